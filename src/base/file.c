@@ -1,0 +1,166 @@
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_all(int fd, const char *path, size_t expected, struct text *out, struct error *err)
+{
+    size_t cap = expected + 4096, n = 0;
+    char *at = mem_alloc(cap + 1);
+    for (;;) {
+        if (n == cap) {
+            cap += cap / 2;
+            at = mem_grow(at, cap + 1);
+        }
+        ssize_t got = read(fd, at + n, cap - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(at);
+            return error_at(err, path, 0, "cannot read: %s", strerror(errno));
+        }
+        if (!got)
+            break;
+        n += (size_t)got;
+    }
+    at[n] = 0;
+    out->at = at;
+    out->n = n;
+    return true;
+}
+
+bool file_read(const char *path, struct text *out, struct error *err)
+{
+    *out = (struct text){0};
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, "standard input", 1 << 16, out, err);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_at(err, path, 0, "cannot open: %s", strerror(errno));
+    struct stat st;
+    bool ok;
+    if (fstat(fd, &st) != 0)
+        ok = error_at(err, path, 0, "cannot look at it: %s", strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        ok = error_at(err, path, 0, "is a directory; expected a file");
+    else
+        ok = read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size : 0, out, err);
+    close(fd);
+    return ok;
+}
+
+void text_free(struct text *t)
+{
+    free(t->at);
+    *t = (struct text){0};
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static bool is_special(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+bool file_out_open(struct file_out *f, const char *path, struct error *err)
+{
+    *f = (struct file_out){0};
+    if (strcmp(path, "-") == 0) {
+        f->stream = stdout;
+        return true;
+    }
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return error_at(err, path, 0, "is a directory; give the name of a file to write");
+    if (is_special(path)) {
+        f->stream = fopen(path, "we");
+        if (!f->stream)
+            return error_at(err, path, 0, "cannot write: %s", strerror(errno));
+        return true;
+    }
+    struct strbuf name = {0};
+    strbuf_printf(&name, "%s.tmp-XXXXXX", path);
+    int fd = mkostemp(name.at, O_CLOEXEC);
+    if (fd < 0) {
+        error_at(err, path, 0, "cannot write here: %s", strerror(errno));
+        strbuf_free(&name);
+        return false;
+    }
+    /* mkstemp makes 0600; a result file gets what the user's umask gives any other file. */
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0)
+        errno = 0; /* a file system without modes: keep what it gave */
+    f->stream = fdopen(fd, "w");
+    f->path = mem_copy_string(path);
+    f->temporary = strbuf_steal(&name);
+    return true;
+}
+
+bool file_out_commit(struct file_out *f, struct error *err)
+{
+    const char *path = f->path ? f->path : "standard output";
+    bool ok = fflush(f->stream) == 0 && !ferror(f->stream);
+    if (!ok)
+        error_at(err, path, 0, "cannot write: %s", strerror(errno));
+    if (f->stream != stdout && fclose(f->stream) != 0 && ok)
+        ok = error_at(err, path, 0, "cannot write: %s", strerror(errno));
+    f->stream = NULL;
+    if (ok && f->temporary && rename(f->temporary, f->path) != 0)
+        ok = error_at(err, path, 0, "cannot put the result in place: %s", strerror(errno));
+    if (ok) {
+        free(f->temporary);
+        f->temporary = NULL;
+    }
+    file_out_abandon(f);
+    return ok;
+}
+
+void file_out_abandon(struct file_out *f)
+{
+    if (f->stream && f->stream != stdout)
+        fclose(f->stream);
+    if (f->temporary)
+        unlink(f->temporary);
+    free(f->temporary);
+    free(f->path);
+    *f = (struct file_out){0};
+}
+
+bool file_write(const char *path, const char *data, size_t len, struct error *err)
+{
+    struct file_out f;
+    if (!file_out_open(&f, path, err))
+        return false;
+    if (len)
+        fwrite(data, 1, len, f.stream);
+    return file_out_commit(&f, err);
+}
+
+char *file_beside(const char *base, const char *name)
+{
+    const char *slash = strrchr(base, '/');
+    if (!slash || name[0] == '/')
+        return mem_copy_string(name);
+    struct strbuf b = {0};
+    strbuf_add_bytes(&b, base, (size_t)(slash - base) + 1);
+    strbuf_add(&b, name);
+    return strbuf_steal(&b);
+}
+
+const char *file_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

@@ -1,0 +1,217 @@
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { JSON_WRITE_DEPTH = 64 };
+
+void json_write_start(struct json_writer *w, struct strbuf *out, bool pretty)
+{
+    *w = (struct json_writer){.out = out, .pretty = pretty};
+    w->first[0] = true;
+}
+
+static void new_line(struct json_writer *w)
+{
+    static const char spaces[2 * JSON_WRITE_DEPTH + 1] =
+        "                                                                "
+        "                                                                ";
+    strbuf_add_char(w->out, '\n');
+    strbuf_add_bytes(w->out, spaces, 2 * (size_t)w->depth);
+}
+
+/* What must stand before the next value or key. */
+static void separate(struct json_writer *w)
+{
+    if (w->after_key) {
+        w->after_key = false;
+        return;
+    }
+    if (w->depth == 0)
+        return;
+    bool first = w->first[w->depth];
+    w->first[w->depth] = false;
+    if (!first)
+        strbuf_add_char(w->out, ',');
+    if (w->pretty && !w->is_inline[w->depth])
+        new_line(w);
+    else if (w->pretty && !first)
+        strbuf_add_char(w->out, ' ');
+}
+
+static void begin(struct json_writer *w, char bracket, bool is_inline)
+{
+    separate(w);
+    strbuf_add_char(w->out, bracket);
+    assert(w->depth + 1 < JSON_WRITE_DEPTH);
+    bool outer = w->depth && w->is_inline[w->depth];
+    w->depth++;
+    w->first[w->depth] = true;
+    w->is_inline[w->depth] = is_inline || outer;
+}
+
+static void end(struct json_writer *w, char bracket)
+{
+    bool empty = w->first[w->depth], on_lines = !w->is_inline[w->depth];
+    w->depth--;
+    if (w->pretty && on_lines && !empty)
+        new_line(w);
+    strbuf_add_char(w->out, bracket);
+    if (w->pretty && w->depth == 0)
+        strbuf_add_char(w->out, '\n');
+}
+
+void json_write_object(struct json_writer *w)
+{
+    begin(w, '{', false);
+}
+
+void json_write_object_inline(struct json_writer *w)
+{
+    begin(w, '{', true);
+}
+
+void json_write_array(struct json_writer *w)
+{
+    begin(w, '[', false);
+}
+
+void json_write_array_inline(struct json_writer *w)
+{
+    begin(w, '[', true);
+}
+
+void json_write_end_object(struct json_writer *w)
+{
+    end(w, '}');
+}
+
+void json_write_end_array(struct json_writer *w)
+{
+    end(w, ']');
+}
+
+static void add_escaped(struct strbuf *out, unsigned char c)
+{
+    static const char letter[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                  ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
+    if (c < sizeof letter && letter[c]) {
+        char two[2] = {'\\', letter[c]};
+        strbuf_add_bytes(out, two, 2);
+    } else {
+        strbuf_printf(out, "\\u%04x", c);
+    }
+}
+
+static void add_string(struct strbuf *out, const char *text)
+{
+    strbuf_add_char(out, '"');
+    size_t n = strlen(text), from = 0, i = 0;
+    while (i < n) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x80 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7F) {
+            i++;
+            continue;
+        }
+        size_t bytes = c >= 0x80 ? utf8_character(text + i, n - i) : 0;
+        if (bytes) {
+            i += bytes;
+            continue;
+        }
+        strbuf_add_bytes(out, text + from, i - from);
+        if (c >= 0x80)
+            strbuf_add(out, "\xEF\xBF\xBD");
+        else
+            add_escaped(out, c);
+        from = ++i;
+    }
+    strbuf_add_bytes(out, text + from, i - from);
+    strbuf_add_char(out, '"');
+}
+
+void json_write_key(struct json_writer *w, const char *key)
+{
+    separate(w);
+    add_string(w->out, key);
+    strbuf_add_bytes(w->out, ": ", w->pretty ? 2 : 1);
+    w->after_key = true;
+}
+
+static void scalar_done(struct json_writer *w)
+{
+    if (w->pretty && w->depth == 0)
+        strbuf_add_char(w->out, '\n');
+}
+
+void json_write_string(struct json_writer *w, const char *text)
+{
+    separate(w);
+    add_string(w->out, text);
+    scalar_done(w);
+}
+
+void json_write_number(struct json_writer *w, double value)
+{
+    separate(w);
+    if (isfinite(value))
+        strbuf_add_number(w->out, value);
+    else
+        strbuf_add(w->out, "null");
+    scalar_done(w);
+}
+
+void json_write_integer(struct json_writer *w, int64_t value)
+{
+    separate(w);
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        *--p = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0)
+        *--p = '-';
+    strbuf_add_bytes(w->out, p, (size_t)(digits + sizeof digits - p));
+    scalar_done(w);
+}
+
+void json_write_bool(struct json_writer *w, bool value)
+{
+    separate(w);
+    strbuf_add(w->out, value ? "true" : "false");
+    scalar_done(w);
+}
+
+void json_write_null(struct json_writer *w)
+{
+    separate(w);
+    strbuf_add(w->out, "null");
+    scalar_done(w);
+}
+
+void json_put_string(struct json_writer *w, const char *key, const char *text)
+{
+    json_write_key(w, key);
+    json_write_string(w, text);
+}
+
+void json_put_number(struct json_writer *w, const char *key, double value)
+{
+    json_write_key(w, key);
+    json_write_number(w, value);
+}
+
+void json_put_integer(struct json_writer *w, const char *key, int64_t value)
+{
+    json_write_key(w, key);
+    json_write_integer(w, value);
+}
+
+void json_put_bool(struct json_writer *w, const char *key, bool value)
+{
+    json_write_key(w, key);
+    json_write_bool(w, value);
+}

@@ -1,0 +1,153 @@
+#include "base/pool.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t hash_bytes(const void *data, size_t len)
+{
+    /* A multiply-and-fold hash over 8-byte words: names are short, so set-up cost matters more than bulk
+     * speed. Not for hostile keys: a crafted file can only slow its own reading down. */
+    const unsigned char *p = data;
+    uint64_t h = 0x9E3779B97F4A7C15ull ^ (len * 0xD6E8FEB86659FD93ull);
+    while (len >= 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        h = (h ^ word) * 0xD6E8FEB86659FD93ull;
+        h ^= h >> 32;
+        p += 8;
+        len -= 8;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, p, len);
+    h = (h ^ tail) * 0xD6E8FEB86659FD93ull;
+    h ^= h >> 32;
+    h *= 0xD6E8FEB86659FD93ull;
+    return h ^ (h >> 29);
+}
+
+void pool_init(struct pool *p)
+{
+    p->cap = 256;
+    p->at = mem_alloc(p->cap);
+    p->at[0] = 0;
+    p->n = 1;
+}
+
+void pool_free(struct pool *p)
+{
+    free(p->at);
+    *p = (struct pool){0};
+}
+
+str_id pool_add(struct pool *p, const char *text, size_t len)
+{
+    if (!len)
+        return 0;
+    size_t want = p->n + len + 1;
+    if (want > UINT32_MAX)
+        mem_array(SIZE_MAX, 2); /* ends the program with the usual message */
+    if (want > p->cap) {
+        size_t cap = p->cap;
+        while (cap < want)
+            cap += cap / 2;
+        p->at = mem_grow(p->at, cap);
+        p->cap = cap;
+    }
+    str_id id = (str_id)p->n;
+    memcpy(p->at + id, text, len);
+    p->at[id + len] = 0;
+    p->n = want;
+    return id;
+}
+
+void name_index_init(struct name_index *x)
+{
+    x->mask = 15;
+    x->used = 0;
+    x->slot = mem_new_zero(uint32_t, 16);
+}
+
+void name_index_free(struct name_index *x)
+{
+    free(x->slot);
+    *x = (struct name_index){0};
+}
+
+uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
+                         const char *text, size_t len)
+{
+    if (!x->slot)
+        return UINT32_MAX;
+    for (uint32_t i = (uint32_t)hash_bytes(text, len) & x->mask; x->slot[i]; i = (i + 1) & x->mask) {
+        uint32_t number = x->slot[i] - 1;
+        const char *name = pool_text(p, names[number]);
+        if (strncmp(name, text, len) == 0 && name[len] == 0)
+            return number;
+    }
+    return UINT32_MAX;
+}
+
+static void place(struct name_index *x, const struct pool *p, const str_id *names, uint32_t number)
+{
+    const char *name = pool_text(p, names[number]);
+    uint32_t i = (uint32_t)hash_bytes(name, strlen(name)) & x->mask;
+    while (x->slot[i])
+        i = (i + 1) & x->mask;
+    x->slot[i] = number + 1;
+}
+
+void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
+                    uint32_t number)
+{
+    if ((uint64_t)(x->used + 1) * 4 > (uint64_t)(x->mask + 1) * 3) {
+        uint32_t *old = x->slot, old_mask = x->mask;
+        x->mask = x->mask * 2 + 1;
+        x->slot = mem_new_zero(uint32_t, (size_t)x->mask + 1);
+        for (uint32_t i = 0; i <= old_mask; i++)
+            if (old[i])
+                place(x, p, names, old[i] - 1);
+        free(old);
+    }
+    place(x, p, names, number);
+    x->used++;
+}
+
+void intern_init(struct intern *t)
+{
+    *t = (struct intern){0};
+    pool_init(&t->pool);
+    name_index_init(&t->index);
+}
+
+void intern_free(struct intern *t)
+{
+    pool_free(&t->pool);
+    name_index_free(&t->index);
+    free(t->names);
+    *t = (struct intern){0};
+}
+
+uint32_t intern_find(const struct intern *t, const char *text, size_t len)
+{
+    return name_index_find(&t->index, &t->pool, t->names, text, len);
+}
+
+uint32_t intern_number(struct intern *t, const char *text, size_t len)
+{
+    uint32_t found = intern_find(t, text, len);
+    if (found != UINT32_MAX)
+        return found;
+    if (t->n == t->cap) {
+        t->cap = t->cap ? t->cap * 2 : 16;
+        t->names = mem_resize(t->names, t->cap);
+    }
+    t->names[t->n] = pool_add(&t->pool, text, len);
+    name_index_add(&t->index, &t->pool, t->names, t->n);
+    return t->n++;
+}
+
+const char *intern_text(const struct intern *t, uint32_t number)
+{
+    return pool_text(&t->pool, t->names[number]);
+}

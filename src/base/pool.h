@@ -1,0 +1,55 @@
+/* Strings stored back to back and named by a 32-bit offset: 4 bytes a reference, one free for all.
+ * Offset 0 is the empty string. A pool never moves a string's offset; the address may move while adding. */
+#pragma once
+#include <stdint.h>
+#include <stddef.h>
+
+typedef uint32_t str_id;
+
+struct pool {
+    char *at;
+    size_t n, cap;
+};
+
+void pool_init(struct pool *p);
+void pool_free(struct pool *p);
+/* Append a copy (no search for an equal one). Ends the program past 4 GiB of text. */
+str_id pool_add(struct pool *p, const char *text, size_t len);
+static inline const char *pool_text(const struct pool *p, str_id id)
+{
+    return p->at + id;
+}
+
+/* A set of names: text -> a small number given by the caller (a task's or an object's index).
+ * Keeps only (hash, number) pairs and asks the caller's array for the text, so that a name is stored once:
+ * `names[number]` is the str_id of each number's text in `pool`. Expected O(1); insertion order does not matter. */
+struct name_index {
+    uint32_t *slot; /* number + 1, 0 = free */
+    uint32_t mask, used;
+};
+
+void name_index_init(struct name_index *x);
+void name_index_free(struct name_index *x);
+/* The number whose name is `text`, or UINT32_MAX. */
+uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
+                         const char *text, size_t len);
+/* Enter `number`, whose name is already in names[number]. The name must not be in the index. */
+void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
+                    uint32_t number);
+
+/* Interning: the same text gives the same id. */
+struct intern {
+    struct pool pool;
+    str_id *names;
+    uint32_t n, cap;
+    struct name_index index;
+};
+
+void intern_init(struct intern *t);
+void intern_free(struct intern *t);
+/* The number (0, 1, 2 ... in order of first sight) of this text. */
+uint32_t intern_number(struct intern *t, const char *text, size_t len);
+uint32_t intern_find(const struct intern *t, const char *text, size_t len); /* UINT32_MAX: unseen */
+const char *intern_text(const struct intern *t, uint32_t number);
+
+uint64_t hash_bytes(const void *data, size_t len);

@@ -1,0 +1,98 @@
+#include "base/strbuf.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void room_for(struct strbuf *b, size_t more)
+{
+    size_t want = b->n + more + 1;
+    if (want <= b->cap)
+        return;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap < want)
+        cap += cap / 2;
+    b->at = mem_grow(b->at, cap);
+    b->cap = cap;
+}
+
+void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len)
+{
+    room_for(b, len);
+    if (len)
+        memcpy(b->at + b->n, text, len);
+    b->n += len;
+    b->at[b->n] = 0;
+}
+
+void strbuf_add(struct strbuf *b, const char *text)
+{
+    strbuf_add_bytes(b, text, strlen(text));
+}
+
+void strbuf_add_char(struct strbuf *b, char c)
+{
+    strbuf_add_bytes(b, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int need = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (need > 0) {
+        room_for(b, (size_t)need);
+        vsnprintf(b->at + b->n, (size_t)need + 1, fmt, again);
+        b->n += (size_t)need;
+    }
+    va_end(again);
+}
+
+int number_format(char *out, double value)
+{
+    /* Most numbers in workflow files are small integers: skip the search for them. */
+    if (value == floor(value) && fabs(value) < 1e15)
+        return sprintf(out, "%lld", (long long)value);
+    for (int digits = 15; digits < 17; digits++) {
+        int len = sprintf(out, "%.*g", digits, value);
+        if (strtod(out, NULL) == value)
+            return len;
+    }
+    return sprintf(out, "%.17g", value);
+}
+
+void strbuf_add_number(struct strbuf *b, double value)
+{
+    char text[32];
+    int len = number_format(text, value);
+    strbuf_add_bytes(b, text, (size_t)len);
+}
+
+const char *strbuf_text(const struct strbuf *b)
+{
+    return b->at ? b->at : "";
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+    b->n = 0;
+    if (b->at)
+        b->at[0] = 0;
+}
+
+void strbuf_free(struct strbuf *b)
+{
+    free(b->at);
+    *b = (struct strbuf){0};
+}
+
+char *strbuf_steal(struct strbuf *b)
+{
+    char *text = b->at ? b->at : mem_copy_string("");
+    *b = (struct strbuf){0};
+    return text;
+}

@@ -1,0 +1,67 @@
+#include "base/utf8.h"
+#include <string.h>
+
+size_t utf8_character(const char *text, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    size_t n = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    if (length < n)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    }
+    /* The second byte decides between valid and overlong, surrogate or past U+10FFFF. */
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+size_t utf8_valid(const char *text, size_t length)
+{
+    size_t i = 0;
+    while (i < length) {
+        uint64_t word;
+        if (length - i >= sizeof word) {
+            memcpy(&word, text + i, sizeof word);
+            if (!(word & 0x8080808080808080u)) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        size_t n = utf8_character(text + i, length - i);
+        if (n == 0)
+            return i;
+        i += n;
+    }
+    return i;
+}
+
+size_t utf8_encode(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}

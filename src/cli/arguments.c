@@ -1,0 +1,198 @@
+#include "base/mem.h"
+#include "base/quantity.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option *find_long(const struct command *c, const char *name, size_t len)
+{
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        if (strlen(o->name) == len && memcmp(o->name, name, len) == 0)
+            return o;
+    return NULL;
+}
+
+static const struct cli_option *find_letter(const struct command *c, char letter)
+{
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static bool unknown_option(const struct command *c, const char *given, size_t len, struct error *err)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const struct cli_option *o = c->options; o && o->name && n < 64; o++)
+        names[n++] = o->name;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)len, given);
+    const char *near = suggest_nearest(word, names, n);
+    if (near)
+        return error_set(err, ERROR_INPUT, "weft %s has no option --%s; did you mean --%s?", c->name,
+                         word, near);
+    return error_set(err, ERROR_INPUT, "weft %s has no option --%s; `weft help %s` lists them", c->name,
+                     word, c->name);
+}
+
+static void give(struct arguments *a, const char *name, const char *value)
+{
+    a->given = mem_resize(a->given, a->ngiven + 1);
+    a->given[a->ngiven++] = (struct given){name, value};
+}
+
+/* One argument that starts with a dash; may take the next one as its value. */
+static bool parse_option(struct arguments *a, int argc, char **argv, int *i, struct error *err)
+{
+    const struct command *c = a->command;
+    const char *text = argv[*i];
+    const struct cli_option *option;
+    const char *value = NULL;
+    if (text[1] == '-') {
+        const char *name = text + 2, *equals = strchr(name, '=');
+        size_t len = equals ? (size_t)(equals - name) : strlen(name);
+        option = find_long(c, name, len);
+        if (!option)
+            return unknown_option(c, name, len, err);
+        value = equals ? equals + 1 : NULL;
+    } else {
+        option = find_letter(c, text[1]);
+        if (!option)
+            return error_set(err, ERROR_INPUT, "weft %s has no option -%c; `weft help %s` lists them",
+                             c->name, text[1], c->name);
+        value = text[2] ? text + 2 : NULL;
+        if (value && !option->argument)
+            return error_set(err, ERROR_INPUT, "-%c takes no value; write the letters apart", text[1]);
+    }
+    if (option->argument && !value) {
+        if (*i + 1 >= argc)
+            return error_set(err, ERROR_INPUT, "--%s needs a value: --%s %s", option->name,
+                             option->name, option->argument);
+        value = argv[++*i];
+    } else if (!option->argument && value) {
+        return error_set(err, ERROR_INPUT, "--%s takes no value", option->name);
+    }
+    give(a, option->name, value);
+    return true;
+}
+
+bool arguments_parse(struct arguments *a, const struct command *command, int argc, char **argv,
+                     struct error *err)
+{
+    *a = (struct arguments){.command = command};
+    a->operand = mem_new(const char *, (size_t)argc + 1);
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        if (!only_operands && strcmp(argv[i], "--") == 0)
+            only_operands = true;
+        else if (!only_operands && argv[i][0] == '-' && argv[i][1]) {
+            if (!parse_option(a, argc, argv, &i, err))
+                return false;
+        } else
+            a->operand[a->noperands++] = argv[i];
+    }
+    if (a->noperands < command->least)
+        return error_set(err, ERROR_INPUT, "weft %s needs %s; usage: weft %s %s [options]",
+                         command->name, command->operands, command->name, command->operands);
+    if (a->noperands > command->most)
+        return error_set(err, ERROR_INPUT, "weft %s does not know what to do with '%s'; usage: weft %s %s [options]",
+                         command->name, a->operand[command->most], command->name, command->operands);
+    return true;
+}
+
+void arguments_free(struct arguments *a)
+{
+    free(a->operand);
+    free(a->given);
+    *a = (struct arguments){0};
+}
+
+const char *arguments_value(const struct arguments *a, const char *name)
+{
+    for (size_t i = a->ngiven; i--;)
+        if (strcmp(a->given[i].name, name) == 0)
+            return a->given[i].value ? a->given[i].value : "";
+    return NULL;
+}
+
+bool arguments_flag(const struct arguments *a, const char *name)
+{
+    return arguments_value(a, name) != NULL;
+}
+
+bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
+                       int64_t most, int64_t *out, struct error *err)
+{
+    const char *text = arguments_value(a, name);
+    *out = standard;
+    if (!text)
+        return true;
+    if (!quantity_integer(text, strlen(text), out) || *out < least || *out > most)
+        return error_set(err, ERROR_INPUT, "--%s is '%s'; expected a whole number from %lld to %lld",
+                         name, text, (long long)least, (long long)most);
+    return true;
+}
+
+bool arguments_number(const struct arguments *a, const char *name, double standard, double *out,
+                      struct error *err)
+{
+    const char *text = arguments_value(a, name);
+    *out = standard;
+    if (text && !quantity_number(text, strlen(text), out))
+        return error_set(err, ERROR_INPUT, "--%s is '%s'; expected a number", name, text);
+    return true;
+}
+
+struct pair *arguments_pairs(const struct arguments *a, const char *option, size_t *count,
+                             struct error *err)
+{
+    struct pair *pairs = mem_new_zero(struct pair, a->ngiven + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < a->ngiven; i++) {
+        if (strcmp(a->given[i].name, option) != 0)
+            continue;
+        const char *text = a->given[i].value, *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
+            pairs_free(pairs);
+            return NULL;
+        }
+        pairs[n].name = mem_copy_bytes(text, (size_t)(equals - text));
+        pairs[n++].text = mem_copy_string(equals + 1);
+    }
+    *count = n;
+    return pairs;
+}
+
+void pairs_free(struct pair *pairs)
+{
+    for (struct pair *p = pairs; p && p->name; p++) {
+        free(p->name);
+        free(p->text);
+    }
+    free(pairs);
+}
+
+void command_help(const struct command *c, struct strbuf *out)
+{
+    strbuf_printf(out, "weft %s: %s\n\nusage: weft %s %s%s\n", c->name, c->summary, c->name,
+                  c->operands, c->options && c->options->name ? " [options]" : "");
+    if (c->options && c->options->name)
+        strbuf_add(out, "\noptions:\n");
+    for (const struct cli_option *o = c->options; o && o->name; o++) {
+        char left[64];
+        if (o->letter)
+            snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name, o->argument ? " " : "",
+                     o->argument ? o->argument : "");
+        else
+            snprintf(left, sizeof left, "    --%s%s%s", o->name, o->argument ? " " : "",
+                     o->argument ? o->argument : "");
+        strbuf_printf(out, "  %-26s %s\n", left, o->help);
+    }
+    if (c->details)
+        strbuf_printf(out, "\n%s", c->details);
+}

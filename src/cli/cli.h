@@ -1,0 +1,114 @@
+/* The command line: one table a command, one file a command. Parsing, help and completion come from the tables. */
+#pragma once
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/strbuf.h"
+#include "formats/format.h"
+#include "model/plan.h"
+#include "model/platform.h"
+#include "model/workflow.h"
+
+struct cli_option {
+    const char *name;     /* without dashes */
+    char letter;          /* 0: none */
+    const char *argument; /* what it takes, for the help ("FILE"); NULL: a flag */
+    const char *help;
+};
+
+struct arguments;
+
+struct command {
+    const char *name;
+    const char *operands; /* "FLOW", "IN OUT" */
+    size_t least, most;   /* how many operands */
+    const char *summary;
+    const char *details; /* paragraphs and examples for `weft help NAME`; may be NULL */
+    const struct cli_option *options; /* ends with a NULL name */
+    int (*run)(const struct arguments *a);
+};
+
+extern const struct command *const command_registry[]; /* ends with NULL; commands.c */
+const struct command *command_find(const char *name);
+
+struct given {
+    const char *name, *value;
+};
+
+struct arguments {
+    const struct command *command;
+    const char **operand;
+    size_t noperands;
+    struct given *given;
+    size_t ngiven;
+};
+
+/* Parse what follows the command's name. False: an error with what to do instead. */
+bool arguments_parse(struct arguments *a, const struct command *command, int argc, char **argv,
+                     struct error *err);
+void arguments_free(struct arguments *a);
+bool arguments_flag(const struct arguments *a, const char *name);
+const char *arguments_value(const struct arguments *a, const char *name); /* the last one; NULL: not given */
+/* A whole number from `least` to `most`, `standard` when not given. */
+bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
+                       int64_t most, int64_t *out, struct error *err);
+bool arguments_number(const struct arguments *a, const char *name, double standard, double *out, struct error *err);
+
+/* name=value pairs of a repeated option (--set, --read). Ends with a NULL name. The caller frees with pairs_free(). */
+struct pair {
+    char *name, *text;
+};
+struct pair *arguments_pairs(const struct arguments *a, const char *option, size_t *count,
+                             struct error *err);
+void pairs_free(struct pair *pairs);
+
+void command_help(const struct command *command, struct strbuf *out);
+
+/* ---- shared by commands (common.c) ---- */
+
+/* Print "weft: ..." and return the exit status. */
+int cli_fail(const struct error *err);
+/* Print to standard output; a write error (disk full, closed pipe) is a failure. Frees nothing. */
+int cli_print(const struct strbuf *text);
+bool cli_colour(void); /* standard output is a terminal that likes colour */
+unsigned cli_columns(void);
+
+/* The workflow, with --from and --read applied. Warnings go to standard error unless --quiet. */
+struct workflow *cli_workflow(const struct arguments *a, const char *path, struct error *err);
+/* The platform of --on: a file, a number of equal nodes, or a generator with options ("homogeneous:n=8,bandwidth=1e6").
+ * Without --on: the platform in the workflow's own file when it has one, else this machine. */
+struct platform *cli_platform(const struct arguments *a, const char *workflow_path,
+                              struct error *err);
+struct platform *cli_platform_named(const char *spec, struct error *err);
+
+/* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or the buffer. */
+const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size);
+
+/* A progress line on standard error: one live line on a terminal, a plain line every few seconds when piped. */
+struct progress cli_progress(const char *what);
+void cli_progress_done(void);
+
+/* Sign a plan with where its workflow and platform come from. */
+void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p);
+/* Read a plan with its workflow and platform (--workflow and --on override what it names). */
+bool cli_read_plan(const struct arguments *a, const char *path, struct plan **plan,
+                   struct workflow **w, struct platform **p, struct error *err);
+bool cli_write_text(const char *path, const struct strbuf *text, struct error *err);
+bool cli_write_gantt(const char *path, const struct plan *plan, const struct workflow *w,
+                     const struct platform *p, struct error *err);
+
+#define OPTION_FROM                                                                                \
+    {"from", 0, "FORMAT", "read the workflow as this format instead of looking at it"}
+#define OPTION_READ                                                                                \
+    {"read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"}
+#define OPTION_ON                                                                                  \
+    {"on", 0, "PLATFORM", "a platform file, a number of equal nodes, or a generator (homogeneous:n=8)"}
+#define OPTION_JSON                                                                                \
+    {"json", 0, NULL, "one JSON object on standard output, nothing else"}
+#define OPTION_QUIET                                                                               \
+    {"quiet", 'q', NULL, "no remarks and no progress on standard error"}
+#define OPTION_SEED                                                                                \
+    {"seed", 0, "N", "seed of everything random (default 1)"}
+#define OPTION_END                                                                                 \
+    {                                                                                              \
+        NULL, 0, NULL, NULL                                                                        \
+    }

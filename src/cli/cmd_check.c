@@ -1,0 +1,109 @@
+#include "base/json.h"
+#include "cli/cli.h"
+#include "model/check.h"
+
+#include <stdio.h>
+
+static const struct cli_option options[] = {
+    {"workflow", 0, "FILE", "judge against this workflow instead of the one that the plan names"},
+    OPTION_ON,
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+static void as_json(const struct check_result *r, const struct workflow *w, struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-check/1");
+    json_put_bool(&j, "valid", r->total == 0);
+    json_put_integer(&j, "total", (int64_t)r->total);
+    json_write_key(&j, "violations");
+    json_write_array(&j);
+    for (size_t i = 0; i < r->violations.n; i++) {
+        const struct violation *v = &r->violations.at[i];
+        json_write_object_inline(&j);
+        json_put_string(&j, "kind", violation_name(v->kind));
+        json_write_key(&j, "task");
+        if (v->task == NONE)
+            json_write_null(&j);
+        else
+            json_write_string(&j, workflow_task_name(w, v->task));
+        json_put_string(&j, "detail", v->detail);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_key(&j, "objectives");
+    json_write_object_inline(&j);
+    for (uint32_t i = 0; i < r->recomputed->nobjectives; i++)
+        json_put_number(&j, r->recomputed->objectives[i].name, r->recomputed->objectives[i].value);
+    json_write_end_object(&j);
+    json_write_end_object(&j);
+    strbuf_add_char(out, '\n');
+}
+
+static void as_text(const struct check_result *r, const struct plan *plan, struct strbuf *out)
+{
+    if (r->total)
+        strbuf_printf(out, "not valid: %zu violation%s\n", r->total, r->total == 1 ? "" : "s");
+    else
+        strbuf_printf(out, "valid: a %s plan%s%s\n", plan_kind_name(plan->kind),
+                      plan->planner ? " by " : "", plan->planner ? plan->planner : "");
+    size_t shown = r->violations.n < 50 ? r->violations.n : 50;
+    for (size_t i = 0; i < shown; i++)
+        strbuf_printf(out, "  %-15s %s\n", violation_name(r->violations.at[i].kind),
+                      r->violations.at[i].detail);
+    if (shown < r->total)
+        strbuf_printf(out, "  and %zu more; --json lists up to %d\n", r->total - shown, CHECK_MOST);
+    for (uint32_t i = 0; i < r->recomputed->nobjectives; i++)
+        strbuf_printf(out, "  %-15s %.10g (recomputed)\n", r->recomputed->objectives[i].name,
+                      r->recomputed->objectives[i].value);
+}
+
+static int run(const struct arguments *a)
+{
+    struct error err = {0};
+    struct plan *plan;
+    struct workflow *w;
+    struct platform *p;
+    if (!cli_read_plan(a, a->operand[0], &plan, &w, &p, &err))
+        return cli_fail(&err);
+    struct check_result result;
+    int status;
+    if (!check_plan(plan, w, p, &result, &err)) {
+        status = cli_fail(&err);
+    } else {
+        struct strbuf out = {0};
+        if (arguments_flag(a, "json"))
+            as_json(&result, w, &out);
+        else
+            as_text(&result, plan, &out);
+        status = cli_print(&out);
+        if (!status && result.total)
+            status = ERROR_FAILED;
+        strbuf_free(&out);
+    }
+    check_result_free(&result);
+    plan_free(plan);
+    platform_free(p);
+    workflow_free(w);
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .operands = "PLAN",
+    .least = 1,
+    .most = 1,
+    .summary = "validate a plan against its workflow and platform",
+    .details = "Exit status 0: valid; 1: not valid, with each violation named.\n\n"
+               "examples:\n"
+               "  weft check plan.json\n"
+               "  weft check plan.json --workflow flow.yaml --on cluster.yaml --json\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,182 @@
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "model/check.h"
+#include "model/graph.h"
+#include "plan/planner.h"
+#include "report/gantt.h"
+#include "report/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option options[] = {
+    OPTION_ON,
+    {"with", 0, "PLANNER", "the planner (default auto; `weft planners` lists them)"},
+    {"set", 0, "NAME=VALUE", "an option of the planner; may be repeated"},
+    {"output", 'o', "FILE", "write the plan (JSON) here"},
+    {"gantt", 0, "FILE", "draw the plan (SVG)"},
+    {"trace", 0, "FILE", "write the plan as a Chrome/Perfetto trace"},
+    {"explain", 0, NULL, "say how the plan came about"},
+    OPTION_SEED,
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+static void summarise(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                      struct strbuf *out)
+{
+    char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
+    strbuf_printf(out, "%s: %s tasks, %s edges, on %u node%s (%s)\n",
+                  cli_workflow_name(w, name, sizeof name), human_count(a, w->ntasks),
+                  human_count(b, w->npairs), p->nnodes, p->nnodes == 1 ? "" : "s",
+                  p->name ? pool_text(&p->text, p->name) : pool_text(&p->text, p->file));
+    strbuf_printf(out, "planned with %s in %s\n\n", plan->planner,
+                  human_seconds(a, plan->planning_seconds));
+    for (uint32_t i = 0; i < plan->nobjectives; i++)
+        strbuf_printf(out, "  %-18s %.10g\n", plan->objectives[i].name, plan->objectives[i].value);
+    if (plan->kind == PLAN_STATIC) {
+        double bytes = 0;
+        for (size_t i = 0; i < plan->transfers.n; i++)
+            bytes += w->size[plan->transfers.at[i].object];
+        strbuf_printf(out, "  %-18s %u of %u\n", "nodes used", plan_nodes_used(plan, p), p->nnodes);
+        strbuf_printf(out, "  %-18s %s, %s\n", "transfers", human_count(a, plan->transfers.n),
+                      human_bytes(b, bytes));
+    }
+    if (plan->verdict)
+        strbuf_printf(out, "  %-18s %s\n", "verdict", plan->verdict);
+    for (size_t i = 0; i < plan->notes.n; i++)
+        strbuf_printf(out, "  note: %s\n", plan->notes.at[i]);
+    strbuf_add_char(out, '\n');
+    struct gantt_text_options style = {.columns = cli_columns(), .colour = cli_colour()};
+    report_gantt_text(plan, w, p, out, &style);
+}
+
+/* Our own plans are judged too: a planner's mistake must never reach the user's work. */
+static bool passes_check(const struct plan *plan, const struct workflow *w,
+                         const struct platform *p, struct error *err)
+{
+    struct check_result result;
+    bool ok = check_plan(plan, w, p, &result, err);
+    if (ok && result.total)
+        ok = error_set(err, ERROR_FAILED,
+                       "planner '%s' made a plan that is not valid (%zu violations, the first: %s); this "
+                       "is a bug in weft",
+                       plan->planner, result.total, result.violations.at[0].detail);
+    check_result_free(&result);
+    return ok;
+}
+
+static bool write_outputs(const struct arguments *a, const struct plan *plan,
+                          const struct workflow *w, const struct platform *p, struct error *err)
+{
+    const char *output = arguments_value(a, "output"), *gantt = arguments_value(a, "gantt");
+    const char *trace = arguments_value(a, "trace");
+    bool ok = true;
+    if (output) {
+        struct strbuf text = {0};
+        plan_json_write(plan, w, p, &text);
+        ok = cli_write_text(output, &text, err);
+        strbuf_free(&text);
+    }
+    if (ok && gantt)
+        ok = cli_write_gantt(gantt, plan, w, p, err);
+    if (ok && trace) {
+        struct strbuf text = {0};
+        trace_json_write_plan(plan, w, p, &text);
+        ok = cli_write_text(trace, &text, err);
+        strbuf_free(&text);
+    }
+    return ok;
+}
+
+static const struct planner *choose(const struct arguments *a, struct error *err)
+{
+    const char *name = arguments_value(a, "with");
+    const struct planner *planner = planner_find(name ? name : "auto");
+    if (!planner)
+        planner_unknown(name, err);
+    return planner;
+}
+
+static struct plan *make(const struct arguments *a, const struct workflow *w,
+                         const struct platform *p, struct error *err)
+{
+    const struct planner *planner = choose(a, err);
+    int64_t seed;
+    size_t count;
+    if (!planner || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, err))
+        return NULL;
+    struct pair *pairs = arguments_pairs(a, "set", &count, err);
+    if (!pairs)
+        return NULL;
+    struct option_value *values = mem_new_zero(struct option_value, count + 1);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct option_value){pairs[i].name, pairs[i].text};
+    struct progress progress = cli_progress("planning");
+    bool quiet = arguments_flag(a, "quiet") || arguments_flag(a, "json");
+    struct plan_request request = {.workflow = w,
+                                   .platform = p,
+                                   .options = values,
+                                   .noptions = count,
+                                   .seed = (uint64_t)seed,
+                                   .progress = quiet ? NULL : &progress,
+                                   .explain = arguments_flag(a, "explain")};
+    struct plan *plan = planner_run(planner, &request, err);
+    cli_progress_done();
+    free(values);
+    pairs_free(pairs);
+    if (plan) {
+        cli_sign_plan(plan, w, p);
+        if (!passes_check(plan, w, p, err)) {
+            plan_free(plan);
+            plan = NULL;
+        }
+    }
+    return plan;
+}
+
+static int run(const struct arguments *a)
+{
+    struct error err = {0};
+    struct workflow *w = cli_workflow(a, a->operand[0], &err);
+    struct platform *p = w ? cli_platform(a, a->operand[0], &err) : NULL;
+    struct plan *plan = p ? make(a, w, p, &err) : NULL;
+    int status;
+    if (!plan || !write_outputs(a, plan, w, p, &err)) {
+        status = cli_fail(&err);
+    } else {
+        struct strbuf out = {0};
+        if (arguments_flag(a, "json"))
+            plan_json_write(plan, w, p, &out);
+        else
+            summarise(plan, w, p, &out);
+        status = cli_print(&out);
+        strbuf_free(&out);
+    }
+    plan_free(plan);
+    platform_free(p);
+    workflow_free(w);
+    return status;
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .operands = "FLOW",
+    .least = 1,
+    .most = 1,
+    .summary = "map a workflow onto a platform",
+    .details = "Without --on, the platform in the workflow's own file is used if it has one, else this\n"
+               "machine. The plan is checked by the same rules as `weft check` before it is shown.\n\n"
+               "examples:\n"
+               "  weft plan flow.yaml --on cluster.yaml --gantt plan.svg -o plan.json\n"
+               "  weft plan graph.dot --on homogeneous:n=4,bandwidth=1 --with heft\n"
+               "  weft plan flow.json --on 16 --with auto --set budget=5s\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,274 @@
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "model/graph.h"
+#include "report/gantt.h"
+#include "report/graph_svg.h"
+#include "report/human.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"svg", 0, "FILE", "draw it: a workflow as a graph, a plan as a Gantt chart"},
+    {"tasks", 0, NULL, "list the tasks as well"},
+    {"workflow", 0, "FILE", "for a plan: its workflow, if not the one that it names"},
+    OPTION_ON,
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+static const char *shape_name(enum tree_shape shape)
+{
+    static const char *const names[] = {NULL, "out", "in", "chain"};
+    return names[shape];
+}
+
+static void workflow_json(const struct workflow *w, const struct statistics *s, struct strbuf *out)
+{
+    struct json_writer j;
+    char name[256];
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-show/1");
+    json_put_string(&j, "format", workflow_text(w, w->format));
+    json_put_string(&j, "name", cli_workflow_name(w, name, sizeof name));
+    json_put_integer(&j, "tasks", s->tasks);
+    json_put_integer(&j, "edges", s->edges);
+    json_put_integer(&j, "objects", s->objects);
+    json_put_integer(&j, "sources", s->sources);
+    json_put_integer(&j, "sinks", s->sinks);
+    json_put_integer(&j, "depth", s->depth);
+    json_put_integer(&j, "width", s->width);
+    json_put_bool(&j, "width_exact", s->width_exact);
+    json_put_integer(&j, "components", s->components);
+    json_put_number(&j, "work", s->work);
+    json_put_number(&j, "data", s->data);
+    json_put_number(&j, "largest_memory", s->memory);
+    json_put_number(&j, "critical_path", s->critical_path);
+    json_put_number(&j, "ccr", s->ccr);
+    json_write_key(&j, "is_tree");
+    if (shape_name(s->tree))
+        json_write_string(&j, shape_name(s->tree));
+    else
+        json_write_null(&j);
+    json_write_key(&j, "warnings");
+    json_write_array(&j);
+    for (uint32_t i = 0; i < w->nwarnings; i++)
+        json_write_string(&j, w->warnings[i]);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+    strbuf_add_char(out, '\n');
+}
+
+static void list_tasks(const struct workflow *w, struct strbuf *out)
+{
+    struct table *t = table_new();
+    static const char *const left[] = {"task", "kind"};
+    static const char *const right[] = {"work", "memory", "cores", "before", "after"};
+    for (size_t i = 0; i < 2; i++)
+        table_column(t, left[i], TABLE_LEFT);
+    for (size_t i = 0; i < 5; i++)
+        table_column(t, right[i], TABLE_RIGHT);
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        uint32_t k = w->topo[i];
+        table_row(t);
+        table_cell(t, workflow_task_name(w, k));
+        table_cell(t, workflow_text(w, w->kind[k]));
+        table_number(t, w->work[k]);
+        if (w->memory[k] > 0)
+            table_bytes(t, w->memory[k]);
+        else
+            table_cell(t, "-");
+        table_printf(t, "%u", w->cores[k]);
+        table_printf(t, "%u", w->pred_off[k + 1] - w->pred_off[k]);
+        table_printf(t, "%u", w->succ_off[k + 1] - w->succ_off[k]);
+    }
+    strbuf_add_char(out, '\n');
+    table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 48});
+    table_free(t);
+}
+
+static void workflow_text_report(const struct workflow *w, const struct statistics *s,
+                                 struct strbuf *out)
+{
+    char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
+    strbuf_printf(out, "%s (%s)\n\n", cli_workflow_name(w, name, sizeof name),
+                  workflow_text(w, w->format));
+    strbuf_printf(out, "  tasks           %s\n", human_count(a, s->tasks));
+    strbuf_printf(out, "  edges           %s\n", human_count(a, s->edges));
+    strbuf_printf(out, "  data objects    %s, %s\n", human_count(a, s->objects), human_bytes(b, s->data));
+    strbuf_printf(out, "  sources, sinks  %s, %s\n", human_count(a, s->sources), human_count(b, s->sinks));
+    strbuf_printf(out, "  depth, width    %s, %s%s\n", human_count(a, s->depth),
+                  s->width_exact ? "" : "at least ", human_count(b, s->width));
+    if (s->components > 1)
+        strbuf_printf(out, "  components      %s\n", human_count(a, s->components));
+    strbuf_printf(out, "  work            %.10g\n", s->work);
+    strbuf_printf(out, "  critical path   %.10g", s->critical_path);
+    if (s->critical_path > 0)
+        strbuf_printf(out, " (parallelism %.2f)", s->work / s->critical_path);
+    strbuf_printf(out, "\n  data / work     %.4g (at bandwidth and speed 1)\n", s->ccr);
+    if (s->memory > 0)
+        strbuf_printf(out, "  largest memory  %s\n", human_bytes(a, s->memory));
+    if (shape_name(s->tree))
+        strbuf_printf(out, "  shape           %s\n",
+                      s->tree == TREE_CHAIN ? "a chain" : s->tree == TREE_OUT ? "an out-tree" : "an in-tree");
+}
+
+static int show_workflow(const struct arguments *a, const char *path)
+{
+    struct error err = {0};
+    struct workflow *w = cli_workflow(a, path, &err);
+    if (!w)
+        return cli_fail(&err);
+    struct strbuf out = {0};
+    const char *svg = arguments_value(a, "svg");
+    bool ok = true;
+    if (svg) {
+        report_graph_svg(w, &out, NULL);
+        ok = cli_write_text(svg, &out, &err);
+        strbuf_clear(&out);
+    }
+    struct statistics s;
+    graph_statistics(w, &s);
+    if (arguments_flag(a, "json")) {
+        workflow_json(w, &s, &out);
+    } else {
+        workflow_text_report(w, &s, &out);
+        if (arguments_flag(a, "tasks"))
+            list_tasks(w, &out);
+    }
+    int status = ok ? cli_print(&out) : cli_fail(&err);
+    strbuf_free(&out);
+    workflow_free(w);
+    return status;
+}
+
+static int show_plan(const struct arguments *a, const char *path)
+{
+    struct error err = {0};
+    struct plan *plan;
+    struct workflow *w;
+    struct platform *p;
+    if (!cli_read_plan(a, path, &plan, &w, &p, &err))
+        return cli_fail(&err);
+    struct strbuf out = {0};
+    const char *svg = arguments_value(a, "svg");
+    int status;
+    if (svg && !cli_write_gantt(svg, plan, w, p, &err)) {
+        status = cli_fail(&err);
+    } else {
+        if (arguments_flag(a, "json")) {
+            plan_json_write(plan, w, p, &out);
+        } else {
+            strbuf_printf(&out, "a %s plan%s%s\n", plan_kind_name(plan->kind), plan->planner ? " by " : "",
+                          plan->planner ? plan->planner : "");
+            for (uint32_t i = 0; i < plan->nobjectives; i++)
+                strbuf_printf(&out, "  %-12s %.10g\n", plan->objectives[i].name, plan->objectives[i].value);
+            strbuf_add_char(&out, '\n');
+            struct gantt_text_options style = {.columns = cli_columns(), .colour = cli_colour()};
+            report_gantt_text(plan, w, p, &out, &style);
+        }
+        status = cli_print(&out);
+    }
+    strbuf_free(&out);
+    plan_free(plan);
+    platform_free(p);
+    workflow_free(w);
+    return status;
+}
+
+static void platform_json(const struct platform *p, struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-show-platform/1");
+    json_put_string(&j, "name", pool_text(&p->text, p->name));
+    json_put_integer(&j, "nodes", p->nnodes);
+    json_put_integer(&j, "cores", (int64_t)platform_total_cores(p));
+    json_put_number(&j, "bandwidth", p->bandwidth);
+    json_put_number(&j, "latency", p->latency);
+    json_put_integer(&j, "ports", p->ports);
+    json_put_integer(&j, "links", (int64_t)p->nlinks);
+    json_write_end_object(&j);
+    strbuf_add_char(out, '\n');
+}
+
+static void platform_report(const struct platform *p, struct strbuf *out)
+{
+    char text[HUMAN_SIZE];
+    strbuf_printf(out, "%s: %u node%s, %llu cores\n", p->name ? pool_text(&p->text, p->name) : "platform",
+                  p->nnodes, p->nnodes == 1 ? "" : "s", (unsigned long long)platform_total_cores(p));
+    strbuf_printf(out, "network: %s a second", human_bytes(text, p->bandwidth));
+    strbuf_printf(out, ", latency %s", human_seconds(text, p->latency));
+    if (p->ports)
+        strbuf_printf(out, ", %u ports a node", p->ports);
+    if (p->nlinks)
+        strbuf_printf(out, ", %zu pairs differ", p->nlinks);
+    strbuf_add(out, "\n\n");
+    struct table *t = table_new();
+    table_column(t, "node", TABLE_LEFT);
+    table_column(t, "speed", TABLE_RIGHT);
+    table_column(t, "memory", TABLE_RIGHT);
+    table_column(t, "cores", TABLE_RIGHT);
+    table_column(t, "", TABLE_LEFT);
+    for (uint32_t i = 0; i < p->nnodes && i < 200; i++) {
+        table_row(t);
+        table_cell(t, platform_node_name(p, i));
+        table_number(t, p->speed[i]);
+        table_bytes(t, p->memory[i]);
+        table_printf(t, "%u", p->cores[i]);
+        table_cell(t, p->up[i] ? "" : "down");
+    }
+    table_print(t, out, &(struct table_style){.colour = cli_colour()});
+    if (p->nnodes > 200)
+        strbuf_printf(out, "and %u more\n", p->nnodes - 200);
+    table_free(t);
+}
+
+static int show_platform(const struct arguments *a, const char *path)
+{
+    struct error err = {0};
+    struct platform *p = format_read_platform(path, NULL, NULL, &err);
+    if (!p)
+        return cli_fail(&err);
+    struct strbuf out = {0};
+    if (arguments_flag(a, "json"))
+        platform_json(p, &out);
+    else
+        platform_report(p, &out);
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    platform_free(p);
+    return status;
+}
+
+static int run(const struct arguments *a)
+{
+    const char *path = a->operand[0];
+    if (plan_file_sniff(path))
+        return show_plan(a, path);
+    if (!arguments_value(a, "from") && format_is_platform(path))
+        return show_platform(a, path);
+    return show_workflow(a, path);
+}
+
+const struct command command_show = {
+    .name = "show",
+    .operands = "FILE",
+    .least = 1,
+    .most = 1,
+    .summary = "look at a workflow, a platform or a plan",
+    .details = "examples:\n"
+               "  weft show flow.yaml --svg flow.svg\n"
+               "  weft show montage.json --json\n"
+               "  weft show plan.json --svg plan.svg\n",
+    .options = options,
+    .run = run,
+};

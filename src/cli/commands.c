@@ -1,0 +1,19 @@
+#include "cli/cli.h"
+
+#include <string.h>
+
+extern const struct command command_plan, command_check, command_compare, command_show, command_sim,
+    command_convert, command_generate, command_planners, command_formats;
+
+const struct command *const command_registry[] = {
+    &command_plan,     &command_check,    &command_compare,  &command_sim,     &command_show,
+    &command_convert,  &command_generate, &command_planners, &command_formats, NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; command_registry[i]; i++)
+        if (strcmp(command_registry[i]->name, name) == 0)
+            return command_registry[i];
+    return NULL;
+}

@@ -1,0 +1,268 @@
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "base/quantity.h"
+#include "cli/cli.h"
+#include "generate/generate.h"
+#include "report/gantt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int cli_fail(const struct error *err)
+{
+    cli_progress_done();
+    fprintf(stderr, "weft: %s\n", err->text);
+    return err->kind == ERROR_NONE ? ERROR_FAILED : (int)err->kind;
+}
+
+int cli_print(const struct strbuf *text)
+{
+    if (text->n)
+        fwrite(text->at, 1, text->n, stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
+    return ERROR_FAILED;
+}
+
+bool cli_colour(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+unsigned cli_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return 80;
+}
+
+/* ---- reading ---- */
+
+struct workflow *cli_workflow(const struct arguments *a, const char *path, struct error *err)
+{
+    const char *from = arguments_value(a, "from");
+    const struct format *format = from ? format_find(from) : NULL;
+    if (from && !format) {
+        error_set(err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", from);
+        return NULL;
+    }
+    size_t count;
+    struct pair *pairs = arguments_pairs(a, "read", &count, err);
+    if (!pairs)
+        return NULL;
+    struct format_option *options = mem_new_zero(struct format_option, count + 1);
+    for (size_t i = 0; i < count; i++)
+        options[i] = (struct format_option){pairs[i].name, pairs[i].text};
+    struct workflow *w = format_read_workflow(path, format, options, err);
+    free(options);
+    pairs_free(pairs);
+    if (w && !arguments_flag(a, "quiet") && !arguments_flag(a, "json"))
+        for (uint32_t i = 0; i < w->nwarnings; i++)
+            fprintf(stderr, "weft: note: %s\n", w->warnings[i]);
+    return w;
+}
+
+static struct platform *this_machine(struct error *err)
+{
+    struct platform_builder *b = platform_builder_new("this-machine");
+    platform_builder_name(b, "this machine", strlen("this machine"));
+    uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
+    platform_builder_cores(b, node, parallel_cores(), 0);
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    if (pages > 0 && size > 0)
+        platform_builder_memory(b, node, (double)pages * (double)size, 0);
+    return platform_builder_finish(b, err);
+}
+
+/* "homogeneous:n=8,speed=2" -> a platform, by its generator. */
+static struct platform *generated(const char *spec, struct error *err)
+{
+    char *text = mem_copy_string(spec), *colon = strchr(text, ':');
+    struct generator_value values[32];
+    size_t count = 0;
+    char *rest = NULL;
+    if (colon)
+        *colon = 0;
+    const struct generator *g = generator_find(text);
+    struct platform *p = NULL;
+    for (char *item = colon ? strtok_r(colon + 1, ",", &rest) : NULL; item && count < 32;
+         item = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(item, '=');
+        if (!equals) {
+            error_set(err, ERROR_INPUT, "--on %s: '%s' is not name=value", spec, item);
+            free(text);
+            return NULL;
+        }
+        *equals = 0;
+        values[count++] = (struct generator_value){item, equals + 1};
+    }
+    if (g && g->kind == GENERATES_PLATFORM)
+        p = generator_platform(g, values, count, 1, err);
+    else
+        error_set(err, ERROR_INPUT,
+                  "--on %s: no such file, and no generator of platforms is called '%s'; `weft generate` "
+                  "lists them",
+                  spec, text);
+    free(text);
+    return p;
+}
+
+struct platform *cli_platform_named(const char *spec, struct error *err)
+{
+    if (strcmp(spec, "this-machine") == 0)
+        return this_machine(err);
+    int64_t count;
+    if (file_exists(spec) || strcmp(spec, "-") == 0)
+        return format_read_platform(spec, NULL, NULL, err);
+    char text[64];
+    struct platform *p;
+    if (quantity_integer(spec, strlen(spec), &count)) {
+        snprintf(text, sizeof text, "homogeneous:n=%lld", (long long)count);
+        p = generated(text, err);
+    } else if (strchr(spec, '/') || strchr(spec, '.')) {
+        /* Meant as a file: say what is wrong with the file. */
+        return format_read_platform(spec, NULL, NULL, err);
+    } else {
+        p = generated(spec, err);
+    }
+    /* The spec stands in for a file name, so that a plan can name its platform again. */
+    if (p)
+        p->file = pool_add(&p->text, spec, strlen(spec));
+    return p;
+}
+
+struct platform *cli_platform(const struct arguments *a, const char *workflow_path,
+                              struct error *err)
+{
+    const char *on = arguments_value(a, "on");
+    if (on)
+        return cli_platform_named(on, err);
+    if (workflow_path && format_has_platform(workflow_path))
+        return format_read_platform(workflow_path, NULL, NULL, err);
+    return this_machine(err);
+}
+
+const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size)
+{
+    if (w->name)
+        return workflow_text(w, w->name);
+    const char *base = file_basename(workflow_text(w, w->file));
+    size_t len = strcspn(base, ".");
+    snprintf(buffer, size, "%.*s", (int)(len ? len : strlen(base)), base);
+    return buffer;
+}
+
+/* ---- progress ---- */
+
+static struct {
+    const char *what;
+    double started, told;
+    bool live, shown;
+} line;
+
+static bool tell(void *context, double fraction, const char *what)
+{
+    (void)context;
+    double now = clock_seconds();
+    /* Nothing for what is over in a blink; then a live line four times a second, or a plain one every five. */
+    if (now - line.started < 1 || now - line.told < (line.live ? 0.25 : 5))
+        return true;
+    line.told = now;
+    line.shown = true;
+    char share[16] = "";
+    if (fraction >= 0)
+        snprintf(share, sizeof share, " %3.0f %%", 100 * fraction);
+    fprintf(stderr, line.live ? "\r\033[K%s:%s %s (%.0f s)" : "%s:%s %s (%.0f s)\n", line.what, share,
+            what ? what : "", now - line.started);
+    fflush(stderr);
+    return true;
+}
+
+struct progress cli_progress(const char *what)
+{
+    line.what = what;
+    line.started = clock_seconds();
+    line.told = 0;
+    line.live = isatty(STDERR_FILENO);
+    line.shown = false;
+    return (struct progress){tell, NULL};
+}
+
+void cli_progress_done(void)
+{
+    if (line.shown && line.live)
+        fputs("\r\033[K", stderr);
+    line.shown = false;
+}
+
+/* ---- plans ---- */
+
+void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p)
+{
+    char buffer[256];
+    plan->workflow_name = mem_copy_string(cli_workflow_name(w, buffer, sizeof buffer));
+    plan->workflow_file = mem_copy_string(workflow_text(w, w->file));
+    plan->platform_name = mem_copy_string(pool_text(&p->text, p->name));
+    plan->platform_file = mem_copy_string(pool_text(&p->text, p->file));
+}
+
+bool cli_read_plan(const struct arguments *a, const char *path, struct plan **plan,
+                   struct workflow **w, struct platform **p, struct error *err)
+{
+    *plan = NULL;
+    *w = NULL;
+    *p = NULL;
+    struct plan_file *f = plan_file_open(path, err);
+    if (!f)
+        return false;
+    const char *flow = arguments_value(a, "workflow");
+    if (!flow)
+        flow = plan_file_workflow(f);
+    if (!flow) {
+        error_at(err, path, 0, "the plan does not name its workflow; give it with --workflow FILE");
+    } else {
+        *w = cli_workflow(a, flow, err);
+        const char *on = arguments_value(a, "on");
+        if (!on)
+            on = plan_file_platform(f);
+        if (*w && on)
+            *p = cli_platform_named(on, err);
+        else if (*w)
+            *p = cli_platform(a, flow, err);
+        if (*p)
+            *plan = plan_file_read(f, *w, *p, err);
+    }
+    plan_file_close(f);
+    if (*plan)
+        return true;
+    workflow_free(*w);
+    platform_free(*p);
+    *w = NULL;
+    *p = NULL;
+    return false;
+}
+
+bool cli_write_text(const char *path, const struct strbuf *text, struct error *err)
+{
+    return file_write(path, strbuf_text(text), text->n, err);
+}
+
+bool cli_write_gantt(const char *path, const struct plan *plan, const struct workflow *w,
+                     const struct platform *p, struct error *err)
+{
+    struct strbuf svg = {0};
+    report_gantt_svg(plan, w, p, &svg, NULL);
+    bool ok = cli_write_text(path, &svg, err);
+    strbuf_free(&svg);
+    return ok;
+}

@@ -1,0 +1,388 @@
+/* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name later ones. */
+#include "base/array.h"
+#include "base/suggest.h"
+#include "formats/native.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum task_key {
+    KEY_RUN,
+    KEY_CALL,
+    KEY_IN,
+    KEY_OUT,
+    KEY_TIMES,
+    KEY_AFTER,
+    KEY_WORK, /* from here on also allowed in defaults */
+    KEY_MEMORY,
+    KEY_CORES,
+    KEY_KIND,
+    KEY_REPLICABLE,
+    KEY_TIMEOUT,
+    KEY_RETRIES,
+    KEY_DEADLINE,
+    KEY_PRIORITY,
+};
+
+static const char *const task_keys[] = {"run",      "call",    "in",       "out",      "times",
+                                        "after",    "work",    "memory",   "cores",    "kind",
+                                        "replicable", "timeout", "retries", "deadline", "priority",
+                                        NULL};
+#define DEFAULT_KEYS (task_keys + KEY_WORK)
+
+struct reading {
+    struct native file;
+    struct builder *b;
+    yaml_ref defaults; /* YAML_NONE: none */
+};
+
+static bool read_command(struct reading *r, uint32_t task, yaml_ref v, bool call)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, call ? "call" : "run", &text, &length))
+        return false;
+    if (call) {
+        const char *colon = strrchr(text, ':');
+        if (!colon || colon == text || !colon[1])
+            return native_error(&r->file, v, "call is '%.80s'; expected library:function", text);
+        builder_flag(r->b, task, TASK_CALL);
+    } else if (!text[strspn(text, " \t\r\n")]) {
+        return native_error(&r->file, v, "run is blank; expected a command");
+    }
+    builder_command(r->b, task, text, length);
+    return true;
+}
+
+/* One entry of in or out: a name, or {name, size}. */
+static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
+{
+    static const char *const keys[] = {"name", "size", NULL};
+    const struct yaml *y = &r->file.y;
+    const char *what = out ? "an entry of out" : "an entry of in", *name;
+    size_t length;
+    double size = NAN;
+    yaml_ref name_at = v;
+    if (yaml_type(y, v) == YAML_MAPPING) {
+        for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
+            int key = native_key(&r->file, k, keys);
+            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &size)))
+                return false;
+        }
+        name_at = yaml_get(y, v, "name");
+        if (name_at == YAML_NONE)
+            return native_error(&r->file, v, "%s has no name", what);
+    }
+    if (!native_text(&r->file, name_at, what, &name, &length))
+        return false;
+    size_t line = yaml_line(y, v);
+    uint32_t object = builder_object(r->b, name, length);
+    if (!isnan(size))
+        builder_size(r->b, object, size, line);
+    if (out)
+        builder_produces(r->b, task, object, line);
+    else
+        builder_consumes(r->b, task, object, line);
+    return true;
+}
+
+static bool read_objects(struct reading *r, uint32_t task, yaml_ref v, bool out)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_object(r, task, v, out);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_object(r, task, e, out))
+            return false;
+    return true;
+}
+
+static bool unknown_task(struct reading *r, yaml_ref at, const char *name)
+{
+    uint32_t count = builder_task_count(r->b);
+    const char **names = mem_new(const char *, count);
+    for (uint32_t t = 0; t < count; t++)
+        names[t] = builder_task_name(r->b, t);
+    const char *near = suggest_nearest(name, names, count);
+    if (near)
+        native_error(&r->file, at, "after names '%.80s', which is not a task; did you mean '%s'?", name,
+                     near);
+    else
+        native_error(&r->file, at, "after names '%.80s', which is not a task", name);
+    free(names);
+    return false;
+}
+
+static bool read_after_entry(struct reading *r, uint32_t task, yaml_ref v)
+{
+    const char *name;
+    size_t length;
+    if (!native_text(&r->file, v, "an entry of after", &name, &length))
+        return false;
+    uint32_t from = builder_find_task(r->b, name, length);
+    if (from == NONE)
+        return unknown_task(r, v, name);
+    builder_edge(r->b, from, task, yaml_line(&r->file.y, v));
+    return true;
+}
+
+static bool read_after(struct reading *r, uint32_t task, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_after_entry(r, task, v);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_after_entry(r, task, e))
+            return false;
+    return true;
+}
+
+static bool read_times(struct reading *r, uint32_t task, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (!native_is_mapping(&r->file, v, "times"))
+        return false;
+    for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
+        size_t length;
+        const char *node = yaml_text(y, k, &length);
+        double seconds;
+        char what[120];
+        snprintf(what, sizeof what, "the time on node '%.80s'", node);
+        if (!length)
+            return native_error(&r->file, k, "times has an empty node name");
+        if (!native_seconds(&r->file, yaml_value(k), what, &seconds))
+            return false;
+        builder_time(r->b, task, node, length, seconds, yaml_line(y, k));
+    }
+    return true;
+}
+
+/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are checked. */
+static bool read_setting(struct reading *r, uint32_t task, enum task_key key, yaml_ref v,
+                         bool *replicable)
+{
+    const struct native *f = &r->file;
+    size_t line = yaml_line(&f->y, v), length;
+    const char *what = task_keys[key], *text;
+    double x;
+    switch (key) {
+    case KEY_WORK:
+        if (!native_number(f, v, what, &x))
+            return false;
+        if (x < 0)
+            return native_error(f, v, "work is %g; expected 0 or more", x);
+        builder_work(r->b, task, x, line);
+        return true;
+    case KEY_MEMORY:
+        if (!native_bytes(f, v, what, &x))
+            return false;
+        builder_memory(r->b, task, x, line);
+        return true;
+    case KEY_CORES:
+        if (!native_number(f, v, what, &x))
+            return false;
+        if (x < 1 || x > 1 << 24 || x != floor(x))
+            return native_error(f, v, "cores is %g; expected a whole number, 1 or more", x);
+        builder_cores(r->b, task, x, line);
+        return true;
+    case KEY_KIND:
+        if (!native_text(f, v, what, &text, &length))
+            return false;
+        builder_kind(r->b, task, text, length);
+        return true;
+    case KEY_REPLICABLE:
+        return native_bool(f, v, what, replicable);
+    case KEY_TIMEOUT:
+        if (!native_seconds(f, v, what, &x))
+            return false;
+        builder_timeout(r->b, task, x, line);
+        return true;
+    case KEY_RETRIES:
+        if (!native_number(f, v, what, &x))
+            return false;
+        if (x < 0 || x > 1e9 || x != floor(x))
+            return native_error(f, v, "retries is %g; expected a whole number, 0 or more", x);
+        builder_retries(r->b, task, x, line);
+        return true;
+    case KEY_DEADLINE:
+        if (!native_seconds(f, v, what, &x))
+            return false;
+        builder_deadline(r->b, task, x, line);
+        return true;
+    default:
+        if (!native_number(f, v, what, &x))
+            return false;
+        builder_priority(r->b, task, x, line);
+        return true;
+    }
+}
+
+static bool apply_defaults(struct reading *r, uint32_t task, bool *replicable)
+{
+    const struct yaml *y = &r->file.y;
+    if (r->defaults == YAML_NONE)
+        return true;
+    for (yaml_ref k = yaml_first(y, r->defaults); k != YAML_NONE;
+         k = yaml_next(y, r->defaults, k)) {
+        int key = native_key(&r->file, k, DEFAULT_KEYS);
+        if (key < 0 || !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), replicable))
+            return false;
+    }
+    return true;
+}
+
+static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
+{
+    const struct yaml *y = &r->file.y;
+    bool replicable = true, has_command = false;
+    if (!apply_defaults(r, task, &replicable))
+        return false;
+    for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
+        yaml_ref v = yaml_value(k);
+        int key = native_key(&r->file, k, task_keys);
+        bool good = key >= 0;
+        switch (key) {
+        case -1:
+            break;
+        case KEY_RUN:
+        case KEY_CALL:
+            if (has_command)
+                return native_error(&r->file, k, "both run and call; a task does one of them");
+            has_command = true;
+            good = read_command(r, task, v, key == KEY_CALL);
+            break;
+        case KEY_IN:
+        case KEY_OUT:
+            good = read_objects(r, task, v, key == KEY_OUT);
+            break;
+        case KEY_TIMES:
+            good = read_times(r, task, v);
+            break;
+        case KEY_AFTER:
+            good = read_after(r, task, v);
+            break;
+        default:
+            good = read_setting(r, task, (enum task_key)key, v, &replicable);
+        }
+        if (!good)
+            return false;
+    }
+    if (!replicable)
+        builder_flag(r->b, task, TASK_NOT_REPLICABLE);
+    return true;
+}
+
+static bool read_tasks(struct reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, tasks))
+        return true;
+    if (!native_is_mapping(&r->file, tasks, "tasks"))
+        return false;
+    builder_expect(r->b, yaml_size(y, tasks), 0);
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+        size_t length;
+        const char *name = yaml_text(y, k, &length);
+        builder_task(r->b, name, length, yaml_line(y, k));
+    }
+    uint32_t task = 0;
+    bool good = true;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good && !builder_failed(r->b);
+         k = yaml_next(y, tasks, k), task++) {
+        yaml_ref body = yaml_value(k);
+        snprintf(r->file.where, sizeof r->file.where, "task '%.120s'", yaml_text(y, k, NULL));
+        good = (yaml_is_null(y, body) || native_is_mapping(&r->file, body, "its description")) &&
+               read_task(r, task, body);
+    }
+    r->file.where[0] = 0;
+    return good;
+}
+
+static bool read_parameters(struct reading *r, yaml_ref parameters)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, parameters))
+        return true;
+    if (!native_is_mapping(&r->file, parameters, "parameters"))
+        return false;
+    for (yaml_ref k = yaml_first(y, parameters); k != YAML_NONE; k = yaml_next(y, parameters, k)) {
+        const char *name = yaml_text(y, k, NULL);
+        yaml_ref v = yaml_value(k);
+        if (!*name)
+            return native_error(&r->file, k, "a parameter has an empty name");
+        if (yaml_type(y, v) != YAML_SCALAR)
+            return native_error(&r->file, v, "parameter '%.80s' is a %s; expected a text or a number",
+                                name, yaml_type(y, v) == YAML_MAPPING ? "mapping" : "list");
+        if (yaml_is_null(y, v))
+            return native_error(&r->file, v, "parameter '%.80s' has no value; write '' for an empty one",
+                                name);
+        builder_parameter(r->b, name, yaml_text(y, v, NULL));
+    }
+    return true;
+}
+
+static bool read_defaults(struct reading *r, yaml_ref defaults)
+{
+    bool replicable;
+    if (yaml_is_null(&r->file.y, defaults))
+        return true;
+    if (!native_is_mapping(&r->file, defaults, "defaults"))
+        return false;
+    r->defaults = defaults;
+    snprintf(r->file.where, sizeof r->file.where, "defaults");
+    bool good = apply_defaults(r, NONE, &replicable);
+    r->file.where[0] = 0;
+    return good;
+}
+
+static bool read_file(struct reading *r)
+{
+    static const char *const keys[] = {"weft", "name", "defaults", "parameters", "tasks", NULL};
+    const struct yaml *y = &r->file.y;
+    const char *text;
+    size_t length;
+    for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
+        yaml_ref v = yaml_value(k);
+        bool good = true;
+        switch (native_key(&r->file, k, keys)) {
+        case -1:
+            return false;
+        case 1:
+            good = native_text(&r->file, v, "name", &text, &length);
+            if (good)
+                builder_name(r->b, text, length);
+            break;
+        case 2:
+            good = read_defaults(r, v);
+            break;
+        case 3:
+            good = read_parameters(r, v);
+            break;
+        default:
+            break;
+        }
+        if (!good)
+            return false;
+    }
+    /* last, because the defaults may stand below them */
+    return read_tasks(r, yaml_get(y, 0, "tasks"));
+}
+
+struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
+{
+    struct reading r = {.defaults = YAML_NONE};
+    if (!native_open(&r.file, source, "tasks", err))
+        return NULL;
+    r.b = builder_new(source->path, "native");
+    bool good = read_file(&r);
+    native_close(&r.file);
+    if (good)
+        return builder_finish(r.b, err);
+    builder_free(r.b);
+    return NULL;
+}

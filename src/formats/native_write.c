@@ -1,0 +1,268 @@
+/* Native workflows, written so that reading gives the same graph back. Tasks stand in the order of the workflow. */
+#include "base/array.h"
+#include "formats/dropped.h"
+#include "formats/native.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LONGEST_KEY = 1000, /* YAML allows "key:" up to 1,024 characters; longer ones are written "? key" */
+    LONGEST_ROW = 6,    /* a list of more entries gets a line for each */
+};
+
+struct writing {
+    const struct workflow *w;
+    struct strbuf *out;
+    size_t broken; /* texts that were not UTF-8 */
+    /* Names of all objects when some are anonymous: their labels, made different where two are alike. */
+    struct intern labels;
+    uint32_t *label; /* NULL: every object has a name */
+};
+
+/* "producer->consumer" may also be the name of another object, or the label of one ("a->b"->"c" and "a"->"b->c"). */
+static void label_objects(struct writing *s)
+{
+    const struct workflow *w = s->w;
+    bool anonymous = false;
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        anonymous |= !w->object_name[o];
+    if (!anonymous)
+        return;
+    intern_init(&s->labels);
+    s->label = mem_new(uint32_t, w->nobjects);
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        if (w->object_name[o]) {
+            const char *name = workflow_text(w, w->object_name[o]);
+            s->label[o] = intern_number(&s->labels, name, strlen(name));
+        }
+    struct strbuf text = {0};
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        if (w->object_name[o])
+            continue;
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s->%s", workflow_task_name(w, w->producer[o]),
+                      workflow_task_name(w, w->succ_task[w->object_edge[o]]));
+        size_t length = text.n;
+        for (unsigned i = 2; intern_find(&s->labels, text.at, text.n) != NONE; i++) {
+            text.n = length;
+            strbuf_printf(&text, "#%u", i);
+        }
+        s->label[o] = intern_number(&s->labels, text.at, text.n);
+    }
+    strbuf_free(&text);
+}
+
+static const char *object_name(const struct writing *s, uint32_t object)
+{
+    return s->label ? intern_text(&s->labels, s->label[object])
+                    : workflow_text(s->w, s->w->object_name[object]);
+}
+
+static void write_key(struct writing *s, const char *indent, const char *key)
+{
+    strbuf_add(s->out, indent);
+    size_t start = s->out->n;
+    s->broken += !yaml_write_string(s->out, key, YAML_IN_BLOCK);
+    if (s->out->n - start <= LONGEST_KEY) {
+        strbuf_add_char(s->out, ':');
+        return;
+    }
+    s->out->n = start;
+    strbuf_add(s->out, "? ");
+    yaml_write_string(s->out, key, YAML_IN_BLOCK);
+    strbuf_printf(s->out, "\n%s:", indent);
+}
+
+static void write_number(struct writing *s, const char *key, double value)
+{
+    strbuf_printf(s->out, "    %s: ", key);
+    strbuf_add_number(s->out, value);
+    strbuf_add_char(s->out, '\n');
+}
+
+/* ---- lists: on one line when short ---- */
+
+struct list {
+    const char *key;
+    size_t count, written;
+};
+
+static void list_next(struct writing *s, struct list *l)
+{
+    bool row = l->count <= LONGEST_ROW;
+    if (!l->written)
+        strbuf_printf(s->out, row ? "    %s: [" : "    %s:", l->key);
+    if (!row)
+        strbuf_add(s->out, "\n      - ");
+    else if (l->written)
+        strbuf_add(s->out, ", ");
+    l->written++;
+}
+
+static void list_end(struct writing *s, const struct list *l)
+{
+    if (l->written)
+        strbuf_add(s->out, l->count <= LONGEST_ROW ? "]\n" : "\n");
+}
+
+static void list_object(struct writing *s, struct list *l, uint32_t object, bool with_size)
+{
+    list_next(s, l);
+    enum yaml_place place = l->count <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK;
+    const char *name = object_name(s, object);
+    if (!with_size || !(s->w->size[object] > 0)) {
+        s->broken += !yaml_write_string(s->out, name, place);
+        return;
+    }
+    strbuf_add(s->out, "{name: ");
+    s->broken += !yaml_write_string(s->out, name, YAML_IN_FLOW);
+    strbuf_add(s->out, ", size: ");
+    strbuf_add_number(s->out, s->w->size[object]);
+    strbuf_add_char(s->out, '}');
+}
+
+static void write_lists(struct writing *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    uint32_t data = 0, ordering = 0;
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        *(w->pred_object[e] == NONE ? &ordering : &data) += 1;
+    uint32_t input = w->input_off ? w->input_off[t] : 0;
+    uint32_t input_end = w->input_off ? w->input_off[t + 1] : 0;
+    struct list in = {"in", data + (input_end - input), 0};
+    for (uint32_t i = input; i < input_end; i++) {
+        /* an input's size is stated once, where its first reader stands */
+        uint32_t object = w->input_object[i];
+        list_object(s, &in, object, w->input_task[w->object_edge[object]] == t);
+    }
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] != NONE)
+            list_object(s, &in, w->pred_object[e], false);
+    list_end(s, &in);
+
+    struct list out = {"out", w->object_off[t + 1] - w->object_off[t], 0};
+    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+        list_object(s, &out, o, true);
+    list_end(s, &out);
+
+    struct list after = {"after", ordering, 0};
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] == NONE) {
+            list_next(s, &after);
+            s->broken += !yaml_write_string(s->out, workflow_task_name(w, w->pred_task[e]),
+                                            ordering <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK);
+        }
+    list_end(s, &after);
+}
+
+/* ---- tasks ---- */
+
+static void write_times(struct writing *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    if (!w->time_off || w->time_off[t] == w->time_off[t + 1])
+        return;
+    strbuf_add(s->out, "    times: {");
+    for (uint32_t i = w->time_off[t]; i < w->time_off[t + 1]; i++) {
+        bool again = false; /* the last of two times for a node counts, and a key may stand once */
+        for (uint32_t j = i + 1; j < w->time_off[t + 1] && !again; j++)
+            again = strcmp(workflow_text(w, w->time[i].node), workflow_text(w, w->time[j].node)) == 0;
+        if (again)
+            continue;
+        if (s->out->at[s->out->n - 1] != '{')
+            strbuf_add(s->out, ", ");
+        s->broken += !yaml_write_string(s->out, workflow_text(w, w->time[i].node), YAML_IN_FLOW);
+        strbuf_add(s->out, ": ");
+        strbuf_add_number(s->out, w->time[i].seconds);
+    }
+    strbuf_add(s->out, "}\n");
+}
+
+/* Is the kind what the reader would choose by itself: the first word of run, else the name? */
+static bool is_default_kind(const struct workflow *w, uint32_t t, const char *command)
+{
+    const char *kind = workflow_text(w, w->kind[t]);
+    if (!*command || (w->flags[t] & TASK_CALL))
+        return strcmp(kind, workflow_task_name(w, t)) == 0;
+    command += strspn(command, " \t\n");
+    size_t length = strcspn(command, " \t\n");
+    return strlen(kind) == length && memcmp(kind, command, length) == 0;
+}
+
+static void write_task(struct writing *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    struct strbuf *out = s->out;
+    write_key(s, "  ", workflow_task_name(w, t));
+    strbuf_add_char(out, '\n');
+    size_t start = out->n;
+    const char *command = w->command ? workflow_text(w, w->command[t]) : "";
+    if (*command) {
+        strbuf_add(out, w->flags[t] & TASK_CALL ? "    call: " : "    run: ");
+        s->broken += !yaml_write_block(out, command, 4);
+        strbuf_add_char(out, '\n');
+    }
+    if (*workflow_text(w, w->kind[t]) && !is_default_kind(w, t, command)) {
+        strbuf_add(out, "    kind: ");
+        s->broken += !yaml_write_string(out, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
+    write_lists(s, t);
+    if (w->flags[t] & TASK_HAS_WORK)
+        write_number(s, "work", w->work[t]);
+    write_times(s, t);
+    if (w->memory[t] > 0)
+        write_number(s, "memory", w->memory[t]);
+    if (w->cores[t] != 1)
+        write_number(s, "cores", w->cores[t]);
+    if (w->flags[t] & TASK_NOT_REPLICABLE)
+        strbuf_add(out, "    replicable: false\n");
+    if (w->timeout && isfinite(w->timeout[t]))
+        write_number(s, "timeout", w->timeout[t]);
+    if (w->retries && w->retries[t])
+        write_number(s, "retries", w->retries[t]);
+    if (w->deadline && isfinite(w->deadline[t]))
+        write_number(s, "deadline", w->deadline[t]);
+    if (w->priority && w->priority[t] != 0)
+        write_number(s, "priority", w->priority[t]);
+    if (out->n == start) { /* nothing to say: the key alone */
+        out->n--;
+        strbuf_add(out, " {}\n");
+    }
+}
+
+bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
+                           struct error *err)
+{
+    (void)err;
+    struct writing s = {.w = w, .out = out};
+    label_objects(&s);
+    strbuf_add(out, "weft: 1\n");
+    if (*workflow_text(w, w->name)) {
+        strbuf_add(out, "name: ");
+        s.broken += !yaml_write_string(out, workflow_text(w, w->name), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
+    if (w->nparameters)
+        strbuf_add(out, "parameters:\n");
+    for (uint32_t i = 0; i < w->nparameters; i++) {
+        write_key(&s, "  ", workflow_text(w, w->parameter_name[i]));
+        strbuf_add_char(out, ' ');
+        s.broken += !yaml_write_value(out, workflow_text(w, w->parameter_value[i]), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
+    strbuf_add(out, w->ntasks ? "tasks:\n" : "tasks: {}\n");
+    size_t done = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        write_task(&s, t);
+        done += (w->flags[t] & TASK_DONE) != 0;
+    }
+    dropped_count(dropped, done, "done marks", "task");
+    dropped_count(dropped, s.broken, "bytes that are not UTF-8", "text");
+    if (s.label) {
+        intern_free(&s.labels);
+        free(s.label);
+    }
+    return true;
+}

@@ -1,0 +1,39 @@
+#include "base/utf8.h"
+#include "formats/format.h"
+#include <string.h>
+
+const char *format_option(const struct format_source *source, const char *name)
+{
+    const char *value = NULL; /* the last one given counts, as on a command line */
+    for (const struct format_option *o = source->options; o && o->name; o++) {
+        if (strcmp(o->name, name) == 0)
+            value = o->value;
+    }
+    return value;
+}
+
+size_t format_line(const char *text, const char *at)
+{
+    size_t line = 1;
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(at - p))); p++)
+        line++;
+    return line;
+}
+
+bool format_require_utf8(const struct format_source *source, struct error *err)
+{
+    const unsigned char *s = (const unsigned char *)source->text;
+    size_t n = source->length;
+    if (n >= 2 && ((s[0] == 0xFF && s[1] == 0xFE) || (s[0] == 0xFE && s[1] == 0xFF)))
+        return error_at(err, source->path, 1,
+                        "this is UTF-16 text; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
+    size_t good = utf8_valid(source->text, n);
+    const char *nul = memchr(source->text, '\0', good);
+    if (nul)
+        return error_at(err, source->path, format_line(source->text, nul),
+                        "a NUL byte: not a text file, or UTF-16; expected UTF-8 text");
+    if (good < n)
+        return error_at(err, source->path, format_line(source->text, source->text + good),
+                        "byte 0x%02X is not valid UTF-8; expected UTF-8 text", s[good]);
+    return true;
+}

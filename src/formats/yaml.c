@@ -1,0 +1,539 @@
+#include "formats/yaml.h"
+#include "base/array.h"
+#include "base/pool.h"
+#include "base/utf8.h"
+
+#include <libfyaml.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_LEVELS = 100,
+    MOST_BLANK_LINES = 1000, /* libfyaml takes time quadratic in a run of blank lines */
+    MOST_DIRECTIVES = 16,
+};
+
+/* ---- before the parser: what it would choke on ---- */
+
+/* libfyaml scans a whole flow collection before it gives its first event, so 100 MB of brackets
+ * would be minutes and gigabytes before the level check below can act. This scan finds flow
+ * collections, keeps apart quotes, comments and block scalars, and counts levels. It need not be
+ * exact: it only decides what is refused early. */
+struct scan {
+    const char *at, *end;
+    size_t line;
+    size_t column; /* where the content of a block scalar in this line must be right of */
+};
+
+static const char *end_of_line(const struct scan *s)
+{
+    if (s->at >= s->end)
+        return s->end;
+    const char *p = memchr(s->at, '\n', (size_t)(s->end - s->at));
+    return p ? p : s->end;
+}
+
+static void skip_quoted(struct scan *s)
+{
+    char quote = *s->at++;
+    for (; s->at < s->end; s->at++) {
+        bool doubled =
+            s->at + 1 < s->end && quote == '\'' && s->at[0] == quote && s->at[1] == quote;
+        bool escape = s->at + 1 < s->end && quote == '"' && s->at[0] == '\\';
+        if (*s->at == quote && !doubled)
+            break;
+        s->at += doubled || escape;
+        s->line += *s->at == '\n';
+    }
+    s->at += s->at < s->end;
+}
+
+/* At an opening bracket: past its closing one. False: too deep. */
+static bool skip_flow(struct scan *s)
+{
+    size_t depth = 0;
+    char before = '[';
+    while (s->at < s->end) {
+        char c = *s->at;
+        if ((c == '"' || c == '\'') && strchr(" \t\n,[]{}:", before)) {
+            skip_quoted(s);
+            before = 'q';
+            continue;
+        }
+        if (c == '#' && (before == ' ' || before == '\n' || before == '\t')) {
+            s->at = end_of_line(s);
+            before = 'c';
+            continue;
+        }
+        s->at++;
+        s->line += c == '\n';
+        if ((c == '[' || c == '{') && ++depth > MOST_LEVELS)
+            return false;
+        if ((c == ']' || c == '}') && --depth == 0)
+            return true;
+        before = c;
+    }
+    return true;
+}
+
+/* At the | or > of a block scalar: to the line after its content. */
+static void skip_block(struct scan *s)
+{
+    for (;;) {
+        s->at = end_of_line(s);
+        if (s->at == s->end)
+            return;
+        const char *content = s->at + 1;
+        while (content < s->end && *content == ' ')
+            content++;
+        size_t column = (size_t)(content - s->at - 1);
+        if (content < s->end && *content != '\n' && column <= s->column)
+            return;
+        s->at++;
+        s->line++;
+    }
+}
+
+/* The rest of a line from the start of a token on. */
+static bool scan_tokens(struct scan *s, size_t key_column)
+{
+    while (s->at < s->end && *s->at != '\n') {
+        char c = *s->at;
+        if (c == '[' || c == '{') {
+            if (!skip_flow(s))
+                return false;
+        } else if (c == '"' || c == '\'') {
+            skip_quoted(s);
+        } else if (c == '|' || c == '>') {
+            skip_block(s);
+            return true;
+        } else if (c == '#') {
+            s->at = end_of_line(s);
+            return true;
+        }
+        /* on to the next token of the line: after ": " */
+        const char *stop = end_of_line(s), *p = s->at;
+        while (p < stop && !(p[0] == ':' && (p + 1 == stop || p[1] == ' ' || p[1] == '\t')) &&
+               !(p[0] == '#' && p > s->at && p[-1] == ' '))
+            p++;
+        if (p == stop || *p == '#') {
+            s->at = stop;
+            return true;
+        }
+        s->column = key_column;
+        for (p++; p < stop && (*p == ' ' || *p == '\t');)
+            p++;
+        s->at = p;
+    }
+    return true;
+}
+
+static bool scan_text(const char *file, const char *text, size_t length, struct error *err)
+{
+    struct scan s = {.at = text, .end = text + length, .line = 1};
+    size_t blank = 0, directives = 0;
+    size_t line = 1;
+    for (const char *p = text, *line_end; p < s.end; p = line_end + 1, line++) {
+        line_end = memchr(p, '\n', (size_t)(s.end - p));
+        if (!line_end)
+            break;
+        const char *q = p;
+        while (q < line_end && (*q == ' ' || *q == '\t' || *q == '\r'))
+            q++;
+        blank = q == line_end ? blank + 1 : 0;
+        if (blank > MOST_BLANK_LINES)
+            return error_at(err, file, line, "more than %d blank lines in a row", MOST_BLANK_LINES);
+        directives += *p == '%';
+        if (*p == '%' && directives > MOST_DIRECTIVES)
+            return error_at(err, file, line,
+                            "more than %d lines begin with %%; expected one YAML document",
+                            MOST_DIRECTIVES);
+    }
+    while (s.at < s.end) {
+        const char *start = s.at;
+        s.column = 0;
+        for (;;) { /* indentation, and the dashes of nested lists */
+            while (s.at < s.end && *s.at == ' ')
+                s.at++;
+            if (s.end - s.at < 2 || (*s.at != '-' && *s.at != '?') || s.at[1] != ' ')
+                break;
+            s.column = (size_t)(s.at - start);
+            s.at++;
+        }
+        line = s.line;
+        if (!scan_tokens(&s, (size_t)(s.at - start)))
+            return error_at(err, file, line, "brackets are nested more than %d deep", MOST_LEVELS);
+        if (s.at < s.end) {
+            s.at++;
+            s.line++;
+        }
+    }
+    return true;
+}
+
+/* ---- the parser's events into the tape ---- */
+
+struct loading {
+    struct yaml *y;
+    struct error *err;
+    ARRAY(struct yaml_node) nodes;
+    uint32_t open[MOST_LEVELS]; /* the containers around this place */
+    size_t depth;
+    size_t line; /* of the last event that had one */
+    bool done;   /* the document ended */
+    const char *source;
+    size_t length;
+    struct strbuf decoded;
+};
+
+static bool refuse(struct loading *l, const char *what)
+{
+    return error_at(l->err, l->y->file, l->line, "%s", what);
+}
+
+static void set_line(struct loading *l, struct fy_token *token)
+{
+    const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
+    if (mark && mark->line >= 0)
+        l->line = (size_t)mark->line + 1;
+}
+
+/* A node begins: count it in its container. */
+static bool add_node(struct loading *l, enum yaml_type type)
+{
+    if (l->depth) {
+        struct yaml_node *parent = &l->nodes.at[l->open[l->depth - 1]];
+        /* size counts keys and values here, and is halved when the mapping ends */
+        if (parent->type == YAML_MAPPING && parent->size % 2 == 0 && type != YAML_SCALAR)
+            return refuse(l, "a key of a mapping must be a text, not a list or a mapping");
+        parent->size++;
+    }
+    if (l->nodes.n >= YAML_NONE - 1)
+        return refuse(l, "more than four billion values");
+    struct yaml_node *node = array_add(&l->nodes);
+    node->type = type;
+    node->line = (uint32_t)l->line;
+    node->next = (uint32_t)l->nodes.n;
+    return true;
+}
+
+static bool open_container(struct loading *l, enum yaml_type type)
+{
+    if (l->depth == MOST_LEVELS)
+        return error_at(l->err, l->y->file, l->line, "nested more than %d levels deep",
+                        MOST_LEVELS);
+    uint32_t index = (uint32_t)l->nodes.n;
+    if (!add_node(l, type))
+        return false;
+    l->open[l->depth++] = index;
+    return true;
+}
+
+static bool same_text(const struct yaml *y, const struct yaml_node *a, const struct yaml_node *b)
+{
+    return a->size == b->size && memcmp(y->text.at + a->text, y->text.at + b->text, a->size) == 0;
+}
+
+static bool second_key(struct loading *l, const struct yaml_node *first,
+                       const struct yaml_node *second)
+{
+    return error_at(l->err, l->y->file, second->line,
+                    "the key '%.80s' is there twice; the first stands on line %u",
+                    l->y->text.at + second->text, first->line);
+}
+
+/* Pairwise for the usual handful of keys, by hashing for a mapping of a hundred thousand tasks. */
+static bool check_keys(struct loading *l, const struct yaml_node *mapping)
+{
+    const struct yaml_node *nodes = l->nodes.at;
+    uint32_t begin = (uint32_t)(mapping - nodes) + 1, end = (uint32_t)l->nodes.n;
+    if (mapping->size <= 12) {
+        for (uint32_t k = begin; k < end; k = nodes[k + 1].next)
+            for (uint32_t j = begin; j < k; j = nodes[j + 1].next)
+                if (same_text(l->y, &nodes[j], &nodes[k]))
+                    return second_key(l, &nodes[j], &nodes[k]);
+        return true;
+    }
+    size_t slots = 32;
+    while (slots < (size_t)mapping->size * 2)
+        slots *= 2;
+    uint32_t *table = mem_new_zero(uint32_t, slots);
+    bool good = true;
+    for (uint32_t k = begin; k < end && good; k = nodes[k + 1].next) {
+        size_t i = hash_bytes(l->y->text.at + nodes[k].text, nodes[k].size) & (slots - 1);
+        while (table[i] && !same_text(l->y, &nodes[table[i]], &nodes[k]))
+            i = (i + 1) & (slots - 1);
+        if (table[i])
+            good = second_key(l, &nodes[table[i]], &nodes[k]);
+        table[i] = k;
+    }
+    free(table);
+    return good;
+}
+
+static bool close_container(struct loading *l)
+{
+    struct yaml_node *node = &l->nodes.at[l->open[--l->depth]];
+    node->next = (uint32_t)l->nodes.n;
+    if (node->type != YAML_MAPPING)
+        return true;
+    node->size /= 2;
+    return check_keys(l, node);
+}
+
+/* libfyaml 0.7.12 loses count in a single-quoted text with two doubled quotes in a row
+ * ('a''\'\'b'), so those are undone here:
+ * '' is a quote, a line break a blank, further line breaks stay. False: not such a text. */
+static bool decode_quotes(const struct loading *l, struct fy_token *token, struct strbuf *out)
+{
+    const struct fy_mark *mark = fy_token_start_mark(token);
+    if (!mark || !mark->input_pos || l->source[mark->input_pos - 1] != '\'')
+        return false;
+    const char *p = l->source + mark->input_pos, *end = l->source + l->length;
+    bool twice = false;
+    for (const char *q = p; q < end && (*q != '\'' || q[1] == '\''); q += 1 + (*q == '\''))
+        twice |= end - q > 3 && memcmp(q, "''\'\'", 4) == 0;
+    if (!twice)
+        return false;
+    while (p < end && (*p != '\'' || p[1] == '\'')) {
+        size_t blanks = strspn(p, " \t\r"), breaks = 0;
+        if (p[blanks] != '\n') {
+            strbuf_add_bytes(out, p, blanks ? blanks : 1);
+            p += blanks ? blanks : 1 + (*p == '\'');
+            continue;
+        }
+        for (; strchr(" \t\r\n", *p) && p < end; p++)
+            breaks += *p == '\n';
+        for (size_t i = 1; i < breaks; i++)
+            strbuf_add_char(out, '\n');
+        if (breaks == 1)
+            strbuf_add_char(out, ' ');
+    }
+    return true;
+}
+
+static bool add_scalar(struct loading *l, struct fy_token *token)
+{
+    size_t length = 0;
+    const char *text = token ? fy_token_get_text(token, &length) : "";
+    if (token && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
+        strbuf_clear(&l->decoded);
+        if (decode_quotes(l, token, &l->decoded)) {
+            text = strbuf_text(&l->decoded);
+            length = l->decoded.n;
+        }
+    }
+    if (!text || length >= UINT32_MAX)
+        return refuse(l, "this text cannot be read");
+    if (memchr(text, 0, length))
+        return refuse(l, "a NUL character in a text");
+    if (!add_node(l, YAML_SCALAR))
+        return false;
+    struct yaml_node *node = &array_last(&l->nodes);
+    node->plain = !token || fy_token_scalar_style(token) == FYSS_PLAIN;
+    node->size = (uint32_t)length;
+    node->text = l->y->text.n;
+    strbuf_add_bytes(&l->y->text, text, length);
+    strbuf_add_char(&l->y->text, 0);
+    return true;
+}
+
+static bool plain_node(struct loading *l, const struct fy_token *anchor, const struct fy_token *tag)
+{
+    if (anchor)
+        return refuse(l, "anchors (&name) are not supported; write the value out");
+    if (tag)
+        return refuse(l, "tags (!name) are not supported; leave it out, or quote the text");
+    return true;
+}
+
+static bool take_event(struct loading *l, const struct fy_event *e)
+{
+    switch (e->type) {
+    case FYET_DOCUMENT_START:
+        set_line(l, e->document_start.document_start);
+        return l->done ? refuse(l, "a second YAML document begins; expected one") : true;
+    case FYET_DOCUMENT_END:
+        l->done = true;
+        return true;
+    case FYET_ALIAS:
+        set_line(l, e->alias.anchor);
+        return refuse(l, "aliases (*name) are not supported; write the value out");
+    case FYET_SCALAR:
+        set_line(l, e->scalar.value);
+        return plain_node(l, e->scalar.anchor, e->scalar.tag) && add_scalar(l, e->scalar.value);
+    case FYET_MAPPING_START:
+        set_line(l, e->mapping_start.mapping_start);
+        return plain_node(l, e->mapping_start.anchor, e->mapping_start.tag) &&
+               open_container(l, YAML_MAPPING);
+    case FYET_SEQUENCE_START:
+        set_line(l, e->sequence_start.sequence_start);
+        return plain_node(l, e->sequence_start.anchor, e->sequence_start.tag) &&
+               open_container(l, YAML_SEQUENCE);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        return close_container(l);
+    default:
+        return true;
+    }
+}
+
+/* The parser gave up: its first complaint becomes ours. */
+static void parser_error(struct loading *l, struct fy_diag *diag, size_t lines)
+{
+    void *at = NULL;
+    struct fy_diag_error *e = fy_diag_errors_iterate(diag, &at);
+    while (e && e->type != FYET_ERROR)
+        e = fy_diag_errors_iterate(diag, &at);
+    if (e && e->line > 0)
+        l->line = (size_t)e->line <= lines ? (size_t)e->line : lines;
+    error_at(l->err, l->y->file, l->line, "not valid YAML: %s",
+             e && e->msg ? e->msg : "the text cannot be parsed");
+}
+
+static bool run_parser(struct loading *l)
+{
+    const char *text = l->source;
+    size_t length = l->length;
+    struct fy_diag_cfg quiet;
+    fy_diag_cfg_default(&quiet);
+    quiet.fp = NULL;
+    struct fy_diag *diag = fy_diag_create(&quiet);
+    struct fy_parse_cfg config = {
+        .flags = FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE,
+        .diag = diag,
+    };
+    if (diag)
+        fy_diag_set_collect_errors(diag, true);
+    struct fy_parser *parser = diag ? fy_parser_create(&config) : NULL;
+    bool good = parser && fy_parser_set_string(parser, text, length) == 0;
+    if (!good)
+        error_set(l->err, ERROR_FAILED, "the YAML parser cannot start");
+    while (good) {
+        struct fy_event *event = fy_parser_parse(parser);
+        if (!event) {
+            size_t lines = 1;
+            for (const char *p = text, *end = text + length;
+                 (p = memchr(p, '\n', (size_t)(end - p))) && p + 1 < end; p++)
+                lines++;
+            if (fy_parser_get_stream_error(parser)) {
+                parser_error(l, diag, lines);
+                good = false;
+            }
+            break;
+        }
+        good = take_event(l, event);
+        fy_parser_event_free(parser, event);
+    }
+    if (parser)
+        fy_parser_destroy(parser);
+    if (diag)
+        fy_diag_destroy(diag);
+    return good;
+}
+
+static bool check_encoding(const char *file, const char *text, size_t length, struct error *err)
+{
+    size_t good = utf8_valid(text, length);
+    const char *nul = memchr(text, 0, good), *bad = nul ? nul : text + good;
+    if (bad == text + length)
+        return true;
+    size_t line = 1;
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(bad - p))); p++)
+        line++;
+    if (nul)
+        return error_at(err, file, line,
+                        "a NUL byte: not a text file, or UTF-16; expected UTF-8 text");
+    return error_at(err, file, line, "byte 0x%02X is not valid UTF-8; expected UTF-8 text",
+                    (unsigned char)*bad);
+}
+
+bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length, struct error *err)
+{
+    memset(y, 0, sizeof *y);
+    if (!check_encoding(file, text, length, err))
+        return false;
+    size_t blank = 0;
+    while (blank < length && strchr(" \t\r\n", text[blank]))
+        blank++;
+    if (blank == length)
+        return error_at(err, file, 0, "the file is empty");
+    if (length >= UINT32_MAX)
+        return error_at(err, file, 0, "more than 4 GiB of YAML");
+    if (!scan_text(file, text, length, err))
+        return false;
+    y->file = mem_copy_string(file);
+    struct loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};
+    bool good = run_parser(&l);
+    strbuf_free(&l.decoded);
+    if (good && !l.nodes.n)
+        good = error_at(err, file, 0, "the file is empty but for comments");
+    if (good && !l.done)
+        good = error_at(err, file, l.line, "not valid YAML: the document does not end");
+    array_fit(&l.nodes);
+    y->at = l.nodes.at;
+    y->n = l.nodes.n;
+    if (!good)
+        yaml_free(y);
+    return good;
+}
+
+void yaml_free(struct yaml *y)
+{
+    free(y->at);
+    strbuf_free(&y->text);
+    free(y->file);
+    memset(y, 0, sizeof *y);
+}
+
+/* ---- access ---- */
+
+yaml_ref yaml_next(const struct yaml *y, yaml_ref container, yaml_ref at)
+{
+    if (y->at[container].type == YAML_MAPPING)
+        at = yaml_value(at);
+    yaml_ref next = y->at[at].next;
+    return next < y->at[container].next ? next : YAML_NONE;
+}
+
+yaml_ref yaml_get(const struct yaml *y, yaml_ref mapping, const char *key)
+{
+    if (mapping == YAML_NONE || y->at[mapping].type != YAML_MAPPING)
+        return YAML_NONE;
+    size_t length = strlen(key);
+    for (yaml_ref k = yaml_first(y, mapping); k != YAML_NONE; k = yaml_next(y, mapping, k))
+        if (y->at[k].size == length && memcmp(y->text.at + y->at[k].text, key, length) == 0)
+            return yaml_value(k);
+    return YAML_NONE;
+}
+
+const char *yaml_text(const struct yaml *y, yaml_ref v, size_t *length)
+{
+    bool scalar = y->at[v].type == YAML_SCALAR;
+    if (length)
+        *length = scalar ? y->at[v].size : 0;
+    return scalar ? y->text.at + y->at[v].text : "";
+}
+
+bool yaml_is_null(const struct yaml *y, yaml_ref v)
+{
+    if (y->at[v].type != YAML_SCALAR || !y->at[v].plain)
+        return false;
+    const char *text = yaml_text(y, v, NULL);
+    return !*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0 ||
+           strcmp(text, "Null") == 0 || strcmp(text, "NULL") == 0;
+}
+
+const char *yaml_found(const struct yaml *y, yaml_ref v, char *buffer, size_t size)
+{
+    if (yaml_type(y, v) == YAML_SEQUENCE)
+        return "a list";
+    if (yaml_type(y, v) == YAML_MAPPING)
+        return "a mapping";
+    if (yaml_is_null(y, v))
+        return "nothing";
+    size_t length;
+    const char *text = yaml_text(y, v, &length);
+    snprintf(buffer, size, length > 60 ? "'%.57s...'" : "'%s'", text);
+    return buffer;
+}

@@ -1,0 +1,24 @@
+/* Shared by the files of the checker; private to it. */
+#pragma once
+#include "model/check.h"
+#include "model/costs.h"
+
+struct check {
+    const struct plan *plan;
+    const struct workflow *w;
+    const struct platform *p;
+    struct check_result *result;
+    double tolerance; /* absolute, from the plan's makespan */
+};
+
+/* Note a violation; `task` may be NONE. */
+void check_say(struct check *c, enum violation_kind kind, uint32_t task, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Compare what the plan claims with what was recomputed, and keep the recomputed value. A plan that claims nothing is fine. */
+void check_objective(struct check *c, const char *name, double recomputed);
+
+void check_static(struct check *c);    /* check_static.c */
+void check_network(struct check *c);   /* check_network.c: transfers and ports */
+void check_partition(struct check *c); /* check_shapes.c */
+void check_stream(struct check *c);
+void check_order(struct check *c);

@@ -1,0 +1,157 @@
+#include "model/costs.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void fill_own_times(struct costs *c)
+{
+    const struct workflow *w = c->workflow;
+    const struct platform *p = c->platform;
+    if (!w->time_off)
+        return;
+    size_t rows = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        rows += w->time_off[t + 1] > w->time_off[t];
+    if (!rows)
+        return;
+    c->unrelated = true;
+    c->own = mem_new(double, rows *p->nnodes);
+    c->own_row = mem_new(uint32_t, w->ntasks);
+    uint32_t row = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        c->own_row[t] = NONE;
+        if (w->time_off[t + 1] == w->time_off[t])
+            continue;
+        double *times = c->own + (size_t)row * p->nnodes;
+        for (uint32_t n = 0; n < p->nnodes; n++)
+            times[n] = w->flags[t] & TASK_HAS_WORK ? w->work[t] / p->speed[n] : INFINITY;
+        for (uint32_t i = w->time_off[t]; i < w->time_off[t + 1]; i++) {
+            uint32_t n = platform_find_node(p, workflow_text(w, w->time[i].node));
+            if (n != NONE)
+                times[n] = w->time[i].seconds;
+        }
+        c->own_row[t] = row++;
+    }
+}
+
+static void fill_restricted(struct costs *c)
+{
+    const struct workflow *w = c->workflow;
+    const struct platform *p = c->platform;
+    uint32_t fewest = UINT32_MAX;
+    double least = INFINITY;
+    bool some_down = false;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (p->cores[n] < fewest)
+            fewest = p->cores[n];
+        if (p->memory[n] < least)
+            least = p->memory[n];
+        some_down |= !p->up[n];
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        bool own = c->own_row && c->own_row[t] != NONE && !(w->flags[t] & TASK_HAS_WORK);
+        if (!(some_down || own || w->cores[t] > fewest || w->memory[t] > least))
+            continue;
+        if (!c->restricted)
+            c->restricted = mem_new_zero(bool, w->ntasks);
+        c->restricted[t] = true;
+    }
+}
+
+struct costs *costs_lenient(const struct workflow *w, const struct platform *p)
+{
+    struct costs *c = mem_new_zero(struct costs, 1);
+    c->workflow = w;
+    c->platform = p;
+    c->inverse_speed = mem_new(double, p->nnodes);
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        c->inverse_speed[n] = 1 / p->speed[n];
+    fill_own_times(c);
+    fill_restricted(c);
+    return c;
+}
+
+struct costs *costs_new(const struct workflow *w, const struct platform *p, struct error *err)
+{
+    struct costs *c = costs_lenient(w, p);
+    for (uint32_t t = 0; c->restricted && t < w->ntasks; t++) {
+        if (!c->restricted[t] || isfinite(costs_least(c, t, NULL)))
+            continue;
+        double most_memory = 0;
+        uint32_t most_cores = 0;
+        for (uint32_t n = 0; n < p->nnodes; n++) {
+            if (p->up[n] && p->memory[n] > most_memory)
+                most_memory = p->memory[n];
+            if (p->up[n] && p->cores[n] > most_cores)
+                most_cores = p->cores[n];
+        }
+        const char *name = workflow_task_name(w, t);
+        if (!most_cores)
+            error_set(err, ERROR_INFEASIBLE, "no node of the platform is up");
+        else if (w->cores[t] > most_cores)
+            error_set(err, ERROR_INFEASIBLE, "task '%s' needs %u cores; the largest node has %u", name,
+                      w->cores[t], most_cores);
+        else if (w->memory[t] > most_memory)
+            error_set(err, ERROR_INFEASIBLE,
+                      "task '%s' needs %.4g bytes of memory; the largest node has %.4g", name,
+                      w->memory[t], most_memory);
+        else
+            error_set(err, ERROR_INFEASIBLE,
+                      "task '%s' can run on no node: its times name none that is up and large enough",
+                      name);
+        costs_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void costs_free(struct costs *c)
+{
+    if (!c)
+        return;
+    free(c->inverse_speed);
+    free(c->own);
+    free(c->own_row);
+    free(c->restricted);
+    free(c);
+}
+
+double costs_restricted_time(const struct costs *c, uint32_t task, uint32_t node)
+{
+    const struct workflow *w = c->workflow;
+    const struct platform *p = c->platform;
+    if (!p->up[node] || w->cores[task] > p->cores[node] || w->memory[task] > p->memory[node])
+        return INFINITY;
+    if (c->own_row && c->own_row[task] != NONE)
+        return c->own[(size_t)c->own_row[task] * p->nnodes + node];
+    return w->work[task] * c->inverse_speed[node];
+}
+
+double costs_mean(const struct costs *c, uint32_t task)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < c->platform->nnodes; n++) {
+        double time = costs_time(c, task, n);
+        if (isfinite(time)) {
+            sum += time;
+            count++;
+        }
+    }
+    return count ? sum / count : INFINITY;
+}
+
+double costs_least(const struct costs *c, uint32_t task, uint32_t *node)
+{
+    double least = INFINITY;
+    for (uint32_t n = 0; n < c->platform->nnodes; n++) {
+        double time = costs_time(c, task, n);
+        if (time < least) {
+            least = time;
+            if (node)
+                *node = n;
+        }
+    }
+    return least;
+}

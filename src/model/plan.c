@@ -1,0 +1,148 @@
+#include "model/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *plan_kind_name(enum plan_kind kind)
+{
+    static const char *const names[] = {"static", "partition", "stream", "order"};
+    return names[kind];
+}
+
+struct plan *plan_new(enum plan_kind kind)
+{
+    struct plan *p = mem_new_zero(struct plan, 1);
+    p->kind = kind;
+    return p;
+}
+
+void plan_free(struct plan *p)
+{
+    if (!p)
+        return;
+    free(p->planner);
+    for (size_t i = 0; i < p->options.n; i++) {
+        free(p->options.at[i].name);
+        free(p->options.at[i].value);
+    }
+    array_free(&p->options);
+    free(p->workflow_name);
+    free(p->workflow_file);
+    free(p->platform_name);
+    free(p->platform_file);
+    array_free(&p->placements);
+    array_free(&p->transfers);
+    array_free(&p->parts);
+    array_free(&p->clusters);
+    array_free(&p->tasks);
+    array_free(&p->nodes);
+    array_free(&p->order);
+    array_free(&p->eligible);
+    free(p->verdict);
+    free(p->proof);
+    for (size_t i = 0; i < p->notes.n; i++)
+        free(p->notes.at[i]);
+    array_free(&p->notes);
+    free(p);
+}
+
+void plan_set_objective(struct plan *p, const char *name, double value)
+{
+    uint32_t i = 0;
+    while (i < p->nobjectives && strcmp(p->objectives[i].name, name) != 0)
+        i++;
+    if (i == PLAN_OBJECTIVES)
+        return; /* a file may claim any number; only the first few names can be known ones */
+    if (i == p->nobjectives) {
+        snprintf(p->objectives[i].name, sizeof p->objectives[i].name, "%s", name);
+        p->nobjectives++;
+    }
+    p->objectives[i].value = value;
+}
+
+double plan_objective(const struct plan *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->nobjectives; i++)
+        if (strcmp(p->objectives[i].name, name) == 0)
+            return p->objectives[i].value;
+    return NAN;
+}
+
+void plan_set_option(struct plan *p, const char *name, const char *value)
+{
+    array_push(&p->options,
+               (struct plan_option){mem_copy_string(name), mem_copy_string(value)});
+}
+
+void plan_note(struct plan *p, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    array_push(&p->notes, mem_copy_string(text));
+}
+
+static int compare_placements(const void *a, const void *b)
+{
+    const struct placement *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->task != y->task)
+        return x->task < y->task ? -1 : 1;
+    return x->copy < y->copy ? -1 : x->copy > y->copy;
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+    const struct transfer *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+void plan_sort(struct plan *p)
+{
+    if (p->placements.n)
+        qsort(p->placements.at, p->placements.n, sizeof *p->placements.at, compare_placements);
+    if (p->transfers.n)
+        qsort(p->transfers.at, p->transfers.n, sizeof *p->transfers.at, compare_transfers);
+}
+
+double plan_makespan(const struct plan *p)
+{
+    double latest = 0;
+    for (size_t i = 0; i < p->placements.n; i++)
+        if (p->placements.at[i].finish > latest)
+            latest = p->placements.at[i].finish;
+    return latest;
+}
+
+uint32_t plan_nodes_used(const struct plan *p, const struct platform *platform)
+{
+    uint8_t *used = mem_new_zero(uint8_t, platform->nnodes);
+    uint32_t count = 0;
+#define USE(node)                                                                                  \
+    do {                                                                                           \
+        uint32_t node_ = (node);                                                                   \
+        if (node_ < platform->nnodes && !used[node_]) {                                            \
+            used[node_] = 1;                                                                       \
+            count++;                                                                               \
+        }                                                                                          \
+    } while (0)
+    for (size_t i = 0; i < p->placements.n; i++)
+        USE(p->placements.at[i].node);
+    for (size_t i = 0; i < p->parts.n; i++)
+        USE(p->parts.at[i].node);
+    for (size_t i = 0; i < p->clusters.n; i++)
+        for (uint32_t k = 0; k < p->clusters.at[i].nnodes; k++)
+            USE(p->nodes.at[p->clusters.at[i].nodes + k]);
+#undef USE
+    free(used);
+    return count;
+}

@@ -1,0 +1,89 @@
+/* A plan: who runs what, where, when. Planners fill it, the checker judges it, the simulator and the runtime follow it.
+ * It refers to a workflow's tasks and objects and a platform's nodes by index, and owns everything else. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "model/platform.h"
+#include "model/workflow.h"
+
+enum plan_kind { PLAN_STATIC, PLAN_PARTITION, PLAN_STREAM, PLAN_ORDER };
+const char *plan_kind_name(enum plan_kind kind); /* "static", "partition", "stream", "order" */
+
+/* One copy of a task. A task that needs c cores occupies cores core .. core+c-1 of its node. */
+struct placement {
+    uint32_t task, copy, node, core;
+    double start, finish;
+};
+
+struct transfer {
+    uint32_t object, from, to;
+    double start, finish;
+};
+
+/* A part of a tree on one node. `tasks` and `order` index plan->tasks (count entries each). */
+struct part {
+    uint32_t root, node;
+    uint32_t tasks, order, count; /* first entries in plan->tasks; order is NONE when not given */
+    double memory;                /* least peak; NAN: not stated */
+};
+
+/* A cluster of a stream mapping: tasks, then duplicates, in plan->tasks; nodes in plan->nodes. */
+struct cluster {
+    uint32_t tasks, ntasks, duplicates, nduplicates;
+    uint32_t nodes, nnodes;
+    double replicas;
+};
+
+enum { PLAN_OBJECTIVES = 16 };
+
+struct plan_option {
+    char *name, *value;
+};
+
+struct plan {
+    enum plan_kind kind;
+    /* where it comes from */
+    char *planner;
+    ARRAY(struct plan_option) options;
+    uint64_t seed;
+    double planning_seconds;
+    char *workflow_name, *workflow_file, *platform_name, *platform_file;
+
+    /* objective values it claims, in order of setting: "makespan", "throughput", ... and bounds ("lower_bound") */
+    struct {
+        char name[32];
+        double value;
+    } objectives[PLAN_OBJECTIVES];
+    uint32_t nobjectives;
+
+    ARRAY(struct placement) placements; /* static: sorted by (start, task, copy) once finished */
+    ARRAY(struct transfer) transfers;   /* sorted by (start, object, to) */
+
+    ARRAY(struct part) parts;
+    ARRAY(struct cluster) clusters;
+    ARRAY(uint32_t) tasks; /* storage for parts and clusters */
+    ARRAY(uint32_t) nodes;
+    bool pipelined;
+    uint32_t ports;
+
+    ARRAY(uint32_t) order;      /* order: every task once */
+    ARRAY(uint32_t) eligible;   /* after 0, 1, ... n executions; may be empty */
+    char *verdict, *proof;      /* IC_PROVED ... ; NULL: not stated */
+
+    ARRAY(char *) notes; /* what the planner has to say to the user, a line each */
+};
+
+struct plan *plan_new(enum plan_kind kind);
+void plan_free(struct plan *p); /* NULL is fine */
+void plan_set_objective(struct plan *p, const char *name, double value);
+/* NAN when the plan claims none of that name. */
+double plan_objective(const struct plan *p, const char *name);
+void plan_set_option(struct plan *p, const char *name, const char *value);
+void plan_note(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Put placements and transfers into their canonical order. */
+void plan_sort(struct plan *p);
+/* Latest finish of a placement, 0 when there is none. */
+double plan_makespan(const struct plan *p);
+/* Nodes with at least one placement (static), part, or cluster. */
+uint32_t plan_nodes_used(const struct plan *p, const struct platform *platform);

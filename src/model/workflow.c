@@ -1,0 +1,218 @@
+#include "model/workflow.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void workflow_free(struct workflow *w)
+{
+    if (!w)
+        return;
+    void *columns[] = {w->work,        w->memory,      w->cores,       w->task_name,   w->kind,
+                       w->flags,       w->line,        w->command,     w->deadline,    w->priority,
+                       w->timeout,     w->retries,     w->time_off,    w->time,        w->succ_off,
+                       w->succ_task,   w->succ_object, w->pred_off,    w->pred_task,   w->pred_object,
+                       w->object_off,  w->input_off,   w->input_object, w->size,       w->producer,
+                       w->object_name, w->object_edge, w->input_task,  w->topo,        w->parameter_name,
+                       w->parameter_value};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        free(columns[i]);
+    pool_free(&w->text);
+    name_index_free(&w->task_index);
+    name_index_free(&w->object_index);
+    for (uint32_t i = 0; i < w->nwarnings; i++)
+        free(w->warnings[i]);
+    free(w->warnings);
+    free(w);
+}
+
+uint32_t workflow_find_task(const struct workflow *w, const char *name)
+{
+    return name_index_find(&w->task_index, &w->text, w->task_name, name, strlen(name));
+}
+
+/* An anonymous object from one task to another. */
+static uint32_t find_between(const struct workflow *w, uint32_t from, uint32_t to)
+{
+    for (uint32_t o = w->object_off[from]; o < w->object_off[from + 1]; o++)
+        if (!w->object_name[o] && w->object_edge[o] != NONE && w->succ_task[w->object_edge[o]] == to)
+            return o;
+    return NONE;
+}
+
+uint32_t workflow_find_object(const struct workflow *w, const char *name)
+{
+    uint32_t found = name_index_find(&w->object_index, &w->text, w->object_name, name, strlen(name));
+    if (found != NONE)
+        return found;
+    /* A label "producer->consumer"; task names may hold arrows themselves, so try each. */
+    for (const char *arrow = strstr(name, "->"); arrow; arrow = strstr(arrow + 1, "->")) {
+        uint32_t from = name_index_find(&w->task_index, &w->text, w->task_name, name,
+                                        (size_t)(arrow - name));
+        uint32_t to = workflow_find_task(w, arrow + 2);
+        if (from != NONE && to != NONE) {
+            found = find_between(w, from, to);
+            if (found != NONE)
+                return found;
+        }
+    }
+    return NONE;
+}
+
+const char *workflow_object_label(const struct workflow *w, uint32_t object, char *buffer,
+                                  size_t size)
+{
+    if (w->object_name[object])
+        return workflow_text(w, w->object_name[object]);
+    snprintf(buffer, size, "%s->%s", workflow_task_name(w, w->producer[object]),
+             workflow_task_name(w, w->succ_task[w->object_edge[object]]));
+    return buffer;
+}
+
+const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, uint32_t *count)
+{
+    uint32_t first = w->object_edge[object], last = first;
+    *count = 0;
+    if (first == NONE)
+        return NULL;
+    if (w->producer[object] == NONE) {
+        uint32_t end = w->ninputs;
+        for (uint32_t o = object + 1; o < w->nobjects; o++)
+            if (w->object_edge[o] != NONE) {
+                end = w->object_edge[o];
+                break;
+            }
+        *count = end - first;
+        return w->input_task + first;
+    }
+    while (last < w->nedges && w->succ_object[last] == object)
+        last++;
+    *count = last - first;
+    return w->succ_task + first;
+}
+
+size_t workflow_bytes(const struct workflow *w)
+{
+    size_t n = w->ntasks, m = w->nedges, o = w->nobjects;
+    size_t bytes = sizeof *w + w->text.cap;
+    bytes += n * (2 * sizeof(double) + 3 * sizeof(uint32_t) + 1 + 3 * sizeof(uint32_t) +
+                  sizeof(uint32_t)); /* columns, three offsets, topo */
+    bytes += m * 4 * sizeof(uint32_t);
+    bytes += o * (sizeof(double) + 3 * sizeof(uint32_t));
+    bytes += w->line ? n * sizeof *w->line : 0;
+    bytes += w->command ? n * sizeof *w->command : 0;
+    bytes += w->deadline ? n * sizeof *w->deadline : 0;
+    bytes += w->priority ? n * sizeof *w->priority : 0;
+    bytes += w->timeout ? n * sizeof *w->timeout : 0;
+    bytes += w->retries ? n * sizeof *w->retries : 0;
+    bytes += w->time_off ? n * sizeof *w->time_off + w->time_off[n] * sizeof *w->time : 0;
+    bytes += w->input_off ? (n + 2) * sizeof(uint32_t) + w->ninputs * 2 * sizeof(uint32_t) : 0;
+    bytes += ((size_t)w->task_index.mask + 1 + w->object_index.mask + 1) * sizeof(uint32_t);
+    return bytes;
+}
+
+/* ---- comparison ---- */
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The same set of tasks, `map` translating those of a? */
+static bool same_set(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_t nb,
+                     const uint32_t *map)
+{
+    if (na != nb)
+        return false;
+    uint32_t *x = mem_new(uint32_t, na), *y = mem_new(uint32_t, na);
+    for (uint32_t i = 0; i < na; i++) {
+        x[i] = map[a[i]];
+        y[i] = b[i];
+    }
+    qsort(x, na, sizeof *x, compare_u32);
+    qsort(y, na, sizeof *y, compare_u32);
+    bool same = !na || memcmp(x, y, na * sizeof *x) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Ordering edges are the last of a task's run. */
+static uint32_t first_ordering(const struct workflow *w, uint32_t task)
+{
+    uint32_t e = w->succ_off[task + 1];
+    while (e > w->succ_off[task] && w->succ_object[e - 1] == NONE)
+        e--;
+    return e;
+}
+
+#define DIFFERS(...) error_set(why, ERROR_FAILED, __VA_ARGS__)
+
+static bool same_task(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
+                      struct error *why)
+{
+    const char *name = workflow_task_name(a, s);
+    if (a->work[s] != b->work[t])
+        return DIFFERS("task '%s': work %.17g and %.17g", name, a->work[s], b->work[t]);
+    if (a->memory[s] != b->memory[t])
+        return DIFFERS("task '%s': memory %.17g and %.17g", name, a->memory[s], b->memory[t]);
+    if (a->cores[s] != b->cores[t])
+        return DIFFERS("task '%s': cores %u and %u", name, a->cores[s], b->cores[t]);
+    const char *one = workflow_text(a, a->kind[s]), *two = workflow_text(b, b->kind[t]);
+    if (strcmp(one, two) != 0)
+        return DIFFERS("task '%s': kind '%s' and '%s'", name, one, two);
+    one = a->command ? workflow_text(a, a->command[s]) : "";
+    two = b->command ? workflow_text(b, b->command[t]) : "";
+    if (strcmp(one, two) != 0)
+        return DIFFERS("task '%s': command '%s' and '%s'", name, one, two);
+    if ((a->flags[s] ^ b->flags[t]) & TASK_NOT_REPLICABLE)
+        return DIFFERS("task '%s': replicable in one only", name);
+    return true;
+}
+
+static bool same_object(const struct workflow *a, uint32_t o, const struct workflow *b,
+                        const uint32_t *map, struct error *why)
+{
+    char buffer[512];
+    const char *label = workflow_object_label(a, o, buffer, sizeof buffer);
+    uint32_t p = workflow_find_object(b, label);
+    if (p == NONE)
+        return DIFFERS("object '%s' is in one only", label);
+    if (a->size[o] != b->size[p])
+        return DIFFERS("object '%s': size %.17g and %.17g", label, a->size[o], b->size[p]);
+    uint32_t maker = a->producer[o] == NONE ? NONE : map[a->producer[o]];
+    if (maker != b->producer[p])
+        return DIFFERS("object '%s' has another producer", label);
+    uint32_t na, nb;
+    const uint32_t *ca = workflow_consumers(a, o, &na), *cb = workflow_consumers(b, p, &nb);
+    if (!same_set(ca, na, cb, nb, map))
+        return DIFFERS("object '%s' has other consumers", label);
+    return true;
+}
+
+bool workflow_equal(const struct workflow *a, const struct workflow *b, struct error *why)
+{
+    if (a->ntasks != b->ntasks || a->npairs != b->npairs || a->nobjects != b->nobjects)
+        return DIFFERS("%u tasks, %u edges, %u objects against %u, %u, %u", a->ntasks, a->npairs,
+                       a->nobjects, b->ntasks, b->npairs, b->nobjects);
+    uint32_t *map = mem_new(uint32_t, a->ntasks);
+    bool same = true;
+    for (uint32_t t = 0; t < a->ntasks && same; t++) {
+        map[t] = workflow_find_task(b, workflow_task_name(a, t));
+        same = map[t] == NONE ? DIFFERS("task '%s' is in one only", workflow_task_name(a, t))
+                              : same_task(a, t, b, map[t], why);
+    }
+    for (uint32_t o = 0; o < a->nobjects && same; o++)
+        same = same_object(a, o, b, map, why);
+    for (uint32_t t = 0; t < a->ntasks && same; t++) {
+        uint32_t ea = first_ordering(a, t), eb = first_ordering(b, map[t]);
+        if (!same_set(a->succ_task + ea, a->succ_off[t + 1] - ea, b->succ_task + eb,
+                      b->succ_off[map[t] + 1] - eb, map))
+            same = DIFFERS("task '%s' comes before other tasks", workflow_task_name(a, t));
+    }
+    free(map);
+    return same;
+}

@@ -1,0 +1,73 @@
+/* A planner: one row of the registry. The command line, the page and the documentation are generated from it. */
+#pragma once
+#include "base/progress.h"
+#include "model/plan.h"
+#include "model/predictor.h"
+
+enum option_type { OPTION_BOOL, OPTION_INTEGER, OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT };
+
+struct planner_option {
+    const char *name;
+    enum option_type type;
+    const char *standard; /* default, as the user would write it */
+    const char *choices;  /* for OPTION_CHOICE: "a|b|c" */
+    double least, most;   /* for numbers, inclusive; both 0: no limit */
+    const char *help;     /* one line */
+};
+
+enum planner_accepts {
+    ACCEPTS_DAG = 1,    /* any workflow */
+    ACCEPTS_TREE = 2,   /* trees only */
+    ACCEPTS_STREAM = 4, /* plans a stream of items */
+    ACCEPTS_SMALL = 8,  /* exact search: not part of `compare` past a few dozen tasks */
+    ACCEPTS_SLOW = 16,  /* more than n log n: `compare` leaves it out past 20,000 tasks unless asked for by name */
+    ACCEPTS_META = 32,  /* runs other planners (auto): `compare` runs it last */
+};
+
+struct option_value {
+    const char *name, *text;
+};
+
+struct plan_request {
+    const struct workflow *workflow;
+    const struct platform *platform;
+    const struct predictor *predictor; /* may be NULL */
+    const struct option_value *options; /* as given by the user, already checked against the planner's table */
+    size_t noptions;
+    uint64_t seed;
+    const struct progress *progress; /* may be NULL */
+    bool explain;
+};
+
+struct planner {
+    const char *name, *family, *summary;
+    const char *paper;     /* where it was published */
+    const char *guarantee; /* what is promised, NULL: nothing beyond a valid plan */
+    const char *tie_rule;  /* how ties are broken */
+    const struct planner_option *options; /* ends with a NULL name; NULL: none */
+    unsigned accepts;
+    /* A finished plan (kind, placements, transfers, objectives; not planner, options, seed, seconds: the registry fills those), or NULL with
+     * an error: ERROR_INFEASIBLE when no plan can exist or none was found. */
+    struct plan *(*run)(const struct plan_request *request, struct error *err);
+};
+
+/* ---- the registry (registry.c) ---- */
+extern const struct planner *const planner_registry[]; /* ends with NULL */
+const struct planner *planner_find(const char *name);  /* NULL: no such planner */
+/* "no planner 'hfet'; did you mean 'heft'? `weft planners` lists them" */
+bool planner_unknown(const char *name, struct error *err);
+/* Check names, types and limits of option values. */
+bool planner_check_options(const struct planner *planner, const struct option_value *options,
+                           size_t count, struct error *err);
+/* Check the options, run, time it, sign the plan. */
+struct plan *planner_run(const struct planner *planner, const struct plan_request *request,
+                         struct error *err);
+/* Can this planner take this workflow? If not, says why. */
+bool planner_suits(const struct planner *planner, const struct workflow *w, const struct platform *p,
+                   struct error *why);
+
+/* ---- for planners: option values with defaults applied ---- */
+const char *request_text(const struct plan_request *r, const struct planner *p, const char *name);
+double request_number(const struct plan_request *r, const struct planner *p, const char *name);
+int64_t request_integer(const struct plan_request *r, const struct planner *p, const char *name);
+bool request_bool(const struct plan_request *r, const struct planner *p, const char *name);

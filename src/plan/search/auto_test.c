@@ -1,0 +1,128 @@
+/* `auto`: valid, never worse than a member, and reproducible when its budget is in moves. */
+#include "plan/search/fixture.h"
+#include "plan/search/portfolio.h"
+
+static bool same_plan(const struct plan *a, const struct plan *b)
+{
+    if (a->placements.n != b->placements.n || a->transfers.n != b->transfers.n)
+        return false;
+    for (size_t i = 0; i < a->placements.n; i++) {
+        const struct placement *x = &a->placements.at[i], *y = &b->placements.at[i];
+        if (x->task != y->task || x->node != y->node || x->core != y->core || x->start != y->start ||
+            x->finish != y->finish)
+            return false;
+    }
+    for (size_t i = 0; i < a->transfers.n; i++) {
+        const struct transfer *x = &a->transfers.at[i], *y = &b->transfers.at[i];
+        if (x->object != y->object || x->to != y->to || x->start != y->start || x->finish != y->finish)
+            return false;
+    }
+    return true;
+}
+
+static void try_shape(const char *what, const struct fixture_shape *shape, uint32_t graphs,
+                      const char *budget)
+{
+    uint32_t failed = 0, invalid = 0, worse = 0, differs = 0, members = 0;
+    for (uint32_t g = 0; g < graphs; g++) {
+        struct fixture_shape own = *shape;
+        own.density = 0.05 + 0.1 * (g % 3);
+        own.ccr = g % 3 == 0 ? 8 : g % 3 == 1 ? 0.5 : 2;
+        static struct fixture f;
+        fixture_build(&f, &own, 31000 + 100 * shape->tasks + g);
+        struct error err = {0};
+        struct plan *plan = fixture_plan(&f, "auto", "budget", budget, 7, &err);
+        struct plan *again = fixture_plan(&f, "auto", "budget", budget, 7, &err);
+        if (!plan || !again) {
+            printf("# graph %u: %s\n", g, err.text);
+            failed++;
+        } else {
+            invalid += fixture_violations(&f, plan) != 0;
+            differs += !same_plan(plan, again);
+            const char *const *names = portfolio_members(f.n);
+            for (size_t i = 0; names[i]; i++) {
+                struct error none = {0};
+                struct plan *member = fixture_plan(&f, names[i], NULL, NULL, 7, &none);
+                if (!member)
+                    continue;
+                members++;
+                if (plan_makespan(plan) > plan_makespan(member) * (1 + 1e-12)) {
+                    printf("# graph %u: %s has %g, auto %g\n", g, names[i], plan_makespan(member),
+                           plan_makespan(plan));
+                    worse++;
+                }
+                plan_free(member);
+            }
+        }
+        plan_free(plan);
+        plan_free(again);
+        fixture_free(&f);
+    }
+    is_int(failed, 0, "%s: a plan for each of %u graphs", what, graphs);
+    is_int(invalid, 0, "%s: valid", what);
+    ok(worse == 0 && members >= 3 * graphs, "%s: never longer than one of %u plans of members", what, members);
+    is_int(differs, 0, "%s: the same seed gives the same plan", what);
+}
+
+static void budgets(void)
+{
+    struct fixture_shape shape = {.tasks = 20, .nodes = 3, .cores = 1, .density = 0.2, .ccr = 2};
+    static struct fixture f;
+    fixture_build(&f, &shape, 3);
+    static const char *const bad[] = {"", "moves", "0moves", "-5moves", "1.5moves", "soon", "-1s"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error err = {0};
+        struct plan *plan = fixture_plan(&f, "auto", "budget", bad[i], 1, &err);
+        ok(!plan && err.kind == ERROR_INPUT && strstr(err.text, "budget"), "budget '%s' is refused", bad[i]);
+        plan_free(plan);
+    }
+    static const char *const good[] = {"20ms", "0", "100 moves", "1moves"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct error err = {0};
+        struct plan *plan = fixture_plan(&f, "auto", "budget", good[i], 1, &err);
+        ok(plan && fixture_violations(&f, plan) == 0, "budget '%s' gives a valid plan", good[i]);
+        plan_free(plan);
+    }
+    fixture_free(&f);
+}
+
+/* Nothing to plan, one task, one node. */
+static void corners(void)
+{
+    static const struct fixture_shape shapes[] = {{.tasks = 0, .nodes = 1, .cores = 1},
+                                                  {.tasks = 1, .nodes = 1, .cores = 1},
+                                                  {.tasks = 9, .nodes = 1, .cores = 1, .density = 0.3, .ccr = 1}};
+    for (size_t i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            static struct fixture f;
+            fixture_build(&f, &shapes[i], i + 1);
+            struct error err = {0};
+            const char *planner = k ? "auto" : "optimal";
+            struct plan *plan = fixture_plan(&f, planner, NULL, NULL, 1, &err);
+            ok(plan && plan->placements.n == f.n && fixture_violations(&f, plan) == 0,
+               "%s with %u tasks on one node", planner, f.n);
+            double sum = 0;
+            for (uint32_t t = 0; t < f.n; t++)
+                sum += f.time[t][0];
+            if (plan)
+                is_dbl(plan_makespan(plan), sum, 1e-9, "%s: one after the other", planner);
+            plan_free(plan);
+            fixture_free(&f);
+        }
+}
+
+int main(void)
+{
+    try_shape("plain", &(struct fixture_shape){.tasks = 40, .nodes = 4, .cores = 1}, 6, "2000moves");
+    try_shape("small", &(struct fixture_shape){.tasks = 12, .nodes = 3, .cores = 1, .fractions = true}, 6, "2000moves");
+    try_shape("unrelated, links, restricted",
+              &(struct fixture_shape){.tasks = 30, .nodes = 5, .cores = 1, .unrelated = true, .links = true,
+                                      .restricted = true},
+              6, "2000moves");
+    try_shape("several cores", &(struct fixture_shape){.tasks = 40, .nodes = 3, .cores = 4, .wide = true}, 6, "2000moves");
+    try_shape("memory", &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 4, .memory = true}, 4, "800moves");
+    try_shape("ports", &(struct fixture_shape){.tasks = 25, .nodes = 4, .cores = 1, .ports = 1}, 4, "800moves");
+    budgets();
+    corners();
+    return tap_done();
+}

@@ -1,0 +1,149 @@
+/* `optimal`: the shortest plan with one copy of each task, proven where time allows. */
+#include "plan/planner.h"
+#include "base/clock.h"
+#include "plan/search/anneal.h"
+#include "plan/search/exact.h"
+#include "plan/search/portfolio.h"
+#include <inttypes.h>
+#include <math.h>
+
+/* Before the exact search: enough to be at or near the optimum of what the search can finish. */
+enum { OPTIMAL_MOVES = 20000 };
+
+const struct planner planner_optimal;
+
+/* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed if it loses. */
+static struct plan *realise(const struct problem *p, const struct solution *best, struct plan *plan)
+{
+    if (!isfinite(best->makespan))
+        return plan;
+    struct decoder *d = decoder_new(p);
+    double makespan = decoder_load(d, best);
+    if (!plan || (isfinite(makespan) && makespan < plan_makespan(plan))) {
+        plan_free(plan);
+        plan = decoder_plan(d);
+    }
+    decoder_free(d);
+    return plan;
+}
+
+static void take_if_shorter(struct plan **plan, struct plan *other)
+{
+    if (other && (!*plan || plan_makespan(other) < plan_makespan(*plan))) {
+        plan_free(*plan);
+        *plan = other;
+    } else {
+        plan_free(other);
+    }
+}
+
+static void say(struct plan *plan, const struct problem *p, const struct exact_result *result,
+                bool ports)
+{
+    double makespan = plan_makespan(plan), bound = fmin(result->bound, makespan);
+    plan_set_objective(plan, "lower_bound", bound);
+    if (makespan <= bound * (1 + 1e-9))
+        plan_note(plan, "proven optimal after %" PRIu64 " states%s", result->states,
+                  ports ? ": as short as it could be with unlimited ports" : "");
+    else
+        plan_note(plan, "best found; the optimum is at least %.10g (%" PRIu64 " states)", bound,
+                  result->states);
+    if (ports && makespan > bound * (1 + 1e-9))
+        plan_note(plan, "the search ignores ports: the bound is that of the network without a port limit, and the "
+                        "plan is the best found for it, carried out with ports");
+    if (p->n > EXACT_TASKS)
+        plan_note(plan, "%u tasks are too many for exact search (at most %d): local search and a simple bound", p->n,
+                  EXACT_TASKS);
+}
+
+/* Everything after the costs: `p` has its ports hidden while searching. */
+static struct plan *search(const struct plan_request *request, struct problem *p, struct error *err)
+{
+    double begun = clock_seconds();
+    double seconds = request_number(request, &planner_optimal, "limit");
+    uint64_t states = (uint64_t)request_integer(request, &planner_optimal, "states");
+    bool ports = p->ports;
+    struct portfolio portfolio;
+    struct error none = {0};
+    bool started = portfolio_run(request, p, &portfolio, &none);
+    if (!started && p->n > EXACT_TASKS) {
+        portfolio_free(&portfolio);
+        error_set(err, none.kind, "%s", none.text);
+        return NULL;
+    }
+    struct plan *plan = portfolio.best;
+    portfolio.best = NULL;
+
+    p->ports = false;
+    double bound = problem_bound(p);
+    struct solution best = solution_new(p->n);
+    struct decoder *d = decoder_new(p);
+    for (uint32_t i = 0; i < portfolio.count; i++) {
+        double makespan = decoder_load(d, &portfolio.solutions[i]);
+        if (makespan < best.makespan)
+            decoder_save(d, &best);
+    }
+    decoder_free(d);
+    if (isfinite(best.makespan))
+        anneal(p, &best, portfolio.solutions, portfolio.count, request->seed, 0,
+               &(struct anneal_limits){.moves = OPTIMAL_MOVES,
+                                       .deadline = states ? INFINITY : begun + seconds / 2,
+                                       .target = bound});
+
+    struct exact_result result = {.bound = bound};
+    if (p->n <= EXACT_TASKS) {
+        struct exact_limits limits = {.seconds = fmax(0, begun + seconds - clock_seconds()),
+                                      .states = states,
+                                      .progress = request->progress};
+        result = exact_search(p, &best, &limits);
+    }
+    if (!ports)
+        take_if_shorter(&plan, result.plan);
+    else
+        plan_free(result.plan);
+    p->ports = ports;
+    plan = realise(p, &best, plan);
+    if (plan)
+        say(plan, p, &result, ports);
+    else if (isinf(result.bound))
+        error_set(err, ERROR_INFEASIBLE,
+                  "no plan exists: tasks that must exchange data can only run on nodes without a link");
+    else
+        error_set(err, ERROR_INFEASIBLE, "no plan found within the limit of %g s", seconds);
+    solution_free(&best);
+    portfolio_free(&portfolio);
+    return plan;
+}
+
+static struct plan *run_optimal(const struct plan_request *request, struct error *err)
+{
+    struct costs *costs = costs_new(request->workflow, request->platform, err);
+    if (!costs)
+        return NULL;
+    struct problem *p = problem_new(costs);
+    struct plan *plan = search(request, p, err);
+    problem_free(p);
+    costs_free(costs);
+    return plan;
+}
+
+static const struct planner_option options[] = {
+    {"limit", OPTION_SECONDS, "10s", NULL, 0, 0, "stop after this long with the best plan found and a proven bound"},
+    {"states", OPTION_INTEGER, "0", NULL, 0, 1e15,
+     "stop after this many states of the search (0: no limit); reproducible where `limit` is not reached"},
+    {0},
+};
+
+const struct planner planner_optimal = {
+    .name = "optimal",
+    .family = "search",
+    .summary = "exact branch and bound for small graphs, with a time limit and a proven bound",
+    .paper = "A. Z. S. Shahul, O. Sinnen: Scheduling task graphs optimally with A*. J. Supercomputing 51(3), 2010 "
+             "(pruning); depth-first with bounds of its own",
+    .guarantee = "without a port limit: no plan with one copy of each task is shorter, when it says proven; otherwise none is "
+                 "shorter than lower_bound",
+    .tie_rule = "children by bound, start, task, node, core; the first of equally short plans stays",
+    .options = options,
+    .accepts = ACCEPTS_DAG | ACCEPTS_SMALL,
+    .run = run_optimal,
+};

@@ -1,0 +1,360 @@
+#include "report/graph_svg.h"
+#include "report/human.h"
+#include "report/kinds.h"
+#include "report/layout.h"
+#include "report/svg.h"
+#include "base/mem.h"
+#include "model/graph.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARGIN = 24, HEAD = 56 };
+
+/* How large tasks are drawn: names inside boxes while a layer fits a page or two, then small squares, then slivers. */
+struct look {
+    double font, height, gap, bend_gap, least_rise;
+    bool labels;
+};
+
+struct drawing {
+    const struct workflow *w;
+    struct strbuf *out;
+    struct kinds kinds;
+    struct layout layout;
+    struct look look;
+    double *width;     /* per task */
+    double *layer_y;   /* middle of each layer */
+    uint8_t *critical; /* per task: on the critical path */
+    double left;       /* where x = 0 of the layout is */
+};
+
+static char *title_of(const struct workflow *w, const struct graph_svg_options *options)
+{
+    if (options && options->title)
+        return mem_copy_string(options->title);
+    const char *name = workflow_text(w, w->name);
+    if (!*name)
+        name = workflow_text(w, w->file);
+    return mem_copy_string(*name ? name : "workflow");
+}
+
+static char *subtitle_of(const struct workflow *w, uint32_t depth, double critical)
+{
+    struct strbuf text = {0};
+    char number[HUMAN_SIZE];
+    strbuf_printf(&text, "%s %s", human_count(number, w->ntasks), w->ntasks == 1 ? "task" : "tasks");
+    strbuf_printf(&text, ", %s %s", human_count(number, w->npairs), w->npairs == 1 ? "edge" : "edges");
+    strbuf_printf(&text, ", %s %s", human_count(number, depth), depth == 1 ? "level" : "levels");
+    if (critical > 0)
+        strbuf_printf(&text, ", critical path %s", human_seconds(number, critical));
+    return strbuf_steal(&text);
+}
+
+/* ---- every task ---- */
+
+static double label_width(const struct workflow *w, uint32_t task, double font, double most)
+{
+    double width = svg_text_width(workflow_task_name(w, task), font) + 14;
+    return fmin(fmax(width, 2.4 * font), most);
+}
+
+/* The widest layer, in pixels, if tasks are as wide as this. */
+static double widest(const struct layout *l, double font, double most, double gap)
+{
+    double widest_layer = 0;
+    for (uint32_t layer = 0; layer < l->nlayers; layer++) {
+        double sum = 0;
+        for (uint32_t i = l->layer_off[layer]; i < l->layer_off[layer + 1]; i++)
+            if (l->at[i] < l->workflow->ntasks)
+                sum += label_width(l->workflow, l->at[i], font, most) + gap;
+        widest_layer = fmax(widest_layer, sum);
+    }
+    return widest_layer;
+}
+
+static void choose_look(struct drawing *d)
+{
+    const struct layout *l = &d->layout;
+    uint32_t most = 0;
+    for (uint32_t layer = 0; layer < l->nlayers; layer++) {
+        uint32_t count = l->layer_off[layer + 1] - l->layer_off[layer];
+        most = count > most ? count : most;
+    }
+    double square = fmin(12, fmax(2, 3200.0 / (most ? most : 1) * 0.7)), width = square;
+    d->look = (struct look){0, fmax(square, 6), fmax(square * 0.45, 0.8), fmax(square * 0.3, 0.5), 20, false};
+    double most_wide = 0;
+    if (widest(l, 11, 170, 14) <= 2400) {
+        d->look = (struct look){11, 26, 14, 9, 30, true};
+        most_wide = 170;
+    } else if (widest(l, 9, 70, 8) <= 4200) {
+        d->look = (struct look){9, 19, 8, 6, 26, true};
+        most_wide = 70;
+    }
+    if (l->nlayers > 150)
+        d->look.least_rise = 12;
+    for (uint32_t t = 0; t < d->w->ntasks; t++)
+        d->width[t] = d->look.labels ? label_width(d->w, t, d->look.font, most_wide) : width;
+}
+
+/* Layers further apart where edges run far sideways, so that they do not become flat. */
+static double place_layers(struct drawing *d, double top)
+{
+    const struct layout *l = &d->layout;
+    double *reach = mem_new_zero(double, l->nlayers + 1);
+    for (size_t i = 0; i < l->segments.n; i++) {
+        struct layout_segment s = l->segments.at[i];
+        double *r = &reach[l->layer[s.to]];
+        *r = fmax(*r, fabs(l->x[s.from] - l->x[s.to]));
+    }
+    double y = top + d->look.height / 2;
+    for (uint32_t layer = 0; layer < l->nlayers; layer++) {
+        if (layer)
+            y += d->look.height + fmin(fmax(d->look.least_rise, reach[layer] * 0.09), 170);
+        d->layer_y[layer] = y;
+    }
+    free(reach);
+    return y + d->look.height / 2;
+}
+
+static double node_x(const struct drawing *d, uint32_t v)
+{
+    return d->left + d->layout.x[v];
+}
+
+/* The way of one edge as path data: out of the task's bottom, through its bends, into the top of `to`. */
+static void add_way(const struct drawing *d, struct strbuf *out, uint32_t from, uint32_t to)
+{
+    const struct layout *l = &d->layout;
+    double half = d->look.height / 2;
+    uint32_t span = l->layer[to] - l->layer[from];
+    uint32_t bends = span <= l->longest ? span - 1 : 0;
+    double x = node_x(d, from), y = d->layer_y[l->layer[from]] + half;
+    svg_printf(out, "M%f %f", x, y);
+    for (uint32_t i = 0; i <= bends; i++) {
+        uint32_t v = i < bends ? l->chain[from] + i : to;
+        double next_x = node_x(d, v), next_y = d->layer_y[l->layer[v]] - half;
+        if (i == bends)
+            next_y -= d->look.labels ? 4 : 1; /* room for the arrow head */
+        if (fabs(next_x - x) < 0.3)
+            svg_printf(out, "L%f %f", next_x, next_y);
+        else
+            svg_printf(out, "C%f %f %f %f %f %f", x, (y + next_y) / 2, next_x, (y + next_y) / 2, next_x,
+                       next_y);
+        if (i < bends) {
+            y = next_y + d->look.height;
+            svg_printf(out, "V%f", y);
+        }
+        x = next_x;
+    }
+}
+
+static bool is_critical_edge(const struct drawing *d, const uint32_t *next, uint32_t from, uint32_t to)
+{
+    return d->critical[from] && next[from] == to;
+}
+
+static void draw_edges(struct drawing *d, const uint32_t *next_critical)
+{
+    const struct workflow *w = d->w;
+    double opacity = w->npairs <= 300 ? 0.75 : w->npairs <= 2000 ? 0.5 : 0.3;
+    double stroke = !d->look.labels ? 0.6 : w->npairs <= 300 ? 1.1 : 0.8;
+    uint32_t *joined = mem_new_zero(uint32_t, w->ntasks + 1);
+    svg_printf(d->out, "<g fill=\"none\" stroke=\"#667\" stroke-opacity=\"%f\" stroke-width=\"%f\">\n",
+               opacity, stroke);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        bool open = false;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t to = w->succ_task[e];
+            if (joined[to] == t + 1 || is_critical_edge(d, next_critical, t, to))
+                continue;
+            joined[to] = t + 1;
+            if (!open)
+                strbuf_add(d->out, "<path d=\"");
+            open = true;
+            add_way(d, d->out, t, to);
+        }
+        if (open)
+            strbuf_add(d->out, "\"/>\n");
+    }
+    free(joined);
+    strbuf_add(d->out, "</g>\n");
+    struct strbuf path = {0};
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (d->critical[t] && next_critical[t] != NONE)
+            add_way(d, &path, t, next_critical[t]);
+    if (path.n)
+        svg_printf(d->out,
+                   "<path fill=\"none\" stroke=\"#B5420F\" stroke-width=\"%f\" d=\"%s\"/>\n",
+                   d->look.labels ? 2.2 : 1.4, path.at);
+    strbuf_free(&path);
+}
+
+static void draw_task(struct drawing *d, uint32_t t)
+{
+    const struct workflow *w = d->w;
+    double x = node_x(d, t), y = d->layer_y[d->layout.layer[t]], half = d->look.height / 2;
+    char work[HUMAN_SIZE];
+    const char *name = workflow_task_name(w, t), *kind = workflow_text(w, w->kind[t]);
+    bool critical = d->critical[t];
+    if (d->look.labels && w->pred_off[t] != w->pred_off[t + 1])
+        svg_printf(d->out, "<path fill=\"%s\" d=\"M%f %fl-3.2 -5.5h6.4z\"/>\n", critical ? "#B5420F" : "#667", x,
+                   y - half);
+    svg_printf(d->out, "<g><title>%s", name);
+    if (*kind && strcmp(kind, name) != 0)
+        svg_printf(d->out, " (%s)", kind);
+    svg_printf(d->out, ": work %s", human_seconds(work, w->work[t]));
+    if (w->memory[t] > 0)
+        svg_printf(d->out, ", memory %s", human_bytes(work, w->memory[t]));
+    svg_printf(d->out, "%s</title><rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" rx=\"%f\" fill=\"%s\"",
+               critical ? ", on the critical path" : "", x - d->width[t] / 2, y - half, d->width[t],
+               d->look.height, d->look.labels ? 4.0 : fmin(2, d->width[t] / 4), svg_fill(d->kinds.colour[t]));
+    if (critical)
+        svg_printf(d->out, " stroke=\"#B5420F\" stroke-width=\"%f\"/>", d->look.labels ? 2.0 : 1.2);
+    else if (d->look.labels)
+        strbuf_add(d->out, " stroke=\"#445\" stroke-opacity=\".5\"/>");
+    else
+        strbuf_add(d->out, "/>");
+    if (d->look.labels)
+        svg_text_within(d->out, x, y + d->look.font * 0.36, d->look.font < 11 ? "n m" : "l m", name,
+                        d->look.font, d->width[t] - 6);
+    strbuf_add(d->out, "</g>\n");
+}
+
+static void draw_graph(const struct workflow *w, struct strbuf *out,
+                       const struct graph_svg_options *options)
+{
+    struct drawing d = {.w = w, .out = out};
+    kinds_of(&d.kinds, w);
+    layout_new(&d.layout, w);
+    d.width = mem_new_zero(double, w->ntasks + 1);
+    d.layer_y = mem_new_zero(double, d.layout.nlayers + 1);
+    d.critical = mem_new_zero(uint8_t, w->ntasks + 1);
+    choose_look(&d);
+    layout_place(&d.layout, d.width, d.look.gap, d.look.bend_gap);
+
+    uint32_t *path = mem_new(uint32_t, w->ntasks + 1), *next = mem_new(uint32_t, w->ntasks + 1), length = 0;
+    memset(next, 0xff, (w->ntasks + 1) * sizeof *next);
+    double critical = graph_critical_path(w, NULL, path, &length);
+    /* In a chain everything is critical: nothing to point at. */
+    bool emphasise = !(options && options->no_critical) && critical > 0 && length > 1 && length < w->ntasks;
+    for (uint32_t i = 0; emphasise && i < length; i++) {
+        d.critical[path[i]] = 1;
+        if (i + 1 < length)
+            next[path[i]] = path[i + 1];
+    }
+
+    char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.nlayers, critical);
+    double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
+    double content = fmax(d.layout.width, fmin(fmax(heading, 320), 700));
+    double legend = kinds_legend_height(&d.kinds, content);
+    double width = content + 2 * MARGIN;
+    d.left = MARGIN + (content - d.layout.width) / 2;
+    double bottom = place_layers(&d, HEAD + legend + 10);
+    svg_begin(out, width, bottom + MARGIN, title);
+    strbuf_add(out, "<style>.n{font-size:9px}</style>\n");
+    svg_text_within(out, MARGIN, 28, "h", title, 17, content);
+    svg_text(out, MARGIN, 46, "s", subtitle);
+    kinds_legend(&d.kinds, out, MARGIN, HEAD - 2, content);
+    draw_edges(&d, next);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        draw_task(&d, t);
+    svg_end(out);
+
+    free(title);
+    free(subtitle);
+    free(path);
+    free(next);
+    free(d.width);
+    free(d.layer_y);
+    free(d.critical);
+    layout_free(&d.layout);
+    kinds_free(&d.kinds);
+}
+
+/* ---- the profile of a large graph ---- */
+
+enum { PROFILE_ROWS = 300, PROFILE_WIDTH = 900 };
+
+static void draw_profile(const struct workflow *w, struct strbuf *out,
+                         const struct graph_svg_options *options)
+{
+    struct kinds kinds;
+    kinds_of(&kinds, w);
+    uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
+    uint32_t levels = graph_depths(w, depth);
+    uint32_t rows = levels < PROFILE_ROWS ? levels : PROFILE_ROWS;
+    const uint32_t colours = KINDS_SHOWN + 1;
+    double *count = mem_new_zero(double, (size_t)(rows + 1) * colours);
+    uint32_t *in_row = mem_new_zero(uint32_t, rows + 1); /* levels */
+    for (uint32_t level = 0; level < levels; level++)
+        in_row[(uint64_t)level * rows / levels]++;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        count[(uint64_t)(depth[t] - 1) * rows / levels * colours + kinds.colour[t]]++;
+    double most = 1;
+    for (uint32_t r = 0; r < rows; r++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < colours; c++)
+            sum += count[r * colours + c] /= in_row[r];
+        most = fmax(most, sum);
+    }
+
+    char *title = title_of(w, options), *subtitle = subtitle_of(w, levels, graph_critical_path(w, NULL, NULL, NULL));
+    double left = MARGIN + 64, legend = kinds_legend_height(&kinds, PROFILE_WIDTH), top = HEAD + legend + 34;
+    double pitch = rows ? fmin(fmax(640.0 / rows, 2.5), 40) : 40, bottom = top + pitch * rows;
+    svg_begin(out, left + PROFILE_WIDTH + 2 * MARGIN, bottom + MARGIN, title);
+    svg_text_within(out, MARGIN, 28, "h", title, 17, PROFILE_WIDTH);
+    svg_text(out, MARGIN, 46, "s", subtitle);
+    kinds_legend(&kinds, out, MARGIN, HEAD - 2, PROFILE_WIDTH);
+    double step = svg_step(most, 8), scale = PROFILE_WIDTH / (ceil(most / step) * step);
+    for (double v = 0; v <= ceil(most / step) * step * 1.0001; v += step) {
+        char text[HUMAN_SIZE];
+        svg_printf(out, "<path stroke=\"#ddd\" d=\"M%f %fV%f\"/>\n", left + v * scale, top - 4, bottom);
+        svg_text(out, left + v * scale, top - 10, "t m", human_number(text, v));
+    }
+    svg_text(out, left - 10, top - 10, "t e", "level");
+    svg_text(out, left + PROFILE_WIDTH, top - 24, "t e",
+             rows < levels ? "tasks in a level (mean of neighbouring levels)" : "tasks in a level");
+    double labelled = -INFINITY;
+    for (uint32_t r = 0, level = 0; r < rows; level += in_row[r], r++) {
+        double y = top + r * pitch, x = left;
+        char text[HUMAN_SIZE], number[HUMAN_SIZE];
+        if (y - labelled >= 14) {
+            svg_text(out, left - 10, y + fmin(pitch / 2 + 4, 14), "t e", human_count(text, level + 1));
+            labelled = y;
+        }
+        strbuf_add(out, "<g>");
+        for (uint32_t c = 0; c < colours; c++) {
+            double length = count[r * colours + c] * scale;
+            if (length > 0)
+                svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>", x, y,
+                           fmax(length, 0.3), fmax(pitch * 0.88, 1.5), svg_fill(c));
+            x += length;
+        }
+        if (in_row[r] == 1)
+            svg_printf(out, "<title>level %s: %s tasks</title></g>\n", human_count(text, level + 1),
+                       human_number(number, (x - left) / scale));
+        else
+            svg_printf(out, "<title>levels from %s: %s tasks each</title></g>\n", human_count(text, level + 1),
+                       human_number(number, (x - left) / scale));
+    }
+    svg_end(out);
+    free(title);
+    free(subtitle);
+    free(depth);
+    free(count);
+    free(in_row);
+    kinds_free(&kinds);
+}
+
+void report_graph_svg(const struct workflow *w, struct strbuf *out,
+                      const struct graph_svg_options *options)
+{
+    bool large = w->ntasks > GRAPH_SVG_TASKS || w->npairs > GRAPH_SVG_EDGES;
+    if (large || (options && options->profile))
+        draw_profile(w, out, options);
+    else
+        draw_graph(w, out, options);
+}

@@ -1,0 +1,23 @@
+/* A picture of a workflow.
+ *
+ * Up to GRAPH_SVG_TASKS tasks (and GRAPH_SVG_EDGES edges) every task is drawn: our own layered
+ * layout (levels by longest path, dummy points on long edges, barycentre sweeps, coordinates by
+ * alignment with neighbours), because Graphviz takes minutes past a few thousand nodes and drags a
+ * graphics stack in. Larger graphs become a profile: a bar a level (or group of levels), its length
+ * the number of tasks, coloured by kind. The output is a few MB at most, and the same for the same
+ * workflow. */
+#pragma once
+#include "base/strbuf.h"
+#include "model/workflow.h"
+
+enum { GRAPH_SVG_TASKS = 2500, GRAPH_SVG_EDGES = 12000 };
+
+struct graph_svg_options {
+    const char *title; /* NULL: the workflow's name and sizes */
+    bool profile;      /* the profile even for a small graph */
+    bool no_critical;  /* do not emphasise the critical path */
+};
+
+/* `options` may be NULL. Appends one whole SVG document to `out`. */
+void report_graph_svg(const struct workflow *w, struct strbuf *out,
+                      const struct graph_svg_options *options);

@@ -1,0 +1,122 @@
+#include "report/kinds.h"
+#include "report/human.h"
+#include "report/svg.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The name without what numbers it: "mProject_0012" -> "mProject", "t17" -> "t"; the whole name when nothing would be left. */
+static size_t stem_length(const char *name)
+{
+    size_t len = strlen(name), full = len;
+    while (len && (isdigit((unsigned char)name[len - 1]) || strchr("_-.:# ", name[len - 1])))
+        len--;
+    return len ? len : full;
+}
+
+struct counted {
+    uint32_t number, count;
+};
+
+/* Most frequent first; equally frequent in order of appearance. */
+static int by_count(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void kinds_of(struct kinds *k, const struct workflow *w)
+{
+    *k = (struct kinds){.colour = mem_new_zero(uint8_t, w->ntasks + 1), .shown = 1};
+    k->count[0] = w->ntasks;
+    struct intern texts;
+    intern_init(&texts);
+    uint32_t *kind = mem_new(uint32_t, w->ntasks + 1);
+    bool stated = false;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        stated = stated || w->kind[t];
+    /* Stated kinds first, then the names' stems, if the stated ones tell nothing. */
+    bool telling = false;
+    for (int attempt = stated ? 0 : 1; attempt < 2 && !telling; attempt++) {
+        intern_free(&texts);
+        intern_init(&texts);
+        for (uint32_t t = 0; t < w->ntasks; t++) {
+            const char *text = attempt ? workflow_task_name(w, t) : workflow_text(w, w->kind[t]);
+            kind[t] = intern_number(&texts, text, attempt ? stem_length(text) : strlen(text));
+        }
+        telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= w->ntasks / 3);
+    }
+    if (telling) {
+        struct counted *order = mem_new_zero(struct counted, texts.n);
+        uint8_t *colour = mem_new(uint8_t, texts.n);
+        for (uint32_t i = 0; i < texts.n; i++)
+            order[i].number = i;
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            order[kind[t]].count++;
+        qsort(order, texts.n, sizeof *order, by_count);
+        k->shown = texts.n < KINDS_SHOWN ? texts.n : KINDS_SHOWN;
+        k->count[0] = 0;
+        for (uint32_t i = 0; i < texts.n; i++) {
+            uint32_t to = i < k->shown ? i : KINDS_SHOWN;
+            colour[order[i].number] = (uint8_t)to;
+            k->count[to] += order[i].count;
+            if (i < k->shown) {
+                const char *name = intern_text(&texts, order[i].number);
+                k->name[i] = mem_copy_string(*name ? name : "(no kind)");
+            }
+        }
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            k->colour[t] = colour[kind[t]];
+        free(order);
+        free(colour);
+    }
+    free(kind);
+    intern_free(&texts);
+}
+
+void kinds_free(struct kinds *k)
+{
+    free(k->colour);
+    for (uint32_t i = 0; i < KINDS_SHOWN; i++)
+        free(k->name[i]);
+    *k = (struct kinds){0};
+}
+
+static double legend(const struct kinds *k, struct strbuf *out, double left, double y, double width)
+{
+    if (!k->name[0])
+        return 0;
+    double x = left, height = 18;
+    for (uint32_t i = 0; i <= KINDS_SHOWN; i++) {
+        if (i == KINDS_SHOWN ? k->count[i] == 0 : i >= k->shown)
+            continue;
+        struct strbuf text = {0};
+        const char *name = i == KINDS_SHOWN ? "other" : k->name[i];
+        strbuf_add_bytes(&text, name, human_prefix(name, 40));
+        strbuf_printf(&text, " (%u)", k->count[i]);
+        double entry = 32 + svg_text_width(strbuf_text(&text), 11);
+        if (x > left && x + entry > left + width) {
+            x = left;
+            height += 18;
+        }
+        if (out)
+            svg_legend_entry(out, x, y + height - 6, svg_fill(i), strbuf_text(&text));
+        x += entry;
+        strbuf_free(&text);
+    }
+    return height;
+}
+
+double kinds_legend(const struct kinds *k, struct strbuf *out, double x, double y, double width)
+{
+    return legend(k, out, x, y, width);
+}
+
+double kinds_legend_height(const struct kinds *k, double width)
+{
+    return legend(k, NULL, 0, 0, width);
+}

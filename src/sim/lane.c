@@ -1,0 +1,136 @@
+#include "sim/lane.h"
+#include "base/mem.h"
+#include <math.h>
+#include <stdlib.h>
+
+static bool check_placements(const struct workflow *w, const struct platform *p,
+                             const struct plan *plan, struct error *err)
+{
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        if (x->task >= w->ntasks)
+            return error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this workflow: it places task number %u "
+                             "of %u",
+                             x->task, w->ntasks);
+        const char *task = workflow_task_name(w, x->task);
+        if (x->node >= p->nnodes)
+            return error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this platform: task '%s' is on node "
+                             "number %u of %u",
+                             task, x->node, p->nnodes);
+        if (x->core >= p->cores[x->node] || w->cores[x->task] > p->cores[x->node] - x->core)
+            return error_set(err, ERROR_INPUT,
+                             "task '%s' needs %u core(s) from core %u on of node '%s', which has %u",
+                             task, w->cores[x->task], x->core, platform_node_name(p, x->node),
+                             p->cores[x->node]);
+        if (!isfinite(x->start) || !isfinite(x->finish) || x->start < 0 || x->finish < x->start)
+            return error_set(err, ERROR_INPUT,
+                             "task '%s' is planned from %g to %g: not a span of time", task,
+                             x->start, x->finish);
+    }
+    return true;
+}
+
+struct key {
+    double start, finish;
+    uint32_t rank, placement;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->finish != y->finish)
+        return x->finish < y->finish ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->placement > y->placement) - (x->placement < y->placement);
+}
+
+/* Lanes are filled in the order of the plan, which planners deliver sorted by start; only lanes that this leaves out of
+ * order (equal starts, plans written by hand) are sorted. */
+static void sort_lane(const struct workflow *w, const struct plan *plan, uint32_t *at, size_t n,
+                      uint32_t **rank)
+{
+    const struct placement *place = plan->placements.at;
+    bool sorted = true;
+    for (size_t i = 1; i < n && sorted; i++)
+        sorted = place[at[i - 1]].start < place[at[i]].start;
+    if (sorted)
+        return;
+    if (!*rank) {
+        *rank = mem_new(uint32_t, w->ntasks);
+        for (uint32_t i = 0; i < w->ntasks; i++)
+            (*rank)[w->topo[i]] = i;
+    }
+    struct key *keys = mem_new(struct key, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct placement *x = &place[at[i]];
+        keys[i] = (struct key){x->start, x->finish, (*rank)[x->task], at[i]};
+    }
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < n; i++)
+        at[i] = keys[i].placement;
+    free(keys);
+}
+
+bool lanes_build(struct lanes *l, const struct workflow *w, const struct platform *p,
+                 const struct plan *plan, struct error *err)
+{
+    *l = (struct lanes){0};
+    if (!check_placements(w, p, plan, err))
+        return false;
+    /* Lanes only for the cores in use: a node may claim a billion cores. */
+    l->node_first = mem_new_zero(uint32_t, (size_t)p->nnodes + 1);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        uint32_t end = x->core + w->cores[x->task];
+        if (l->node_first[x->node + 1] < end)
+            l->node_first[x->node + 1] = end;
+    }
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        total += l->node_first[i + 1];
+        if (total > UINT32_MAX / 2) {
+            lanes_free(l);
+            return error_set(err, ERROR_INPUT, "the plan uses more than 2^31 cores");
+        }
+        l->node_first[i + 1] = (uint32_t)total;
+    }
+    l->nlanes = (uint32_t)total;
+    l->off = mem_new_zero(size_t, (size_t)l->nlanes + 1);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        for (uint32_t c = 0; c < w->cores[x->task]; c++)
+            l->off[l->node_first[x->node] + x->core + c + 1]++;
+    }
+    for (uint32_t i = 0; i < l->nlanes; i++)
+        l->off[i + 1] += l->off[i];
+    l->placement = mem_new(uint32_t, l->off[l->nlanes]);
+    l->head = mem_new(size_t, l->nlanes);
+    for (uint32_t i = 0; i < l->nlanes; i++)
+        l->head[i] = l->off[i];
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        for (uint32_t c = 0; c < w->cores[x->task]; c++)
+            l->placement[l->head[l->node_first[x->node] + x->core + c]++] = (uint32_t)i;
+    }
+    uint32_t *rank = NULL;
+    for (uint32_t i = 0; i < l->nlanes; i++) {
+        l->head[i] = l->off[i];
+        sort_lane(w, plan, l->placement + l->off[i], l->off[i + 1] - l->off[i], &rank);
+    }
+    free(rank);
+    return true;
+}
+
+void lanes_free(struct lanes *l)
+{
+    free(l->node_first);
+    free(l->off);
+    free(l->placement);
+    free(l->head);
+    *l = (struct lanes){0};
+}

@@ -1,0 +1,416 @@
+#include "sim/replay.h"
+#include "base/bitset.h"
+#include "base/clock.h"
+#include "model/costs.h"
+#include "sim/replay_state.h"
+#include <string.h>
+
+enum kind { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR };
+
+/* A task may be lost this often before we say that it will never get through. */
+enum { MOST_LOSSES = 1000 };
+enum { CAUSE_DATA = 1u << 31 };
+
+void replay_options_init(struct replay_options *o)
+{
+    *o = (struct replay_options){.seed = 1, .repair = INFINITY};
+}
+
+const char *replay_network(const struct plan *plan, const struct platform *p)
+{
+    return plan->ports || p->ports ? "kport" : "free";
+}
+
+/* ---- starting and ending tasks ---- */
+
+static void start_task(struct replay *r, uint32_t i)
+{
+    const struct placement *x = &r->plan->placements.at[i];
+    double now = r->engine.now;
+    struct replay_result *out = r->result;
+    /* Until here start[] tells when its cores became free (or it was lost). */
+    if (r->losses && r->losses[i])
+        out->wait_node += now - out->start[i];
+    else {
+        if (out->data_ready[i] > out->start[i])
+            out->wait_data += out->data_ready[i] - out->start[i];
+        out->wait_node += now - out->data_ready[i];
+    }
+    out->start[i] = now;
+    r->running++;
+    bitset_set(r->is_running, i);
+    uint64_t attempt = r->losses ? r->losses[i] : 0;
+    engine_at(&r->engine, now + r->duration[i], EVENT_DONE, attempt << 32 | i);
+    double memory = r->workflow->memory[x->task];
+    if (memory > 0) {
+        double level = r->memory[x->node] += memory;
+        if (level > out->node_peak[x->node]) {
+            out->node_peak[x->node] = level;
+            out->node_peak_time[x->node] = now;
+        }
+        if (level > r->platform->memory[x->node] && out->node_exceeded_by[x->node] == NONE)
+            out->node_exceeded_by[x->node] = i;
+        if (r->trace) {
+            struct trace_event e = {.kind = TRACE_COUNTER,
+                                    .id = COUNTER_MEMORY,
+                                    .node = x->node,
+                                    .start = now,
+                                    .finish = now,
+                                    .amount = level};
+            r->trace->event(r->trace->context, &e);
+        }
+    }
+}
+
+static void trace_task(const struct replay *r, uint32_t i, int outcome)
+{
+    if (!r->trace)
+        return;
+    const struct placement *x = &r->plan->placements.at[i];
+    struct trace_event e = {.kind = TRACE_TASK,
+                            .id = x->task,
+                            .node = x->node,
+                            .lane = x->core,
+                            .copy = x->copy,
+                            .start = r->result->start[i],
+                            .finish = r->engine.now,
+                            .outcome = outcome};
+    r->trace->event(r->trace->context, &e);
+    if (r->workflow->memory[x->task] > 0) {
+        struct trace_event memory = {.kind = TRACE_COUNTER,
+                                     .id = COUNTER_MEMORY,
+                                     .node = x->node,
+                                     .start = r->engine.now,
+                                     .finish = r->engine.now,
+                                     .amount = r->memory[x->node]};
+        r->trace->event(r->trace->context, &memory);
+    }
+}
+
+static bool is_first_in_lanes(const struct replay *r, uint32_t i)
+{
+    return r->core_missing[i] == 0;
+}
+
+static void start_if_ready(struct replay *r, uint32_t i, uint32_t cause)
+{
+    if (r->demands.missing[i] || !is_first_in_lanes(r, i))
+        return;
+    r->cause[i] = cause;
+    if (!r->down || !bitset_get(r->down, r->plan->placements.at[i].node))
+        start_task(r, i);
+}
+
+static void give_data(struct replay *r, uint32_t i, uint32_t producer)
+{
+    if (--r->demands.missing[i] == 0) {
+        r->result->data_ready[i] = r->engine.now;
+        start_if_ready(r, i, producer | CAUSE_DATA);
+    }
+}
+
+static void send_demand(struct replay *r, uint32_t x, uint32_t from);
+
+static void demand_met(struct replay *r, uint32_t x, uint32_t producer)
+{
+    struct demands *d = &r->demands;
+    if (d->state[x] == DEMAND_ARRIVED)
+        return;
+    d->state[x] = DEMAND_ARRIVED;
+    uint32_t object = d->at[x].object, node = d->at[x].node;
+    uint32_t end = x + 1 < d->n ? d->at[x + 1].first : d->nwaiters;
+    for (uint32_t k = d->at[x].first; k < end; k++)
+        give_data(r, d->waiters[k], producer);
+    if (d->relayed && bitset_get(d->relayed, object))
+        for (uint32_t y = d->off[object]; y < d->off[object + 1]; y++)
+            if (d->at[y].source == node && y != x && d->state[y] == DEMAND_IDLE)
+                send_demand(r, y, node);
+}
+
+static bool is_down(const struct replay *r, uint32_t node)
+{
+    return r->down && bitset_get(r->down, node);
+}
+
+static void send_demand(struct replay *r, uint32_t x, uint32_t from)
+{
+    struct demands *d = &r->demands;
+    struct demand *demand = &d->at[x];
+    d->state[x] = DEMAND_SENT;
+    demand->source = from;
+    if (is_down(r, from) || is_down(r, demand->node)) {
+        array_push(&r->postponed, x);
+        return;
+    }
+    double priority = d->priority ? d->priority[x] : 0;
+    if (priority == INFINITY)
+        priority = r->plan->placements
+                       .at[demands_copy(d, r->workflow->producer[demand->object], 0)]
+                       .finish;
+    if (!network_send(r->network, r->engine.now, from, demand->node,
+                      r->workflow->size[demand->object], priority, x))
+        array_push(&r->impossible, x);
+}
+
+/* Placement i is done: its objects go where they are needed, its followers may start. */
+static void finish_task(struct replay *r, uint32_t i)
+{
+    const struct placement *x = &r->plan->placements.at[i];
+    const struct workflow *w = r->workflow;
+    struct demands *d = &r->demands;
+    struct replay_result *out = r->result;
+    uint32_t t = x->task;
+    out->finish[i] = r->engine.now;
+    r->running--;
+    r->left--;
+    bitset_clear(r->is_running, i);
+    r->memory[x->node] -= w->memory[t];
+    trace_task(r, i, 0);
+
+    bool first_copy = true;
+    if (d->copy_off[t + 1] - d->copy_off[t] > 1) {
+        first_copy = !bitset_get(r->task_done, t);
+        bitset_set(r->task_done, t);
+    }
+    uint32_t first = d->off[w->object_off[t]], end = d->off[w->object_off[t + 1]];
+    for (uint32_t y = first; y < end; y++) {
+        if (d->at[y].node == x->node)
+            demand_met(r, y, i);
+        else if (d->state[y] == DEMAND_IDLE &&
+                 (d->at[y].source == x->node || d->at[y].source == NONE))
+            send_demand(r, y, x->node);
+    }
+    if (first_copy)
+        for (uint32_t e = w->succ_off[t + 1]; e-- > w->succ_off[t] && w->succ_object[e] == NONE;)
+            for (uint32_t c = d->copy_off[w->succ_task[e]]; c < d->copy_off[w->succ_task[e] + 1];
+                 c++)
+                give_data(r, d->copy[c], i);
+
+    uint32_t lane = r->lanes.node_first[x->node] + x->core;
+    for (uint32_t c = 0; c < w->cores[t]; c++) {
+        size_t next = ++r->lanes.head[lane + c];
+        if (next < r->lanes.off[lane + c + 1]) {
+            uint32_t follower = r->lanes.placement[next];
+            if (--r->core_missing[follower] == 0) {
+                out->start[follower] = r->engine.now;
+                start_if_ready(r, follower, i);
+            }
+        }
+    }
+}
+
+/* ---- faults ---- */
+
+static void postpone(void *context, uint64_t tag)
+{
+    struct replay *r = context;
+    array_push(&r->postponed, (uint32_t)tag);
+}
+
+static bool lose_task(struct replay *r, uint32_t i, struct error *err)
+{
+    const struct placement *x = &r->plan->placements.at[i];
+    struct replay_result *out = r->result;
+    array_push(&out->lost_runs, (struct lost_run){i, out->start[i], r->engine.now});
+    out->tasks_lost++;
+    out->lost += (r->engine.now - out->start[i]) * r->workflow->cores[x->task];
+    r->memory[x->node] -= r->workflow->memory[x->task];
+    r->running--;
+    bitset_clear(r->is_running, i);
+    trace_task(r, i, 1);
+    out->start[i] = r->engine.now;
+    if (++r->losses[i] >= MOST_LOSSES)
+        return error_set(err, ERROR_FAILED,
+                         "task '%s' was lost %d times on node '%s': it takes %g s and the node "
+                         "fails every %g s on average",
+                         workflow_task_name(r->workflow, x->task), MOST_LOSSES,
+                         platform_node_name(r->platform, x->node), r->duration[i],
+                         r->options->mtbf);
+    return true;
+}
+
+static bool fail_node(struct replay *r, uint32_t node, double repair, struct error *err)
+{
+    double back = r->engine.now + repair;
+    struct replay_result *out = r->result;
+    out->failures++;
+    if (bitset_get(r->down, node)) { /* fails again while down: back later */
+        if (back > r->back[node]) {
+            r->back[node] = back;
+            for (size_t i = out->outages.n; i-- > 0;)
+                if (out->outages.at[i].node == node) {
+                    out->outages.at[i].finish = back;
+                    break;
+                }
+            if (back < INFINITY)
+                engine_at(&r->engine, back, EVENT_REPAIR, node);
+        }
+        return true;
+    }
+    bitset_set(r->down, node);
+    r->back[node] = back;
+    array_push(&out->outages, (struct outage){node, r->engine.now, back});
+    if (back < INFINITY) {
+        engine_at(&r->engine, back, EVENT_REPAIR, node);
+        r->repairs++;
+    }
+    network_cancel(r->network, r->engine.now, node, postpone, r);
+    for (uint32_t lane = r->lanes.node_first[node]; lane < r->lanes.node_first[node + 1]; lane++) {
+        size_t head = r->lanes.head[lane];
+        if (head < r->lanes.off[lane + 1] &&
+            bitset_get(r->is_running, r->lanes.placement[head]) &&
+            !lose_task(r, r->lanes.placement[head], err))
+            return false;
+    }
+    return true;
+}
+
+static void repair_node(struct replay *r, uint32_t node)
+{
+    if (!bitset_get(r->down, node) || r->engine.now < r->back[node])
+        return;
+    bitset_clear(r->down, node);
+    r->repairs--;
+    if (r->trace)
+        for (size_t i = r->result->outages.n; i-- > 0;)
+            if (r->result->outages.at[i].node == node) {
+                r->trace->event(r->trace->context,
+                                &(struct trace_event){.kind = TRACE_FAULT,
+                                                      .id = node,
+                                                      .node = node,
+                                                      .start = r->result->outages.at[i].start,
+                                                      .finish = r->engine.now});
+                break;
+            }
+    /* Messages that waited for it ask again, in the order in which they were postponed. */
+    size_t kept = 0, n = r->postponed.n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = r->postponed.at[i];
+        struct demand *demand = &r->demands.at[x];
+        if (is_down(r, demand->source) || is_down(r, demand->node))
+            r->postponed.at[kept++] = x;
+        else if (r->demands.state[x] == DEMAND_SENT)
+            send_demand(r, x, demand->source);
+    }
+    r->postponed.n = kept;
+    for (uint32_t lane = r->lanes.node_first[node]; lane < r->lanes.node_first[node + 1]; lane++) {
+        size_t head = r->lanes.head[lane];
+        if (head == r->lanes.off[lane + 1])
+            continue;
+        uint32_t i = r->lanes.placement[head];
+        if (!bitset_get(r->is_running, i) && !r->demands.missing[i] && is_first_in_lanes(r, i))
+            start_task(r, i);
+    }
+    if (r->options->mtbf > 0)
+        engine_at(&r->engine, r->engine.now + rng_exponential(&r->engine.rng, r->options->mtbf),
+                  EVENT_FAIL_AGAIN, node);
+}
+
+/* ---- the run ---- */
+
+static bool handle(struct replay *r, struct event e, struct error *err)
+{
+    switch ((enum kind)e.kind) {
+    case EVENT_DONE: {
+        uint32_t i = (uint32_t)e.payload;
+        if (!r->losses || r->losses[i] == e.payload >> 32)
+            finish_task(r, i);
+        return true;
+    }
+    case EVENT_FAIL:
+        return fail_node(r, r->options->faults[e.payload].node,
+                         r->options->faults[e.payload].repair, err);
+    case EVENT_FAIL_AGAIN:
+        return fail_node(r, (uint32_t)e.payload, r->options->repair, err);
+    case EVENT_REPAIR:
+        repair_node(r, (uint32_t)e.payload);
+        return true;
+    }
+    return true;
+}
+
+static uint32_t sender(const struct replay *r, uint32_t x)
+{
+    const struct demand *d = &r->demands.at[x];
+    uint32_t producer = r->workflow->producer[d->object];
+    if (r->demands.copy_off[producer + 1] - r->demands.copy_off[producer] == 1)
+        return demands_copy(&r->demands, producer, 0);
+    uint32_t copy = demands_copy_on(&r->demands, r->plan, producer, d->source);
+    return copy != NONE ? copy : demands_copy(&r->demands, producer, 0);
+}
+
+static void arrive(struct replay *r, const struct message *m)
+{
+    uint32_t x = (uint32_t)m->tag;
+    r->engine.events++;
+    if (r->trace)
+        r->trace->event(r->trace->context, &(struct trace_event){.kind = TRACE_TRANSFER,
+                                                                  .id = r->demands.at[x].object,
+                                                                  .node = m->from,
+                                                                  .other = m->to,
+                                                                  .start = m->start,
+                                                                  .finish = m->finish,
+                                                                  .amount = m->bytes});
+    demand_met(r, x, sender(r, x));
+}
+
+static bool run(struct replay *r, struct error *err)
+{
+    struct engine *e = &r->engine;
+    struct network *n = r->network;
+    for (uint32_t lane = 0; lane < r->lanes.nlanes; lane++)
+        if (r->lanes.off[lane] < r->lanes.off[lane + 1]) {
+            uint32_t i = r->lanes.placement[r->lanes.off[lane]];
+            if (--r->core_missing[i] == 0)
+                start_if_ready(r, i, NONE);
+        }
+    uint32_t total = r->left;
+    uint64_t next_report = 1 << 16;
+    while (r->left) {
+        double te = engine_next(e), tn = network_next(n);
+        double t = te < tn ? te : tn;
+        if (n->unsettled && t > e->now) {
+            network_settle(n, e->now);
+            continue;
+        }
+        /* Only failures ahead, nobody at work, nobody coming back: it stands still. */
+        if (t == INFINITY || (!r->running && !n->in_flight && !r->repairs && r->options->mtbf > 0))
+            return replay_explain_standstill(r, err);
+        if (tn <= te) {
+            struct message m;
+            e->now = tn;
+            if (network_step(n, tn, &m))
+                arrive(r, &m);
+        } else if (!handle(r, engine_take(e), err))
+            return false;
+        if (e->events >= next_report) {
+            next_report = e->events + (1 << 16);
+            if (!progress_tell(r->options->progress, 1 - (double)r->left / total, "simulating"))
+                return error_set(err, ERROR_FAILED, "stopped by the user");
+        }
+    }
+    return true;
+}
+
+bool replay_run(const struct workflow *w, const struct platform *p, const struct plan *plan,
+                const struct replay_options *options, struct replay_result *result,
+                struct error *err)
+{
+    double began = clock_seconds();
+    struct replay r;
+    bool good = replay_prepare(&r, w, p, plan, options, result, err);
+    if (good) {
+        if (r.down) {
+            for (size_t i = 0; i < options->nfaults; i++)
+                engine_at(&r.engine, options->faults[i].time, EVENT_FAIL, i);
+            for (uint32_t i = 0; i < p->nnodes && options->mtbf > 0; i++)
+                engine_at(&r.engine, rng_exponential(&r.engine.rng, options->mtbf),
+                          EVENT_FAIL_AGAIN, i);
+        }
+        good = run(&r, err);
+        replay_account(&r, good);
+    }
+    replay_release(&r);
+    result->seconds = clock_seconds() - began;
+    return good;
+}

@@ -1,0 +1,222 @@
+#include "base/bitset.h"
+#include "model/costs.h"
+#include "sim/replay_state.h"
+#include <string.h>
+
+static bool check_options(const struct replay_options *o, const struct platform *p,
+                          struct error *err)
+{
+    if (!isfinite(o->noise) || o->noise < 0)
+        return error_set(err, ERROR_INPUT, "noise is %g; it must be a finite number, 0 or more",
+                         o->noise);
+    if (!isfinite(o->mtbf) || o->mtbf < 0)
+        return error_set(err, ERROR_INPUT,
+                         "the mean time between failures is %g; it must be positive, or 0 for none",
+                         o->mtbf);
+    if (isnan(o->repair) || o->repair < 0)
+        return error_set(err, ERROR_INPUT, "the repair time is %g; it must be 0 or more",
+                         o->repair);
+    for (size_t i = 0; i < o->nfaults; i++) {
+        const struct fault *f = &o->faults[i];
+        if (f->node >= p->nnodes)
+            return error_set(err, ERROR_INPUT, "fault %zu is on node number %u of %u", i + 1,
+                             f->node, p->nnodes);
+        if (!isfinite(f->time) || f->time < 0 || isnan(f->repair) || f->repair < 0)
+            return error_set(err, ERROR_INPUT,
+                             "fault %zu (node '%s') is at %g s with a repair of %g s: both must be "
+                             "0 or more",
+                             i + 1, platform_node_name(p, f->node), f->time, f->repair);
+    }
+    return true;
+}
+
+/* The parts of a tree as a static plan: each in its order (else topological) on core 0 of its node. */
+static struct plan *from_partition(const struct plan *given, const struct workflow *w,
+                                   const struct platform *p, struct error *err)
+{
+    uint32_t *rank = mem_new(uint32_t, w->ntasks);
+    for (uint32_t i = 0; i < w->ntasks; i++)
+        rank[w->topo[i]] = i;
+    struct plan *plan = plan_new(PLAN_STATIC);
+    bool good = true;
+    for (size_t i = 0; i < given->parts.n && good; i++) {
+        const struct part *part = &given->parts.at[i];
+        uint32_t first = part->order != NONE ? part->order : part->tasks;
+        if (part->node >= p->nnodes || first > given->tasks.n ||
+            part->count > given->tasks.n - first)
+            good = error_set(err, ERROR_INPUT, "part %zu of the plan does not fit the platform", i);
+        for (uint32_t k = 0; k < part->count && good; k++) {
+            uint32_t t = given->tasks.at[first + k];
+            if (t >= w->ntasks)
+                good = error_set(err, ERROR_INPUT,
+                                 "the plan does not belong to this workflow: part %zu holds task "
+                                 "number %u of %u",
+                                 i, t, w->ntasks);
+            else {
+                double place = part->order != NONE ? k : rank[t];
+                array_push(&plan->placements, (struct placement){.task = t,
+                                                                 .node = part->node,
+                                                                 .start = place,
+                                                                 .finish = place});
+            }
+        }
+    }
+    free(rank);
+    if (good)
+        return plan;
+    plan_free(plan);
+    return NULL;
+}
+
+static bool set_durations(struct replay *r, struct error *err)
+{
+    const struct workflow *w = r->workflow;
+    const struct platform *p = r->platform;
+    size_t n = r->plan->placements.n;
+    r->duration = mem_new(double, n);
+    if (r->options->planned_times) {
+        for (size_t i = 0; i < n; i++)
+            r->duration[i] = r->plan->placements.at[i].finish - r->plan->placements.at[i].start;
+    } else {
+        struct costs *costs = costs_new(w, p, err);
+        if (!costs)
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            const struct placement *x = &r->plan->placements.at[i];
+            r->duration[i] = costs_time(costs, x->task, x->node);
+            if (!isfinite(r->duration[i])) {
+                error_set(err, ERROR_INPUT,
+                          "the plan puts task '%s' on node '%s', which cannot run it%s",
+                          workflow_task_name(w, x->task), platform_node_name(p, x->node),
+                          p->up[x->node] ? "" : ": the node is down");
+                costs_free(costs);
+                return false;
+            }
+        }
+        costs_free(costs);
+    }
+    if (r->options->noise > 0) {
+        /* lognormal with mean 1; drawn in the order of the plan, so that the order of events does not matter */
+        struct rng noise;
+        rng_seed_stream(&noise, r->options->seed, 1);
+        double variance = log1p(r->options->noise * r->options->noise);
+        double deviation = sqrt(variance);
+        for (size_t i = 0; i < n; i++)
+            r->duration[i] *= exp(deviation * rng_normal(&noise) - variance / 2);
+    }
+    return true;
+}
+
+static void count_core_waits(struct replay *r)
+{
+    const struct plan *plan = r->plan;
+    r->core_missing = mem_new(uint32_t, plan->placements.n);
+    for (size_t i = 0; i < plan->placements.n; i++)
+        r->core_missing[i] = r->workflow->cores[plan->placements.at[i].task];
+}
+
+static void allocate_result(struct replay *r)
+{
+    struct replay_result *out = r->result;
+    size_t n = r->plan->placements.n, nodes = r->platform->nnodes;
+    out->nplacements = (uint32_t)n;
+    out->nnodes = (uint32_t)nodes;
+    out->start = mem_new_zero(double, n);
+    out->finish = mem_new(double, n);
+    for (size_t i = 0; i < n; i++)
+        out->finish[i] = NAN;
+    out->data_ready = mem_new_zero(double, n);
+    out->node_busy = mem_new_zero(double, nodes);
+    out->node_peak = mem_new_zero(double, nodes);
+    out->node_peak_time = mem_new_zero(double, nodes);
+    out->node_exceeded_by = mem_new(uint32_t, nodes);
+    for (size_t i = 0; i < nodes; i++)
+        out->node_exceeded_by[i] = NONE;
+    out->node_sending = mem_new_zero(double, nodes);
+    out->node_receiving = mem_new_zero(double, nodes);
+}
+
+bool replay_prepare(struct replay *r, const struct workflow *w, const struct platform *p,
+                    const struct plan *plan, const struct replay_options *options,
+                    struct replay_result *result, struct error *err)
+{
+    *r = (struct replay){.workflow = w,
+                         .platform = p,
+                         .plan = plan,
+                         .options = options,
+                         .result = result,
+                         .trace = options->trace};
+    *result = (struct replay_result){0};
+    engine_init(&r->engine, options->seed);
+    if (!check_options(options, p, err))
+        return false;
+    if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
+        r->own_plan = from_partition(plan, w, p, err);
+        if (!r->own_plan)
+            return false;
+        r->plan = r->own_plan;
+    } else if (plan->kind != PLAN_STATIC && plan->kind != PLAN_PARTITION)
+        return error_set(err, ERROR_INPUT, "a plan of kind '%s' has no placements to replay",
+                         plan_kind_name(plan->kind));
+    const char *network = options->network ? options->network : replay_network(plan, p);
+    uint32_t ports = options->ports ? options->ports : plan->ports ? plan->ports : p->ports;
+    r->network = network_new(network, p, ports, err);
+    if (!r->network || !lanes_build(&r->lanes, w, p, r->plan, err) ||
+        !demands_build(&r->demands, w, p, r->plan, strcmp(network, "kport") == 0, err) ||
+        !set_durations(r, err))
+        return false;
+    count_core_waits(r);
+    size_t n = r->plan->placements.n;
+    r->cause = mem_new(uint32_t, n);
+    r->is_running = mem_new_zero(uint64_t, bitset_words(n));
+    if (n > w->ntasks)
+        r->task_done = mem_new_zero(uint64_t, bitset_words(w->ntasks));
+    r->memory = mem_new_zero(double, p->nnodes);
+    r->left = (uint32_t)n;
+    if (options->nfaults || options->mtbf > 0) {
+        r->down = mem_new_zero(uint64_t, bitset_words(p->nnodes));
+        r->back = mem_new_zero(double, p->nnodes);
+        r->losses = mem_new_zero(uint32_t, n);
+    }
+    allocate_result(r);
+    double claim = plan_objective(plan, "makespan");
+    result->predicted = isnan(claim) ? plan_makespan(plan) : claim;
+    return true;
+}
+
+void replay_release(struct replay *r)
+{
+    engine_free(&r->engine);
+    network_free(r->network);
+    lanes_free(&r->lanes);
+    demands_free(&r->demands);
+    plan_free(r->own_plan);
+    free(r->duration);
+    free(r->core_missing);
+    free(r->cause);
+    free(r->is_running);
+    free(r->task_done);
+    free(r->memory);
+    free(r->down);
+    free(r->back);
+    free(r->losses);
+    array_free(&r->postponed);
+    array_free(&r->impossible);
+}
+
+void replay_result_free(struct replay_result *r)
+{
+    free(r->chain);
+    free(r->start);
+    free(r->finish);
+    free(r->data_ready);
+    free(r->node_busy);
+    free(r->node_peak);
+    free(r->node_peak_time);
+    free(r->node_exceeded_by);
+    free(r->node_sending);
+    free(r->node_receiving);
+    array_free(&r->lost_runs);
+    array_free(&r->outages);
+    *r = (struct replay_result){0};
+}

@@ -1,0 +1,47 @@
+/* The inside of a replay, shared by replay.c (what happens), replay_prepare.c (before) and replay_account.c (after). */
+#pragma once
+#include "sim/demand.h"
+#include "sim/engine.h"
+#include "sim/lane.h"
+#include "sim/network.h"
+#include "sim/replay.h"
+
+struct replay {
+    const struct workflow *workflow;
+    const struct platform *platform;
+    const struct plan *plan; /* static */
+    struct plan *own_plan;   /* when the given one is a partition */
+    const struct replay_options *options;
+    struct replay_result *result;
+    struct trace_sink *trace;
+
+    struct engine engine;
+    struct network *network;
+    struct lanes lanes;
+    struct demands demands;
+
+    double *duration;      /* per placement */
+    uint32_t *core_missing; /* per placement: cores on which someone stands before it */
+    uint32_t *cause;       /* per placement: which one let it start, | 1 << 31 when by its data; NONE: nobody */
+    uint64_t *is_running;  /* bit per placement */
+    uint64_t *task_done;   /* bit per task: a copy is done (tasks with several copies only) */
+    double *memory;        /* per node, of running tasks */
+    uint32_t left, running;
+
+    /* faults; NULL without */
+    uint64_t *down; /* bit per node */
+    double *back;   /* per node: when it is up again */
+    uint32_t *losses;
+    uint32_t repairs; /* nodes that will come back */
+    ARRAY(uint32_t) postponed;  /* demands that wait for a node that is down */
+    ARRAY(uint32_t) impossible; /* demands between nodes that cannot talk */
+};
+
+bool replay_prepare(struct replay *r, const struct workflow *w, const struct platform *p,
+                    const struct plan *plan, const struct replay_options *options,
+                    struct replay_result *result, struct error *err);
+void replay_release(struct replay *r);
+/* Fill what the run itself did not count. `complete`: every task ran. */
+void replay_account(struct replay *r, bool complete);
+/* Always false: says which tasks wait for what. */
+bool replay_explain_standstill(struct replay *r, struct error *err);
