@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -20,10 +21,6 @@ static const uint8_t class_of[256] = {
     [' '] = C_SPACE | C_PLAIN, ['!'] = C_PLAIN,       ['#' ... '/'] = C_PLAIN,
     ['0' ... '9'] = C_DIGIT | C_PLAIN, [':' ... '['] = C_PLAIN, [']' ... 127] = C_PLAIN,
 };
-
-static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 struct parser {
     struct json *j;
@@ -360,14 +357,12 @@ static bool number(struct parser *s)
             stated = stated < 100000 ? stated * 10 + (*p - '0') : stated;
         exponent += down ? -stated : stated;
     }
-    /* Both operands are exact doubles here, so that one multiplication or division rounds as the decimal does. */
+    /* Small integers are most numbers; up to 19 digits fit the mantissa; the rest is for strtod. */
     double value;
-    if (digits <= 19 && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+    if (digits <= 15 && exponent == 0) {
         value = (double)mantissa;
-        value = exponent < 0 ? value / power_of_ten[-exponent] : value * power_of_ten[exponent];
-        value = negative ? -value : value;
-    } else {
-        value = strtod(start, NULL);
+    } else if (digits > 19 || !number_from_decimal(mantissa, exponent, &value)) {
+        value = fabs(strtod(start, NULL));
         if (isinf(value))
             return fail(s, start, "the number %.*s%s is beyond the range of double",
                         p - start > 40 ? 40 : (int)(p - start), start, p - start > 40 ? "..." : "");
@@ -375,7 +370,7 @@ static bool number(struct parser *s)
     struct json_value *v = push(s, JSON_NUMBER, (size_t)(start - s->j->text));
     if (!v)
         return false;
-    v->number = value;
+    v->number = negative ? -value : value;
     s->p = p;
     return true;
 }

@@ -135,6 +135,7 @@ void json_write_key(struct json_writer *w, const char *key);
 void json_write_string(struct json_writer *w, const char *text); /* invalid UTF-8 becomes U+FFFD */
 void json_write_number(struct json_writer *w, double value);     /* NaN and infinities become null */
 void json_write_integer(struct json_writer *w, int64_t value);
+void json_write_unsigned(struct json_writer *w, uint64_t value);
 void json_write_bool(struct json_writer *w, bool value);
 void json_write_null(struct json_writer *w);
 /* key and value in one call */

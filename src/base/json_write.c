@@ -163,19 +163,28 @@ void json_write_number(struct json_writer *w, double value)
     scalar_done(w);
 }
 
-void json_write_integer(struct json_writer *w, int64_t value)
+static void add_integer(struct json_writer *w, bool negative, uint64_t rest)
 {
     separate(w);
     char digits[24], *p = digits + sizeof digits;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
     do {
         *--p = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest);
-    if (value < 0)
+    if (negative)
         *--p = '-';
     strbuf_add_bytes(w->out, p, (size_t)(digits + sizeof digits - p));
     scalar_done(w);
+}
+
+void json_write_integer(struct json_writer *w, int64_t value)
+{
+    add_integer(w, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void json_write_unsigned(struct json_writer *w, uint64_t value)
+{
+    add_integer(w, false, value);
 }
 
 void json_write_bool(struct json_writer *w, bool value)

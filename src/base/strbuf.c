@@ -1,7 +1,6 @@
 #include "base/strbuf.h"
 #include "base/mem.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,19 +49,6 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
         b->n += (size_t)need;
     }
     va_end(again);
-}
-
-int number_format(char *out, double value)
-{
-    /* Most numbers in workflow files are small integers: skip the search for them. */
-    if (value == floor(value) && fabs(value) < 1e15)
-        return sprintf(out, "%lld", (long long)value);
-    for (int digits = 15; digits < 17; digits++) {
-        int len = sprintf(out, "%.*g", digits, value);
-        if (strtod(out, NULL) == value)
-            return len;
-    }
-    return sprintf(out, "%.17g", value);
 }
 
 void strbuf_add_number(struct strbuf *b, double value)

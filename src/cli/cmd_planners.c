@@ -9,6 +9,7 @@
 static const struct cli_option options[] = {
     OPTION_JSON,
     {"names", 0, NULL, "only the names, one a line"},
+    {"markdown", 0, NULL, "all of it as Markdown, as in docs/planners.md"},
     OPTION_END,
 };
 
@@ -71,6 +72,28 @@ static void describe(const struct planner *p, struct strbuf *out)
                       o->choices ? " (" : "", o->choices ? o->choices : "", o->choices ? ")" : "");
 }
 
+static void as_markdown(struct strbuf *out)
+{
+    for (size_t i = 0; planner_registry[i]; i++) {
+        const struct planner *p = planner_registry[i];
+        strbuf_printf(out, "### `%s`\n\n%s.\n\n", p->name, p->summary);
+        if (p->paper)
+            strbuf_printf(out, "- **Paper**: %s\n", p->paper);
+        strbuf_printf(out, "- **Guarantee**: %s\n",
+                      p->guarantee ? p->guarantee : "a valid plan, nothing more");
+        if (p->tie_rule)
+            strbuf_printf(out, "- **Ties**: %s\n", p->tie_rule);
+        if (p->accepts & ACCEPTS_SMALL)
+            strbuf_add(out, "- For small graphs: `compare` leaves it out past a few dozen tasks\n");
+        if (p->accepts & ACCEPTS_SLOW)
+            strbuf_add(out, "- Slower than n log n: `compare` leaves it out past 20,000 tasks\n");
+        for (const struct planner_option *o = p->options; o && o->name; o++)
+            strbuf_printf(out, "- `--set %s=%s`: %s%s%s%s\n", o->name, o->standard, o->help,
+                          o->choices ? " (" : "", o->choices ? o->choices : "", o->choices ? ")" : "");
+        strbuf_add_char(out, '\n');
+    }
+}
+
 static int run(const struct arguments *a)
 {
     struct strbuf out = {0};
@@ -97,6 +120,8 @@ static int run(const struct arguments *a)
     } else if (arguments_flag(a, "names")) {
         for (size_t i = 0; planner_registry[i]; i++)
             strbuf_printf(&out, "%s\n", planner_registry[i]->name);
+    } else if (arguments_flag(a, "markdown")) {
+        as_markdown(&out);
     } else if (one) {
         describe(one, &out);
     } else {

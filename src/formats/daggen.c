@@ -7,9 +7,10 @@
  *     NODE 44 299 TRANSFER 411041792 0.0
  *     NODE 365 - END 0.0 0.0
  *
- * A COMPUTATION is a task, named by its id, its cost the work. A TRANSFER is not a task but the data between its parents and its
- * children: an edge of its cost in bytes. ROOT and END only tie the graph together and are left out. Alpha (the part of the
- * work that more cores do not speed up) has no place in the model. */
+ * A COMPUTATION is a task, named by its id, its cost the work. A TRANSFER is not a task but the
+ * data between its parents and its children: an edge of its cost in bytes. ROOT and END only tie
+ * the graph together and are left out. Alpha (the part of the work that more cores do not speed up)
+ * has no place in the model. */
 #include "base/array.h"
 #include "formats/format.h"
 #include "formats/scan.h"
@@ -88,11 +89,12 @@ static bool read_node(struct daggen *g)
         !scan_require_done(s, g->err))
         return false;
     if (node.cost < 0)
-        return scan_error(s, g->err, "node %lld: cost %g is negative", (long long)node.id, node.cost);
+        return scan_error(s, g->err, "node %lld: cost %g is negative", (long long)node.id,
+                          node.cost);
     if (node.type == COMPUTATION) {
         char name[24];
-        int length = snprintf(name, sizeof name, "%lld", (long long)node.id);
-        node.task = builder_task(g->builder, name, (size_t)length, s->line);
+        size_t length = scan_print_number(name, node.id);
+        node.task = builder_task(g->builder, name, length, s->line);
         builder_work(g->builder, node.task, node.cost, s->line);
     }
     array_push(&g->nodes, node);
@@ -121,7 +123,8 @@ static bool read_lines(struct daggen *g)
     if (!g->nodes.n)
         return scan_error(s, g->err, "no NODE line in the file");
     if (g->stated >= 0 && g->stated != (int64_t)g->nodes.n)
-        return scan_error(s, g->err, "the file has %zu NODE lines; NODE_COUNT says %lld. Is it cut off?",
+        return scan_error(s, g->err,
+                          "the file has %zu NODE lines; NODE_COUNT says %lld. Is it cut off?",
                           g->nodes.n, (long long)g->stated);
     return true;
 }
@@ -161,8 +164,9 @@ static bool next_child(struct daggen *g, const struct node *node, const char **a
                          "node %lld: its children are not a list of ids like '1,2,3'",
                          (long long)node->id);
     else if (id >= (int64_t)g->nodes.n || g->of_id[id] == NONE)
-        *good = error_at(g->err, g->scan.file, node->line, "node %lld: its child %lld is not in the file",
-                         (long long)node->id, (long long)id);
+        *good = error_at(g->err, g->scan.file, node->line,
+                         "node %lld: its child %lld is not in the file", (long long)node->id,
+                         (long long)id);
     else
         *child = g->of_id[id];
     *at = comma ? comma + 1 : end;
@@ -181,9 +185,10 @@ static bool join_tasks(struct daggen *g)
             struct node *to = &g->nodes.at[child];
             if (to->type == ROOT || (node->type == TRANSFER && to->type == TRANSFER) ||
                 node->type == END)
-                good = error_at(g->err, g->scan.file, node->line, "%s node %lld has the %s node %lld as a child",
-                                type_names[node->type], (long long)node->id, type_names[to->type],
-                                (long long)to->id);
+                good =
+                    error_at(g->err, g->scan.file, node->line,
+                             "%s node %lld has the %s node %lld as a child", type_names[node->type],
+                             (long long)node->id, type_names[to->type], (long long)to->id);
             else if (node->type == COMPUTATION && to->type == COMPUTATION)
                 builder_edge(g->builder, node->task, to->task, node->line);
             else if (node->type == COMPUTATION && to->type == TRANSFER && to->task != NONE)
@@ -219,8 +224,8 @@ static bool join_transfers(struct daggen *g)
         loose += !joined;
     }
     if (good && loose)
-        builder_warn(g->builder, 0, "%zu TRANSFER nodes do not lie between two tasks and are left out",
-                     loose);
+        builder_warn(g->builder, 0,
+                     "%zu TRANSFER nodes do not lie between two tasks and are left out", loose);
     return good;
 }
 

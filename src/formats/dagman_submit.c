@@ -4,7 +4,7 @@
 #include <strings.h>
 
 /* Macros may use macros; a circle of them, or one that doubles at every step, must end. */
-enum { DEEPEST_MACRO = 20, LONGEST_VALUE = 1 << 20 };
+enum { DEEPEST_MACRO = 20, MOST_MACROS = 10000, LONGEST_VALUE = 1 << 20 };
 
 static struct dagman_span trimmed(const char *at, const char *end)
 {
@@ -90,7 +90,7 @@ static bool known_only_at_submission(struct dagman_span name)
 }
 
 static void expand(const struct dagman_macros *m, const char *text, size_t n, unsigned depth,
-                   struct strbuf *out)
+                   unsigned *budget, struct strbuf *out)
 {
     for (size_t i = 0; i < n && out->n < LONGEST_VALUE; i++) {
         const char *close = NULL;
@@ -109,8 +109,8 @@ static void expand(const struct dagman_macros *m, const char *text, size_t n, un
             strbuf_add_char(out, '0');
         else if (dagman_is(name, "DOLLAR"))
             strbuf_add_char(out, '$');
-        else if (depth < DEEPEST_MACRO && raw_value(m, name, &value))
-            expand(m, strbuf_text(&value), value.n, depth + 1, out);
+        else if (depth < DEEPEST_MACRO && *budget && (*budget)-- && raw_value(m, name, &value))
+            expand(m, strbuf_text(&value), value.n, depth + 1, budget, out);
         else if (colon)
             strbuf_add_bytes(out, colon + 1, (size_t)(close - colon - 1));
         else if (known_only_at_submission(name))
@@ -123,10 +123,11 @@ static void expand(const struct dagman_macros *m, const char *text, size_t n, un
 bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf *out)
 {
     struct strbuf raw = {0};
+    unsigned budget = MOST_MACROS;
     strbuf_clear(out);
     bool there = raw_value(m, (struct dagman_span){key, (uint32_t)strlen(key)}, &raw);
     if (there)
-        expand(m, strbuf_text(&raw), raw.n, 0, out);
+        expand(m, strbuf_text(&raw), raw.n, 0, &budget, out);
     strbuf_free(&raw);
     return there;
 }

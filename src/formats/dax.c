@@ -1,7 +1,7 @@
 /* Pegasus DAX, XML of versions 2.x and 3.x. The only file that knows expat.
  *
- * A job's id is its task's name, its transformation (name) the kind, runtime the work in seconds on the reference machine. See
- * uses.h for how edges and files go together. */
+ * A job's id is its task's name, its transformation (name) the kind, runtime the work in seconds on
+ * the reference machine. See uses.h for how edges and files go together. */
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/uses.h"
@@ -24,7 +24,7 @@ struct reading {
     bool has_file, has_runtime;
     char *child;      /* the ref of the <child> we are in */
     double job_count; /* as the header claims; NAN: it does not */
-    size_t without_runtime;
+    size_t without_runtime, negative_runtime, negative_size;
     /* text of a <metadata> or <profile> that matters */
     enum { TEXT_NONE, TEXT_SIZE, TEXT_RUNTIME, TEXT_CORES } wanted;
     char text[MOST_TEXT];
@@ -72,7 +72,8 @@ static bool read_number(struct reading *r, const char *what, const char *text, d
 static void begin_root(struct reading *r, const char *name, const char **attributes)
 {
     if (strcmp(name, "adag") != 0) {
-        builder_error(r->b, line_of(r), "the root element is <%.60s>; expected <adag>, a Pegasus DAX", name);
+        builder_error(r->b, line_of(r),
+                      "the root element is <%.60s>; expected <adag>, a Pegasus DAX", name);
         return;
     }
     r->has_root = true;
@@ -81,6 +82,30 @@ static void begin_root(struct reading *r, const char *name, const char **attribu
         builder_name(r->b, title, strlen(title));
     if (count && !quantity_number(count, strlen(count), &r->job_count))
         r->job_count = NAN; /* of no use but for a warning */
+}
+
+/* The synthetic gallery draws runtimes and sizes from normal distributions, and some of
+ * Epigenomics_997's came out below 0: such a runtime is 0, such a size is none, and both are
+ * counted for a warning. */
+static void set_runtime(struct reading *r, const char *text)
+{
+    double value;
+    if (!read_number(r, "runtime", text, &value))
+        return;
+    r->negative_runtime += value < 0;
+    builder_work(r->b, r->task, value < 0 ? 0 : value, line_of(r));
+    r->has_runtime = true;
+}
+
+static void set_size(struct reading *r, const char *text)
+{
+    double bytes;
+    if (!read_number(r, "size", text, &bytes))
+        return;
+    if (bytes < 0)
+        r->negative_size++;
+    else
+        uses_size(r->uses, r->file, bytes, line_of(r));
 }
 
 static void begin_job(struct reading *r, const char *element, const char **attributes)
@@ -97,9 +122,9 @@ static void begin_job(struct reading *r, const char *element, const char **attri
         builder_kind(r->b, r->task, kind, strlen(kind));
     const char *runtime = attribute(attributes, "runtime"), *cores = attribute(attributes, "cores");
     double value;
-    r->has_runtime = runtime != NULL;
-    if (runtime && read_number(r, "runtime", runtime, &value))
-        builder_work(r->b, r->task, value, line_of(r));
+    r->has_runtime = false;
+    if (runtime)
+        set_runtime(r, runtime);
     if (cores && read_number(r, "cores", cores, &value))
         builder_cores(r->b, r->task, value, line_of(r));
 }
@@ -126,9 +151,8 @@ static void begin_uses(struct reading *r, const char **attributes)
         uses_input(r->uses, r->task, r->file, line_of(r));
     if (out)
         uses_output(r->uses, r->task, r->file, line_of(r));
-    double bytes;
-    if (size && read_number(r, "size", size, &bytes))
-        uses_size(r->uses, r->file, bytes, line_of(r));
+    if (size)
+        set_size(r, size);
 }
 
 static void begin_text(struct reading *r, const char **attributes)
@@ -155,7 +179,8 @@ static void on_start(void *context, const char *name, const char **attributes)
         builder_error(r->b, line_of(r), "elements are nested more than %d deep", MOST_LEVELS);
     else if (r->depth == 1)
         begin_root(r, name, attributes);
-    else if (r->depth == 2 && (strcmp(name, "job") == 0 || strcmp(name, "dax") == 0 || strcmp(name, "dag") == 0))
+    else if (r->depth == 2 &&
+             (strcmp(name, "job") == 0 || strcmp(name, "dax") == 0 || strcmp(name, "dag") == 0))
         begin_job(r, name, attributes);
     else if (r->task != NONE && r->depth == 3 && strcmp(name, "uses") == 0)
         begin_uses(r, attributes);
@@ -183,12 +208,10 @@ static void end_text(struct reading *r)
 {
     double value;
     r->text[r->text_length] = 0;
-    if (r->wanted == TEXT_SIZE && read_number(r, "size", r->text, &value))
-        uses_size(r->uses, r->file, value, line_of(r));
-    if (r->wanted == TEXT_RUNTIME && !r->has_runtime && read_number(r, "runtime", r->text, &value)) {
-        builder_work(r->b, r->task, value, line_of(r));
-        r->has_runtime = true;
-    }
+    if (r->wanted == TEXT_SIZE)
+        set_size(r, r->text);
+    if (r->wanted == TEXT_RUNTIME && !r->has_runtime)
+        set_runtime(r, r->text);
     if (r->wanted == TEXT_CORES && read_number(r, "cores", r->text, &value))
         builder_cores(r->b, r->task, value, line_of(r));
     r->wanted = TEXT_NONE;
@@ -222,18 +245,23 @@ static void on_text(void *context, const char *text, int length)
     struct reading *r = context;
     if (r->wanted == TEXT_NONE)
         return;
-    size_t space = MOST_TEXT - 1 - r->text_length, n = (size_t)length < space ? (size_t)length : space;
+    size_t space = MOST_TEXT - 1 - r->text_length,
+           n = (size_t)length < space ? (size_t)length : space;
     memcpy(r->text + r->text_length, text, n);
     r->text_length += n;
 }
 
-/* A workflow needs no entities of its own, and expanding them is how small files become gigabytes. */
-static void on_entity(void *context, const char *name, int is_parameter, const char *value, int length,
-                      const char *base, const char *system, const char *public, const char *notation)
+/* A workflow needs no entities of its own, and expanding them is how small files become gigabytes.
+ */
+static void on_entity(void *context, const char *name, int is_parameter, const char *value,
+                      int length, const char *base, const char *system, const char *public,
+                      const char *notation)
 {
     struct reading *r = context;
-    (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
-    builder_error(r->b, line_of(r), "the entity '%.60s' is declared; entity declarations are refused", name);
+    (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public,
+        (void)notation;
+    builder_error(r->b, line_of(r),
+                  "the entity '%.60s' is declared; entity declarations are refused", name);
     stop(r);
 }
 
@@ -262,11 +290,19 @@ static void warn_header(struct reading *r)
     uint32_t jobs = builder_task_count(r->b);
     if (!isnan(r->job_count) && r->job_count != jobs)
         builder_warn(r->b, 0, "the header claims %.0f jobs; there are %u", r->job_count, jobs);
+    if (r->negative_runtime)
+        builder_warn(r->b, 0, "%zu of %u jobs have a negative runtime; their work is 0",
+                     r->negative_runtime, jobs);
+    if (r->negative_size)
+        builder_warn(r->b, 0, "%zu uses of a file state a negative size; it is left out",
+                     r->negative_size);
     if (r->without_runtime)
-        builder_warn(r->b, 0, "%zu of %u jobs have no runtime; their work is 0", r->without_runtime, jobs);
+        builder_warn(r->b, 0, "%zu of %u jobs have no runtime; their work is 0", r->without_runtime,
+                     jobs);
 }
 
-/* "dax-2.1" from the version attribute of the first tag; read ahead because the builder wants it first. */
+/* "dax-2.1" from the version attribute of the first tag; read ahead because the builder wants it
+ * first. */
 static void format_label(const struct format_source *source, char *label, size_t size)
 {
     snprintf(label, size, "dax");

@@ -68,8 +68,8 @@ static void report_objects(const struct workflow *w, unsigned carried, struct st
         dropped_count(dropped, sized, "sizes", "object");
     if (!(carried & CARRIES_OBJECTS)) {
         dropped_count(dropped, shared, "sharing by several consumers", "object");
-        dropped_count(dropped, w->nedges - w->npairs, "separation from another between the same tasks",
-                      "edge");
+        dropped_count(dropped, w->nedges - w->npairs,
+                      "separation from another between the same tasks", "edge");
     }
     dropped_count(dropped, empty, "existence (an empty one becomes ordering)", "object");
     if (!(carried & CARRIES_INPUTS))

@@ -1,14 +1,14 @@
-/* What a spare format cannot carry, said once for all of them: a line for each kind of information that this workflow has and the
- * format has no place for. */
+/* What a spare format cannot carry, said once for all of them: a line for each kind of information
+ * that this workflow has and the format has no place for. */
 #pragma once
 #include "base/strbuf.h"
 #include "model/workflow.h"
 
 enum dropped_carried {
-    CARRIES_NAMES = 1,         /* task names, for this workflow */
-    CARRIES_MEMORY = 2,        /* memory of tasks */
-    CARRIES_SIZES = 4,         /* bytes between two tasks */
-    CARRIES_OBJECTS = 8,       /* objects with several consumers, several objects between two tasks */
+    CARRIES_NAMES = 1,   /* task names, for this workflow */
+    CARRIES_MEMORY = 2,  /* memory of tasks */
+    CARRIES_SIZES = 4,   /* bytes between two tasks */
+    CARRIES_OBJECTS = 8, /* objects with several consumers, several objects between two tasks */
     CARRIES_OBJECT_NAMES = 16, /* for this workflow */
     CARRIES_KINDS = 32,
     CARRIES_INPUTS = 64,  /* objects without a producer */

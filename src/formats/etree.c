@@ -1,12 +1,14 @@
 #include "formats/etree.h"
 
 #include "base/mem.h"
+#include "formats/scan.h"
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
 const char *const etree_ordering_names[] = {"amd", "metis", "nesdis", "natural", NULL};
-static const int cholmod_orderings[] = {CHOLMOD_AMD, CHOLMOD_METIS, CHOLMOD_NESDIS, CHOLMOD_NATURAL};
+static const int cholmod_orderings[] = {CHOLMOD_AMD, CHOLMOD_METIS, CHOLMOD_NESDIS,
+                                        CHOLMOD_NATURAL};
 
 typedef SuiteSparse_long index_t; /* 64 bits: fill counts past 2^31 are no rarity */
 
@@ -27,16 +29,18 @@ struct analysis {
 static bool failed(const struct analysis *a, const char *file, const char *what, struct error *err)
 {
     int status = a->common.status;
-    const char *why = status == CHOLMOD_OUT_OF_MEMORY   ? "out of memory"
-                      : status == CHOLMOD_TOO_LARGE     ? "the problem is too large"
-                      : status == CHOLMOD_NOT_INSTALLED ? "this ordering is not in the installed library"
-                                                        : "CHOLMOD refused";
+    const char *why = status == CHOLMOD_OUT_OF_MEMORY ? "out of memory"
+                      : status == CHOLMOD_TOO_LARGE   ? "the problem is too large"
+                      : status == CHOLMOD_NOT_INSTALLED
+                          ? "this ordering is not in the installed library"
+                          : "CHOLMOD refused";
     return error_set(err, ERROR_FAILED, "%s: %s: %s (status %d)", file, what, why, status);
 }
 
-/* Compressed columns of the lower triangle, each column's diagonal first, then its rows ascending and distinct. The entries come in any
- * order: counting sort by row, then by column, linear. */
-static bool make_matrix(struct analysis *a, size_t n, const struct etree_entry *entries, size_t count)
+/* Compressed columns of the lower triangle, each column's diagonal first, then its rows ascending
+ * and distinct. The entries come in any order: counting sort by row, then by column, linear. */
+static bool make_matrix(struct analysis *a, size_t n, const struct etree_entry *entries,
+                        size_t count)
 {
     a->matrix = cholmod_l_allocate_sparse(n, n, n + count, 1, 1, -1, CHOLMOD_PATTERN, &a->common);
     if (!a->matrix)
@@ -92,7 +96,8 @@ static bool make_matrix(struct analysis *a, size_t n, const struct etree_entry *
 /* Parents in the elimination tree of the permuted matrix; false when CHOLMOD fails. */
 static bool find_parents(struct analysis *a, index_t *parent)
 {
-    /* etree wants the upper triangle of a symmetric matrix: a transpose of the lower one, permuted. */
+    /* etree wants the upper triangle of a symmetric matrix: a transpose of the lower one, permuted.
+     */
     cholmod_sparse *upper =
         cholmod_l_ptranspose(a->matrix, 0, a->factor->Perm, NULL, 0, &a->common);
     bool good = upper && cholmod_l_etree(upper, parent, &a->common);
@@ -100,8 +105,9 @@ static bool find_parents(struct analysis *a, index_t *parent)
     return good;
 }
 
-/* Fundamental supernodes, or single columns: column j joins the one before it when that is its only child and the count of
- * rows falls by just one. The factor's columns are in postorder, so a chain is consecutive. */
+/* Fundamental supernodes, or single columns: column j joins the one before it when that is its only
+ * child and the count of rows falls by just one. The factor's columns are in postorder, so a chain
+ * is consecutive. */
 static bool find_fronts(struct analysis *a, bool assembly)
 {
     size_t n = a->factor->n;
@@ -139,7 +145,8 @@ static bool find_fronts(struct analysis *a, bool assembly)
     return true;
 }
 
-/* CHOLMOD's own supernodes, amalgamated. The first row below the pivots of one is a pivot of its parent. */
+/* CHOLMOD's own supernodes, amalgamated. The first row below the pivots of one is a pivot of its
+ * parent. */
 static void take_supernodes(struct analysis *a)
 {
     const index_t *super = a->factor->super, *row_start = a->factor->pi, *rows = a->factor->s;
@@ -172,8 +179,8 @@ static void add_tasks(struct builder *b, const struct analysis *a)
     for (size_t i = 0; i < a->nfronts; i++) {
         const struct front *f = &a->fronts[i];
         double eta = (double)f->eta, rest = (double)(f->mu - 1);
-        int length = snprintf(name, sizeof name, "%lld", (long long)permutation[f->first] + 1);
-        uint32_t task = builder_task(b, name, (size_t)length, 0);
+        size_t length = scan_print_number(name, permutation[f->first] + 1);
+        uint32_t task = builder_task(b, name, length, 0);
         builder_work(b, task, eta * eta * eta * 2 / 3 + eta * eta * rest + eta * rest * rest, 0);
         builder_memory(b, task, 8 * (eta * eta + 2 * eta * rest), 0);
         roots += f->parent < 0;
@@ -182,8 +189,9 @@ static void add_tasks(struct builder *b, const struct analysis *a)
     if (roots > 1) {
         root = builder_task(b, "root", 4, 0);
         builder_work(b, root, 0, 0);
-        builder_warn(b, 0, "the matrix falls into %zu pieces: a task 'root' without work joins their trees",
-                     roots);
+        builder_warn(
+            b, 0, "the matrix falls into %zu pieces: a task 'root' without work joins their trees",
+            roots);
     }
     for (size_t i = 0; i < a->nfronts; i++) {
         double rest = (double)(a->fronts[i].mu - 1);

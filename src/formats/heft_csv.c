@@ -1,11 +1,12 @@
 /* The three tables of the public heft and peft programs:
  *
- *     X_task_connectivity.csv    T,T0,T1,...    data from the row's task to the column's; 0: no edge
- *     X_task_exe_time.csv        TP,P_0,P_1     seconds of the row's task on the column's node
+ *     X_task_connectivity.csv    T,T0,T1,...    data from the row's task to the column's; 0: no
+ * edge X_task_exe_time.csv        TP,P_0,P_1     seconds of the row's task on the column's node
  *     X_resource_BW.csv          P,P_0,P_1      bandwidth between two nodes; 0 on the diagonal
  *
- * The workflow is read from the first, together with the second when it stands beside it; the platform from the third, or through
- * the name of one of the others. The files spell the same task T0 and T_0: underscores do not count when names are compared. */
+ * The workflow is read from the first, together with the second when it stands beside it; the
+ * platform from the third, or through the name of one of the others. The files spell the same task
+ * T0 and T_0: underscores do not count when names are compared. */
 #include "base/array.h"
 #include "base/file.h"
 #include "formats/format.h"
@@ -22,7 +23,8 @@ struct cell {
     size_t length;
 };
 
-/* A table: a corner, a header row of column names, then rows of a name and numbers. Cells point into the text. */
+/* A table: a corner, a header row of column names, then rows of a name and numbers. Cells point
+ * into the text. */
 struct table {
     const char *file;
     ARRAY(struct cell) columns;
@@ -140,7 +142,8 @@ static bool require_square(const struct table *t, const char *what, struct error
     return true;
 }
 
-/* The path of another table of the same set; NULL when `path` is not named like one. The caller frees. */
+/* The path of another table of the same set; NULL when `path` is not named like one. The caller
+ * frees. */
 static char *sibling(const char *path, const char *suffix)
 {
     static const char *const all[] = {connectivity, times, bandwidths};
@@ -181,11 +184,11 @@ static bool add_times(struct builder *b, const struct table *graph, const struct
                         file_basename(graph->file), n);
     for (size_t i = 0; i < n; i++) {
         if (!same_name(t->names.at[i], graph->names.at[i]))
-            return error_at(err, t->file, t->lines.at[i],
-                            "times of '%.*s' stand where task '%.*s' does in %s; expected the same order",
-                            (int)t->names.at[i].length, t->names.at[i].at,
-                            (int)graph->names.at[i].length, graph->names.at[i].at,
-                            file_basename(graph->file));
+            return error_at(
+                err, t->file, t->lines.at[i],
+                "times of '%.*s' stand where task '%.*s' does in %s; expected the same order",
+                (int)t->names.at[i].length, t->names.at[i].at, (int)graph->names.at[i].length,
+                graph->names.at[i].at, file_basename(graph->file));
         for (size_t k = 0; k < nodes; k++)
             builder_time(b, (uint32_t)i, t->columns.at[k].at, t->columns.at[k].length,
                          t->values.at[i * nodes + k], t->lines.at[i]);
@@ -226,7 +229,8 @@ static bool add_graph(struct builder *b, const struct table *t)
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n; k++) {
             if (t->values.at[i * n + k] > 0)
-                builder_data_edge(b, (uint32_t)i, (uint32_t)k, t->values.at[i * n + k], t->lines.at[i]);
+                builder_data_edge(b, (uint32_t)i, (uint32_t)k, t->values.at[i * n + k],
+                                  t->lines.at[i]);
         }
     }
     return !builder_failed(b);
@@ -243,7 +247,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     struct builder *b = builder_new(source->path, "heft-csv");
     struct table t = {0};
     bool good = format_require_utf8(source, err) && read_table(&t, source, err) &&
-                require_square(&t, "tasks", err) && add_graph(b, &t) && add_sibling_times(b, &t, err);
+                require_square(&t, "tasks", err) && add_graph(b, &t) &&
+                add_sibling_times(b, &t, err);
     table_free(&t);
     return scan_finish(b, good, err);
 }
@@ -263,11 +268,12 @@ static bool add_links(struct platform_builder *b, const struct table *t, struct 
         for (size_t k = i + 1; k < n; k++) {
             double there = value[i * n + k], back = value[k * n + i];
             if (there != back)
-                return error_at(err, t->file, t->lines.at[i],
-                                "bandwidth %g from '%.*s' to '%.*s', but %g back; a link is the same both "
-                                "ways here",
-                                there, (int)t->columns.at[i].length, t->columns.at[i].at,
-                                (int)t->columns.at[k].length, t->columns.at[k].at, back);
+                return error_at(
+                    err, t->file, t->lines.at[i],
+                    "bandwidth %g from '%.*s' to '%.*s', but %g back; a link is the same both "
+                    "ways here",
+                    there, (int)t->columns.at[i].length, t->columns.at[i].at,
+                    (int)t->columns.at[k].length, t->columns.at[k].at, back);
             if (there != common)
                 platform_builder_link(b, (uint32_t)i, (uint32_t)k, there, NAN, t->lines.at[i]);
         }
@@ -292,8 +298,8 @@ static bool check_names(const struct table *t, struct error *err)
         for (size_t i = 0; good && i < own.columns.n; i++) {
             struct cell a = own.columns.at[i], c = t->columns.at[i];
             if (a.length != c.length || memcmp(a.at, c.at, a.length) != 0)
-                good = error_at(err, t->file, 1, "node '%.*s' is called '%.*s' in %s", (int)c.length,
-                                c.at, (int)a.length, a.at, file_basename(path));
+                good = error_at(err, t->file, 1, "node '%.*s' is called '%.*s' in %s",
+                                (int)c.length, c.at, (int)a.length, a.at, file_basename(path));
         }
         table_free(&own);
         text_free(&text);

@@ -4,11 +4,13 @@
  *     31 40 76             hyperedges, vertices, pins
  *     0 1 1                a row a hyperedge: id, communication weight, memory weight
  *     0 1 0                a row a vertex: id, work, type
- *     0 0                  a row a pin: hyperedge, vertex; the first pin of a hyperedge is its source
+ *     0 0                  a row a pin: hyperedge, vertex; the first pin of a hyperedge is its
+ * source
  *
- * A vertex is a task, named by its id; a type other than 0 becomes the kind "type3". A hyperedge is a data object from its source
- * to its other pins: the communication weight is its size, and the memory weight adds to the source's memory (the writers of
- * the format put the source vertex's memory there). Weight 0 is ordering without data. A hyperedge with one consumer is an anonymous
+ * A vertex is a task, named by its id; a type other than 0 becomes the kind "type3". A hyperedge is
+ * a data object from its source to its other pins: the communication weight is its size, and the
+ * memory weight adds to the source's memory (the writers of the format put the source vertex's
+ * memory there). Weight 0 is ordering without data. A hyperedge with one consumer is an anonymous
  * object; others, and those that repeat a pair, are named "h" and their id. */
 #include "base/array.h"
 #include "formats/dropped.h"
@@ -66,8 +68,8 @@ static bool next_row(struct hyperdag *h, const char *what, int64_t row, int64_t 
 {
     if (scan_line(&h->scan))
         return true;
-    return scan_error(&h->scan, h->err, "the file ends before %s %lld of %lld; is it cut off?", what,
-                      (long long)row + 1, (long long)of);
+    return scan_error(&h->scan, h->err, "the file ends before %s %lld of %lld; is it cut off?",
+                      what, (long long)row + 1, (long long)of);
 }
 
 static bool read_header(struct hyperdag *h, const struct format_source *source)
@@ -83,11 +85,12 @@ static bool read_header(struct hyperdag *h, const struct format_source *source)
         return false;
     /* The shortest row, "0 1" and a newline, has 4 bytes. */
     if (h->nedges + h->nvertices + h->npins > (int64_t)(source->length / 4) + 1)
-        return scan_error(s, h->err,
-                          "the header says %lld rows, but a file of %zu bytes holds at most %zu; is it "
-                          "cut off?",
-                          (long long)(h->nedges + h->nvertices + h->npins), source->length,
-                          source->length / 4 + 1);
+        return scan_error(
+            s, h->err,
+            "the header says %lld rows, but a file of %zu bytes holds at most %zu; is it "
+            "cut off?",
+            (long long)(h->nedges + h->nvertices + h->npins), source->length,
+            source->length / 4 + 1);
     return true;
 }
 
@@ -105,7 +108,8 @@ static bool read_hyperedges(struct hyperdag *h)
             return false;
         struct hyperedge *e = &h->edges[id];
         if (e->line)
-            return scan_error(s, h->err, "hyperedge %lld is defined twice; the first stands on line %u",
+            return scan_error(s, h->err,
+                              "hyperedge %lld is defined twice; the first stands on line %u",
                               (long long)id, e->line);
         if (size < 0 || memory < 0)
             return scan_error(s, h->err, "hyperedge %lld has a negative weight", (long long)id);
@@ -131,12 +135,12 @@ static bool read_vertices(struct hyperdag *h)
             !scan_require_done(s, h->err))
             return false;
         char text[32];
-        int length = snprintf(text, sizeof text, "%lld", (long long)id);
-        uint32_t task = builder_task(h->builder, text, (size_t)length, s->line);
+        size_t length = scan_print_number(text, id);
+        uint32_t task = builder_task(h->builder, text, length, s->line);
         builder_work(h->builder, task, work, s->line);
         if (type) {
-            length = snprintf(text, sizeof text, "type%lld", (long long)type);
-            builder_kind(h->builder, task, text, (size_t)length);
+            memcpy(text, "type", 4);
+            builder_kind(h->builder, task, text, 4 + scan_print_number(text + 4, type));
         }
         if (builder_failed(h->builder))
             return false;
@@ -162,7 +166,8 @@ static bool read_pins(struct hyperdag *h)
             continue;
         }
         if (task == e->source)
-            return scan_error(s, h->err, "hyperedge %lld: vertex %lld is its source and its consumer",
+            return scan_error(s, h->err,
+                              "hyperedge %lld: vertex %lld is its source and its consumer",
                               (long long)edge, (long long)vertex);
         e->consumers++;
         array_push(&h->pins, (struct pin){(uint32_t)edge, task, (uint32_t)s->line});
@@ -173,6 +178,31 @@ static bool read_pins(struct hyperdag *h)
     return true;
 }
 
+static int by_edge(const void *a, const void *b)
+{
+    const struct pin *p = a, *q = b;
+    if (p->edge != q->edge)
+        return p->edge < q->edge ? -1 : 1;
+    return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+}
+
+/* A pin given twice counts once: whether an object has one consumer decides if it has a name. */
+static void drop_repeated_pins(struct hyperdag *h)
+{
+    size_t kept = 0;
+    if (h->pins.n)
+        qsort(h->pins.at, h->pins.n, sizeof *h->pins.at, by_edge);
+    for (size_t i = 0; i < h->pins.n; i++) {
+        if (kept && by_edge(&h->pins.at[kept - 1], &h->pins.at[i]) == 0)
+            h->edges[h->pins.at[i].edge].consumers--;
+        else
+            h->pins.at[kept++] = h->pins.at[i];
+    }
+    if (kept < h->pins.n)
+        builder_warn(h->builder, 0, "%zu repeated pins count once", h->pins.n - kept);
+    h->pins.n = kept;
+}
+
 struct pair {
     uint64_t key; /* source, consumer */
     uint32_t edge;
@@ -181,27 +211,26 @@ struct pair {
 static int by_pair(const void *a, const void *b)
 {
     const struct pair *p = a, *q = b;
-    if (p->key != q->key)
-        return p->key < q->key ? -1 : 1;
-    return p->edge < q->edge ? -1 : p->edge > q->edge;
+    return p->key < q->key ? -1 : p->key > q->key;
 }
 
-/* Several hyperedges between the same two tasks must be objects with names, or the second would be lost. */
+/* Several hyperedges between the same two tasks must be objects with names, or only one would stay.
+ */
 static void name_repeated_pairs(struct hyperdag *h)
 {
     struct pair *pairs = mem_new(struct pair, h->pins.n);
     size_t n = 0;
     for (size_t i = 0; i < h->pins.n; i++) {
         const struct pin *p = &h->pins.at[i];
-        if (h->edges[p->edge].consumers == 1)
-            pairs[n++] =
-                (struct pair){(uint64_t)h->edges[p->edge].source << 32 | p->vertex, p->edge};
+        const struct hyperedge *e = &h->edges[p->edge];
+        if (e->consumers == 1 && e->size > 0)
+            pairs[n++] = (struct pair){(uint64_t)e->source << 32 | p->vertex, p->edge};
     }
     if (n)
         qsort(pairs, n, sizeof *pairs, by_pair);
     for (size_t i = 1; i < n; i++) {
         if (pairs[i].key == pairs[i - 1].key)
-            h->edges[pairs[i].edge].named = true;
+            h->edges[pairs[i].edge].named = h->edges[pairs[i - 1].edge].named = true;
     }
     free(pairs);
 }
@@ -209,6 +238,7 @@ static void name_repeated_pairs(struct hyperdag *h)
 static void build(struct hyperdag *h)
 {
     struct builder *b = h->builder;
+    drop_repeated_pins(h);
     name_repeated_pairs(h);
     double *memory = mem_new_zero(double, (size_t)h->nvertices);
     size_t empty = 0;
@@ -225,8 +255,8 @@ static void build(struct hyperdag *h)
         if (e->size == 0 || !e->named)
             continue;
         char name[32];
-        int length = snprintf(name, sizeof name, "h%lld", (long long)i);
-        e->object = builder_object(b, name, (size_t)length);
+        name[0] = 'h';
+        e->object = builder_object(b, name, 1 + scan_print_number(name + 1, i));
         builder_size(b, e->object, e->size, e->line);
         builder_produces(b, e->source, e->object, e->line);
     }
@@ -274,8 +304,37 @@ static int64_t type_of(const struct workflow *w, uint32_t task)
     return strncmp(kind, "type", 4) == 0 && scan_plain_number(kind + 4, &type) ? type : 0;
 }
 
-/* Row of each object and of each task's ordering edges. An object keeps the id in its name "h12" when every named object has one
- * that fits; the others take what is left, in order. */
+static bool has_one_consumer(const struct workflow *w, uint32_t object)
+{
+    uint32_t count;
+    workflow_consumers(w, object, &count);
+    return count == 1;
+}
+
+/* Does another object with this one's only consumer go between the same two tasks? Then the reader
+ * names both. */
+static bool repeats_pair(const struct workflow *w, uint32_t object)
+{
+    uint32_t count, from = w->producer[object], to = *workflow_consumers(w, object, &count);
+    uint32_t lo = w->pred_off[to], end = w->pred_off[to + 1], hi = end;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (w->pred_task[mid] < from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < end && w->pred_task[lo] == from; lo++) {
+        uint32_t other = w->pred_object[lo];
+        if (other != object && other != NONE && w->size[other] > 0 && has_one_consumer(w, other))
+            return true;
+    }
+    return false;
+}
+
+/* Row of each object that keeps the id in its name "h12": when every named object has one that
+ * fits, and the reader would name it. The others take the rows that are left, in order. Returns
+ * whether names stay. */
 static bool keep_object_ids(const struct workflow *w, uint32_t rows, uint32_t *row_of, bool *taken)
 {
     bool fits = true;
@@ -285,7 +344,8 @@ static bool keep_object_ids(const struct workflow *w, uint32_t rows, uint32_t *r
             continue;
         const char *name = workflow_text(w, w->object_name[o]);
         int64_t id;
-        fits = name[0] == 'h' && scan_plain_number(name + 1, &id) && id < rows && !taken[id];
+        fits = name[0] == 'h' && scan_plain_number(name + 1, &id) && id < rows && !taken[id] &&
+               (!has_one_consumer(w, o) || repeats_pair(w, o));
         if (fits) {
             row_of[o] = (uint32_t)id;
             taken[id] = true;
@@ -411,8 +471,9 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     write_pins(w, rows, nrows, id, out);
 
     dropped_report(w,
-                   CARRIES_SIZES | CARRIES_MEMORY | CARRIES_OBJECTS | CARRIES_KINDS | CARRIES_OUTPUTS |
-                       (object_names ? CARRIES_OBJECT_NAMES : 0) | (plain ? CARRIES_NAMES : 0),
+                   CARRIES_SIZES | CARRIES_MEMORY | CARRIES_OBJECTS | CARRIES_KINDS |
+                       CARRIES_OUTPUTS | (object_names ? CARRIES_OBJECT_NAMES : 0) |
+                       (plain ? CARRIES_NAMES : 0),
                    dropped);
     dropped_count(dropped, memory_lost, "memory", "task without successor");
     dropped_count(dropped, kinds_lost, "kinds", "task");

@@ -2,8 +2,9 @@
 
 extern const struct format format_hyperdag;
 
-static const char good[] = "%% HyperdagDB\n4 5 10\n%% h\n0 3 2\n1 4 1.5\n2 0 0\n3 4 0\n%% v\n0 1 0\n1 2 3\n"
-                           "2 1 0\n4 1 0\n3 1 0\n%% p\n0 0\n0 1\n0 2\n1 1\n1 3\n2 2\n2 4\n2 3\n3 1\n3 3\n";
+static const char good[] =
+    "%% HyperdagDB\n4 5 10\n%% h\n0 3 2\n1 4 1.5\n2 0 0\n3 4 0\n%% v\n0 1 0\n1 2 3\n"
+    "2 1 0\n4 1 0\n3 1 0\n%% p\n0 0\n0 1\n0 2\n1 1\n1 3\n2 2\n2 4\n2 3\n3 1\n3 3\n";
 
 static void test_features(void)
 {
@@ -18,8 +19,8 @@ static void test_features(void)
     ok(object != NONE && w->size[object] == 3, "a hyperedge is an object with its size");
     workflow_consumers(w, object, &count);
     is_int(count, 2, "and its consumers");
-    ok(workflow_find_object(w, "1->3") != NONE, "one consumer: anonymous");
-    ok(workflow_find_object(w, "h3") != NONE, "the second between two tasks has a name");
+    ok(workflow_find_object(w, "h1") != NONE, "two between two tasks have names");
+    ok(workflow_find_object(w, "h3") != NONE, "both of them");
     is_dbl(w->memory[workflow_find_task(w, "0")], 2, 0, "memory weights go to the source");
     is_dbl(w->memory[workflow_find_task(w, "1")], 1.5, 0, "and add up");
     is_dbl(w->work[workflow_find_task(w, "1")], 2, 0, "work");
@@ -29,6 +30,11 @@ static void test_features(void)
 
     w = read_text(&format_hyperdag, "1 2 2\n0 1\n0 1\n1 1\n0 0\n0 1\n", NULL, &err);
     ok(w && w->npairs == 1, "short rows, no remarks");
+    ok(w && workflow_find_object(w, "0->1") != NONE, "one consumer: anonymous");
+    workflow_free(w);
+    w = read_text(&format_hyperdag, "1 2 3\n0 1 0\n0 1 0\n1 1 0\n0 0\n0 1\n0 1\n", NULL, &err);
+    ok(w && w->npairs == 1 && has_warning(w, "1 repeated pins"), "a pin twice");
+    round_trip(&format_hyperdag, w, NULL, "", "a pin twice");
     workflow_free(w);
     w = read_text(&format_hyperdag, "1 2 1\n0 5 0\n0 1 0\n1 1 0\n0 0\n", NULL, &err);
     ok(w && w->nobjects == 1 && w->npairs == 0, "an object that nobody reads");
@@ -43,19 +49,31 @@ static void test_errors(void)
 {
     refused(&format_hyperdag, "", "test-file: the file is empty");
     refused(&format_hyperdag, "1 2\n", "test-file:1: the line ends before its number of pins");
-    refused(&format_hyperdag, "1 2 1000000000\n0 1 1\n", "test-file:1: the header says 1000000003 rows");
+    refused(&format_hyperdag, "1 2 1000000000\n0 1 1\n",
+            "test-file:1: the header says 1000000003 rows");
     refused(&format_hyperdag, "1 2 9223372036854775808\n", "is not a whole number below 2^63");
-    refused(&format_hyperdag, "9000000000 2 2\n", "test-file:1: number of hyperedges 9000000000 is out of range");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n", "test-file:5: the file ends before pin 2 of 2");
-    refused(&format_hyperdag, "1 2 2\n1 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n", "test-file:2: hyperedge id 1 is out of range");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n0 1 0\n0 0\n0 1\n", "test-file:4: task '0' is defined twice");
-    refused(&format_hyperdag, "2 2 2\n0 1 1\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n", "test-file:3: hyperedge 0 is defined twice");
-    refused(&format_hyperdag, "1 2 2\n0 -1 1\n0 1 0\n1 1 0\n0 0\n0 1\n", "test-file:2: hyperedge 0 has a negative weight");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 -1 0\n1 1 0\n0 0\n0 1\n", "test-file:3: task '0': work is -1");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 nan 0\n1 1 0\n0 0\n0 1\n", "test-file:3: work 'nan'");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 2\n", "test-file:6: vertex 2 is out of range");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 0\n", "test-file:6: hyperedge 0: vertex 0 is its source");
-    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n0 1\n", "test-file:7: rows follow the last of 2 pins");
+    refused(&format_hyperdag, "9000000000 2 2\n",
+            "test-file:1: number of hyperedges 9000000000 is out of range");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n",
+            "test-file:5: the file ends before pin 2 of 2");
+    refused(&format_hyperdag, "1 2 2\n1 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n",
+            "test-file:2: hyperedge id 1 is out of range");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n0 1 0\n0 0\n0 1\n",
+            "test-file:4: task '0' is defined twice");
+    refused(&format_hyperdag, "2 2 2\n0 1 1\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n",
+            "test-file:3: hyperedge 0 is defined twice");
+    refused(&format_hyperdag, "1 2 2\n0 -1 1\n0 1 0\n1 1 0\n0 0\n0 1\n",
+            "test-file:2: hyperedge 0 has a negative weight");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 -1 0\n1 1 0\n0 0\n0 1\n",
+            "test-file:3: task '0': work is -1");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 nan 0\n1 1 0\n0 0\n0 1\n",
+            "test-file:3: work 'nan'");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 2\n",
+            "test-file:6: vertex 2 is out of range");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 0\n",
+            "test-file:6: hyperedge 0: vertex 0 is its source");
+    refused(&format_hyperdag, "1 2 2\n0 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n0 1\n",
+            "test-file:7: rows follow the last of 2 pins");
     refused(&format_hyperdag, "2 2 4\n0 1 1\n1 1 1\n0 1 0\n1 1 0\n0 0\n0 1\n1 1\n1 0\n", "cycle");
     survives_cuts(&format_hyperdag, good);
 }
@@ -76,7 +94,8 @@ static void test_writing(void)
     builder_memory(b, 2, 4, 0);
     struct workflow *w = builder_finish(b, &err);
     round_trip(&format_hyperdag, w, NULL,
-               "names of 3 tasks\nnames of 1 object\nmemory of 1 task without successor\n", "names");
+               "names of 3 tasks\nnames of 1 object\nmemory of 1 task without successor\n",
+               "names");
     workflow_free(w);
 }
 

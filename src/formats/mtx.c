@@ -1,11 +1,11 @@
 /* Matrix Market: a sparse matrix as a task graph. What graph, and by which ordering, are options:
  *
  *     tree=elimination   a task a column of the Cholesky factor, an in-tree (default)
- *     tree=assembly      a task a fundamental supernode; with relax=yes, amalgamated as CHOLMOD does by default
- *     tree=dag           the sparse triangular solve L x = b: a task a row
+ *     tree=assembly      a task a fundamental supernode; with relax=yes, amalgamated as CHOLMOD
+ * does by default tree=dag           the sparse triangular solve L x = b: a task a row
  *
- * Only the pattern counts. A general matrix is taken as A + A' for the trees. This file reads the entries; etree.c makes trees of
- * them. */
+ * Only the pattern counts. A general matrix is taken as A + A' for the trees. This file reads the
+ * entries; etree.c makes trees of them. */
 #include "base/array.h"
 #include "formats/etree.h"
 #include "formats/format.h"
@@ -15,8 +15,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* A task is made for each row. Matrices with next to no entries for their order would make millions of unconnected tasks from a
- * file of a few bytes: beyond this order they must have an entry for every 16 rows. */
+/* A task is made for each row. Matrices with next to no entries for their order would make millions
+ * of unconnected tasks from a file of a few bytes: beyond this order they must have an entry for
+ * every 16 rows. */
 enum { ORDER_ANYHOW = 100000, MOST_ORDER = 1 << 27, ROWS_PER_ENTRY = 16 };
 
 struct mtx {
@@ -73,26 +74,29 @@ static bool read_banner(struct mtx *m)
     struct scan *s = &m->scan;
     do {
         if (!scan_any_line(s))
-            return scan_error(s, m->err, "the file is empty; expected '%%%%MatrixMarket matrix coordinate ...'");
+            return scan_error(
+                s, m->err, "the file is empty; expected '%%%%MatrixMarket matrix coordinate ...'");
     } while (scan_line_done(s));
     const char *word = "";
     size_t length = 0;
     int which, format, field, symmetry;
     scan_word(s, &word, &length);
     if (length != 14 || strncasecmp(word, "%%MatrixMarket", 14) != 0)
-        return scan_error(s, m->err,
-                          "no banner; expected '%%%%MatrixMarket matrix coordinate real symmetric' or the "
-                          "like as the first line");
+        return scan_error(
+            s, m->err,
+            "no banner; expected '%%%%MatrixMarket matrix coordinate real symmetric' or the "
+            "like as the first line");
     if (!next_word_is_one_of(m, "object", objects, &which) ||
         !next_word_is_one_of(m, "format", formats, &format) ||
         !next_word_is_one_of(m, "field", fields, &field) ||
         !next_word_is_one_of(m, "symmetry", symmetries, &symmetry) || !scan_require_done(s, m->err))
         return false;
     if (format == 1)
-        return scan_error(s, m->err,
-                          field == 4 ? "'array pattern' is no Matrix Market format; expected 'coordinate'"
-                                     : "a dense matrix (array): every entry is there, so it has no pattern "
-                                       "to make a graph of; expected 'coordinate'");
+        return scan_error(
+            s, m->err,
+            field == 4 ? "'array pattern' is no Matrix Market format; expected 'coordinate'"
+                       : "a dense matrix (array): every entry is there, so it has no pattern "
+                         "to make a graph of; expected 'coordinate'");
     m->values = field == 4 ? 0 : field == 3 ? 2 : 1;
     m->symmetric = symmetry != 0;
     return true;
@@ -117,17 +121,18 @@ static bool read_sizes(struct mtx *m)
     /* The shortest entry, "1 1" and a newline, has 4 bytes. */
     int64_t room = (int64_t)(s->end - s->next_line) / 4 + 1;
     if (m->nentries > room)
-        return scan_error(s, m->err,
-                          "%lld entries, but the rest of the file holds at most %lld; is it cut off?",
-                          (long long)m->nentries, (long long)room);
+        return scan_error(
+            s, m->err, "%lld entries, but the rest of the file holds at most %lld; is it cut off?",
+            (long long)m->nentries, (long long)room);
     if (m->order > MOST_ORDER)
         return scan_error(s, m->err, "order %lld: a task a row would be more than %d tasks",
                           (long long)m->order, MOST_ORDER);
     if (m->order > ORDER_ANYHOW && m->order / ROWS_PER_ENTRY > m->nentries)
-        return scan_error(s, m->err,
-                          "order %lld with %lld entries: nearly every row is empty, and each would be a "
-                          "task. Leave the empty rows and columns out of the matrix",
-                          (long long)m->order, (long long)m->nentries);
+        return scan_error(
+            s, m->err,
+            "order %lld with %lld entries: nearly every row is empty, and each would be a "
+            "task. Leave the empty rows and columns out of the matrix",
+            (long long)m->order, (long long)m->nentries);
     return true;
 }
 
@@ -147,7 +152,8 @@ static bool skip_value(struct mtx *m)
     if ((rest == 3 && (strncasecmp(p, "nan", 3) == 0 || strncasecmp(p, "inf", 3) == 0)) ||
         (rest == 8 && strncasecmp(p, "infinity", 8) == 0))
         return true;
-    return scan_error(s, m->err, "value '%.*s' is not a number", length < 40 ? (int)length : 40, word);
+    return scan_error(s, m->err, "value '%.*s' is not a number", length < 40 ? (int)length : 40,
+                      word);
 }
 
 static bool read_entries(struct mtx *m)
@@ -180,7 +186,8 @@ static bool read_entries(struct mtx *m)
 
 /* ---- the triangular solve ---- */
 
-/* Sort by (row, column) and drop repeated entries: two passes of counting sort, linear. Returns how many were dropped. */
+/* Sort by (row, column) and drop repeated entries: two passes of counting sort, linear. Returns how
+ * many were dropped. */
 static size_t sort_entries(struct mtx *m)
 {
     size_t n = (size_t)m->order, count = m->entries.n;
@@ -210,7 +217,8 @@ static size_t sort_entries(struct mtx *m)
     return count - kept;
 }
 
-/* Do all entries, as edges column -> row, make a graph without cycles? Then the matrix is triangular but for its numbering. */
+/* Do all entries, as edges column -> row, make a graph without cycles? Then the matrix is
+ * triangular but for its numbering. */
 static bool acyclic(const struct mtx *m)
 {
     size_t n = (size_t)m->order, count = m->entries.n, ready = 0;
@@ -243,9 +251,10 @@ static bool acyclic(const struct mtx *m)
     return ready == n;
 }
 
-/* Row i computes x_i = (b_i - sum of a_ij x_j) / a_ii: work 2 operations an off-diagonal entry and one division; memory 8 bytes for
- * each entry of the row with its diagonal; it makes the object "x_i" of 8 bytes, which every row with an entry in column i reads. Names
- * are the row numbers of the file. */
+/* Row i computes x_i = (b_i - sum of a_ij x_j) / a_ii: work 2 operations an off-diagonal entry and
+ * one division; memory 8 bytes for each entry of the row with its diagonal; it makes the object
+ * "x_i" of 8 bytes, which every row with an entry in column i reads. Names are the row numbers of
+ * the file. */
 static void build_solve(struct mtx *m)
 {
     struct builder *b = m->builder;
@@ -258,7 +267,8 @@ static void build_solve(struct mtx *m)
     }
     size_t repeated = sort_entries(m);
     if (m->symmetric && m->above)
-        builder_warn(b, 0, "%zu entries above the diagonal of a symmetric matrix: each pair counts once",
+        builder_warn(b, 0,
+                     "%zu entries above the diagonal of a symmetric matrix: each pair counts once",
                      m->above);
     else if (repeated)
         builder_warn(b, 0, "%zu repeated entries count once", repeated);
@@ -269,17 +279,18 @@ static void build_solve(struct mtx *m)
                 m->entries.at[lower++] = m->entries.at[i];
         }
         m->entries.n = lower;
-        builder_warn(b, 0,
-                     "not a triangular matrix, however numbered: only its lower triangle counts (%zu of %zu "
-                     "entries off the diagonal)",
-                     lower, all);
+        builder_warn(
+            b, 0,
+            "not a triangular matrix, however numbered: only its lower triangle counts (%zu of %zu "
+            "entries off the diagonal)",
+            lower, all);
     }
     size_t n = (size_t)m->order, entry = 0;
     builder_expect(b, n, m->entries.n);
     char name[32];
     for (size_t row = 0; row < n; row++) {
-        int length = snprintf(name, sizeof name, "%zu", row + 1);
-        uint32_t task = builder_task(b, name, (size_t)length, 0);
+        size_t length = scan_print_number(name, (int64_t)(row + 1));
+        uint32_t task = builder_task(b, name, length, 0);
         size_t first = entry;
         while (entry < m->entries.n && m->entries.at[entry].row == row)
             entry++;
@@ -291,8 +302,9 @@ static void build_solve(struct mtx *m)
     for (size_t i = 0; i < m->entries.n; i++) {
         uint32_t from = m->entries.at[i].column;
         if (object[from] == NONE) {
-            int length = snprintf(name, sizeof name, "x_%u", from + 1);
-            object[from] = builder_object(b, name, (size_t)length);
+            memcpy(name, "x_", 2);
+            object[from] =
+                builder_object(b, name, 2 + scan_print_number(name + 2, (int64_t)from + 1));
             builder_size(b, object[from], 8, 0);
             builder_produces(b, from, object[from], 0);
         }
@@ -344,7 +356,8 @@ static bool read_all(struct mtx *m, const struct format_source *source)
     }
     if (m->symmetric && m->above)
         builder_warn(m->builder, 0,
-                     "%zu entries above the diagonal of a symmetric matrix: each pair counts once", m->above);
+                     "%zu entries above the diagonal of a symmetric matrix: each pair counts once",
+                     m->above);
     struct etree_options options = {
         .ordering = ordering, .assembly = tree == 1, .relax = relax == 1};
     return etree_build(m->builder, (size_t)m->order, m->entries.at, m->entries.n, &options,
@@ -361,11 +374,13 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 const struct format format_mtx = {
     .name = "mtx",
-    .summary = "Matrix Market: elimination tree, assembly tree or triangular solve of a sparse matrix",
+    .summary =
+        "Matrix Market: elimination tree, assembly tree or triangular solve of a sparse matrix",
     .suffixes = ".mtx .mm",
     .sniff = sniff,
     .read_workflow = read_workflow,
-    .options = "tree=elimination|assembly|dag      a task a column, a supernode, or a row of the solve\n"
-               "ordering=amd|metis|nesdis|natural  fill-reducing ordering before the factorisation\n"
-               "relax=no|yes                       assembly tree amalgamated as CHOLMOD does\n",
+    .options =
+        "tree=elimination|assembly|dag      a task a column, a supernode, or a row of the solve\n"
+        "ordering=amd|metis|nesdis|natural  fill-reducing ordering before the factorisation\n"
+        "relax=no|yes                       assembly tree amalgamated as CHOLMOD does\n",
 };

@@ -15,8 +15,8 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return error_at(n->err, n->y.file, yaml_line(&n->y, at), "%s%s%s", n->where, *n->where ? ": " : "",
-                    text);
+    return error_at(n->err, n->y.file, yaml_line(&n->y, at), "%s%s%s", n->where,
+                    *n->where ? ": " : "", text);
 }
 
 int native_key(const struct native *n, yaml_ref key, const char *const *allowed)
@@ -122,8 +122,8 @@ static bool check_version(struct native *n)
     if (!quantity_number(text, length, &number))
         return wrong(n, version, "weft", "the version of the format, 1");
     if (number != 1)
-        return native_error(n, version, "weft: %.40s is not supported; this program reads version 1",
-                            text);
+        return native_error(n, version,
+                            "weft: %.40s is not supported; this program reads version 1", text);
     return true;
 }
 
@@ -163,7 +163,8 @@ void native_close(struct native *n)
     yaml_free(&n->y);
 }
 
-/* Does a line of the first kilobytes begin with this key, as YAML or as the first key of a flow mapping? */
+/* Does a line of the first kilobytes begin with this key, as YAML or as the first key of a flow
+ * mapping? */
 static bool has_top_key(const char *text, size_t length, const char *key)
 {
     enum { LOOK = 16384 };

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 24 }; /* `count` comes from a file: a slip of the finger must not fill the memory */
+enum {
+    MOST_NODES = 1 << 24
+}; /* `count` comes from a file: a slip of the finger must not fill the memory */
 
 struct reading {
     struct native file;
@@ -28,7 +30,8 @@ static bool read_network(struct reading *r, yaml_ref network)
     for (yaml_ref k = yaml_first(y, network); k != YAML_NONE; k = yaml_next(y, network, k)) {
         yaml_ref v = yaml_value(k);
         int key = native_key(&r->file, k, keys);
-        if (key < 0 || (key == 0 && !native_bytes_or_unlimited(&r->file, v, keys[key], &value[0])) ||
+        if (key < 0 ||
+            (key == 0 && !native_bytes_or_unlimited(&r->file, v, keys[key], &value[0])) ||
             (key == 1 && !native_seconds(&r->file, v, keys[key], &value[1])) ||
             (key == 2 && !native_number(&r->file, v, keys[key], &value[2])))
             return false;
@@ -63,9 +66,10 @@ static bool read_node_values(struct reading *r, yaml_ref node, struct node_value
             break;
         case NODE_COUNT:
             good = native_number(f, v, "count", &out->count);
-            if (good && (out->count < 1 || out->count > MOST_NODES || out->count != floor(out->count)))
-                good = native_error(f, v, "count is %g; expected a whole number from 1 to %d", out->count,
-                                    MOST_NODES);
+            if (good &&
+                (out->count < 1 || out->count > MOST_NODES || out->count != floor(out->count)))
+                good = native_error(f, v, "count is %g; expected a whole number from 1 to %d",
+                                    out->count, MOST_NODES);
             break;
         case NODE_SPEED:
             good = native_number(f, v, "speed", &out->speed);
@@ -130,7 +134,8 @@ static bool read_nodes(struct reading *r, yaml_ref nodes)
     const struct yaml *y = &r->file.y;
     char found[80];
     if (yaml_type(y, nodes) != YAML_SEQUENCE)
-        return native_error(&r->file, nodes, "nodes is %s; expected a list of { name: ..., speed: ... }",
+        return native_error(&r->file, nodes,
+                            "nodes is %s; expected a list of { name: ..., speed: ... }",
                             yaml_found(y, nodes, found, sizeof found));
     for (yaml_ref e = yaml_first(y, nodes); e != YAML_NONE; e = yaml_next(y, nodes, e))
         if (platform_builder_failed(r->b) || !read_node(r, e))
@@ -144,7 +149,8 @@ static bool unknown_node(struct reading *r, yaml_ref at, const char *name)
     const struct yaml *y = &r->file.y;
     yaml_ref nodes = yaml_get(y, 0, "nodes");
     ARRAY(char *) names = {0};
-    for (yaml_ref e = yaml_first(y, nodes); e != YAML_NONE && names.n < 100000; e = yaml_next(y, nodes, e)) {
+    for (yaml_ref e = yaml_first(y, nodes); e != YAML_NONE && names.n < 100000;
+         e = yaml_next(y, nodes, e)) {
         yaml_ref base = yaml_get(y, e, "name"), count = yaml_get(y, e, "count");
         double n = 1;
         if (count != YAML_NONE)
@@ -208,7 +214,8 @@ static bool read_link(struct reading *r, yaml_ref link)
             return false;
     }
     if (end[0] == NONE)
-        return native_error(&r->file, link, "a link has no 'between'; expected between: [node, node]");
+        return native_error(&r->file, link,
+                            "a link has no 'between'; expected between: [node, node]");
     platform_builder_link(r->b, end[0], end[1], bandwidth, latency, yaml_line(y, link));
     return true;
 }

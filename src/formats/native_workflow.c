@@ -1,4 +1,5 @@
-/* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name later ones. */
+/* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name
+ * later ones. */
 #include "base/array.h"
 #include "base/suggest.h"
 #include "formats/native.h"
@@ -25,10 +26,9 @@ enum task_key {
     KEY_PRIORITY,
 };
 
-static const char *const task_keys[] = {"run",      "call",    "in",       "out",      "times",
-                                        "after",    "work",    "memory",   "cores",    "kind",
-                                        "replicable", "timeout", "retries", "deadline", "priority",
-                                        NULL};
+static const char *const task_keys[] = {
+    "run",   "call", "in",         "out",     "times",   "after",    "work",     "memory",
+    "cores", "kind", "replicable", "timeout", "retries", "deadline", "priority", NULL};
 #define DEFAULT_KEYS (task_keys + KEY_WORK)
 
 struct reading {
@@ -108,8 +108,8 @@ static bool unknown_task(struct reading *r, yaml_ref at, const char *name)
         names[t] = builder_task_name(r->b, t);
     const char *near = suggest_nearest(name, names, count);
     if (near)
-        native_error(&r->file, at, "after names '%.80s', which is not a task; did you mean '%s'?", name,
-                     near);
+        native_error(&r->file, at, "after names '%.80s', which is not a task; did you mean '%s'?",
+                     name, near);
     else
         native_error(&r->file, at, "after names '%.80s', which is not a task", name);
     free(names);
@@ -162,7 +162,8 @@ static bool read_times(struct reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
-/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are checked. */
+/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
+ * checked. */
 static bool read_setting(struct reading *r, uint32_t task, enum task_key key, yaml_ref v,
                          bool *replicable)
 {
@@ -230,7 +231,8 @@ static bool apply_defaults(struct reading *r, uint32_t task, bool *replicable)
     for (yaml_ref k = yaml_first(y, r->defaults); k != YAML_NONE;
          k = yaml_next(y, r->defaults, k)) {
         int key = native_key(&r->file, k, DEFAULT_KEYS);
-        if (key < 0 || !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), replicable))
+        if (key < 0 ||
+            !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), replicable))
             return false;
     }
     return true;
@@ -316,11 +318,12 @@ static bool read_parameters(struct reading *r, yaml_ref parameters)
         if (!*name)
             return native_error(&r->file, k, "a parameter has an empty name");
         if (yaml_type(y, v) != YAML_SCALAR)
-            return native_error(&r->file, v, "parameter '%.80s' is a %s; expected a text or a number",
-                                name, yaml_type(y, v) == YAML_MAPPING ? "mapping" : "list");
+            return native_error(&r->file, v,
+                                "parameter '%.80s' is a %s; expected a text or a number", name,
+                                yaml_type(y, v) == YAML_MAPPING ? "mapping" : "list");
         if (yaml_is_null(y, v))
-            return native_error(&r->file, v, "parameter '%.80s' has no value; write '' for an empty one",
-                                name);
+            return native_error(&r->file, v,
+                                "parameter '%.80s' has no value; write '' for an empty one", name);
         builder_parameter(r->b, name, yaml_text(y, v, NULL));
     }
     return true;

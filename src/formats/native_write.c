@@ -1,4 +1,5 @@
-/* Native workflows, written so that reading gives the same graph back. Tasks stand in the order of the workflow. */
+/* Native workflows, written so that reading gives the same graph back. Tasks stand in the order of
+ * the workflow. */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/native.h"
@@ -7,20 +8,23 @@
 #include <string.h>
 
 enum {
-    LONGEST_KEY = 1000, /* YAML allows "key:" up to 1,024 characters; longer ones are written "? key" */
-    LONGEST_ROW = 6,    /* a list of more entries gets a line for each */
+    LONGEST_KEY =
+        1000, /* YAML allows "key:" up to 1,024 characters; longer ones are written "? key" */
+    LONGEST_ROW = 6, /* a list of more entries gets a line for each */
 };
 
 struct writing {
     const struct workflow *w;
     struct strbuf *out;
     size_t broken; /* texts that were not UTF-8 */
-    /* Names of all objects when some are anonymous: their labels, made different where two are alike. */
+    /* Names of all objects when some are anonymous: their labels, made different where two are
+     * alike. */
     struct intern labels;
     uint32_t *label; /* NULL: every object has a name */
 };
 
-/* "producer->consumer" may also be the name of another object, or the label of one ("a->b"->"c" and "a"->"b->c"). */
+/* "producer->consumer" may also be the name of another object, or the label of one ("a->b"->"c" and
+ * "a"->"b->c"). */
 static void label_objects(struct writing *s)
 {
     const struct workflow *w = s->w;
@@ -167,7 +171,8 @@ static void write_times(struct writing *s, uint32_t t)
     for (uint32_t i = w->time_off[t]; i < w->time_off[t + 1]; i++) {
         bool again = false; /* the last of two times for a node counts, and a key may stand once */
         for (uint32_t j = i + 1; j < w->time_off[t + 1] && !again; j++)
-            again = strcmp(workflow_text(w, w->time[i].node), workflow_text(w, w->time[j].node)) == 0;
+            again =
+                strcmp(workflow_text(w, w->time[i].node), workflow_text(w, w->time[j].node)) == 0;
         if (again)
             continue;
         if (s->out->at[s->out->n - 1] != '{')

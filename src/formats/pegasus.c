@@ -1,4 +1,5 @@
-/* Pegasus 5 workflows in YAML. Keys that say nothing about the graph (catalogs, hooks ...) are passed over. */
+/* Pegasus 5 workflows in YAML. Keys that say nothing about the graph (catalogs, hooks ...) are
+ * passed over. */
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/uses.h"
@@ -179,7 +180,8 @@ static bool read_file(struct reading *r)
     if (yaml_type(y, 0) != YAML_MAPPING)
         return wrong(r, 0, "the file", "a mapping with the key 'pegasus'");
     if (yaml_get(y, 0, "pegasus") == YAML_NONE)
-        return builder_error(r->b, 1, "the key 'pegasus' is missing; expected a Pegasus 5 workflow");
+        return builder_error(r->b, 1,
+                             "the key 'pegasus' is missing; expected a Pegasus 5 workflow");
     yaml_ref name = yaml_get(y, 0, "name"), jobs_key = yaml_get(y, 0, "jobs");
     if (name != YAML_NONE) {
         size_t length;
@@ -187,7 +189,8 @@ static bool read_file(struct reading *r)
         builder_name(r->b, text, length);
     }
     if (jobs_key == YAML_NONE)
-        return builder_error(r->b, 1, "the key 'jobs' is missing; this is a Pegasus file without a workflow");
+        return builder_error(
+            r->b, 1, "the key 'jobs' is missing; this is a Pegasus file without a workflow");
     yaml_ref jobs = get_list(r, 0, "jobs"), edges = get_list(r, 0, "jobDependencies");
     if (builder_failed(r->b))
         return false;
@@ -230,7 +233,8 @@ static int sniff(const char *path, const char *text, size_t length)
     enum { LOOK = 16384 };
     const char *end = text + (length < LOOK ? length : LOOK);
     static const char *const keys[] = {"pegasus:", "x-pegasus:", "\"pegasus\":", "'pegasus':"};
-    for (const char *p = text; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p = p ? p + 1 : p)
+    for (const char *p = text; p && p < end;
+         p = memchr(p, '\n', (size_t)(end - p)), p = p ? p + 1 : p)
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
             size_t n = strlen(keys[i]);
             if ((size_t)(end - p) >= n && memcmp(p, keys[i], n) == 0)

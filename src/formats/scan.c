@@ -82,9 +82,10 @@ size_t scan_words_left(const struct scan *s)
     return count;
 }
 
-/* A decimal of up to 19 digits is an integer times a power of ten; when the integer is below 2^53 and the power at most
- * 10^22, both are exact doubles and one multiplication or division rounds once, so the result is exact (Clinger). All
- * else goes to strtod, which is exact too, and some ten times slower. */
+/* A decimal of up to 19 digits is an integer times a power of ten; when the integer is below 2^53
+ * and the power at most 10^22, both are exact doubles and one multiplication or division rounds
+ * once, so the result is exact (Clinger). All else goes to strtod, which is exact too, and some ten
+ * times slower. */
 bool scan_parse_number(const char *word, size_t length, double *out)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -133,7 +134,8 @@ bool scan_parse_number(const char *word, size_t length, double *out)
         *out = negative ? -value : value;
         return true;
     }
-    /* The syntax is checked, and what follows the word (a blank, a newline, the final NUL, a comma) is no part of a number. */
+    /* The syntax is checked, and what follows the word (a blank, a newline, the final NUL, a comma)
+     * is no part of a number. */
     double value = strtod(word, NULL);
     if (!isfinite(value))
         return false;
@@ -194,8 +196,8 @@ bool scan_integer(struct scan *s, const char *what, int64_t lo, int64_t hi, int6
         return scan_error(s, err, "the line ends before its %s", what);
     int64_t value;
     if (!scan_parse_integer(word, length, &value))
-        return scan_error(s, err, "%s '%.*s' is not a whole number below 2^63", what,
-                          shown(length), word);
+        return scan_error(s, err, "%s '%.*s' is not a whole number below 2^63", what, shown(length),
+                          word);
     if (value < lo || value > hi)
         return scan_error(s, err, "%s %lld is out of range: expected %lld to %lld", what,
                           (long long)value, (long long)lo, (long long)hi);
@@ -210,6 +212,20 @@ bool scan_require_done(struct scan *s, struct error *err)
     if (!scan_word(s, &word, &length))
         return true;
     return scan_error(s, err, "'%.*s' is one word too many on this line", shown(length), word);
+}
+
+size_t scan_print_number(char *out, int64_t value)
+{
+    char reversed[24];
+    size_t n = 0;
+    do {
+        reversed[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    for (size_t i = 0; i < n; i++)
+        out[i] = reversed[n - 1 - i];
+    out[n] = 0;
+    return n;
 }
 
 struct workflow *scan_finish(struct builder *b, bool good, struct error *err)

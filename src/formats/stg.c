@@ -3,11 +3,12 @@
  *     100                      tasks, not counting the two dummies
  *     0    0    0              id, time, number of predecessors, predecessors
  *     1    8    1    0
- *     ...                      100 + 2 rows: the first and the last are dummies of time 0, and tasks like any other here
- *     # ... CP Length : 94     remarks of the generator
+ *     ...                      100 + 2 rows: the first and the last are dummies of time 0, and
+ * tasks like any other here # ... CP Length : 94     remarks of the generator
  *
- * A variant with communication gives each predecessor with a cost, as a pair. Hand-made files count every row in the header.
- * Which it is follows from the number of rows, unless a remark "(+dummy tasks : 2)" says it. Task names are the ids. */
+ * A variant with communication gives each predecessor with a cost, as a pair. Hand-made files count
+ * every row in the header. Which it is follows from the number of rows, unless a remark "(+dummy
+ * tasks : 2)" says it. Task names are the ids. */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/format.h"
@@ -36,7 +37,8 @@ struct stg {
 static int sniff(const char *path, const char *text, size_t length)
 {
     char *copy = (char *)text; /* the scanner changes nothing */
-    struct format_source source = {.path = path, .text = copy, .length = length < 4096 ? length : 4096};
+    struct format_source source = {
+        .path = path, .text = copy, .length = length < 4096 ? length : 4096};
     struct scan s;
     scan_start(&s, &source, "#");
     bool named = scan_has_suffix(path, ".stg");
@@ -90,25 +92,26 @@ static bool read_row(struct stg *g)
     row.predecessors = s->at;
     size_t left = scan_words_left(s);
     if (left != row.count && left != 2 * (size_t)row.count)
-        return scan_error(s, g->err,
-                          "%zu numbers follow the count of %u predecessors; expected %u, or %llu when "
-                          "each has a communication cost",
-                          left, row.count, row.count, 2ull * row.count);
+        return scan_error(
+            s, g->err,
+            "%zu numbers follow the count of %u predecessors; expected %u, or %llu when "
+            "each has a communication cost",
+            left, row.count, row.count, 2ull * row.count);
     if (row.count) {
         bool costs = left != row.count;
         if (g->decided && costs != g->costs)
             return scan_error(s, g->err,
-                              "this row has %s communication costs, but line %u has %s; expected "
+                              "this row has %scommunication costs, but line %u has %s; expected "
                               "all rows alike",
-                              costs ? "" : "no", g->deciding_line, costs ? "none" : "some");
+                              costs ? "" : "no ", g->deciding_line, costs ? "none" : "some");
         if (!g->decided)
             g->deciding_line = row.line;
         g->costs = costs;
         g->decided = true;
     }
     char name[24];
-    int length = snprintf(name, sizeof name, "%lld", (long long)row.id);
-    row.task = builder_task(g->builder, name, (size_t)length, s->line);
+    size_t length = scan_print_number(name, row.id);
+    row.task = builder_task(g->builder, name, length, s->line);
     builder_work(g->builder, row.task, time, s->line);
     array_push(&g->rows, row);
     return !builder_failed(g->builder);
@@ -119,23 +122,26 @@ static bool check_count(struct stg *g)
     int64_t rows = (int64_t)g->rows.n;
     if (g->dummies >= 0 && g->dummies <= 1000) {
         if (rows - g->header != g->dummies)
-            return scan_error(&g->scan, g->err,
-                              "%lld rows; expected %lld: %lld by the first line and %lld dummies by the "
-                              "closing remark. Is the file cut off?",
-                              (long long)rows, (long long)(g->header + g->dummies),
-                              (long long)g->header, (long long)g->dummies);
+            return scan_error(
+                &g->scan, g->err,
+                "%lld rows; expected %lld: %lld by the first line and %lld dummies by the "
+                "closing remark. Is the file cut off?",
+                (long long)rows, (long long)(g->header + g->dummies), (long long)g->header,
+                (long long)g->dummies);
         return true;
     }
     if (rows == g->header) {
-        builder_warn(g->builder, 1,
-                     "the first line counts all %lld rows, dummies included (or the last two rows are "
-                     "missing)",
-                     (long long)rows);
+        builder_warn(
+            g->builder, 1,
+            "the first line counts all %lld rows, dummies included (or the last two rows are "
+            "missing)",
+            (long long)rows);
     } else if (rows - g->header != 2) {
-        return scan_error(&g->scan, g->err,
-                          "the file ends after %lld rows; expected %lld (the first line says %lld tasks, "
-                          "and there are two dummies)",
-                          (long long)rows, (long long)g->header + 2, (long long)g->header);
+        return scan_error(
+            &g->scan, g->err,
+            "the file ends after %lld rows; expected %lld (the first line says %lld tasks, "
+            "and there are two dummies)",
+            (long long)rows, (long long)g->header + 2, (long long)g->header);
     }
     return true;
 }
@@ -145,8 +151,8 @@ static uint32_t find_task(const struct stg *g, int64_t id)
     if (id < (int64_t)g->rows.n && g->rows.at[id].id == id)
         return g->rows.at[id].task;
     char name[24];
-    int length = snprintf(name, sizeof name, "%lld", (long long)id);
-    return builder_find_task(g->builder, name, (size_t)length);
+    size_t length = scan_print_number(name, id);
+    return builder_find_task(g->builder, name, length);
 }
 
 static bool read_edges(struct stg *g)
@@ -182,12 +188,14 @@ static bool read_all(struct stg *g, const struct format_source *source)
     scan_start(s, source, "#");
     if (!scan_line(s))
         return scan_error(s, g->err, "the file is empty; expected the number of tasks");
-    /* A row is at least "0 0 0": what a header claims beyond that is not there, and nothing is allocated by it. */
+    /* A row is at least "0 0 0": what a header claims beyond that is not there, and nothing is
+     * allocated by it. */
     if (!scan_integer(s, "number of tasks", 0, INT64_MAX, &g->header, g->err) ||
         !scan_require_done(s, g->err))
         return false;
     if (g->header > (int64_t)(source->length / 5) + 1)
-        return scan_error(s, g->err, "the header says %lld tasks, but a file of %zu bytes holds at most %zu",
+        return scan_error(s, g->err,
+                          "the header says %lld tasks, but a file of %zu bytes holds at most %zu",
                           (long long)g->header, source->length, source->length / 5 + 1);
     builder_expect(g->builder, (size_t)g->header + 2, source->length / 12);
     while (scan_any_line(s)) {
@@ -211,8 +219,9 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 /* ---- writing ---- */
 
-/* Ids for the rows. Names that are plain numbers stay; then rows keep the tasks' order too. Otherwise tasks are numbered by a
- * topological order, so that programs which expect predecessors first can read it. Returns whether names stay. */
+/* Ids for the rows. Names that are plain numbers stay; then rows keep the tasks' order too.
+ * Otherwise tasks are numbered by a topological order, so that programs which expect predecessors
+ * first can read it. Returns whether names stay. */
 static bool number_tasks(const struct workflow *w, uint32_t *order, int64_t *id)
 {
     bool plain = true;

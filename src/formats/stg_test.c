@@ -6,7 +6,8 @@ extern const struct format format_stg;
 static void test_features(void)
 {
     struct error err = {0};
-    struct workflow *w = read_text(&format_stg, "2\n0 0 0\n1 8 1 0\n  2 2.5 2 0 1\n3 0 1 2\n# CP Length : 10.5\n", NULL, &err);
+    struct workflow *w = read_text(
+        &format_stg, "2\n0 0 0\n1 8 1 0\n  2 2.5 2 0 1\n3 0 1 2\n# CP Length : 10.5\n", NULL, &err);
     ok(w != NULL, "the plain form reads");
     is_int(w->ntasks, 4, "dummies are tasks");
     is_int(w->npairs, 4, "edges");
@@ -45,21 +46,29 @@ static void test_features(void)
 static void test_errors(void)
 {
     refused(&format_stg, "", "test-file: the file is empty");
-    refused(&format_stg, "2\n0 0 0\n1 1 1 0\n2 1 1 1\n", "test-file:4: the file ends after 3 rows; expected 4");
-    refused(&format_stg, "2\n0 0 0\n1 1 1 0\n2 1 1 1\n#(+dummy tasks : 2)\n", "test-file:5: 3 rows; expected 4");
+    refused(&format_stg, "2\n0 0 0\n1 1 1 0\n2 1 1 1\n",
+            "test-file:4: the file ends after 3 rows; expected 4");
+    refused(&format_stg, "2\n0 0 0\n1 1 1 0\n2 1 1 1\n#(+dummy tasks : 2)\n",
+            "test-file:5: 3 rows; expected 4");
     refused(&format_stg, "1\n0 -1 0\n1 1 0\n2 0 0\n", "test-file:2: task '0': work is -1");
     refused(&format_stg, "1\n0 nan 0\n", "test-file:2: time 'nan' is not a finite number");
-    refused(&format_stg, "1\n0 1 0\n1 1 1 9\n2 1 0\n", "test-file:3: task 1: predecessor 9 is not in the file");
+    refused(&format_stg, "1\n0 1 0\n1 1 1 9\n2 1 0\n",
+            "test-file:3: task 1: predecessor 9 is not in the file");
     refused(&format_stg, "1\n0 1 0\n0 1 0\n2 1 0\n", "test-file:3: task '0' is defined twice");
-    refused(&format_stg, "1\n0 1 0\n1 1 3 0 0\n2 1 0\n", "test-file:3: 2 numbers follow the count of 3");
-    refused(&format_stg, "1\n0 1 0\n1 1 1 0\n2 1 1 1 4\n", "test-file:4: this row has  communication costs");
+    refused(&format_stg, "1\n0 1 0\n1 1 3 0 0\n2 1 0\n",
+            "test-file:3: 2 numbers follow the count of 3");
+    refused(&format_stg, "1\n0 1 0\n1 1 1 0\n2 1 1 1 4\n",
+            "test-file:4: this row has communication costs");
     refused(&format_stg, "2\n0 1 1 1\n1 1 1 0\n", "cycle");
     refused(&format_stg, "1\n0 1 0\n1 1 1 1\n2 1 0\n", "test-file:3");
     refused(&format_stg, "99999999999999999999\n0 1 0\n", "test-file:1: number of tasks");
-    refused(&format_stg, "1000000000000000000\n0 1 0\n", "test-file:1: the header says 1000000000000000000 tasks");
-    refused(&format_stg, "1\n0 1 99999999999\n", "test-file:2: number of predecessors 99999999999 is out of range");
+    refused(&format_stg, "1000000000000000000\n0 1 0\n",
+            "test-file:1: the header says 1000000000000000000 tasks");
+    refused(&format_stg, "1\n0 1 99999999999\n",
+            "test-file:2: number of predecessors 99999999999 is out of range");
     refused(&format_stg, "1\n-4 1 0\n", "test-file:2: task id -4 is out of range");
-    survives_cuts(&format_stg, "2\n0 0 0\n1 8 1 0 5\n2 2 2 0 0 1 7.5\n3 0 1 2 1\n# (+dummy tasks : 2)\n");
+    survives_cuts(&format_stg,
+                  "2\n0 0 0\n1 8 1 0 5\n2 2 2 0 0 1 7.5\n3 0 1 2 1\n# (+dummy tasks : 2)\n");
 }
 
 static void test_writing_names(void)

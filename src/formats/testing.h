@@ -1,4 +1,5 @@
-/* More for tests of readers and writers: what every numeric format is put through. Included by *_test.c only. */
+/* More for tests of readers and writers: what every numeric format is put through. Included by
+ * *_test.c only. */
 #pragma once
 #include "base/clock.h"
 #include "base/mem.h"
@@ -7,8 +8,7 @@
 #include "tap.h"
 
 /* This text is refused, with this message (or this part of it). */
-#define refused(reader, input, message)                                                            \
-    refuses(reader, input, message, "refused: %.60s", message)
+#define refused(reader, input, message) refuses(reader, input, message, "refused: %.60s", message)
 
 /* No prefix of a good text crashes, loops or leaks. */
 __attribute__((unused)) static void survives_cuts(const struct format *format, const char *text)
@@ -25,7 +25,8 @@ __attribute__((unused)) static void survives_cuts(const struct format *format, c
         workflow_free(w);
         free(copy);
     }
-    ok(refused > 0, "%zu of %zu prefixes of a good file are refused with a message", refused, length);
+    ok(refused > 0, "%zu of %zu prefixes of a good file are refused with a message", refused,
+       length);
 }
 
 __attribute__((unused)) static int sniff_path(const struct format *format, const char *path)
@@ -45,7 +46,8 @@ __attribute__((unused)) static const char *shared_path(const char *file)
     return path;
 }
 
-/* Call `visit` for each file of the shared data whose name begins with `prefix` and ends with `suffix`; skips without the data. */
+/* Call `visit` for each file of the shared data whose name begins with `prefix` and ends with
+ * `suffix`; skips without the data. */
 __attribute__((unused)) static void index_visit(const char *prefix, const char *suffix,
                                                 void (*visit)(const struct index_row *row))
 {
@@ -69,7 +71,8 @@ __attribute__((unused)) static void index_visit(const char *prefix, const char *
     ok(visited > 0, "%d files of %s visited", visited, prefix);
 }
 
-/* Reads, with the counts of the index; the caller frees the workflow (NULL after a failure, which is reported). */
+/* Reads, with the counts of the index; the caller frees the workflow (NULL after a failure, which
+ * is reported). */
 __attribute__((unused)) static struct workflow *index_expect(const struct format *format,
                                                              const struct index_row *row,
                                                              const struct format_option *options)
@@ -87,7 +90,8 @@ __attribute__((unused)) static struct workflow *index_expect(const struct format
 }
 
 /* Written and read again, the same graph; `dropped` (may be NULL) is what the writer must say. */
-__attribute__((unused)) static void round_trip(const struct format *format, const struct workflow *w,
+__attribute__((unused)) static void round_trip(const struct format *format,
+                                               const struct workflow *w,
                                                const struct format_option *options,
                                                const char *dropped, const char *what)
 {
@@ -95,8 +99,7 @@ __attribute__((unused)) static void round_trip(const struct format *format, cons
     struct error err = {0};
     bool written = format->write_workflow(w, &out, &lost, &err);
     ok(written, "%s: written", what);
-    struct workflow *again =
-        written ? read_text(format, strbuf_text(&out), options, &err) : NULL;
+    struct workflow *again = written ? read_text(format, strbuf_text(&out), options, &err) : NULL;
     if (!ok(again != NULL, "%s: reads back", what))
         printf("# %s\n", err.text);
     if (dropped)

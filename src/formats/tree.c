@@ -4,11 +4,13 @@
  *     1 3 15 0.124 3869
  *     3 0 29 0.72 0          parent 0: the root
  *
- * A line a task, ids 1..n in any order. m is the task's own memory, w its work, f the size of the data that joins it to its
- * parent. The tree grows from the root (parent -> child); with direction=in, as for elimination trees, every edge is turned.
+ * A line a task, ids 1..n in any order. m is the task's own memory, w its work, f the size of the
+ * data that joins it to its parent. The tree grows from the root (parent -> child); with
+ * direction=in, as for elimination trees, every edge is turned.
  *
- * The root's f has no other end. Published figures count it, so it is kept: as the object "root-input" that only the root
- * reads, or "root-output" that only the root makes when the direction is in. */
+ * The root's f has no other end. Published figures count it, so it is kept: as the object
+ * "root-input" that only the root reads, or "root-output" that only the root makes when the
+ * direction is in. */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/format.h"
@@ -44,8 +46,9 @@ static int sniff(const char *path, const char *text, size_t length)
         double value;
         int64_t id, parent;
         if (scan_words_left(&s) != 5 || !scan_integer(&s, "", 1, INT64_MAX, &id, NULL) ||
-            !scan_integer(&s, "", 0, INT64_MAX, &parent, NULL) || !scan_number(&s, "", &value, NULL) ||
-            !scan_number(&s, "", &value, NULL) || !scan_number(&s, "", &value, NULL))
+            !scan_integer(&s, "", 0, INT64_MAX, &parent, NULL) ||
+            !scan_number(&s, "", &value, NULL) || !scan_number(&s, "", &value, NULL) ||
+            !scan_number(&s, "", &value, NULL))
             return named;
         rows++;
     }
@@ -64,13 +67,14 @@ static bool read_row(struct tree *t)
         !scan_number(s, "edge size", &row.file, t->err) || !scan_require_done(s, t->err))
         return false;
     if (row.file < 0)
-        return scan_error(s, t->err, "task %lld: edge size %g is negative", (long long)id, row.file);
+        return scan_error(s, t->err, "task %lld: edge size %g is negative", (long long)id,
+                          row.file);
     if (id == parent)
         return scan_error(s, t->err, "task %lld is its own parent; the root's parent is 0",
                           (long long)id);
     char name[24];
-    int length = snprintf(name, sizeof name, "%lld", (long long)id);
-    uint32_t task = builder_task(t->builder, name, (size_t)length, s->line);
+    size_t length = scan_print_number(name, id);
+    uint32_t task = builder_task(t->builder, name, length, s->line);
     builder_memory(t->builder, task, memory, s->line);
     builder_work(t->builder, task, work, s->line);
     row.id = (uint32_t)id;
@@ -105,21 +109,22 @@ static bool join(struct tree *t)
         const struct row *row = &t->rows.at[i];
         if (row->id > n)
             good = error_at(t->err, t->scan.file, row->line,
-                            "id %u is out of range: the file has %zu tasks, so ids are 1 to %zu", row->id,
-                            n, n);
+                            "id %u is out of range: the file has %zu tasks, so ids are 1 to %zu",
+                            row->id, n, n);
         else
             task_of[row->id] = (uint32_t)i;
     }
     for (size_t i = 0; i < n && good; i++) {
         const struct row *row = &t->rows.at[i];
         if (row->parent > n) {
-            good = error_at(t->err, t->scan.file, row->line, "task %u: parent %u is not in the file",
-                            row->id, row->parent);
-        } else if (row->parent == 0 && root != NONE) {
             good = error_at(t->err, t->scan.file, row->line,
-                            "task %u is a second root; the first is task %u on line %u. Expected one "
-                            "parent of 0",
-                            row->id, t->rows.at[root].id, t->rows.at[root].line);
+                            "task %u: parent %u is not in the file", row->id, row->parent);
+        } else if (row->parent == 0 && root != NONE) {
+            good =
+                error_at(t->err, t->scan.file, row->line,
+                         "task %u is a second root; the first is task %u on line %u. Expected one "
+                         "parent of 0",
+                         row->id, t->rows.at[root].id, t->rows.at[root].line);
         } else if (row->parent == 0) {
             root = (uint32_t)i;
             good = place_root_file(t, root, row);
@@ -138,7 +143,8 @@ static bool read_all(struct tree *t, const struct format_source *source)
 {
     const char *direction = format_option(source, "direction");
     if (direction && strcmp(direction, "in") != 0 && strcmp(direction, "out") != 0)
-        return error_set(t->err, ERROR_INPUT, "option direction: '%s'; expected in or out", direction);
+        return error_set(t->err, ERROR_INPUT, "option direction: '%s'; expected in or out",
+                         direction);
     t->inward = direction && strcmp(direction, "in") == 0;
     scan_start(&t->scan, source, "%");
     builder_expect(t->builder, source->length / 24, source->length / 24);
@@ -147,8 +153,9 @@ static bool read_all(struct tree *t, const struct format_source *source)
             return false;
     }
     if (!t->rows.n)
-        return scan_error(&t->scan, t->err,
-                          "no task in the file; expected lines of 'id parent memory work edge-size'");
+        return scan_error(
+            &t->scan, t->err,
+            "no task in the file; expected lines of 'id parent memory work edge-size'");
     return join(t);
 }
 
@@ -162,8 +169,9 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 /* ---- writing ---- */
 
-/* Ids 1..n: the names, when they are just that; otherwise by the reversed topological order, because the published readers
- * want every parent's id larger than its children's. Returns whether names stay. */
+/* Ids 1..n: the names, when they are just that; otherwise by the reversed topological order,
+ * because the published readers want every parent's id larger than its children's. Returns whether
+ * names stay. */
 static bool number_tasks(const struct workflow *w, bool inward, uint32_t *order, uint32_t *id)
 {
     uint32_t n = w->ntasks;
@@ -205,7 +213,8 @@ static double file_size(const struct workflow *w, uint32_t task, bool inward, ui
     return bytes;
 }
 
-/* The root's own object is carried under its fixed name; every other input or unread output is lost. */
+/* The root's own object is carried under its fixed name; every other input or unread output is
+ * lost. */
 static void report(const struct workflow *w, bool inward, bool plain, struct strbuf *dropped)
 {
     unsigned carried = CARRIES_SIZES | CARRIES_MEMORY | (plain ? CARRIES_NAMES : 0);
@@ -231,16 +240,18 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
         for (uint32_t t = 0; t < w->ntasks; t++) {
             uint32_t first = w->pred_off[t], end = w->pred_off[t + 1];
             if (end > first && w->pred_task[first] != w->pred_task[end - 1])
-                return error_set(err, ERROR_INPUT,
-                                 "not a tree: task '%s' follows '%s' and '%s'. A tree list holds one "
-                                 "connected tree; write another format",
-                                 workflow_task_name(w, t), workflow_task_name(w, w->pred_task[first]),
-                                 workflow_task_name(w, w->pred_task[end - 1]));
+                return error_set(
+                    err, ERROR_INPUT,
+                    "not a tree: task '%s' follows '%s' and '%s'. A tree list holds one "
+                    "connected tree; write another format",
+                    workflow_task_name(w, t), workflow_task_name(w, w->pred_task[first]),
+                    workflow_task_name(w, w->pred_task[end - 1]));
         }
-        return error_set(err, ERROR_INPUT,
-                         "not a tree: %u tasks in several pieces. A tree list holds one connected tree; "
-                         "write another format",
-                         w->ntasks);
+        return error_set(
+            err, ERROR_INPUT,
+            "not a tree: %u tasks in several pieces. A tree list holds one connected tree; "
+            "write another format",
+            w->ntasks);
     }
     bool inward = shape == TREE_IN;
     uint32_t *order = mem_new(uint32_t, w->ntasks), *id = mem_new(uint32_t, w->ntasks);
@@ -269,5 +280,6 @@ const struct format format_tree = {
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = write_workflow,
-    .options = "direction=out|in   edges from parent to child (out, default) or from child to parent\n",
+    .options =
+        "direction=out|in   edges from parent to child (out, default) or from child to parent\n",
 };

@@ -28,10 +28,12 @@ static void test_features(void)
     w = read_text(&format_tree, text, inward, &err);
     ok(w && graph_tree_shape(w) == TREE_IN, "direction=in");
     object = workflow_find_object(w, "root-output");
-    ok(object != NONE && w->size[object] == 9 && w->producer[object] == 2, "the root's f is an output");
+    ok(object != NONE && w->size[object] == 9 && w->producer[object] == 2,
+       "the root's f is an output");
     struct strbuf out = {0}, lost = {0};
     ok(format_tree.write_workflow(w, &out, &lost, &err), "an in-tree is written");
-    is_str(strbuf_text(&lost), "direction of the edges (read it back with direction=in)\n", "and says so");
+    is_str(strbuf_text(&lost), "direction of the edges (read it back with direction=in)\n",
+           "and says so");
     struct workflow *again = read_text(&format_tree, strbuf_text(&out), inward, &err);
     ok(again && workflow_equal(w, again, &err), "and reads back the same");
     workflow_free(again);
@@ -87,7 +89,8 @@ static void test_errors(void)
     refused(&format_tree, "1 2 1 1 1\n", "test-file:1: task 1: parent 2 is not in the file");
     refused(&format_tree, "1 0 1 1\n", "test-file:1: the line ends before its edge size");
     refused(&format_tree, "1 0 1 1 1 1\n", "test-file:1: '1' is one word too many");
-    refused(&format_tree, "1 0 1 1 1\n2 0 1 1 1\n", "test-file:2: task 2 is a second root; the first is task 1 on line 1");
+    refused(&format_tree, "1 0 1 1 1\n2 0 1 1 1\n",
+            "test-file:2: task 2 is a second root; the first is task 1 on line 1");
     refused(&format_tree, "1 0 1 1 1\n1 1 1 1 1\n", "test-file:2: task 1 is its own parent");
     refused(&format_tree, "1 0 1 1 1\n1 2 1 1 1\n", "test-file:2: task '1' is defined twice");
     refused(&format_tree, "1 2 1 1 1\n2 1 1 1 1\n", "cycle");
@@ -97,7 +100,8 @@ static void test_errors(void)
     refused(&format_tree, "1 0 1 1 -1\n", "test-file:1: task 1: edge size -1 is negative");
     refused(&format_tree, "1 0 1 nan 1\n", "test-file:1: work 'nan'");
     refused(&format_tree, "9223372036854775808 0 1 1 1\n", "test-file:1: id '9223372036854775808'");
-    refused(&format_tree, "3000000000 0 1 1 1\n", "test-file:1: id 3000000000 is out of range: the file has 1 tasks");
+    refused(&format_tree, "3000000000 0 1 1 1\n",
+            "test-file:1: id 3000000000 is out of range: the file has 1 tasks");
     refused(&format_tree, "1 0 1e999 1 1\n", "test-file:1: memory '1e999' is not a finite number");
     struct error err = {0};
     static const struct format_option wrong[] = {{"direction", "up"}, {NULL, NULL}};
@@ -114,7 +118,7 @@ static void test_deep(void)
         strbuf_printf(&text, "%d %d 1 0.%d 3\n", i, i == 300000 ? 0 : i + 1, i);
     struct error err = {0};
     double start = clock_seconds();
-    struct workflow *w = read_text(&format_tree, strbuf_text(&text), &err);
+    struct workflow *w = read_text(&format_tree, strbuf_text(&text), NULL, &err);
     printf("# %zu bytes in %.1f ms\n", text.n, (clock_seconds() - start) * 1e3);
     ok(w && w->npairs == 299999, "a path of 300,000 tasks");
     workflow_free(w);

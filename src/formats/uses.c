@@ -96,8 +96,9 @@ static void dangling(struct uses *u, uint32_t job, size_t line)
     for (uint32_t t = 0; t < count; t++)
         names[t] = builder_task_name(u->b, t);
     const char *near = suggest_nearest(name, names, count);
-    builder_error(u->b, line, "a dependency names the job '%.100s', which is not in the file%s%.100s%s",
-                  name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    builder_error(u->b, line,
+                  "a dependency names the job '%.100s', which is not in the file%s%.100s%s", name,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     free(names);
 }
 
@@ -176,116 +177,137 @@ static uint32_t make_object(struct uses *u, uint32_t file, uint32_t later_writer
     return object;
 }
 
-/* Counts for the warnings. */
-struct remarks {
-    size_t unstated, shared, own;
+/* Files against stated edges, job by job. */
+struct joining {
+    struct uses *u;
+    uint32_t *writer_off; /* of each file: its part of u->outputs, which is sorted by file */
+    uint32_t *object;     /* of each output */
+    uint32_t *input;      /* of each file that nobody writes */
+    uint8_t *parent;      /* of the job at hand: 1 stated, 2 and data flows */
+    size_t unstated, shared, own; /* for the warnings */
     uint32_t unstated_file, unstated_line;
 };
 
-/* One job's inputs against the jobs it is stated to come after. */
-static void read_inputs(struct uses *u, uint32_t task, const struct use *in, size_t n,
-                        const uint32_t *writer_off, const uint32_t *object, const uint32_t *input,
-                        uint32_t *parent, struct remarks *remarks)
+static void sort_uses(struct uses *u)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t file = in[i].file;
-        bool own = false, found = false;
-        for (uint32_t w = writer_off[file]; w < writer_off[file + 1]; w++) {
-            uint32_t writer = u->outputs.at[w].task;
-            own |= writer == task;
-            if (writer != task && parent[writer] > 0) {
-                builder_consumes(u->b, task, object[w], in[i].line);
-                parent[writer] = 2; /* the edge carries data */
-                found = true;
-            }
-        }
-        if (writer_off[file] == writer_off[file + 1]) {
-            builder_consumes(u->b, task, input[file], in[i].line);
-        } else if (!found && own) {
-            remarks->own++;
-        } else if (!found && !remarks->unstated++) {
-            remarks->unstated_file = file;
-            remarks->unstated_line = in[i].line;
+    if (u->outputs.n)
+        qsort(u->outputs.at, u->outputs.n, sizeof *u->outputs.at, compare_by_file);
+    if (u->inputs.n)
+        qsort(u->inputs.at, u->inputs.n, sizeof *u->inputs.at, compare_by_task);
+    if (u->edges.n)
+        qsort(u->edges.at, u->edges.n, sizeof *u->edges.at, compare_edges);
+    u->outputs.n = drop_repeated(u->outputs.at, u->outputs.n);
+    u->inputs.n = drop_repeated(u->inputs.at, u->inputs.n);
+}
+
+/* In order of the files' first mention. */
+static void make_objects(struct joining *j)
+{
+    struct uses *u = j->u;
+    uint32_t nfiles = u->files.n, *off = j->writer_off;
+    for (size_t i = 0; i < u->outputs.n; i++)
+        off[u->outputs.at[i].file + 1]++;
+    for (uint32_t f = 0; f < nfiles; f++) {
+        j->shared += off[f + 1] > 1;
+        off[f + 1] += off[f];
+    }
+    for (uint32_t f = 0; f < nfiles; f++) {
+        j->input[f] = off[f] == off[f + 1] ? make_object(u, f, NONE) : NONE;
+        for (uint32_t w = off[f]; w < off[f + 1]; w++) {
+            uint32_t task = u->outputs.at[w].task;
+            j->object[w] = make_object(u, f, w > off[f] ? task : NONE);
+            builder_produces(u->b, task, j->object[w], u->outputs.at[w].line);
         }
     }
 }
 
-static void tell_remarks(struct uses *u, const struct remarks *r)
+static void join_input(struct joining *j, const struct use *in)
 {
+    struct uses *u = j->u;
+    uint32_t begin = j->writer_off[in->file], end = j->writer_off[in->file + 1];
+    bool own = false, found = false;
+    if (begin == end) {
+        builder_consumes(u->b, in->task, j->input[in->file], in->line);
+        return;
+    }
+    for (uint32_t w = begin; w < end; w++) {
+        uint32_t writer = u->outputs.at[w].task;
+        own |= writer == in->task;
+        if (writer != in->task && j->parent[writer]) {
+            builder_consumes(u->b, in->task, j->object[w], in->line);
+            j->parent[writer] = 2;
+            found = true;
+        }
+    }
+    if (!found && own) {
+        j->own++;
+    } else if (!found && !j->unstated++) {
+        j->unstated_file = in->file;
+        j->unstated_line = in->line;
+    }
+}
+
+static void join_all(struct joining *j)
+{
+    struct uses *u = j->u;
+    uint32_t ntasks = builder_task_count(u->b);
+    size_t i = 0, e = 0;
+    for (uint32_t t = 0; t < ntasks; t++) {
+        size_t first = e;
+        for (; e < u->edges.n && u->edges.at[e].to == t; e++)
+            j->parent[u->edges.at[e].from] = 1;
+        for (; i < u->inputs.n && u->inputs.at[i].task == t; i++)
+            join_input(j, &u->inputs.at[i]);
+        for (size_t k = first; k < e; k++) {
+            const struct stated_edge *edge = &u->edges.at[k];
+            if (j->parent[edge->from] == 1)
+                builder_edge(u->b, edge->from, t, edge->line);
+            j->parent[edge->from] = 0;
+        }
+    }
+}
+
+static void tell_remarks(const struct joining *j)
+{
+    const struct uses *u = j->u;
     if (u->resized)
         builder_warn(u->b, u->first_resized_line,
-                     "a file has another size than before, %zu times ('%.80s' is the first); the first "
-                     "size of a file counts",
+                     "a file has another size than before, %zu times ('%.80s' is the first); the "
+                     "first size of a file counts",
                      u->resized, intern_text(&u->files, u->first_resized));
-    if (r->shared)
+    if (j->shared)
         builder_warn(u->b, 0,
-                     "%zu files are written by several jobs; each writer after the first has an object of "
-                     "its own, named file@job",
-                     r->shared);
-    if (r->unstated)
-        builder_warn(u->b, r->unstated_line,
-                     "%zu times a job reads a file of a job that it is not stated to depend on ('%.80s' "
-                     "is the first); no edge is made of it",
-                     r->unstated, intern_text(&u->files, r->unstated_file));
-    if (r->own)
-        builder_warn(u->b, 0, "%zu times a job reads a file that only it writes; the reading is left out",
-                     r->own);
+                     "%zu files are written by several jobs; each writer after the first has an "
+                     "object of its own, named file@job",
+                     j->shared);
+    if (j->unstated)
+        builder_warn(u->b, j->unstated_line,
+                     "%zu times a job reads a file of a job that it is not stated to depend on "
+                     "('%.80s' is the first); no edge is made of it",
+                     j->unstated, intern_text(&u->files, j->unstated_file));
+    if (j->own)
+        builder_warn(u->b, 0,
+                     "%zu times a job reads a file that only it writes; the reading is left out",
+                     j->own);
 }
 
 void uses_finish(struct uses *u)
 {
     if (builder_failed(u->b) || !resolve_edges(u))
         return;
-    uint32_t nfiles = u->files.n, ntasks = builder_task_count(u->b);
-    struct remarks remarks = {0};
-    if (u->outputs.n)
-        qsort(u->outputs.at, u->outputs.n, sizeof *u->outputs.at, compare_by_file);
-    u->outputs.n = drop_repeated(u->outputs.at, u->outputs.n);
-    if (u->inputs.n)
-        qsort(u->inputs.at, u->inputs.n, sizeof *u->inputs.at, compare_by_task);
-    u->inputs.n = drop_repeated(u->inputs.at, u->inputs.n);
-    if (u->edges.n)
-        qsort(u->edges.at, u->edges.n, sizeof *u->edges.at, compare_edges);
-
-    uint32_t *writer_off = mem_new_zero(uint32_t, (size_t)nfiles + 1);
-    for (size_t i = 0; i < u->outputs.n; i++)
-        writer_off[u->outputs.at[i].file + 1]++;
-    for (uint32_t f = 0; f < nfiles; f++) {
-        remarks.shared += writer_off[f + 1] > 1;
-        writer_off[f + 1] += writer_off[f];
-    }
-    /* Objects in order of the files' first mention. */
-    uint32_t *object = mem_new(uint32_t, u->outputs.n), *input = mem_new(uint32_t, nfiles);
-    for (uint32_t f = 0; f < nfiles; f++) {
-        input[f] = writer_off[f] == writer_off[f + 1] ? make_object(u, f, NONE) : NONE;
-        for (uint32_t w = writer_off[f]; w < writer_off[f + 1]; w++) {
-            uint32_t task = u->outputs.at[w].task;
-            object[w] = make_object(u, f, w > writer_off[f] ? task : NONE);
-            builder_produces(u->b, task, object[w], u->outputs.at[w].line);
-        }
-    }
-
-    uint32_t *parent = mem_new_zero(uint32_t, ntasks); /* 1: stated, 2: and data flows */
-    size_t i = 0, e = 0;
-    for (uint32_t t = 0; t < ntasks; t++) {
-        size_t first_input = i, first_edge = e;
-        while (i < u->inputs.n && u->inputs.at[i].task == t)
-            i++;
-        while (e < u->edges.n && u->edges.at[e].to == t)
-            parent[u->edges.at[e++].from] = 1;
-        read_inputs(u, t, u->inputs.at + first_input, i - first_input, writer_off, object, input, parent,
-                    &remarks);
-        for (size_t k = first_edge; k < e; k++) {
-            uint32_t from = u->edges.at[k].from;
-            if (parent[from] == 1)
-                builder_edge(u->b, from, t, u->edges.at[k].line);
-        }
-        for (size_t k = first_edge; k < e; k++)
-            parent[u->edges.at[k].from] = 0;
-    }
-    tell_remarks(u, &remarks);
-    free(parent);
-    free(input);
-    free(object);
-    free(writer_off);
+    sort_uses(u);
+    struct joining j = {
+        .u = u,
+        .writer_off = mem_new_zero(uint32_t, (size_t)u->files.n + 1),
+        .object = mem_new(uint32_t, u->outputs.n),
+        .input = mem_new(uint32_t, u->files.n),
+        .parent = mem_new_zero(uint8_t, builder_task_count(u->b)),
+    };
+    make_objects(&j);
+    join_all(&j);
+    tell_remarks(&j);
+    free(j.parent);
+    free(j.input);
+    free(j.object);
+    free(j.writer_off);
 }

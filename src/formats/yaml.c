@@ -2,174 +2,11 @@
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/utf8.h"
+#include "formats/yaml_scan.h"
 
 #include <libfyaml.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-    MOST_LEVELS = 100,
-    MOST_BLANK_LINES = 1000, /* libfyaml takes time quadratic in a run of blank lines */
-    MOST_DIRECTIVES = 16,
-};
-
-/* ---- before the parser: what it would choke on ---- */
-
-/* libfyaml scans a whole flow collection before it gives its first event, so 100 MB of brackets
- * would be minutes and gigabytes before the level check below can act. This scan finds flow
- * collections, keeps apart quotes, comments and block scalars, and counts levels. It need not be
- * exact: it only decides what is refused early. */
-struct scan {
-    const char *at, *end;
-    size_t line;
-    size_t column; /* where the content of a block scalar in this line must be right of */
-};
-
-static const char *end_of_line(const struct scan *s)
-{
-    if (s->at >= s->end)
-        return s->end;
-    const char *p = memchr(s->at, '\n', (size_t)(s->end - s->at));
-    return p ? p : s->end;
-}
-
-static void skip_quoted(struct scan *s)
-{
-    char quote = *s->at++;
-    for (; s->at < s->end; s->at++) {
-        bool doubled =
-            s->at + 1 < s->end && quote == '\'' && s->at[0] == quote && s->at[1] == quote;
-        bool escape = s->at + 1 < s->end && quote == '"' && s->at[0] == '\\';
-        if (*s->at == quote && !doubled)
-            break;
-        s->at += doubled || escape;
-        s->line += *s->at == '\n';
-    }
-    s->at += s->at < s->end;
-}
-
-/* At an opening bracket: past its closing one. False: too deep. */
-static bool skip_flow(struct scan *s)
-{
-    size_t depth = 0;
-    char before = '[';
-    while (s->at < s->end) {
-        char c = *s->at;
-        if ((c == '"' || c == '\'') && strchr(" \t\n,[]{}:", before)) {
-            skip_quoted(s);
-            before = 'q';
-            continue;
-        }
-        if (c == '#' && (before == ' ' || before == '\n' || before == '\t')) {
-            s->at = end_of_line(s);
-            before = 'c';
-            continue;
-        }
-        s->at++;
-        s->line += c == '\n';
-        if ((c == '[' || c == '{') && ++depth > MOST_LEVELS)
-            return false;
-        if ((c == ']' || c == '}') && --depth == 0)
-            return true;
-        before = c;
-    }
-    return true;
-}
-
-/* At the | or > of a block scalar: to the line after its content. */
-static void skip_block(struct scan *s)
-{
-    for (;;) {
-        s->at = end_of_line(s);
-        if (s->at == s->end)
-            return;
-        const char *content = s->at + 1;
-        while (content < s->end && *content == ' ')
-            content++;
-        size_t column = (size_t)(content - s->at - 1);
-        if (content < s->end && *content != '\n' && column <= s->column)
-            return;
-        s->at++;
-        s->line++;
-    }
-}
-
-/* The rest of a line from the start of a token on. */
-static bool scan_tokens(struct scan *s, size_t key_column)
-{
-    while (s->at < s->end && *s->at != '\n') {
-        char c = *s->at;
-        if (c == '[' || c == '{') {
-            if (!skip_flow(s))
-                return false;
-        } else if (c == '"' || c == '\'') {
-            skip_quoted(s);
-        } else if (c == '|' || c == '>') {
-            skip_block(s);
-            return true;
-        } else if (c == '#') {
-            s->at = end_of_line(s);
-            return true;
-        }
-        /* on to the next token of the line: after ": " */
-        const char *stop = end_of_line(s), *p = s->at;
-        while (p < stop && !(p[0] == ':' && (p + 1 == stop || p[1] == ' ' || p[1] == '\t')) &&
-               !(p[0] == '#' && p > s->at && p[-1] == ' '))
-            p++;
-        if (p == stop || *p == '#') {
-            s->at = stop;
-            return true;
-        }
-        s->column = key_column;
-        for (p++; p < stop && (*p == ' ' || *p == '\t');)
-            p++;
-        s->at = p;
-    }
-    return true;
-}
-
-static bool scan_text(const char *file, const char *text, size_t length, struct error *err)
-{
-    struct scan s = {.at = text, .end = text + length, .line = 1};
-    size_t blank = 0, directives = 0;
-    size_t line = 1;
-    for (const char *p = text, *line_end; p < s.end; p = line_end + 1, line++) {
-        line_end = memchr(p, '\n', (size_t)(s.end - p));
-        if (!line_end)
-            break;
-        const char *q = p;
-        while (q < line_end && (*q == ' ' || *q == '\t' || *q == '\r'))
-            q++;
-        blank = q == line_end ? blank + 1 : 0;
-        if (blank > MOST_BLANK_LINES)
-            return error_at(err, file, line, "more than %d blank lines in a row", MOST_BLANK_LINES);
-        directives += *p == '%';
-        if (*p == '%' && directives > MOST_DIRECTIVES)
-            return error_at(err, file, line,
-                            "more than %d lines begin with %%; expected one YAML document",
-                            MOST_DIRECTIVES);
-    }
-    while (s.at < s.end) {
-        const char *start = s.at;
-        s.column = 0;
-        for (;;) { /* indentation, and the dashes of nested lists */
-            while (s.at < s.end && *s.at == ' ')
-                s.at++;
-            if (s.end - s.at < 2 || (*s.at != '-' && *s.at != '?') || s.at[1] != ' ')
-                break;
-            s.column = (size_t)(s.at - start);
-            s.at++;
-        }
-        line = s.line;
-        if (!scan_tokens(&s, (size_t)(s.at - start)))
-            return error_at(err, file, line, "brackets are nested more than %d deep", MOST_LEVELS);
-        if (s.at < s.end) {
-            s.at++;
-            s.line++;
-        }
-    }
-    return true;
-}
 
 /* ---- the parser's events into the tape ---- */
 
@@ -177,7 +14,7 @@ struct loading {
     struct yaml *y;
     struct error *err;
     ARRAY(struct yaml_node) nodes;
-    uint32_t open[MOST_LEVELS]; /* the containers around this place */
+    uint32_t open[YAML_MOST_LEVELS]; /* the containers around this place */
     size_t depth;
     size_t line; /* of the last event that had one */
     bool done;   /* the document ended */
@@ -219,9 +56,9 @@ static bool add_node(struct loading *l, enum yaml_type type)
 
 static bool open_container(struct loading *l, enum yaml_type type)
 {
-    if (l->depth == MOST_LEVELS)
+    if (l->depth == YAML_MOST_LEVELS)
         return error_at(l->err, l->y->file, l->line, "nested more than %d levels deep",
-                        MOST_LEVELS);
+                        YAML_MOST_LEVELS);
     uint32_t index = (uint32_t)l->nodes.n;
     if (!add_node(l, type))
         return false;
@@ -314,14 +151,19 @@ static bool decode_quotes(const struct loading *l, struct fy_token *token, struc
 
 static bool add_scalar(struct loading *l, struct fy_token *token)
 {
+    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     size_t length = 0;
-    const char *text = token ? fy_token_get_text(token, &length) : "";
-    if (token && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
-        strbuf_clear(&l->decoded);
-        if (decode_quotes(l, token, &l->decoded)) {
-            text = strbuf_text(&l->decoded);
-            length = l->decoded.n;
-        }
+    const char *text = "";
+    strbuf_clear(&l->decoded);
+    if (style == FYSS_SINGLE_QUOTED && decode_quotes(l, token, &l->decoded)) {
+        text = l->decoded.at;
+        length = l->decoded.n;
+    } else if (token) {
+        text = fy_token_get_text(token, &length);
+        /* The source has no NUL bytes, so only an escape gives one; 0.7.12 also makes one of an
+         * empty block at the end of the file. */
+        if (text && style != FYSS_DOUBLE_QUOTED)
+            length = strnlen(text, length);
     }
     if (!text || length >= UINT32_MAX)
         return refuse(l, "this text cannot be read");
@@ -330,7 +172,7 @@ static bool add_scalar(struct loading *l, struct fy_token *token)
     if (!add_node(l, YAML_SCALAR))
         return false;
     struct yaml_node *node = &array_last(&l->nodes);
-    node->plain = !token || fy_token_scalar_style(token) == FYSS_PLAIN;
+    node->plain = style == FYSS_PLAIN;
     node->size = (uint32_t)length;
     node->text = l->y->text.n;
     strbuf_add_bytes(&l->y->text, text, length);
@@ -460,7 +302,7 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
         return error_at(err, file, 0, "the file is empty");
     if (length >= UINT32_MAX)
         return error_at(err, file, 0, "more than 4 GiB of YAML");
-    if (!scan_text(file, text, length, err))
+    if (!yaml_scan(file, text, length, err))
         return false;
     y->file = mem_copy_string(file);
     struct loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};

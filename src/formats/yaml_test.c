@@ -294,8 +294,7 @@ static void test_strings(void)
         "\x01\x7f",
         "\xc2\x85",
         "\xe2\x80\xa8",
-        "\xef\xbb\xbf"
-        "bom",
+        "\xef\xbb\xbf-bom",
         "\xef\xbf\xbe",
         "\xe7\x95\x8c",
         "\xf0\x9f\x98\x80",

@@ -76,6 +76,8 @@ static void check_precedence(struct check *c, const struct network *net)
     for (size_t i = 0; i < c->plan->placements.n; i++) {
         const struct placement *x = &c->plan->placements.at[i];
         const char *name = workflow_task_name(c->w, x->task);
+        if (isnan(x->start))
+            continue; /* said already: no time at all */
         for (uint32_t e = c->w->pred_off[x->task]; e < c->w->pred_off[x->task + 1]; e++) {
             uint32_t before = c->w->pred_task[e], object = c->w->pred_object[e];
             const char *before_name = workflow_task_name(c->w, before);

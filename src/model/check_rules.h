@@ -19,6 +19,6 @@ void check_objective(struct check *c, const char *name, double recomputed);
 
 void check_static(struct check *c);    /* check_static.c */
 void check_network(struct check *c);   /* check_network.c: transfers and ports */
-void check_partition(struct check *c); /* check_shapes.c */
-void check_stream(struct check *c);
+void check_partition(struct check *c); /* check_partition.c */
+void check_stream(struct check *c);    /* check_shapes.c */
 void check_order(struct check *c);

@@ -14,7 +14,7 @@ extern const struct planner planner_heft, planner_heft_dup, planner_cpop, planne
     planner_duplex, planner_olb, planner_met, planner_mct, planner_wu_gajski, planner_fastest,
     planner_roundrobin, planner_random;
 /* search/ */
-/* extern const struct planner planner_optimal, planner_auto; */
+extern const struct planner planner_optimal, planner_auto;
 
 const struct planner *const planner_registry[] = {
     &planner_heft,
@@ -41,8 +41,8 @@ const struct planner *const planner_registry[] = {
     &planner_fastest,
     &planner_roundrobin,
     &planner_random,
-    /* &planner_optimal, */
-    /* &planner_auto, */
+    &planner_optimal,
+    &planner_auto,
     NULL,
 };
 
@@ -56,7 +56,7 @@ const struct planner *planner_find(const char *name)
 
 bool planner_unknown(const char *name, struct error *err)
 {
-    const char *names[256];
+    const char *names[256] = {0};
     size_t count = 0;
     while (planner_registry[count] && count < sizeof names / sizeof *names) {
         names[count] = planner_registry[count]->name;
@@ -83,7 +83,7 @@ static const struct planner_option *find_option(const struct planner *p, const c
 static bool unknown_option(const struct planner *p, const char *name, struct error *err)
 {
     struct strbuf known = {0};
-    const char *names[64];
+    const char *names[64] = {0};
     size_t count = 0;
     for (const struct planner_option *o = p->options; o && o->name && count < 64; o++) {
         strbuf_printf(&known, "%s%s", count ? ", " : "", o->name);

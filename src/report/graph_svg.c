@@ -13,7 +13,8 @@
 
 enum { MARGIN = 24, HEAD = 56 };
 
-/* How large tasks are drawn: names inside boxes while a layer fits a page or two, then small squares, then slivers. */
+/* How large tasks are drawn: names inside boxes while a layer fits a page or two, then small
+ * squares, then slivers. */
 struct look {
     double font, height, gap, bend_gap, least_rise;
     bool labels;
@@ -45,8 +46,10 @@ static char *subtitle_of(const struct workflow *w, uint32_t depth, double critic
 {
     struct strbuf text = {0};
     char number[HUMAN_SIZE];
-    strbuf_printf(&text, "%s %s", human_count(number, w->ntasks), w->ntasks == 1 ? "task" : "tasks");
-    strbuf_printf(&text, ", %s %s", human_count(number, w->npairs), w->npairs == 1 ? "edge" : "edges");
+    strbuf_printf(&text, "%s %s", human_count(number, w->ntasks),
+                  w->ntasks == 1 ? "task" : "tasks");
+    strbuf_printf(&text, ", %s %s", human_count(number, w->npairs),
+                  w->npairs == 1 ? "edge" : "edges");
     strbuf_printf(&text, ", %s %s", human_count(number, depth), depth == 1 ? "level" : "levels");
     if (critical > 0)
         strbuf_printf(&text, ", critical path %s", human_seconds(number, critical));
@@ -84,7 +87,8 @@ static void choose_look(struct drawing *d)
         most = count > most ? count : most;
     }
     double square = fmin(12, fmax(2, 3200.0 / (most ? most : 1) * 0.7)), width = square;
-    d->look = (struct look){0, fmax(square, 6), fmax(square * 0.45, 0.8), fmax(square * 0.3, 0.5), 20, false};
+    d->look = (struct look){
+        0, fmax(square, 6), fmax(square * 0.45, 0.8), fmax(square * 0.3, 0.5), 20, false};
     double most_wide = 0;
     if (widest(l, 11, 170, 14) <= 2400) {
         d->look = (struct look){11, 26, 14, 9, 30, true};
@@ -124,34 +128,52 @@ static double node_x(const struct drawing *d, uint32_t v)
     return d->left + d->layout.x[v];
 }
 
-/* The way of one edge as path data: out of the task's bottom, through its bends, into the top of `to`. */
+/* How far sideways a long edge moves per pixel down where it passes a bend: along its way, but not
+ * so flat that it would touch the boxes beside it, and upright where the way turns back. */
+static double slope_at(const struct drawing *d, double before, double x, double after, double drop)
+{
+    double in = x - before, on = after - x, limit = 1.6 * d->look.bend_gap / d->look.height;
+    if (in * on <= 0)
+        return 0;
+    double slope = (in + on) / drop;
+    return fmin(fmax(slope, -limit), limit);
+}
+
+/* The way of one edge as path data: out of the task's bottom, through its bends, into the top of
+ * `to`. */
 static void add_way(const struct drawing *d, struct strbuf *out, uint32_t from, uint32_t to)
 {
     const struct layout *l = &d->layout;
     double half = d->look.height / 2;
     uint32_t span = l->layer[to] - l->layer[from];
     uint32_t bends = span <= l->longest ? span - 1 : 0;
-    double x = node_x(d, from), y = d->layer_y[l->layer[from]] + half;
+    double x = node_x(d, from), y = d->layer_y[l->layer[from]] + half, slope = 0;
+    double end_x = node_x(d, to), end_y = d->layer_y[l->layer[to]] - half;
+    end_y -= d->look.labels ? 4 : 1; /* room for the arrow head */
     svg_printf(out, "M%f %f", x, y);
     for (uint32_t i = 0; i <= bends; i++) {
-        uint32_t v = i < bends ? l->chain[from] + i : to;
-        double next_x = node_x(d, v), next_y = d->layer_y[l->layer[v]] - half;
-        if (i == bends)
-            next_y -= d->look.labels ? 4 : 1; /* room for the arrow head */
-        if (fabs(next_x - x) < 0.3)
+        uint32_t v = l->chain[from] + i;
+        double next_x = i < bends ? node_x(d, v) : end_x;
+        double next_y = i < bends ? d->layer_y[l->layer[v]] : end_y, next_slope = 0;
+        if (i < bends) {
+            double after_x = i + 1 < bends ? node_x(d, v + 1) : end_x;
+            double after_y = i + 1 < bends ? d->layer_y[l->layer[v + 1]] : end_y;
+            next_slope = slope_at(d, x, next_x, after_x, after_y - y);
+        }
+        double drop = (next_y - y) * 0.45;
+        if (fabs(next_x - x) < 0.3 && fabs(slope) + fabs(next_slope) < 0.01)
             svg_printf(out, "L%f %f", next_x, next_y);
         else
-            svg_printf(out, "C%f %f %f %f %f %f", x, (y + next_y) / 2, next_x, (y + next_y) / 2, next_x,
-                       next_y);
-        if (i < bends) {
-            y = next_y + d->look.height;
-            svg_printf(out, "V%f", y);
-        }
+            svg_printf(out, "C%f %f %f %f %f %f", x + slope * drop, y + drop,
+                       next_x - next_slope * drop, next_y - drop, next_x, next_y);
         x = next_x;
+        y = next_y;
+        slope = next_slope;
     }
 }
 
-static bool is_critical_edge(const struct drawing *d, const uint32_t *next, uint32_t from, uint32_t to)
+static bool is_critical_edge(const struct drawing *d, const uint32_t *next, uint32_t from,
+                             uint32_t to)
 {
     return d->critical[from] && next[from] == to;
 }
@@ -162,7 +184,8 @@ static void draw_edges(struct drawing *d, const uint32_t *next_critical)
     double opacity = w->npairs <= 300 ? 0.75 : w->npairs <= 2000 ? 0.5 : 0.3;
     double stroke = !d->look.labels ? 0.6 : w->npairs <= 300 ? 1.1 : 0.8;
     uint32_t *joined = mem_new_zero(uint32_t, w->ntasks + 1);
-    svg_printf(d->out, "<g fill=\"none\" stroke=\"#667\" stroke-opacity=\"%f\" stroke-width=\"%f\">\n",
+    svg_printf(d->out,
+               "<g fill=\"none\" stroke=\"#667\" stroke-opacity=\"%f\" stroke-width=\"%f\">\n",
                opacity, stroke);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         bool open = false;
@@ -200,17 +223,19 @@ static void draw_task(struct drawing *d, uint32_t t)
     const char *name = workflow_task_name(w, t), *kind = workflow_text(w, w->kind[t]);
     bool critical = d->critical[t];
     if (d->look.labels && w->pred_off[t] != w->pred_off[t + 1])
-        svg_printf(d->out, "<path fill=\"%s\" d=\"M%f %fl-3.2 -5.5h6.4z\"/>\n", critical ? "#B5420F" : "#667", x,
-                   y - half);
+        svg_printf(d->out, "<path fill=\"%s\" d=\"M%f %fl-3.2 -5.5h6.4z\"/>\n",
+                   critical ? "#B5420F" : "#667", x, y - half);
     svg_printf(d->out, "<g><title>%s", name);
     if (*kind && strcmp(kind, name) != 0)
         svg_printf(d->out, " (%s)", kind);
     svg_printf(d->out, ": work %s", human_seconds(work, w->work[t]));
     if (w->memory[t] > 0)
         svg_printf(d->out, ", memory %s", human_bytes(work, w->memory[t]));
-    svg_printf(d->out, "%s</title><rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" rx=\"%f\" fill=\"%s\"",
+    svg_printf(d->out,
+               "%s</title><rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" rx=\"%f\" fill=\"%s\"",
                critical ? ", on the critical path" : "", x - d->width[t] / 2, y - half, d->width[t],
-               d->look.height, d->look.labels ? 4.0 : fmin(2, d->width[t] / 4), svg_fill(d->kinds.colour[t]));
+               d->look.height, d->look.labels ? 4.0 : fmin(2, d->width[t] / 4),
+               svg_fill(d->kinds.colour[t]));
     if (critical)
         svg_printf(d->out, " stroke=\"#B5420F\" stroke-width=\"%f\"/>", d->look.labels ? 2.0 : 1.2);
     else if (d->look.labels)
@@ -235,11 +260,13 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     choose_look(&d);
     layout_place(&d.layout, d.width, d.look.gap, d.look.bend_gap);
 
-    uint32_t *path = mem_new(uint32_t, w->ntasks + 1), *next = mem_new(uint32_t, w->ntasks + 1), length = 0;
+    uint32_t *path = mem_new(uint32_t, w->ntasks + 1), *next = mem_new(uint32_t, w->ntasks + 1),
+             length = 0;
     memset(next, 0xff, (w->ntasks + 1) * sizeof *next);
     double critical = graph_critical_path(w, NULL, path, &length);
     /* In a chain everything is critical: nothing to point at. */
-    bool emphasise = !(options && options->no_critical) && critical > 0 && length > 1 && length < w->ntasks;
+    bool emphasise =
+        !(options && options->no_critical) && critical > 0 && length > 1 && length < w->ntasks;
     for (uint32_t i = 0; emphasise && i < length; i++) {
         d.critical[path[i]] = 1;
         if (i + 1 < length)
@@ -301,8 +328,10 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
         most = fmax(most, sum);
     }
 
-    char *title = title_of(w, options), *subtitle = subtitle_of(w, levels, graph_critical_path(w, NULL, NULL, NULL));
-    double left = MARGIN + 64, legend = kinds_legend_height(&kinds, PROFILE_WIDTH), top = HEAD + legend + 34;
+    char *title = title_of(w, options),
+         *subtitle = subtitle_of(w, levels, graph_critical_path(w, NULL, NULL, NULL));
+    double left = MARGIN + 64, legend = kinds_legend_height(&kinds, PROFILE_WIDTH),
+           top = HEAD + legend + 34;
     double pitch = rows ? fmin(fmax(640.0 / rows, 2.5), 40) : 40, bottom = top + pitch * rows;
     svg_begin(out, left + PROFILE_WIDTH + 2 * MARGIN, bottom + MARGIN, title);
     svg_text_within(out, MARGIN, 28, "h", title, 17, PROFILE_WIDTH);
@@ -311,7 +340,8 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
     double step = svg_step(most, 8), scale = PROFILE_WIDTH / (ceil(most / step) * step);
     for (double v = 0; v <= ceil(most / step) * step * 1.0001; v += step) {
         char text[HUMAN_SIZE];
-        svg_printf(out, "<path stroke=\"#ddd\" d=\"M%f %fV%f\"/>\n", left + v * scale, top - 4, bottom);
+        svg_printf(out, "<path stroke=\"#ddd\" d=\"M%f %fV%f\"/>\n", left + v * scale, top - 4,
+                   bottom);
         svg_text(out, left + v * scale, top - 10, "t m", human_number(text, v));
     }
     svg_text(out, left - 10, top - 10, "t e", "level");
@@ -322,23 +352,24 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
         double y = top + r * pitch, x = left;
         char text[HUMAN_SIZE], number[HUMAN_SIZE];
         if (y - labelled >= 14) {
-            svg_text(out, left - 10, y + fmin(pitch / 2 + 4, 14), "t e", human_count(text, level + 1));
+            svg_text(out, left - 10, y + fmin(pitch / 2 + 4, 14), "t e",
+                     human_count(text, level + 1));
             labelled = y;
         }
         strbuf_add(out, "<g>");
         for (uint32_t c = 0; c < colours; c++) {
             double length = count[r * colours + c] * scale;
             if (length > 0)
-                svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>", x, y,
-                           fmax(length, 0.3), fmax(pitch * 0.88, 1.5), svg_fill(c));
+                svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>",
+                           x, y, fmax(length, 0.3), fmax(pitch * 0.88, 1.5), svg_fill(c));
             x += length;
         }
         if (in_row[r] == 1)
             svg_printf(out, "<title>level %s: %s tasks</title></g>\n", human_count(text, level + 1),
                        human_number(number, (x - left) / scale));
         else
-            svg_printf(out, "<title>levels from %s: %s tasks each</title></g>\n", human_count(text, level + 1),
-                       human_number(number, (x - left) / scale));
+            svg_printf(out, "<title>levels from %s: %s tasks each</title></g>\n",
+                       human_count(text, level + 1), human_number(number, (x - left) / scale));
     }
     svg_end(out);
     free(title);

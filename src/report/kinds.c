@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name without what numbers it: "mProject_0012" -> "mProject", "t17" -> "t"; the whole name when nothing would be left. */
+/* The name without what numbers it: "mProject_0012" -> "mProject", "t17" -> "t"; the whole name
+ * when nothing would be left. */
 static size_t stem_length(const char *name)
 {
     size_t len = strlen(name), full = len;
@@ -64,9 +65,9 @@ void kinds_of(struct kinds *k, const struct workflow *w)
             uint32_t to = i < k->shown ? i : KINDS_SHOWN;
             colour[order[i].number] = (uint8_t)to;
             k->count[to] += order[i].count;
-            if (i < k->shown) {
+            if (i < k->shown || texts.n == KINDS_SHOWN + 1) { /* a single other one has a name */
                 const char *name = intern_text(&texts, order[i].number);
-                k->name[i] = mem_copy_string(*name ? name : "(no kind)");
+                k->name[to] = mem_copy_string(*name ? name : "(no kind)");
             }
         }
         for (uint32_t t = 0; t < w->ntasks; t++)
@@ -81,7 +82,7 @@ void kinds_of(struct kinds *k, const struct workflow *w)
 void kinds_free(struct kinds *k)
 {
     free(k->colour);
-    for (uint32_t i = 0; i < KINDS_SHOWN; i++)
+    for (uint32_t i = 0; i <= KINDS_SHOWN; i++)
         free(k->name[i]);
     *k = (struct kinds){0};
 }
@@ -95,7 +96,7 @@ static double legend(const struct kinds *k, struct strbuf *out, double left, dou
         if (i == KINDS_SHOWN ? k->count[i] == 0 : i >= k->shown)
             continue;
         struct strbuf text = {0};
-        const char *name = i == KINDS_SHOWN ? "other" : k->name[i];
+        const char *name = k->name[i] ? k->name[i] : "other";
         strbuf_add_bytes(&text, name, human_prefix(name, 40));
         strbuf_printf(&text, " (%u)", k->count[i]);
         double entry = 32 + svg_text_width(strbuf_text(&text), 11);

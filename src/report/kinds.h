@@ -1,7 +1,7 @@
 /* Which colour a task has in a picture: tasks of a kind alike, the most frequent kinds first.
  *
- * Files that give no kinds get them from the names (mProject_12 -> mProject) when that finds a few; a graph in which every task is of
- * its own kind has one colour. */
+ * Files that give no kinds get them from the names (mProject_12 -> mProject) when that finds a few;
+ * a graph in which every task is of its own kind has one colour. */
 #pragma once
 #include "base/strbuf.h"
 #include "model/workflow.h"
@@ -9,16 +9,17 @@
 enum { KINDS_SHOWN = 8 }; /* the rest is "other" */
 
 struct kinds {
-    uint8_t *colour; /* per task: 0 .. shown - 1, or KINDS_SHOWN for "other" */
-    char *name[KINDS_SHOWN];
+    uint8_t *colour;                 /* per task: 0 .. shown - 1, or KINDS_SHOWN for "other" */
+    char *name[KINDS_SHOWN + 1];     /* NULL: "other", or all alike */
     uint32_t count[KINDS_SHOWN + 1]; /* tasks; the last of "other" */
-    uint32_t shown;                  /* kinds with a colour of their own; 1 and no name: all alike */
+    uint32_t shown; /* kinds with a colour of their own; 1 and no name: all alike */
 };
 
 /* Linear; the caller calls kinds_free(). */
 void kinds_of(struct kinds *k, const struct workflow *w);
 void kinds_free(struct kinds *k);
-/* A legend in lines of at most `width` pixels from (x, y); returns the height it took, 0 when there is nothing to tell. */
+/* A legend in lines of at most `width` pixels from (x, y); returns the height it took, 0 when there
+ * is nothing to tell. */
 double kinds_legend(const struct kinds *k, struct strbuf *out, double x, double y, double width);
 /* That height without drawing. */
 double kinds_legend_height(const struct kinds *k, double width);

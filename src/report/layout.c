@@ -27,7 +27,8 @@ static void adjacency_new(struct adjacency *a, const struct layout *l)
     a->down_off = offsets(l, false);
     a->up = mem_new(uint32_t, l->segments.n + 1);
     a->down = mem_new(uint32_t, l->segments.n + 1);
-    uint32_t *up_fill = mem_new(uint32_t, l->nnodes + 1), *down_fill = mem_new(uint32_t, l->nnodes + 1);
+    uint32_t *up_fill = mem_new(uint32_t, l->nnodes + 1),
+             *down_fill = mem_new(uint32_t, l->nnodes + 1);
     memcpy(up_fill, a->up_off, (l->nnodes + 1) * sizeof *up_fill);
     memcpy(down_fill, a->down_off, (l->nnodes + 1) * sizeof *down_fill);
     for (size_t i = 0; i < l->segments.n; i++) {
@@ -87,7 +88,8 @@ static uint32_t longest_with_bends(const struct layout *l)
     }
 }
 
-/* Bends are made task by task, each after its chain's length is known; segments of an edge that others share are made once. */
+/* Bends are made task by task, each after its chain's length is known; segments of an edge that
+ * others share are made once. */
 static void make_bends(struct layout *l)
 {
     const struct workflow *w = l->workflow;
@@ -229,7 +231,8 @@ static uint64_t pair_crossings(const struct layout *l, const uint32_t *off, cons
     return count;
 }
 
-/* Exchange neighbours wherever that saves crossings. Tasks with very many edges are left: their pairs cost too much to count. */
+/* Exchange neighbours wherever that saves crossings. Tasks with very many edges are left: their
+ * pairs cost too much to count. */
 static void exchange(struct layout *l, const struct adjacency *a)
 {
     for (uint32_t layer = 0; layer < l->nlayers; layer++)
@@ -397,7 +400,8 @@ static void add_wishes(const struct placing *p, uint32_t v, const uint32_t *off,
     }
 }
 
-/* Least squares of the wishes, in order and apart: pool adjacent violators on x minus the offsets. */
+/* Least squares of the wishes, in order and apart: pool adjacent violators on x minus the offsets.
+ */
 static void place_layer(struct placing *p, uint32_t layer, bool up, bool down)
 {
     struct layout *l = p->l;
@@ -418,8 +422,8 @@ static void place_layer(struct placing *p, uint32_t layer, bool up, bool down)
             offset += distance(p, at[i - 1], at[i]);
         p->offset[i] = offset;
         struct block b = {sum - weight * offset, weight, 1};
-        while (nblocks && p->blocks[nblocks - 1].sum / p->blocks[nblocks - 1].weight >
-                              b.sum / b.weight) {
+        while (nblocks &&
+               p->blocks[nblocks - 1].sum / p->blocks[nblocks - 1].weight > b.sum / b.weight) {
             const struct block *last = &p->blocks[--nblocks];
             b = (struct block){b.sum + last->sum, b.weight + last->weight, b.count + last->count};
         }

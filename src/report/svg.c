@@ -64,7 +64,8 @@ void svg_number(struct strbuf *out, double value)
     if (!isfinite(value))
         value = 0;
     if (fabs(value) < 1e9) {
-        /* by hand: pictures have a hundred thousand of them, and printf is slow and follows the locale */
+        /* by hand: pictures have a hundred thousand of them, and printf is slow and follows the
+         * locale */
         int64_t hundredths = (int64_t)llround(value * 100);
         char text[32], *at = text + sizeof text;
         bool negative = hundredths < 0;
@@ -211,8 +212,9 @@ double svg_time_unit(double most, const char **name)
     static const struct {
         double below, unit;
         const char *name;
-    } units[] = {{1e-6, 1e-9, "ns"}, {1e-3, 1e-6, "µs"}, {1, 1e-3, "ms"}, {600, 1, "s"},
-                 {3 * 3600, 60, "min"}, {3 * 86400, 3600, "h"}, {INFINITY, 86400, "d"}};
+    } units[] = {{1e-6, 1e-9, "ns"},    {1e-3, 1e-6, "µs"},    {1, 1e-3, "ms"},
+                 {600, 1, "s"},         {3 * 3600, 60, "min"}, {3 * 86400, 3600, "h"},
+                 {INFINITY, 86400, "d"}};
     size_t i = 3; /* nothing to show: seconds */
     if (most > 0)
         for (i = 0; most >= units[i].below && i < 6; i++)

@@ -1,5 +1,6 @@
-/* What the pictures share: a document with plain styling on white (readable on light and dark pages alike), escaping of everything
- * that comes from files, colours that colour-blind people can tell apart, and round numbers for axes. */
+/* What the pictures share: a document with plain styling on white (readable on light and dark pages
+ * alike), escaping of everything that comes from files, colours that colour-blind people can tell
+ * apart, and round numbers for axes. */
 #pragma once
 #include "base/strbuf.h"
 #include <stdbool.h>
@@ -11,17 +12,20 @@ enum { SVG_COLOURS = 8 }; /* fills before the grey one for "other" */
 void svg_begin(struct strbuf *out, double width, double height, const char *title);
 void svg_end(struct strbuf *out);
 
-/* Text for element content and attributes: markup escaped, control characters dropped, bytes that are not UTF-8 as U+FFFD. */
+/* Text for element content and attributes: markup escaped, control characters dropped, bytes that
+ * are not UTF-8 as U+FFFD. */
 void svg_escape(struct strbuf *out, const char *text);
 /* A coordinate with at most two decimals: "12.5", "-0.25", "7". */
 void svg_number(struct strbuf *out, double value);
-/* printf for markup in which %s is escaped. Only %s, %c, %d, %u and %f (written by svg_number) are known. */
-void svg_printf(struct strbuf *out, const char *fmt, ...);
+/* printf for markup in which %s is escaped. Only %s, %c, %d, %u and %f (written by svg_number) are
+ * known. */
+void svg_printf(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line of text; `class` is one of the sheet's: "h" title, "s" subtitle, "l" label, "t" tick; a second class adds "m" (centred) or "e"
- * (ends at x): "l m". */
+/* A line of text; `class` is one of the sheet's: "h" title, "s" subtitle, "l" label, "t" tick; a
+ * second class adds "m" (centred) or "e" (ends at x): "l m". */
 void svg_text(struct strbuf *out, double x, double y, const char *class, const char *text);
-/* The same, shortened with an ellipsis to `room` pixels at `size` pixels of font; nothing when not even two characters fit. */
+/* The same, shortened with an ellipsis to `room` pixels at `size` pixels of font; nothing when not
+ * even two characters fit. */
 bool svg_text_within(struct strbuf *out, double x, double y, const char *class, const char *text,
                      double size, double room);
 /* Pixels that a text takes in a usual sans-serif font; an estimate on the safe side. */
@@ -35,7 +39,8 @@ const char *svg_stroke(uint32_t colour);
 /* A round step (1, 2, 5 x 10^k) that divides `range` into about `parts`. */
 double svg_step(double range, unsigned parts);
 
-/* Seconds for an axis up to `most`: how many make the unit, and its name ("ms", "s", "min", "h", "d"). */
+/* Seconds for an axis up to `most`: how many make the unit, and its name ("ms", "s", "min", "h",
+ * "d"). */
 double svg_time_unit(double most, const char **name);
 
 /* One entry of a legend at (x, y); returns the x after it. */

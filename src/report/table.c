@@ -42,8 +42,8 @@ void table_free(struct table *t)
     free(t);
 }
 
-/* What a terminal can show: control characters (also those of Latin-1, and what turns the writing direction) and bytes that are no
- * UTF-8 become '?'. */
+/* What a terminal can show: control characters (also those of Latin-1, and what turns the writing
+ * direction) and bytes that are no UTF-8 become '?'. */
 static char *printable(const char *text)
 {
     struct strbuf out = {0};
@@ -200,8 +200,8 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
     }
     for (size_t r = 0; r < t->rows.n; r++)
         for (size_t c = 0; c < t->rows.at[r].count; c++) {
-            size_t w = shown_width(t->cells.at[t->rows.at[r].first + c], t->columns.at[c].align,
-                                   style);
+            size_t w =
+                shown_width(t->cells.at[t->rows.at[r].first + c], t->columns.at[c].align, style);
             width[c] = w > width[c] ? w : width[c];
         }
     for (size_t r = titles ? 0 : 1; r <= t->rows.n; r++) { /* row 0: the titles */

@@ -14,9 +14,12 @@ static void follow_chain(struct replay *r, uint32_t last)
         uint32_t cause = r->cause[i];
         uint32_t before = cause == NONE ? NONE : cause & ~(1u << 31);
         double gap = out->start[i] - (before == NONE ? 0 : out->finish[before]);
-        if (r->losses && r->losses[i])
-            out->chain_fault += gap;
-        else if (before != NONE && cause & 1u << 31)
+        bool by_data = before != NONE && cause & 1u << 31;
+        if (r->losses && r->losses[i]) {
+            double data = by_data ? out->data_ready[i] - out->finish[before] : 0;
+            out->chain_data += data;
+            out->chain_fault += gap - data;
+        } else if (by_data)
             out->chain_data += gap;
         else if (r->down)
             out->chain_fault += gap;

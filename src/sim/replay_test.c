@@ -220,7 +220,11 @@ static void bad_input(void)
     expect_bad(&s, &o, ERROR_INPUT, "two copies on node 'y'", "two copies on one node");
     s.plan->placements.n--;
     array_push(&s.plan->transfers, (struct transfer){0, 1, 0, 1, 3});
-    expect_bad(&s, &o, ERROR_INPUT, "starts", "a transfer from a node without the object");
+    for (int i = 1; i < 4; i++)
+        x[i].node = 0;
+    expect_bad(&s, &o, ERROR_INPUT, "never on 'y'", "a transfer from a node without the object");
+    for (int i = 1; i < 4; i++)
+        x[i].node = 1;
     s.plan->transfers.at[0] = (struct transfer){5, 0, 1, 1, 3};
     expect_bad(&s, &o, ERROR_INPUT, "object number 5", "an unknown object");
     s.plan->transfers.at[0] = (struct transfer){0, 1, 1, 1, 3};

@@ -48,17 +48,22 @@ struct bil {
 static double task_priority(struct bil *b, uint32_t task)
 {
     uint32_t nnodes = b->l.p->nnodes, finite = 0;
+    double largest = -1;
     const double *level = b->levels + (size_t)task * nnodes;
     for (uint32_t n = 0; n < nnodes; n++) {
         struct slot slot = schedule_append(b->l.s, task, n);
         b->makespans[n] = slot.start + level[n];
-        if (b->makespans[n] < INFINITY)
+        if (b->makespans[n] < INFINITY) {
             b->sorted[finite++] = b->makespans[n];
+            largest = fmax(largest, b->makespans[n]);
+        }
     }
     if (!finite)
         return INFINITY; /* nobody can take it: let it fail at once */
+    if (b->ready.n >= finite)
+        return largest;
     qsort(b->sorted, finite, sizeof *b->sorted, compare_numbers);
-    return b->sorted[b->ready.n <= finite ? b->ready.n - 1 : finite - 1];
+    return b->sorted[b->ready.n - 1];
 }
 
 /* The node of the least revised makespan: with more ready tasks than nodes, the time on the node counts that much more. */

@@ -35,14 +35,38 @@ static struct choice evaluate_dls(struct list *l, uint32_t task, const void *con
     return best;
 }
 
-static struct plan *run(const struct plan_request *request,
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sih and Lee weigh tasks by the median of their times. */
+static double *median_times(const struct costs *c)
+{
+    uint32_t nnodes = c->platform->nnodes;
+    double *median = mem_new(double, c->workflow->ntasks), *times = mem_new(double, nnodes);
+    for (uint32_t t = 0; t < c->workflow->ntasks; t++) {
+        uint32_t count = 0;
+        for (uint32_t n = 0; n < nnodes; n++)
+            if ((times[count] = costs_time(c, t, n)) < INFINITY)
+                count++;
+        qsort(times, count, sizeof *times, compare_numbers);
+        median[t] = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    }
+    free(times);
+    return median;
+}
+
+static struct plan *run(const struct plan_request *request, bool medians,
                         struct choice (*evaluate)(struct list *, uint32_t, const void *),
                         struct error *err)
 {
     struct list l;
     if (!list_begin(&l, request, err))
         return NULL;
-    double *times = rank_times(l.costs), *level = rank_static(l.costs, times);
+    double *times = medians ? median_times(l.costs) : rank_times(l.costs);
+    double *level = rank_static(l.costs, times);
     struct levels levels = {level, times};
     bool done = pick_all(&l, &(struct picker){evaluate, &levels, true}, err);
     free(times);
@@ -52,12 +76,12 @@ static struct plan *run(const struct plan_request *request,
 
 static struct plan *run_etf(const struct plan_request *request, struct error *err)
 {
-    return run(request, evaluate_etf, err);
+    return run(request, false, evaluate_etf, err);
 }
 
 static struct plan *run_dls(const struct plan_request *request, struct error *err)
 {
-    return run(request, evaluate_dls, err);
+    return run(request, true, evaluate_dls, err);
 }
 
 const struct planner planner_etf = {
@@ -78,7 +102,7 @@ const struct planner planner_dls = {
     .name = "dls",
     .family = "list",
     .summary = "dynamic level scheduling: greatest static level less start plus how much faster "
-               "than the mean the node is, without insertion",
+               "than the median the node is, without insertion",
     .paper = "G. C. Sih, E. A. Lee: A compile-time scheduling heuristic for "
              "interconnection-constrained heterogeneous processor architectures. IEEE TPDS 4(2), "
              "1993",

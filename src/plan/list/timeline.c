@@ -316,6 +316,14 @@ static bool worth_keeping(const struct timeline *t, double start, double end)
     return end - start >= t->least;
 }
 
+/* Something that takes no time splits a gap into two that touch; the point between them must not become a third. */
+static bool gap_starts_at(const struct timeline_store *store, const struct timeline *t, double time)
+{
+    struct path path;
+    return locate(store, t, time, &path) &&
+           store->pages.at[path.page[path.depth]].start[path.index[path.depth]] == time;
+}
+
 struct timeline_booking timeline_book(struct timeline_store *store, struct timeline *t,
                                       double start, double finish)
 {
@@ -344,7 +352,8 @@ struct timeline_booking timeline_book(struct timeline_store *store, struct timel
         return done;
     }
     done.left = worth_keeping(t, done.start, start);
-    done.right = worth_keeping(t, finish, done.end);
+    done.right = worth_keeping(t, finish, done.end) &&
+                 (finish < done.end || !gap_starts_at(store, t, finish));
     if (done.left)
         set_gap_end(store, t, &path, start);
     else

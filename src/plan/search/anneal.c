@@ -27,7 +27,9 @@ static uint32_t waited_for(const struct search *s, uint32_t t, uint32_t *below)
         if (d->finish[q] + problem_comm(p, e, d->node[q], d->node[t]) >= d->start[t])
             return q;
     }
-    for (uint32_t i = *below; i-- > 0;) {
+    if (d->links && d->links->before[t] != NONE)
+        return d->links->before[t];
+    for (uint32_t i = *below; i-- > 0 && !d->links;) {
         uint32_t q = d->order[i];
         if (d->node[q] == d->node[t] && d->finish[q] >= d->start[t] &&
             d->core[q] < d->core[t] + p->cores[t] && d->core[t] < d->core[q] + p->cores[q])
@@ -44,9 +46,14 @@ static uint32_t waited_for(const struct search *s, uint32_t t, uint32_t *below)
 static void find_critical(struct search *s)
 {
     const struct decoder *d = s->decoder;
-    uint32_t t = d->order[0];
-    for (uint32_t i = d->n; i-- > 0;)
-        if (d->finish[d->order[i]] > d->finish[t])
+    uint32_t t = NONE;
+    for (uint32_t v = 0; v < s->problem->m && d->links; v++) {
+        uint32_t last = d->links->last[v];
+        if (last != NONE && (t == NONE || d->finish[last] > d->finish[t]))
+            t = last;
+    }
+    for (uint32_t i = d->n; i-- > 0 && !d->links;)
+        if (t == NONE || d->finish[d->order[i]] > d->finish[t])
             t = d->order[i];
     s->ncritical = 0;
     while (t != NONE && s->ncritical < d->n) {
@@ -287,7 +294,7 @@ static bool run_round(struct search *s, const struct round *round, struct pace *
 /* Moves of a round: enough for a small graph to settle, and cheap enough to have several rounds in a second. */
 static uint64_t round_length(uint32_t n)
 {
-    uint64_t moves = 1500 * (uint64_t)n;
+    uint64_t moves = 3000 * (uint64_t)n;
     return moves < 20000 ? 20000 : moves;
 }
 
@@ -315,7 +322,7 @@ static struct round plan_round(const struct search *s, const struct pace *pace, 
         round.moves = left;
     /* few moves a task: begin cool, there is no time to come back from disorder */
     double each = (double)(left < round.moves ? left : round.moves) / s->problem->n;
-    double hot = fmin(1, each / 1000) * (number % 3 == 1 ? 1.0 : 0.4);
+    double hot = pow(fmin(1, each / 1500), 1.2) * (number % 3 == 2 ? 0.5 : 1.5);
     round.hot = s->mean * fmax(hot, 1e-3);
     round.cold = s->mean * 1e-3;
     return round;

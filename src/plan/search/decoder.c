@@ -91,6 +91,14 @@ void solution_from_plan(struct solution *s, const struct problem *p, const struc
     free(sorted);
 }
 
+static bool one_core_each(const struct problem *p)
+{
+    for (uint32_t v = 0; v < p->m; v++)
+        if (p->core_off[v + 1] - p->core_off[v] > 1)
+            return false;
+    return true;
+}
+
 struct decoder *decoder_new(const struct problem *p)
 {
     struct decoder *d = mem_new_zero(struct decoder, 1);
@@ -118,6 +126,8 @@ struct decoder *decoder_new(const struct problem *p)
     d->stride = (uint32_t)stride;
     if (p->ports || p->memory_binds)
         d->schedule = schedule_new(p->costs);
+    else if (one_core_each(p))
+        d->links = links_new(p);
     else
         d->snapshots = mem_new(double, (n / stride + 1) * d->ncores);
     d->moved_first = UINT32_MAX;
@@ -143,7 +153,9 @@ void decoder_free(struct decoder *d)
     free(d->available);
     free(d->snapshots);
     free(d->longest);
-    schedule_free(d->schedule);
+    links_free(d->links);
+    if (d->schedule)
+        schedule_free(d->schedule);
     free(d);
 }
 
@@ -219,6 +231,8 @@ static double run_schedule(struct decoder *d, double limit)
 
 double decoder_run(struct decoder *d, double limit)
 {
+    if (d->links)
+        return links_run(d, limit);
     if (d->schedule)
         return run_schedule(d, limit);
     const struct problem *p = d->problem;
@@ -258,6 +272,11 @@ void decoder_keep(struct decoder *d, double makespan)
 {
     const struct problem *p = d->problem;
     d->makespan = makespan;
+    if (d->links) {
+        links_keep(d);
+        close_trial(d);
+        return;
+    }
     uint32_t begin = d->first;
     double *available = d->available;
     if (d->snapshots) { /* recompute the snapshots behind the change */
@@ -285,7 +304,9 @@ void decoder_keep(struct decoder *d, double makespan)
 
 void decoder_drop(struct decoder *d)
 {
-    for (uint32_t i = d->first; i < d->touched; i++) {
+    if (d->links)
+        links_drop(d);
+    for (uint32_t i = d->first; i < d->touched && !d->links; i++) {
         uint32_t t = d->order[i];
         d->trial_start[t] = d->start[t];
         d->trial_finish[t] = d->finish[t];
@@ -307,7 +328,11 @@ void decoder_reassign(struct decoder *d, uint32_t task, uint32_t node)
         return;
     d->old_node[d->nchanged] = d->node[task];
     d->changed[d->nchanged++] = task;
+    if (d->links)
+        links_unlink(d, task);
     d->node[task] = node;
+    if (d->links)
+        links_link(d, task);
     if (d->position[task] < d->first)
         d->first = d->position[task];
 }
@@ -334,6 +359,8 @@ void decoder_shift(struct decoder *d, uint32_t task, uint32_t place)
         return;
     uint32_t low = from < place ? from : place, high = from < place ? place : from;
     remember(d, low, high);
+    if (d->links)
+        links_unlink(d, task);
     if (from < place)
         for (uint32_t i = from; i < place; i++) {
             d->order[i] = d->order[i + 1];
@@ -346,6 +373,8 @@ void decoder_shift(struct decoder *d, uint32_t task, uint32_t place)
         }
     d->order[place] = task;
     d->position[task] = place;
+    if (d->links)
+        links_link(d, task);
     if (low < d->first)
         d->first = low;
 }
@@ -359,6 +388,8 @@ double decoder_load(struct decoder *d, const struct solution *s)
     for (uint32_t i = 0; i < d->n; i++)
         d->position[d->order[i]] = i;
     close_trial(d);
+    if (d->links)
+        return d->makespan = links_load(d);
     d->first = 0;
     d->longest[0] = 0;
     if (d->snapshots)

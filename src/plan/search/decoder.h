@@ -5,10 +5,12 @@
  * not using gaps: the tasks of any schedule taken by start time decode to one that is no longer (see exact.h).
  *
  * The decoder keeps the current solution decoded. A trial changes order and nodes from some place on; it is decoded from
- * there only, stops as soon as it is known to be too long, and is then kept or dropped. With ports, or memory that binds,
- * every trial is decoded as a whole through a `struct schedule`. */
+ * there only, stops as soon as it is known to be too long, and is then kept or dropped. Three ways, by the platform: nodes
+ * with one core follow changes along the graph (links.h); nodes with several cores decode the rest of the order; with
+ * ports, or memory that binds, every trial is decoded as a whole through a `struct schedule`. */
 #pragma once
 #include "plan/list/schedule.h"
+#include "plan/search/links.h"
 #include "plan/search/problem.h"
 
 struct solution {
@@ -44,7 +46,8 @@ struct decoder {
     double *longest; /* longest[i]: latest finish among the first i positions of the current solution */
     uint32_t stride, ncores;
 
-    struct schedule *schedule; /* NULL: contention-free */
+    struct links *links;       /* one core a node and no contention; else NULL, and all below `the trial` serves */
+    struct schedule *schedule; /* ports or memory; else NULL */
 };
 
 struct decoder *decoder_new(const struct problem *p);

@@ -202,8 +202,8 @@ static void with_ports(void)
 
 int main(void)
 {
-    compare("identical or related nodes", &(struct fixture_shape){.tasks = 6, .nodes = 2, .cores = 1}, 90);
-    compare("three nodes", &(struct fixture_shape){.tasks = 5, .nodes = 3, .cores = 1, .fractions = true}, 90);
+    compare("identical or related nodes", &(struct fixture_shape){.tasks = 7, .nodes = 2, .cores = 1}, 90);
+    compare("three nodes", &(struct fixture_shape){.tasks = 6, .nodes = 3, .cores = 1, .fractions = true}, 90);
     compare("unrelated times, links that differ",
             &(struct fixture_shape){.tasks = 5, .nodes = 3, .cores = 1, .unrelated = true, .links = true}, 90);
     compare("some tasks only on some nodes",

@@ -1,0 +1,144 @@
+/* The cluster files of HetPart: {"groups":[{"number":18,"memory":3,"speed":1}]}. Node j of group i is named "group<i>-<j>", from 1.
+ *
+ * Memory is relative there: the reader's option memory-unit multiplies it. BandwInside and BandwOutside, where every group states
+ * them, are the bandwidths within a group and to other groups (of two groups the smaller counts). */
+#include "base/array.h"
+#include "base/quantity.h"
+#include "formats/format.h"
+#include "formats/json_field.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_NODES = 1000000, MOST_LINKED_NODES = 2048 };
+
+struct group {
+    uint32_t first, count;
+    double inside, outside; /* NAN: not stated */
+};
+
+static int sniff_cluster(const char *path, const char *text, size_t length)
+{
+    (void)path;
+    size_t head = length < 4096 ? length : 4096, i = 0;
+    while (i < head && isspace((unsigned char)text[i]))
+        i++;
+    if (i == head || text[i] != '{' || !memmem(text, head, "\"groups\"", 8))
+        return 0;
+    return memmem(text, head, "\"number\"", 8) ? 3 : 2;
+}
+
+static bool memory_unit(const struct format_source *source, double *unit, struct error *err)
+{
+    const char *text = format_option(source, "memory-unit");
+    *unit = 1;
+    if (text && (!quantity_bytes(text, strlen(text), unit) || *unit <= 0))
+        return error_set(err, ERROR_INPUT, "memory-unit is '%s'; expected a size above 0, such as 1G",
+                         text);
+    return true;
+}
+
+static bool add_group(const struct json *j, json_ref v, uint32_t number, double unit, uint32_t first,
+                      struct platform_builder *b, struct group *out, struct error *err)
+{
+    char what[32];
+    snprintf(what, sizeof what, "group %u", number);
+    double count = NAN, memory = NAN, speed = 1;
+    *out = (struct group){.first = first, .inside = NAN, .outside = NAN};
+    if (!json_field_is(j, v, JSON_OBJECT, what, err) ||
+        json_field_need(j, v, "number", JSON_NUMBER, what, err) == JSON_NONE ||
+        !json_field_number(j, v, "number", 0, &count, what, err) ||
+        !json_field_number(j, v, "memory", 0, &memory, what, err) ||
+        !json_field_number(j, v, "speed", 0, &speed, what, err) ||
+        !json_field_number(j, v, "BandwInside", 0, &out->inside, what, err) ||
+        !json_field_number(j, v, "BandwOutside", 0, &out->outside, what, err))
+        return false;
+    if (count != floor(count) || count > MOST_NODES - first)
+        return json_error(j, v, err, "%s: number is %g; expected a whole number, at most %d nodes in all",
+                          what, count, MOST_NODES);
+    out->count = (uint32_t)count;
+    size_t line = json_line(j, v);
+    for (uint32_t i = 0; i < out->count; i++) {
+        char name[48];
+        int n = snprintf(name, sizeof name, "group%u-%u", number, i + 1);
+        uint32_t node = platform_builder_node(b, name, (size_t)n, line);
+        platform_builder_speed(b, node, speed, line);
+        if (!isnan(memory))
+            platform_builder_memory(b, node, memory * unit, line);
+    }
+    return true;
+}
+
+static void add_links(struct platform_builder *b, const struct group *groups, size_t n, uint32_t nodes)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(groups[i].inside) || isnan(groups[i].outside) || nodes > MOST_LINKED_NODES)
+            return;
+    }
+    for (size_t g = 0; g < n; g++) {
+        for (uint32_t x = groups[g].first; x < groups[g].first + groups[g].count; x++) {
+            for (uint32_t y = x + 1; y < groups[g].first + groups[g].count; y++)
+                platform_builder_link(b, x, y, groups[g].inside, NAN, 0);
+            for (size_t h = g + 1; h < n; h++) {
+                double outside = fmin(groups[g].outside, groups[h].outside);
+                for (uint32_t y = groups[h].first; y < groups[h].first + groups[h].count; y++)
+                    platform_builder_link(b, x, y, outside, NAN, 0);
+            }
+        }
+    }
+}
+
+static bool read_groups(const struct json *j, const struct format_source *source,
+                        struct platform_builder *b, struct error *err)
+{
+    double unit;
+    if (!memory_unit(source, &unit, err) || !json_field_is(j, 0, JSON_OBJECT, "the document", err))
+        return false;
+    json_ref list = json_field_need(j, 0, "groups", JSON_ARRAY, "the document", err);
+    if (list == JSON_NONE)
+        return false;
+    ARRAY(struct group) groups = {0};
+    uint32_t nodes = 0;
+    bool good = true;
+    for (json_ref v = json_first(j, list); good && v != JSON_NONE && !platform_builder_failed(b);
+         v = json_next_element(j, list, v)) {
+        struct group g;
+        good = add_group(j, v, (uint32_t)groups.n + 1, unit, nodes, b, &g, err);
+        array_push(&groups, g);
+        nodes += g.count;
+    }
+    if (good && !platform_builder_failed(b))
+        add_links(b, groups.at, groups.n, nodes);
+    array_free(&groups);
+    return good;
+}
+
+static struct platform *read_platform(const struct format_source *source, struct error *err)
+{
+    struct json j;
+    if (!json_parse(&j, source->path, source->text, source->length, err))
+        return NULL;
+    struct platform_builder *b = platform_builder_new(source->path);
+    const char *base = file_basename(source->path), *dot = strrchr(base, '.');
+    platform_builder_name(b, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    struct error own = {0};
+    struct platform *p = NULL;
+    if (read_groups(&j, source, b, &own)) {
+        p = platform_builder_finish(b, err);
+    } else {
+        error_set(err, own.kind, "%s", own.text);
+        platform_builder_free(b);
+    }
+    json_free(&j);
+    return p;
+}
+
+const struct format format_hetpart_cluster = {
+    .name = "hetpart-cluster",
+    .summary = "HetPart cluster JSON: groups of equal nodes",
+    .suffixes = NULL,
+    .sniff = sniff_cluster,
+    .read_platform = read_platform,
+    .options = "memory-unit=SIZE   multiply the memory of every node (relative in these files; default 1)",
+};

@@ -1,0 +1,200 @@
+/* Writing the plan file; reading is in plan_json_read.c. */
+#include "base/json.h"
+#include "formats/format.h"
+
+#include <math.h>
+#include <string.h>
+
+struct writer {
+    struct json_writer j;
+    const struct plan *plan;
+    const struct workflow *w;
+    const struct platform *p; /* NULL: the plan is for none */
+    struct strbuf label;
+};
+
+static const char *object_label(struct writer *s, uint32_t object)
+{
+    const struct workflow *w = s->w;
+    if (w->object_name[object])
+        return workflow_text(w, w->object_name[object]);
+    strbuf_clear(&s->label);
+    strbuf_printf(&s->label, "%s->%s", workflow_task_name(w, w->producer[object]),
+                  workflow_task_name(w, w->succ_task[w->object_edge[object]]));
+    return s->label.at;
+}
+
+static void put_text(struct json_writer *j, const char *key, const char *own, const char *otherwise)
+{
+    const char *text = own ? own : otherwise;
+    if (text && *text)
+        json_put_string(j, key, text);
+}
+
+static void write_head(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    json_put_string(j, "schema", "weft-plan/1");
+    json_write_key(j, "workflow");
+    json_write_object_inline(j);
+    put_text(j, "name", plan->workflow_name, workflow_text(s->w, s->w->name));
+    put_text(j, "file", plan->workflow_file, workflow_text(s->w, s->w->file));
+    json_put_integer(j, "tasks", s->w->ntasks);
+    json_put_integer(j, "edges", s->w->npairs);
+    json_write_end_object(j);
+    if (s->p) {
+        json_write_key(j, "platform");
+        json_write_object_inline(j);
+        put_text(j, "name", plan->platform_name, pool_text(&s->p->text, s->p->name));
+        put_text(j, "file", plan->platform_file, pool_text(&s->p->text, s->p->file));
+        json_put_integer(j, "nodes", s->p->nnodes);
+        json_write_end_object(j);
+    }
+    put_text(j, "planner", plan->planner, NULL);
+    json_write_key(j, "options");
+    json_write_object_inline(j);
+    for (size_t i = 0; i < plan->options.n; i++)
+        json_put_string(j, plan->options.at[i].name, plan->options.at[i].value);
+    json_write_end_object(j);
+    json_write_key(j, "seed");
+    json_write_unsigned(j, plan->seed);
+    json_put_number(j, "planning_seconds", plan->planning_seconds);
+    json_put_string(j, "kind", plan_kind_name(plan->kind));
+    json_write_key(j, "objectives");
+    json_write_object_inline(j);
+    for (uint32_t i = 0; i < plan->nobjectives; i++) {
+        if (isfinite(plan->objectives[i].value))
+            json_put_number(j, plan->objectives[i].name, plan->objectives[i].value);
+    }
+    json_write_end_object(j);
+}
+
+static void write_placements(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    json_write_key(j, "placements");
+    json_write_array(j);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *x = &plan->placements.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "task", workflow_task_name(s->w, x->task));
+        json_put_integer(j, "copy", x->copy);
+        json_put_string(j, "node", platform_node_name(s->p, x->node));
+        json_put_integer(j, "core", x->core);
+        json_put_number(j, "start", x->start);
+        json_put_number(j, "finish", x->finish);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    json_write_key(j, "transfers");
+    json_write_array(j);
+    for (size_t i = 0; i < plan->transfers.n; i++) {
+        const struct transfer *x = &plan->transfers.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "object", object_label(s, x->object));
+        json_put_string(j, "from", platform_node_name(s->p, x->from));
+        json_put_string(j, "to", platform_node_name(s->p, x->to));
+        json_put_number(j, "start", x->start);
+        json_put_number(j, "finish", x->finish);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+static void write_tasks(struct writer *s, const char *key, const uint32_t *tasks, size_t count)
+{
+    json_write_key(&s->j, key);
+    json_write_array_inline(&s->j);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(&s->j, workflow_task_name(s->w, tasks[i]));
+    json_write_end_array(&s->j);
+}
+
+static void write_parts(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    json_write_key(j, "parts");
+    json_write_array(j);
+    for (size_t i = 0; i < plan->parts.n; i++) {
+        const struct part *x = &plan->parts.at[i];
+        json_write_object_inline(j);
+        json_put_integer(j, "id", (int64_t)i);
+        json_put_string(j, "root", workflow_task_name(s->w, x->root));
+        json_put_string(j, "node", platform_node_name(s->p, x->node));
+        write_tasks(s, "tasks", plan->tasks.at + x->tasks, x->count);
+        if (isfinite(x->memory))
+            json_put_number(j, "memory", x->memory);
+        if (x->order != NONE)
+            write_tasks(s, "order", plan->tasks.at + x->order, x->count);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+static void write_clusters(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    json_put_bool(j, "pipelined", plan->pipelined);
+    json_put_integer(j, "ports", plan->ports);
+    json_write_key(j, "clusters");
+    json_write_array(j);
+    for (size_t i = 0; i < plan->clusters.n; i++) {
+        const struct cluster *x = &plan->clusters.at[i];
+        json_write_object_inline(j);
+        json_put_integer(j, "id", (int64_t)i);
+        write_tasks(s, "tasks", plan->tasks.at + x->tasks, x->ntasks);
+        write_tasks(s, "duplicates", plan->tasks.at + x->duplicates, x->nduplicates);
+        json_put_number(j, "replicas", x->replicas);
+        json_write_key(j, "nodes");
+        json_write_array_inline(j);
+        for (uint32_t k = 0; k < x->nnodes; k++)
+            json_write_string(j, platform_node_name(s->p, plan->nodes.at[x->nodes + k]));
+        json_write_end_array(j);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+static void write_order(struct writer *s)
+{
+    struct json_writer *j = &s->j;
+    const struct plan *plan = s->plan;
+    put_text(j, "verdict", plan->verdict, NULL);
+    put_text(j, "proof", plan->proof, NULL);
+    write_tasks(s, "order", plan->order.at, plan->order.n);
+    json_write_key(j, "eligible");
+    json_write_array_inline(j);
+    for (size_t i = 0; i < plan->eligible.n; i++)
+        json_write_integer(j, plan->eligible.at[i]);
+    json_write_end_array(j);
+}
+
+void plan_json_write(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                     struct strbuf *out)
+{
+    struct writer s = {.plan = plan, .w = w, .p = p};
+    json_write_start(&s.j, out, true);
+    json_write_object(&s.j);
+    write_head(&s);
+    if (plan->notes.n) {
+        json_write_key(&s.j, "notes");
+        json_write_array(&s.j);
+        for (size_t i = 0; i < plan->notes.n; i++)
+            json_write_string(&s.j, plan->notes.at[i]);
+        json_write_end_array(&s.j);
+    }
+    if (plan->kind == PLAN_PARTITION)
+        write_parts(&s);
+    if (plan->kind == PLAN_STREAM)
+        write_clusters(&s);
+    if (plan->kind == PLAN_ORDER)
+        write_order(&s);
+    if (plan->kind == PLAN_STATIC || plan->placements.n || plan->transfers.n)
+        write_placements(&s);
+    json_write_end_object(&s.j);
+    strbuf_free(&s.label);
+}

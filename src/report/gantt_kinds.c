@@ -1,0 +1,369 @@
+/* Pictures of the plans that are no Gantt charts by nature: partitions, streams, orders. */
+#include "report/gantt_kinds.h"
+#include "report/chart.h"
+#include "report/human.h"
+#include "report/svg.h"
+#include "report/timeline.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tasks of a part or cluster: entries of plan->tasks that are there. */
+static uint32_t entries(const struct plan *plan, uint32_t first, uint32_t count)
+{
+    if (first > plan->tasks.n)
+        return 0;
+    uint32_t left = (uint32_t)(plan->tasks.n - first);
+    return count < left ? count : left;
+}
+
+static double work_of(const struct plan *plan, const struct workflow *w, uint32_t first,
+                      uint32_t count)
+{
+    double work = 0;
+    count = entries(plan, first, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (plan->tasks.at[first + i] < w->ntasks)
+            work += w->work[plan->tasks.at[first + i]];
+    return work;
+}
+
+static double speed_of(const struct platform *p, uint32_t node)
+{
+    return node < p->nnodes && p->speed[node] > 0 ? p->speed[node] : 1;
+}
+
+/* ---- partitions ---- */
+
+struct part_edge {
+    uint32_t from, to;
+    double size;
+};
+
+typedef ARRAY(struct part_edge) part_edges;
+
+static double transfer_time(const struct platform *p, uint32_t a, uint32_t b, double size)
+{
+    double time = a < p->nnodes && b < p->nnodes ? platform_transfer(p, a, b, size) : 0;
+    return isfinite(time) ? time : 0;
+}
+
+static void edges_between(const struct plan *plan, const struct workflow *w, part_edges *edges,
+                          double *input)
+{
+    uint32_t *part = mem_new(uint32_t, w->ntasks + 1);
+    memset(part, 0xff, (w->ntasks + 1) * sizeof *part);
+    for (uint32_t i = 0; i < plan->parts.n; i++) {
+        const struct part *pt = &plan->parts.at[i];
+        uint32_t count = entries(plan, pt->tasks, pt->count);
+        for (uint32_t k = 0; k < count; k++)
+            if (plan->tasks.at[pt->tasks + k] < w->ntasks)
+                part[plan->tasks.at[pt->tasks + k]] = i;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (part[t] == NONE)
+            continue;
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
+            uint32_t from = part[w->pred_task[e]], object = w->pred_object[e];
+            if (from != part[t] && from != NONE)
+                array_push(edges,
+                           (struct part_edge){from, part[t], object == NONE ? 0 : w->size[object]});
+        }
+        for (uint32_t e = w->input_off ? w->input_off[t] : 0;
+             w->input_off && e < w->input_off[t + 1]; e++)
+            input[part[t]] += w->size[w->input_object[e]];
+    }
+    free(part);
+}
+
+void gantt_part_times(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                      double *start, double *arrived, double *finish)
+{
+    uint32_t n = (uint32_t)plan->parts.n;
+    part_edges edges = {0};
+    double *input = mem_new_zero(double, n + 1);
+    edges_between(plan, w, &edges, input);
+    uint32_t *waits = mem_new_zero(uint32_t, n + 1), *off = mem_new_zero(uint32_t, n + 2);
+    uint32_t *out = mem_new(uint32_t, edges.n + 1), *queue = mem_new(uint32_t, n + 1), tail = 0;
+    for (size_t e = 0; e < edges.n; e++) {
+        waits[edges.at[e].to]++;
+        off[edges.at[e].from + 2]++;
+    }
+    for (uint32_t i = 2; i <= n; i++)
+        off[i] += off[i - 1];
+    for (size_t e = 0; e < edges.n; e++)
+        out[off[edges.at[e].from + 1]++] = (uint32_t)e;
+    for (uint32_t i = 0; i < n; i++) {
+        start[i] = arrived[i] = finish[i] = 0;
+        if (!waits[i]) {
+            arrived[i] = p->bandwidth > 0 ? input[i] / p->bandwidth : 0;
+            queue[tail++] = i;
+        }
+    }
+    /* Parts in a circle (no valid partition) are never reached and stay at 0. */
+    for (uint32_t head = 0; head < tail; head++) {
+        uint32_t i = queue[head];
+        const struct part *pt = &plan->parts.at[i];
+        finish[i] = arrived[i] + work_of(plan, w, pt->tasks, pt->count) / speed_of(p, pt->node);
+        for (uint32_t k = off[i]; k < off[i + 1]; k++) {
+            const struct part_edge *e = &edges.at[out[k]];
+            double at = finish[i] + transfer_time(p, pt->node, plan->parts.at[e->to].node, e->size);
+            if (at >= arrived[e->to]) {
+                arrived[e->to] = at;
+                start[e->to] = finish[i];
+            }
+            if (--waits[e->to] == 0)
+                queue[tail++] = e->to;
+        }
+    }
+    free(input);
+    free(waits);
+    free(off);
+    free(out);
+    free(queue);
+    array_free(&edges);
+}
+
+struct node_plan {
+    const struct plan *plan;
+    const struct workflow *w;
+    const struct platform *p;
+};
+
+static const char *lane_node(void *context, uint32_t node)
+{
+    const struct node_plan *c = context;
+    return node < c->p->nnodes ? platform_node_name(c->p, node) : "?";
+}
+
+/* Nodes that something is on, ascending; lane_of[node] for each. The caller frees. */
+static uint32_t *used_nodes(const struct platform *p, const uint8_t *used, struct timeline *t)
+{
+    uint32_t *lane = mem_new_zero(uint32_t, p->nnodes + 1);
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        if (used[n]) {
+            lane[n] = (uint32_t)t->lanes.n;
+            array_push(&t->lanes, n);
+        }
+    return lane;
+}
+
+static void describe_part(void *context, const struct timeline_bar *bar, bool whole,
+                          struct strbuf *out)
+{
+    const struct node_plan *c = context;
+    const struct part *pt = &c->plan->parts.at[bar->id];
+    const char *root = pt->root < c->w->ntasks ? workflow_task_name(c->w, pt->root) : "?";
+    if (!whole) {
+        strbuf_printf(out, "%s (%u)", root, pt->count);
+        return;
+    }
+    char text[HUMAN_SIZE];
+    if (bar->faint) {
+        strbuf_printf(out, "input of part %s: %s", root,
+                      human_seconds(text, bar->finish - bar->start));
+        return;
+    }
+    strbuf_printf(out, "part of %u tasks with root %s on %s: ", pt->count, root,
+                  lane_node(context, pt->node));
+    strbuf_printf(out, "%s to ", human_number(text, bar->start));
+    strbuf_printf(out, "%s", human_number(text, bar->finish));
+    if (isfinite(pt->memory))
+        strbuf_printf(out, ", memory %s", human_bytes(text, pt->memory));
+}
+
+void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
+                         const struct platform *p, struct strbuf *out,
+                         const struct gantt_options *options)
+{
+    struct node_plan c = {plan, w, p};
+    uint32_t n = (uint32_t)plan->parts.n;
+    double *start = mem_new(double, n + 1), *arrived = mem_new(double, n + 1),
+           *finish = mem_new(double, n + 1);
+    gantt_part_times(plan, w, p, start, arrived, finish);
+    uint8_t *used = mem_new_zero(uint8_t, p->nnodes + 1);
+    double makespan = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (plan->parts.at[i].node < p->nnodes)
+            used[plan->parts.at[i].node] = 1;
+        makespan = fmax(makespan, finish[i]);
+    }
+    struct timeline t = {
+        .context = &c,
+        .group_name = lane_node,
+        .describe = describe_part,
+        .end = makespan,
+        .end_label = "makespan",
+        .width = options ? options->width : 0,
+    };
+    uint32_t *lane = used_nodes(p, used, &t);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = plan->parts.at[i].node;
+        if (node >= p->nnodes)
+            continue;
+        if (arrived[i] > start[i])
+            array_push(&t.bars, (struct timeline_bar){start[i], arrived[i], lane[node], 1, i,
+                                                      SVG_COLOURS, true, true});
+        array_push(&t.bars, (struct timeline_bar){arrived[i], finish[i], lane[node], 1, i,
+                                                  (uint8_t)(i % SVG_COLOURS), false, false});
+    }
+    struct strbuf text = {0};
+    char number[HUMAN_SIZE];
+    strbuf_printf(&text, "makespan %s, ", human_seconds(number, makespan));
+    strbuf_printf(&text, "%s tasks in ", human_count(number, w->ntasks));
+    strbuf_printf(&text, "%u parts on %zu of %u nodes", n, (size_t)t.lanes.n, p->nnodes);
+    t.title = gantt_title(plan, w, p, options);
+    t.subtitle = strbuf_steal(&text);
+    t.note = mem_copy_string("A part starts when the whole part before it has ended and its input "
+                             "(pale) has arrived; labels are root (tasks).");
+    timeline_svg(&t, out);
+    free(lane);
+    free(used);
+    free(start);
+    free(arrived);
+    free(finish);
+}
+
+/* ---- streams ---- */
+
+static void describe_cluster(void *context, const struct timeline_bar *bar, bool whole,
+                             struct strbuf *out)
+{
+    const struct node_plan *c = context;
+    const struct cluster *cl = &c->plan->clusters.at[bar->id];
+    uint32_t count = entries(c->plan, cl->tasks, cl->ntasks);
+    if (whole)
+        strbuf_printf(out, "cluster %u on %u nodes, %u tasks, %u duplicates: ", bar->id, cl->nnodes,
+                      cl->ntasks, cl->nduplicates);
+    for (uint32_t i = 0; i < count && i < 30; i++) {
+        uint32_t task = c->plan->tasks.at[cl->tasks + i];
+        strbuf_printf(out, "%s%s", i ? " " : "",
+                      task < c->w->ntasks ? workflow_task_name(c->w, task) : "?");
+    }
+    if (count > 30)
+        strbuf_add(out, " ...");
+    char text[HUMAN_SIZE];
+    if (whole)
+        strbuf_printf(out, "; busy %s for each item of the stream",
+                      human_seconds(text, bar->finish - bar->start));
+}
+
+/* A bar is the time that a node works for each item of the stream: its clusters' work, shared among
+ * the nodes of the cluster. The dashed line is the time between items: no bar may pass it. */
+void gantt_stream_svg(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                      struct strbuf *out, const struct gantt_options *options)
+{
+    struct node_plan c = {plan, w, p};
+    double throughput = plan_objective(plan, "throughput"),
+           latency = plan_objective(plan, "latency");
+    struct timeline t = {
+        .context = &c,
+        .group_name = lane_node,
+        .describe = describe_cluster,
+        .end = throughput > 0 ? 1 / throughput : NAN,
+        .end_label = "an item every",
+        .width = options ? options->width : 0,
+    };
+    uint8_t *used = mem_new_zero(uint8_t, p->nnodes + 1);
+    double *busy = mem_new_zero(double, p->nnodes + 1);
+    for (size_t i = 0; i < plan->nodes.n; i++)
+        if (plan->nodes.at[i] < p->nnodes)
+            used[plan->nodes.at[i]] = 1;
+    uint32_t *lane = used_nodes(p, used, &t);
+    for (uint32_t i = 0; i < plan->clusters.n; i++) {
+        const struct cluster *cl = &plan->clusters.at[i];
+        double work = work_of(plan, w, cl->tasks, cl->ntasks) +
+                      work_of(plan, w, cl->duplicates, cl->nduplicates);
+        for (uint32_t k = 0; k < cl->nnodes && cl->nodes + k < plan->nodes.n; k++) {
+            uint32_t node = plan->nodes.at[cl->nodes + k];
+            if (node >= p->nnodes)
+                continue;
+            double time = work / speed_of(p, node) / cl->nnodes;
+            array_push(&t.bars, (struct timeline_bar){busy[node], busy[node] + time, lane[node], 1,
+                                                      i, (uint8_t)(i % SVG_COLOURS), false, false});
+            busy[node] += time;
+        }
+    }
+    struct strbuf text = {0};
+    char number[HUMAN_SIZE];
+    strbuf_printf(&text, "%zu clusters of %s tasks on %zu of %u nodes", plan->clusters.n,
+                  human_count(number, w->ntasks), t.lanes.n, p->nnodes);
+    if (throughput > 0)
+        strbuf_printf(&text, ", %s items a second", human_number(number, throughput));
+    if (latency > 0)
+        strbuf_printf(&text, ", latency %s", human_seconds(number, latency));
+    t.title = gantt_title(plan, w, p, options);
+    t.subtitle = strbuf_steal(&text);
+    t.note =
+        mem_copy_string("Bars: time a node works for each item of the stream. Colours: clusters.");
+    timeline_svg(&t, out);
+    free(lane);
+    free(used);
+    free(busy);
+}
+
+/* ---- orders ---- */
+
+/* Eligible tasks (all predecessors executed, itself not) after 0, 1 ... n executions. The caller
+ * frees. */
+static double *eligible_counts(const struct plan *plan, const struct workflow *w)
+{
+    double *count = mem_new_zero(double, plan->order.n + 1);
+    uint32_t *waits = mem_new_zero(uint32_t, w->ntasks + 1);
+    uint8_t *done = mem_new_zero(uint8_t, w->ntasks + 1);
+    double eligible = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        waits[t] = w->pred_off[t + 1] - w->pred_off[t];
+        eligible += waits[t] == 0;
+    }
+    count[0] = eligible;
+    for (size_t i = 0; i < plan->order.n; i++) {
+        uint32_t t = plan->order.at[i];
+        if (t < w->ntasks && !done[t]) {
+            done[t] = 1;
+            eligible -= waits[t] == 0;
+            for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+                eligible += --waits[w->succ_task[e]] == 0 && !done[w->succ_task[e]];
+        }
+        count[i + 1] = eligible;
+    }
+    free(waits);
+    free(done);
+    return count;
+}
+
+void gantt_order_svg(const struct plan *plan, const struct workflow *w, const struct platform *p,
+                     struct strbuf *out, const struct gantt_options *options)
+{
+    size_t n = plan->order.n + 1;
+    double *y = eligible_counts(plan, w), *x = mem_new(double, n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (double)i;
+        if (plan->eligible.n == n)
+            y[i] = plan->eligible.at[i];
+    }
+    struct strbuf title = {0};
+    char *head = gantt_title(plan, w, p, options), number[HUMAN_SIZE];
+    strbuf_add(&title, head);
+    if (plan->verdict)
+        strbuf_printf(&title, ": %s", plan->verdict);
+    if (!isnan(plan_objective(plan, "area")))
+        strbuf_printf(&title, ", area %s", human_number(number, plan_objective(plan, "area")));
+    struct chart_series series = {.x = x, .y = y, .n = n, .steps = true};
+    struct chart chart = {
+        .title = strbuf_text(&title),
+        .x_title = "tasks executed",
+        .y_title = "tasks eligible",
+        .width = options && options->width > 0 ? options->width : 900,
+        .y_from_zero = true,
+        .series = &series,
+        .nseries = 1,
+    };
+    report_line_chart(&chart, out);
+    free(head);
+    strbuf_free(&title);
+    free(x);
+    free(y);
+}

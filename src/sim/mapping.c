@@ -1,0 +1,268 @@
+#include "sim/mapping.h"
+#include "base/mem.h"
+#include "model/graph.h"
+
+static bool check_clusters(const struct workflow *w, const struct platform *p,
+                           const struct plan *plan, uint32_t *home, struct error *err)
+{
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        home[t] = NONE;
+    uint32_t *inside = mem_new(uint32_t, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        inside[t] = NONE;
+    bool good = true;
+    for (size_t c = 0; c < plan->clusters.n && good; c++) {
+        const struct cluster *x = &plan->clusters.at[c];
+        if (x->tasks > plan->tasks.n || x->ntasks > plan->tasks.n - x->tasks ||
+            x->duplicates > plan->tasks.n || x->nduplicates > plan->tasks.n - x->duplicates ||
+            x->nodes > plan->nodes.n || x->nnodes > plan->nodes.n - x->nodes)
+            good = error_set(err, ERROR_INPUT, "cluster %zu of the plan is not whole", c);
+        else if (!x->nnodes)
+            good = error_set(err, ERROR_INPUT, "cluster %zu of the plan has no nodes", c);
+        for (uint32_t k = 0; k < x->nnodes && good; k++)
+            if (plan->nodes.at[x->nodes + k] >= p->nnodes)
+                good = error_set(err, ERROR_INPUT,
+                                 "the plan does not belong to this platform: cluster %zu is on "
+                                 "node number %u of %u",
+                                 c, plan->nodes.at[x->nodes + k], p->nnodes);
+        for (uint32_t k = 0; k < x->ntasks + x->nduplicates && good; k++) {
+            bool at_home = k < x->ntasks;
+            uint32_t t = plan->tasks.at[at_home ? x->tasks + k : x->duplicates + k - x->ntasks];
+            if (t >= w->ntasks)
+                good = error_set(err, ERROR_INPUT,
+                                 "the plan does not belong to this workflow: cluster %zu holds "
+                                 "task number %u of %u",
+                                 c, t, w->ntasks);
+            else if (inside[t] == c)
+                good = error_set(err, ERROR_INPUT, "task '%s' stands twice in cluster %zu",
+                                 workflow_task_name(w, t), c);
+            else if (at_home && home[t] != NONE)
+                good = error_set(err, ERROR_INPUT, "task '%s' is at home in clusters %u and %zu",
+                                 workflow_task_name(w, t), home[t], c);
+            else {
+                inside[t] = (uint32_t)c;
+                if (at_home)
+                    home[t] = (uint32_t)c;
+            }
+        }
+    }
+    for (uint32_t t = 0; t < w->ntasks && good; t++)
+        if (home[t] == NONE)
+            good = error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this workflow: task '%s' is at home in "
+                             "no cluster",
+                             workflow_task_name(w, t));
+    free(inside);
+    return good;
+}
+
+struct sort_key {
+    double level;
+    uint32_t rank, minor, value;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level > y->level ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->minor != y->minor)
+        return x->minor < y->minor ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+struct draft_feed {
+    uint32_t sender, object, from_task, to, edge;
+    double level; /* largest over its edges */
+};
+
+struct build {
+    struct mapping *m;
+    const struct workflow *w;
+    const struct plan *plan;
+    uint32_t *home, *rank;
+    double *bottom;
+    double latency, per_byte;
+    uint32_t *copy_off, *copy_of; /* by task: its copies */
+    ARRAY(struct draft_feed) drafts;
+};
+
+static void make_copies(struct build *b)
+{
+    struct mapping *m = b->m;
+    const struct workflow *w = b->w;
+    ARRAY(struct sort_key) keys = {0};
+    for (size_t c = 0; c < b->plan->clusters.n; c++) {
+        const struct cluster *x = &b->plan->clusters.at[c];
+        for (uint32_t k = 0; k < x->ntasks + x->nduplicates; k++) {
+            uint32_t t =
+                b->plan->tasks.at[k < x->ntasks ? x->tasks + k : x->duplicates + k - x->ntasks];
+            array_push(&keys, (struct sort_key){b->bottom[t], b->rank[t], (uint32_t)c, t});
+        }
+    }
+    if (keys.n)
+        qsort(keys.at, keys.n, sizeof *keys.at, compare_keys);
+    m->ncopies = (uint32_t)keys.n;
+    m->copies = mem_new_zero(struct copy, keys.n + 1);
+    b->copy_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    b->copy_of = mem_new(uint32_t, keys.n);
+    for (size_t i = 0; i < keys.n; i++) {
+        uint32_t t = keys.at[i].value;
+        m->copies[i] = (struct copy){.task = t, .cluster = keys.at[i].minor};
+        m->copies[i].is_exit = w->succ_off[t] == w->succ_off[t + 1] && b->home[t] == keys.at[i].minor;
+        m->nexits += m->copies[i].is_exit;
+        b->copy_off[t + 1]++;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        b->copy_off[t + 1] += b->copy_off[t];
+    uint32_t *fill = mem_new(uint32_t, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        fill[t] = b->copy_off[t];
+    for (uint32_t i = 0; i < m->ncopies; i++)
+        b->copy_of[fill[m->copies[i].task]++] = i;
+    free(fill);
+    array_free(&keys);
+}
+
+static uint32_t copy_in(const struct build *b, uint32_t task, uint32_t cluster)
+{
+    for (uint32_t k = b->copy_off[task]; k < b->copy_off[task + 1]; k++)
+        if (b->m->copies[b->copy_of[k]].cluster == cluster)
+            return b->copy_of[k];
+    return NONE;
+}
+
+/* Local followers and feeds, from the consumers' side. Feeds of one (sender, object, cluster) are made once. */
+static void connect(struct build *b)
+{
+    struct mapping *m = b->m;
+    const struct workflow *w = b->w;
+    ARRAY(struct sort_key) locals = {0}; /* (copy, follower) */
+    ARRAY(struct sort_key) wants = {0};  /* (sender, object, cluster | waiter): see below */
+    for (uint32_t i = 0; i < m->ncopies; i++) {
+        struct copy *c = &m->copies[i];
+        uint32_t before = NONE;
+        for (uint32_t e = w->pred_off[c->task]; e < w->pred_off[c->task + 1]; e++) {
+            uint32_t from = w->pred_task[e], object = w->pred_object[e];
+            uint32_t beside = copy_in(b, from, c->cluster);
+            if (beside != NONE) {
+                if (from != before) { /* several objects of one producer: one wait */
+                    array_push(&locals, (struct sort_key){0, beside, i, 0});
+                    c->inputs++;
+                }
+            } else {
+                uint32_t sender = copy_in(b, from, b->home[from]);
+                double size = object == NONE ? 0 : w->size[object];
+                double wt = object == NONE ? 0 : b->latency + size * b->per_byte;
+                array_push(&b->drafts,
+                           (struct draft_feed){sender, object, from, c->cluster, e,
+                                               wt + b->bottom[c->task]});
+                array_push(&wants, (struct sort_key){0, i, 0, 0});
+                c->inputs++;
+            }
+            before = from;
+        }
+    }
+    /* locals by copy */
+    if (locals.n)
+        qsort(locals.at, locals.n, sizeof *locals.at, compare_keys);
+    m->local = mem_new(uint32_t, locals.n);
+    size_t at = 0;
+    for (uint32_t i = 0; i <= m->ncopies; i++) {
+        m->copies[i].local_off = (uint32_t)at;
+        for (; at < locals.n && locals.at[at].rank == i; at++)
+            m->local[at] = locals.at[at].minor;
+    }
+    array_free(&locals);
+    for (size_t i = 0; i < b->drafts.n; i++)
+        wants.at[i].value = (uint32_t)i;
+
+    /* drafts that are the same feed, side by side: sort by (sender, object, cluster) */
+    struct sort_key *order = mem_new(struct sort_key, b->drafts.n);
+    for (size_t i = 0; i < b->drafts.n; i++) {
+        const struct draft_feed *d = &b->drafts.at[i];
+        order[i] = (struct sort_key){-(double)d->sender, d->object, d->to, (uint32_t)i};
+    }
+    if (b->drafts.n)
+        qsort(order, b->drafts.n, sizeof *order, compare_keys);
+    m->feeds = mem_new_zero(struct feed, b->drafts.n + 1);
+    m->waiters = mem_new(uint32_t, b->drafts.n);
+    double *level = mem_new(double, b->drafts.n + 1);
+    uint32_t *edge = mem_new(uint32_t, b->drafts.n + 1);
+    uint32_t *sender = mem_new(uint32_t, b->drafts.n + 1);
+    for (size_t i = 0; i < b->drafts.n; i++) {
+        const struct draft_feed *d = &b->drafts.at[order[i].value];
+        bool same = i && order[i].level == order[i - 1].level && order[i].rank == order[i - 1].rank &&
+                    order[i].minor == order[i - 1].minor;
+        if (!same) {
+            m->feeds[m->nfeeds] = (struct feed){d->object, d->to, 0, (uint32_t)i};
+            level[m->nfeeds] = d->level;
+            edge[m->nfeeds] = d->edge;
+            sender[m->nfeeds++] = d->sender;
+        } else {
+            if (d->level > level[m->nfeeds - 1])
+                level[m->nfeeds - 1] = d->level;
+        }
+        m->waiters[i] = wants.at[order[i].value].rank;
+    }
+    m->feeds[m->nfeeds].waiter_off = (uint32_t)b->drafts.n;
+    uint32_t f = 0;
+    for (uint32_t i = 0; i <= m->ncopies; i++) {
+        m->copies[i].feed_off = f;
+        while (f < m->nfeeds && sender[f] == i)
+            f++;
+    }
+    /* ranks */
+    for (uint32_t i = 0; i < m->nfeeds; i++)
+        order[i] = (struct sort_key){level[i], b->rank[m->copies[sender[i]].task], edge[i], i};
+    if (m->nfeeds)
+        qsort(order, m->nfeeds, sizeof *order, compare_keys);
+    for (uint32_t i = 0; i < m->nfeeds; i++)
+        m->feeds[order[i].value].rank = i;
+    free(order);
+    free(level);
+    free(edge);
+    free(sender);
+    array_free(&wants);
+}
+
+bool mapping_build(struct mapping *m, const struct workflow *w, const struct platform *p,
+                   const struct costs *costs, const struct plan *plan, struct error *err)
+{
+    *m = (struct mapping){.plan = plan};
+    struct build b = {.m = m, .w = w, .plan = plan};
+    b.home = mem_new(uint32_t, w->ntasks);
+    bool good = check_clusters(w, p, plan, b.home, err);
+    if (good) {
+        double *weight = mem_new(double, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            weight[t] = costs_mean(costs, t);
+        platform_mean_transfer(p, &b.latency, &b.per_byte);
+        b.bottom = mem_new(double, w->ntasks);
+        graph_bottom_levels(w, weight, b.latency, b.per_byte, b.bottom);
+        free(weight);
+        b.rank = mem_new(uint32_t, w->ntasks);
+        for (uint32_t i = 0; i < w->ntasks; i++)
+            b.rank[w->topo[i]] = i;
+        make_copies(&b);
+        connect(&b);
+    }
+    free(b.home);
+    free(b.bottom);
+    free(b.rank);
+    free(b.copy_off);
+    free(b.copy_of);
+    array_free(&b.drafts);
+    return good;
+}
+
+void mapping_free(struct mapping *m)
+{
+    free(m->copies);
+    free(m->local);
+    free(m->feeds);
+    free(m->waiters);
+    *m = (struct mapping){0};
+}

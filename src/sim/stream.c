@@ -1,0 +1,411 @@
+#include "sim/stream.h"
+#include "base/clock.h"
+#include "sim/engine.h"
+#include "sim/mapping.h"
+#include "sim/network.h"
+#include "sim/pairmap.h"
+
+enum kind { EVENT_DONE, EVENT_ARRIVES };
+
+/* Instances (item x copy) that one replay may hold: 4 GB of counters. */
+#define MOST_INSTANCES ((uint64_t)1 << 31)
+
+void stream_options_init(struct stream_options *o)
+{
+    *o = (struct stream_options){.items = 200, .seed = 1};
+}
+
+struct stream {
+    const struct workflow *w;
+    const struct platform *p;
+    const struct stream_options *o;
+    struct stream_result *out;
+    struct engine engine;
+    struct network *network;
+    struct mapping map;
+    struct costs *costs;
+    uint32_t ports, window;
+
+    uint16_t *missing;    /* item x copy */
+    uint32_t *exits_left; /* per item */
+    double *began;        /* per item: its first task started; NAN: not yet */
+    uint32_t arrived, released, finished;
+
+    struct queue *ready;  /* per node */
+    uint64_t *running;    /* per node: item << 32 | copy; UINT64_MAX: idle */
+    double *busy;         /* per node */
+    double *task_start;   /* per node */
+    ARRAY(uint32_t) awake;
+
+    struct pairmap pairs;
+    ARRAY(struct stream_channel) channels;
+};
+
+static void release_items(struct stream *s);
+
+/* A task of an item is ready; who runs is decided when everything of this instant is known. */
+static void make_ready(struct stream *s, uint64_t item, uint32_t copy)
+{
+    uint32_t node = mapping_node(&s->map, s->map.copies[copy].cluster, item);
+    queue_push(&s->ready[node], (double)item, copy, item << 32 | copy);
+    if (s->running[node] == UINT64_MAX)
+        array_push(&s->awake, node);
+}
+
+static void got_input(struct stream *s, uint64_t item, uint32_t copy)
+{
+    if (--s->missing[item * s->map.ncopies + copy] == 0)
+        make_ready(s, item, copy);
+}
+
+static void feed_arrived(struct stream *s, uint64_t item, uint32_t feed)
+{
+    const struct feed *f = &s->map.feeds[feed];
+    for (uint32_t k = f->waiter_off; k < f[1].waiter_off; k++)
+        got_input(s, item, s->map.waiters[k]);
+}
+
+static void start_next(struct stream *s, uint32_t node)
+{
+    if (s->running[node] != UINT64_MAX || !s->ready[node].n)
+        return;
+    uint64_t value = queue_pop(&s->ready[node]).value;
+    uint32_t copy = (uint32_t)value;
+    uint64_t item = value >> 32;
+    double time = costs_time(s->costs, s->map.copies[copy].task, node);
+    if (s->o->noise > 0) {
+        double variance = log1p(s->o->noise * s->o->noise);
+        time *= exp(sqrt(variance) * rng_normal(&s->engine.rng) - variance / 2);
+    }
+    s->running[node] = value;
+    s->task_start[node] = s->engine.now;
+    if (isnan(s->began[item]))
+        s->began[item] = s->engine.now;
+    engine_at(&s->engine, s->engine.now + time, EVENT_DONE, node);
+}
+
+static bool task_done(struct stream *s, uint32_t node, struct error *err)
+{
+    uint64_t value = s->running[node], item = value >> 32;
+    uint32_t copy = (uint32_t)value;
+    const struct copy *c = &s->map.copies[copy];
+    double now = s->engine.now;
+    s->running[node] = UINT64_MAX;
+    s->busy[node] += now - s->task_start[node];
+    s->out->tasks++;
+    array_push(&s->awake, node);
+    if (s->o->trace) {
+        struct trace_event e = {.kind = TRACE_TASK,
+                                .id = c->task,
+                                .node = node,
+                                .copy = (uint32_t)item,
+                                .start = s->task_start[node],
+                                .finish = now};
+        s->o->trace->event(s->o->trace->context, &e);
+    }
+    for (uint32_t k = c->local_off; k < c[1].local_off; k++)
+        got_input(s, item, s->map.local[k]);
+    for (uint32_t k = c->feed_off; k < c[1].feed_off; k++) {
+        const struct feed *f = &s->map.feeds[k];
+        uint32_t to = mapping_node(&s->map, f->to, item);
+        double size = f->object == NONE ? 0 : s->w->size[f->object];
+        if (to == node || f->object == NONE || platform_transfer(s->p, node, to, size) == 0)
+            feed_arrived(s, item, k);
+        else if (!network_send(s->network, now, node, to, size,
+                               (double)(item * s->map.nfeeds + f->rank),
+                               item * s->map.nfeeds + k)) {
+            char label[256];
+            return error_set(err, ERROR_FAILED,
+                             "object '%s' cannot travel: no network between nodes '%s' and '%s'",
+                             workflow_object_label(s->w, f->object, label, sizeof label),
+                             platform_node_name(s->p, node), platform_node_name(s->p, to));
+        }
+    }
+    if (c->is_exit && --s->exits_left[item] == 0) {
+        double from = s->o->period > 0 ? (double)item * s->o->period : s->began[item];
+        s->out->completion[item] = now;
+        s->out->latency[item] = now - from;
+        if (now > s->out->makespan)
+            s->out->makespan = now;
+        s->finished++;
+        release_items(s);
+    }
+    return true;
+}
+
+static void message_arrived(struct stream *s, const struct message *m)
+{
+    uint64_t item = m->tag / s->map.nfeeds;
+    uint32_t feed = (uint32_t)(m->tag % s->map.nfeeds);
+    s->engine.events++;
+    uint32_t id = pairmap_number(&s->pairs, m->from, m->to);
+    if (id == s->channels.n)
+        array_push(&s->channels, (struct stream_channel){.from = m->from, .to = m->to});
+    struct stream_channel *channel = &s->channels.at[id];
+    channel->messages++;
+    channel->busy += m->finish - m->start;
+    channel->bytes += m->bytes;
+    if (s->o->trace) {
+        struct trace_event e = {.kind = TRACE_TRANSFER,
+                                .id = s->map.feeds[feed].object,
+                                .node = m->from,
+                                .other = m->to,
+                                .copy = (uint32_t)item,
+                                .start = m->start,
+                                .finish = m->finish,
+                                .amount = m->bytes};
+        s->o->trace->event(s->o->trace->context, &e);
+    }
+    feed_arrived(s, item, feed);
+}
+
+static void release_items(struct stream *s)
+{
+    while (s->released < s->arrived && (!s->window || s->released - s->finished < s->window)) {
+        uint64_t item = s->released++;
+        for (uint32_t c = 0; c < s->map.ncopies; c++) {
+            s->missing[item * s->map.ncopies + c] = (uint16_t)s->map.copies[c].inputs;
+            if (!s->map.copies[c].inputs)
+                make_ready(s, item, c);
+        }
+    }
+}
+
+static bool run(struct stream *s, struct error *err)
+{
+    struct engine *e = &s->engine;
+    struct network *n = s->network;
+    uint64_t next_report = 1 << 16;
+    if (s->o->period > 0)
+        engine_at(e, 0, EVENT_ARRIVES, 0);
+    else
+        s->arrived = s->o->items;
+    release_items(s);
+    while (s->finished < s->o->items) {
+        double te = engine_next(e), tn = network_next(n);
+        double t = te < tn ? te : tn;
+        if (t > e->now && (n->unsettled || s->awake.n)) {
+            for (size_t i = 0; i < s->awake.n; i++)
+                start_next(s, s->awake.at[i]);
+            s->awake.n = 0;
+            if (n->unsettled)
+                network_settle(n, e->now);
+            continue;
+        }
+        if (t == INFINITY)
+            return error_set(err, ERROR_FAILED,
+                             "the simulation cannot progress at time %g: %u of %u items done",
+                             e->now, s->finished, s->o->items);
+        if (tn <= te) {
+            struct message m;
+            e->now = tn;
+            if (network_step(n, tn, &m))
+                message_arrived(s, &m);
+        } else {
+            struct event x = engine_take(e);
+            if (x.kind == EVENT_ARRIVES) {
+                s->arrived++;
+                if (s->arrived < s->o->items)
+                    engine_at(e, s->arrived * s->o->period, EVENT_ARRIVES, 0);
+                release_items(s);
+            } else if (!task_done(s, (uint32_t)x.payload, err))
+                return false;
+        }
+        if (e->events >= next_report) {
+            next_report = e->events + (1 << 16);
+            if (!progress_tell(s->o->progress, (double)s->finished / s->o->items, "streaming"))
+                return error_set(err, ERROR_FAILED, "stopped by the user");
+        }
+    }
+    return true;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The k-th percentile by the nearest-rank rule. */
+static double percentile(const double *sorted, uint32_t n, double share)
+{
+    uint32_t k = (uint32_t)ceil(share * n);
+    return sorted[k ? k - 1 : 0];
+}
+
+static void account(struct stream *s)
+{
+    struct stream_result *out = s->out;
+    uint32_t n = s->o->items;
+    double *sorted = mem_new(double, n);
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = out->latency[i];
+        out->latency_mean += out->latency[i] / n;
+    }
+    out->latency_first = out->latency[0];
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    out->latency_p50 = percentile(sorted, n, 0.50);
+    out->latency_p95 = percentile(sorted, n, 0.95);
+    out->latency_p99 = percentile(sorted, n, 0.99);
+    out->latency_max = sorted[n - 1];
+
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = out->completion[i];
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    out->overall = out->makespan > 0 ? n / out->makespan : INFINITY;
+    out->throughput = out->overall;
+    /* Once the last item has entered, the source no longer competes for ports and buffers drain: not the steady state. */
+    double entered = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (s->began[i] > entered)
+            entered = s->began[i];
+    uint32_t before = 0;
+    while (before < n && sorted[before] <= entered)
+        before++;
+    uint32_t last = before >= 16 ? before : n, first = last / 2, count = last - first;
+    if (count > 1) {
+        double mean_i = (count - 1) / 2.0, mean_t = 0, both = 0, square = 0;
+        for (uint32_t i = 0; i < count; i++)
+            mean_t += sorted[first + i] / count;
+        for (uint32_t i = 0; i < count; i++) {
+            both += (i - mean_i) * (sorted[first + i] - mean_t);
+            square += (i - mean_i) * (i - mean_i);
+        }
+        out->throughput = both > 0 ? square / both : INFINITY;
+    }
+    free(sorted);
+
+    const struct plan *plan = s->map.plan;
+    bool *seen = mem_new_zero(bool, s->p->nnodes);
+    out->processors = mem_new_zero(struct stream_processor, s->p->nnodes);
+    for (uint32_t c = 0; c < plan->clusters.n; c++)
+        for (uint32_t k = 0; k < plan->clusters.at[c].nnodes; k++) {
+            uint32_t node = plan->nodes.at[plan->clusters.at[c].nodes + k];
+            if (seen[node])
+                continue;
+            seen[node] = true;
+            struct stream_processor *x = &out->processors[out->nprocessors++];
+            double span = out->makespan > 0 ? out->makespan : 1;
+            *x = (struct stream_processor){node, c, s->busy[node], s->busy[node] / span,
+                                           (s->network->out_busy[node] + s->network->in_busy[node]) /
+                                               span / (s->ports ? s->ports : 1)};
+            out->utilization += x->occupancy;
+        }
+    free(seen);
+    if (out->nprocessors)
+        out->utilization /= out->nprocessors;
+    for (size_t i = 0; i < s->channels.n; i++)
+        s->channels.at[i].occupancy = s->channels.at[i].busy / out->makespan;
+    out->nchannels = (uint32_t)s->channels.n;
+    out->channels = s->channels.at;
+    s->channels.at = NULL;
+    out->bytes_moved = s->network->bytes;
+    out->transfers = s->network->delivered;
+    out->events = s->engine.events;
+}
+
+static bool check(const struct stream *s, const struct plan *plan, struct error *err)
+{
+    const struct stream_options *o = s->o;
+    if (plan->kind != PLAN_STREAM)
+        return error_set(err, ERROR_INPUT, "a plan of kind '%s' is not a stream mapping",
+                         plan_kind_name(plan->kind));
+    if (!o->items)
+        return error_set(err, ERROR_INPUT, "a stream of 0 items; expected 1 or more");
+    if (!isfinite(o->period) || o->period < 0)
+        return error_set(err, ERROR_INPUT, "the period is %g; it must be 0 (saturated) or more",
+                         o->period);
+    if (!isfinite(o->noise) || o->noise < 0)
+        return error_set(err, ERROR_INPUT, "noise is %g; it must be 0 or more", o->noise);
+    if (!s->w->ntasks)
+        return error_set(err, ERROR_INPUT, "the workflow has no tasks to stream items through");
+    return true;
+}
+
+static bool prepare(struct stream *s, const struct plan *plan, struct error *err)
+{
+    const struct workflow *w = s->w;
+    const struct platform *p = s->p;
+    const struct stream_options *o = s->o;
+    s->ports = o->ports ? o->ports : plan->ports ? plan->ports : p->ports;
+    s->window = o->window ? o->window : plan->pipelined ? 0 : 1;
+    s->network = network_new(o->network ? o->network : "kport", p, s->ports, err);
+    s->costs = s->network ? costs_new(w, p, err) : NULL;
+    if (!s->costs || !mapping_build(&s->map, w, p, s->costs, plan, err))
+        return false;
+    uint64_t instances = (uint64_t)o->items * s->map.ncopies;
+    if (instances > MOST_INSTANCES)
+        return error_set(err, ERROR_INPUT, "%u items through %u task copies are too many at once",
+                         o->items, s->map.ncopies);
+    for (uint32_t i = 0; i < s->map.ncopies; i++) {
+        const struct copy *c = &s->map.copies[i];
+        if (c->inputs > UINT16_MAX)
+            return error_set(err, ERROR_INPUT, "task '%s' has more than 65,535 inputs",
+                             workflow_task_name(w, c->task));
+        const struct cluster *x = &plan->clusters.at[c->cluster];
+        for (uint32_t k = 0; k < x->nnodes; k++) {
+            uint32_t node = plan->nodes.at[x->nodes + k];
+            if (!isfinite(costs_time(s->costs, c->task, node)))
+                return error_set(err, ERROR_INPUT, "task '%s' cannot run on node '%s'",
+                                 workflow_task_name(w, c->task), platform_node_name(p, node));
+        }
+    }
+    s->missing = mem_new(uint16_t, (size_t)instances);
+    s->exits_left = mem_new(uint32_t, o->items);
+    s->began = mem_new(double, o->items);
+    s->out->latency = mem_new_zero(double, o->items);
+    s->out->completion = mem_new_zero(double, o->items);
+    for (uint32_t i = 0; i < o->items; i++) {
+        s->exits_left[i] = s->map.nexits;
+        s->began[i] = NAN;
+    }
+    s->ready = mem_new_zero(struct queue, p->nnodes);
+    s->running = mem_new(uint64_t, p->nnodes);
+    s->busy = mem_new_zero(double, p->nnodes);
+    s->task_start = mem_new_zero(double, p->nnodes);
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        s->running[i] = UINT64_MAX;
+    return true;
+}
+
+bool stream_run(const struct workflow *w, const struct platform *p, const struct plan *plan,
+                const struct stream_options *o, struct stream_result *out, struct error *err)
+{
+    double began = clock_seconds();
+    *out = (struct stream_result){.items = o->items};
+    struct stream s = {.w = w, .p = p, .o = o, .out = out};
+    engine_init(&s.engine, o->seed);
+    bool good = check(&s, plan, err) && prepare(&s, plan, err) && run(&s, err);
+    if (good) {
+        account(&s);
+        out->predicted_throughput = plan_objective(plan, "throughput");
+        out->predicted_latency = plan_objective(plan, "latency");
+    }
+    engine_free(&s.engine);
+    network_free(s.network);
+    mapping_free(&s.map);
+    costs_free(s.costs);
+    free(s.missing);
+    free(s.exits_left);
+    free(s.began);
+    for (uint32_t i = 0; s.ready && i < p->nnodes; i++)
+        queue_free(&s.ready[i]);
+    free(s.ready);
+    free(s.running);
+    free(s.busy);
+    free(s.task_start);
+    array_free(&s.awake);
+    pairmap_free(&s.pairs);
+    array_free(&s.channels);
+    out->seconds = clock_seconds() - began;
+    return good;
+}
+
+void stream_result_free(struct stream_result *r)
+{
+    free(r->latency);
+    free(r->completion);
+    free(r->processors);
+    free(r->channels);
+    *r = (struct stream_result){0};
+}

@@ -1,0 +1,63 @@
+"""Run the examples of the documentation: every ```console block of README.md and docs/*.md.
+
+A line `$ command` is run (bash, in a copy of the examples' folder, weft on the PATH); the lines after it are its output.
+`...` as a line stands for any lines, `...` inside a line for any text. A command that must fail is followed by `[exit N]` as its
+last line of output. A block without any output lines only has to succeed. Speaks TAP."""
+import os, re, shutil, subprocess, sys, tempfile
+
+source, weft = sys.argv[1], sys.argv[2]
+count = failed = 0
+
+
+def pattern(lines):
+    out = ""
+    for line in lines:
+        if line.strip() == "...":
+            out += r"(?:.*\n)*?"
+        else:
+            out += ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ \t]*\n"
+    return out
+
+
+def check(name, command, expected, where):
+    global count, failed
+    count += 1
+    status = 0
+    if expected and (m := re.fullmatch(r"\[exit (\d+)\]", expected[-1].strip())):
+        status, expected = int(m[1]), expected[:-1]
+    run = subprocess.run(["bash", "-c", command], cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    good = run.returncode == status
+    if good and expected:
+        good = re.fullmatch(pattern(expected), run.stdout) is not None
+    print(f"{'ok' if good else 'not ok'} {count} - {name}: {command[:100]}".replace("\n", " ").replace("#", "%"))
+    if not good:
+        failed += 1
+        print(f"# got exit {run.returncode}, expected {status}")
+        for line in run.stdout.splitlines()[:60]:
+            print("# got   " + line)
+        for line in expected[:60]:
+            print("# expected   " + line)
+
+
+with tempfile.TemporaryDirectory() as work:
+    shutil.copytree(os.path.join(source, "examples"), os.path.join(work, "examples"))
+    bin_dir = os.path.join(work, ".bin")
+    os.mkdir(bin_dir)
+    os.symlink(os.path.abspath(weft), os.path.join(bin_dir, "weft"))
+    os.environ["PATH"] = bin_dir + ":" + os.environ["PATH"]
+    pages = ["README.md"] + sorted("docs/" + f for f in os.listdir(os.path.join(source, "docs")) if f.endswith(".md"))
+    for page in pages:
+        text = open(os.path.join(source, page), encoding="utf-8").read()
+        for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+            command, expected = None, []
+            for line in block.splitlines() + ["$ "]:
+                if line.startswith("$ "):
+                    if command is not None:
+                        check(page, command, expected, work)
+                    command, expected = line[2:], []
+                elif command is not None and command.endswith("\\"):
+                    command = command[:-1] + line.strip()
+                else:
+                    expected.append(line)
+print(f"1..{count}")
+sys.exit(1 if failed else 0)

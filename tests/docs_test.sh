@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# The examples in the documentation, run as written.
+exec python3 tests/docs_check.py . "$WEFT"
