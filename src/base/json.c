@@ -17,9 +17,15 @@ enum {
 };
 
 static const uint8_t class_of[256] = {
-    ['\t'] = C_SPACE,        ['\n'] = C_SPACE,        ['\r'] = C_SPACE,
-    [' '] = C_SPACE | C_PLAIN, ['!'] = C_PLAIN,       ['#' ... '/'] = C_PLAIN,
-    ['0' ... '9'] = C_DIGIT | C_PLAIN, [':' ... '['] = C_PLAIN, [']' ... 127] = C_PLAIN,
+    ['\t'] = C_SPACE,
+    ['\n'] = C_SPACE,
+    ['\r'] = C_SPACE,
+    [' '] = C_SPACE | C_PLAIN,
+    ['!'] = C_PLAIN,
+    ['#' ... '/'] = C_PLAIN,
+    ['0' ... '9'] = C_DIGIT | C_PLAIN,
+    [':' ... '['] = C_PLAIN,
+    [']' ... 127] = C_PLAIN,
 };
 
 struct parser {
@@ -50,7 +56,8 @@ static size_t count_newlines(const char *from, const char *to)
     return n;
 }
 
-/* Newlines of the document between two places; values from .. to-1 of the tape are the strings that may hide some. */
+/* Newlines of the document between two places; values from .. to-1 of the tape are the strings that
+ * may hide some. */
 static size_t lines_between(const struct json *j, size_t from_offset, size_t to_offset, size_t from,
                             size_t to)
 {
@@ -111,9 +118,10 @@ static bool fail_expected(struct parser *s, const char *expected)
         if (s->depth == 0)
             return fail(s, s->end, "the file ends where %s was expected", expected);
         json_ref open = s->open[s->depth - 1];
-        return fail(s, s->end,
-                    "the file ends inside %s that began in line %zu: %s was expected (is it truncated?)",
-                    json_type_name(json_type(j, open)), json_line(j, open), expected);
+        return fail(
+            s, s->end,
+            "the file ends inside %s that began in line %zu: %s was expected (is it truncated?)",
+            json_type_name(json_type(j, open)), json_line(j, open), expected);
     }
     unsigned char c = (unsigned char)*s->p;
     if (c >= 0x20 && c < 0x7F)
@@ -162,7 +170,8 @@ static int32_t hex4(const char *p, const char *end)
     return code;
 }
 
-/* `in` is at the u of \u. Writes the character to *out and returns the place after the escape; NULL: refused. */
+/* `in` is at the u of \u. Writes the character to *out and returns the place after the escape;
+ * NULL: refused. */
 static char *unescape_unicode(struct parser *s, char *in, char **out, const char *start)
 {
     int32_t code = hex4(in + 1, s->end);
@@ -172,7 +181,8 @@ static char *unescape_unicode(struct parser *s, char *in, char **out, const char
         return NULL;
     }
     if (code >= 0xDC00 && code <= 0xDFFF) {
-        fail(s, start, "\\u%04X in a string is the second half of a surrogate pair without the first",
+        fail(s, start,
+             "\\u%04X in a string is the second half of a surrogate pair without the first",
              (unsigned)code);
         return NULL;
     }
@@ -284,8 +294,8 @@ static inline bool string(struct parser *s)
         uint64_t word;
         memcpy(&word, p, 8);
         uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
-        /* High bit set where a byte is a quote, a backslash, below 0x20 or above 0x7F. The first such byte from below is
-         * right, those above it may be false alarms by a borrow. */
+        /* High bit set where a byte is a quote, a backslash, below 0x20 or above 0x7F. The first
+         * such byte from below is right, those above it may be false alarms by a borrow. */
         uint64_t stop =
             (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | (word - ones * 0x20) | word) &
             high;
@@ -506,9 +516,9 @@ static bool document(struct parser *s)
 static bool refuse_utf16(const char *text, size_t length)
 {
     const unsigned char *t = (const unsigned char *)text;
-    return length >= 2 && ((t[0] == 0xFF && t[1] == 0xFE) || (t[0] == 0xFE && t[1] == 0xFF) ||
-                           (t[0] && !t[1]) || (!t[0] && t[1]) ||
-                           (length >= 4 && !t[0] && !t[1] && (t[2] || t[3])));
+    return length >= 2 &&
+           ((t[0] == 0xFF && t[1] == 0xFE) || (t[0] == 0xFE && t[1] == 0xFF) || (t[0] && !t[1]) ||
+            (!t[0] && t[1]) || (length >= 4 && !t[0] && !t[1] && (t[2] || t[3])));
 }
 
 bool json_parse(struct json *j, const char *file, char *text, size_t length, struct error *err)

@@ -62,8 +62,12 @@ static void test_strings(void)
     accepts_string("\"a rather long string without anything special in it\"",
                    "a rather long string without anything special in it");
     accepts_string("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t");
-    accepts_string("\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00z\"", "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z");
-    accepts_string("\"Gr\xC3\xBC\xC3\x9F" "e \xF0\x9F\x98\x80 \\\"x\\\"\"", "Gr\xC3\xBC\xC3\x9F" "e \xF0\x9F\x98\x80 \"x\"");
+    accepts_string("\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00z\"",
+                   "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z");
+    accepts_string("\"Gr\xC3\xBC\xC3\x9F"
+                   "e \xF0\x9F\x98\x80 \\\"x\\\"\"",
+                   "Gr\xC3\xBC\xC3\x9F"
+                   "e \xF0\x9F\x98\x80 \"x\"");
     accepts_string("\"\x7F\"", "\x7F");
     refused("\"\\u12\"", "four hexadecimal");
     refused("\"\\u12g4\"", "four hexadecimal");
@@ -127,14 +131,42 @@ static void test_long_string(void)
 
 static void test_numbers(void)
 {
-    static const char *const good[] = {
-        "0", "-0", "1", "-1", "12", "123456789012345", "9007199254740993", "12345678901234567890",
-        "18446744073709551616", "0.1", "-0.5", "3.14159265358979", "0.30000000000000004", "1e0",
-        "1E5", "1e+5", "1e-5", "1.5e300", "4.9e-324", "2.2250738585072014e-308", "1e-400",
-        "1.7976931348623157e308", "123456789e22", "9007199254740992e22", "9007199254740993e-3",
-        "0.000000000000000000000000000000123", "100000000000000000000000", "0e999999999999",
-        "1e-99999999999999999999", "0.1234567890123456789012345678901234567890", "1e22", "1e23",
-        "10.00000000000000000000", "0.00000", "8.5", "1234567.125"};
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "1",
+                                       "-1",
+                                       "12",
+                                       "123456789012345",
+                                       "9007199254740993",
+                                       "12345678901234567890",
+                                       "18446744073709551616",
+                                       "0.1",
+                                       "-0.5",
+                                       "3.14159265358979",
+                                       "0.30000000000000004",
+                                       "1e0",
+                                       "1E5",
+                                       "1e+5",
+                                       "1e-5",
+                                       "1.5e300",
+                                       "4.9e-324",
+                                       "2.2250738585072014e-308",
+                                       "1e-400",
+                                       "1.7976931348623157e308",
+                                       "123456789e22",
+                                       "9007199254740992e22",
+                                       "9007199254740993e-3",
+                                       "0.000000000000000000000000000000123",
+                                       "100000000000000000000000",
+                                       "0e999999999999",
+                                       "1e-99999999999999999999",
+                                       "0.1234567890123456789012345678901234567890",
+                                       "1e22",
+                                       "1e23",
+                                       "10.00000000000000000000",
+                                       "0.00000",
+                                       "8.5",
+                                       "1234567.125"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct doc d = parse(good[i]);
         double want = strtod(good[i], NULL);
@@ -181,7 +213,8 @@ static void test_numbers(void)
 
 static void test_structure(void)
 {
-    struct doc d = parse("\xEF\xBB\xBF{ \"a\": [1, [], {\"x\": null}, true], \"b\": false,\n \"a\": \"last\" }\n");
+    struct doc d = parse(
+        "\xEF\xBB\xBF{ \"a\": [1, [], {\"x\": null}, true], \"b\": false,\n \"a\": \"last\" }\n");
     ok(d.good, "a document with a byte order mark");
     const struct json *j = &d.j;
     is_int(json_size(j, 0), 3, "members");
@@ -312,7 +345,8 @@ static void test_writer(void)
     is_str(strbuf_text(&b),
            "{\n  \"name\": \"a \\\"b\\\"\\n\\u0001\\u007f\xEF\xBF\xBD\xC3\xA9\",\n  \"x\": 0.1,\n"
            "  \"inf\": null,\n  \"low\": -9223372036854775808,\n  \"yes\": true,\n  \"rows\": [\n"
-           "    {\"i\": 0, \"l\": [1, null]},\n    {\"i\": 1, \"l\": [1, null]}\n  ],\n  \"empty\": []\n}\n",
+           "    {\"i\": 0, \"l\": [1, null]},\n    {\"i\": 1, \"l\": [1, null]}\n  ],\n  "
+           "\"empty\": []\n}\n",
            "pretty with inline rows");
     strbuf_clear(&b);
     json_write_start(&w, &b, false);
@@ -332,7 +366,8 @@ static void test_writer(void)
 
 static void random_text(struct rng *r, char *out)
 {
-    static const uint32_t some[] = {'a', 'z', ' ', '"', '\\', '/', '\n', 1, 0x7F, 0xE9, 0x20AC, 0x1F600};
+    static const uint32_t some[] = {'a',  'z', ' ',  '"',  '\\',   '/',
+                                    '\n', 1,   0x7F, 0xE9, 0x20AC, 0x1F600};
     size_t n = rng_below(r, 20);
     for (size_t i = 0; i < n; i++)
         out += utf8_encode(out, some[rng_below(r, sizeof some / sizeof *some)]);

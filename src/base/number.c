@@ -51,7 +51,8 @@ bool number_from_decimal(uint64_t digits, int64_t exponent, double *out)
         wide product = (wide)digits * power_of_five[exponent];
         *out = ldexp((double)product, (int)exponent);
     } else {
-        /* A quotient of 63 or 64 bits; what is left over only matters as "a bit more", in the last bit. */
+        /* A quotient of 63 or 64 bits; what is left over only matters as "a bit more", in the last
+         * bit. */
         uint64_t divisor = power_of_five[-exponent];
         int shift = 63 + __builtin_clzll(digits) - __builtin_clzll(divisor);
         wide dividend = (wide)digits << shift;
@@ -80,7 +81,8 @@ static int put_integer(char *out, int64_t value)
     return n;
 }
 
-/* digits x 10^(exponent - count + 1) in the notation of %g: `exponent` is that of the first digit. */
+/* digits x 10^(exponent - count + 1) in the notation of %g: `exponent` is that of the first digit.
+ */
 static int put_decimal(char *out, bool negative, uint64_t digits, int exponent)
 {
     char text[24], *p = out;
@@ -120,12 +122,13 @@ static int put_decimal(char *out, bool negative, uint64_t digits, int exponent)
     return (int)(p - out);
 }
 
-/* For 1e-15 <= value < 1e15: the fewest of 15, 16 or 17 significant digits that read back as `value`, by exact arithmetic:
+/* For 1e-15 <= value < 1e15: the fewest of 15, 16 or 17 significant digits that read back as
+ * `value`, by exact arithmetic:
  *
  *     value = m 2^e,  value 10^k = m 5^k 2^(e+k),  and m 5^k < 2^128 for k <= 32
  *
- * so that the rounded digits are a shift away, and reading back is a comparison with half a unit in the last place, 5^k / 2.
- * 17 digits always do. */
+ * so that the rounded digits are a shift away, and reading back is a comparison with half a unit in
+ * the last place, 5^k / 2. 17 digits always do. */
 static int put_shortest(char *out, bool negative, double value)
 {
     int e;
@@ -138,8 +141,9 @@ static int put_shortest(char *out, bool negative, double value)
         int k = count - 1 - exponent, shift = -(e + k);
         if (k < 0 || k > 32 || shift <= 0 || shift > 120)
             return 0; /* too large or small for this: the slow way */
-        wide five = k <= MOST_FIVES ? power_of_five[k]
-                                    : (wide)power_of_five[MOST_FIVES] * power_of_five[k - MOST_FIVES];
+        wide five = k <= MOST_FIVES
+                        ? power_of_five[k]
+                        : (wide)power_of_five[MOST_FIVES] * power_of_five[k - MOST_FIVES];
         wide exact = m * five;
         if (exact >> shift < ten_to[count - 15]) { /* log10 was too large by one */
             exponent--;

@@ -39,11 +39,38 @@ static void check_decimal(uint64_t digits, int exponent)
 
 int main(void)
 {
-    static const double some[] = {0,      1,        -1,      0.5,     0.1,    0.2,       0.3,     0.1 + 0.2,
-                                  1e-4,   9.999e-5, 1e-5,    123e-7,  1e14,   999999999999999.9, 1e15, 1e16,
-                                  1e300,  5e-324,   1e-15,   9.9e-16, 2.5,    1.0 / 3,   2.0 / 3, 100.25,
-                                  0.0625, 1e14 + 0.5, 123456.789, 99.99999999999999, 0.99999999999999989,
-                                  9.9999999999999995e-5, 4503599627370496.5, 70368744177664.02};
+    static const double some[] = {0,
+                                  1,
+                                  -1,
+                                  0.5,
+                                  0.1,
+                                  0.2,
+                                  0.3,
+                                  0.1 + 0.2,
+                                  1e-4,
+                                  9.999e-5,
+                                  1e-5,
+                                  123e-7,
+                                  1e14,
+                                  999999999999999.9,
+                                  1e15,
+                                  1e16,
+                                  1e300,
+                                  5e-324,
+                                  1e-15,
+                                  9.9e-16,
+                                  2.5,
+                                  1.0 / 3,
+                                  2.0 / 3,
+                                  100.25,
+                                  0.0625,
+                                  1e14 + 0.5,
+                                  123456.789,
+                                  99.99999999999999,
+                                  0.99999999999999989,
+                                  9.9999999999999995e-5,
+                                  4503599627370496.5,
+                                  70368744177664.02};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         check_format(some[i]);
         check_format(-some[i]);
@@ -82,7 +109,8 @@ int main(void)
     }
     is_int(wrong, 0, "decimals are read as strtod reads them");
     double untouched = 7;
-    ok(!number_from_decimal(1, 28, &untouched) && !number_from_decimal(1, -28, &untouched) && untouched == 7,
+    ok(!number_from_decimal(1, 28, &untouched) && !number_from_decimal(1, -28, &untouched) &&
+           untouched == 7,
        "larger exponents are left to strtod");
     return tap_done();
 }

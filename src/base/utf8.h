@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many leading bytes of `text` are whole, valid UTF-8 characters (no surrogates, no overlong forms): `length` when all
- * of it is. NUL bytes count as valid. Eight ASCII bytes a step. */
+/* How many leading bytes of `text` are whole, valid UTF-8 characters (no surrogates, no overlong
+ * forms): `length` when all of it is. NUL bytes count as valid. Eight ASCII bytes a step. */
 size_t utf8_valid(const char *text, size_t length);
 
 /* Bytes (1 to 4) of the valid character at `text`, 0 when it is none. `length` >= 1 are there. */

@@ -1,12 +1,14 @@
-/* The dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (PMC): the same suffix as DAGMan, other words.
+/* The dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (PMC): the same suffix as
+ * DAGMan, other words.
  *
  *     FILE name bytes                 TASK id transformation seconds          (CWS)
- *     INPUTS id file ...              TASK id [-m MB] [-c cpus] [-t tries] [-p priority] program argument ...   (PMC)
- *     OUTPUTS id file ...             EDGE parent child
+ *     INPUTS id file ...              TASK id [-m MB] [-c cpus] [-t tries] [-p priority] program
+ * argument ...   (PMC) OUTPUTS id file ...             EDGE parent child
  *
- * EDGE lines alone say what comes first; a file that a parent makes and its child reads gives that edge its bytes. In some
- * files INPUTS and OUTPUTS imply more edges than are stated: they are counted in a remark, and edges=files takes them instead.
- * A file that several tasks write is one object a writer ("file@task" from the second on). */
+ * EDGE lines alone say what comes first; a file that a parent makes and its child reads gives that
+ * edge its bytes. In some files INPUTS and OUTPUTS imply more edges than are stated: they are
+ * counted in a remark, and edges=files takes them instead. A file that several tasks write is one
+ * object a writer ("file@task" from the second on). */
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/quantity.h"
@@ -57,7 +59,8 @@ static bool is(struct span word, const char *text)
 static int sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
-    struct format_source source = {.path = "", .text = (char *)text, .length = length < 8192 ? length : 8192};
+    struct format_source source = {
+        .path = "", .text = (char *)text, .length = length < 8192 ? length : 8192};
     struct scan s;
     scan_start(&s, &source, "#");
     int seen = 0;
@@ -65,7 +68,8 @@ static int sniff(const char *path, const char *text, size_t length)
         struct span word, next;
         if (!scan_word(&s, &word.at, &word.n) || !scan_word(&s, &next.at, &next.n))
             return seen >= 2 ? 2 : 0;
-        if (!is(word, "TASK") && !is(word, "EDGE") && !is(word, "FILE") && !is(word, "INPUTS") && !is(word, "OUTPUTS"))
+        if (!is(word, "TASK") && !is(word, "EDGE") && !is(word, "FILE") && !is(word, "INPUTS") &&
+            !is(word, "OUTPUTS"))
             return 0;
         seen++;
     }
@@ -74,7 +78,8 @@ static int sniff(const char *path, const char *text, size_t length)
 
 static bool word(struct reader *r, const char *what, struct span *out)
 {
-    return scan_word(&r->scan, &out->at, &out->n) || scan_error(&r->scan, r->err, "expected %s", what);
+    return scan_word(&r->scan, &out->at, &out->n) ||
+           scan_error(&r->scan, r->err, "expected %s", what);
 }
 
 static bool number_word(struct reader *r, struct span w, const char *what, double *out)
@@ -105,7 +110,8 @@ static bool read_file(struct reader *r)
         return false;
     uint32_t file = file_number(r, name);
     if (r->size.at[file] >= 0 && r->size.at[file] != size) {
-        builder_warn(r->b, r->scan.line, "file '%.*s' has a second size; the first stays", (int)name.n, name.at);
+        builder_warn(r->b, r->scan.line, "file '%.*s' has a second size; the first stays",
+                     (int)name.n, name.at);
     } else {
         r->size.at[file] = size;
         r->size_line.at[file] = (uint32_t)r->scan.line;
@@ -135,10 +141,14 @@ static bool read_options(struct reader *r, uint32_t task, struct span *w)
             builder_retries(r->b, task, value > 1 ? value - 1 : 0, r->scan.line);
         } else if (is(option, "-p") || is(option, "--priority")) {
             if (!scan_parse_number(argument.at, argument.n, &value))
-                return scan_error(&r->scan, r->err, "the priority is '%.*s'; expected a number", (int)argument.n, argument.at);
+                return scan_error(&r->scan, r->err, "the priority is '%.*s'; expected a number",
+                                  (int)argument.n, argument.at);
             builder_priority(r->b, task, value, r->scan.line);
-        } else if (!is(option, "-f") && !is(option, "-F") && !is(option, "--pipe-forward") && !is(option, "--file-forward")) {
-            return scan_error(&r->scan, r->err, "unknown option '%.*s'; expected -m, -c, -t, -p, -f or -F", (int)option.n, option.at);
+        } else if (!is(option, "-f") && !is(option, "-F") && !is(option, "--pipe-forward") &&
+                   !is(option, "--file-forward")) {
+            return scan_error(&r->scan, r->err,
+                              "unknown option '%.*s'; expected -m, -c, -t, -p, -f or -F",
+                              (int)option.n, option.at);
         }
         if (!word(r, "a program after the options", w))
             return false;
@@ -167,7 +177,8 @@ static bool read_task(struct reader *r)
         if (!number_word(r, last, "the run time", &seconds))
             return false;
         builder_work(r->b, task, seconds, r->scan.line);
-        while (name.n > 1 && name.at[name.n - 1] == ':') /* psmerge::MergeDB: has an empty version */
+        while (name.n > 1 &&
+               name.at[name.n - 1] == ':') /* psmerge::MergeDB: has an empty version */
             name.n--;
         builder_kind(r->b, task, name.at, name.n);
         return true;
@@ -177,7 +188,8 @@ static bool read_task(struct reader *r)
         end++;
     while (end > rest && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
         end--;
-    builder_command(r->b, task, name.at, (size_t)(end > name.at + name.n ? end - name.at : (ptrdiff_t)name.n));
+    builder_command(r->b, task, name.at,
+                    (size_t)(end > name.at + name.n ? end - name.at : (ptrdiff_t)name.n));
     builder_kind(r->b, task, kind, (size_t)(name.at + name.n - kind));
     return true;
 }
@@ -188,7 +200,8 @@ static bool read_uses(struct reader *r, bool writes)
     if (!word(r, "the id of a task", &task))
         return false;
     while (scan_word(&r->scan, &file.at, &file.n))
-        array_push(&r->uses, (struct use){task, file_number(r, file), (uint32_t)r->scan.line, writes});
+        array_push(&r->uses,
+                   (struct use){task, file_number(r, file), (uint32_t)r->scan.line, writes});
     return true;
 }
 
@@ -213,22 +226,26 @@ static bool read_lines(struct reader *r)
             if (good)
                 array_push(&r->edges, e);
         } else {
-            good = scan_error(&r->scan, r->err, "'%.*s' is unknown; expected TASK, EDGE, FILE, INPUTS or OUTPUTS",
+            good = scan_error(&r->scan, r->err,
+                              "'%.*s' is unknown; expected TASK, EDGE, FILE, INPUTS or OUTPUTS",
                               (int)(w.n > 60 ? 60 : w.n), w.at);
         }
         if (!good)
             return false;
     }
-    return any || error_at(r->err, r->scan.file, 0, "there is nothing in it; expected TASK and EDGE lines");
+    return any || error_at(r->err, r->scan.file, 0,
+                           "there is nothing in it; expected TASK and EDGE lines");
 }
 
 /* ---- edges and data ---- */
 
-static bool known_task(struct reader *r, struct span name, size_t line, const char *where, uint32_t *task)
+static bool known_task(struct reader *r, struct span name, size_t line, const char *where,
+                       uint32_t *task)
 {
     *task = builder_find_task(r->b, name.at, name.n);
-    return *task != NONE || error_at(r->err, r->scan.file, line, "%s names '%.*s', but there is no such TASK", where,
-                                     (int)(name.n > 200 ? 200 : name.n), name.at);
+    return *task != NONE ||
+           error_at(r->err, r->scan.file, line, "%s names '%.*s', but there is no such TASK", where,
+                    (int)(name.n > 200 ? 200 : name.n), name.at);
 }
 
 static int compare_writings(const void *a, const void *b)
@@ -289,7 +306,8 @@ static bool stated_pairs(struct reader *r, uint64_t **pairs, size_t *count)
     for (size_t i = 0; i < r->edges.n; i++) {
         uint32_t from, to;
         struct edge *e = &r->edges.at[i];
-        if (!known_task(r, e->from, e->line, "EDGE", &from) || !known_task(r, e->to, e->line, "EDGE", &to))
+        if (!known_task(r, e->from, e->line, "EDGE", &from) ||
+            !known_task(r, e->to, e->line, "EDGE", &to))
             return false;
         if (!r->by_files)
             builder_edge(r->b, from, to, e->line);
@@ -344,9 +362,14 @@ static bool join_files(struct reader *r, const uint64_t *pairs, size_t npairs)
     for (size_t i = 0; i < implied.n; i++)
         distinct += !i || implied.at[i] != implied.at[i - 1];
     if (good && distinct && !r->by_files)
-        builder_warn(r->b, 0, "INPUTS and OUTPUTS imply %zu edges that no EDGE states; they are left out (edges=files takes them)", distinct);
+        builder_warn(r->b, 0,
+                     "INPUTS and OUTPUTS imply %zu edges that no EDGE states; they are left out "
+                     "(edges=files takes them)",
+                     distinct);
     if (good && r->shared)
-        builder_warn(r->b, 0, "%zu times a file has one more writer; each writer's is an object of its own", r->shared);
+        builder_warn(r->b, 0,
+                     "%zu times a file has one more writer; each writer's is an object of its own",
+                     r->shared);
     array_free(&implied);
     free(first);
     return good;
@@ -362,12 +385,14 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         return NULL;
     }
     struct error first = {0};
-    struct reader r = {.b = builder_new(source->path, "cws"), .err = &first, .by_files = edges && edges[0] == 'f'};
+    struct reader r = {
+        .b = builder_new(source->path, "cws"), .err = &first, .by_files = edges && edges[0] == 'f'};
     scan_start(&r.scan, source, "#");
     intern_init(&r.files);
     uint64_t *pairs = NULL;
     size_t npairs = 0;
-    bool good = read_lines(&r) && make_objects(&r) && stated_pairs(&r, &pairs, &npairs) && join_files(&r, pairs, npairs);
+    bool good = read_lines(&r) && make_objects(&r) && stated_pairs(&r, &pairs, &npairs) &&
+                join_files(&r, pairs, npairs);
     free(pairs);
     intern_free(&r.files);
     array_free(&r.size);
@@ -388,5 +413,6 @@ const struct format format_cws = {
     .summary = "dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (TASK, EDGE, FILE)",
     .sniff = sniff,
     .read_workflow = read_workflow,
-    .options = "edges=stated|files   order tasks by EDGE lines (default) or by the files that INPUTS and OUTPUTS name",
+    .options = "edges=stated|files   order tasks by EDGE lines (default) or by the files that "
+               "INPUTS and OUTPUTS name",
 };

@@ -2,12 +2,13 @@
 
 extern const struct format format_cws;
 
-static const char text[] = "# a comment\n"
-                           "FILE a.dat 100\nfile b.dat 7\n\n"
-                           "TASK t1 ns::map:1.0 2.5\nTASK t2 reduce 4\nTASK t3 reduce 0\nTASK t4 x 1\n"
-                           "INPUTS t1 a.dat\nOUTPUTS t1 b.dat c.dat\nINPUTS t2 b.dat c.dat\nINPUTS t3 b.dat\n"
-                           "OUTPUTS t3 c.dat\nINPUTS t4 c.dat\n"
-                           "EDGE t1 t2\nEDGE t1 t2\nEDGE t3 t4\nEDGE t2 t4\n";
+static const char text[] =
+    "# a comment\n"
+    "FILE a.dat 100\nfile b.dat 7\n\n"
+    "TASK t1 ns::map:1.0 2.5\nTASK t2 reduce 4\nTASK t3 reduce 0\nTASK t4 x 1\n"
+    "INPUTS t1 a.dat\nOUTPUTS t1 b.dat c.dat\nINPUTS t2 b.dat c.dat\nINPUTS t3 b.dat\n"
+    "OUTPUTS t3 c.dat\nINPUTS t4 c.dat\n"
+    "EDGE t1 t2\nEDGE t1 t2\nEDGE t3 t4\nEDGE t2 t4\n";
 
 static double carried(const struct workflow *w, const char *from, const char *to, uint32_t *objects)
 {
@@ -40,7 +41,8 @@ int main(void)
         is_int(objects, 2, "two files");
         carried(w, "t3", "t4", &objects);
         is_int(objects, 1, "each writer of a file makes an object of its own");
-        ok(has_warning(w, "imply 3 edges"), "edges that only the files imply are counted"); /* t1-t3, t1-t4, t3-t2 */
+        ok(has_warning(w, "imply 3 edges"),
+           "edges that only the files imply are counted"); /* t1-t3, t1-t4, t3-t2 */
         ok(has_warning(w, "one more writer"), "and so are second writers");
         is_int(w->ninputs, 1, "a file that nobody makes is an input");
         workflow_free(w);
@@ -51,11 +53,15 @@ int main(void)
     is_int(w ? w->npairs : 0, 5, "edges that the files imply"); /* t2-t4 is stated only */
     workflow_free(w);
 
-    w = read_text(f, "TASK a -m 2 -c 4 -t 3 -p 9 -f A=b /bin/echo hello  world  \nTASK b /bin/sleep 5\nTASK c /bin/true\nEDGE a b\n", NULL, &err);
+    w = read_text(f,
+                  "TASK a -m 2 -c 4 -t 3 -p 9 -f A=b /bin/echo hello  world  \nTASK b /bin/sleep "
+                  "5\nTASK c /bin/true\nEDGE a b\n",
+                  NULL, &err);
     ok(w, "PMC tasks: %s", err.text);
     if (w) {
         is_str(workflow_text(w, w->command[0]), "/bin/echo hello  world", "command");
-        is_str(workflow_text(w, w->command[1]), "/bin/sleep 5", "a path is a program, not a transformation");
+        is_str(workflow_text(w, w->command[1]), "/bin/sleep 5",
+               "a path is a program, not a transformation");
         is_str(workflow_text(w, w->command[2]), "/bin/true", "without arguments");
         is_str(workflow_text(w, w->kind[0]), "echo", "kind");
         is_dbl(w->memory[0], 2097152, 0, "memory in MB");

@@ -180,7 +180,7 @@ static bool join_tasks(struct daggen *g)
     for (size_t i = 0; i < g->nodes.n && good; i++) {
         const struct node *node = &g->nodes.at[i];
         const char *at = node->children;
-        uint32_t child;
+        uint32_t child = 0;
         while (next_child(g, node, &at, &child, &good)) {
             struct node *to = &g->nodes.at[child];
             if (to->type == ROOT || (node->type == TRANSFER && to->type == TRANSFER) ||
@@ -212,7 +212,7 @@ static bool join_transfers(struct daggen *g)
         if (node->type != TRANSFER)
             continue;
         const char *at = node->children;
-        uint32_t child;
+        uint32_t child = 0;
         bool joined = false;
         while (next_child(g, node, &at, &child, &good)) {
             if (node->task == NONE || g->nodes.at[child].type != COMPUTATION)

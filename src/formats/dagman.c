@@ -1,6 +1,8 @@
-/* HTCondor DAGMan files. Statements come in any order, so a file is read in two passes: nodes and splices first, then what is said about
- * them. A splice is read under the prefix "name+"; as a parent it stands for its sinks, as a child for its sources. The files that a
- * dag names are sought from the submit directory (the folder of the top-level file). Run times are not part of the format. */
+/* HTCondor DAGMan files. Statements come in any order, so a file is read in two passes: nodes and
+ * splices first, then what is said about them. A splice is read under the prefix "name+"; as a
+ * parent it stands for its sinks, as a child for its sources. The files that a dag names are sought
+ * from the submit directory (the folder of the top-level file). Run times are not part of the
+ * format. */
 #include "formats/dagman_scope.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +26,8 @@ size_t dagman_line(const struct dagman_reader *r, const struct dagman_placed *at
     return at->file == r->top ? at->st->line : 0;
 }
 
-static const char *full_name(struct dagman_reader *r, const struct dagman_scope *s, struct dagman_span name)
+static const char *full_name(struct dagman_reader *r, const struct dagman_scope *s,
+                             struct dagman_span name)
 {
     strbuf_clear(&r->scratch);
     strbuf_add(&r->scratch, s->prefix);
@@ -32,7 +35,8 @@ static const char *full_name(struct dagman_reader *r, const struct dagman_scope 
     return strbuf_text(&r->scratch);
 }
 
-uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s, struct dagman_span name)
+uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s,
+                          struct dagman_span name)
 {
     const char *full = full_name(r, s, name);
     return builder_find_task(r->b, full, r->scratch.n);
@@ -46,8 +50,8 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static char *below(const struct dagman_reader *r, const struct dagman_scope *s, struct dagman_span dir,
-                   struct dagman_span name)
+static char *below(const struct dagman_reader *r, const struct dagman_scope *s,
+                   struct dagman_span dir, struct dagman_span name)
 {
     struct strbuf path = {0};
     if (*name.at != '/') {
@@ -64,8 +68,9 @@ static char *below(const struct dagman_reader *r, const struct dagman_scope *s, 
     return found;
 }
 
-char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s, const struct dagman_file *from,
-                       struct dagman_span dir, struct dagman_span name, bool *beside)
+char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
+                       const struct dagman_file *from, struct dagman_span dir,
+                       struct dagman_span name, bool *beside)
 {
     *beside = false;
     if (!name.n)
@@ -118,9 +123,10 @@ static struct dagman_file *load_named(struct dagman_reader *r, const struct dagm
         return NULL;
     }
     if (beside)
-        builder_warn(r->b, dagman_line(r, at),
-                     "'%.*s' is not where DAGMan looks, below the submit directory; taken from beside '%s'",
-                     (int)name.n, name.at, at->file->path);
+        builder_warn(
+            r->b, dagman_line(r, at),
+            "'%.*s' is not where DAGMan looks, below the submit directory; taken from beside '%s'",
+            (int)name.n, name.at, at->file->path);
     struct dagman_file *f = load(r, path);
     free(path);
     if (f && f->busy) {
@@ -132,27 +138,32 @@ static struct dagman_file *load_named(struct dagman_reader *r, const struct dagm
 
 /* ---- first pass: statements, nodes, splices ---- */
 
-static bool place_statements(struct dagman_reader *r, struct dagman_scope *s, struct dagman_file *f, unsigned depth)
+static bool place_statements(struct dagman_reader *r, struct dagman_scope *s, struct dagman_file *f,
+                             unsigned depth)
 {
     f->busy = true;
     bool good = true;
     for (size_t i = 0; good && i < f->statements.n; i++) {
         struct dagman_placed at = {&f->statements.at[i], f};
         if (++r->placed > MOST_STATEMENTS)
-            good = dagman_fail(r, &at, "more than %d statements in all the files spliced and included", MOST_STATEMENTS);
+            good =
+                dagman_fail(r, &at, "more than %d statements in all the files spliced and included",
+                            MOST_STATEMENTS);
         else if (at.st->keyword != DAGMAN_INCLUDE) {
             array_push(&s->statements, at);
         } else {
             struct dagman_span rest = at.st->rest, name = dagman_word(&rest);
             bool beside;
-            char *path = name.n ? dagman_find_file(r, s, f, (struct dagman_span){0}, name, &beside) : NULL;
+            char *path =
+                name.n ? dagman_find_file(r, s, f, (struct dagman_span){0}, name, &beside) : NULL;
             if (!name.n) {
                 good = dagman_fail(r, &at, "INCLUDE needs the name of a file");
             } else if (depth >= DEEPEST) {
                 good = dagman_fail(r, &at, "files include each other more than %d deep", DEEPEST);
             } else if (!path) {
                 /* Whole test suites are published without the fragments that they include. */
-                builder_warn(r->b, dagman_line(r, &at), "the included file '%.*s' is not there; what it says is missing",
+                builder_warn(r->b, dagman_line(r, &at),
+                             "the included file '%.*s' is not there; what it says is missing",
                              (int)name.n, name.at);
                 s->self->include_missing = true;
             } else {
@@ -172,7 +183,8 @@ struct declaration {
     bool done;
 };
 
-static bool parse_declaration(struct dagman_reader *r, const struct dagman_placed *at, struct declaration *d)
+static bool parse_declaration(struct dagman_reader *r, const struct dagman_placed *at,
+                              struct declaration *d)
 {
     *d = (struct declaration){0};
     const char *keyword = dagman_keyword_name(at->st->keyword);
@@ -187,8 +199,10 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
     if (!d->name.n || !d->submit.n)
         return dagman_fail(r, at, "%s needs a name and a file: %s%s name file", keyword, keyword,
                            at->st->keyword == DAGMAN_SUBDAG ? " EXTERNAL" : "");
-    if (dagman_is(d->name, "PARENT") || dagman_is(d->name, "CHILD") || dagman_is(d->name, "ALL_NODES"))
-        return dagman_fail(r, at, "'%.*s' is a reserved word and cannot be a name", (int)d->name.n, d->name.at);
+    if (dagman_is(d->name, "PARENT") || dagman_is(d->name, "CHILD") ||
+        dagman_is(d->name, "ALL_NODES"))
+        return dagman_fail(r, at, "'%.*s' is a reserved word and cannot be a name", (int)d->name.n,
+                           d->name.at);
     if (at->st->block.at) {
         d->submit = (struct dagman_span){0};
         rest = at->st->tail;
@@ -208,7 +222,8 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
     return true;
 }
 
-static bool declare_node(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool declare_node(struct dagman_reader *r, struct dagman_scope *s,
+                         const struct dagman_placed *at)
 {
     struct declaration d;
     if (!parse_declaration(r, at, &d))
@@ -232,13 +247,15 @@ static bool declare_node(struct dagman_reader *r, struct dagman_scope *s, const 
     if (d.done)
         builder_flag(r->b, task, TASK_DONE);
     if (k == DAGMAN_FINAL)
-        builder_warn(r->b, dagman_line(r, at), "FINAL node '%s' runs after all others, whatever became of them; no edges say so",
-                     builder_task_name(r->b, task));
+        builder_warn(
+            r->b, dagman_line(r, at),
+            "FINAL node '%s' runs after all others, whatever became of them; no edges say so",
+            builder_task_name(r->b, task));
     return true;
 }
 
-static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const char *prefix, const char *dir,
-                       unsigned depth, struct dagman_child *self);
+static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const char *prefix,
+                       const char *dir, unsigned depth, struct dagman_child *self);
 
 static void child_free(struct dagman_child *c)
 {
@@ -249,7 +266,8 @@ static void child_free(struct dagman_child *c)
     free(c);
 }
 
-static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at, unsigned depth)
+static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s,
+                           const struct dagman_placed *at, unsigned depth)
 {
     struct declaration d;
     if (!parse_declaration(r, at, &d))
@@ -294,12 +312,14 @@ static bool declare(struct dagman_reader *r, struct dagman_scope *s, unsigned de
     s->first = builder_task_count(r->b);
     for (size_t i = 0; i < s->statements.n; i++) {
         const struct dagman_statement *st = s->statements.at[i].st;
-        if (st->keyword <= DAGMAN_SUBDAG && !is_splice(r, st) && !declare_node(r, s, &s->statements.at[i]))
+        if (st->keyword <= DAGMAN_SUBDAG && !is_splice(r, st) &&
+            !declare_node(r, s, &s->statements.at[i]))
             return false;
     }
     s->last = builder_task_count(r->b);
     for (size_t i = 0; i < s->statements.n; i++)
-        if (is_splice(r, s->statements.at[i].st) && !declare_splice(r, s, &s->statements.at[i], depth))
+        if (is_splice(r, s->statements.at[i].st) &&
+            !declare_splice(r, s, &s->statements.at[i], depth))
             return false;
     return true;
 }
@@ -318,8 +338,8 @@ static void note_ends(struct dagman_reader *r, const struct dagman_scope *s)
     }
 }
 
-static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const char *prefix, const char *dir,
-                       unsigned depth, struct dagman_child *self)
+static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const char *prefix,
+                       const char *dir, unsigned depth, struct dagman_child *self)
 {
     struct dagman_scope s = {.prefix = prefix, .dir = dir, .self = self};
     intern_init(&s.child_name);
@@ -354,7 +374,8 @@ static void remarks(struct dagman_reader *r)
     struct strbuf list = {0};
     for (int k = 0; k < DAGMAN_KEYWORDS; k++)
         if (r->ignored[k])
-            strbuf_printf(&list, "%s%s (%zu)", list.n ? ", " : "", dagman_keyword_name((enum dagman_keyword)k), r->ignored[k]);
+            strbuf_printf(&list, "%s%s (%zu)", list.n ? ", " : "",
+                          dagman_keyword_name((enum dagman_keyword)k), r->ignored[k]);
     if (list.n)
         builder_warn(r->b, 0, "read and not carried over: %s", list.at);
     strbuf_free(&list);
@@ -389,7 +410,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         return NULL;
     }
     struct error first = {0};
-    struct dagman_reader r = {.source = source, .err = &first, .inline_subdags = subdags && subdags[0] == 'i'};
+    struct dagman_reader r = {
+        .source = source, .err = &first, .inline_subdags = subdags && subdags[0] == 'i'};
     intern_init(&r.file_path);
     intern_init(&r.submit_key);
     struct dagman_file *top = mem_new_zero(struct dagman_file, 1);
@@ -401,7 +423,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     struct dagman_child *self = mem_new_zero(struct dagman_child, 1);
     bool good = dagman_parse(top, source->text, source->length, &first);
     if (good && strspn(source->text, " \t\r\n") == source->length)
-        good = error_at(&first, source->path, 0, "there is nothing in it; expected JOB and PARENT statements");
+        good = error_at(&first, source->path, 0,
+                        "there is nothing in it; expected JOB and PARENT statements");
     good = good && read_scope(&r, top, "", "", 0, self);
     child_free(self);
     if (good)
@@ -417,10 +440,12 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 const struct format format_dagman = {
     .name = "dagman",
-    .summary = "HTCondor DAGMan, with splices, includes, submit files and inline submit descriptions",
+    .summary =
+        "HTCondor DAGMan, with splices, includes, submit files and inline submit descriptions",
     .suffixes = ".dag",
     .sniff = dagman_sniff,
     .read_workflow = read_workflow,
     .write_workflow = dagman_write_workflow,
-    .options = "subdags=task|inline   SUBDAG EXTERNAL is one task (default), or is read like a splice",
+    .options =
+        "subdags=task|inline   SUBDAG EXTERNAL is one task (default), or is read like a splice",
 };

@@ -1,10 +1,12 @@
-/* The second pass over a DAGMan file: what its statements say about nodes and splices that are all known now. */
+/* The second pass over a DAGMan file: what its statements say about nodes and splices that are all
+ * known now. */
 #include "formats/dagman_scope.h"
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include <string.h>
 
-/* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds. */
+/* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
+ */
 #define MOST_EDGES ((uint64_t)1 << 28)
 
 typedef ARRAY(uint32_t) task_list;
@@ -14,15 +16,19 @@ static uint32_t find_child(const struct dagman_scope *s, struct dagman_span name
     return intern_find(&s->child_name, name.at, name.n);
 }
 
-static bool unknown(struct dagman_reader *r, const struct dagman_placed *at, struct dagman_span name)
+static bool unknown(struct dagman_reader *r, const struct dagman_placed *at,
+                    struct dagman_span name)
 {
     if (!name.n)
-        return dagman_fail(r, at, "%s needs the name of a node", dagman_keyword_name(at->st->keyword));
+        return dagman_fail(r, at, "%s needs the name of a node",
+                           dagman_keyword_name(at->st->keyword));
     return dagman_fail(r, at, "%s names '%.*s', but there is no such node here",
-                       dagman_keyword_name(at->st->keyword), (int)(name.n > 200 ? 200 : name.n), name.at);
+                       dagman_keyword_name(at->st->keyword), (int)(name.n > 200 ? 200 : name.n),
+                       name.at);
 }
 
-/* The node that a statement is about: *all for ALL_NODES; *task is NONE for an inlined sub-dag, which as a whole has no attributes. */
+/* The node that a statement is about: *all for ALL_NODES; *task is NONE for an inlined sub-dag,
+ * which as a whole has no attributes. */
 static bool subject(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at,
                     struct dagman_span name, uint32_t *task, bool *all)
 {
@@ -45,7 +51,8 @@ static bool subject(struct dagman_reader *r, struct dagman_scope *s, const struc
 /* ---- attributes ---- */
 
 /* PRIORITY node n, RETRY node n [UNLESS-EXIT v] */
-static bool apply_number(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
+                         const struct dagman_placed *at)
 {
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest), word = dagman_word(&rest);
     bool retry = at->st->keyword == DAGMAN_RETRY, all;
@@ -71,7 +78,8 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s, const 
 }
 
 /* VARS node [PREPEND|APPEND] name="value" name2 = "value" ... */
-static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
+                       const struct dagman_placed *at)
 {
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
     uint32_t task;
@@ -79,8 +87,9 @@ static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s, const st
     if (!subject(r, s, at, name, &task, &all))
         return false;
     if (!all && task != NONE && (task < s->first || task >= s->last))
-        return dagman_fail(r, at, "node '%.*s' belongs to a splice; its VARS stand in the splice's own file",
-                           (int)name.n, name.at);
+        return dagman_fail(
+            r, at, "node '%.*s' belongs to a splice; its VARS stand in the splice's own file",
+            (int)name.n, name.at);
     struct dagman_span ahead = rest, word = dagman_word(&ahead), next = dagman_word(&ahead);
     if ((dagman_is(word, "PREPEND") || dagman_is(word, "APPEND")) && !(next.n && *next.at == '=')) {
         rest.n -= (uint32_t)(word.at + word.n - rest.at);
@@ -100,34 +109,38 @@ static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s, const st
         while (p < end && strchr(" \t\r", *p))
             p++;
         if (!v.pair.key.n || p == end || *p != '=')
-            return dagman_fail(r, at, "VARS of '%.*s': expected name=\"value\"", (int)name.n, name.at);
+            return dagman_fail(r, at, "VARS of '%.*s': expected name=\"value\"", (int)name.n,
+                               name.at);
         p++;
         while (p < end && strchr(" \t\r", *p))
             p++;
         char quote = p < end ? *p : 0;
         if (quote != '"' && quote != '\'')
-            return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s needs double quotes", (int)name.n,
-                               name.at, (int)v.pair.key.n, v.pair.key.at);
+            return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s needs double quotes",
+                               (int)name.n, name.at, (int)v.pair.key.n, v.pair.key.at);
         v.pair.value.at = ++p;
         while (p < end && *p != quote)
             p += *p == '\\' && p + 1 < end ? 2 : 1;
         if (p >= end)
-            return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s does not end; expected %c", (int)name.n,
-                               name.at, (int)v.pair.key.n, v.pair.key.at, quote);
+            return dagman_fail(r, at, "VARS of '%.*s': the value of %.*s does not end; expected %c",
+                               (int)name.n, name.at, (int)v.pair.key.n, v.pair.key.at, quote);
         v.pair.value.n = (uint32_t)(p - v.pair.value.at);
         p++;
         if (task == NONE && !all)
             continue;
         array_push(&s->vars, v);
         int64_t value; /* what the PRIO tool writes */
-        if (dagman_is(v.pair.key, "JOBPRIORITY") && quantity_integer(v.pair.value.at, v.pair.value.n, &value))
+        if (dagman_is(v.pair.key, "JOBPRIORITY") &&
+            quantity_integer(v.pair.value.at, v.pair.value.n, &value))
             for (uint32_t t = all ? s->first : task; t < (all ? s->last : task + 1); t++)
                 builder_priority(r->b, t, (double)value, 0);
     }
-    return found || dagman_fail(r, at, "VARS of '%.*s' sets nothing; expected name=\"value\"", (int)name.n, name.at);
+    return found || dagman_fail(r, at, "VARS of '%.*s' sets nothing; expected name=\"value\"",
+                                (int)name.n, name.at);
 }
 
-static bool apply_done(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_done(struct dagman_reader *r, struct dagman_scope *s,
+                       const struct dagman_placed *at)
 {
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
     uint32_t task;
@@ -141,8 +154,10 @@ static bool apply_done(struct dagman_reader *r, struct dagman_scope *s, const st
     return true;
 }
 
-/* Statements that only count: still, their node must exist. SCRIPT [DEFER s t] [DEBUG f t] PRE|POST|HOLD node ... */
-static bool apply_ignored(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+/* Statements that only count: still, their node must exist. SCRIPT [DEFER s t] [DEBUG f t]
+ * PRE|POST|HOLD node ... */
+static bool apply_ignored(struct dagman_reader *r, struct dagman_scope *s,
+                          const struct dagman_placed *at)
 {
     r->ignored[at->st->keyword]++;
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
@@ -178,8 +193,8 @@ static void take_description(struct dagman_scope *s, const struct dagman_stateme
 
 /* ---- edges ---- */
 
-static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, const uint32_t *from, size_t nfrom,
-                      const uint32_t *to, size_t nto)
+static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, const uint32_t *from,
+                      size_t nfrom, const uint32_t *to, size_t nto)
 {
     r->edges += (uint64_t)nfrom * nto;
     if (r->edges > MOST_EDGES)
@@ -188,7 +203,8 @@ static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, c
     for (size_t i = 0; i < nfrom; i++)
         for (size_t k = 0; k < nto; k++) {
             if (from[i] == to[k])
-                return dagman_fail(r, at, "node '%s' is its own parent", builder_task_name(r->b, from[i]));
+                return dagman_fail(r, at, "node '%s' is its own parent",
+                                   builder_task_name(r->b, from[i]));
             builder_edge(r->b, from[i], to[k], line);
         }
     for (size_t i = 0; i < nfrom && nto; i++)
@@ -199,7 +215,8 @@ static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, c
 }
 
 /* PARENT a b CHILD c d */
-static bool apply_parent(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_parent(struct dagman_reader *r, struct dagman_scope *s,
+                         const struct dagman_placed *at)
 {
     task_list from = {0}, to = {0};
     struct dagman_span rest = at->st->rest, word;
@@ -242,7 +259,8 @@ static int compare_pins(const void *a, const void *b)
 }
 
 /* PIN_IN node number */
-static bool apply_pin(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_pin(struct dagman_reader *r, struct dagman_scope *s,
+                      const struct dagman_placed *at)
 {
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest), word = dagman_word(&rest);
     uint32_t task = name.n ? dagman_find_node(r, s, name) : NONE;
@@ -250,7 +268,8 @@ static bool apply_pin(struct dagman_reader *r, struct dagman_scope *s, const str
         return unknown(r, at, name);
     int64_t number;
     if (!quantity_integer(word.at, word.n, &number) || number < 1 || number > 1 << 24)
-        return dagman_fail(r, at, "the pin's number is '%.*s'; expected 1 or more", (int)(word.n > 60 ? 60 : word.n), word.at);
+        return dagman_fail(r, at, "the pin's number is '%.*s'; expected 1 or more",
+                           (int)(word.n > 60 ? 60 : word.n), word.at);
     struct dagman_pin pin = {(uint32_t)number, task};
     if (at->st->keyword == DAGMAN_PIN_IN)
         array_push(&s->self->pin_in, pin);
@@ -260,7 +279,8 @@ static bool apply_pin(struct dagman_reader *r, struct dagman_scope *s, const str
 }
 
 /* CONNECT a b: every pin out of a to the pin in of b with the same number */
-static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s,
+                          const struct dagman_placed *at)
 {
     struct dagman_span rest = at->st->rest, name[2] = {dagman_word(&rest), {0}};
     name[1] = dagman_word(&rest);
@@ -268,7 +288,9 @@ static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s, const
     for (int i = 0; i < 2; i++) {
         uint32_t number = name[i].n ? find_child(s, name[i]) : NONE;
         if (number == NONE)
-            return name[i].n ? dagman_fail(r, at, "CONNECT names '%.*s', but there is no such splice here", (int)name[i].n, name[i].at)
+            return name[i].n ? dagman_fail(r, at,
+                                           "CONNECT names '%.*s', but there is no such splice here",
+                                           (int)name[i].n, name[i].at)
                              : dagman_fail(r, at, "expected CONNECT and the names of two splices");
         child[i] = s->children.at[number];
     }
@@ -281,10 +303,14 @@ static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s, const
     uint32_t most_out = nout ? out[nout - 1].number : 0, most_in = nin ? in[nin - 1].number : 0;
     if (most_out != most_in || !most_out) {
         if (!child[0]->include_missing && !child[1]->include_missing)
-            return dagman_fail(r, at, "'%.*s' has %u pins out and '%.*s' has %u pins in; CONNECT needs as many of both", (int)name[0].n,
-                               name[0].at, most_out, (int)name[1].n, name[1].at, most_in);
-        builder_warn(r->b, dagman_line(r, at), "'%.*s' and '%.*s' are not connected on every pin: an included file is missing",
-                     (int)name[0].n, name[0].at, (int)name[1].n, name[1].at);
+            return dagman_fail(
+                r, at,
+                "'%.*s' has %u pins out and '%.*s' has %u pins in; CONNECT needs as many of both",
+                (int)name[0].n, name[0].at, most_out, (int)name[1].n, name[1].at, most_in);
+        builder_warn(
+            r->b, dagman_line(r, at),
+            "'%.*s' and '%.*s' are not connected on every pin: an included file is missing",
+            (int)name[0].n, name[0].at, (int)name[1].n, name[1].at);
     }
     for (size_t i = 0, k = 0; i < nout; i++) {
         while (k < nin && in[k].number < out[i].number)
@@ -299,8 +325,8 @@ static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s, const
 /* ---- commands ---- */
 
 /* The description of a submit file, sought and parsed once; empty when there is none. */
-static const struct dagman_description *submit_file(struct dagman_reader *r, const struct dagman_scope *s,
-                                                    const struct dagman_node *n)
+static const struct dagman_description *
+submit_file(struct dagman_reader *r, const struct dagman_scope *s, const struct dagman_node *n)
 {
     struct strbuf *key = &r->scratch;
     strbuf_clear(key);
@@ -316,8 +342,10 @@ static const struct dagman_description *submit_file(struct dagman_reader *r, con
     char *path = dagman_find_file(r, s, n->file, n->dir, n->submit, &beside);
     struct text text = {0};
     struct error ignored = {0};
-    /* A program under that name, as in old examples, is no description: nothing to learn from it. */
-    if (path && file_read(path, &text, &ignored) && utf8_valid(text.at, text.n) == text.n && !memchr(text.at, 0, text.n))
+    /* A program under that name, as in old examples, is no description: nothing to learn from it.
+     */
+    if (path && file_read(path, &text, &ignored) && utf8_valid(text.at, text.n) == text.n &&
+        !memchr(text.at, 0, text.n))
         dagman_description_parse(d, text.at, text.n);
     text_free(&text);
     free(path);
@@ -343,7 +371,8 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
 {
     const struct dagman_node *n = &r->nodes.at[task];
     struct dagman_description own = {0};
-    char *job = mem_copy_string(builder_task_name(r->b, task)); /* adding text may move the builder's pool */
+    char *job = mem_copy_string(
+        builder_task_name(r->b, task)); /* adding text may move the builder's pool */
     struct dagman_macros m = {.job = job, .vars = vars, .nvars = nvars};
     if (n->block.at) {
         dagman_description_parse(&own, n->block.at, n->block.n);
@@ -363,11 +392,13 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     } else if (kind.n) {
         builder_kind(r->b, task, kind.at, kind.n);
     }
-    if (dagman_value(&m, "+WeftMemory", &text) && quantity_number(strbuf_text(&text), text.n, &value) && value >= 0)
+    if (dagman_value(&m, "+WeftMemory", &text) &&
+        quantity_number(strbuf_text(&text), text.n, &value) && value >= 0)
         builder_memory(r->b, task, value, 0);
     else if (dagman_value(&m, "request_memory", &text) && dagman_memory(strbuf_text(&text), &value))
         builder_memory(r->b, task, value, 0);
-    if (dagman_value(&m, "request_cpus", &text) && quantity_number(strbuf_text(&text), text.n, &value) && value >= 1 && value <= 1 << 20)
+    if (dagman_value(&m, "request_cpus", &text) &&
+        quantity_number(strbuf_text(&text), text.n, &value) && value >= 1 && value <= 1 << 20)
         builder_cores(r->b, task, (double)(uint32_t)value, 0);
     strbuf_free(&text);
     dagman_description_free(&own);
@@ -410,7 +441,8 @@ static void describe_nodes(struct dagman_reader *r, struct dagman_scope *s)
 
 /* ---- */
 
-static bool apply_one(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at)
+static bool apply_one(struct dagman_reader *r, struct dagman_scope *s,
+                      const struct dagman_placed *at)
 {
     switch (at->st->keyword) {
     case DAGMAN_PARENT:
@@ -438,7 +470,9 @@ static bool apply_one(struct dagman_reader *r, struct dagman_scope *s, const str
 bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s)
 {
     if (s->fragment) {
-        builder_warn(r->b, 0, "this file declares no node (a fragment for INCLUDE?); its %zu statements are about nodes elsewhere",
+        builder_warn(r->b, 0,
+                     "this file declares no node (a fragment for INCLUDE?); its %zu statements are "
+                     "about nodes elsewhere",
                      s->statements.n);
         return true;
     }

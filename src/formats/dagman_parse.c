@@ -82,7 +82,8 @@ struct lines {
     size_t line; /* number of the next physical line */
 };
 
-/* The next logical line: a backslash at its end joins the following one. In place: backslash and newline become blanks. */
+/* The next logical line: a backslash at its end joins the following one. In place: backslash and
+ * newline become blanks. */
 static bool next_line(struct lines *s, struct dagman_span *out, size_t *line)
 {
     if (s->at >= s->end)
@@ -107,8 +108,8 @@ static bool next_line(struct lines *s, struct dagman_span *out, size_t *line)
     }
 }
 
-/* The lines up to one that begins with `close`; what follows on that line is the tail. Their continuations are left for the submit
- * description's own reader. */
+/* The lines up to one that begins with `close`; what follows on that line is the tail. Their
+ * continuations are left for the submit description's own reader. */
 static bool take_block(struct lines *s, const char *close, size_t close_n, bool whole_word,
                        struct dagman_statement *st, struct error *err)
 {
@@ -128,8 +129,9 @@ static bool take_block(struct lines *s, const char *close, size_t close_n, bool 
         st->tail = (struct dagman_span){p + close_n, (uint32_t)(stop - p - (ptrdiff_t)close_n)};
         return true;
     }
-    return error_at(err, s->path, st->line, "this inline submit description does not end; expected %.*s",
-                    (int)close_n, close);
+    return error_at(err, s->path, st->line,
+                    "this inline submit description does not end; expected %.*s", (int)close_n,
+                    close);
 }
 
 /* JOB name {   or   JOB name @=tag */
@@ -176,8 +178,8 @@ bool dagman_parse(struct dagman_file *f, char *text, size_t length, struct error
                 *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 32) : *p;
             const char *near = suggest_nearest(copy, keywords, DAGMAN_KEYWORDS);
             error_at(err, f->path, number, "'%s' is no DAGMan command%s%s%s", copy,
-                     near ? "; did you mean " : "; expected JOB, PARENT, VARS and the like", near ? near : "",
-                     near ? "?" : "");
+                     near ? "; did you mean " : "; expected JOB, PARENT, VARS and the like",
+                     near ? near : "", near ? "?" : "");
             free(copy);
             return false;
         }
@@ -210,7 +212,8 @@ int dagman_sniff(const char *path, const char *text, size_t length)
             break; /* cut in the middle of a line */
         struct dagman_span line = {p, (uint32_t)(stop - p)}, word = dagman_word(&line);
         bool skip = continued || !word.n || *word.at == '#';
-        continued = stop > p && (stop[-1] == '\\' || (stop - p > 1 && stop[-1] == '\r' && stop[-2] == '\\'));
+        continued = stop > p &&
+                    (stop[-1] == '\\' || (stop - p > 1 && stop[-1] == '\r' && stop[-2] == '\\'));
         p = eol ? eol + 1 : end;
         if (block) {
             block = !(word.n && (*word.at == '}' || *word.at == '@'));

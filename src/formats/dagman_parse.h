@@ -1,5 +1,6 @@
-/* A DAGMan file as a list of statements: comments, continuation lines and inline submit descriptions taken apart, nothing resolved.
- * The same list serves every splice that uses the file. */
+/* A DAGMan file as a list of statements: comments, continuation lines and inline submit
+ * descriptions taken apart, nothing resolved. The same list serves every splice that uses the file.
+ */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
@@ -24,12 +25,12 @@ enum dagman_keyword {
     DAGMAN_RETRY,
     DAGMAN_DONE,
     DAGMAN_SUBMIT_DESCRIPTION,
-    DAGMAN_SCRIPT,       /* from here on: about one node, read and not carried over */
+    DAGMAN_SCRIPT, /* from here on: about one node, read and not carried over */
     DAGMAN_PRE_SKIP,
     DAGMAN_ABORT_DAG_ON,
     DAGMAN_CATEGORY,
     DAGMAN_TOLERANCE,
-    DAGMAN_MAXJOBS,      /* from here on: about the run, not about a node */
+    DAGMAN_MAXJOBS, /* from here on: about the run, not about a node */
     DAGMAN_CONFIG,
     DAGMAN_DOT,
     DAGMAN_NODE_STATUS_FILE,
@@ -49,9 +50,10 @@ struct dagman_span {
 struct dagman_statement {
     enum dagman_keyword keyword;
     size_t line;
-    struct dagman_span rest;  /* the words after the keyword */
-    struct dagman_span block; /* an inline submit description: the lines between { and } or @=tag and @tag */
-    struct dagman_span tail;  /* the words behind its } */
+    struct dagman_span rest; /* the words after the keyword */
+    struct dagman_span
+        block; /* an inline submit description: the lines between { and } or @=tag and @tag */
+    struct dagman_span tail; /* the words behind its } */
 };
 
 struct dagman_file {
@@ -61,9 +63,11 @@ struct dagman_file {
     bool busy; /* it is being spliced or included right now: meeting it again is a cycle */
 };
 
-/* Parse `text` (which is changed and must outlive the statements). False with an error that names path and line. */
+/* Parse `text` (which is changed and must outlive the statements). False with an error that names
+ * path and line. */
 bool dagman_parse(struct dagman_file *f, char *text, size_t length, struct error *err);
-void dagman_file_free(struct dagman_file *f); /* statements and path; the text is freed by whoever read it */
+void dagman_file_free(
+    struct dagman_file *f); /* statements and path; the text is freed by whoever read it */
 
 /* The next blank-separated word of `rest`, which moves behind it; n is 0 when there is none. */
 struct dagman_span dagman_word(struct dagman_span *rest);

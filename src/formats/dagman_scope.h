@@ -1,5 +1,5 @@
-/* One DAGMan file being turned into tasks: the top-level one, or a splice under its prefix. Shared by dagman.c (files, nodes, splices) and
- * dagman_apply.c (what the statements say about them). */
+/* One DAGMan file being turned into tasks: the top-level one, or a splice under its prefix. Shared
+ * by dagman.c (files, nodes, splices) and dagman_apply.c (what the statements say about them). */
 #pragma once
 #include "base/array.h"
 #include "base/pool.h"
@@ -27,8 +27,10 @@ struct dagman_child {
     ARRAY(uint32_t) sinks;
     ARRAY(struct dagman_pin) pin_in;
     ARRAY(struct dagman_pin) pin_out;
-    bool include_missing; /* a file that it includes is not there, and pins may be missing with it */
-    bool subdag;          /* SUBDAG EXTERNAL, read inline: statements about the node as a whole are passed over */
+    bool
+        include_missing; /* a file that it includes is not there, and pins may be missing with it */
+    bool subdag; /* SUBDAG EXTERNAL, read inline: statements about the node as a whole are passed
+                    over */
 };
 
 /* A statement and the file that it stands in. */
@@ -45,8 +47,9 @@ struct dagman_var {
 struct dagman_scope {
     const char *prefix; /* "" or "S1+S2+" */
     const char *dir;    /* "" or "a/b/", relative to the submit directory */
-    bool fragment;      /* a top-level file without any node: meant for INCLUDE, its references lead nowhere */
-    uint32_t first, last; /* its own nodes; those of its splices follow */
+    bool fragment;      /* a top-level file without any node: meant for INCLUDE, its references lead
+                           nowhere */
+    uint32_t first, last;                   /* its own nodes; those of its splices follow */
     ARRAY(struct dagman_placed) statements; /* INCLUDEs replaced by what they include */
     struct intern child_name;
     ARRAY(struct dagman_child *) children; /* parallel to child_name */
@@ -66,7 +69,8 @@ struct dagman_reader {
     struct intern file_path;
     ARRAY(struct dagman_file *) files; /* parallel to file_path */
     struct intern submit_key; /* what a node says of its submit file and where: looked for once */
-    ARRAY(struct dagman_description) submits; /* parallel to submit_key; without pairs when there is no such file */
+    ARRAY(struct dagman_description)
+    submits; /* parallel to submit_key; without pairs when there is no such file */
     struct strbuf scratch;
     size_t scopes, placed; /* made so far: nesting can multiply without end */
     uint64_t edges;
@@ -79,11 +83,14 @@ bool dagman_fail(struct dagman_reader *r, const struct dagman_placed *at, const 
 /* The line for the builder: known only in the top-level file, which its messages name. */
 size_t dagman_line(const struct dagman_reader *r, const struct dagman_placed *at);
 /* The node of that name in this scope, NONE if there is none. */
-uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s, struct dagman_span name);
-/* The file that `name` means: below the submit directory with the scope's and the statement's DIR, else without the latter, else beside the
- * file that names it. NULL: nowhere, or not a regular file. The caller frees. */
-char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s, const struct dagman_file *from,
-                       struct dagman_span dir, struct dagman_span name, bool *beside);
+uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s,
+                          struct dagman_span name);
+/* The file that `name` means: below the submit directory with the scope's and the statement's DIR,
+ * else without the latter, else beside the file that names it. NULL: nowhere, or not a regular
+ * file. The caller frees. */
+char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
+                       const struct dagman_file *from, struct dagman_span dir,
+                       struct dagman_span name, bool *beside);
 
 /* Everything that the scope's statements say about its nodes, their edges and commands. */
 bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s);

@@ -37,8 +37,7 @@ void dagman_description_parse(struct dagman_description *d, const char *text, si
             continue;
         struct dagman_span key = trimmed(line.at, equals);
         if (key.n && !memchr(key.at, ' ', key.n))
-            array_push(&d->pairs,
-                       (struct dagman_pair){key, trimmed(equals + 1, line.at + line.n)});
+            array_push(&d->pairs, (struct dagman_pair){key, trimmed(equals + 1, line.at + line.n)});
     }
 }
 
@@ -58,7 +57,8 @@ static bool same_name(struct dagman_span key, struct dagman_span name)
 static void add_unescaped(struct strbuf *out, struct dagman_span value)
 {
     for (uint32_t i = 0; i < value.n; i++) {
-        if (value.at[i] == '\\' && i + 1 < value.n && (value.at[i + 1] == '"' || value.at[i + 1] == '\\'))
+        if (value.at[i] == '\\' && i + 1 < value.n &&
+            (value.at[i + 1] == '"' || value.at[i + 1] == '\\'))
             i++;
         strbuf_add_char(out, value.at[i]);
     }
@@ -82,7 +82,8 @@ static bool raw_value(const struct dagman_macros *m, struct dagman_span name, st
 
 static bool known_only_at_submission(struct dagman_span name)
 {
-    static const char *const names[] = {"Cluster", "ClusterId", "Process", "ProcId", "Node", "Step", "ItemIndex", "Row"};
+    static const char *const names[] = {"Cluster", "ClusterId", "Process",   "ProcId",
+                                        "Node",    "Step",      "ItemIndex", "Row"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dagman_is(name, names[i]))
             return true;
@@ -170,8 +171,8 @@ struct words {
     size_t n;
 };
 
-/* New syntax, the whole in double quotes: blanks separate, '...' groups, '' inside is a quote, "" is a double quote. Old syntax: blanks
- * separate, \" is a double quote. */
+/* New syntax, the whole in double quotes: blanks separate, '...' groups, '' inside is a quote, ""
+ * is a double quote. Old syntax: blanks separate, \" is a double quote. */
 static bool split_arguments(const char *p, size_t n, struct words *out)
 {
     bool fresh = n >= 2 && p[0] == '"' && p[n - 1] == '"';

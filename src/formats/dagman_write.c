@@ -1,5 +1,6 @@
-/* DAGMan files written. A task with a command becomes a JOB with an inline submit description; one without refers to a submit file that
- * the user supplies, named after its kind. Tasks with the same successors share a PARENT line. */
+/* DAGMan files written. A task with a command becomes a JOB with an inline submit description; one
+ * without refers to a submit file that the user supplies, named after its kind. Tasks with the same
+ * successors share a PARENT line. */
 #include "base/array.h"
 #include "base/pool.h"
 #include "formats/dagman_submit.h"
@@ -41,10 +42,11 @@ static bool fits(const char *name)
     for (const char *p = name; *p; p++)
         if (!allowed((unsigned char)*p))
             return false;
-    return *name && !is_reserved(name) && strncmp(name, "@=", 2) != 0;
+    return *name && *name != '@' && !is_reserved(name); /* @= opens a description */
 }
 
-/* Names that DAGMan takes stay; then each of the others gets _ for what it may not hold, and a number when that is taken. */
+/* Names that DAGMan takes stay; then each of the others gets _ for what it may not hold, and a
+ * number when that is taken. */
 static void choose_names(struct writer *p)
 {
     const struct workflow *w = p->w;
@@ -65,7 +67,9 @@ static void choose_names(struct writer *p)
         strbuf_clear(&text);
         for (const char *c = workflow_task_name(w, t); *c; c++)
             strbuf_add_char(&text, allowed((unsigned char)*c) ? *c : '_');
-        if (is_reserved(strbuf_text(&text)) || !text.n || text.at[0] == '@')
+        if (text.n && text.at[0] == '@')
+            text.at[0] = '_';
+        if (is_reserved(strbuf_text(&text)) || !text.n)
             strbuf_add_char(&text, '_');
         size_t base = text.n;
         while (intern_find(&p->used, text.at, text.n) != UINT32_MAX) {
@@ -112,7 +116,8 @@ static void add_kind(struct strbuf *out, const char *kind)
 
 static bool is_file_name(const char *kind)
 {
-    return *kind && !strpbrk(kind, " \t\r\n\v\f/\"\\") && *kind != '{' && *kind != '@' && *kind != '.';
+    return *kind && !strpbrk(kind, " \t\r\n\v\f/\"\\") && *kind != '{' && *kind != '@' &&
+           *kind != '.';
 }
 
 /* HTCondor counts memory in MiB; what that would round stands beside it in bytes. */
@@ -171,7 +176,8 @@ static void write_reference(struct writer *p, uint32_t t)
     char number[40];
     strbuf_printf(out, "VARS %s", name_of(p, t));
     if (w->memory[t] > 0) {
-        snprintf(number, sizeof number, "%.0f", mebibytes(w->memory[t]) < 1e30 ? mebibytes(w->memory[t]) : 1e30);
+        snprintf(number, sizeof number, "%.0f",
+                 mebibytes(w->memory[t]) < 1e30 ? mebibytes(w->memory[t]) : 1e30);
         add_var(out, "request_memory", number);
         if (mebibytes(w->memory[t]) * 1048576 != w->memory[t]) {
             number_format(number, w->memory[t]);
@@ -236,7 +242,8 @@ static bool write_priorities(struct writer *p)
     for (uint32_t t = 0; t < w->ntasks; t++) {
         double value = w->priority[t];
         if (!whole)
-            value = (double)((double *)bsearch(&value, sorted, n, sizeof *sorted, compare_doubles) - sorted);
+            value = (double)((double *)bsearch(&value, sorted, n, sizeof *sorted, compare_doubles) -
+                             sorted);
         if (value != 0)
             strbuf_printf(p->out, "PRIORITY %s %.0f\n", name_of(p, t), value);
     }
@@ -252,16 +259,19 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Group tasks by equal successor lists: a hash table of first tasks, a linked list of the others in order. */
+/* Group tasks by equal successor lists: a hash table of first tasks, a linked list of the others in
+ * order. */
 static void write_edges(struct writer *p)
 {
     const struct workflow *w = p->w;
     uint32_t n = w->ntasks, mask = 15;
     while (mask < 2 * (uint64_t)n && mask < UINT32_MAX / 2)
         mask = mask * 2 + 1;
-    uint32_t *off = mem_new(uint32_t, (size_t)n + 1), *to = mem_new(uint32_t, (size_t)w->nedges + 1);
+    uint32_t *off = mem_new(uint32_t, (size_t)n + 1),
+             *to = mem_new(uint32_t, (size_t)w->nedges + 1);
     uint32_t *slot = mem_new_zero(uint32_t, (size_t)mask + 1); /* first task of a group, plus 1 */
-    uint32_t *next = mem_new_zero(uint32_t, (size_t)n + 1), *last = mem_new(uint32_t, (size_t)n + 1);
+    uint32_t *next = mem_new_zero(uint32_t, (size_t)n + 1),
+             *last = mem_new(uint32_t, (size_t)n + 1);
     bool *first = mem_new_zero(bool, (size_t)n + 1);
     uint32_t used = 0;
     for (uint32_t t = 0; t < n; t++) {
@@ -329,7 +339,8 @@ static void say_dropped(const struct writer *p, bool ranked, struct strbuf *drop
         timeouts += w->timeout && isfinite(w->timeout[t]);
         kinds += has_line_break(workflow_text(w, w->kind[t]));
     }
-    dropped_count(dropped, p->renamed, "names (written without the characters that DAGMan refuses)", "task");
+    dropped_count(dropped, p->renamed, "names (written without the characters that DAGMan refuses)",
+                  "task");
     dropped_count(dropped, work, "work", "task");
     dropped_count(dropped, timed, "times on nodes", "task");
     dropped_count(dropped, kinds, "kinds with a line break", "task");

@@ -1,17 +1,20 @@
-/* DOT, read as tasks. A node is a task, its id the name; an edge orders two tasks and carries the bytes that it states.
+/* DOT, read as tasks. A node is a task, its id the name; an edge orders two tasks and carries the
+ * bytes that it states.
  *
  *   node  work, else work_weight, Weight, size      work (daggen and SimGrid: flop)
- *         memory or mem_weight, cores, priority, deadline, timeout, retries, replicable=false, command or call
- *         kind, else category, type, the first line of the label, xlabel, shape
- *         inputs, outputs   lines "bytes name": files that no task makes, or that none reads
- *         style with rounded and dashed: already done (Snakemake)
- *   edge  size, else comm_weight, Weight: bytes; object: the data object's name, shared by all edges that name it
- *   node  comm_weight (OneStopParallel) is the size of one object for all successors, on edges that state nothing
+ *         memory or mem_weight, cores, priority, deadline, timeout, retries, replicable=false,
+ * command or call kind, else category, type, the first line of the label, xlabel, shape inputs,
+ * outputs   lines "bytes name": files that no task makes, or that none reads style with rounded and
+ * dashed: already done (Snakemake) edge  size, else comm_weight, Weight: bytes; object: the data
+ * object's name, shared by all edges that name it node  comm_weight (OneStopParallel) is the size
+ * of one object for all successors, on edges that state nothing
  *
- * Values of weft's own text attributes use the escapes \\ and \n; ids and foreign attributes are taken as Graphviz does. */
+ * Values of weft's own text attributes use the escapes \\ and \n; ids and foreign attributes are
+ * taken as Graphviz does. */
 #include "formats/dot.h"
 #include "base/array.h"
 #include "base/quantity.h"
+#include "formats/dot_contract.h"
 #include "formats/dot_parse.h"
 #include <string.h>
 
@@ -82,7 +85,8 @@ static bool number(struct reader *r, const char *what, struct dot_value v, bool 
                          bytes ? "number of bytes" : "number");
 }
 
-/* `size`, with the one negative value that stands in real files (SimGrid's examples) for "nothing". */
+/* `size`, with the one negative value that stands in real files (SimGrid's examples) for "nothing".
+ */
 static bool size_number(struct reader *r, struct dot_value v, double *out)
 {
     if (!number(r, "size", v, true, out))
@@ -103,7 +107,8 @@ static bool equals(struct dot_value v, const char *word)
     return v.text && v.len == strlen(word) && memcmp(v.text, word, v.len) == 0;
 }
 
-/* The first line of a label without its markup; WfGen's eight-digit task number is not part of the kind. */
+/* The first line of a label without its markup; WfGen's eight-digit task number is not part of the
+ * kind. */
 static void label_kind(struct strbuf *out, struct dot_value v)
 {
     strbuf_clear(out);
@@ -160,14 +165,16 @@ static bool is_process(const struct dot_value *value)
     return !drawn_small || (labelled && !equals(value[DOT_SHAPE], "point"));
 }
 
-static void set_kind(struct reader *r, uint32_t task, const struct dot_value *v, struct strbuf *buffer)
+static void set_kind(struct reader *r, uint32_t task, const struct dot_value *v,
+                     struct strbuf *buffer)
 {
     if (v[DOT_KIND].text && v[DOT_KIND].len) {
         unescape(buffer, v[DOT_KIND]);
         builder_kind(r->b, task, buffer->at, buffer->n);
         return;
     }
-    static const enum dot_attribute from[] = {DOT_CATEGORY, DOT_TYPE, DOT_LABEL, DOT_XLABEL, DOT_SHAPE};
+    static const enum dot_attribute from[] = {DOT_CATEGORY, DOT_TYPE, DOT_LABEL, DOT_XLABEL,
+                                              DOT_SHAPE};
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         if (from[i] == DOT_LABEL && v[DOT_NAME].text)
             break; /* weft wrote it: the label is the name, and the kind would be stated */
@@ -198,9 +205,9 @@ static void set_objects(struct reader *r, uint32_t task, struct dot_value v, boo
         const char *stop = eol ? eol : end, *blank = memchr(p, ' ', (size_t)(stop - p));
         double bytes;
         if (!blank || blank + 1 == stop || !quantity_bytes(p, (size_t)(blank - p), &bytes)) {
-            builder_error(r->b, v.line, "%s holds '%.*s'; expected lines of the form \"bytes name\"",
-                          makes ? "outputs" : "inputs",
-                          (int)(stop - p > 60 ? 60 : stop - p), p);
+            builder_error(r->b, v.line,
+                          "%s holds '%.*s'; expected lines of the form \"bytes name\"",
+                          makes ? "outputs" : "inputs", (int)(stop - p > 60 ? 60 : stop - p), p);
             return;
         }
         uint32_t object = builder_object(r->b, blank + 1, (size_t)(stop - blank - 1));
@@ -295,7 +302,8 @@ static void add_node(struct reader *r, uint32_t node, const struct dot_value *v,
     if (v[DOT_COMM_WEIGHT].text && number(r, "comm_weight", v[DOT_COMM_WEIGHT], false, &bytes) &&
         bytes != 0) {
         if (bytes < 0)
-            builder_error(r->b, v[DOT_COMM_WEIGHT].line, "comm_weight is %g; expected 0 or more", bytes);
+            builder_error(r->b, v[DOT_COMM_WEIGHT].line, "comm_weight is %g; expected 0 or more",
+                          bytes);
         if (!r->output)
             r->output = mem_new_zero(double, r->graph.node_line.n);
         r->output[node] = bytes;
@@ -400,141 +408,41 @@ static void add_edges(struct reader *r, const struct dot_edge *edges, size_t n)
     free(seen.slot);
 }
 
-/* ---- contraction: only processes stay, joined wherever channels and operators led from one to the other ---- */
-
-struct contraction {
-    uint32_t n;
-    uint32_t *off, *to;   /* successors */
-    uint32_t *number;     /* a process' task, NONE for the rest */
-    uint32_t *alias;      /* of a resolved non-process node: the one node that it leads to; itself when it branches; NONE: nowhere */
-    uint32_t *stamp;
-};
-
-static void build_successors(struct contraction *c, const struct dot_graph *g)
-{
-    c->off = mem_new_zero(uint32_t, (size_t)c->n + 2);
-    for (size_t i = 0; i < g->edges.n; i++)
-        c->off[g->edges.at[i].from + 2]++;
-    for (uint32_t i = 0; i < c->n; i++)
-        c->off[i + 2] += c->off[i + 1];
-    c->to = mem_new(uint32_t, g->edges.n ? g->edges.n : 1);
-    for (size_t i = 0; i < g->edges.n; i++)
-        c->to[c->off[g->edges.at[i].from + 1]++] = g->edges.at[i].to;
-}
-
-static uint32_t lead(const struct contraction *c, uint32_t node)
-{
-    return c->number[node] != NONE ? node : c->alias[node];
-}
-
-/* Where does each non-process lead? In reverse topological order, so that chains of operators collapse to their end: the walks
- * afterwards only pass nodes that branch. Returns a node on a cycle of non-processes, NONE when all is well. */
-static uint32_t resolve_aliases(struct contraction *c, const struct dot_graph *g)
-{
-    uint32_t *left = mem_new_zero(uint32_t, (size_t)c->n + 1), *in_off, *in, done = 0, others = 0;
-    in_off = mem_new_zero(uint32_t, (size_t)c->n + 2);
-    in = mem_new(uint32_t, g->edges.n ? g->edges.n : 1);
-    for (size_t i = 0; i < g->edges.n; i++) {
-        in_off[g->edges.at[i].to + 2]++;
-        left[g->edges.at[i].from] += c->number[g->edges.at[i].to] == NONE;
-    }
-    for (uint32_t i = 0; i < c->n; i++)
-        in_off[i + 2] += in_off[i + 1];
-    for (size_t i = 0; i < g->edges.n; i++)
-        in[in_off[g->edges.at[i].to + 1]++] = g->edges.at[i].from;
-    uint32_t *queue = mem_new(uint32_t, (size_t)c->n + 1);
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->number[i] == NONE) {
-            others++;
-            if (!left[i])
-                queue[done++] = i;
-        }
-    for (uint32_t head = 0; head < done; head++) {
-        uint32_t node = queue[head], only = NONE;
-        bool several = false;
-        for (uint32_t e = c->off[node]; e < c->off[node + 1]; e++) {
-            uint32_t next = lead(c, c->to[e]);
-            several |= next != NONE && only != NONE && next != only;
-            only = next != NONE ? next : only;
-        }
-        c->alias[node] = several ? node : only;
-        for (uint32_t e = in_off[node]; e < in_off[node + 1]; e++)
-            if (c->number[in[e]] == NONE && !--left[in[e]])
-                queue[done++] = in[e];
-    }
-    uint32_t stuck = NONE;
-    for (uint32_t i = 0; done < others && i < c->n && stuck == NONE; i++)
-        if (c->number[i] == NONE && left[i])
-            stuck = i;
-    free(left);
-    free(in_off);
-    free(in);
-    free(queue);
-    return stuck;
-}
-
-static void contract_edges(struct reader *r, struct contraction *c)
-{
-    ARRAY(uint32_t) stack = {0};
-    for (uint32_t p = 0; p < c->n; p++) {
-        if (c->number[p] == NONE)
-            continue;
-        array_push(&stack, p);
-        c->stamp[p] = p + 1;
-        while (stack.n) {
-            uint32_t node = array_pop(&stack);
-            for (uint32_t e = c->off[node]; e < c->off[node + 1]; e++) {
-                uint32_t next = lead(c, c->to[e]);
-                if (next == NONE || (c->stamp[next] == p + 1 && next != p))
-                    continue;
-                c->stamp[next] = p + 1;
-                if (c->number[next] == NONE)
-                    array_push(&stack, next);
-                else
-                    builder_edge(r->b, c->number[p], c->number[next], r->graph.node_line.at[p]);
-            }
-        }
-    }
-    array_free(&stack);
-}
-
+/* Only processes stay, joined wherever channels and operators led from one to the other. */
 static void read_contracted(struct reader *r)
 {
     struct dot_graph *g = &r->graph;
-    struct contraction c = {.n = (uint32_t)g->node_line.n};
-    c.number = mem_new(uint32_t, (size_t)c.n + 1);
-    c.alias = mem_new(uint32_t, (size_t)c.n + 1);
-    c.stamp = mem_new_zero(uint32_t, (size_t)c.n + 1);
+    uint32_t n = (uint32_t)g->node_line.n, removed = 0;
+    bool *process = mem_new_zero(bool, (size_t)n + 1);
+    uint32_t *task = mem_new(uint32_t, (size_t)n + 1);
     struct strbuf buffer = {0};
-    uint32_t removed = 0;
-    for (uint32_t i = 0; i < c.n && !builder_failed(r->b); i++) {
+    for (uint32_t i = 0; i < n && !builder_failed(r->b); i++) {
         struct dot_value v[DOT_ATTRIBUTES];
         collect(r, i, v);
-        c.number[i] = c.alias[i] = NONE;
-        if (is_process(v)) {
-            c.number[i] = builder_task_count(r->b);
+        process[i] = is_process(v);
+        task[i] = builder_task_count(r->b);
+        if (process[i])
             add_node(r, i, v, &buffer);
-        } else {
+        else
             removed++;
-        }
     }
     strbuf_free(&buffer);
     if (!builder_failed(r->b)) {
-        build_successors(&c, g);
-        uint32_t stuck = resolve_aliases(&c, g);
+        struct dot_pairs pairs = {0};
+        uint32_t stuck = dot_contract(g, process, &pairs);
         if (stuck != NONE)
             builder_error(r->b, g->node_line.at[stuck],
                           "channels or operators depend on each other in a cycle through '%s'",
                           intern_text(&g->ids, stuck));
-        else
-            contract_edges(r, &c);
-        builder_warn(r->b, 0, "%u channels and operators were contracted; the processes stay", removed);
+        for (size_t i = 0; i < pairs.n; i++)
+            builder_edge(r->b, task[pairs.at[i].from], task[pairs.at[i].to],
+                         g->node_line.at[pairs.at[i].from]);
+        array_free(&pairs);
+        builder_warn(r->b, 0, "%u channels and operators were contracted; the processes stay",
+                     removed);
     }
-    free(c.off);
-    free(c.to);
-    free(c.number);
-    free(c.alias);
-    free(c.stamp);
+    free(process);
+    free(task);
 }
 
 /* ---- the whole ---- */
@@ -554,13 +462,15 @@ static void read_all(struct reader *r)
 static void remarks(struct reader *r)
 {
     if (r->repeated && !r->graph.strict)
-        builder_warn(r->b, r->repeated_line, "%llu repeated edges, the first here; each counts once",
+        builder_warn(r->b, r->repeated_line,
+                     "%llu repeated edges, the first here; each counts once",
                      (unsigned long long)r->repeated);
     if (r->minus_one)
         builder_warn(r->b, 0, "size=-1 stands in %llu places; read as 0",
                      (unsigned long long)r->minus_one);
     if (r->alphas)
-        builder_warn(r->b, 0, "alpha (the sequential fraction of a parallel task) of %llu tasks is ignored",
+        builder_warn(r->b, 0,
+                     "alpha (the sequential fraction of a parallel task) of %llu tasks is ignored",
                      (unsigned long long)r->alphas);
     if (r->graph.more)
         builder_warn(r->b, 0, "something follows the first graph; it is ignored");
@@ -637,7 +547,8 @@ bool dot_read_optimum(const struct format_source *source, uint32_t *processors, 
     *processors = (uint32_t)count;
     if (!good)
         error_at(err, source->path, 0,
-                 "no schedule in it; expected \"Number of processors\" and \"Total schedule length\" on the graph, or "
+                 "no schedule in it; expected \"Number of processors\" and \"Total schedule "
+                 "length\" on the graph, or "
                  "Processor, \"Start time\" and Weight on every node");
     intern_free(&used);
     free(r.settings);
@@ -648,11 +559,13 @@ bool dot_read_optimum(const struct format_source *source, uint32_t *processors, 
 
 const struct format format_dot = {
     .name = "dot",
-    .summary = "Graphviz DOT: Snakemake and Nextflow dumps, daggen, SimGrid, graphs with embedded optima",
+    .summary =
+        "Graphviz DOT: Snakemake and Nextflow dumps, daggen, SimGrid, graphs with embedded optima",
     .suffixes = ".dot .gv",
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = dot_write_workflow,
-    .options = "contract=yes|no   Nextflow: keep only processes, joined through the channels and operators between them "
+    .options = "contract=yes|no   Nextflow: keep only processes, joined through the channels and "
+               "operators between them "
                "(default no: every node is a task)",
 };

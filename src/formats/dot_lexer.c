@@ -4,7 +4,8 @@
 
 void dot_lexer_start(struct dot_lexer *x, const char *file, char *text, size_t length)
 {
-    *x = (struct dot_lexer){.file = file, .at = text, .end = text + length, .line = 1, .line_start = true};
+    *x = (struct dot_lexer){
+        .file = file, .at = text, .end = text + length, .line = 1, .line_start = true};
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         x->at += 3;
 }
@@ -61,15 +62,18 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Read "..." at x->at and append what it means at `to`, which is not after x->at. \" is a quote and backslash-newline is nothing;
- * every other backslash stays, because what it means depends on the attribute. Returns the new end, NULL on an error. */
+/* Read "..." at x->at and append what it means at `to`, which is not after x->at. \" is a quote and
+ * backslash-newline is nothing; every other backslash stays, because what it means depends on the
+ * attribute. Returns the new end, NULL on an error. */
 static char *read_quoted(struct dot_lexer *x, char *to, struct error *err)
 {
     size_t start = x->line;
     char *p = x->at + 1;
     while (p < x->end && *p != '"') {
         if (*p == '\\' && p + 1 < x->end) {
-            size_t newline = p[1] == '\n' ? 2 : p + 2 < x->end && p[1] == '\r' && p[2] == '\n' ? 3 : 0;
+            size_t newline = p[1] == '\n'                                     ? 2
+                             : p + 2 < x->end && p[1] == '\r' && p[2] == '\n' ? 3
+                                                                              : 0;
             if (newline) {
                 p += newline;
                 x->line++;
@@ -199,7 +203,8 @@ bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *er
         return quoted(x, out, err);
     if (c == '<')
         return html(x, out, err);
-    if (is_digit(c) || (c == '-' && (is_digit(after) || after == '.')) || (c == '.' && is_digit(after)))
+    if (is_digit(c) || (c == '-' && (is_digit(after) || after == '.')) ||
+        (c == '.' && is_digit(after)))
         return number(x, out, err);
     if (starts_name((unsigned char)c)) {
         out->text = x->at;
@@ -210,8 +215,9 @@ bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *er
         return true;
     }
     if (c > ' ' && c < 0x7F)
-        return error_at(err, x->file, x->line,
-                        "unexpected '%c'; names with other than letters, digits and _ need double quotes", c);
+        return error_at(
+            err, x->file, x->line,
+            "unexpected '%c'; names with other than letters, digits and _ need double quotes", c);
     return error_at(err, x->file, x->line, "unexpected byte 0x%02X outside a quoted string",
                     (unsigned char)c);
 }

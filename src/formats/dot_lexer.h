@@ -1,5 +1,6 @@
-/* The words of the DOT language. Text of a quoted string is unescaped in place, so the source is changed; a token's text points
- * into it and stays valid as long as the source. One pass, linear. */
+/* The words of the DOT language. Text of a quoted string is unescaped in place, so the source is
+ * changed; a token's text points into it and stays valid as long as the source. One pass, linear.
+ */
 #pragma once
 #include "base/error.h"
 #include <stdbool.h>
@@ -41,5 +42,6 @@ struct dot_lexer {
 };
 
 void dot_lexer_start(struct dot_lexer *x, const char *file, char *text, size_t length);
-/* The next word; false with an error (unterminated string or comment, a character that DOT does not know). */
+/* The next word; false with an error (unterminated string or comment, a character that DOT does not
+ * know). */
 bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *err);

@@ -2,7 +2,8 @@
 #include "formats/dot_lexer.h"
 #include <string.h>
 
-/* A subgraph inside a subgraph takes a stack frame: drawings nest a few deep, and 100 MB of { must not end the program. */
+/* A subgraph inside a subgraph takes a stack frame: drawings nest a few deep, and 100 MB of { must
+ * not end the program. */
 enum { DEEPEST = 200 };
 /* {a b c} -> {d e f} is a product: a short text can ask for more edges than any memory holds. */
 #define MOST_EDGES ((uint64_t)1 << 28)
@@ -25,7 +26,8 @@ struct parser {
     ARRAY(uint32_t) members;
     ARRAY(uint32_t) seen; /* stamp of a node, to take each once */
     uint32_t stamp;
-    ARRAY(struct endpoint) chain; /* endpoints of the edge statements that are open, innermost last */
+    ARRAY(struct endpoint)
+    chain; /* endpoints of the edge statements that are open, innermost last */
     uint64_t edges_asked;
 };
 
@@ -33,7 +35,8 @@ static bool fail(struct parser *p, const char *what)
 {
     const struct dot_token *t = &p->token;
     if (t->type == DOT_END)
-        return error_at(p->err, p->lexer.file, t->line, "the file ends too early; expected %s", what);
+        return error_at(p->err, p->lexer.file, t->line, "the file ends too early; expected %s",
+                        what);
     char punct[2] = {t->punct, 0};
     const char *text = t->type == DOT_ID      ? t->text
                        : t->type == DOT_ARROW ? "->"
@@ -102,12 +105,13 @@ static struct dot_value value_of(const struct dot_token *t)
 
 /* What an attribute list is for. */
 struct target {
-    struct dot_value *table;             /* a table to fill (defaults, the graph's own), or */
-    uint32_t node;                       /* a node whose settings to append, or */
-    bool edge;                           /* the edge settings to append to */
+    struct dot_value *table; /* a table to fill (defaults, the graph's own), or */
+    uint32_t node;           /* a node whose settings to append, or */
+    bool edge;               /* the edge settings to append to */
 };
 
-static void set(struct parser *p, const struct target *to, uint32_t attribute, struct dot_value value)
+static void set(struct parser *p, const struct target *to, uint32_t attribute,
+                struct dot_value value)
 {
     if (attribute == DOT_ATTRIBUTES)
         return;
@@ -155,7 +159,8 @@ static bool attribute_lists(struct parser *p, const struct target *to)
     return true;
 }
 
-static uint32_t mention_node(struct parser *p, const struct scope *scope, const struct dot_token *id)
+static uint32_t mention_node(struct parser *p, const struct scope *scope,
+                             const struct dot_token *id)
 {
     struct dot_graph *g = p->g;
     uint32_t node = intern_number(&g->ids, id->text, id->len);
@@ -305,8 +310,9 @@ static bool statement(struct parser *p, struct scope *scope, struct dot_value *g
 {
     enum dot_keyword k = p->token.keyword;
     if (k == DOT_GRAPH || k == DOT_NODE || k == DOT_EDGE) {
-        const struct target to = {
-            .table = k == DOT_GRAPH ? graph_table : k == DOT_NODE ? scope->node : scope->edge};
+        const struct target to = {.table = k == DOT_GRAPH  ? graph_table
+                                           : k == DOT_NODE ? scope->node
+                                                           : scope->edge};
         if (!advance(p))
             return false;
         if (!at_punct(p, '['))
@@ -370,8 +376,9 @@ static bool whole_graph(struct parser *p)
             return false;
     }
     if (p->token.keyword == DOT_GRAPH)
-        return error_at(p->err, p->lexer.file, p->token.line,
-                        "an undirected graph: its edges do not say which task comes first; expected a digraph");
+        return error_at(
+            p->err, p->lexer.file, p->token.line,
+            "an undirected graph: its edges do not say which task comes first; expected a digraph");
     if (p->token.keyword != DOT_DIGRAPH)
         return fail(p, "digraph");
     if (!advance(p))

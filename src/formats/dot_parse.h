@@ -1,4 +1,5 @@
-/* A DOT file as nodes and edges with the attributes that weft understands. Nothing here knows about workflows. */
+/* A DOT file as nodes and edges with the attributes that weft understands. Nothing here knows about
+ * workflows. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
@@ -6,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where each tool puts what: daggen and SimGrid `size` and `alpha`, SimGrid `category`, Sinnen `Weight`, "Start time", Processor,
- * OneStopParallel `work_weight`, `comm_weight`, `mem_weight`, `type`; Snakemake and Nextflow label, shape, style, xlabel; the
- * rest is weft's own. Names are case-sensitive: Graphviz' own edge attribute `weight` is for layout, not data. */
+/* Where each tool puts what: daggen and SimGrid `size` and `alpha`, SimGrid `category`, Sinnen
+ * `Weight`, "Start time", Processor, OneStopParallel `work_weight`, `comm_weight`, `mem_weight`,
+ * `type`; Snakemake and Nextflow label, shape, style, xlabel; the rest is weft's own. Names are
+ * case-sensitive: Graphviz' own edge attribute `weight` is for layout, not data. */
 enum dot_attribute {
     DOT_WORK,
     DOT_MEMORY,
@@ -64,16 +66,19 @@ struct dot_graph {
     struct dot_value name; /* text NULL: none */
     struct intern ids;     /* nodes in order of first mention */
     ARRAY(uint32_t) node_line;
-    ARRAY(struct dot_setting) node_settings; /* in file order; dot_group_settings() sorts them by node */
+    ARRAY(struct dot_setting)
+    node_settings; /* in file order; dot_group_settings() sorts them by node */
     ARRAY(struct dot_edge) edges;
     ARRAY(struct dot_setting) edge_settings;
     struct dot_value attribute[DOT_ATTRIBUTES]; /* of the graph */
     bool more;                                  /* something follows the graph */
 };
 
-/* Parse the first graph of a text, which is changed and must outlive the result. On false nothing needs freeing. */
+/* Parse the first graph of a text, which is changed and must outlive the result. On false nothing
+ * needs freeing. */
 bool dot_parse(struct dot_graph *g, const char *file, char *text, size_t length, struct error *err);
 void dot_graph_free(struct dot_graph *g);
 
-/* Sort the nodes' settings by node (stable). offset[] gets one entry a node and one more; the caller frees it. */
+/* Sort the nodes' settings by node (stable). offset[] gets one entry a node and one more; the
+ * caller frees it. */
 uint32_t *dot_group_settings(struct dot_graph *g);

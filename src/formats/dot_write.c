@@ -1,4 +1,5 @@
-/* DOT, written so that Graphviz draws it and weft reads the same workflow back; dot.c lists the attributes. */
+/* DOT, written so that Graphviz draws it and weft reads the same workflow back; dot.c lists the
+ * attributes. */
 #include "formats/dot.h"
 #include "formats/dropped.h"
 #include <math.h>
@@ -22,7 +23,8 @@ static void add_text(struct strbuf *out, const char *text)
     strbuf_add_char(out, '"');
 }
 
-/* An id means itself, backslashes included, so one with a backslash may not end as it should: such names go elsewhere. */
+/* An id means itself, backslashes included, so one with a backslash may not end as it should: such
+ * names go elsewhere. */
 static bool fits_id(const char *name)
 {
     return !strpbrk(name, "\\\n\r");
@@ -131,7 +133,8 @@ static void write_task(struct writer *p, uint32_t t)
     if (*kind && (has_command || strcmp(kind, name) != 0))
         put_text(out, &any, "kind", kind);
     if (has_command)
-        put_text(out, &any, w->flags[t] & TASK_CALL ? "call" : "command", workflow_text(w, w->command[t]));
+        put_text(out, &any, w->flags[t] & TASK_CALL ? "call" : "command",
+                 workflow_text(w, w->command[t]));
     if (w->deadline && isfinite(w->deadline[t]))
         put_number(out, &any, "deadline", w->deadline[t]);
     if (w->priority && w->priority[t] != 0)
@@ -145,7 +148,8 @@ static void write_task(struct writer *p, uint32_t t)
     if (w->flags[t] & TASK_DONE)
         put_text(out, &any, "style", "rounded,dashed");
     if (w->input_off)
-        put_objects(p, &any, "inputs", w->input_object, w->input_off[t], w->input_off[t + 1], false);
+        put_objects(p, &any, "inputs", w->input_object, w->input_off[t], w->input_off[t + 1],
+                    false);
     put_objects(p, &any, "outputs", NULL, w->object_off[t], w->object_off[t + 1], true);
     strbuf_add(out, any ? "];\n" : ";\n");
 }
@@ -164,7 +168,8 @@ static void write_edge(struct writer *p, uint32_t from, uint32_t e)
         uint32_t readers;
         workflow_consumers(w, object, &readers);
         char buffer[512];
-        /* An anonymous object of one edge needs no name, unless a size of 0 would turn it into pure ordering. */
+        /* An anonymous object of one edge needs no name, unless a size of 0 would turn it into pure
+         * ordering. */
         if (w->object_name[object] || readers > 1 || w->size[object] == 0)
             put_text(out, &any, "object", workflow_object_label(w, object, buffer, sizeof buffer));
         if (w->size[object] != 0)

@@ -50,15 +50,16 @@ const struct format *format_for_path(const char *path, struct error *err)
         if (can_write(f) && f->suffixes)
             strbuf_printf(&known, "%s%s (%s)", known.n ? ", " : "", f->suffixes, f->name);
     }
-    error_set(err, ERROR_INPUT, "%s: which format to write? Its name should end with one of: %s", path,
-              strbuf_text(&known));
+    error_set(err, ERROR_INPUT, "%s: which format to write? Its name should end with one of: %s",
+              path, strbuf_text(&known));
     strbuf_free(&known);
     return NULL;
 }
 
 enum want { WANT_ANY, WANT_WORKFLOW, WANT_PLATFORM };
 
-static const struct format *surest(const char *path, const char *text, size_t length, enum want want)
+static const struct format *surest(const char *path, const char *text, size_t length,
+                                   enum want want)
 {
     const struct format *best = NULL;
     int best_score = 0;
@@ -97,20 +98,24 @@ static const struct format *unknown_format(const char *path, const char *text, s
     if (is_blank(text, length)) {
         error_at(err, path, 0, "the file is empty");
     } else if ((first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)) {
-        error_at(err, path, 1, "this is UTF-16 text; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
+        error_at(err, path, 1,
+                 "this is UTF-16 text; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
     } else if (memmem(text, head, "\"weft-plan/", 11)) {
-        error_at(err, path, 0, "this is a plan, not a workflow or a platform; see weft check, sim and run");
+        error_at(err, path, 0,
+                 "this is a plan, not a workflow or a platform; see weft check, sim and run");
     } else {
         struct strbuf known = {0};
         for (size_t i = 0; format_registry[i]; i++)
             strbuf_printf(&known, "%s%s", known.n ? ", " : "", format_registry[i]->name);
-        error_at(err, path, 0, "not recognised as any known format; known are: %s", strbuf_text(&known));
+        error_at(err, path, 0, "not recognised as any known format; known are: %s",
+                 strbuf_text(&known));
         strbuf_free(&known);
     }
     return NULL;
 }
 
-const struct format *format_detect(const char *path, const char *text, size_t length, struct error *err)
+const struct format *format_detect(const char *path, const char *text, size_t length,
+                                   struct error *err)
 {
     const struct format *f = is_blank(text, length) ? NULL : surest(path, text, length, WANT_ANY);
     return f ? f : unknown_format(path, text, length, err);
@@ -166,7 +171,8 @@ struct platform *format_read_platform(const char *path, const struct format *for
     if (format && is_blank(text.at, text.n)) {
         error_at(err, path, 0, "the file is empty");
     } else if (format && !format->read_platform) {
-        error_at(err, path, 0, "a %s file holds no platform; give a platform file, such as weft's own YAML",
+        error_at(err, path, 0,
+                 "a %s file holds no platform; give a platform file, such as weft's own YAML",
                  format->name);
     } else if (format) {
         struct format_source source = {path, text.at, text.n, options};

@@ -147,7 +147,7 @@ static bool require_square(const struct table *t, const char *what, struct error
 static char *sibling(const char *path, const char *suffix)
 {
     static const char *const all[] = {connectivity, times, bandwidths};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; path && i < 3; i++) {
         if (scan_has_suffix(path, all[i])) {
             struct strbuf b = {0};
             strbuf_add_bytes(&b, path, strlen(path) - strlen(all[i]));
@@ -295,8 +295,9 @@ static bool check_names(const struct table *t, struct error *err)
         if (good && own.columns.n != t->columns.n)
             good = error_at(err, t->file, 1, "%zu nodes; %s has times on %zu", t->columns.n,
                             file_basename(path), own.columns.n);
-        for (size_t i = 0; good && i < own.columns.n; i++) {
-            struct cell a = own.columns.at[i], c = t->columns.at[i];
+        const struct cell *theirs = own.columns.at, *ours = t->columns.at;
+        for (size_t i = 0; good && theirs && ours && i < own.columns.n; i++) {
+            struct cell a = theirs[i], c = ours[i];
             if (a.length != c.length || memcmp(a.at, c.at, a.length) != 0)
                 good = error_at(err, t->file, 1, "node '%.*s' is called '%.*s' in %s",
                                 (int)c.length, c.at, (int)a.length, a.at, file_basename(path));

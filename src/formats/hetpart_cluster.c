@@ -1,7 +1,9 @@
-/* The cluster files of HetPart: {"groups":[{"number":18,"memory":3,"speed":1}]}. Node j of group i is named "group<i>-<j>", from 1.
+/* The cluster files of HetPart: {"groups":[{"number":18,"memory":3,"speed":1}]}. Node j of group i
+ * is named "group<i>-<j>", from 1.
  *
- * Memory is relative there: the reader's option memory-unit multiplies it. BandwInside and BandwOutside, where every group states
- * them, are the bandwidths within a group and to other groups (of two groups the smaller counts). */
+ * Memory is relative there: the reader's option memory-unit multiplies it. BandwInside and
+ * BandwOutside, where every group states them, are the bandwidths within a group and to other
+ * groups (of two groups the smaller counts). */
 #include "base/array.h"
 #include "base/quantity.h"
 #include "formats/format.h"
@@ -34,13 +36,14 @@ static bool memory_unit(const struct format_source *source, double *unit, struct
     const char *text = format_option(source, "memory-unit");
     *unit = 1;
     if (text && (!quantity_bytes(text, strlen(text), unit) || *unit <= 0))
-        return error_set(err, ERROR_INPUT, "memory-unit is '%s'; expected a size above 0, such as 1G",
-                         text);
+        return error_set(err, ERROR_INPUT,
+                         "memory-unit is '%s'; expected a size above 0, such as 1G", text);
     return true;
 }
 
-static bool add_group(const struct json *j, json_ref v, uint32_t number, double unit, uint32_t first,
-                      struct platform_builder *b, struct group *out, struct error *err)
+static bool add_group(const struct json *j, json_ref v, uint32_t number, double unit,
+                      uint32_t first, struct platform_builder *b, struct group *out,
+                      struct error *err)
 {
     char what[32];
     snprintf(what, sizeof what, "group %u", number);
@@ -55,7 +58,8 @@ static bool add_group(const struct json *j, json_ref v, uint32_t number, double 
         !json_field_number(j, v, "BandwOutside", 0, &out->outside, what, err))
         return false;
     if (count != floor(count) || count > MOST_NODES - first)
-        return json_error(j, v, err, "%s: number is %g; expected a whole number, at most %d nodes in all",
+        return json_error(j, v, err,
+                          "%s: number is %g; expected a whole number, at most %d nodes in all",
                           what, count, MOST_NODES);
     out->count = (uint32_t)count;
     size_t line = json_line(j, v);
@@ -70,7 +74,8 @@ static bool add_group(const struct json *j, json_ref v, uint32_t number, double 
     return true;
 }
 
-static void add_links(struct platform_builder *b, const struct group *groups, size_t n, uint32_t nodes)
+static void add_links(struct platform_builder *b, const struct group *groups, size_t n,
+                      uint32_t nodes)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(groups[i].inside) || isnan(groups[i].outside) || nodes > MOST_LINKED_NODES)
@@ -140,5 +145,6 @@ const struct format format_hetpart_cluster = {
     .suffixes = NULL,
     .sniff = sniff_cluster,
     .read_platform = read_platform,
-    .options = "memory-unit=SIZE   multiply the memory of every node (relative in these files; default 1)",
+    .options =
+        "memory-unit=SIZE   multiply the memory of every node (relative in these files; default 1)",
 };

@@ -89,8 +89,7 @@ static bool read_header(struct hyperdag *h, const struct format_source *source)
             s, h->err,
             "the header says %lld rows, but a file of %zu bytes holds at most %zu; is it "
             "cut off?",
-            (long long)(h->nedges + h->nvertices + h->npins), source->length,
-            source->length / 4 + 1);
+            (long long)h->nedges + h->nvertices + h->npins, source->length, source->length / 4 + 1);
     return true;
 }
 
@@ -139,8 +138,8 @@ static bool read_vertices(struct hyperdag *h)
         uint32_t task = builder_task(h->builder, text, length, s->line);
         builder_work(h->builder, task, work, s->line);
         if (type) {
-            memcpy(text, "type", 4);
-            builder_kind(h->builder, task, text, 4 + scan_print_number(text + 4, type));
+            int kind = snprintf(text, sizeof text, "type%lld", (long long)type);
+            builder_kind(h->builder, task, text, (size_t)kind);
         }
         if (builder_failed(h->builder))
             return false;

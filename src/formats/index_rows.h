@@ -1,4 +1,5 @@
-/* For tests: the table of the shared data, INDEX.md, and the check that a format reads every file of it as stated. */
+/* For tests: the table of the shared data, INDEX.md, and the check that a format reads every file
+ * of it as stated. */
 #pragma once
 #include "formats/format.h"
 #include "tap.h"
@@ -37,8 +38,10 @@ __attribute__((unused)) static bool index_next(FILE *table, struct index_row *ro
 }
 
 /* Read a file of the shared data; NULL with an error. */
-__attribute__((unused)) static struct workflow *index_read(const struct format *format, const char *file,
-                                   const struct format_option *options, struct error *err)
+__attribute__((unused)) static struct workflow *index_read(const struct format *format,
+                                                           const char *file,
+                                                           const struct format_option *options,
+                                                           struct error *err)
 {
     char path[4800];
     snprintf(path, sizeof path, "%s/data/%s", tap_shared(), file);
@@ -51,9 +54,10 @@ __attribute__((unused)) static struct workflow *index_read(const struct format *
     return w;
 }
 
-/* Every row in folder `prefix` whose name ends with `suffix`: tasks and edges as stated; those marked CYCLE are refused. Returns the number
- * of rows. */
-__attribute__((unused)) static int index_check(const struct format *format, const char *prefix, const char *suffix)
+/* Every row in folder `prefix` whose name ends with `suffix`: tasks and edges as stated; those
+ * marked CYCLE are refused. Returns the number of rows. */
+__attribute__((unused)) static int index_check(const struct format *format, const char *prefix,
+                                               const char *suffix)
 {
     char path[4800];
     snprintf(path, sizeof path, "%s/data/INDEX.md", tap_shared());
@@ -85,8 +89,10 @@ __attribute__((unused)) static int index_check(const struct format *format, cons
 }
 
 /* Read a text that stands in the test. */
-__attribute__((unused)) static struct workflow *read_text(const struct format *format, const char *text,
-                                  const struct format_option *options, struct error *err)
+__attribute__((unused)) static struct workflow *read_text(const struct format *format,
+                                                          const char *text,
+                                                          const struct format_option *options,
+                                                          struct error *err)
 {
     *err = (struct error){0};
     size_t n = strlen(text);
@@ -118,7 +124,8 @@ __attribute__((unused)) static bool has_warning(const struct workflow *w, const 
 }
 
 /* Does an edge, of either kind, join these two? */
-__attribute__((unused)) static bool has_edge(const struct workflow *w, const char *from, const char *to)
+__attribute__((unused)) static bool has_edge(const struct workflow *w, const char *from,
+                                             const char *to)
 {
     uint32_t a = workflow_find_task(w, from), b = workflow_find_task(w, to);
     if (a == NONE || b == NONE)

@@ -22,8 +22,8 @@ static bool wrong_type(const struct json *j, json_ref v, const char *key, enum j
                       json_type_name(json_type(j, v)), json_type_name(type));
 }
 
-json_ref json_field_need(const struct json *j, json_ref object, const char *key, enum json_type type,
-                         const char *what, struct error *err)
+json_ref json_field_need(const struct json *j, json_ref object, const char *key,
+                         enum json_type type, const char *what, struct error *err)
 {
     json_ref v = json_field(j, object, key);
     if (v == JSON_NONE)

@@ -1,5 +1,6 @@
-/* Makeflow: rules like make's, one command each; tasks are joined by files only. Variables are replaced where they are used, with the
- * value that they have at that point of the file. Names that no variable has are left to the shell. */
+/* Makeflow: rules like make's, one command each; tasks are joined by files only. Variables are
+ * replaced where they are used, with the value that they have at that point of the file. Names that
+ * no variable has are left to the shell. */
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/quantity.h"
@@ -39,7 +40,8 @@ static bool is_name_char(char c)
 
 static int sniff(const char *path, const char *text, size_t length)
 {
-    bool suffix = scan_has_suffix(path, ".mf") || scan_has_suffix(path, ".makeflow") || strcmp(file_basename(path), "Makeflow") == 0;
+    bool suffix = scan_has_suffix(path, ".mf") || scan_has_suffix(path, ".makeflow") ||
+                  strcmp(file_basename(path), "Makeflow") == 0;
     const char *p = text, *end = text + (length < 8192 ? length : 8192);
     if (scan_has_suffix(path, ".jx"))
         return 3;
@@ -58,7 +60,8 @@ static int sniff(const char *path, const char *text, size_t length)
 
 /* ---- variables ---- */
 
-static void set_value(struct intern *names, char ***values, size_t *n, const char *name, size_t len, char *value)
+static void set_value(struct intern *names, char ***values, size_t *n, const char *name, size_t len,
+                      char *value)
 {
     uint32_t number = intern_number(names, name, len);
     if (number < *n) {
@@ -79,7 +82,8 @@ static const char *value_of(const struct reader *r, const char *name, size_t len
     return number == UINT32_MAX ? NULL : r->values.at[number];
 }
 
-/* Replace $NAME, ${NAME} and $(NAME) of known variables. Inside single quotes a dollar means itself. */
+/* Replace $NAME, ${NAME} and $(NAME) of known variables. Inside single quotes a dollar means
+ * itself. */
 static bool expand(struct reader *r, const char *p, const char *end, struct strbuf *out)
 {
     bool single = false, twice = false;
@@ -105,7 +109,10 @@ static bool expand(struct reader *r, const char *p, const char *end, struct strb
                 strbuf_add(out, value);
                 p = after;
                 if (out->n > LONGEST_TEXT)
-                    return builder_error(r->b, r->line, "the text grows past %d bytes when its variables are replaced", LONGEST_TEXT);
+                    return builder_error(
+                        r->b, r->line,
+                        "the text grows past %d bytes when its variables are replaced",
+                        LONGEST_TEXT);
                 continue;
             }
         }
@@ -126,8 +133,10 @@ static char *clean_value(const char *p, size_t n)
     return mem_copy_bytes(p, n);
 }
 
-/* NAME=value or NAME+=value? Then *name_end is where the name ends and *value where the value starts. */
-static bool is_assignment(const char *p, const char *end, const char **name_end, const char **value, bool *append)
+/* NAME=value or NAME+=value? Then *name_end is where the name ends and *value where the value
+ * starts. */
+static bool is_assignment(const char *p, const char *end, const char **name_end, const char **value,
+                          bool *append)
 {
     const char *q = p;
     while (q < end && is_name_char(*q))
@@ -165,7 +174,8 @@ static bool assign(struct reader *r, const char *p, const char *end, bool own)
             builder_error(r->b, r->line, "a variable grows past %d bytes", LONGEST_TEXT);
         char *kept = mem_copy_string(strbuf_text(&text));
         if (own)
-            set_value(&r->own_names, &r->own_values.at, &r->own_values.n, p, (size_t)(name_end - p), kept);
+            set_value(&r->own_names, &r->own_values.at, &r->own_values.n, p, (size_t)(name_end - p),
+                      kept);
         else
             set_value(&r->names, &r->values.at, &r->values.n, p, (size_t)(name_end - p), kept);
     }
@@ -227,7 +237,8 @@ static bool next_file(const char **p, const char *end, struct strbuf *out)
     return true;
 }
 
-/* The colon between targets and sources: outside quotes, and not part of a name such as C:x or http://x. */
+/* The colon between targets and sources: outside quotes, and not part of a name such as C:x or
+ * http://x. */
 static const char *find_colon(const char *p, const char *end)
 {
     char quote = 0;
@@ -268,15 +279,19 @@ static bool directive(struct reader *r, const char *p, const char *end)
         n++;
     double bytes;
     if (good && n == 3 && strcmp(strbuf_text(&word[0]), ".MAKEFLOW") == 0) {
-        set_value(&r->names, &r->values.at, &r->values.n, strbuf_text(&word[1]), word[1].n, mem_copy_string(strbuf_text(&word[2])));
+        set_value(&r->names, &r->values.at, &r->values.n, strbuf_text(&word[1]), word[1].n,
+                  mem_copy_string(strbuf_text(&word[2])));
     } else if (good && n == 3 && strcmp(strbuf_text(&word[0]), ".SIZE") == 0) {
         if (!quantity_bytes(strbuf_text(&word[2]), word[2].n, &bytes))
-            good = builder_error(r->b, r->line, ".SIZE is '%.60s'; expected a number of bytes", strbuf_text(&word[2]));
+            good = builder_error(r->b, r->line, ".SIZE is '%.60s'; expected a number of bytes",
+                                 strbuf_text(&word[2]));
         else if (word[1].n)
             builder_size(r->b, builder_object(r->b, word[1].at, word[1].n), bytes, r->line);
     } else if (good) {
-        good = builder_error(r->b, r->line, "unknown directive '%.60s'; expected .MAKEFLOW name value or .SIZE file bytes",
-                             strbuf_text(&word[0]));
+        good = builder_error(
+            r->b, r->line,
+            "unknown directive '%.60s'; expected .MAKEFLOW name value or .SIZE file bytes",
+            strbuf_text(&word[0]));
     }
     for (int i = 0; i < 3; i++)
         strbuf_free(&word[i]);
@@ -301,7 +316,9 @@ static bool header(struct reader *r, const char *p, const char *end)
         return false;
     const char *text = strbuf_text(&r->rule);
     if (!find_colon(text, text + r->rule.n))
-        return builder_error(r->b, r->line, "'%.60s' is neither a rule nor an assignment; expected \"targets : sources\"", text);
+        return builder_error(
+            r->b, r->line,
+            "'%.60s' is neither a rule nor an assignment; expected \"targets : sources\"", text);
     r->open = true;
     r->open_line = r->line;
     return true;
@@ -320,7 +337,8 @@ static const char *skip_word(const char *p, const char *word)
 
 static void set_resources(struct reader *r, uint32_t task, const char *command)
 {
-    const char *category = value_of(r, "CATEGORY", 8), *memory = value_of(r, "MEMORY", 6), *cores = value_of(r, "CORES", 5);
+    const char *category = value_of(r, "CATEGORY", 8), *memory = value_of(r, "MEMORY", 6),
+               *cores = value_of(r, "CORES", 5);
     double value;
     if (category && *category) {
         builder_kind(r->b, task, category, strlen(category));
@@ -331,7 +349,8 @@ static void set_resources(struct reader *r, uint32_t task, const char *command)
         if (n)
             builder_kind(r->b, task, start, n);
     }
-    if (memory && quantity_number(memory, strlen(memory), &value)) /* MB; 0 and less: no statement */
+    if (memory &&
+        quantity_number(memory, strlen(memory), &value)) /* MB; 0 and less: no statement */
         builder_memory(r->b, task, value > 0 ? value * 1048576 : 0, r->open_line);
     if (cores && quantity_number(cores, strlen(cores), &value) && value >= 1)
         builder_cores(r->b, task, value, r->open_line);
@@ -343,9 +362,11 @@ static uint32_t add_targets(struct reader *r, const char *p, const char *colon, 
     while (next_file(&p, colon, file)) {
         if (!file->n)
             continue;
-        uint32_t object = builder_object(r->b, file->at, file->n), other = builder_producer(r->b, object);
+        uint32_t object = builder_object(r->b, file->at, file->n),
+                 other = builder_producer(r->b, object);
         if (other != NONE && other != task) {
-            builder_error(r->b, r->open_line, "file '%s' is made by two rules, that of '%s' and this one", file->at,
+            builder_error(r->b, r->open_line,
+                          "file '%s' is made by two rules, that of '%s' and this one", file->at,
                           builder_task_name(r->b, other));
             return NONE;
         }
@@ -371,7 +392,8 @@ static bool finish_rule(struct reader *r, const char *p)
     const char *text = strbuf_text(&command), *plain = skip_word(text, "LOCAL");
     r->locals += plain != text;
     plain = skip_word(plain, "MAKEFLOW");
-    const char *files = strbuf_text(&r->rule), *end = files + r->rule.n, *colon = find_colon(files, end);
+    const char *files = strbuf_text(&r->rule), *end = files + r->rule.n,
+               *colon = find_colon(files, end);
     uint32_t task = good ? add_targets(r, files, colon, &file) : NONE;
     if (task != NONE) {
         for (const char *q = colon + 1; next_file(&q, end, &file);)
@@ -406,10 +428,14 @@ static bool one_line(struct reader *r)
     if (*first == '#')
         return true;
     if (*p == '\t')
-        return builder_error(r->b, r->line, "a command without a rule; a rule has one command (join several with ;)");
+        return builder_error(
+            r->b, r->line,
+            "a command without a rule; a rule has one command (join several with ;)");
     if (r->open)
-        return builder_error(r->b, r->open_line, "this rule has no command; expected a line that begins with a tab");
-    if (*first == '.' && end - first > 5 && (strncmp(first, ".MAKEFLOW", 9) == 0 || strncmp(first, ".SIZE", 5) == 0))
+        return builder_error(r->b, r->open_line,
+                             "this rule has no command; expected a line that begins with a tab");
+    if (*first == '.' && end - first > 5 &&
+        (strncmp(first, ".MAKEFLOW", 9) == 0 || strncmp(first, ".SIZE", 5) == 0))
         return directive(r, first, end);
     const char *exported = skip_word(first, "export");
     if (assign(r, exported, end, false))
@@ -426,7 +452,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     const char *first = source->text + strspn(source->text, " \t\r\n");
     if (scan_has_suffix(source->path, ".jx") || *first == '{') {
         error_at(err, source->path, 0,
-                 "this is Makeflow's JX (JSON with expressions), which needs an evaluator; expected a Makeflow file of rules (.mf)");
+                 "this is Makeflow's JX (JSON with expressions), which needs an evaluator; "
+                 "expected a Makeflow file of rules (.mf)");
         return NULL;
     }
     struct reader r = {.source = source,
@@ -441,11 +468,15 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     while (!builder_failed(r.b) && next_line(&r))
         one_line(&r);
     if (!builder_failed(r.b) && r.open)
-        builder_error(r.b, r.open_line, "this rule has no command; expected a line that begins with a tab");
+        builder_error(r.b, r.open_line,
+                      "this rule has no command; expected a line that begins with a tab");
     if (!builder_failed(r.b) && !r.rules)
-        builder_error(r.b, 0, "there is no rule in it; expected \"targets : sources\" and a command");
+        builder_error(r.b, 0,
+                      "there is no rule in it; expected \"targets : sources\" and a command");
     if (r.locals)
-        builder_warn(r.b, 0, "LOCAL (run beside the workflow manager) of %zu rules is not carried over", r.locals);
+        builder_warn(r.b, 0,
+                     "LOCAL (run beside the workflow manager) of %zu rules is not carried over",
+                     r.locals);
     if (r.rules)
         builder_warn(r.b, 0, "no run times: Makeflow files state none, every task's work is 0");
     clear_own(&r);

@@ -22,34 +22,35 @@ int main(void)
     is_int(f->sniff("x", small, strlen(small)), 1, "perhaps, without the name");
     is_int(f->sniff("x.yaml", "a: 1\nb: 2\n", 10), 0, "YAML is not Makeflow");
 
-    struct workflow *w = read_text(
-        f,
-        "# a comment: with a colon\n"
-        "TOOL=./bin/tool\nOPTS = \"-a -b\"\nOPTS+=-c\nexport PATH\nexport MODE=fast\n"
-        "CORES=4\n"
-        "MEMORY=2\n"
-        "one two : $(TOOL) in.txt \\\n   \"with blank\" # and a comment\n"
-        "\t$TOOL ${OPTS} $MODE $UNKNOWN $(date) '$TOOL' \\$TOOL < in.txt \\\n   > one\n"
-        "\n"
-        ".MAKEFLOW CATEGORY sorting\n"
-        ".SIZE one 12M\n"
-        "MEMORY=0\n"
-        "three->remote : one two\n"
-        "\t@BATCH_OPTIONS=\"-l x\"\n"
-        "\t@CORES=1\n"
-        "\t# a comment\n"
-        "\tLOCAL sort one two > three\n"
-        "CATEGORY=\n"
-        " : three\n"
-        "\techo done; ls\n",
-        NULL, &err);
+    struct workflow *w =
+        read_text(f,
+                  "# a comment: with a colon\n"
+                  "TOOL=./bin/tool\nOPTS = \"-a -b\"\nOPTS+=-c\nexport PATH\nexport MODE=fast\n"
+                  "CORES=4\n"
+                  "MEMORY=2\n"
+                  "one two : $(TOOL) in.txt \\\n   \"with blank\" # and a comment\n"
+                  "\t$TOOL ${OPTS} $MODE $UNKNOWN $(date) '$TOOL' \\$TOOL < in.txt \\\n   > one\n"
+                  "\n"
+                  ".MAKEFLOW CATEGORY sorting\n"
+                  ".SIZE one 12M\n"
+                  "MEMORY=0\n"
+                  "three->remote : one two\n"
+                  "\t@BATCH_OPTIONS=\"-l x\"\n"
+                  "\t@CORES=1\n"
+                  "\t# a comment\n"
+                  "\tLOCAL sort one two > three\n"
+                  "CATEGORY=\n"
+                  " : three\n"
+                  "\techo done; ls\n",
+                  NULL, &err);
     ok(w, "rules read: %s", err.text);
     if (w) {
         is_int(w->ntasks, 3, "each rule is a task, named after its first target");
         is_int(w->npairs, 2, "joined by files");
         is_int(w->ninputs, 3, "files that no rule makes are inputs");
         ok(workflow_find_object(w, "with blank") != NONE, "a quoted file name");
-        is_str(command_of(w, "one"), "./bin/tool -a -b -c fast $UNKNOWN $(date) '$TOOL' \\$TOOL < in.txt  > one",
+        is_str(command_of(w, "one"),
+               "./bin/tool -a -b -c fast $UNKNOWN $(date) '$TOOL' \\$TOOL < in.txt  > one",
                "variables are replaced, what is the shell's stays");
         is_str(kind_of(w, "one"), "tool", "kind: the program");
         is_str(kind_of(w, "three"), "sorting", "or the category");
@@ -67,12 +68,14 @@ int main(void)
 
     refuses(f, "", "no rule", "an empty file");
     refuses(f, "\n# x\nA=1\n", "no rule", "no rule");
-    refuses(f, "a : b\n\nc : d\n\tx\n", "test-file:1: this rule has no command", "a rule without a command");
+    refuses(f, "a : b\n\nc : d\n\tx\n", "test-file:1: this rule has no command",
+            "a rule without a command");
     refuses(f, "a : b\n", "test-file:1: this rule has no command", "at the end");
     refuses(f, "a : b\n\tx\n\ty\n", "test-file:3: a command without a rule", "two commands");
     refuses(f, "\tx\n", "test-file:1: a command without", "a command first");
     refuses(f, "a b\n\tx\n", "test-file:1: 'a b' is neither", "no colon");
-    refuses(f, "a : b\n\tx\nc a : b\n\tx\n", "test-file:3: file 'a' is made by two rules, that of 'a'", "two producers");
+    refuses(f, "a : b\n\tx\nc a : b\n\tx\n",
+            "test-file:3: file 'a' is made by two rules, that of 'a'", "two producers");
     refuses(f, "a : b\n\tx\nb : a\n\tx\n", "cycle", "a cycle");
     refuses(f, "a : a\n\tx\n", "own output", "a rule that reads its target");
     refuses(f, ".SIZE a many\na :\n\tx\n", ".SIZE is 'many'", "a bad size");
@@ -89,7 +92,8 @@ int main(void)
     char rules[] = "a : b\n\tx\n";
     struct format_source jx = {"flow.jx", rules, strlen(rules), NULL};
     err = (struct error){0};
-    ok(!f->read_workflow(&jx, &err) && strstr(err.text, "flow.jx: this is Makeflow's JX"), "and so is its suffix: %s", err.text);
+    ok(!f->read_workflow(&jx, &err) && strstr(err.text, "flow.jx: this is Makeflow's JX"),
+       "and so is its suffix: %s", err.text);
 
     if (tap_shared())
         is_int(index_check(f, "makeflow/", ".mf"), 4, "files of makeflow/");

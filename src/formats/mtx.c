@@ -302,7 +302,8 @@ static void build_solve(struct mtx *m)
     for (size_t i = 0; i < m->entries.n; i++) {
         uint32_t from = m->entries.at[i].column;
         if (object[from] == NONE) {
-            memcpy(name, "x_", 2);
+            name[0] = 'x';
+            name[1] = '_';
             object[from] =
                 builder_object(b, name, 2 + scan_print_number(name + 2, (int64_t)from + 1));
             builder_size(b, object[from], 8, 0);

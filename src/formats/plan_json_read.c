@@ -58,8 +58,8 @@ struct plan_file *plan_file_open(const char *path, struct error *err)
 {
     struct plan_file *f = mem_new_zero(struct plan_file, 1);
     f->path = mem_copy_string(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (file_read(path, &f->text, err) &&
-        json_parse(&f->j, f->path, f->text.at, f->text.n, err) && check_head(f, err))
+    if (file_read(path, &f->text, err) && json_parse(&f->j, f->path, f->text.at, f->text.n, err) &&
+        check_head(f, err))
         return f;
     plan_file_close(f);
     return NULL;
@@ -131,25 +131,29 @@ static bool find_node(struct reader *r, json_ref at, uint32_t *node)
         return false;
     const char *name = json_string(r->j, at, NULL);
     if (!r->p)
-        return json_error(r->j, at, r->err, "the plan uses node '%s', but no platform is given", name);
+        return json_error(r->j, at, r->err, "the plan uses node '%s', but no platform is given",
+                          name);
     *node = platform_find_node(r->p, name);
     return *node != NONE || json_error(r->j, at, r->err, "the platform has no node '%s'", name);
 }
 
-static bool row_task(struct reader *r, json_ref row, const char *key, const char *what, uint32_t *task)
+static bool row_task(struct reader *r, json_ref row, const char *key, const char *what,
+                     uint32_t *task)
 {
     json_ref at;
     return need_name(r, row, key, what, &at) && find_task(r, at, task);
 }
 
-static bool row_node(struct reader *r, json_ref row, const char *key, const char *what, uint32_t *node)
+static bool row_node(struct reader *r, json_ref row, const char *key, const char *what,
+                     uint32_t *node)
 {
     json_ref at;
     return need_name(r, row, key, what, &at) && find_node(r, at, node);
 }
 
 /* A count or a number of something; absent: *out stays. */
-static bool row_index(struct reader *r, json_ref row, const char *key, const char *what, uint32_t *out)
+static bool row_index(struct reader *r, json_ref row, const char *key, const char *what,
+                      uint32_t *out)
 {
     double value = *out;
     if (!json_field_number(r->j, row, key, 0, &value, what, r->err))
@@ -161,7 +165,8 @@ static bool row_index(struct reader *r, json_ref row, const char *key, const cha
     return true;
 }
 
-static bool row_times(struct reader *r, json_ref row, const char *what, double *start, double *finish)
+static bool row_times(struct reader *r, json_ref row, const char *what, double *start,
+                      double *finish)
 {
     return json_field_need(r->j, row, "start", JSON_NUMBER, what, r->err) != JSON_NONE &&
            json_field_need(r->j, row, "finish", JSON_NUMBER, what, r->err) != JSON_NONE &&
@@ -212,7 +217,8 @@ static bool read_names(struct reader *r, json_ref row, const char *key, bool nod
         return true;
     if (!json_field_is(r->j, list, JSON_ARRAY, key, r->err))
         return false;
-    for (json_ref v = json_first(r->j, list); v != JSON_NONE; v = json_next_element(r->j, list, v)) {
+    for (json_ref v = json_first(r->j, list); v != JSON_NONE;
+         v = json_next_element(r->j, list, v)) {
         uint32_t x;
         if (!(nodes ? find_node(r, v, &x) : find_task(r, v, &x)))
             return false;
@@ -229,7 +235,8 @@ static bool read_part(struct reader *r, json_ref row)
 {
     struct part x = {.order = NONE, .memory = NAN};
     uint32_t ordered;
-    if (!row_task(r, row, "root", "a part", &x.root) || !row_node(r, row, "node", "a part", &x.node) ||
+    if (!row_task(r, row, "root", "a part", &x.root) ||
+        !row_node(r, row, "node", "a part", &x.node) ||
         json_field_need(r->j, row, "tasks", JSON_ARRAY, "a part", r->err) == JSON_NONE ||
         !read_names(r, row, "tasks", false, &x.tasks, &x.count) ||
         !json_field_number(r->j, row, "memory", 0, &x.memory, "a part", r->err))
@@ -239,8 +246,8 @@ static bool read_part(struct reader *r, json_ref row)
         if (!read_names(r, row, "order", false, &x.order, &ordered))
             return false;
         if (ordered != x.count)
-            return json_error(r->j, order, r->err, "the part has %u tasks, but its order lists %u", x.count,
-                              ordered);
+            return json_error(r->j, order, r->err, "the part has %u tasks, but its order lists %u",
+                              x.count, ordered);
     }
     array_push(&r->plan->parts, x);
     return true;
@@ -300,7 +307,8 @@ static bool read_order(struct reader *r)
         return true;
     if (!json_field_is(j, eligible, JSON_ARRAY, "\"eligible\"", r->err))
         return false;
-    for (json_ref v = json_first(j, eligible); v != JSON_NONE; v = json_next_element(j, eligible, v)) {
+    for (json_ref v = json_first(j, eligible); v != JSON_NONE;
+         v = json_next_element(j, eligible, v)) {
         double x = json_type(j, v) == JSON_NUMBER ? json_number(j, v) : -1;
         if (x < 0 || x >= NONE || x != floor(x))
             return json_error(j, v, r->err, "an entry of \"eligible\" must be a whole number");
@@ -381,7 +389,8 @@ static bool read_head(struct reader *r)
         !copy_text(r, workflow, "file", &plan->workflow_file) ||
         !copy_text(r, platform, "name", &plan->platform_name) ||
         !copy_text(r, platform, "file", &plan->platform_file) ||
-        !json_field_number(j, 0, "planning_seconds", 0, &plan->planning_seconds, "the plan", r->err))
+        !json_field_number(j, 0, "planning_seconds", 0, &plan->planning_seconds, "the plan",
+                           r->err))
         return false;
     json_ref seed = json_field(j, 0, "seed");
     double unused = 0;

@@ -31,7 +31,8 @@ static struct platform *small_platform(void)
     return platform_builder_finish(b, &err);
 }
 
-/* A file with this text beside which other files may stand. The caller frees the path and removes the file. */
+/* A file with this text beside which other files may stand. The caller frees the path and removes
+ * the file. */
 static char *temporary(const char *text)
 {
     char path[] = "weft-plan-test-XXXXXX";
@@ -102,7 +103,8 @@ static void test_kinds(const struct workflow *w, const struct platform *p)
         is_str(again->notes.at[0], "a note with \"quotes\"", "its note");
         is_str(again->options.at[0].value, "1s", "its option");
         is_dbl(plan_objective(again, "makespan"), 12.5, 0, "its objective");
-        ok(isnan(plan_objective(again, "lower_bound")), "an objective that is no number is left out");
+        ok(isnan(plan_objective(again, "lower_bound")),
+           "an objective that is no number is left out");
         is_str(again->workflow_file, "flow.yaml", "its workflow's file");
         is_int(again->placements.n, 3, "placements");
         ok(again->placements.at[1].start == 0.1 + 0.2, "exact times");
@@ -122,7 +124,8 @@ static void test_kinds(const struct workflow *w, const struct platform *p)
     if (again) {
         is_int(again->parts.n, 2, "parts");
         is_int(again->tasks.at[again->parts.at[0].order], 2, "an order");
-        ok(isnan(again->parts.at[1].memory) && again->parts.at[1].order == NONE, "what is not stated");
+        ok(isnan(again->parts.at[1].memory) && again->parts.at[1].order == NONE,
+           "what is not stated");
     }
     plan_free(again);
     plan_free(plan);
@@ -168,16 +171,18 @@ static void refused_plan(const char *text, const char *part, const struct workfl
 {
     struct error err;
     struct plan *plan = read_plan(text, w, p, &err);
-    ok(!plan && err.kind == ERROR_INPUT && strstr(err.text, part), "refused for '%s': %s", part, err.text);
+    ok(!plan && err.kind == ERROR_INPUT && strstr(err.text, part), "refused for '%s': %s", part,
+       err.text);
     plan_free(plan);
 }
 
 static void test_bad(const struct workflow *w, const struct platform *p)
 {
     struct error err;
-    struct plan *plan = read_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"static\",\"objectives\":{\"makespan\":3},"
-                                  "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"start\":0,\"finish\":3}]}",
-                                  w, p, &err);
+    struct plan *plan =
+        read_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"static\",\"objectives\":{\"makespan\":3},"
+                  "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"start\":0,\"finish\":3}]}",
+                  w, p, &err);
     ok(plan && plan->placements.n == 1, "a plan with only what is needed %s", err.text);
     plan_free(plan);
 #define PLAN "{\"schema\":\"weft-plan/1\",\"kind\":\"static\",\n"
@@ -190,20 +195,33 @@ static void test_bad(const struct workflow *w, const struct platform *p)
     refused_plan(PLAN "\"x\":1}", "\"placements\" is missing", w, p);
     refused_plan(PLAN "\"placements\":{}}", "expected an array", w, p);
     refused_plan(PLAN "\"placements\":[1]}", "expected an object", w, p);
-    refused_plan(PLAN "\"placements\":[\n{\"task\":\"zz\"}]}", ":3: the workflow has no task 'zz'", w, p);
+    refused_plan(PLAN "\"placements\":[\n{\"task\":\"zz\"}]}", ":3: the workflow has no task 'zz'",
+                 w, p);
     refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"zz\"}]}", "no node 'zz'", w, p);
-    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\"}]}", "\"start\" is missing", w, p);
-    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"core\":-1}]}", "\"core\" is -1", w, p);
-    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"copy\":1.5}]}", "whole number", w, p);
-    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"start\":null,\"finish\":1}]}", "missing", w, p);
-    refused_plan(PLAN "\"placements\":[],\"transfers\":[{\"object\":\"zz\"}]}", "no object 'zz'", w, p);
-    refused_plan(PLAN "\"placements\":[],\"objectives\":{\"makespan\":\"3\"}}", "objective 'makespan'", w, p);
-    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\"}]}", "no platform is given", w, NULL);
+    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\"}]}", "\"start\" is missing",
+                 w, p);
+    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"core\":-1}]}",
+                 "\"core\" is -1", w, p);
+    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"copy\":1.5}]}",
+                 "whole number", w, p);
+    refused_plan(PLAN
+                 "\"placements\":[{\"task\":\"a\",\"node\":\"n1\",\"start\":null,\"finish\":1}]}",
+                 "missing", w, p);
+    refused_plan(PLAN "\"placements\":[],\"transfers\":[{\"object\":\"zz\"}]}", "no object 'zz'", w,
+                 p);
+    refused_plan(PLAN "\"placements\":[],\"objectives\":{\"makespan\":\"3\"}}",
+                 "objective 'makespan'", w, p);
+    refused_plan(PLAN "\"placements\":[{\"task\":\"a\",\"node\":\"n1\"}]}", "no platform is given",
+                 w, NULL);
     refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"order\"}", "\"order\" is missing", w, p);
-    refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"order\",\"order\":[3]}", "a task is a number", w, p);
-    refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"partition\",\"parts\":[{\"root\":\"a\",\"node\":\"n1\","
-                 "\"tasks\":[\"a\"],\"order\":[]}]}", "its order lists 0", w, p);
-    refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"stream\",\"clusters\":[{}]}", "\"tasks\" is missing", w, p);
+    refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"order\",\"order\":[3]}",
+                 "a task is a number", w, p);
+    refused_plan("{\"schema\":\"weft-plan/"
+                 "1\",\"kind\":\"partition\",\"parts\":[{\"root\":\"a\",\"node\":\"n1\","
+                 "\"tasks\":[\"a\"],\"order\":[]}]}",
+                 "its order lists 0", w, p);
+    refused_plan("{\"schema\":\"weft-plan/1\",\"kind\":\"stream\",\"clusters\":[{}]}",
+                 "\"tasks\" is missing", w, p);
     struct plan_file *f = plan_file_open("no/such/plan.json", &err);
     ok(!f, "a missing file is an error");
 }
@@ -212,7 +230,9 @@ static void test_paths(void)
 {
     char *other = temporary("x");
     struct strbuf text = {0};
-    strbuf_printf(&text, "{\"schema\":\"weft-plan/1\",\"workflow\":{\"file\":\"%s\"},\"platform\":{\"file\":\"no-such-file\"}}",
+    strbuf_printf(&text,
+                  "{\"schema\":\"weft-plan/"
+                  "1\",\"workflow\":{\"file\":\"%s\"},\"platform\":{\"file\":\"no-such-file\"}}",
                   file_basename(other));
     char *path = temporary(strbuf_text(&text));
     struct error err = {0};
@@ -250,7 +270,8 @@ static void test_trace(const struct workflow *w, const struct platform *p)
     trace_json_write_plan(plan, w, p, &out);
     if (ok(json_parse(&j, "trace", out.at, out.n, &err), "a trace is JSON %s", err.text)) {
         json_ref events = json_get(&j, 0, "traceEvents");
-        is_int(count_phase(&j, events, "X"), 3 + 2 * 2, "slices: tasks, and transfers at both ends");
+        is_int(count_phase(&j, events, "X"), 3 + 2 * 2,
+               "slices: tasks, and transfers at both ends");
         is_int(count_phase(&j, events, "s"), 2, "arrows begin");
         is_int(count_phase(&j, events, "f"), 2, "arrows end");
         is_int(count_phase(&j, events, "M"), 2 + 3 + 4, "names of processes, cores, lanes");
@@ -271,14 +292,21 @@ static void test_trace(const struct workflow *w, const struct platform *p)
     struct trace_json *t = trace_json_open(w, p, stream, NULL);
     struct trace_sink sink = trace_json_sink(t);
     for (int i = 0; i < 2000; i++) {
-        struct trace_event e = {.kind = TRACE_TRANSFER, .id = 0, .node = 0, .other = 1,
-                                .start = i / 2, .finish = i / 2 + 1};
+        struct trace_event e = {.kind = TRACE_TRANSFER,
+                                .id = 0,
+                                .node = 0,
+                                .other = 1,
+                                .start = i / 2,
+                                .finish = i / 2 + 1};
         sink.event(sink.context, &e);
     }
     struct trace_event fault = {.kind = TRACE_FAULT, .node = 1, .start = 3, .finish = INFINITY};
-    struct trace_event count = {.kind = TRACE_COUNTER, .id = COUNTER_MEMORY, .node = 1, .start = 3, .amount = 8};
-    struct trace_event failed = {.kind = TRACE_TASK, .id = 1, .node = 1, .start = 1, .finish = 2, .outcome = 1};
-    struct trace_event endless = {.kind = TRACE_TASK, .id = 1, .node = 1, .start = 1, .finish = INFINITY};
+    struct trace_event count = {
+        .kind = TRACE_COUNTER, .id = COUNTER_MEMORY, .node = 1, .start = 3, .amount = 8};
+    struct trace_event failed = {
+        .kind = TRACE_TASK, .id = 1, .node = 1, .start = 1, .finish = 2, .outcome = 1};
+    struct trace_event endless = {
+        .kind = TRACE_TASK, .id = 1, .node = 1, .start = 1, .finish = INFINITY};
     sink.event(sink.context, &fault);
     sink.event(sink.context, &count);
     sink.event(sink.context, &failed);
@@ -287,12 +315,14 @@ static void test_trace(const struct workflow *w, const struct platform *p)
     sink.event(sink.context, &fault);
     trace_json_close(t);
     fclose(stream);
-    if (ok(json_parse(&j, "trace", memory, length, &err), "a streamed trace is JSON %s", err.text)) {
+    if (ok(json_parse(&j, "trace", memory, length, &err), "a streamed trace is JSON %s",
+           err.text)) {
         json_ref events = json_get(&j, 0, "traceEvents");
         is_int(count_phase(&j, events, "X"), 2 * 2000 + 2, "slices; a task without an end is none");
         is_int(count_phase(&j, events, "i"), 1, "a node that stays down");
         is_int(count_phase(&j, events, "C"), 1, "a counter");
-        is_int(count_phase(&j, events, "M"), 2 + 4 + 2, "two at once need two lanes at each end, no more");
+        is_int(count_phase(&j, events, "M"), 2 + 4 + 2,
+               "two at once need two lanes at each end, no more");
         json_free(&j);
     }
     free(memory);

@@ -1,7 +1,7 @@
 /* SAGA / dagbench JSON: a task graph with costs and sizes, and a network of nodes with speeds.
  *
- * Links have no direction: a pair stated both ways must agree. Links of a node with itself are ignored (moving nothing takes no
- * time here). Pairs without a link cannot talk. */
+ * Links have no direction: a pair stated both ways must agree. Links of a node with itself are
+ * ignored (moving nothing takes no time here). Pairs without a link cannot talk. */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/format.h"
@@ -63,8 +63,8 @@ static bool read_tasks(const struct json *j, json_ref tasks, struct builder *b, 
     return true;
 }
 
-static uint32_t end_of(const struct json *j, json_ref edge, const char *key, const struct builder *b,
-                       struct error *err)
+static uint32_t end_of(const struct json *j, json_ref edge, const char *key,
+                       const struct builder *b, struct error *err)
 {
     json_ref v = json_field_need(j, edge, key, JSON_STRING, "a dependency", err);
     if (v == JSON_NONE)
@@ -156,7 +156,8 @@ static bool read_links(const struct json *j, json_ref edges, const struct platfo
         uint32_t ends[2];
         for (int i = 0; i < 2; i++) {
             size_t n;
-            json_ref end = json_field_need(j, v, i ? "target" : "source", JSON_STRING, "a link", err);
+            json_ref end =
+                json_field_need(j, v, i ? "target" : "source", JSON_STRING, "a link", err);
             if (end == JSON_NONE)
                 return false;
             const char *name = json_string(j, end, &n);
@@ -188,16 +189,17 @@ static bool merge_links(const struct json *j, link_array *links, struct error *e
         if (!last || last->a != l->a || last->b != l->b)
             links->at[n++] = *l;
         else if (last->speed != l->speed)
-            return json_error(j, l->at, err,
-                              "this link was stated before with another speed, %g; links have no direction",
-                              last->speed);
+            return json_error(
+                j, l->at, err,
+                "this link was stated before with another speed, %g; links have no direction",
+                last->speed);
     }
     links->n = n;
     return true;
 }
 
-static bool add_links(const struct json *j, json_ref network, const link_array *links, uint32_t nodes,
-                      struct platform_builder *b, struct error *err)
+static bool add_links(const struct json *j, json_ref network, const link_array *links,
+                      uint32_t nodes, struct platform_builder *b, struct error *err)
 {
     uint64_t pairs = (uint64_t)nodes * (nodes - (nodes > 0)) / 2;
     bool alike = links->n == pairs && links->n && links->at[0].speed > 0;
@@ -212,8 +214,8 @@ static bool add_links(const struct json *j, json_ref network, const link_array *
     if (links->n == pairs)
         return true;
     if (pairs > MOST_PAIRS)
-        return json_error(j, network, err, "%zu links for %u nodes; expected one for each pair", links->n,
-                          nodes);
+        return json_error(j, network, err, "%zu links for %u nodes; expected one for each pair",
+                          links->n, nodes);
     size_t next = 0;
     for (uint32_t x = 0; x < nodes; x++) {
         for (uint32_t y = x + 1; y < nodes; y++) {
@@ -341,7 +343,8 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     uint64_t pairs = (uint64_t)p->nnodes * (p->nnodes - (p->nnodes > 0)) / 2;
     if (pairs > MOST_PAIRS)
         return error_set(err, ERROR_INPUT,
-                         "a SAGA network lists every pair of nodes: too many for %u nodes", p->nnodes);
+                         "a SAGA network lists every pair of nodes: too many for %u nodes",
+                         p->nnodes);
     struct json_writer j;
     json_write_start(&j, out, true);
     json_write_object(&j);

@@ -57,7 +57,8 @@ static void test_shared(void)
             saga->write_workflow(w, &out, &dropped, &err);
             is_str(strbuf_text(&dropped), "", "%s: nothing dropped", row.file);
             struct workflow *again = read_text(saga, strbuf_text(&out), NULL, &err);
-            ok(again && workflow_equal(w, again, &err), "%s: survives writing (%s)", row.file, err.text);
+            ok(again && workflow_equal(w, again, &err), "%s: survives writing (%s)", row.file,
+               err.text);
             strbuf_clear(&out);
             saga->write_platform(p, &out, &dropped, &err);
             struct platform *q = platform_text(saga, strbuf_text(&out), NULL, &err);
@@ -91,11 +92,15 @@ static void test_shared(void)
 static void test_saga(void)
 {
     struct error err;
-    const char *text = "{\"name\":\"x\",\"task_graph\":{\"tasks\":[{\"name\":\"a\",\"cost\":2},{\"name\":\"b\",\"cost\":3}],\n"
+    const char *text = "{\"name\":\"x\",\"task_graph\":{\"tasks\":[{\"name\":\"a\",\"cost\":2},{"
+                       "\"name\":\"b\",\"cost\":3}],\n"
                        "\"dependencies\":[{\"source\":\"a\",\"target\":\"b\",\"size\":0}]},"
-                       "\"network\":{\"nodes\":[{\"name\":\"p\",\"speed\":2},{\"name\":\"q\"},{\"name\":\"r\"}],\"edges\":["
-                       "{\"source\":\"p\",\"target\":\"p\",\"speed\":9},{\"source\":\"q\",\"target\":\"p\",\"speed\":4},"
-                       "{\"source\":\"p\",\"target\":\"q\",\"speed\":4},{\"source\":\"q\",\"target\":\"r\",\"speed\":5}]}}";
+                       "\"network\":{\"nodes\":[{\"name\":\"p\",\"speed\":2},{\"name\":\"q\"},{"
+                       "\"name\":\"r\"}],\"edges\":["
+                       "{\"source\":\"p\",\"target\":\"p\",\"speed\":9},{\"source\":\"q\","
+                       "\"target\":\"p\",\"speed\":4},"
+                       "{\"source\":\"p\",\"target\":\"q\",\"speed\":4},{\"source\":\"q\","
+                       "\"target\":\"r\",\"speed\":5}]}}";
     struct workflow *w = read_text(saga, text, NULL, &err);
     ok(w && w->npairs == 1 && w->nobjects == 0, "a dependency of size 0 is ordering %s", err.text);
     workflow_free(w);
@@ -109,7 +114,8 @@ static void test_saga(void)
         is_dbl(p->speed[0], 2, 0, "speed");
     }
     platform_free(p);
-#define GRAPH(tasks, edges) "{\"task_graph\":{\"tasks\":[" tasks "],\n\"dependencies\":[" edges "]}}"
+#define GRAPH(tasks, edges)                                                                        \
+    "{\"task_graph\":{\"tasks\":[" tasks "],\n\"dependencies\":[" edges "]}}"
     refuses(saga, "{}", "task_graph", "no graph");
     refuses(saga, "7", "expected an object", "a number");
     refuses(saga, GRAPH("{\"cost\":1}", ""), "\"name\" is missing", "a task without a name");
@@ -117,15 +123,20 @@ static void test_saga(void)
     refuses(saga, GRAPH("{\"name\":\"a\"},{\"name\":\"a\"}", ""), "defined twice", "a task twice");
     refuses(saga, GRAPH("{\"name\":\"a\"}", "{\"source\":\"a\",\"target\":\"z\"}"),
             "test-file:2: a dependency's target is 'z'", "a dangling target");
-    refuses(saga, GRAPH("{\"name\":\"a\"}", "{\"source\":\"a\",\"target\":\"a\"}"), "itself", "a self loop");
+    refuses(saga, GRAPH("{\"name\":\"a\"}", "{\"source\":\"a\",\"target\":\"a\"}"), "itself",
+            "a self loop");
     refuses(saga, GRAPH("{\"name\":\"a\"}", "{\"source\":\"a\",\"target\":\"a\",\"size\":\"1\"}"),
             "is a string; expected a number", "a size in quotes");
 #define NETWORK(nodes, edges) "{\"network\":{\"nodes\":[" nodes "],\"edges\":[" edges "]}}"
     refuses_platform(saga, "{}", "\"network\" is missing");
     refuses_platform(saga, NETWORK("{\"name\":\"p\",\"speed\":-1}", ""), "-1");
-    refuses_platform(saga, NETWORK("{\"name\":\"p\"}", "{\"source\":\"p\",\"target\":\"z\",\"speed\":1}"), "'z'");
-    refuses_platform(saga, NETWORK("{\"name\":\"p\"},{\"name\":\"q\"}",
-                                   "{\"source\":\"p\",\"target\":\"q\",\"speed\":1},{\"source\":\"q\",\"target\":\"p\",\"speed\":2}"),
+    refuses_platform(saga,
+                     NETWORK("{\"name\":\"p\"}", "{\"source\":\"p\",\"target\":\"z\",\"speed\":1}"),
+                     "'z'");
+    refuses_platform(saga,
+                     NETWORK("{\"name\":\"p\"},{\"name\":\"q\"}",
+                             "{\"source\":\"p\",\"target\":\"q\",\"speed\":1},{\"source\":\"q\","
+                             "\"target\":\"p\",\"speed\":2}"),
                      "another speed");
     refuses_platform(saga, NETWORK("{\"name\":\"p\"},{\"name\":\"p\"}", ""), "twice");
 }
@@ -134,7 +145,8 @@ static void test_cluster(void)
 {
     struct error err;
     struct format_option options[] = {{"memory-unit", "2K"}, {NULL, NULL}};
-    struct platform *p = platform_text(cluster, "{\"groups\":[{\"number\":2,\"memory\":3,\"speed\":0.5}]}", options, &err);
+    struct platform *p = platform_text(
+        cluster, "{\"groups\":[{\"number\":2,\"memory\":3,\"speed\":0.5}]}", options, &err);
     if (ok(p, "a group with a memory unit %s", err.text)) {
         is_int(p->nnodes, 2, "nodes");
         is_dbl(p->memory[1], 6000, 0, "memory times the unit");
@@ -144,7 +156,8 @@ static void test_cluster(void)
     options[0].value = "-3";
     p = platform_text(cluster, "{\"groups\":[]}", options, &err);
     ok(!p && strstr(err.text, "memory-unit"), "a bad unit: %s", err.text);
-    refuses_platform(cluster, "{\"groups\":[{\"number\":1e18,\"memory\":3,\"speed\":1}]}", "at most 1000000");
+    refuses_platform(cluster, "{\"groups\":[{\"number\":1e18,\"memory\":3,\"speed\":1}]}",
+                     "at most 1000000");
     refuses_platform(cluster, "{\"groups\":[{\"number\":1.5}]}", "whole number");
     refuses_platform(cluster, "{\"groups\":[{\"memory\":1}]}", "\"number\" is missing");
     refuses_platform(cluster, "{\"groups\":{}}", "expected an array");

@@ -126,7 +126,7 @@ static bool check_count(struct stg *g)
                 &g->scan, g->err,
                 "%lld rows; expected %lld: %lld by the first line and %lld dummies by the "
                 "closing remark. Is the file cut off?",
-                (long long)rows, (long long)(g->header + g->dummies), (long long)g->header,
+                (long long)rows, (long long)g->header + g->dummies, (long long)g->header,
                 (long long)g->dummies);
         return true;
     }

@@ -10,8 +10,8 @@
 
 enum { FLUSH_AT = 1 << 16, FAULT_THREAD = 0 };
 
-/* A thread shows one thing at a time: a lane is free again when its last transfer ends. Lanes by that end: thousands may be busy
- * at once when a node sends to all others. */
+/* A thread shows one thing at a time: a lane is free again when its last transfer ends. Lanes by
+ * that end: thousands may be busy at once when a node sends to all others. */
 typedef struct heap lanes;
 
 struct node_threads {
@@ -160,7 +160,8 @@ static void write_transfer(struct trace_json *t, const struct trace_event *e)
     uint64_t threads[2];
     for (int i = 0; i < 2; i++) {
         threads[i] = lane_thread(t, nodes[i], i == 1, e->start, e->finish);
-        begin_slice(t, nodes[i], threads[i], object_label(t, e->id), "transfer", e->start, e->finish);
+        begin_slice(t, nodes[i], threads[i], object_label(t, e->id), "transfer", e->start,
+                    e->finish);
         json_write_key(&t->j, "args");
         json_write_object(&t->j);
         json_put_number(&t->j, "bytes", t->w->size[e->id]);
@@ -281,14 +282,23 @@ void trace_json_write_plan(const struct plan *plan, const struct workflow *w,
     struct trace_json *t = trace_json_open(w, p, NULL, out);
     for (size_t i = 0; i < plan->placements.n; i++) {
         const struct placement *x = &plan->placements.at[i];
-        struct trace_event e = {.kind = TRACE_TASK, .id = x->task, .node = x->node, .lane = x->core,
-                                .copy = x->copy, .start = x->start, .finish = x->finish};
+        struct trace_event e = {.kind = TRACE_TASK,
+                                .id = x->task,
+                                .node = x->node,
+                                .lane = x->core,
+                                .copy = x->copy,
+                                .start = x->start,
+                                .finish = x->finish};
         write_event(t, &e);
     }
     for (size_t i = 0; i < plan->transfers.n; i++) {
         const struct transfer *x = &plan->transfers.at[i];
-        struct trace_event e = {.kind = TRACE_TRANSFER, .id = x->object, .node = x->from,
-                                .other = x->to, .start = x->start, .finish = x->finish};
+        struct trace_event e = {.kind = TRACE_TRANSFER,
+                                .id = x->object,
+                                .node = x->from,
+                                .other = x->to,
+                                .start = x->start,
+                                .finish = x->finish};
         write_event(t, &e);
     }
     trace_json_close(t);

@@ -68,7 +68,8 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
         d->tasks = wfformat_stated(j, json_get(j, specification, "tasks"));
         d->files = wfformat_stated(j, json_get(j, specification, "files"));
         d->execution = wfformat_stated(j, json_get(j, workflow, "execution"));
-        if (d->execution != JSON_NONE && !require(j, d->execution, JSON_OBJECT, "\"execution\"", err))
+        if (d->execution != JSON_NONE &&
+            !require(j, d->execution, JSON_OBJECT, "\"execution\"", err))
             return false;
         d->execution_tasks = wfformat_stated(j, json_get(j, d->execution, "tasks"));
     } else {
@@ -89,16 +90,16 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
 
     const char *version = version_by_structure(j, d->split, workflow);
     json_ref said = wfformat_stated(j, json_get(j, 0, "schemaVersion"));
-    const char *text = said != JSON_NONE && json_type(j, said) == JSON_STRING
-                           ? json_string(j, said, NULL)
-                           : "";
-    bool known = strlen(text) == 3 && text[0] == '1' && text[1] == '.' && text[2] >= '0' &&
-                 text[2] <= '5';
+    const char *text =
+        said != JSON_NONE && json_type(j, said) == JSON_STRING ? json_string(j, said, NULL) : "";
+    bool known =
+        strlen(text) == 3 && text[0] == '1' && text[1] == '.' && text[2] >= '0' && text[2] <= '5';
     if (known && (text[2] == '5') == d->split)
         version = text;
     else if (known)
-        d->doubt = d->split ? "the schemaVersion is older than the file's structure; read as 1.5"
-                            : "the schemaVersion is newer than the file's structure; read as 1.4 or older";
+        d->doubt =
+            d->split ? "the schemaVersion is older than the file's structure; read as 1.5"
+                     : "the schemaVersion is newer than the file's structure; read as 1.4 or older";
     else
         d->doubt = "the schemaVersion is missing or not one of 1.0 to 1.5; read by its structure";
     snprintf(d->format, sizeof d->format, "wfformat-%.3s", version);

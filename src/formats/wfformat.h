@@ -1,12 +1,15 @@
-/* WfFormat (WfCommons JSON) 1.0 to 1.5: what replaying a recorded execution needs beyond the workflow and the platform, and
- * what the three files of this format share.
+/* WfFormat (WfCommons JSON) 1.0 to 1.5: what replaying a recorded execution needs beyond the
+ * workflow and the platform, and what the three files of this format share.
  *
  * Decisions, where the versions and real files leave room:
  * - Tasks are named by what other tasks refer to: the id in 1.5, the name before.
- * - Precedence is what `parents` and `children` state, together. Files carry volumes along stated edges; a file that two tasks share
- *   without a stated edge makes none (and a remark). Only when no task states any parents or children do files make the edges.
- * - work is the runtime in seconds, whatever machine it was recorded on; memory is memoryInBytes, or 1000 x the older `memory`.
- * - The platform has a node a machine. Speeds are 1, unless the machines state different MHz: then MHz / fastest MHz. */
+ * - Precedence is what `parents` and `children` state, together. Files carry volumes along stated
+ * edges; a file that two tasks share without a stated edge makes none (and a remark). Only when no
+ * task states any parents or children do files make the edges.
+ * - work is the runtime in seconds, whatever machine it was recorded on; memory is memoryInBytes,
+ * or 1000 x the older `memory`.
+ * - The platform has a node a machine. Speeds are 1, unless the machines state different MHz: then
+ * MHz / fastest MHz. */
 #pragma once
 #include "base/json.h"
 #include "formats/format.h"
@@ -15,13 +18,15 @@
 struct wfformat_execution {
     double makespan;           /* seconds; NAN: not stated */
     uint32_t ntasks;           /* of the workflow; length of the arrays */
-    uint32_t *machine_of_task; /* node of the platform, the first where several are stated; NONE: not stated or not in it */
+    uint32_t *machine_of_task; /* node of the platform, the first where several are stated; NONE:
+                                  not stated or not in it */
     double *start;             /* seconds after the earliest stated start; NAN: not stated */
     double *runtime;           /* seconds; NAN: not stated */
 };
 
-/* `source` is the file's text as read from disk (reading changes it, so it serves once). `p` is any platform; machines are found
- * by name. Fill `out`; the caller frees it with wfformat_execution_free(), also after a failure. */
+/* `source` is the file's text as read from disk (reading changes it, so it serves once). `p` is any
+ * platform; machines are found by name. Fill `out`; the caller frees it with
+ * wfformat_execution_free(), also after a failure. */
 bool wfformat_read_execution(const struct format_source *source, const struct workflow *w,
                              const struct platform *p, struct wfformat_execution *out,
                              struct error *err);
@@ -39,11 +44,13 @@ struct wfformat_document {
     const char *doubt;        /* a remark about the version for the user; NULL: none */
 };
 
-/* Parse and find the parts; false with an error. Free with json_free(&d->json), after success only. */
+/* Parse and find the parts; false with an error. Free with json_free(&d->json), after success only.
+ */
 bool wfformat_open(struct wfformat_document *d, const struct format_source *source,
                    struct error *err);
 
-/* The members of a task or machine that mean something to us, whichever version spells them. JSON_NONE: absent or null. */
+/* The members of a task or machine that mean something to us, whichever version spells them.
+ * JSON_NONE: absent or null. */
 struct wfformat_members {
     json_ref name, id, parents, children, input_files, output_files, files;
     json_ref runtime, memory_bytes, memory_kb, cores, command, arguments, category, priority;
@@ -58,8 +65,10 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
 bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                     struct error *err);
 struct platform *wfformat_read_platform(const struct format_source *source, struct error *err);
-/* The stem of a task's name: "mProject" of "mProject_ID0000001", "FASTQC" of "FASTQC_2". Its length, never 0. */
+/* The stem of a task's name: "mProject" of "mProject_ID0000001", "FASTQC" of "FASTQC_2". Its
+ * length, never 0. */
 size_t wfformat_stem(const char *name, size_t length);
-/* The kind that a reader derives when none is stated: the program's basename if the program is one word, else the stem. */
+/* The kind that a reader derives when none is stated: the program's basename if the program is one
+ * word, else the stem. */
 const char *wfformat_kind(const char *name, size_t name_length, const char *program,
                           size_t program_length, size_t *length);

@@ -31,13 +31,15 @@ static double machine_number(const struct json *j, struct platform_builder *b, j
     if (v == JSON_NONE)
         return NAN;
     if (json_type(j, v) != JSON_NUMBER || json_number(j, v) < 0) {
-        platform_builder_error(b, json_line(j, v), "a machine's %s must be a number, 0 or more", what);
+        platform_builder_error(b, json_line(j, v), "a machine's %s must be a number, 0 or more",
+                               what);
         return NAN;
     }
     return json_number(j, v);
 }
 
-static void add_machine(const struct json *j, struct platform_builder *b, json_ref machine, double *mhz)
+static void add_machine(const struct json *j, struct platform_builder *b, json_ref machine,
+                        double *mhz)
 {
     size_t line = json_line(j, machine), n;
     struct wfformat_members m, cpu;
@@ -71,7 +73,8 @@ static void add_machine(const struct json *j, struct platform_builder *b, json_r
     *mhz = machine_number(j, b, cpu.speed, "speed");
 }
 
-/* Speeds differ only if every machine states one and they are not all alike: then MHz relative to the fastest. */
+/* Speeds differ only if every machine states one and they are not all alike: then MHz relative to
+ * the fastest. */
 static void set_speeds(struct platform_builder *b, const double *mhz, uint32_t n)
 {
     double fastest = 0, slowest = INFINITY;
@@ -210,7 +213,8 @@ static void read_entry(const struct json *j, const struct platform *p,
 }
 
 static bool read_entries(const struct wfformat_document *d, const struct workflow *w,
-                         const struct platform *p, struct wfformat_execution *out, struct error *err)
+                         const struct platform *p, struct wfformat_execution *out,
+                         struct error *err)
 {
     const struct json *j = &d->json;
     json_ref list = d->split ? d->execution_tasks : d->tasks;
@@ -223,7 +227,8 @@ static bool read_entries(const struct wfformat_document *d, const struct workflo
             return json_error(j, v, err, "an execution entry has no %s", d->split ? "id" : "name");
         uint32_t task = workflow_find_task(w, json_string(j, key, NULL));
         if (task == NONE)
-            return json_error(j, v, err, "the execution names task '%s', which the workflow does not have",
+            return json_error(j, v, err,
+                              "the execution names task '%s', which the workflow does not have",
                               json_string(j, key, NULL));
         read_entry(j, p, &m, task, out);
     }
@@ -260,7 +265,8 @@ bool wfformat_read_execution(const struct format_source *source, const struct wo
     if (makespan == JSON_NONE)
         makespan = wfformat_stated(j, json_get(j, d.execution, "makespan"));
     bool good = true;
-    if (makespan != JSON_NONE && (json_type(j, makespan) != JSON_NUMBER || json_number(j, makespan) < 0))
+    if (makespan != JSON_NONE &&
+        (json_type(j, makespan) != JSON_NUMBER || json_number(j, makespan) < 0))
         good = json_error(j, makespan, err, "the makespan must be a number, 0 or more");
     else if (makespan != JSON_NONE)
         out->makespan = json_number(j, makespan);

@@ -63,11 +63,12 @@ static double number_of(struct reader *r, json_ref v, uint32_t task, const char 
     return x;
 }
 
-/* Is this argument a piece of shell grammar? Then the list is a shell line that was split at its blanks. */
+/* Is this argument a piece of shell grammar? Then the list is a shell line that was split at its
+ * blanks. */
 static bool is_shell_operator(const char *s)
 {
-    static const char *const operators[] = {">",  ">>", "<", "|",  "||", "&", "&&",
-                                            ";",  "2>", "&>", "2>&1", "2>>"};
+    static const char *const operators[] = {">",  ">>", "<",  "|",  "||",   "&",
+                                            "&&", ";",  "2>", "&>", "2>&1", "2>>"};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (strcmp(s, operators[i]) == 0)
             return true;
@@ -95,7 +96,8 @@ static void add_quoted(struct strbuf *out, const char *text, size_t n)
     strbuf_add_char(out, '\'');
 }
 
-/* program and arguments as one command line in r->scratch; the program as it stands (it may be a whole script). */
+/* program and arguments as one command line in r->scratch; the program as it stands (it may be a
+ * whole script). */
 static void join_command(struct reader *r, uint32_t task, json_ref program, json_ref arguments)
 {
     const struct json *j = r->j;
@@ -175,8 +177,10 @@ static void read_command(struct reader *r, uint32_t task, const struct wfformat_
     builder_kind(r->b, task, r->scratch.at, r->scratch.n);
 }
 
-/* What was recorded, or the kind: from the task itself up to 1.4, from its execution entry in 1.5. */
-static void read_record(struct reader *r, uint32_t task, const struct wfformat_members *m, size_t line)
+/* What was recorded, or the kind: from the task itself up to 1.4, from its execution entry in 1.5.
+ */
+static void read_record(struct reader *r, uint32_t task, const struct wfformat_members *m,
+                        size_t line)
 {
     double runtime = number_of(r, m->runtime, task, "the runtime");
     if (!isnan(runtime))
@@ -256,7 +260,8 @@ static bool read_execution_tasks(struct reader *r)
     uint32_t n = builder_task_count(r->b), guess = 0;
     bool *seen = mem_new_zero(bool, (size_t)n + 1), good = true;
     struct json_cursor cursor = {0};
-    for (json_ref v = json_first(j, list); good && v != JSON_NONE; v = json_next_element(j, list, v)) {
+    for (json_ref v = json_first(j, list); good && v != JSON_NONE;
+         v = json_next_element(j, list, v)) {
         size_t line = json_cursor_line(j, &cursor, v), length;
         if (json_type(j, v) != JSON_OBJECT) {
             good = builder_error(r->b, line, "an execution entry is %s; expected an object",
@@ -275,10 +280,11 @@ static bool read_execution_tasks(struct reader *r)
                             ? guess
                             : builder_find_task(r->b, id, length);
         if (task == NONE || seen[task]) {
-            good = builder_error(r->b, line,
-                                 task == NONE ? "the execution names task '%s', which is not specified"
-                                              : "task '%s' has a second execution entry",
-                                 id);
+            good =
+                builder_error(r->b, line,
+                              task == NONE ? "the execution names task '%s', which is not specified"
+                                           : "task '%s' has a second execution entry",
+                              id);
             break;
         }
         guess = task + 1;
@@ -319,7 +325,8 @@ static bool read_neighbours(struct reader *r, uint32_t task, json_ref list, bool
         const char *name = json_string(j, v, &n);
         uint32_t other = builder_find_task(r->b, name, n);
         if (other == NONE)
-            return builder_error(r->b, json_line(j, v), "task '%s': %s names '%s', which is no task",
+            return builder_error(r->b, json_line(j, v),
+                                 "task '%s': %s names '%s', which is no task",
                                  builder_task_name(r->b, task), what, name);
         if (other == task)
             return builder_error(r->b, json_line(j, v), "task '%s' is listed in its own %s",
@@ -361,7 +368,8 @@ static void read_size(struct reader *r, uint32_t object, json_ref file, const ch
     if (size == JSON_NONE)
         return;
     if (json_type(j, size) != JSON_NUMBER || json_number(j, size) < 0)
-        builder_error(r->b, json_line(j, size), "file '%s': its size must be a number, 0 or more", name);
+        builder_error(r->b, json_line(j, size), "file '%s': its size must be a number, 0 or more",
+                      name);
     else if (object != NONE) {
         while (r->size.n <= object)
             array_push(&r->size, NAN);
@@ -501,12 +509,14 @@ static void make_second_objects(struct reader *r)
     }
 }
 
-/* Per consumer: which tasks are stated before it, and which of these give it a file. Marks hold task + 1. */
+/* Per consumer: which tasks are stated before it, and which of these give it a file. Marks hold
+ * task + 1. */
 struct marks {
     uint32_t *stated, *given;
 };
 
-static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref name, struct marks *m)
+static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref name,
+                    struct marks *m)
 {
     uint32_t line = r->lists.at[task].line, mark = task + 1, first = builder_producer(r->b, object);
     if (first == NONE) {
@@ -530,10 +540,11 @@ static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref n
         given = true;
     }
     if (!given && !own)
-        builder_warn(r->b, line,
-                     "task '%s' reads '%s', which '%s' makes, but no dependency is stated: none is made",
-                     builder_task_name(r->b, task), json_string(r->j, name, NULL),
-                     builder_task_name(r->b, first));
+        builder_warn(
+            r->b, line,
+            "task '%s' reads '%s', which '%s' makes, but no dependency is stated: none is made",
+            builder_task_name(r->b, task), json_string(r->j, name, NULL),
+            builder_task_name(r->b, first));
 }
 
 static bool read_inputs(struct reader *r, uint32_t task, struct marks *m)
@@ -561,7 +572,8 @@ static bool read_inputs(struct reader *r, uint32_t task, struct marks *m)
     return true;
 }
 
-/* Inputs of every task along its stated edges; stated edges without a file become plain ordering. */
+/* Inputs of every task along its stated edges; stated edges without a file become plain ordering.
+ */
 static bool read_edges(struct reader *r)
 {
     size_t n = r->lists.n;
@@ -594,7 +606,8 @@ static bool read_edges(struct reader *r)
 
 static bool read_all(struct reader *r)
 {
-    if (!read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) || !read_declared_files(r))
+    if (!read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) ||
+        !read_declared_files(r))
         return false;
     for (uint32_t t = 0; t < r->lists.n; t++) {
         if (!read_outputs(r, t))

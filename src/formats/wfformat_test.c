@@ -72,16 +72,16 @@ static void test_versions_agree(void)
 {
     if (!tap_shared())
         return;
-    static const char *const blast[] = {
-        "wfformat/blast-chameleon-small-001.json", "wfformat-old/blast-chameleon-small-001-v1.2.json",
-        "wfformat-old/blast-chameleon-small-001-v1.3.json",
-        "wfformat-old/blast-chameleon-small-001-v1.4.json"};
+    static const char *const blast[] = {"wfformat/blast-chameleon-small-001.json",
+                                        "wfformat-old/blast-chameleon-small-001-v1.2.json",
+                                        "wfformat-old/blast-chameleon-small-001-v1.3.json",
+                                        "wfformat-old/blast-chameleon-small-001-v1.4.json"};
     struct error err = {0};
     struct workflow *first = index_read(wf, blast[0], NULL, &err);
     for (int i = 1; i < 4; i++) {
         struct workflow *other = index_read(wf, blast[i], NULL, &err);
-        ok(first && other && workflow_equal(first, other, &err), "%s is the 1.5 file (%s)", blast[i],
-           err.text);
+        ok(first && other && workflow_equal(first, other, &err), "%s is the 1.5 file (%s)",
+           blast[i], err.text);
         workflow_free(other);
     }
     uint32_t split = workflow_find_task(first, "split_fasta_ID000001");
@@ -136,7 +136,8 @@ static void test_execution(void)
     }
 }
 
-#define HEAD "{\"name\":\"x\",\"schemaVersion\":\"1.5\",\"workflow\":{\"specification\":{\n\"tasks\":["
+#define HEAD                                                                                       \
+    "{\"name\":\"x\",\"schemaVersion\":\"1.5\",\"workflow\":{\"specification\":{\n\"tasks\":["
 #define TASK(id, parents, children, in, out)                                                       \
     "{\"name\":\"n\",\"id\":\"" id "\",\"parents\":[" parents "],\"children\":[" children          \
     "],\"inputFiles\":[" in "],\"outputFiles\":[" out "]}"
@@ -144,13 +145,21 @@ static void test_execution(void)
 static void test_edges(void)
 {
     struct error err;
-    /* a writes f for b; a before c without a file; d reads f without a stated edge; e and a both write g */
+    /* a writes f for b; a before c without a file; d reads f without a stated edge; e and a both
+     * write g */
     struct workflow *w = read_text(
         wf,
-        HEAD TASK("a", "", "\"b\",\"c\"", "\"in\"", "\"f\",\"g\"") "," TASK("b", "\"a\"", "\"e\"", "\"f\"", "")
-            "," TASK("c", "", "", "", "") "," TASK("d", "", "", "\"f\"", "")
-            "," TASK("e", "\"b\"", "\"z\"", "\"g\"", "\"g\"") "," TASK("z", "", "", "\"g\",\"g\"", "") "],"
-             "\"files\":[{\"id\":\"f\",\"sizeInBytes\":10},{\"id\":\"g\",\"sizeInBytes\":7}]}}}",
+        HEAD TASK("a", "", "\"b\",\"c\"", "\"in\"", "\"f\",\"g\"") "," TASK(
+            "b", "\"a\"", "\"e\"", "\"f\"",
+            "") "," TASK("c", "", "", "",
+                         "") "," TASK("d", "", "", "\"f\"",
+                                      "") "," TASK("e", "\"b\"", "\"z\"", "\"g\"",
+                                                   "\"g\"") "," TASK("z", "", "", "\"g\",\"g\"",
+                                                                     "") "],"
+                                                                         "\"files\":[{\"id\":\"f\","
+                                                                         "\"sizeInBytes\":10},{"
+                                                                         "\"id\":\"g\","
+                                                                         "\"sizeInBytes\":7}]}}}",
         NULL, &err);
     if (!ok(w, "edges by lists and files %s", err.text))
         return;
@@ -167,11 +176,13 @@ static void test_edges(void)
     ok(survives(w, &err), "and all that survives writing (%s)", err.text);
     workflow_free(w);
 
-    w = read_text(wf,
-                  "{\"workflow\":{\"jobs\":[{\"name\":\"p_1\",\"files\":[{\"name\":\"f\",\"size\":3,\"link\":\"output\"}]},"
-                  "{\"name\":\"q-2\",\"memory\":5,\"cores\":2,\"arguments\":[\"-a\",\"two words\",\"it's\"],"
-                  "\"files\":[{\"name\":\"f\",\"size\":3,\"link\":\"input\"}]}]}}",
-                  NULL, &err);
+    w = read_text(
+        wf,
+        "{\"workflow\":{\"jobs\":[{\"name\":\"p_1\",\"files\":[{\"name\":\"f\",\"size\":3,\"link\":"
+        "\"output\"}]},"
+        "{\"name\":\"q-2\",\"memory\":5,\"cores\":2,\"arguments\":[\"-a\",\"two words\",\"it's\"],"
+        "\"files\":[{\"name\":\"f\",\"size\":3,\"link\":\"input\"}]}]}}",
+        NULL, &err);
     if (!ok(w, "no stated edges at all %s", err.text))
         return;
     is_int(w->npairs, 1, "then files make them");
@@ -183,18 +194,22 @@ static void test_edges(void)
     ok(survives(w, &err), "survives writing (%s)", err.text);
     workflow_free(w);
 
-    w = read_text(wf,
-                  HEAD TASK("a", "", "", "", "") "]},\"execution\":{\"makespanInSeconds\":1,\"tasks\":[{\"id\":\"a\","
-                  "\"runtimeInSeconds\":2.5,\"memoryInBytes\":9,\"coreCount\":4,\"priority\":3,"
-                  "\"command\":{\"program\":\"/usr/bin/cat\",\"arguments\":[\"*.x\",\">\",\"out\"]}}]}}}",
-                  NULL, &err);
+    w = read_text(
+        wf,
+        HEAD TASK("a", "", "", "",
+                  "") "]},\"execution\":{\"makespanInSeconds\":1,\"tasks\":[{\"id\":\"a\","
+                      "\"runtimeInSeconds\":2.5,\"memoryInBytes\":9,\"coreCount\":4,\"priority\":3,"
+                      "\"command\":{\"program\":\"/usr/bin/"
+                      "cat\",\"arguments\":[\"*.x\",\">\",\"out\"]}}]}}}",
+        NULL, &err);
     if (!ok(w, "an execution %s", err.text))
         return;
     is_dbl(w->work[0], 2.5, 0, "runtime");
     is_int(w->memory[0], 9, "memory in bytes");
     is_int(w->cores[0], 4, "cores");
     is_dbl(w->priority[0], 3, 0, "priority");
-    is_str(workflow_text(w, w->command[0]), "/usr/bin/cat *.x > out", "a split shell line stays one");
+    is_str(workflow_text(w, w->command[0]), "/usr/bin/cat *.x > out",
+           "a split shell line stays one");
     is_str(workflow_text(w, w->kind[0]), "cat", "kind: the program");
     ok(survives(w, &err), "survives writing (%s)", err.text);
     workflow_free(w);
@@ -214,36 +229,50 @@ static void test_bad_input(void)
             "test-file:3: task 'a' is defined twice", "a duplicate id");
     refuses(wf, HEAD TASK("a", "\"b\"", "", "", "") "]}}}",
             "test-file:2: task 'a': parents names 'b', which is no task", "a dangling parent");
-    refuses(wf, HEAD TASK("a", "", "\"b\"", "", "") "]}}}", "children names 'b'", "a dangling child");
+    refuses(wf, HEAD TASK("a", "", "\"b\"", "", "") "]}}}", "children names 'b'",
+            "a dangling child");
     refuses(wf, HEAD TASK("a", "\"a\"", "", "", "") "]}}}", "its own parents", "a self loop");
-    refuses(wf, HEAD TASK("a", "7", "", "", "") "]}}}", "a parent is a number", "a parent that is no string");
-    refuses(wf, HEAD TASK("a", "\"b\"", "", "", "") "," TASK("b", "\"a\"", "", "", "") "]}}}", "cycle",
-            "a cycle");
-    refuses(wf, HEAD TASK("a", "", "", "\"f\"", "") "],\"files\":[{\"id\":\"f\",\"sizeInBytes\":-1}]}}}",
-            "file 'f': its size", "a negative size");
+    refuses(wf, HEAD TASK("a", "7", "", "", "") "]}}}", "a parent is a number",
+            "a parent that is no string");
+    refuses(wf, HEAD TASK("a", "\"b\"", "", "", "") "," TASK("b", "\"a\"", "", "", "") "]}}}",
+            "cycle", "a cycle");
+    refuses(
+        wf,
+        HEAD TASK("a", "", "", "\"f\"", "") "],\"files\":[{\"id\":\"f\",\"sizeInBytes\":-1}]}}}",
+        "file 'f': its size", "a negative size");
     refuses(wf, HEAD TASK("a", "", "", "", "") "],\"files\":[{\"id\":\"f\"},{\"id\":\"f\"}]}}}",
             "listed twice", "a file twice");
-    refuses(wf, HEAD TASK("a", "", "", "", "") "],\"files\":[7]}}}", "a file needs", "a file that is a number");
+    refuses(wf, HEAD TASK("a", "", "", "", "") "],\"files\":[7]}}}", "a file needs",
+            "a file that is a number");
 #define EXEC(entry) HEAD TASK("a", "", "", "", "") "]},\"execution\":{\"tasks\":[" entry "]}}}"
-    refuses(wf, EXEC("{\"id\":\"a\",\n\"runtimeInSeconds\":-2}"), "test-file:3: task 'a': the runtime is -2",
-            "a negative runtime");
-    refuses(wf, EXEC("{\"id\":\"a\",\"runtimeInSeconds\":1e999}"), "beyond the range", "an infinite runtime");
+    refuses(wf, EXEC("{\"id\":\"a\",\n\"runtimeInSeconds\":-2}"),
+            "test-file:3: task 'a': the runtime is -2", "a negative runtime");
+    refuses(wf, EXEC("{\"id\":\"a\",\"runtimeInSeconds\":1e999}"), "beyond the range",
+            "an infinite runtime");
     refuses(wf, EXEC("{\"id\":\"a\",\"runtimeInSeconds\":\"3\"}"), "is a string; expected a number",
             "a runtime in quotes");
     refuses(wf, EXEC("{\"id\":\"b\"}"), "'b', which is not specified", "an unknown execution");
-    refuses(wf, EXEC("{\"id\":\"a\"},{\"id\":\"a\"}"), "second execution entry", "a second execution");
+    refuses(wf, EXEC("{\"id\":\"a\"},{\"id\":\"a\"}"), "second execution entry",
+            "a second execution");
     refuses(wf, EXEC("{\"id\":\"a\",\"coreCount\":1.5}"), "whole number", "half a core");
-    refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":1}}"), "program is a number", "a wrong program");
-    refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":\"p\",\"arguments\":[[]]}}"), "an argument is an array",
-            "a wrong argument");
-    refuses(wf, "{\"workflow\":{\"tasks\":[{\"name\":\"a\",\"files\":[{\"name\":\"f\",\"link\":\"both\"}]}]}}",
+    refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":1}}"), "program is a number",
+            "a wrong program");
+    refuses(wf, EXEC("{\"id\":\"a\",\"command\":{\"program\":\"p\",\"arguments\":[[]]}}"),
+            "an argument is an array", "a wrong argument");
+    refuses(wf,
+            "{\"workflow\":{\"tasks\":[{\"name\":\"a\",\"files\":[{\"name\":\"f\",\"link\":"
+            "\"both\"}]}]}}",
             "must be \"input\" or \"output\"", "a wrong link");
     struct error err;
     struct platform *p = platform_text(HEAD "]}}}", &err);
     ok(!p && strstr(err.text, "no machines"), "no machines: %s", err.text);
-    p = platform_text("{\"workflow\":{\"tasks\":[],\"machines\":[{\"nodeName\":\"m\",\"cpu\":{\"count\":-3}}]}}", &err);
+    p = platform_text(
+        "{\"workflow\":{\"tasks\":[],\"machines\":[{\"nodeName\":\"m\",\"cpu\":{\"count\":-3}}]}}",
+        &err);
     ok(!p && strstr(err.text, "core count"), "a negative core count: %s", err.text);
-    p = platform_text("{\"workflow\":{\"tasks\":[],\"machines\":[{\"nodeName\":\"m\"},{\"nodeName\":\"m\"}]}}", &err);
+    p = platform_text(
+        "{\"workflow\":{\"tasks\":[],\"machines\":[{\"nodeName\":\"m\"},{\"nodeName\":\"m\"}]}}",
+        &err);
     ok(!p && strstr(err.text, "'m'"), "a machine twice: %s", err.text);
     p = platform_text("{\"workflow\":{\"tasks\":[],\"machines\":[{}]}}", &err);
     ok(!p && strstr(err.text, "nodeName"), "a machine without a name: %s", err.text);
@@ -280,9 +309,13 @@ static void test_starts(void)
 
 static void test_names(void)
 {
-    static const char *const pairs[][2] = {
-        {"mProject_ID0000001", "mProject"}, {"FASTQC_2", "FASTQC"}, {"t12", "t"}, {"12", "12"},
-        {"plain", "plain"}, {"_ID7", "_ID7"}, {"a.b.3", "a.b"}};
+    static const char *const pairs[][2] = {{"mProject_ID0000001", "mProject"},
+                                           {"FASTQC_2", "FASTQC"},
+                                           {"t12", "t"},
+                                           {"12", "12"},
+                                           {"plain", "plain"},
+                                           {"_ID7", "_ID7"},
+                                           {"a.b.3", "a.b"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char stem[64];
         snprintf(stem, sizeof stem, "%.*s", (int)wfformat_stem(pairs[i][0], strlen(pairs[i][0])),

@@ -75,7 +75,9 @@ static bool kind_is_derived(const struct workflow *w, uint32_t task)
 {
     const char *name = workflow_task_name(w, task), *command = command_of(w, task);
     const char *kind = workflow_text(w, w->kind[task]);
-    size_t program = !command ? 0 : is_plain_line(command) ? strcspn(command, " ") : strlen(command);
+    size_t program = !command                 ? 0
+                     : is_plain_line(command) ? strcspn(command, " ")
+                                              : strlen(command);
     size_t n;
     const char *derived = wfformat_kind(name, strlen(name), command ? command : "", program, &n);
     return strlen(kind) == n && memcmp(kind, derived, n) == 0;
@@ -112,7 +114,8 @@ static void write_task(struct writer *s, uint32_t t)
         if (w->pred_object[e] != NONE)
             json_write_string(&s->j, object_id(s, w->pred_object[e]));
     }
-    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1]; i++)
+    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1];
+         i++)
         json_write_string(&s->j, object_id(s, w->input_object[i]));
     json_write_end_array(&s->j);
     json_write_key(&s->j, "outputFiles");
@@ -125,12 +128,12 @@ static void write_task(struct writer *s, uint32_t t)
 
 static bool has_record(const struct workflow *w, uint32_t t)
 {
-    return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 || w->cores[t] != 1 ||
-           command_of(w, t) || (w->priority && w->priority[t] != 0);
+    return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
+           w->cores[t] != 1 || command_of(w, t) || (w->priority && w->priority[t] != 0);
 }
 
-/* The schema wants a makespan and a date of the execution. A workflow has neither: the sum of the runtimes (one after the other)
- * and the beginning of time stand in. */
+/* The schema wants a makespan and a date of the execution. A workflow has neither: the sum of the
+ * runtimes (one after the other) and the beginning of time stand in. */
 static void write_execution(struct writer *s)
 {
     const struct workflow *w = s->w;

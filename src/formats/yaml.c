@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/utf8.h"
+#include "formats/yaml_scalar.h"
 #include "formats/yaml_scan.h"
 
 #include <libfyaml.h>
@@ -118,61 +119,43 @@ static bool close_container(struct loading *l)
     return check_keys(l, node);
 }
 
-/* libfyaml 0.7.12 loses count in a single-quoted text with two doubled quotes in a row
- * ('a''\'\'b'), so those are undone here:
- * '' is a quote, a line break a blank, further line breaks stay. False: not such a text. */
-static bool decode_quotes(const struct loading *l, struct fy_token *token, struct strbuf *out)
+/* The text of a scalar; NULL: it has none that could be read. */
+static const char *scalar_text(struct loading *l, struct fy_token *token, size_t *length)
 {
-    const struct fy_mark *mark = fy_token_start_mark(token);
-    if (!mark || !mark->input_pos || l->source[mark->input_pos - 1] != '\'')
-        return false;
-    const char *p = l->source + mark->input_pos, *end = l->source + l->length;
-    bool twice = false;
-    for (const char *q = p; q < end && (*q != '\'' || q[1] == '\''); q += 1 + (*q == '\''))
-        twice |= end - q > 3 && memcmp(q, "''\'\'", 4) == 0;
-    if (!twice)
-        return false;
-    while (p < end && (*p != '\'' || p[1] == '\'')) {
-        size_t blanks = strspn(p, " \t\r"), breaks = 0;
-        if (p[blanks] != '\n') {
-            strbuf_add_bytes(out, p, blanks ? blanks : 1);
-            p += blanks ? blanks : 1 + (*p == '\'');
-            continue;
-        }
-        for (; strchr(" \t\r\n", *p) && p < end; p++)
-            breaks += *p == '\n';
-        for (size_t i = 1; i < breaks; i++)
-            strbuf_add_char(out, '\n');
-        if (breaks == 1)
-            strbuf_add_char(out, ' ');
+    enum fy_scalar_style style = fy_token_scalar_style(token);
+    const struct fy_mark *start = fy_token_start_mark(token), *stop = fy_token_end_mark(token);
+    const char *source = l->source, *end = source + l->length;
+    char quote = style == FYSS_SINGLE_QUOTED ? '\'' : style == FYSS_DOUBLE_QUOTED ? '"' : 0;
+    bool known =
+        start && stop && start->input_pos <= stop->input_pos && stop->input_pos <= l->length;
+    strbuf_clear(&l->decoded);
+    if (known && quote && start->input_pos && source[start->input_pos - 1] == quote) {
+        if (!yaml_unquote(source + start->input_pos, end, quote, &l->decoded))
+            return NULL;
+    } else if (known && style == FYSS_PLAIN) {
+        yaml_unfold(source + start->input_pos, source + stop->input_pos, &l->decoded);
+    } else if (!known || !yaml_unblock(source, source + start->input_pos, end, &l->decoded)) {
+        const char *text = fy_token_get_text(token, length);
+        if (text)
+            *length = strnlen(text, *length);
+        return text;
     }
-    return true;
+    *length = l->decoded.n;
+    return strbuf_text(&l->decoded);
 }
 
 static bool add_scalar(struct loading *l, struct fy_token *token)
 {
-    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     size_t length = 0;
-    const char *text = "";
-    strbuf_clear(&l->decoded);
-    if (style == FYSS_SINGLE_QUOTED && decode_quotes(l, token, &l->decoded)) {
-        text = l->decoded.at;
-        length = l->decoded.n;
-    } else if (token) {
-        text = fy_token_get_text(token, &length);
-        /* The source has no NUL bytes, so only an escape gives one; 0.7.12 also makes one of an
-         * empty block at the end of the file. */
-        if (text && style != FYSS_DOUBLE_QUOTED)
-            length = strnlen(text, length);
-    }
+    const char *text = token ? scalar_text(l, token, &length) : "";
     if (!text || length >= UINT32_MAX)
-        return refuse(l, "this text cannot be read");
+        return refuse(l, "this text cannot be read; is an escape wrong?");
     if (memchr(text, 0, length))
         return refuse(l, "a NUL character in a text");
     if (!add_node(l, YAML_SCALAR))
         return false;
     struct yaml_node *node = &array_last(&l->nodes);
-    node->plain = style == FYSS_PLAIN;
+    node->plain = !token || fy_token_scalar_style(token) == FYSS_PLAIN;
     node->size = (uint32_t)length;
     node->text = l->y->text.n;
     strbuf_add_bytes(&l->y->text, text, length);

@@ -66,40 +66,57 @@ static bool skip_flow(struct scan *s)
     return true;
 }
 
-/* At the | or > of a block scalar: to the line after its content. */
-static void skip_block(struct scan *s)
+/* Is this | or > the head of a block scalar: then indicators, blanks and a comment at most? */
+static bool is_block_head(const struct scan *s)
 {
+    const char *p = s->at + 1, *stop = end_of_line(s);
+    while (p < stop && strchr("0123456789+-", *p))
+        p++;
+    const char *after = p;
+    while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
+        p++;
+    return p == stop || (*p == '#' && p > after);
+}
+
+/* At the head of a block scalar: to the end of its last line. False: the next line belongs to
+ * something else already. */
+static bool skip_block(struct scan *s)
+{
+    bool has_lines = false;
     for (;;) {
         s->at = end_of_line(s);
         if (s->at == s->end)
-            return;
+            return true;
         const char *content = s->at + 1;
         while (content < s->end && *content == ' ')
             content++;
         size_t column = (size_t)(content - s->at - 1);
-        if (content < s->end && *content != '\n' && column <= s->column)
-            return;
+        bool blank = content == s->end || *content == '\n' || *content == '\r';
+        if (!blank && column <= s->column)
+            return has_lines;
+        has_lines |= !blank;
         s->at++;
         s->line++;
     }
 }
 
+enum finding { GOOD, TOO_DEEP, EMPTY_BLOCK };
+
 /* The rest of a line from the start of a token on. */
-static bool scan_tokens(struct scan *s, size_t key_column)
+static enum finding scan_tokens(struct scan *s, size_t key_column)
 {
     while (s->at < s->end && *s->at != '\n') {
         char c = *s->at;
         if (c == '[' || c == '{') {
             if (!skip_flow(s))
-                return false;
+                return TOO_DEEP;
         } else if (c == '"' || c == '\'') {
             skip_quoted(s);
-        } else if (c == '|' || c == '>') {
-            skip_block(s);
-            return true;
+        } else if ((c == '|' || c == '>') && is_block_head(s)) {
+            return skip_block(s) ? GOOD : EMPTY_BLOCK;
         } else if (c == '#') {
             s->at = end_of_line(s);
-            return true;
+            return GOOD;
         }
         /* on to the next token of the line: after ": " */
         const char *stop = end_of_line(s), *p = s->at;
@@ -108,14 +125,14 @@ static bool scan_tokens(struct scan *s, size_t key_column)
             p++;
         if (p == stop || *p == '#') {
             s->at = stop;
-            return true;
+            return GOOD;
         }
         s->column = key_column;
         for (p++; p < stop && (*p == ' ' || *p == '\t');)
             p++;
         s->at = p;
     }
-    return true;
+    return GOOD;
 }
 
 static bool scan_lines(const char *file, const char *text, size_t length, struct error *err)
@@ -159,9 +176,13 @@ bool yaml_scan(const char *file, const char *text, size_t length, struct error *
             s.at++;
         }
         size_t line = s.line;
-        if (!scan_tokens(&s, (size_t)(s.at - start)))
+        enum finding found = scan_tokens(&s, (size_t)(s.at - start));
+        if (found == TOO_DEEP)
             return error_at(err, file, line, "brackets are nested more than %d deep",
                             YAML_MOST_LEVELS);
+        if (found == EMPTY_BLOCK) /* libfyaml 0.7.12 would swallow the lines of its neighbours */
+            return error_at(err, file, line,
+                            "a block (| or >) without lines; indent them, or write '' for no text");
         if (s.at < s.end) {
             s.at++;
             s.line++;

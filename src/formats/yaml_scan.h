@@ -10,6 +10,6 @@
 
 enum { YAML_MOST_LEVELS = 100 };
 
-/* Also refuses endless lines, and runs of blank lines or directives. Two passes; `text` is UTF-8
- * without NULs. */
+/* Also refuses endless lines, blocks (| or >) without lines, and runs of blank lines or directives.
+ * Two passes; `text` is UTF-8 without NULs. */
 bool yaml_scan(const char *file, const char *text, size_t length, struct error *err);

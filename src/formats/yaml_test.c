@@ -36,6 +36,9 @@ static void test_access(void)
                                "? long key\n"
                                ": - p\n"
                                "  - q\n"
+                               "plain: cat x\n"
+                               "  > y\n"
+                               "  | z\n"
                                "n: ~\n"
                                "s: '~'\n";
     struct yaml y;
@@ -45,7 +48,7 @@ static void test_access(void)
         return;
     }
     is_int(yaml_type(&y, 0), YAML_MAPPING, "the root is a mapping");
-    is_int(yaml_size(&y, 0), 6, "of six members");
+    is_int(yaml_size(&y, 0), 7, "of seven members");
     yaml_ref b = yaml_get(&y, 0, "b");
     is_int(yaml_type(&y, b), YAML_SEQUENCE, "a flow list is a list");
     is_int(yaml_size(&y, b), 3, "of three");
@@ -66,6 +69,8 @@ static void test_access(void)
     is_int(yaml_line(&y, yaml_get(&y, d, "g")), 5, "and has a line all the same");
     is_str(yaml_text(&y, yaml_get(&y, c, "h"), NULL), "one\ntwo\n", "a literal block");
     is_int(yaml_size(&y, yaml_get(&y, 0, "long key")), 2, "an explicit key with a list below");
+    is_str(yaml_text(&y, yaml_get(&y, 0, "plain"), NULL), "cat x > y | z",
+           "a plain text of several lines");
     ok(yaml_is_null(&y, yaml_get(&y, 0, "n")), "~ is null");
     ok(!yaml_is_null(&y, yaml_get(&y, 0, "s")), "'~' is not");
     is_int(yaml_get(&y, 0, "z"), YAML_NONE, "an absent key");
@@ -73,7 +78,7 @@ static void test_access(void)
     int members = 0;
     for (yaml_ref k = yaml_first(&y, 0); k != YAML_NONE; k = yaml_next(&y, 0, k))
         members++;
-    is_int(members, 6, "iteration skips what is nested");
+    is_int(members, 7, "iteration skips what is nested");
     yaml_free(&y);
 }
 
@@ -92,8 +97,13 @@ static void test_errors(void)
     refused("a: !!str 1\n", "f.yaml:1: tags", "a tag");
     refused("? [a, b]\n: c\n", "f.yaml:1: a key", "a list as key");
     refused("a: b: c\n", "f.yaml:1: not valid YAML", "a mapping in a line");
+    refused("a: \"\\uD83D\"\n", "f.yaml:1:", "half a character");
+    refused("a: \"\\q\"\n", "f.yaml:1:", "an escape that is none");
     refused("a: \"\\0\"\n", "NUL", "an escaped NUL");
     refused("a: 1\nb: \xff\n", "f.yaml:2: byte 0xFF", "a byte that is not UTF-8");
+    refused("b:\n  a: |\n  c: 1\n", "f.yaml:2: a block (| or >) without lines", "an empty block");
+    refused("- a: |  # comment\n\n  b: 1\n", "f.yaml:1: a block (| or >) without lines",
+            "an empty block in a list");
     refused("\ta: 1\n", "f.yaml:1:", "a tab as indentation");
 
     struct yaml y;
@@ -357,7 +367,8 @@ static void test_strings(void)
     strbuf_free(&out);
 }
 
-/* Doubled quotes in a row, which the parser gets wrong by itself. */
+/* Also what the parser gets wrong by itself: doubled quotes in a row, an escaped backslash before
+ * an escaped line break. */
 static void test_quotes(void)
 {
     static const char *const pairs[][2] = {
@@ -367,11 +378,18 @@ static void test_quotes(void)
         {"a: '\xc3\xa9''''''y ' # c\n", "\xc3\xa9'''y "},
         {"a: 'x ''''  \n   y\n\n  z'\n", "x '' y\nz"},
         {"a: 'x''y\n  z'\n", "x'y z"},
+        {"\xc3\xa9\xe7\x95\x8c: 1\na: 'x''''y'\n", "x''y"},
+        {"a: \"\"\n", ""},
+        {"a: \"x\\\\\\\n  y\\\\ z\"\n", "x\\y\\ z"},
+        {"a: \"x \\\n\n  y\n\n  z  \n  w\"\n", "x \ny\nz w"},
+        {"a: \"x\r\n  y\"\r\n", "x y"},
+        {"a: \"\\x41\\u00e9\\U0001F600\\uD83D\\uDE00\\/\\e\\_\"\n",
+         "A\xc3\xa9\xf0\x9f\x98\x80\xf0\x9f\x98\x80/\x1b\xc2\xa0"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct yaml y;
         struct error err;
-        if (!ok(load(&y, pairs[i][0], &err), "single quotes, case %zu", i))
+        if (!ok(load(&y, pairs[i][0], &err), "quotes, case %zu %s", i, err.text))
             continue;
         is_str(yaml_text(&y, yaml_get(&y, 0, "a"), NULL), pairs[i][1], "are undone as YAML says");
         yaml_free(&y);

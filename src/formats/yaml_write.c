@@ -37,8 +37,7 @@ static bool may_be_plain(const char *text, enum yaml_place place)
     if (!n || text[0] == ' ' || text[n - 1] == ' ' || text[n - 1] == ':')
         return false;
     if (strchr("-?:,[]{}#&*!|>'\"%@`", text[0])) {
-        bool word = (text[0] == '-' || text[0] == '?' || text[0] == ':') && n > 1 &&
-                    isalnum((unsigned char)text[1]);
+        bool word = text[0] == '-' && isalnum((unsigned char)text[1]);
         if (!word)
             return false;
     }
@@ -47,7 +46,7 @@ static bool may_be_plain(const char *text, enum yaml_place place)
     for (const char *p = text; *p; p++) {
         if ((p[0] == ':' && p[1] == ' ') || (p[0] == ' ' && p[1] == '#'))
             return false;
-        if (place == YAML_IN_FLOW && strchr(",[]{}", *p))
+        if (place == YAML_IN_FLOW && strchr(",[]{}?", *p)) /* PyYAML minds the ? too */
             return false;
         /* "a:b" in [ ] is fine by the standard, but readers differ on ":" before a bracket or comma
          */

@@ -106,7 +106,8 @@ static void structure(void)
     }
 }
 
-/* Every generator with its defaults: something is there, the same seed repeats, another seed differs. */
+/* Every generator with its defaults: something is there, the same seed repeats, another seed
+ * differs. */
 static void conformance(void)
 {
     for (const struct generator *const *g = generator_registry; *g; g++) {
@@ -160,8 +161,8 @@ static void pinned(void)
 
 static void costs(void)
 {
-    static const char *const names[] = {"layered", "tgff",    "random",   "fft",     "gauss",
-                                        "cholesky", "stencil", "forkjoin", "intree",  "montage"};
+    static const char *const names[] = {"layered",  "tgff",    "random",   "fft",    "gauss",
+                                        "cholesky", "stencil", "forkjoin", "intree", "montage"};
     static const double ratios[] = {0.1, 1, 10};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char options[64];
@@ -211,9 +212,11 @@ static void layered(void)
         parents += in;
         most = fmax(most, in);
     }
-    /* width 44 +- 22: about 45 levels, of which jumps may skip some; parents 1 + U(0, 0.3 x width) */
+    /* width 44 +- 22: about 45 levels, of which jumps may skip some; parents 1 + U(0, 0.3 x width)
+     */
     ok(depths > 20 && depths < 60, "jump=3: depth %g", depths);
-    ok(parents / w->ntasks > 5 && parents / w->ntasks < 9.5, "density 0.3: %g parents", parents / w->ntasks);
+    ok(parents / w->ntasks > 5 && parents / w->ntasks < 9.5, "density 0.3: %g parents",
+       parents / w->ntasks);
     ok(most <= 1 + 0.3 * 66, "at most %g parents", most);
     free(depth);
     workflow_free(w);
@@ -279,12 +282,12 @@ static void prufer(void)
         for (uint32_t o = 0; o < w->nobjects; o++)
             f[0] = fmin(f[0], w->size[o]), f[1] = fmax(f[1], w->size[o]);
         is_int(graph_tree_shape(w), TREE_OUT, "%s: a tree", rows[i].category);
-        is_dbl(m[1] - m[0], 2 * rows[i].m_spread, rows[i].m_spread * 0.02, "%s: m within its spread",
-               rows[i].category);
+        is_dbl(m[1] - m[0], 2 * rows[i].m_spread, rows[i].m_spread * 0.02,
+               "%s: m within its spread", rows[i].category);
         ok(m[0] >= rows[i].m_low - rows[i].m_spread && m[1] <= rows[i].m_high + rows[i].m_spread,
            "%s: m in %g .. %g", rows[i].category, m[0], m[1]);
-        is_dbl(f[1] - f[0], 2 * rows[i].f_spread, rows[i].f_spread * 0.02, "%s: f within its spread",
-               rows[i].category);
+        is_dbl(f[1] - f[0], 2 * rows[i].f_spread, rows[i].f_spread * 0.02,
+               "%s: f within its spread", rows[i].category);
         ok(f[0] >= rows[i].f_low - rows[i].f_spread && f[1] <= rows[i].f_high + rows[i].f_spread,
            "%s: f in %g .. %g", rows[i].category, f[0], f[1]);
         ok(work[0] >= rows[i].w_low && work[0] < 2 * rows[i].w_low && work[1] <= rows[i].w_high &&
@@ -335,7 +338,8 @@ static void platforms(void)
     const struct {
         const char *node;
         double memory, speed;
-    } kinds[] = {{"extra-light1", 50, 3}, {"light9", 100, 1.5}, {"moderate5", 150, 1}, {"fat9", 300, 0.5}};
+    } kinds[] = {
+        {"extra-light1", 50, 3}, {"light9", 100, 1.5}, {"moderate5", 150, 1}, {"fat9", 300, 0.5}};
     for (size_t i = 0; i < 4; i++) {
         uint32_t node = platform_find_node(p, kinds[i].node);
         ok(node != NONE && p->memory[node] == kinds[i].memory && p->speed[node] == kinds[i].speed,
@@ -351,7 +355,8 @@ static void platforms(void)
     p = make_platform("homogeneous", "bandwidth=0", 1, &err);
     ok(p && isinf(p->bandwidth) && isinf(p->memory[0]), "0: no limit");
     platform_free(p);
-    p = make_platform("heterogeneous", "n=100 speed=10 heterogeneity=0.5 links=pairs cores=8", 1, &err);
+    p = make_platform("heterogeneous", "n=100 speed=10 heterogeneity=0.5 links=pairs cores=8", 1,
+                      &err);
     double low = INFINITY, high = 0, bandwidth, latency, bottom = INFINITY, top = 0;
     uint32_t cores = 0;
     for (uint32_t i = 0; i < p->nnodes; i++) {
@@ -422,7 +427,7 @@ static void refused(void)
 static void large(void)
 {
     static const char *const rows[][2] = {
-        {"layered", "n=100000 parents=5"}, {"tgff", "n=100000"},       {"prufer", "n=100000"},
+        {"layered", "n=100000 parents=5"},   {"tgff", "n=100000"},   {"prufer", "n=100000"},
         {"random", "n=100000 edges=200000"}, {"fanin", "cores=100"}, {"fft", "points=4096"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -431,7 +436,8 @@ static void large(void)
         struct workflow *w = make(rows[i][0], rows[i][1], 1, &err);
         ok(w != NULL, "%s %s: made %s", rows[i][0], rows[i][1], err.text);
         if (w)
-            printf("# %u tasks, %u edges in %.2f s\n", w->ntasks, w->npairs, clock_seconds() - start);
+            printf("# %u tasks, %u edges in %.2f s\n", w->ntasks, w->npairs,
+                   clock_seconds() - start);
         workflow_free(w);
     }
 }

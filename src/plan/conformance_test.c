@@ -7,7 +7,7 @@
 #include "plan/planner.h"
 #include "tap.h"
 
-enum { CASES = 300 };
+enum { CASES = 300, SEARCH_CASES = 24 };
 
 /* What a case has; each is drawn at random. */
 enum trait {
@@ -252,6 +252,10 @@ static void test_random_cases(void)
             break;
         }
         for (size_t k = 0; k < count; k++) {
+            /* searches take their time, and have tests of their own: only the first cases */
+            bool is_search = planner_registry[k]->accepts & (ACCEPTS_SMALL | ACCEPTS_META);
+            if (is_search && (i > SEARCH_CASES || ntasks > 12))
+                continue;
             char text[2048];
             const char *wrong = judge(planner_registry[k], w, p, text, sizeof text);
             if (wrong && failures[k]++ < 3)
@@ -262,8 +266,8 @@ static void test_random_cases(void)
         platform_free(p);
     }
     for (size_t k = 0; k < count; k++)
-        is_int(failures[k], 0, "%s: valid, honest and repeatable on %d random cases",
-               planner_registry[k]->name, CASES);
+        is_int(failures[k], 0, "%s: valid, honest and repeatable on random cases",
+               planner_registry[k]->name);
     free(failures);
 }
 

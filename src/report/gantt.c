@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARROWS_MOST = 250, ALL_LANES_MOST = 64 };
+enum { ARROWS_MOST = 60, ALL_LANES_MOST = 64 };
 
 struct static_plan {
     const struct plan *plan;

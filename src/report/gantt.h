@@ -1,23 +1,24 @@
 /* Pictures of plans.
  *
- * The SVG stays small whatever the plan: bars thinner than half a pixel are merged into grey-free
- * "busy" runs of their kind's colour, at most 64 node names and GANTT_LANES lanes are drawn (a note
- * tells what was left out). 100,000 placements give less than 4 MB, in time linear in the plan but
- * for one sort. Nothing in a plan can break it: placements that refer to no task or node, or have
- * no finite times, are left out. */
+ * The SVG stays small whatever the plan: up to 6,000 bars have labels and tooltips; more are drawn
+ * without, neighbours that the picture cannot show apart merged into one. Of the lanes (cores) at
+ * most GANTT_LANES are drawn, and those without a bar only while there are at most 64; a note tells
+ * what was left out. 100,000 placements give less than 4 MB, in linear time but for one sort.
+ * Nothing in a plan can break it: placements that refer to no task or node, or have no finite
+ * times, are left out. */
 #pragma once
 #include "base/strbuf.h"
 #include "model/plan.h"
 #include "model/platform.h"
 #include "model/workflow.h"
 
-enum { GANTT_LANES = 1024 }; /* cores, or nodes when there are many, drawn at most */
+enum { GANTT_LANES = 1024 }; /* drawn at most */
 
 struct gantt_options {
     double width;      /* of the picture in pixels; 0: 1200 */
     const char *title; /* NULL: workflow, planner, makespan */
-    bool no_transfers; /* leave out the arrows between lanes (they are drawn up to 400 transfers) */
-    bool used_only;    /* lanes without a bar are left out (always so past 64 lanes) */
+    bool no_transfers; /* leave out the arrows between lanes (they are drawn up to 60 transfers) */
+    bool used_only;    /* lanes without a bar are left out (always so past 64) */
 };
 
 /* Any kind of plan: static plans as a Gantt chart, partitions as their parts by equation (1) of

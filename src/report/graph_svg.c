@@ -115,7 +115,9 @@ static double place_layers(struct drawing *d, double top)
     }
     double y = top + d->look.height / 2;
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
-        if (layer)
+        if (layer > l->alone)
+            y += d->look.height + fmin(d->look.gap * 1.3, d->look.least_rise);
+        else if (layer)
             y += d->look.height + fmin(fmax(d->look.least_rise, reach[layer] * 0.09), 170);
         d->layer_y[layer] = y;
     }
@@ -273,7 +275,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
             next[path[i]] = path[i + 1];
     }
 
-    char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.nlayers, critical);
+    char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.depth, critical);
     double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
     double content = fmax(d.layout.width, fmin(fmax(heading, 320), 700));
     double legend = kinds_legend_height(&d.kinds, content);

@@ -50,13 +50,41 @@ static void adjacency_free(struct adjacency *a)
 
 /* ---- levels and bends ---- */
 
+static bool is_alone(const struct workflow *w, uint32_t t)
+{
+    return w->pred_off[t] == w->pred_off[t + 1] && w->succ_off[t] == w->succ_off[t + 1];
+}
+
+/* Tasks without edges would make one endless row: they go below the others, in rows as wide as
+ * those or about as a page. */
+static void assign_alone(struct layout *l, uint32_t alone)
+{
+    const struct workflow *w = l->workflow;
+    uint32_t *count = mem_new_zero(uint32_t, l->nlayers + 1), row = 10, seen = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (!is_alone(w, t) && ++count[l->layer[t]] > row)
+            row = count[l->layer[t]];
+    free(count);
+    double page = ceil(sqrt(2.5 * alone));
+    row = page > row ? (uint32_t)page : row;
+    if (alone == w->ntasks)
+        l->nlayers = 0;
+    l->alone = l->nlayers;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (is_alone(w, t))
+            l->layer[t] = l->nlayers + seen++ / row;
+    l->nlayers += (alone + row - 1) / row;
+}
+
 static void assign_layers(struct layout *l)
 {
     const struct workflow *w = l->workflow;
-    l->nlayers = graph_depths(w, l->layer);
+    uint32_t alone = 0;
+    l->depth = l->nlayers = graph_depths(w, l->layer);
     for (uint32_t t = 0; t < w->ntasks; t++)
         l->layer[t]--;
     for (uint32_t t = 0; t < w->ntasks; t++) {
+        alone += is_alone(w, t);
         if (w->pred_off[t] != w->pred_off[t + 1] || w->succ_off[t] == w->succ_off[t + 1])
             continue;
         uint32_t first = NONE;
@@ -66,6 +94,9 @@ static void assign_layers(struct layout *l)
         }
         l->layer[t] = first - 1;
     }
+    l->alone = l->nlayers;
+    if (alone)
+        assign_alone(l, alone);
 }
 
 /* The longest edges that may have bends, so that there are at most LAYOUT_BENDS of them. */

@@ -22,6 +22,8 @@ struct layout_segment {
 struct layout {
     const struct workflow *workflow;
     uint32_t nnodes, nlayers;
+    uint32_t depth;      /* tasks on the longest chain */
+    uint32_t alone;      /* first of the layers below the others, with the tasks without edges */
     uint32_t *layer;     /* per node */
     uint32_t *at;        /* nodes by layer, in order from left to right */
     uint32_t *layer_off; /* nlayers + 1 */

@@ -110,7 +110,7 @@ static void draw_axis(struct frame *f)
     }
     char name[64];
     snprintf(name, sizeof name, "time (%s)", unit);
-    svg_text(f->out, f->right, f->bottom + 36, "t e", name);
+    svg_text(f->out, f->left, f->bottom + 36, "t", name);
 }
 
 static void draw_end(struct frame *f)
@@ -159,14 +159,13 @@ static void draw_bar(struct frame *f, const struct timeline_bar *bar)
     strbuf_add(f->out, "/>");
     strbuf_clear(&text);
     if (height >= 10 && width > 12 && !bar->unlabelled) {
-        double font = height >= 14 ? 11 : 9;
         f->t->describe(f->t->context, bar, false, &text);
-        if (svg_text_width(strbuf_text(&text), font) + 4 <= width)
-            svg_text(f->out, x + width / 2, y + height / 2 + font * 0.36,
-                     font == 11 ? "l m" : "n m", strbuf_text(&text));
-        else if (width > 40)
-            svg_text_within(f->out, x + width / 2, y + height / 2 + font * 0.36,
-                            font == 11 ? "l m" : "n m", strbuf_text(&text), font, width - 4);
+        double font = height >= 14 && svg_text_width(strbuf_text(&text), 11) + 4 <= width ? 11 : 9;
+        const char *class = font == 11 ? "l m" : "n m";
+        /* the beginning of a name tells little: only in wide bars */
+        if (svg_text_width(strbuf_text(&text), font) + 3 <= width || width > 70)
+            svg_text_within(f->out, x + width / 2, y + height / 2 + font * 0.36, class,
+                            strbuf_text(&text), font, width - 3);
     }
     strbuf_add(f->out, "</g>\n");
     strbuf_free(&text);
@@ -247,11 +246,12 @@ static void draw_arrows(struct frame *f)
     const struct timeline *t = f->t;
     if (!t->arrows.n)
         return;
-    strbuf_add(f->out,
-               "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
-               "markerHeight=\"6\" orient=\"auto\"><path d=\"M0 1L8 4L0 7z\" "
-               "fill=\"#223\"/></marker></defs>\n<g fill=\"none\" stroke=\"#223\" "
-               "stroke-opacity=\".5\" stroke-width=\"1\">\n");
+    strbuf_add(
+        f->out,
+        "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
+        "markerHeight=\"6\" orient=\"auto\"><path d=\"M0 1L8 4L0 7z\" "
+        "fill=\"#223\" fill-opacity=\".5\"/></marker></defs>\n<g fill=\"none\" stroke=\"#223\" "
+        "stroke-opacity=\".35\" stroke-width=\"1\">\n");
     for (size_t i = 0; i < t->arrows.n; i++) {
         const struct timeline_arrow *a = &t->arrows.at[i];
         if (a->from >= f->nlanes || a->to >= f->nlanes)

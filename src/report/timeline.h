@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "report/kinds.h"
 
-enum { TIMELINE_BARS = 6000, TIMELINE_RUNS = 100000, TIMELINE_LANES = 1024 };
+enum { TIMELINE_BARS = 6000, TIMELINE_RUNS = 80000, TIMELINE_LANES = 1024 };
 
 struct timeline_bar {
     double start, finish;

@@ -30,14 +30,18 @@ static bool check_options(const struct replay_options *o, const struct platform 
     return true;
 }
 
-/* The parts of a tree as a static plan: each in its order (else topological) on core 0 of its node. */
-static struct plan *from_partition(const struct plan *given, const struct workflow *w,
+struct plan *replay_from_partition(const struct plan *given, const struct workflow *w,
                                    const struct platform *p, struct error *err)
 {
     uint32_t *rank = mem_new(uint32_t, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++)
         rank[w->topo[i]] = i;
     struct plan *plan = plan_new(PLAN_STATIC);
+    if (given->planner)
+        plan->planner = mem_copy_string(given->planner);
+    if (!isnan(plan_objective(given, "makespan")))
+        plan_set_objective(plan, "makespan", plan_objective(given, "makespan"));
+    plan->ports = given->ports;
     bool good = true;
     for (size_t i = 0; i < given->parts.n && good; i++) {
         const struct part *part = &given->parts.at[i];
@@ -151,7 +155,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     if (!check_options(options, p, err))
         return false;
     if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
-        r->own_plan = from_partition(plan, w, p, err);
+        r->own_plan = replay_from_partition(plan, w, p, err);
         if (!r->own_plan)
             return false;
         r->plan = r->own_plan;

@@ -13,6 +13,7 @@
  *     transfers N                              then per transfer: PRODUCER FROM TO BYTES READERS reader...
  *
  * Output: makespan, activities, seconds that Engine::run() took. */
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -117,6 +118,9 @@ int main(int argc, char **argv)
         e.first = static_cast<size_t>(number("edge"));
         e.second = static_cast<size_t>(number("edge"));
     }
+    /* SimGrid refuses to hear of an edge twice (order of a core and data of the workflow). */
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     std::vector<Transfer> transfers(count("transfers"));
     double most = 1;
     for (auto &t : transfers) {

@@ -5,14 +5,14 @@ static struct choice evaluate_minmin(struct list *l, uint32_t task, const void *
 {
     (void)context;
     struct slot best = schedule_best(l->s, task);
-    return (struct choice){best, best.finish, 0, NONE};
+    return (struct choice){best, best.finish, 0, NONE, INFINITY};
 }
 
 static struct choice evaluate_maxmin(struct list *l, uint32_t task, const void *context)
 {
     (void)context;
     struct slot best = schedule_best(l->s, task);
-    return (struct choice){best, -best.finish, 0, NONE};
+    return (struct choice){best, -best.finish, 0, NONE, INFINITY};
 }
 
 /* How much later the task would end if it lost its best node. A task that only one node can run suffers most. */
@@ -31,12 +31,12 @@ static struct choice evaluate_sufferage(struct list *l, uint32_t task, const voi
     }
     bool alone = !(next.finish < INFINITY);
     return (struct choice){best, alone ? -INFINITY : best.finish - next.finish, 0,
-                           alone ? NONE : next.node};
+                           alone ? NONE : next.node, INFINITY};
 }
 
-static const struct picker minmin = {evaluate_minmin, NULL, true};
-static const struct picker maxmin = {evaluate_maxmin, NULL, false};
-static const struct picker sufferage = {evaluate_sufferage, NULL, false};
+static const struct picker minmin = {evaluate_minmin, NULL, true, NULL};
+static const struct picker maxmin = {evaluate_maxmin, NULL, false, NULL};
+static const struct picker sufferage = {evaluate_sufferage, NULL, false, NULL};
 
 static struct plan *run(const struct plan_request *request, const struct picker *picker,
                         struct error *err)

@@ -5,16 +5,31 @@ struct levels {
     const double *level, *times;
 };
 
+static double etf_floor(const struct list *l)
+{
+    double floor = INFINITY;
+    for (uint32_t n = 0; n < l->p->nnodes; n++)
+        if (l->p->up[n])
+            floor = fmin(floor, schedule_available(l->s, n));
+    return floor;
+}
+
 static struct choice evaluate_etf(struct list *l, uint32_t task, const void *context)
 {
     const struct levels *levels = context;
     struct slot best = {.start = INFINITY, .finish = INFINITY};
+    /* A task that any node can take starts when the first one is free, once its data is everywhere. */
+    bool anywhere = !(l->costs->restricted && l->costs->restricted[task]) &&
+                    l->w->cores[task] == 1 && l->w->memory[task] == 0 && l->p->ports == 0;
+    double settled = anywhere ? 0 : INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
         struct slot slot = schedule_append(l->s, task, n);
+        if (anywhere)
+            settled = fmax(settled, schedule_ready(l->s, task, n));
         if (slot.start < best.start || (slot.start == best.start && slot.finish < best.finish))
             best = slot;
     }
-    return (struct choice){best, best.start, -levels->level[task], NONE};
+    return (struct choice){best, best.start, -levels->level[task], NONE, settled};
 }
 
 static struct choice evaluate_dls(struct list *l, uint32_t task, const void *context)
@@ -58,8 +73,7 @@ static double *median_times(const struct costs *c)
     return median;
 }
 
-static struct plan *run(const struct plan_request *request, bool medians,
-                        struct choice (*evaluate)(struct list *, uint32_t, const void *),
+static struct plan *run(const struct plan_request *request, bool medians, struct picker picker,
                         struct error *err)
 {
     struct list l;
@@ -68,7 +82,8 @@ static struct plan *run(const struct plan_request *request, bool medians,
     double *times = medians ? median_times(l.costs) : rank_times(l.costs);
     double *level = rank_static(l.costs, times);
     struct levels levels = {level, times};
-    bool done = pick_all(&l, &(struct picker){evaluate, &levels, true}, err);
+    picker.context = &levels;
+    bool done = pick_all(&l, &picker, err);
     free(times);
     free(level);
     return list_end(&l, done);
@@ -76,12 +91,12 @@ static struct plan *run(const struct plan_request *request, bool medians,
 
 static struct plan *run_etf(const struct plan_request *request, struct error *err)
 {
-    return run(request, false, evaluate_etf, err);
+    return run(request, false, (struct picker){evaluate_etf, NULL, true, etf_floor}, err);
 }
 
 static struct plan *run_dls(const struct plan_request *request, struct error *err)
 {
-    return run(request, true, evaluate_dls, err);
+    return run(request, true, (struct picker){evaluate_dls, NULL, true, NULL}, err);
 }
 
 const struct planner planner_etf = {

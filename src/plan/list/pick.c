@@ -53,19 +53,68 @@ static struct candidate evaluate(struct list *l, const struct picker *picker, ui
     return (struct candidate){picker->evaluate(l, task, picker->context), task, step};
 }
 
-/* Keys only rise: an old key is a lower bound, so the first of the heap that is still first when asked again is the one. */
-static struct candidate pick_from_heap(struct list *l, const struct picker *picker,
-                                       struct candidates *c, uint32_t step)
+/* For keys that only rise. */
+struct rising {
+    struct candidates open; /* a heap; keys may be outdated, and then are lower bounds */
+    struct candidates flat; /* a heap of tasks whose key is the floor, by tie and task */
+    struct heap waiting;    /* tasks of `open` by the floor at which they become flat */
+    bool *is_flat;          /* per task */
+};
+
+static void rising_push(struct rising *r, const struct picker *picker, struct candidate candidate)
 {
-    for (;;) {
-        struct candidate first = candidates_pop(c);
-        if (first.step == step)
-            return first;
-        first = evaluate(l, picker, first.task, step);
-        if (!c->all.n || precedes(&first, &c->all.at[0]))
-            return first;
-        candidates_push(c, first);
+    candidates_push(&r->open, candidate);
+    if (picker->floor)
+        heap_push(&r->waiting, candidate.choice.settled, candidate.task);
+}
+
+/* The first of `open` that is still first when asked again, unless its bound is beyond `flat`, which is at the floor. */
+static bool pick_open(struct list *l, const struct picker *picker, struct rising *r, uint32_t step,
+                      const struct candidate *flat, struct candidate *picked)
+{
+    while (r->open.all.n) {
+        if (flat && !precedes(&r->open.all.at[0], flat))
+            return false;
+        struct candidate first = candidates_pop(&r->open);
+        if (r->is_flat[first.task])
+            continue;
+        if (first.step != step)
+            first = evaluate(l, picker, first.task, step);
+        bool is_first = !r->open.all.n || precedes(&first, &r->open.all.at[0]);
+        if (is_first && (!flat || precedes(&first, flat))) {
+            *picked = first;
+            return true;
+        }
+        candidates_push(&r->open, first);
     }
+    return false;
+}
+
+static struct candidate pick_rising(struct list *l, const struct picker *picker, struct rising *r,
+                                    uint32_t step)
+{
+    double floor = picker->floor ? picker->floor(l) : 0;
+    const struct heap_item *top;
+    while (picker->floor && (top = heap_peek(&r->waiting)) && top->key <= floor) {
+        struct candidate flat = {.task = (uint32_t)heap_pop(&r->waiting).value, .step = step};
+        if (schedule_is_placed(l->s, flat.task))
+            continue;
+        flat.choice = picker->evaluate(l, flat.task, picker->context);
+        flat.choice.key = -INFINITY; /* in this heap only tie and task matter */
+        r->is_flat[flat.task] = true;
+        candidates_push(&r->flat, flat);
+    }
+    struct candidate picked, flat = {0};
+    if (!r->flat.all.n) {
+        pick_open(l, picker, r, step, NULL, &picked);
+        return picked;
+    }
+    flat = r->flat.all.at[0];
+    flat.choice.key = floor;
+    if (pick_open(l, picker, r, step, &flat, &picked))
+        return picked;
+    candidates_pop(&r->flat);
+    return evaluate(l, picker, flat.task, step);
 }
 
 static struct candidate pick_from_set(struct list *l, const struct picker *picker,
@@ -91,28 +140,31 @@ bool pick_all(struct list *l, const struct picker *picker, struct error *err)
 {
     struct ready ready;
     struct candidates candidates = {0};
+    struct rising rising = {.is_flat = mem_new_zero(bool, l->w->ntasks)};
     bool use_heap = picker->rising && l->p->ports == 0, good = true;
-    uint32_t changed = NONE;
+    uint32_t changed = NONE, left = l->w->ntasks;
     ready_init(&ready, l->w);
-    for (uint32_t step = 0; good; step++) {
+    for (uint32_t step = 0; good && left; step++, left--) {
         for (size_t i = 0; i < ready.fresh.n; i++) {
             struct candidate fresh = evaluate(l, picker, ready.fresh.at[i], step);
             if (use_heap)
-                candidates_push(&candidates, fresh);
+                rising_push(&rising, picker, fresh);
             else
                 array_push(&candidates.all, fresh);
         }
         ready.fresh.n = 0;
-        if (!candidates.all.n)
-            break;
         struct candidate picked = use_heap
-                                      ? pick_from_heap(l, picker, &candidates, step)
+                                      ? pick_rising(l, picker, &rising, step)
                                       : pick_from_set(l, picker, &candidates, step, changed);
         good = list_place(l, picked.task, picked.choice.slot, err);
         changed = picked.choice.slot.node;
         ready_done(&ready, picked.task);
     }
     array_free(&candidates.all);
+    array_free(&rising.open.all);
+    array_free(&rising.flat.all);
+    heap_free(&rising.waiting);
+    free(rising.is_flat);
     ready_free(&ready);
     return good;
 }

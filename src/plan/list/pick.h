@@ -11,6 +11,7 @@ struct choice {
     double key;         /* least first */
     double tie;         /* equal keys: least first; then lowest task */
     uint32_t next_node; /* another node whose state the key depends on; NONE: only slot.node */
+    double settled;     /* with picker.floor: once the floor is here, the key equals the floor; INFINITY: never sure */
 };
 
 struct picker {
@@ -18,6 +19,9 @@ struct picker {
     const void *context;
     /* The key of a ready task never falls as others are placed. Then only candidates for the next place are asked again. */
     bool rising;
+    /* May be NULL: no key is below this now. Tasks that wait for nothing but a free node all stand at the floor, and need not
+     * be asked one by one. */
+    double (*floor)(const struct list *l);
 };
 
 bool pick_all(struct list *l, const struct picker *picker, struct error *err);

@@ -8,14 +8,16 @@ struct search {
     const struct problem *problem;
     struct decoder *decoder;
     struct rng rng;
-    uint32_t *critical, ncritical; /* a longest chain of the current solution; stale after a kept trial */
+    uint32_t *critical,
+        ncritical; /* a longest chain of the current solution; stale after a kept trial */
     bool critical_known;
     double mean; /* mean of the tasks' least times: the unit of temperature */
 };
 
 /* ---- the critical path ---- */
 
-/* What task t at its place waited for: a producer's data, or the task before it on its core. NONE: nothing. */
+/* What task t at its place waited for: a producer's data, or the task before it on its core. NONE:
+ * nothing. */
 static uint32_t waited_for(const struct search *s, uint32_t t, uint32_t *below)
 {
     const struct problem *p = s->problem;
@@ -148,7 +150,8 @@ static void shift_anywhere(struct search *s, uint32_t t)
     decoder_shift(s->decoder, t, low + below(s, high - low + 1));
 }
 
-/* Its producers or consumers follow the task to a node, each with an even chance or all together. */
+/* Its producers or consumers follow the task to a node, each with an even chance or all together.
+ */
 static void gather(struct search *s, uint32_t t)
 {
     const struct problem *p = s->problem;
@@ -176,7 +179,8 @@ static void exchange(struct search *s, uint32_t t)
     decoder_reassign(d, other, a);
 }
 
-/* A way along the graph from t moves to one node: what a reassigned task leaves behind usually follows it. */
+/* A way along the graph from t moves to one node: what a reassigned task leaves behind usually
+ * follows it. */
 static void move_chain(struct search *s, uint32_t t)
 {
     const struct problem *p = s->problem;
@@ -216,9 +220,9 @@ static void make_move(struct search *s)
 /* ---- rounds ---- */
 
 struct round {
-    uint64_t moves;       /* planned */
-    double begin, end;    /* by time: the round cools from begin to end; end INFINITY: by moves */
-    double hot, cold;     /* temperatures */
+    uint64_t moves;    /* planned */
+    double begin, end; /* by time: the round cools from begin to end; end INFINITY: by moves */
+    double hot, cold;  /* temperatures */
 };
 
 struct pace {
@@ -291,7 +295,8 @@ static bool run_round(struct search *s, const struct round *round, struct pace *
     return false;
 }
 
-/* Moves of a round: enough for a small graph to settle, and cheap enough to have several rounds in a second. */
+/* Moves of a round: enough for a small graph to settle, and cheap enough to have several rounds in
+ * a second. */
 static uint64_t round_length(uint32_t n)
 {
     uint64_t moves = 3000 * (uint64_t)n;
@@ -308,9 +313,11 @@ static struct round plan_round(const struct search *s, const struct pace *pace, 
         left = limits->moves - pace->made;
     } else {
         double now = clock_seconds(), used = now - pace->started;
-        /* nothing is known about the pace before the first moves: assume a round of a second for 1000 edges */
-        double rate = pace->made ? (double)pace->made / fmax(used, 1e-6)
-                                 : 2e7 / (s->problem->n + s->problem->pred_off[s->problem->n] + 1.0);
+        /* nothing is known about the pace before the first moves: assume a round of a second for
+         * 1000 edges */
+        double rate = pace->made
+                          ? (double)pace->made / fmax(used, 1e-6)
+                          : 2e7 / (s->problem->n + s->problem->pred_off[s->problem->n] + 1.0);
         left = (uint64_t)fmax(1, rate * (limits->deadline - now));
         if (left < 2 * round.moves) {
             round.begin = now;
@@ -344,7 +351,7 @@ uint64_t anneal(const struct problem *p, struct solution *best, const struct sol
     struct pace pace = {.limits = limits, .started = clock_seconds()};
     pace.told = pace.started;
     pace.check = p->n > 4000 || s.decoder->schedule ? 1 : p->n > 400 ? 8 : 64;
-    for (uint32_t number = 0;; number++) {
+    for (uint32_t number = 0; !limits->moves || pace.made < limits->moves; number++) {
         /* the first and every other round continue the best, the rest begin elsewhere */
         uint32_t other = (number / 2 + (uint32_t)stream) % (nstarts ? nstarts : 1);
         const struct solution *from = number % 2 == 1 && nstarts ? &starts[other] : best;

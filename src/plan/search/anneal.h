@@ -1,9 +1,10 @@
-/* Local search for a short makespan: simulated annealing over (order, node of every task), in rounds that cool down and
- * start again from the best solution or from another start.
+/* Local search for a short makespan: simulated annealing over (order, node of every task), in
+ * rounds that cool down and start again from the best solution or from another start.
  *
- * Moves change a task on the critical path more often than others: to another node, to another place among the tasks of
- * its node, together with producers or consumers, or by exchange with another task. No memory is allocated in the loop.
- * The same seed, starts and number of moves give the same solution; by time they do not. */
+ * Moves change a task on the critical path more often than others: to another node, to another
+ * place among the tasks of its node, together with producers or consumers, or by exchange with
+ * another task. No memory is allocated in the loop. The same seed, starts and number of moves give
+ * the same solution; by time they do not. */
 #pragma once
 #include "base/progress.h"
 #include "plan/search/decoder.h"
@@ -16,8 +17,8 @@ struct anneal_limits {
     double told_from, told_to; /* fractions of the whole work that this search covers */
 };
 
-/* Improve `best`, which must hold a solution with its makespan. `starts` are others to begin rounds from, good ones
- * first. Returns the moves made. */
+/* Improve `best`, which must hold a solution with its makespan. `starts` are others to begin rounds
+ * from, good ones first. Returns the moves made. */
 uint64_t anneal(const struct problem *p, struct solution *best, const struct solution *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits);

@@ -1,4 +1,5 @@
-/* `auto`: the best of a portfolio of list planners, improved by local search and - for small graphs - exact search. */
+/* `auto`: the best of a portfolio of list planners, improved by local search and - for small graphs
+ * - exact search. */
 #include "plan/planner.h"
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -10,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* With a budget in moves always so many searches side by side, whatever the machine: the answer must not depend on it. */
+/* With a budget in moves always so many searches side by side, whatever the machine: the answer
+ * must not depend on it. */
 enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 const struct planner planner_auto;
@@ -39,10 +41,11 @@ static bool parse_budget(const char *text, struct budget *out, struct error *err
     } else if (quantity_seconds(text, length, &out->seconds)) {
         return true;
     }
-    return error_set(err, ERROR_INPUT,
-                     "option budget=%s: expected a time such as 1s or 500ms, or a number of moves such as "
-                     "20000moves",
-                     text);
+    return error_set(
+        err, ERROR_INPUT,
+        "option budget=%s: expected a time such as 1s or 500ms, or a number of moves such as "
+        "20000moves",
+        text);
 }
 
 struct auto_run {
@@ -53,7 +56,8 @@ struct auto_run {
     double begun;
     double bound; /* nothing is shorter */
     struct solution best;
-    struct plan *plan; /* the shortest so far that is not `best` decoded: a member's, or of the exact search */
+    struct plan *plan; /* the shortest so far that is not `best` decoded: a member's, or of the
+                          exact search */
     bool proven;
     uint64_t moves, states;
 
@@ -92,8 +96,7 @@ static void search_locally(struct auto_run *run, double from, double share)
                                          .told_to = share};
     if (run->budget.moves) {
         run->streams = AUTO_STREAMS;
-        run->limits.moves =
-            (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
+        run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
         if (run->limits.moves == 0)
             return;
     } else {
@@ -119,7 +122,7 @@ static void search_locally(struct auto_run *run, double from, double share)
 static void search_exactly(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
-    if (done(run) || p->n > EXACT_TASKS || p->ports)
+    if (done(run))
         return;
     struct exact_limits limits = {.seconds = INFINITY};
     if (run->budget.moves) {
@@ -129,7 +132,8 @@ static void search_exactly(struct auto_run *run, double from, double share)
         if (limits.seconds <= 0)
             return;
     }
-    /* a bound that decoding `best` cannot reach (cores chosen otherwise) must not stop the search */
+    /* a bound that decoding `best` cannot reach (cores chosen otherwise) must not stop the search
+     */
     struct exact_result result = exact_search(p, &run->best, &limits);
     run->states += result.states;
     run->bound = fmax(run->bound, result.bound);
@@ -185,11 +189,16 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
             solution_copy(&run.best, &portfolio.solutions[0], p->n);
         else
             solution_from_plan(&run.best, p, run.plan);
-        /* A first short look settles most graphs of a dozen tasks; the second has a better start. */
-        search_exactly(&run, 0, 0.05);
-        search_locally(&run, 0.05, 0.5);
-        search_exactly(&run, 0.5, 0.7);
-        search_locally(&run, 0.7, 1);
+        if (p->n <= EXACT_TASKS && !p->ports) {
+            /* A first short look settles most graphs of a dozen tasks; the second has a better
+             * start. */
+            search_exactly(&run, 0, 0.05);
+            search_locally(&run, 0.05, 0.5);
+            search_exactly(&run, 0.5, 0.7);
+            search_locally(&run, 0.7, 1);
+        } else {
+            search_locally(&run, 0, 1);
+        }
         plan = finish(&run);
         solution_free(&run.best);
     }
@@ -201,7 +210,8 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
 
 static const struct planner_option options[] = {
     {"budget", OPTION_TEXT, "1s", NULL, 0, 0,
-     "how long to improve: a time (1s, 500ms) or a number of moves (20000moves), which is reproducible from the seed"},
+     "how long to improve: a time (1s, 500ms) or a number of moves (20000moves), which is "
+     "reproducible from the seed"},
     {0},
 };
 
@@ -210,8 +220,10 @@ const struct planner planner_auto = {
     .family = "search",
     .summary = "the best of many list planners, improved by local search within a budget",
     .paper = "portfolio, simulated annealing over (order, node) and branch and bound; weft's own",
-    .guarantee = "never longer than the plan of any of its members; the same seed and a budget in moves give the same plan",
-    .tie_rule = "members in a fixed order, then streams in order; the first of equally short plans stays",
+    .guarantee = "never longer than the plan of any of its members; the same seed and a budget in "
+                 "moves give the same plan",
+    .tie_rule =
+        "members in a fixed order, then streams in order; the first of equally short plans stays",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_META,
     .run = run_auto,

@@ -8,13 +8,14 @@ static bool same_plan(const struct plan *a, const struct plan *b)
         return false;
     for (size_t i = 0; i < a->placements.n; i++) {
         const struct placement *x = &a->placements.at[i], *y = &b->placements.at[i];
-        if (x->task != y->task || x->node != y->node || x->core != y->core || x->start != y->start ||
-            x->finish != y->finish)
+        if (x->task != y->task || x->node != y->node || x->core != y->core ||
+            x->start != y->start || x->finish != y->finish)
             return false;
     }
     for (size_t i = 0; i < a->transfers.n; i++) {
         const struct transfer *x = &a->transfers.at[i], *y = &b->transfers.at[i];
-        if (x->object != y->object || x->to != y->to || x->start != y->start || x->finish != y->finish)
+        if (x->object != y->object || x->to != y->to || x->start != y->start ||
+            x->finish != y->finish)
             return false;
     }
     return true;
@@ -60,7 +61,8 @@ static void try_shape(const char *what, const struct fixture_shape *shape, uint3
     }
     is_int(failed, 0, "%s: a plan for each of %u graphs", what, graphs);
     is_int(invalid, 0, "%s: valid", what);
-    ok(worse == 0 && members >= 3 * graphs, "%s: never longer than one of %u plans of members", what, members);
+    ok(worse == 0 && members >= 3 * graphs, "%s: never longer than one of %u plans of members",
+       what, members);
     is_int(differs, 0, "%s: the same seed gives the same plan", what);
 }
 
@@ -73,7 +75,8 @@ static void budgets(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error err = {0};
         struct plan *plan = fixture_plan(&f, "auto", "budget", bad[i], 1, &err);
-        ok(!plan && err.kind == ERROR_INPUT && strstr(err.text, "budget"), "budget '%s' is refused", bad[i]);
+        ok(!plan && err.kind == ERROR_INPUT && strstr(err.text, "budget"), "budget '%s' is refused",
+           bad[i]);
         plan_free(plan);
     }
     static const char *const good[] = {"20ms", "0", "100 moves", "1moves"};
@@ -89,9 +92,10 @@ static void budgets(void)
 /* Nothing to plan, one task, one node. */
 static void corners(void)
 {
-    static const struct fixture_shape shapes[] = {{.tasks = 0, .nodes = 1, .cores = 1},
-                                                  {.tasks = 1, .nodes = 1, .cores = 1},
-                                                  {.tasks = 9, .nodes = 1, .cores = 1, .density = 0.3, .ccr = 1}};
+    static const struct fixture_shape shapes[] = {
+        {.tasks = 0, .nodes = 1, .cores = 1},
+        {.tasks = 1, .nodes = 1, .cores = 1},
+        {.tasks = 9, .nodes = 1, .cores = 1, .density = 0.3, .ccr = 1}};
     for (size_t i = 0; i < 3; i++)
         for (int k = 0; k < 2; k++) {
             static struct fixture f;
@@ -113,15 +117,27 @@ static void corners(void)
 
 int main(void)
 {
-    try_shape("plain", &(struct fixture_shape){.tasks = 40, .nodes = 4, .cores = 1}, 6, "2000moves");
-    try_shape("small", &(struct fixture_shape){.tasks = 12, .nodes = 3, .cores = 1, .fractions = true}, 6, "2000moves");
+    try_shape("plain", &(struct fixture_shape){.tasks = 40, .nodes = 4, .cores = 1}, 6,
+              "2000moves");
+    try_shape("small",
+              &(struct fixture_shape){.tasks = 12, .nodes = 3, .cores = 1, .fractions = true}, 6,
+              "2000moves");
     try_shape("unrelated, links, restricted",
-              &(struct fixture_shape){.tasks = 30, .nodes = 5, .cores = 1, .unrelated = true, .links = true,
+              &(struct fixture_shape){.tasks = 30,
+                                      .nodes = 5,
+                                      .cores = 1,
+                                      .unrelated = true,
+                                      .links = true,
                                       .restricted = true},
               6, "2000moves");
-    try_shape("several cores", &(struct fixture_shape){.tasks = 40, .nodes = 3, .cores = 4, .wide = true}, 6, "2000moves");
-    try_shape("memory", &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 4, .memory = true}, 4, "800moves");
-    try_shape("ports", &(struct fixture_shape){.tasks = 25, .nodes = 4, .cores = 1, .ports = 1}, 4, "800moves");
+    try_shape("several cores",
+              &(struct fixture_shape){.tasks = 40, .nodes = 3, .cores = 4, .wide = true}, 6,
+              "2000moves");
+    try_shape("memory",
+              &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 4, .memory = true}, 4,
+              "800moves");
+    try_shape("ports", &(struct fixture_shape){.tasks = 25, .nodes = 4, .cores = 1, .ports = 1}, 4,
+              "800moves");
     budgets();
     corners();
     return tap_done();

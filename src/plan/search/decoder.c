@@ -38,8 +38,9 @@ static int compare_start(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Plans hold their times to within rounding, so a consumer may stand a hair before its producer: a task is emitted only
- * after its producers, by a pass over the sorted list that pulls late producers forward. */
+/* Plans hold their times to within rounding, so a consumer may stand a hair before its producer: a
+ * task is emitted only after its producers, by a pass over the sorted list that pulls late
+ * producers forward. */
 static void repair_order(const struct problem *p, uint32_t *order, const struct by_start *sorted)
 {
     uint32_t used = 0;
@@ -119,7 +120,8 @@ struct decoder *decoder_new(const struct problem *p)
     d->changed = mem_new(uint32_t, n);
     d->available = mem_new(double, d->ncores);
     d->longest = mem_new(double, (size_t)n + 1);
-    /* at most about 2^20 stored times, and at least 16 positions apart: redoing 16 known positions is cheap */
+    /* at most about 2^20 stored times, and at least 16 positions apart: redoing 16 known positions
+     * is cheap */
     size_t stride = 16;
     while ((n / stride + 1) * d->ncores > 1 << 20 && stride < n)
         stride *= 2;
@@ -159,8 +161,9 @@ void decoder_free(struct decoder *d)
     free(d);
 }
 
-/* The core (first of `wide` neighbours) on which a task that has its data at `ready` starts first; of those that start
- * together the one that became free last, which leaves the others for tasks that can start earlier. */
+/* The core (first of `wide` neighbours) on which a task that has its data at `ready` starts first;
+ * of those that start together the one that became free last, which leaves the others for tasks
+ * that can start earlier. */
 static uint32_t choose_core(const double *available, uint32_t first, uint32_t end, uint32_t wide,
                             double ready, double *start)
 {

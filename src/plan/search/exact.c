@@ -20,7 +20,8 @@ static int compare_child(const void *a, const void *b)
     return x->core < y->core ? -1 : x->core > y->core;
 }
 
-/* The earliest time from `from` on at which the node has the memory. Everything placed so far has started by then. */
+/* The earliest time from `from` on at which the node has the memory. Everything placed so far has
+ * started by then. */
 static double memory_from(const struct exact_state *s, uint32_t task, uint32_t node, double from)
 {
     const struct problem *p = s->problem;
@@ -47,7 +48,10 @@ static void add_child(struct exact_state *s, uint32_t t, uint32_t v, uint32_t co
     if (p->memory_binds)
         start = memory_from(s, t, v, start);
     struct exact_child child = {t, v, core, start, start + problem_time(p, t, v), 0};
+    uint32_t last = s->last[core];
     if (!exact_in_order(s, &child))
+        return;
+    if (last != NONE && start == s->finish[last] && (s->not_after[last] >> t & 1))
         return;
     child.bound = fmax(s->bound[s->depth], child.finish + p->tail[t]);
     if (child.bound < cut)
@@ -97,8 +101,9 @@ static void expand(struct exact_state *s, double cut)
                 expand_on(s, t, v, cut);
     }
     frame->end = s->children.n;
-    qsort(s->children.at + frame->begin, frame->end - frame->begin, sizeof *s->children.at,
-          compare_child);
+    if (frame->end > frame->begin)
+        qsort(s->children.at + frame->begin, frame->end - frame->begin, sizeof *s->children.at,
+              compare_child);
 }
 
 /* ---- the search ---- */

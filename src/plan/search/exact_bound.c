@@ -1,15 +1,17 @@
-/* Lower bounds of the exact search, for one partial schedule. Everything still to come starts at `now` (the start of the
- * last placed task) or later. */
+/* Lower bounds of the exact search, for one partial schedule. Everything still to come starts at
+ * `now` (the start of the last placed task) or later. */
 #include "plan/search/exact_state.h"
 #include <math.h>
 
-/* Producers of `t` that are not placed: when their data arrives if they run elsewhere, and what they take here. */
+/* Producers of `t` that are not placed: when their data arrives if they run elsewhere, and what
+ * they take here. */
 struct producer {
     double away, time;
 };
 
-/* The earliest that all unplaced producers can have delivered to node v: those with the latest arrivals from elsewhere run
- * on v itself, one after the other from open[v] on; k of them do, for the best k. */
+/* The earliest that all unplaced producers can have delivered to node v: those with the latest
+ * arrivals from elsewhere run on v itself, one after the other from open[v] on; k of them do, for
+ * the best k. */
 static double gathered(const struct exact_state *s, uint32_t t, uint32_t v)
 {
     const struct problem *p = s->problem;
@@ -45,7 +47,8 @@ static double gathered(const struct exact_state *s, uint32_t t, uint32_t v)
     return fmax(ready, best);
 }
 
-/* Earliest finish of every unplaced task on every node, producers first. Returns the longest way through them. */
+/* Earliest finish of every unplaced task on every node, producers first. Returns the longest way
+ * through them. */
 static double early_finishes(struct exact_state *s, double cut)
 {
     const struct problem *p = s->problem;
@@ -65,8 +68,7 @@ static double early_finishes(struct exact_state *s, double cut)
                 early[v] = INFINITY;
                 continue;
             }
-            double ready =
-                s->waiting[t] ? gathered(s, t, v) : s->ready[(size_t)t * p->m + v];
+            double ready = s->waiting[t] ? gathered(s, t, v) : s->ready[(size_t)t * p->m + v];
             early[v] = fmax(ready, s->open[v]) + time;
             least = fmin(least, early[v]);
         }
@@ -76,8 +78,8 @@ static double early_finishes(struct exact_state *s, double cut)
     return bound;
 }
 
-/* When the cores have done `load` at the earliest, each from its base on. Cores that open later than that take no part;
- * leaving one out can only lower the answer, so this ends. */
+/* When the cores have done `load` at the earliest, each from its base on. Cores that open later
+ * than that take no part; leaving one out can only lower the answer, so this ends. */
 static double filled(const struct exact_state *s, double load)
 {
     const struct problem *p = s->problem;

@@ -11,7 +11,8 @@ static double pair_cost(const struct problem *p, double bytes, uint32_t a, uint3
     return problem_far(p, bytes, a, b);
 }
 
-/* Swapping a and b changes nothing: same times, cores, memory, and the same links to every third node. */
+/* Swapping a and b changes nothing: same times, cores, memory, and the same links to every third
+ * node. */
 static bool nodes_alike(const struct problem *p, uint32_t a, uint32_t b)
 {
     const struct platform *platform = p->costs->platform;
@@ -33,7 +34,8 @@ static bool nodes_alike(const struct problem *p, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Same times, cores, memory; same producers with the same data, same consumers with the same data. */
+/* Same times, cores, memory; same producers with the same data, same consumers with the same data.
+ */
 static bool tasks_alike(const struct problem *p, uint32_t a, uint32_t b)
 {
     uint32_t preds = p->pred_off[a + 1] - p->pred_off[a];
@@ -77,6 +79,64 @@ static void find_symmetries(struct exact_state *s)
     }
 }
 
+/* Does every entry of the first list stand in the second, with no more bytes (`more`: no fewer)
+ * there? Both are sorted. */
+static bool covered(const uint32_t *a, const double *a_bytes, uint32_t na, const uint32_t *b,
+                    const double *b_bytes, uint32_t nb, bool more)
+{
+    uint32_t j = 0;
+    for (uint32_t i = 0; i < na; i++) {
+        while (j < nb && b[j] != a[i])
+            j++;
+        if (j == nb || (more ? a_bytes[i] < b_bytes[j] : a_bytes[i] > b_bytes[j]))
+            return false;
+    }
+    return true;
+}
+
+static double total(const double *bytes, uint32_t from, uint32_t to)
+{
+    double sum = 0;
+    for (uint32_t e = from; e < to; e++)
+        sum += fmax(0, bytes[e]);
+    return sum;
+}
+
+/* May b and a, run back to back in the order a, b, be swapped without harm to anybody? b has its
+ * data whenever a has, and whoever waits for one waits for both and for at least as many bytes of
+ * b. Ties go by rank, so that one order remains. */
+static bool rather_first(const struct problem *p, uint32_t b, uint32_t a)
+{
+    uint32_t pa = p->pred_off[a], pb = p->pred_off[b], sa = p->succ_off[a], sb = p->succ_off[b];
+    uint32_t npa = p->pred_off[a + 1] - pa, npb = p->pred_off[b + 1] - pb;
+    uint32_t nsa = p->succ_off[a + 1] - sa, nsb = p->succ_off[b + 1] - sb;
+    if (a == b || nsa != nsb || !(p->least[a] > 0) || !(p->least[b] > 0))
+        return false;
+    if (!covered(p->pred + pb, p->pred_bytes + pb, npb, p->pred + pa, p->pred_bytes + pa, npa,
+                 false) ||
+        !covered(p->succ + sb, p->succ_bytes + sb, nsb, p->succ + sa, p->succ_bytes + sa, nsa,
+                 true))
+        return false;
+    double out_a = total(p->succ_bytes, sa, sa + nsa), out_b = total(p->succ_bytes, sb, sb + nsb);
+    double in_a = total(p->pred_bytes, pa, pa + npa), in_b = total(p->pred_bytes, pb, pb + npb);
+    if (out_a != out_b)
+        return out_b > out_a;
+    if (in_a != in_b)
+        return in_b < in_a;
+    return p->rank[b] < p->rank[a];
+}
+
+static void find_swaps(struct exact_state *s)
+{
+    const struct problem *p = s->problem;
+    if (p->wide || p->memory_binds) /* swapping may then disturb the neighbours */
+        return;
+    for (uint32_t a = 0; a < p->n; a++)
+        for (uint32_t b = 0; b < p->n; b++)
+            if (rather_first(p, b, a))
+                s->not_after[a] |= (uint64_t)1 << b;
+}
+
 static void find_reach(struct exact_state *s)
 {
     const struct problem *p = s->problem;
@@ -105,7 +165,11 @@ struct exact_state *exact_state_new(const struct problem *p, double root_bound)
     s->problem = p;
     s->node_class = mem_new(uint32_t, m);
     s->twin = mem_new(uint32_t, n);
+    s->not_after = mem_new_zero(uint64_t, n);
     s->by_tail = mem_new(uint32_t, n);
+    s->last = mem_new(uint32_t, cores);
+    for (uint32_t c = 0; c < cores; c++)
+        s->last[c] = NONE;
     s->reach = mem_new(double, n);
     s->placed = mem_new(uint32_t, n);
     s->waiting = mem_new(uint32_t, n);
@@ -116,10 +180,10 @@ struct exact_state *exact_state_new(const struct problem *p, double root_bound)
     s->available = mem_new_zero(double, cores);
     s->tasks_on = mem_new_zero(uint32_t, m);
     s->representative = mem_new(uint32_t, m);
-    s->ready = mem_new_zero(double, (size_t)n * m);
+    s->ready = mem_new_zero(double, (size_t)n *m);
     s->bound = mem_new_zero(double, (size_t)n + 1);
     s->frames = mem_new_zero(struct exact_frame, (size_t)n + 1);
-    s->early = mem_new(double, (size_t)n * m);
+    s->early = mem_new(double, (size_t)n *m);
     s->early_least = mem_new(double, n);
     s->open = mem_new(double, m);
     s->base = mem_new(double, cores);
@@ -127,6 +191,7 @@ struct exact_state *exact_state_new(const struct problem *p, double root_bound)
     s->table = mem_new_zero(uint64_t, 2 * s->table_slots);
     s->bound[0] = root_bound;
     find_symmetries(s);
+    find_swaps(s);
     find_reach(s);
     for (uint32_t v = 0; v < m; v++)
         s->representative[v] = s->node_class[v];
@@ -144,6 +209,8 @@ void exact_state_free(struct exact_state *s)
 {
     free(s->node_class);
     free(s->twin);
+    free(s->not_after);
+    free(s->last);
     free(s->by_tail);
     free(s->reach);
     free(s->placed);
@@ -216,8 +283,9 @@ void exact_state_push(struct exact_state *s, const struct exact_child *child)
     s->start[t] = c.start;
     s->finish[t] = c.finish;
     for (uint32_t k = 0; k < p->cores[t]; k++) {
-        array_push(&s->log, s->available[c.core + k]);
+        array_push(&s->log, (struct exact_core){s->available[c.core + k], s->last[c.core + k]});
         s->available[c.core + k] = c.finish;
+        s->last[c.core + k] = t;
     }
     if (s->tasks_on[c.node]++ == 0)
         find_representatives(s, s->node_class[c.node]);
@@ -232,8 +300,10 @@ void exact_state_pop(struct exact_state *s)
     const struct exact_frame *frame = &s->frames[s->depth--];
     uint32_t t = frame->entry.task;
     s->done &= ~((uint64_t)1 << t);
-    for (uint32_t k = 0; k < p->cores[t]; k++)
-        s->available[frame->entry.core + k] = s->log.at[frame->log + k];
+    for (uint32_t k = 0; k < p->cores[t]; k++) {
+        s->available[frame->entry.core + k] = s->log.at[frame->log + k].available;
+        s->last[frame->entry.core + k] = s->log.at[frame->log + k].last;
+    }
     s->log.n = frame->log;
     if (--s->tasks_on[frame->entry.node] == 0)
         find_representatives(s, s->node_class[frame->entry.node]);
@@ -296,9 +366,15 @@ static struct mark state_mark(const struct exact_state *s)
     mark_add(&all, 4, p->rank[last->task]);
     for (uint32_t v = 0; v < p->m; v++) {
         struct mark node = {0};
-        for (uint32_t c = p->core_off[v]; c < p->core_off[v + 1]; c++)
-            mark_add(&node, p->wide ? 1000 + c - p->core_off[v] : 5,
-                     bits(fmax(now, s->available[c])));
+        for (uint32_t c = p->core_off[v]; c < p->core_off[v + 1]; c++) {
+            /* what may follow a core's last task matters as long as something can follow it at once
+             */
+            uint32_t last = s->last[c];
+            uint64_t tag = p->wide ? 1000 + c - p->core_off[v] : 5;
+            if (last != NONE && s->available[c] >= now && (s->not_after[last] & ~s->done))
+                tag = 4000000000u + last;
+            mark_add(&node, tag, bits(fmax(now, s->available[c])));
+        }
         if (s->tasks_on[v])
             for (uint32_t i = 0; i < s->depth; i++) {
                 uint32_t t = s->placed[i];

@@ -1,5 +1,5 @@
-/* The state of the exact search: a partial schedule that grows and shrinks at its end. Private to exact*.c; exact.h says
- * what is searched and why. */
+/* The state of the exact search: a partial schedule that grows and shrinks at its end. Private to
+ * exact*.c; exact.h says what is searched and why. */
 #pragma once
 #include "base/array.h"
 #include "plan/search/problem.h"
@@ -15,30 +15,39 @@ struct exact_frame {
     size_t log;               /* first entry of state->log of that placement */
 };
 
+struct exact_core {
+    double available;
+    uint32_t last;
+};
+
 struct exact_state {
     const struct problem *problem;
 
     /* fixed */
-    uint32_t *node_class;     /* nodes that may change names */
-    uint32_t *twin;           /* the interchangeable task before this one; NONE */
-    uint32_t *by_tail;        /* tasks, longest tail first */
-    double *reach;            /* per task: longest transfer to any consumer on any node */
+    uint32_t *node_class; /* nodes that may change names */
+    uint32_t *twin;       /* the interchangeable task before this one; NONE */
+    uint64_t *not_after;  /* per task a: the tasks b that need not be tried right behind a on its
+                             core; see exact.h */
+    uint32_t *by_tail;    /* tasks, longest tail first */
+    double *reach;        /* per task: longest transfer to any consumer on any node */
 
     /* the partial schedule */
     uint32_t depth;
     uint64_t done;
-    uint32_t *placed;         /* tasks in the order they were added */
-    uint32_t *waiting;        /* per task: producers not yet placed */
+    uint32_t *placed;  /* tasks in the order they were added */
+    uint32_t *waiting; /* per task: producers not yet placed */
     uint32_t *node, *core;
     double *start, *finish;
     double *available;        /* per core */
+    uint32_t *last;           /* per core: its last task; NONE */
     uint32_t *tasks_on;       /* per node */
-    uint32_t *representative; /* per node: itself, or the first empty node of its class when it is empty too */
-    double *ready;            /* n x m: when a task with all its producers placed has its data on a node */
-    double *bound;            /* per depth */
+    uint32_t *representative; /* per node: itself, or the first empty node of its class when it is
+                                 empty too */
+    double *ready; /* n x m: when a task with all its producers placed has its data on a node */
+    double *bound; /* per depth */
     struct exact_frame *frames;
     ARRAY(struct exact_child) children;
-    ARRAY(double) log; /* what available[] was */
+    ARRAY(struct exact_core) log; /* what the cores were */
 
     /* scratch of the bound */
     double *early;       /* n x m: earliest finish there */

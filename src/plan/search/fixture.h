@@ -1,5 +1,5 @@
-/* For the tests of this folder: random workflows and platforms, kept both as plain arrays (for oracles that must not rely
- * on the code under test) and as the model's own types. */
+/* For the tests of this folder: random workflows and platforms, kept both as plain arrays (for
+ * oracles that must not rely on the code under test) and as the model's own types. */
 #pragma once
 #include "base/rng.h"
 #include "model/builder.h"
@@ -14,13 +14,14 @@ struct fixture_shape {
     uint32_t tasks, nodes, cores; /* cores: most on a node */
     double density, ccr;
     bool unrelated, links, memory, wide, restricted, fractions;
+    bool cut; /* some pairs of nodes cannot talk */
     uint32_t ports;
 };
 
 struct fixture {
     uint32_t n, m;
-    double time[FIXTURE_TASKS][FIXTURE_NODES];         /* INFINITY: cannot run there */
-    double bytes[FIXTURE_TASKS][FIXTURE_TASKS];        /* from, to; -1: no edge, -2: ordering only */
+    double time[FIXTURE_TASKS][FIXTURE_NODES];  /* INFINITY: cannot run there */
+    double bytes[FIXTURE_TASKS][FIXTURE_TASKS]; /* from, to; -1: no edge, -2: ordering only */
     double bandwidth[FIXTURE_NODES][FIXTURE_NODES], latency[FIXTURE_NODES][FIXTURE_NODES];
     double need[FIXTURE_TASKS], memory[FIXTURE_NODES]; /* memory */
     uint32_t width[FIXTURE_TASKS], cores[FIXTURE_NODES];
@@ -28,15 +29,15 @@ struct fixture {
     struct platform *platform;
 };
 
-__attribute__((unused)) static double fixture_value(struct rng *rng, const struct fixture_shape *shape,
-                                                    double most)
+__attribute__((unused)) static double fixture_value(struct rng *rng,
+                                                    const struct fixture_shape *shape, double most)
 {
     double x = rng_uniform(rng, 0, most);
     return shape->fractions ? x : (double)(long)x;
 }
 
-__attribute__((unused)) static void fixture_build(struct fixture *f, const struct fixture_shape *shape,
-                                                  uint64_t seed)
+__attribute__((unused)) static void fixture_build(struct fixture *f,
+                                                  const struct fixture_shape *shape, uint64_t seed)
 {
     struct rng rng;
     rng_seed(&rng, seed);
@@ -66,6 +67,10 @@ __attribute__((unused)) static void fixture_build(struct fixture *f, const struc
             bool own = shape->links && rng_below(&rng, 2);
             double w = own ? (double)(1 + rng_below(&rng, 4)) : bandwidth;
             double l = own ? fixture_value(&rng, shape, 4) : latency;
+            if (shape->cut && rng_below(&rng, 2)) {
+                own = true;
+                w = 0;
+            }
             f->bandwidth[a][b] = f->bandwidth[b][a] = w;
             f->latency[a][b] = f->latency[b][a] = l;
             if (own)
@@ -124,9 +129,10 @@ __attribute__((unused)) static void fixture_free(struct fixture *f)
     platform_free(f->platform);
 }
 
-__attribute__((unused)) static struct plan *fixture_plan(const struct fixture *f, const char *planner,
-                                                         const char *option, const char *value,
-                                                         uint64_t seed, struct error *err)
+__attribute__((unused)) static struct plan *fixture_plan(const struct fixture *f,
+                                                         const char *planner, const char *option,
+                                                         const char *value, uint64_t seed,
+                                                         struct error *err)
 {
     struct option_value given = {option, value};
     struct plan_request request = {.workflow = f->workflow,
@@ -143,7 +149,8 @@ __attribute__((unused)) static struct plan *fixture_plan(const struct fixture *f
 }
 
 /* Number of violations; the first is printed. */
-__attribute__((unused)) static size_t fixture_violations(const struct fixture *f, const struct plan *plan)
+__attribute__((unused)) static size_t fixture_violations(const struct fixture *f,
+                                                         const struct plan *plan)
 {
     struct check_result result = {0};
     struct error err = {0};

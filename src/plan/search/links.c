@@ -76,7 +76,8 @@ static uint32_t task_before(const struct decoder *d, uint32_t place, uint32_t no
         return NONE;
     if (d->position[l->last[node]] < place)
         return l->last[node];
-    for (uint32_t k = 1;; k++) { /* head is before and last is after: one is found within the order */
+    for (uint32_t k = 1;;
+         k++) { /* head is before and last is after: one is found within the order */
         if (k <= place && d->node[d->order[place - k]] == node)
             return d->order[place - k];
         if (place + k < d->n && d->node[d->order[place + k]] == node)
@@ -150,8 +151,8 @@ static inline double rest_of(const struct decoder *d, uint32_t t)
         uint32_t to = p->succ[e];
         double way = problem_time(p, to, d->node[to]) + l->rest[to];
         if (d->node[to] != node)
-            way += p->uniform ? p->succ_comm[e]
-                              : problem_far(p, p->succ_bytes[e], node, d->node[to]);
+            way +=
+                p->uniform ? p->succ_comm[e] : problem_far(p, p->succ_bytes[e], node, d->node[to]);
         rest = way > rest ? way : rest;
     }
     return rest;
@@ -200,7 +201,8 @@ double links_run(struct decoder *d, double limit)
 {
     const struct problem *p = d->problem;
     struct links *l = d->links;
-    double rounded = limit + 1e-12 * fabs(limit); /* `rest` sums in another order than the starts do */
+    double rounded =
+        limit + 1e-12 * fabs(limit); /* `rest` sums in another order than the starts do */
     for (size_t i = 0; i < l->stale.n; i++)
         mark(l, d->position[l->stale.at[i]]);
     for (uint32_t word = l->low; l->low != UINT32_MAX && word <= l->high; word++)

@@ -1,7 +1,8 @@
-/* The decoder's fast way, private to it: every node has one core and nothing contends, so a solution is a graph in which each
- * task waits for its producers and for the task before it on its node. A trial changes a few links, and only the tasks
- * whose times change are computed again: forward for the start, and for kept trials backward for the time from a task's
- * end to the end of all, which tells early that a trial will be too long. */
+/* The decoder's fast way, private to it: every node has one core and nothing contends, so a
+ * solution is a graph in which each task waits for its producers and for the task before it on its
+ * node. A trial changes a few links, and only the tasks whose times change are computed again:
+ * forward for the start, and for kept trials backward for the time from a task's end to the end of
+ * all, which tells early that a trial will be too long. */
 #pragma once
 #include "base/array.h"
 #include "plan/search/problem.h"
@@ -15,7 +16,7 @@ struct link_change {
 struct links {
     uint32_t *before, *after; /* per task: its neighbours on its node; NONE */
     uint32_t *head, *last;    /* per node */
-    double *rest;             /* per task: longest way from its end to the end, in the current solution */
+    double *rest; /* per task: longest way from its end to the end, in the current solution */
     ARRAY(struct link_change) log;
     ARRAY(uint32_t) stale; /* tasks whose start may have changed by the trial's links */
     ARRAY(uint32_t) loose; /* tasks whose rest may have changed */

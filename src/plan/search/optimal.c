@@ -12,7 +12,8 @@ enum { OPTIMAL_MOVES = 20000 };
 
 const struct planner planner_optimal;
 
-/* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed if it loses. */
+/* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed
+ * if it loses. */
 static struct plan *realise(const struct problem *p, const struct solution *best, struct plan *plan)
 {
     if (!isfinite(best->makespan))
@@ -49,11 +50,14 @@ static void say(struct plan *plan, const struct problem *p, const struct exact_r
         plan_note(plan, "best found; the optimum is at least %.10g (%" PRIu64 " states)", bound,
                   result->states);
     if (ports && makespan > bound * (1 + 1e-9))
-        plan_note(plan, "the search ignores ports: the bound is that of the network without a port limit, and the "
+        plan_note(plan, "the search ignores ports: the bound is that of the network without a port "
+                        "limit, and the "
                         "plan is the best found for it, carried out with ports");
     if (p->n > EXACT_TASKS)
-        plan_note(plan, "%u tasks are too many for exact search (at most %d): local search and a simple bound", p->n,
-                  EXACT_TASKS);
+        plan_note(
+            plan,
+            "%u tasks are too many for exact search (at most %d): local search and a simple bound",
+            p->n, EXACT_TASKS);
 }
 
 /* Everything after the costs: `p` has its ports hidden while searching. */
@@ -106,8 +110,9 @@ static struct plan *search(const struct plan_request *request, struct problem *p
     if (plan)
         say(plan, p, &result, ports);
     else if (isinf(result.bound))
-        error_set(err, ERROR_INFEASIBLE,
-                  "no plan exists: tasks that must exchange data can only run on nodes without a link");
+        error_set(
+            err, ERROR_INFEASIBLE,
+            "no plan exists: tasks that must exchange data can only run on nodes without a link");
     else
         error_set(err, ERROR_INFEASIBLE, "no plan found within the limit of %g s", seconds);
     solution_free(&best);
@@ -128,9 +133,11 @@ static struct plan *run_optimal(const struct plan_request *request, struct error
 }
 
 static const struct planner_option options[] = {
-    {"limit", OPTION_SECONDS, "10s", NULL, 0, 0, "stop after this long with the best plan found and a proven bound"},
+    {"limit", OPTION_SECONDS, "10s", NULL, 0, 0,
+     "stop after this long with the best plan found and a proven bound"},
     {"states", OPTION_INTEGER, "0", NULL, 0, 1e15,
-     "stop after this many states of the search (0: no limit); reproducible where `limit` is not reached"},
+     "stop after this many states of the search (0: no limit); reproducible where `limit` is not "
+     "reached"},
     {0},
 };
 
@@ -138,11 +145,14 @@ const struct planner planner_optimal = {
     .name = "optimal",
     .family = "search",
     .summary = "exact branch and bound for small graphs, with a time limit and a proven bound",
-    .paper = "A. Z. S. Shahul, O. Sinnen: Scheduling task graphs optimally with A*. J. Supercomputing 51(3), 2010 "
+    .paper = "A. Z. S. Shahul, O. Sinnen: Scheduling task graphs optimally with A*. J. "
+             "Supercomputing 51(3), 2010 "
              "(pruning); depth-first with bounds of its own",
-    .guarantee = "without a port limit: no plan with one copy of each task is shorter, when it says proven; otherwise none is "
+    .guarantee = "without a port limit: no plan with one copy of each task is shorter, when it "
+                 "says proven; otherwise none is "
                  "shorter than lower_bound",
-    .tie_rule = "children by bound, start, task, node, core; the first of equally short plans stays",
+    .tie_rule =
+        "children by bound, start, task, node, core; the first of equally short plans stays",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_SMALL,
     .run = run_optimal,

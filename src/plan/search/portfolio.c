@@ -3,8 +3,9 @@
 #include <math.h>
 
 static const char *const members_all[] = {
-    "heft", "peft", "cpop",   "lookahead", "dls",       "etf",    "mcp", "hlfet", "hcpt",      "bil",     "dsc",
-    "flb",  "minmin", "maxmin", "sufferage", "duplex", "olb", "met",   "mct", "wu-gajski", "fastest", NULL};
+    "heft", "peft", "cpop", "lookahead", "dls",     "etf",    "mcp",       "hlfet",
+    "hcpt", "bil",  "dsc",  "flb",       "minmin",  "maxmin", "sufferage", "duplex",
+    "olb",  "met",  "mct",  "wu-gajski", "fastest", NULL};
 /* n log n, or close to it for a fixed number of nodes */
 static const char *const members_fast[] = {"heft", "cpop", "mcp",     "hlfet", "hcpt",
                                            "flb",  "mct",  "fastest", NULL};
@@ -14,7 +15,9 @@ enum { PORTFOLIO_ALL = 2000, PORTFOLIO_FAST = 50000, PORTFOLIO_KEPT = 12 };
 
 const char *const *portfolio_members(uint32_t tasks)
 {
-    return tasks <= PORTFOLIO_ALL ? members_all : tasks <= PORTFOLIO_FAST ? members_fast : members_few;
+    return tasks <= PORTFOLIO_ALL    ? members_all
+           : tasks <= PORTFOLIO_FAST ? members_fast
+                                     : members_few;
 }
 
 struct work {

@@ -50,7 +50,8 @@ static void join_edges(struct problem *p, const struct workflow *w)
         }
 }
 
-/* Links that cannot be used get an infinite latency and no cost a byte, so that no 0 x INFINITY arises. */
+/* Links that cannot be used get an infinite latency and no cost a byte, so that no 0 x INFINITY
+ * arises. */
 static void copy_links(struct problem *p, const struct platform *platform)
 {
     p->uniform = platform_is_uniform(platform);
@@ -112,8 +113,8 @@ static bool memory_can_bind(const struct problem *p, const struct platform *plat
     return false;
 }
 
-/* Any weights s_v give a bound: the tasks on node v take sum of s_v x time out of s_v x cores x C. These are exact when
- * every time is work / speed. */
+/* Any weights s_v give a bound: the tasks on node v take sum of s_v x time out of s_v x cores x C.
+ * These are exact when every time is work / speed. */
 static void measure_load(struct problem *p)
 {
     p->speed = mem_new_zero(double, p->m);
@@ -170,8 +171,9 @@ static int by_far(const void *a, const void *b)
     return x->far > y->far ? -1 : x->far < y->far;
 }
 
-/* How long `count` tasks need on one node at the least, each followed by its tail: sorted by tail, longest first, the
- * first k together and then the shortest tail of the k (a preemptive relaxation; `cores` of the node share the load). */
+/* How long `count` tasks need on one node at the least, each followed by its tail: sorted by tail,
+ * longest first, the first k together and then the shortest tail of the k (a preemptive relaxation;
+ * `cores` of the node share the load). */
 static double together(const struct child *local, uint32_t count, double cores)
 {
     double sum = 0, bound = 0;
@@ -182,9 +184,10 @@ static double together(const struct child *local, uint32_t count, double cores)
     return bound;
 }
 
-/* tail[t]: the least Y such that the successors that would end later than Y elsewhere can end within Y on t's own node. The
- * children that must stay are those with the latest ends elsewhere, so the answer is found by letting the first k of them
- * stay, k = 0, 1, ...: Y is the least over k of max(what the k need here, when the k+1st ends elsewhere). */
+/* tail[t]: the least Y such that the successors that would end later than Y elsewhere can end
+ * within Y on t's own node. The children that must stay are those with the latest ends elsewhere,
+ * so the answer is found by letting the first k of them stay, k = 0, 1, ...: Y is the least over k
+ * of max(what the k need here, when the k+1st ends elsewhere). */
 static void problem_tails(struct problem *p)
 {
     p->tail = mem_new(double, p->n);
@@ -201,11 +204,11 @@ static void problem_tails(struct problem *p)
             uint32_t c = p->succ[e];
             double rest = p->least[c] + p->tail[c];
             longest = fmax(longest, rest);
-            array_push(&children,
-                       (struct child){p->least[c], p->tail[c], p->succ_comm[e] + rest});
+            array_push(&children, (struct child){p->least[c], p->tail[c], p->succ_comm[e] + rest});
         }
         p->tail[t] = longest;
-        if (children.n < 2 || children.n > 64) /* many children: the load bound says more, and this is quadratic */
+        if (children.n < 2 ||
+            children.n > 64) /* many children: the load bound says more, and this is quadratic */
             continue;
         qsort(children.at, children.n, sizeof *children.at, by_far);
         double best = INFINITY;
@@ -323,11 +326,11 @@ struct plan *problem_plan(const struct problem *p, const uint32_t *node, const u
     struct plan *plan = plan_new(PLAN_STATIC);
     array_reserve(&plan->placements, p->n);
     for (uint32_t t = 0; t < p->n; t++)
-        array_push(&plan->placements,
-                   (struct placement){t, 0, node[t], core[t] - p->core_off[node[t]], start[t],
-                                      finish[t]});
-    /* an object goes once to every other node that needs it; sent[] holds the last object + 1 sent there, and the edges
-     * out of a task are sorted by object */
+        array_push(
+            &plan->placements,
+            (struct placement){t, 0, node[t], core[t] - p->core_off[node[t]], start[t], finish[t]});
+    /* an object goes once to every other node that needs it; sent[] holds the last object + 1 sent
+     * there, and the edges out of a task are sorted by object */
     uint32_t *sent = mem_new_zero(uint32_t, p->m);
     for (uint32_t t = 0; t < p->n; t++)
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
@@ -336,8 +339,8 @@ struct plan *problem_plan(const struct problem *p, const uint32_t *node, const u
                 continue;
             sent[to] = object + 1;
             double seconds = platform_transfer(platform, node[t], to, w->size[object]);
-            array_push(&plan->transfers, (struct transfer){object, node[t], to, finish[t],
-                                                           finish[t] + seconds});
+            array_push(&plan->transfers,
+                       (struct transfer){object, node[t], to, finish[t], finish[t] + seconds});
         }
     free(sent);
     plan_sort(plan);

@@ -1,0 +1,348 @@
+/* How good the plans are: against proven optima (data/optimal), against a public library
+ * (data/saga-json), and how much `auto` improves on heft at sizes where nothing is proven.
+ *
+ *   bench_quality [--json FILE] [--budget 1s] */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "formats/dot.h"
+#include "plan/planner.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *budget = "1s";
+
+static struct plan *plan_with(const struct planner *planner, const struct workflow *w,
+                              const struct platform *p)
+{
+    bool exact = planner->accepts & ACCEPTS_SMALL, meta = planner->accepts & ACCEPTS_META;
+    struct option_value option = {exact ? "limit" : "budget", budget};
+    struct plan_request request = {
+        .workflow = w, .platform = p, .options = &option, .noptions = exact || meta, .seed = 1};
+    struct error err = {0};
+    struct plan *plan = planner_run(planner, &request, &err);
+    if (!plan)
+        fprintf(stderr, "%s: %s\n", planner->name, err.text);
+    return plan;
+}
+
+static struct platform *nodes(uint32_t count, double fastest, struct rng *rng)
+{
+    struct platform_builder *b = platform_builder_new("<bench>");
+    platform_builder_network(b, 1, 0, NAN, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%u", i);
+        uint32_t node = platform_builder_node(b, name, strlen(name), 0);
+        if (rng)
+            platform_builder_speed(b, node, rng_uniform(rng, 1, fastest), 0);
+    }
+    struct error err = {0};
+    return platform_builder_finish(b, &err);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+    return n > k && strcmp(name + n - k, suffix) == 0;
+}
+
+enum { PLANNERS = 64 };
+
+struct figures {
+    uint32_t plans, optimal, below, proven;
+    double sum, worst, seconds;
+    char worst_name[256];
+};
+
+/* ---- proven optima ---- */
+
+static void run_optimal(struct figures *all, const char *path, const char *name)
+{
+    struct error err = {0};
+    struct text text;
+    if (!file_read(path, &text, &err))
+        return;
+    struct format_source source = {path, text.at, text.n, NULL};
+    uint32_t processors;
+    double optimum;
+    struct workflow *w = NULL;
+    if (dot_read_optimum(&source, &processors, &optimum, &err))
+        w = format_read_workflow(path, NULL, NULL, &err);
+    text_free(&text);
+    if (!w) {
+        fprintf(stderr, "%s\n", err.text);
+        return;
+    }
+    struct platform *p = nodes(processors, 1, NULL);
+    for (size_t k = 0; planner_registry[k] && k < PLANNERS; k++) {
+        if (!(planner_registry[k]->accepts & ACCEPTS_DAG))
+            continue;
+        struct plan *plan = plan_with(planner_registry[k], w, p);
+        if (!plan)
+            continue;
+        double ratio = plan_makespan(plan) / optimum;
+        struct figures *f = &all[k];
+        f->plans++;
+        f->optimal += ratio < 1 + 1e-9;
+        f->below += ratio < 1 - 1e-9;
+        f->proven += plan_objective(plan, "lower_bound") >= plan_makespan(plan) * (1 - 1e-9);
+        f->sum += ratio;
+        f->seconds += plan->planning_seconds;
+        if (ratio > f->worst) {
+            f->worst = ratio;
+            snprintf(f->worst_name, sizeof f->worst_name, "%s", name);
+        }
+        plan_free(plan);
+    }
+    workflow_free(w);
+    platform_free(p);
+}
+
+static void bench_optimal(const char *shared, struct json_writer *out)
+{
+    char folder[4200];
+    snprintf(folder, sizeof folder, "%s/data/optimal", shared);
+    static struct figures all[PLANNERS];
+    struct dirent **names;
+    int count = scandir(folder, &names, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char path[8400];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        if (has_suffix(names[i]->d_name, ".dot"))
+            run_optimal(all, path, names[i]->d_name);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    printf("Makespan / proven optimum (data/optimal; auto and optimal: %s a graph)\n", budget);
+    printf("%-12s %6s %8s %8s %8s %7s %6s %9s  %s\n", "planner", "graphs", "average", "worst",
+           "optimal", "proven", "below", "seconds", "worst on");
+    json_write_key(out, "optimal");
+    json_write_array(out);
+    for (size_t k = 0; planner_registry[k] && k < PLANNERS; k++) {
+        const struct figures *f = &all[k];
+        if (!f->plans)
+            continue;
+        printf("%-12s %6u %8.4f %8.4f %8u %7u %6u %9.3f  %s\n", planner_registry[k]->name, f->plans,
+               f->sum / f->plans, f->worst, f->optimal, f->proven, f->below, f->seconds,
+               f->worst_name);
+        json_write_object_inline(out);
+        json_put_string(out, "planner", planner_registry[k]->name);
+        json_put_integer(out, "graphs", f->plans);
+        json_put_number(out, "average", f->sum / f->plans);
+        json_put_number(out, "worst", f->worst);
+        json_put_integer(out, "optimal", f->optimal);
+        json_put_integer(out, "proven", f->proven);
+        json_put_integer(out, "below", f->below);
+        json_put_number(out, "seconds", f->seconds);
+        json_write_end_object(out);
+    }
+    json_write_end_array(out);
+}
+
+/* ---- a public library's makespans on data/saga-json ---- */
+
+enum { PEERS = 13 };
+static const char *const peer[PEERS] = {"heft", "cpop",   "peft",   "etf",       "flb",
+                                        "bil",  "minmin", "maxmin", "sufferage", "mct",
+                                        "met",  "olb",    "fastest"};
+static const struct {
+    const char *name;
+    double makespan[PEERS];
+} published[] = {
+    {"agriculture_iot-crop_disease",
+     {0.9, 0.9, 0.9, 1.6504, 25.11, 1.81056, 0.9, 0.9, 0.9, 0.9, 0.9, 21.0526, 0.9}},
+    {"classic_benchmarks-cholesky_5",
+     {90, 90, 90, 100.02, 106.02, 94.24, 98.04, 106.1, 98.06, 102.04, 230, 102.2, 230}},
+    {"classic_benchmarks-fft_16",
+     {24.02, 26.03, 24.02, 25.02, 24.01, 24.03, 24.01, 24.04, 26.01, 24.02, 96, 24.02, 96}},
+    {"classic_benchmarks-gauss_elim_10",
+     {293.58, 407.58, 293.58, 293.58, 300.51, 293.83, 293.58, 293.58, 293.58, 293.58, 715, 293.83,
+      715}},
+    {"classic_benchmarks-gauss_elim_5",
+     {58.1, 76.1, 58.1, 58.1, 58.1, 58.19, 58.1, 58.1, 58.1, 58.1, 95, 58.19, 95}},
+    {"classic_benchmarks-mapreduce_8m_4r",
+     {49.06, 49.06, 49.06, 49.06, 69.03, 49.06, 49.06, 49.06, 49.06, 49.06, 169, 49.06, 169}},
+    {"edge_computing-autonomous_driving",
+     {1.8, 1.8, 1.88, 20.84, 64.056, 2.535, 1.88, 1.88, 1.8, 1.88, 1.88, 46.265, 1.88}},
+    {"edge_computing-mtec_video_analytics",
+     {14.5, 12.5, 14.5, 24.2857, 17, 19.9396, 14.5, 12.503, 12.5, 14.5, 14.5, 19.3881, 14.5}},
+};
+enum { PUBLISHED = sizeof published / sizeof *published };
+
+static void bench_saga(const char *shared, struct json_writer *out)
+{
+    double sum[PEERS] = {0};
+    uint32_t count[PEERS] = {0};
+    printf("\nauto (%s) against the best of %d planners of a public library (data/saga-json)\n",
+           budget, PEERS);
+    printf("%-38s %12s %12s %8s\n", "graph", "best of them", "auto", "ratio");
+    json_write_key(out, "saga_auto");
+    json_write_array(out);
+    for (size_t g = 0; g < PUBLISHED; g++) {
+        char path[8400];
+        snprintf(path, sizeof path, "%s/data/saga-json/%s.json", shared, published[g].name);
+        struct error err = {0};
+        struct workflow *w = format_read_workflow(path, NULL, NULL, &err);
+        struct platform *p = w ? format_read_platform(path, NULL, NULL, &err) : NULL;
+        if (!p) {
+            fprintf(stderr, "%s\n", err.text);
+            workflow_free(w);
+            continue;
+        }
+        double best = INFINITY;
+        for (size_t k = 0; k < PEERS; k++) {
+            best = fmin(best, published[g].makespan[k]);
+            const struct planner *planner = planner_find(peer[k]);
+            struct plan *plan = planner ? plan_with(planner, w, p) : NULL;
+            if (plan) {
+                sum[k] += plan_makespan(plan) / published[g].makespan[k];
+                count[k]++;
+            }
+            plan_free(plan);
+        }
+        struct plan *plan = plan_with(planner_find("auto"), w, p);
+        if (plan) {
+            double makespan = plan_makespan(plan);
+            printf("%-38s %12.6g %12.6g %8.4f\n", published[g].name, best, makespan,
+                   makespan / best);
+            json_write_object_inline(out);
+            json_put_string(out, "graph", published[g].name);
+            json_put_number(out, "best_published", best);
+            json_put_number(out, "auto", makespan);
+            json_put_number(out, "ratio", makespan / best);
+            json_write_end_object(out);
+        }
+        plan_free(plan);
+        workflow_free(w);
+        platform_free(p);
+    }
+    json_write_end_array(out);
+    printf("\nthe same planner, ours / theirs, average over the %d graphs\n", PUBLISHED);
+    json_write_key(out, "saga_same");
+    json_write_array(out);
+    for (size_t k = 0; k < PEERS; k++)
+        if (count[k]) {
+            printf("%-12s %8.4f\n", peer[k], sum[k] / count[k]);
+            json_write_object_inline(out);
+            json_put_string(out, "planner", peer[k]);
+            json_put_number(out, "ratio", sum[k] / count[k]);
+            json_write_end_object(out);
+        }
+    json_write_end_array(out);
+}
+
+/* ---- larger graphs ---- */
+
+/* Layers of `width` tasks, each with 1 to 5 edges from the layers above. */
+static struct workflow *layered(uint32_t tasks, uint32_t width, double ccr, struct rng *rng)
+{
+    struct builder *b = builder_new("<bench>", "generated");
+    for (uint32_t t = 0; t < tasks; t++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%u", t);
+        builder_work(b, builder_task(b, name, strlen(name), 0), rng_uniform(rng, 1, 20), 0);
+    }
+    for (uint32_t t = width; t < tasks; t++) {
+        uint32_t edges = 1 + (uint32_t)rng_below(rng, 5), layer = t / width, used[5];
+        for (uint32_t e = 0; e < edges; e++) {
+            uint32_t up = 1 + (layer > 1 && rng_below(rng, 4) == 0);
+            used[e] = (layer - up) * width + (uint32_t)rng_below(rng, width);
+            bool again = false;
+            for (uint32_t i = 0; i < e; i++)
+                again |= used[i] == used[e];
+            if (!again)
+                builder_data_edge(b, used[e], t, rng_uniform(rng, 1, 20) * ccr, 0);
+        }
+    }
+    struct error err = {0};
+    return builder_finish(b, &err);
+}
+
+static void bench_large(struct json_writer *out)
+{
+    static const struct {
+        uint32_t tasks, nodes, width;
+        double ccr;
+    } sizes[] = {{100, 8, 10, 1},       {1000, 16, 40, 0.1}, {1000, 16, 40, 1},  {1000, 16, 40, 5},
+                 {10000, 64, 200, 0.1}, {10000, 64, 200, 1}, {10000, 64, 200, 5}};
+    printf("\nauto (%s) against heft on layered graphs, speeds 1 to 4\n", budget);
+    printf("%8s %6s %5s %12s %12s %12s %9s %12s %8s %8s\n", "tasks", "nodes", "ccr", "heft",
+           "best member", "auto", "shorter", "lower bound", "members", "seconds");
+    json_write_key(out, "large");
+    json_write_array(out);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct rng rng;
+        rng_seed(&rng, 42 + i);
+        struct workflow *w = layered(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
+        struct platform *p = nodes(sizes[i].nodes, 4, &rng);
+        struct plan *heft = plan_with(planner_find("heft"), w, p);
+        const char *kept = budget;
+        budget = "0";
+        struct plan *member = plan_with(planner_find("auto"), w, p);
+        budget = kept;
+        struct plan *best = plan_with(planner_find("auto"), w, p);
+        if (heft && member && best) {
+            double a = plan_makespan(heft), b = plan_makespan(best);
+            printf("%8u %6u %5g %12.6g %12.6g %12.6g %8.2f%% %12.6g %7.3fs %7.3fs\n",
+                   sizes[i].tasks, sizes[i].nodes, sizes[i].ccr, a, plan_makespan(member), b,
+                   100 * (1 - b / a), plan_objective(best, "lower_bound"), member->planning_seconds,
+                   best->planning_seconds);
+            json_write_object_inline(out);
+            json_put_integer(out, "tasks", sizes[i].tasks);
+            json_put_integer(out, "nodes", sizes[i].nodes);
+            json_put_number(out, "ccr", sizes[i].ccr);
+            json_put_number(out, "heft", a);
+            json_put_number(out, "best_member", plan_makespan(member));
+            json_put_number(out, "auto", b);
+            json_put_number(out, "lower_bound", plan_objective(best, "lower_bound"));
+            json_put_number(out, "seconds", best->planning_seconds);
+            json_write_end_object(out);
+        }
+        plan_free(heft);
+        plan_free(member);
+        plan_free(best);
+        workflow_free(w);
+        platform_free(p);
+    }
+    json_write_end_array(out);
+}
+
+int main(int argc, char **argv)
+{
+    const char *file = NULL;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--json") == 0)
+            file = argv[i + 1];
+        else if (strcmp(argv[i], "--budget") == 0)
+            budget = argv[i + 1];
+    }
+    const char *given = getenv("WEFT_SHARED");
+    char shared[4096], probe[4200];
+    snprintf(shared, sizeof shared, "%s", given ? given : WEFT_SOURCE_DIR "/../shared");
+    snprintf(probe, sizeof probe, "%s/data/optimal", shared);
+    struct strbuf text = {0};
+    struct json_writer out;
+    json_write_start(&out, &text, true);
+    json_write_object(&out);
+    json_put_string(&out, "budget", budget);
+    if (file_exists(probe)) {
+        bench_optimal(shared, &out);
+        bench_saga(shared, &out);
+    } else {
+        printf("no shared data at %s: only generated graphs (WEFT_SHARED names another place)\n",
+               shared);
+    }
+    bench_large(&out);
+    json_write_end_object(&out);
+    struct error err = {0};
+    bool good = !file || file_write(file, strbuf_text(&text), text.n, &err);
+    if (!good)
+        fprintf(stderr, "%s\n", err.text);
+    strbuf_free(&text);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,320 @@
+/* The simulator's speed: plan replay from 10^4 to 10^7 tasks, the three network models, streams and clients, and SimGrid on the same
+ * plan in the same run.
+ *
+ *     bench_sim [--json FILE] [--quick] [--witness PROGRAM]
+ *
+ * --quick leaves out 10^7 tasks (5 GB while the graph is built). The witness is tests/witness/simgrid_replay; without it the
+ * comparison is left out. */
+#include "../tests/witness/describe.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "model/builder.h"
+#include "sim/order.h"
+#include "sim/replay.h"
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef WEFT_WITNESS
+#define WEFT_WITNESS ""
+#endif
+
+enum { NODES = 64, DEGREE = 2 };
+
+/* Task i makes one object and reads DEGREE objects of the 1,000 tasks before it. */
+static struct workflow *make_workflow(uint32_t tasks)
+{
+    struct builder *b = builder_new("<bench>", "bench");
+    builder_expect(b, tasks, (size_t)tasks * DEGREE);
+    struct rng r;
+    rng_seed(&r, tasks);
+    for (uint32_t i = 0; i < tasks; i++) {
+        char name[24];
+        int len = snprintf(name, sizeof name, "t%u", i);
+        uint32_t t = builder_task(b, name, (size_t)len, 0);
+        builder_work(b, t, 0.5 + rng_unit(&r), 0);
+        builder_memory(b, t, 1e6, 0);
+        name[0] = 'o';
+        uint32_t o = builder_object(b, name, (size_t)len);
+        builder_size(b, o, 1e6 * rng_unit(&r), 0);
+        builder_produces(b, t, o, 0);
+    }
+    for (uint32_t i = 1; i < tasks; i++)
+        for (int k = 0; k < DEGREE; k++) {
+            uint32_t window = i < 1000 ? i : 1000;
+            builder_consumes(b, i, i - 1 - (uint32_t)rng_below(&r, window), 0);
+        }
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    if (!w) {
+        fprintf(stderr, "bench_sim: %s\n", err.text);
+        exit(1);
+    }
+    return w;
+}
+
+static struct platform *make_platform(void)
+{
+    struct platform_builder *b = platform_builder_new("<bench>");
+    platform_builder_network(b, 1e8, 1e-4, NAN, 0);
+    for (uint32_t i = 0; i < NODES; i++) {
+        char name[16];
+        int len = snprintf(name, sizeof name, "n%u", i);
+        platform_builder_node(b, name, (size_t)len, 0);
+        platform_builder_speed(b, i, 1 + i % 4, 0);
+    }
+    struct error err = {0};
+    return platform_builder_finish(b, &err);
+}
+
+/* What a list planner leaves behind, without its cost: the earlier-free of two random nodes, times without contention, and
+ * every transfer stated. */
+static struct plan *make_plan(const struct workflow *w, const struct platform *p)
+{
+    struct error err = {0};
+    struct costs *costs = costs_new(w, p, &err);
+    struct plan *plan = plan_new(PLAN_STATIC);
+    array_reserve(&plan->placements, w->ntasks);
+    array_reserve(&plan->transfers, w->nedges);
+    uint32_t *node = malloc(w->ntasks * sizeof *node);
+    double *finish = malloc(w->ntasks * sizeof *finish);
+    double core_free[NODES] = {0};
+    uint64_t *sent = calloc(w->nobjects, sizeof *sent); /* bit per node: NODES is 64 */
+    struct rng r;
+    rng_seed(&r, 3);
+    for (uint32_t k = 0; k < w->ntasks; k++) {
+        uint32_t t = w->topo[k], a = (uint32_t)rng_below(&r, NODES), b = (uint32_t)rng_below(&r, NODES);
+        node[t] = core_free[a] <= core_free[b] ? a : b;
+        double start = core_free[node[t]];
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
+            uint32_t from = w->pred_task[e], object = w->pred_object[e];
+            double time = platform_transfer(p, node[from], node[t], w->size[object]);
+            start = fmax(start, finish[from] + time);
+            if (node[from] != node[t] && !(sent[object] >> node[t] & 1)) {
+                sent[object] |= (uint64_t)1 << node[t];
+                array_push(&plan->transfers, (struct transfer){object, node[from], node[t],
+                                                               finish[from], finish[from] + time});
+            }
+        }
+        finish[t] = core_free[node[t]] = start + costs_time(costs, t, node[t]);
+        array_push(&plan->placements, (struct placement){t, 0, node[t], 0, start, finish[t]});
+    }
+    array_fit(&plan->transfers);
+    free(node);
+    free(finish);
+    free(sent);
+    costs_free(costs);
+    plan_sort(plan);
+    return plan;
+}
+
+/* ---- memory: the peak of the resident set since the last reset, in MB ---- */
+
+static void reset_peak(void)
+{
+    malloc_trim(0);
+    FILE *f = fopen("/proc/self/clear_refs", "w");
+    if (f) {
+        fputs("5", f);
+        fclose(f);
+    }
+}
+
+static double peak_megabytes(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char row[256];
+    double kilobytes = NAN;
+    while (f && fgets(row, sizeof row, f))
+        if (strncmp(row, "VmHWM:", 6) == 0)
+            kilobytes = strtod(row + 6, NULL);
+    if (f)
+        fclose(f);
+    return kilobytes / 1000 * 1.024;
+}
+
+struct figures {
+    double seconds, megabytes, makespan;
+    uint64_t events;
+};
+
+static struct figures measure(const struct workflow *w, const struct platform *p,
+                              const struct plan *plan, const char *network, int times)
+{
+    struct figures best = {.seconds = INFINITY};
+    reset_peak();
+    for (int i = 0; i < times; i++) {
+        struct replay_options o;
+        replay_options_init(&o);
+        o.network = network;
+        o.ports = 4;
+        struct replay_result r;
+        struct error err = {0};
+        double began = clock_seconds();
+        if (!replay_run(w, p, plan, &o, &r, &err)) {
+            fprintf(stderr, "bench_sim: %s\n", err.text);
+            exit(1);
+        }
+        double took = clock_seconds() - began;
+        if (took < best.seconds)
+            best.seconds = took;
+        best.events = r.events;
+        best.makespan = r.makespan;
+        replay_result_free(&r);
+    }
+    best.megabytes = peak_megabytes();
+    return best;
+}
+
+static void put_row(struct json_writer *j, const struct workflow *w, const char *network,
+                    struct figures f)
+{
+    printf("%10u %10u  %-6s %12llu %9.3f %12.0f %8.1f %8.0f\n", w->ntasks, w->nedges, network,
+           (unsigned long long)f.events, f.seconds, (double)f.events / f.seconds,
+           1e9 * f.seconds / (double)f.events, f.megabytes);
+    fflush(stdout);
+    json_write_object_inline(j);
+    json_put_integer(j, "tasks", w->ntasks);
+    json_put_integer(j, "edges", w->nedges);
+    json_put_string(j, "network", network);
+    json_put_integer(j, "events", (int64_t)f.events);
+    json_put_number(j, "seconds", f.seconds);
+    json_put_number(j, "ns_per_event", 1e9 * f.seconds / (double)f.events);
+    json_put_number(j, "megabytes", f.megabytes);
+    json_write_end_object(j);
+}
+
+/* ---- SimGrid on the same plan ---- */
+
+static bool run_witness(const char *program, const struct workflow *w, const struct platform *p,
+                        const struct plan *plan, const char *network, struct figures *out)
+{
+    char path[] = P_tmpdir "/weft-bench-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f)
+        return false;
+    bool good = describe_plan(f, w, p, plan, network);
+    good = fclose(f) == 0 && good;
+    char command[4096];
+    snprintf(command, sizeof command, "%s %s", program, path);
+    FILE *answer = good ? popen(command, "r") : NULL;
+    unsigned long long activities = 0;
+    good = answer && fscanf(answer, "makespan %lf activities %llu seconds %lf", &out->makespan,
+                            &activities, &out->seconds) == 3;
+    out->events = activities;
+    if (answer)
+        pclose(answer);
+    unlink(path);
+    return good;
+}
+
+static void beside_simgrid(struct json_writer *j, const char *program, const struct platform *p)
+{
+    json_write_key(j, "simgrid");
+    if (!*program || access(program, X_OK) != 0) {
+        printf("\nSimGrid: no witness program (built with libsimgrid-dev), comparison left out\n");
+        json_write_null(j);
+        return;
+    }
+    struct workflow *w = make_workflow(20000);
+    struct plan *plan = make_plan(w, p);
+    static const char *const networks[] = {"free", "fair"};
+    printf("\nbeside SimGrid, the same plan of %u tasks in one run\n", w->ntasks);
+    printf("%-8s %14s %14s %8s %12s\n", "network", "weft events/s", "SimGrid ev./s", "ratio", "makespans");
+    json_write_array(j);
+    for (int i = 0; i < 2; i++) {
+        struct figures ours = measure(w, p, plan, networks[i], 3), theirs = {0};
+        if (!run_witness(program, w, p, plan, networks[i], &theirs)) {
+            printf("%-8s failed\n", networks[i]);
+            continue;
+        }
+        double a = (double)ours.events / ours.seconds, b = (double)theirs.events / theirs.seconds;
+        printf("%-8s %14.0f %14.0f %8.1f %12.1e\n", networks[i], a, b, a / b,
+               fabs(ours.makespan - theirs.makespan) / theirs.makespan);
+        json_write_object_inline(j);
+        json_put_string(j, "network", networks[i]);
+        json_put_integer(j, "tasks", w->ntasks);
+        json_put_number(j, "weft_events_per_second", a);
+        json_put_number(j, "simgrid_events_per_second", b);
+        json_put_number(j, "ratio", a / b);
+        json_put_number(j, "makespan_difference",
+                        fabs(ours.makespan - theirs.makespan) / theirs.makespan);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    plan_free(plan);
+    workflow_free(w);
+}
+
+int main(int argc, char **argv)
+{
+    const char *json = NULL, *program = WEFT_WITNESS;
+    bool quick = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+            json = argv[++i];
+        else if (strcmp(argv[i], "--witness") == 0 && i + 1 < argc)
+            program = argv[++i];
+        else if (strcmp(argv[i], "--quick") == 0)
+            quick = true;
+        else {
+            fprintf(stderr, "usage: bench_sim [--json FILE] [--quick] [--witness PROGRAM]\n");
+            return 2;
+        }
+    }
+    struct strbuf text = {0};
+    struct json_writer j;
+    json_write_start(&j, &text, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-bench-sim/1");
+    struct platform *p = make_platform();
+    printf("plan replay on %d nodes, %d objects read by each task; memory: everything resident\n", NODES, DEGREE);
+    printf("%10s %10s  %-6s %12s %9s %12s %8s %8s\n", "tasks", "edges", "model", "events", "seconds",
+           "events/s", "ns/event", "MB");
+    json_write_key(&j, "replay");
+    json_write_array(&j);
+    double small = 0, large = 0, million = 0, million_mb = 0;
+    for (uint32_t n = 10000; n <= (quick ? 1000000 : 10000000); n *= 10) {
+        struct workflow *w = make_workflow(n);
+        struct plan *plan = make_plan(w, p);
+        struct figures f = measure(w, p, plan, "free", n <= 10000 ? 50 : n <= 100000 ? 5 : n <= 1000000 ? 3 : 1);
+        put_row(&j, w, "free", f);
+        if (n == 10000)
+            small = f.seconds / (double)f.events;
+        large = f.seconds / (double)f.events;
+        if (n == 1000000) {
+            million = f.seconds;
+            million_mb = f.megabytes;
+        }
+        if (n <= 1000000) {
+            put_row(&j, w, "kport", measure(w, p, plan, "kport", 1));
+            if (n <= 100000)
+                put_row(&j, w, "fair", measure(w, p, plan, "fair", 1));
+        }
+        plan_free(plan);
+        workflow_free(w);
+    }
+    json_write_end_array(&j);
+    printf("\n1,000,000 tasks: %.2f s (at most 2), %.0f MB (at most 400)\n", million, million_mb);
+    printf("cost per event, largest / 10,000 tasks: %.2f\n", large / small);
+    json_put_number(&j, "million_seconds", million);
+    json_put_number(&j, "million_megabytes", million_mb);
+    json_put_number(&j, "cost_growth", large / small);
+    beside_simgrid(&j, program, p);
+    json_write_end_object(&j);
+    platform_free(p);
+    int status = 0;
+    if (json) {
+        strbuf_add_char(&text, '\n');
+        FILE *f = fopen(json, "w");
+        status = !f || fwrite(text.at, 1, text.n, f) != text.n;
+        status = (f && fclose(f) != 0) || status;
+    }
+    strbuf_free(&text);
+    return status;
+}
