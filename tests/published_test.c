@@ -1,5 +1,6 @@
-/* The list planners against a public library (SAGA 2.1.0) on its graphs. Ties differ between implementations, so ratios are
- * compared, not digits. (Graphs with proven optima: optimal_data_test.c.) */
+/* The list planners against a public library (SAGA 2.1.0) on its graphs. Ties differ between
+ * implementations, so ratios are compared, not digits. (Graphs with proven optima:
+ * optimal_data_test.c.) */
 #include "formats/format.h"
 #include "model/check.h"
 #include "plan/planner.h"
@@ -28,9 +29,9 @@ static double makespan(const struct planner *planner, const struct workflow *w,
 }
 
 enum { COLUMNS = 13 };
-static const char *const column[COLUMNS] = {"heft",   "cpop",   "peft",      "etf", "flb",
-                                            "bil",    "minmin", "maxmin",    "sufferage", "mct",
-                                            "met",    "olb",    "fastest"};
+static const char *const column[COLUMNS] = {"heft", "cpop",   "peft",   "etf",       "flb",
+                                            "bil",  "minmin", "maxmin", "sufferage", "mct",
+                                            "met",  "olb",    "fastest"};
 static const struct {
     const char *file;
     double makespan[COLUMNS];

@@ -43,7 +43,6 @@ static void as_json(const struct check_result *r, const struct workflow *w, stru
         json_put_number(&j, r->recomputed->objectives[i].name, r->recomputed->objectives[i].value);
     json_write_end_object(&j);
     json_write_end_object(&j);
-    strbuf_add_char(out, '\n');
 }
 
 static void as_text(const struct check_result *r, const struct plan *plan, struct strbuf *out)

@@ -201,7 +201,6 @@ static void as_json(const struct comparison *c, const struct yardstick *y, struc
     }
     json_write_end_array(&j);
     json_write_end_object(&j);
-    strbuf_add_char(out, '\n');
 }
 
 static bool has_option(const struct planner *planner, const char *name)

@@ -29,7 +29,6 @@ static void as_json(struct strbuf *out)
     }
     json_write_end_array(&j);
     json_write_end_object(&j);
-    strbuf_add_char(out, '\n');
 }
 
 static const char *abilities(bool reads, bool writes)

@@ -116,7 +116,6 @@ static int run(const struct arguments *a)
                 planner_json(&j, planner_registry[i]);
         json_write_end_array(&j);
         json_write_end_object(&j);
-        strbuf_add_char(&out, '\n');
     } else if (arguments_flag(a, "names")) {
         for (size_t i = 0; planner_registry[i]; i++)
             strbuf_printf(&out, "%s\n", planner_registry[i]->name);

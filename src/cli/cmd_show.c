@@ -63,7 +63,6 @@ static void workflow_json(const struct workflow *w, const struct statistics *s, 
         json_write_string(&j, w->warnings[i]);
     json_write_end_array(&j);
     json_write_end_object(&j);
-    strbuf_add_char(out, '\n');
 }
 
 static void list_tasks(const struct workflow *w, struct strbuf *out)
@@ -197,7 +196,6 @@ static void platform_json(const struct platform *p, struct strbuf *out)
     json_put_integer(&j, "ports", p->ports);
     json_put_integer(&j, "links", (int64_t)p->nlinks);
     json_write_end_object(&j);
-    strbuf_add_char(out, '\n');
 }
 
 static void platform_report(const struct platform *p, struct strbuf *out)

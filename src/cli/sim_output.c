@@ -57,12 +57,6 @@ static void put_repeat(struct json_writer *j, const struct sim_subject *s)
     json_write_end_object(j);
 }
 
-static void put_end(struct json_writer *j, struct strbuf *out)
-{
-    json_write_end_object(j);
-    strbuf_add_char(out, '\n');
-}
-
 static void print_repeat(const struct sim_subject *s, struct strbuf *out)
 {
     const struct repeat_result *r = s->repeat;
@@ -194,7 +188,7 @@ static void replay_json(const struct sim_subject *s, const struct replay_result 
     json_write_end_array(&j);
     series_free(&u);
     put_repeat(&j, s);
-    put_end(&j, out);
+    json_write_end_object(&j);
 }
 
 static void print_nodes(const struct sim_subject *s, const struct replay_result *r,
@@ -352,7 +346,7 @@ static void stream_json(const struct sim_subject *s, const struct stream_result 
     }
     json_write_end_array(&j);
     put_repeat(&j, s);
-    put_end(&j, out);
+    json_write_end_object(&j);
 }
 
 static void print_processors(const struct sim_subject *s, const struct stream_result *r,
@@ -451,7 +445,7 @@ void sim_output_order(const struct sim_subject *s, const struct order_options *o
         json_put_integer(&j, "vanished", (int64_t)r->vanished);
         json_put_number(&j, "eligible_mean", r->eligible_mean);
         put_repeat(&j, s);
-        put_end(&j, out);
+        json_write_end_object(&j);
         return;
     }
     char a[HUMAN_SIZE], b[HUMAN_SIZE];

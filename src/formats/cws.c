@@ -156,6 +156,15 @@ static bool read_options(struct reader *r, uint32_t task, struct span *w)
     return true;
 }
 
+/* "Montage::mProjectPP:1.0" is of kind mProjectPP, as the same task is in a DAX file. The version may be empty. */
+static void set_kind(struct builder *b, uint32_t task, struct span name)
+{
+    const char *end = name.at + name.n, *start = memmem(name.at, name.n, "::", 2);
+    start = start && start + 2 < end ? start + 2 : name.at;
+    const char *colon = memchr(start, ':', (size_t)(end - start));
+    builder_kind(b, task, start, (size_t)((colon && colon > start ? colon : end) - start));
+}
+
 static bool read_task(struct reader *r)
 {
     struct span id, name, last = {0};
@@ -177,10 +186,7 @@ static bool read_task(struct reader *r)
         if (!number_word(r, last, "the run time", &seconds))
             return false;
         builder_work(r->b, task, seconds, r->scan.line);
-        while (name.n > 1 &&
-               name.at[name.n - 1] == ':') /* psmerge::MergeDB: has an empty version */
-            name.n--;
-        builder_kind(r->b, task, name.at, name.n);
+        set_kind(r->b, task, name);
         return true;
     }
     const char *end = rest;

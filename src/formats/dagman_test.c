@@ -433,7 +433,7 @@ static void writing(void)
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/weft-dagman-XXXXXX", tmp ? tmp : "/tmp");
+    snprintf(folder, sizeof folder, "%s/weft-dagman-XXXXXX", tmp ? tmp : P_tmpdir);
     ok(mkdtemp(folder) != NULL, "a folder for files");
     const char *dag = "# x\nJOB A a.sub\nPARENT A CHILD B\n", *cws = "TASK A x 1\nEDGE A B\n";
     is_int(format_dagman.sniff("x", dag, strlen(dag)), 3, "sniffs DAGMan");

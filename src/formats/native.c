@@ -203,6 +203,12 @@ static int sniff(const char *path, const char *text, size_t length)
     return suffix && (has_top_key(text, length, "tasks") || has_top_key(text, length, "nodes"));
 }
 
+static unsigned holds(const char *text, size_t length)
+{
+    bool platform = has_top_key(text, length, "nodes") && !has_top_key(text, length, "tasks");
+    return platform ? HOLDS_PLATFORM : HOLDS_WORKFLOW;
+}
+
 const struct format format_native = {
     .name = "native",
     .summary = "weft's own YAML: workflows and platforms",
@@ -212,4 +218,5 @@ const struct format format_native = {
     .read_platform = native_read_platform,
     .write_workflow = native_write_workflow,
     .write_platform = native_write_platform,
+    .holds = holds,
 };

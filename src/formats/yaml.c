@@ -138,7 +138,7 @@ static const char *scalar_text(struct loading *l, struct fy_token *token, size_t
         const char *text = fy_token_get_text(token, length);
         if (text)
             *length = strnlen(text, *length);
-        return text;
+        return text && utf8_valid(text, *length) == *length ? text : NULL;
     }
     *length = l->decoded.n;
     return strbuf_text(&l->decoded);

@@ -367,9 +367,8 @@ static void test_strings(void)
     strbuf_free(&out);
 }
 
-/* Also what the parser gets wrong by itself: doubled quotes in a row, an escaped backslash before
- * an escaped line break. */
-static void test_quotes(void)
+/* All styles, and what the parser gets wrong by itself: see yaml_scalar.h. */
+static void test_scalars(void)
 {
     static const char *const pairs[][2] = {
         {"a: ''''\n", "'"},
@@ -385,11 +384,22 @@ static void test_quotes(void)
         {"a: \"x\r\n  y\"\r\n", "x y"},
         {"a: \"\\x41\\u00e9\\U0001F600\\uD83D\\uDE00\\/\\e\\_\"\n",
          "A\xc3\xa9\xf0\x9f\x98\x80\xf0\x9f\x98\x80/\x1b\xc2\xa0"},
+        {"a: |\n  x\n   y\n\n  z\n\n\nb: 1\n", "x\n y\n\nz\n"},
+        {"a: |-  # c | d\n\n  x\n\nb: 1\n", "\nx"},
+        {"a: |+\n  x\n\n\nb: 1\n", "x\n\n\n"},
+        {"a: |\n  x\n  y", "x\ny"},
+        {"a: |\n  x\n  \xef\xbb\xbfy \n ", "x\n\xef\xbb\xbfy \n"},
+        {"a: |\n", ""},
+        {"a: |\r\n  x\r\n  y\r\n", "x\ny\n"},
+        {"a: |2\n    x\n  y\n", "  x\ny\n"},
+        {"a: >\n  x\n  y\n\n  z\n    w\n\n    v\n  u\n", "x y\nz\n  w\n\n  v\nu\n"},
+        {"a: >-\n  x' #\n\n   y\n", "x' #\n\n y"},
+        {"a: x\n  y  \n\n  z # c\n", "x y\nz"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct yaml y;
         struct error err;
-        if (!ok(load(&y, pairs[i][0], &err), "quotes, case %zu %s", i, err.text))
+        if (!ok(load(&y, pairs[i][0], &err), "scalars, case %zu %s", i, err.text))
             continue;
         is_str(yaml_text(&y, yaml_get(&y, 0, "a"), NULL), pairs[i][1], "are undone as YAML says");
         yaml_free(&y);
@@ -408,9 +418,9 @@ static void test_damaged(void)
     struct rng rng;
     rng_seed(&rng, 11);
     fflush(stderr);
-    char name[] = "/tmp/yaml_test_XXXXXX";
-    int saved = dup(2), log = mkstemp(name);
-    dup2(log, 2);
+    FILE *log = tmpfile();
+    int saved = dup(2);
+    dup2(fileno(log), 2);
     int silent = 0;
     for (int i = 0; i < 4000; i++) {
         char text[sizeof seed];
@@ -430,11 +440,10 @@ static void test_damaged(void)
         free(copy);
     }
     fflush(stderr);
-    off_t printed = lseek(log, 0, SEEK_END);
+    off_t printed = lseek(fileno(log), 0, SEEK_END);
     dup2(saved, 2);
     close(saved);
-    close(log);
-    unlink(name);
+    fclose(log);
     is_int(silent, 0, "4,000 damaged texts: every refusal has its reason");
     is_int(printed, 0, "and the parser prints nothing itself");
 }
@@ -445,7 +454,7 @@ int main(void)
     test_errors();
     test_hostile();
     test_strings();
-    test_quotes();
+    test_scalars();
     test_damaged();
     return tap_done();
 }

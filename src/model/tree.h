@@ -41,6 +41,8 @@ enum tree_count { TREE_STRICT, TREE_LENIENT };
  * not NULL it receives the numbers of a traversal that reaches it, root first (leaves first for in-trees), and *count their number. */
 double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
                          enum tree_count counting, uint32_t *order, uint32_t *count);
+/* The least peak of the whole subtree of every number, in one pass: least[n]. An upper bound for any part with the same root. */
+void tree_least_memories(struct tree_memory *m, double *least);
 /* The same for the best postorder (a subtree is finished before its sibling begins): never less, simpler to follow. */
 double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *cut,
                            enum tree_count counting, uint32_t *order, uint32_t *count);

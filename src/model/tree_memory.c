@@ -15,6 +15,7 @@
 
 struct segment {
     double hill, valley;
+    double peak;         /* hill of the stack's first segment: the highest */
     uint32_t head, tail; /* nodes in order of execution from the leaves, linked by next[] */
     uint32_t below;      /* segment before this one; NONE: the first */
 };
@@ -118,7 +119,8 @@ static void push(struct tree_memory *m, uint32_t *top, uint32_t *height, double 
         *top = below.below;
         --*height;
     }
-    *top = new_segment(m, (struct segment){hill, valley, head, tail, *top});
+    double peak = *top == NONE ? hill : m->segments.at[*top].peak;
+    *top = new_segment(m, (struct segment){hill, valley, peak, head, tail, *top});
     ++*height;
 }
 
@@ -198,8 +200,9 @@ static void turn(const struct tree *t, uint32_t *order, uint32_t n)
     }
 }
 
-double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
-                         enum tree_count counting, uint32_t *order, uint32_t *count)
+/* The segments of every node of the part, from the leaves up. `least`, if not NULL, gets every node's peak. */
+static uint32_t climb(struct tree_memory *m, uint32_t root, const uint8_t *cut,
+                      enum tree_count counting, double *least)
 {
     const struct tree *t = m->tree;
     uint32_t n = gather(m, root, cut);
@@ -212,14 +215,25 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
         push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
         m->top[x] = top;
         m->height[x] = height;
+        if (least)
+            least[x] = m->segments.at[top].peak;
     }
-    /* The first segment has the highest hill. The stack hangs from the last: walk down once. */
-    double peak = 0;
+    return n;
+}
+
+void tree_least_memories(struct tree_memory *m, double *least)
+{
+    climb(m, 0, NULL, TREE_STRICT, least);
+}
+
+double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
+                         enum tree_count counting, uint32_t *order, uint32_t *count)
+{
+    uint32_t n = climb(m, root, cut, counting, NULL);
+    double peak = m->segments.at[m->top[root]].peak;
+    /* The stack hangs from the last segment: walk down once. */
     uint32_t at = n;
-    for (uint32_t s = m->top[root]; s != NONE; s = m->segments.at[s].below) {
-        peak = m->segments.at[s].hill;
-        if (!order)
-            continue;
+    for (uint32_t s = order ? m->top[root] : NONE; s != NONE; s = m->segments.at[s].below) {
         /* A segment's nodes are linked forwards; count them, then put them in front of what is there. */
         uint32_t length = 1;
         for (uint32_t x = m->segments.at[s].head; x != m->segments.at[s].tail; x = m->next[x])
@@ -230,7 +244,7 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
             order[at + k] = x;
     }
     if (order)
-        turn(t, order, n);
+        turn(m->tree, order, n);
     if (count)
         *count = n;
     return peak;

@@ -33,12 +33,20 @@ uint32_t workflow_find_task(const struct workflow *w, const char *name)
     return name_index_find(&w->task_index, &w->text, w->task_name, name, strlen(name));
 }
 
-/* An anonymous object from one task to another. */
+/* An anonymous object from one task to another. The edges into a task are sorted by producer. */
 static uint32_t find_between(const struct workflow *w, uint32_t from, uint32_t to)
 {
-    for (uint32_t o = w->object_off[from]; o < w->object_off[from + 1]; o++)
-        if (!w->object_name[o] && w->object_edge[o] != NONE && w->succ_task[w->object_edge[o]] == to)
-            return o;
+    uint32_t lo = w->pred_off[to], hi = w->pred_off[to + 1], end = hi;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (w->pred_task[mid] < from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < end && w->pred_task[lo] == from; lo++)
+        if (w->pred_object[lo] != NONE && !w->object_name[w->pred_object[lo]])
+            return w->pred_object[lo];
     return NONE;
 }
 
@@ -176,7 +184,7 @@ static bool same_task(const struct workflow *a, uint32_t s, const struct workflo
 static bool same_object(const struct workflow *a, uint32_t o, const struct workflow *b,
                         const uint32_t *map, struct error *why)
 {
-    char buffer[512];
+    char buffer[8192];
     const char *label = workflow_object_label(a, o, buffer, sizeof buffer);
     uint32_t p = workflow_find_object(b, label);
     if (p == NONE)

@@ -1,5 +1,6 @@
-/* Every planner of the registry, on small random graphs and platforms of every sort: the plan passes the one checker, claims a
- * makespan that is its own and not below what physics allows, and comes out the same a second time. */
+/* Every planner of the registry, on small random graphs and platforms of every sort: the plan
+ * passes the one checker, claims a makespan that is its own and not below what physics allows, and
+ * comes out the same a second time. */
 #include "base/rng.h"
 #include "model/builder.h"
 #include "model/check.h"
@@ -16,9 +17,9 @@ enum trait {
     LINKS = 4,      /* pairs that differ */
     CORES = 8,      /* several cores, tasks that need several, memory that runs short */
     PORTS = 16,
-    ZEROS = 32,   /* tasks without work, edges without data */
-    SHARED = 64,  /* objects with several consumers, several objects between two tasks */
-    DOWN = 128,   /* a node is down */
+    ZEROS = 32,  /* tasks without work, edges without data */
+    SHARED = 64, /* objects with several consumers, several objects between two tasks */
+    DOWN = 128,  /* a node is down */
     LATENCY = 256,
     INPUTS = 512, /* objects that nobody makes */
 };
@@ -72,7 +73,8 @@ static struct workflow *random_workflow(struct rng *rng, unsigned traits, uint32
         double work = traits & ZEROS && rng_below(rng, 4) == 0 ? 0 : rng_uniform(rng, 1, 30);
         if (!restricted)
             builder_work(b, task, work, 0);
-        /* a restricted task has times on some nodes only; node 0 is always up and always one of them */
+        /* a restricted task has times on some nodes only; node 0 is always up and always one of
+         * them */
         for (uint32_t n = 0; (own || restricted) && n < nnodes; n++)
             if (n == 0 || rng_below(rng, 2))
                 builder_time(b, task, node, name_of(node, 'n', n), rng_uniform(rng, 1, 30), 0);
@@ -116,7 +118,8 @@ static struct platform *random_platform(struct rng *rng, unsigned traits, uint32
     return p;
 }
 
-/* No plan is shorter than the longest chain at the best times, or than all core-seconds spread over all cores. */
+/* No plan is shorter than the longest chain at the best times, or than all core-seconds spread over
+ * all cores. */
 static double least_makespan(const struct workflow *w, const struct platform *p)
 {
     struct error err = {0};
@@ -140,8 +143,8 @@ static bool same_plan(const struct plan *a, const struct plan *b)
         return false;
     for (size_t i = 0; i < a->placements.n; i++) {
         const struct placement *x = &a->placements.at[i], *y = &b->placements.at[i];
-        if (x->task != y->task || x->node != y->node || x->core != y->core || x->start != y->start ||
-            x->finish != y->finish)
+        if (x->task != y->task || x->node != y->node || x->core != y->core ||
+            x->start != y->start || x->finish != y->finish)
             return false;
     }
     for (size_t i = 0; i < a->transfers.n; i++) {
@@ -286,7 +289,8 @@ static void test_rows(void)
     is_int(err.kind, ERROR_INPUT, "as a mistake of the user");
     error_clear(&err);
     struct option_value value = {"speed", "1"};
-    ok(!planner_check_options(planner_find("heft"), &value, 1, &err), "an unknown option is refused");
+    ok(!planner_check_options(planner_find("heft"), &value, 1, &err),
+       "an unknown option is refused");
     has_str(err.text, "'speed'", "by name");
 }
 

@@ -17,33 +17,15 @@ extern const struct planner planner_heft, planner_heft_dup, planner_cpop, planne
 extern const struct planner planner_optimal, planner_auto;
 
 const struct planner *const planner_registry[] = {
-    &planner_heft,
-    &planner_cpop,
-    &planner_peft,
-    &planner_lookahead,
-    &planner_heft_dup,
-    &planner_dls,
-    &planner_etf,
-    &planner_mcp,
-    &planner_hlfet,
-    &planner_hcpt,
-    &planner_bil,
-    &planner_dsc,
-    &planner_flb,
-    &planner_minmin,
-    &planner_maxmin,
-    &planner_sufferage,
-    &planner_duplex,
-    &planner_olb,
-    &planner_met,
-    &planner_mct,
-    &planner_wu_gajski,
-    &planner_fastest,
-    &planner_roundrobin,
-    &planner_random,
-    &planner_optimal,
-    &planner_auto,
-    NULL,
+    &planner_heft,      &planner_cpop,       &planner_peft,
+    &planner_lookahead, &planner_heft_dup,   &planner_dls,
+    &planner_etf,       &planner_mcp,        &planner_hlfet,
+    &planner_hcpt,      &planner_bil,        &planner_dsc,
+    &planner_flb,       &planner_minmin,     &planner_maxmin,
+    &planner_sufferage, &planner_duplex,     &planner_olb,
+    &planner_met,       &planner_mct,        &planner_wu_gajski,
+    &planner_fastest,   &planner_roundrobin, &planner_random,
+    &planner_optimal,   &planner_auto,       NULL,
 };
 
 const struct planner *planner_find(const char *name)
@@ -237,8 +219,8 @@ bool request_bool(const struct plan_request *r, const struct planner *p, const c
 
 /* ---- running ---- */
 
-bool planner_suits(const struct planner *planner, const struct workflow *w, const struct platform *p,
-                   struct error *why)
+bool planner_suits(const struct planner *planner, const struct workflow *w,
+                   const struct platform *p, struct error *why)
 {
     if (p->nnodes == 0)
         return error_set(why, ERROR_INPUT, "the platform has no nodes");

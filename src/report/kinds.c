@@ -49,7 +49,7 @@ void kinds_of(struct kinds *k, const struct workflow *w)
             const char *text = attempt ? workflow_task_name(w, t) : workflow_text(w, w->kind[t]);
             kind[t] = intern_number(&texts, text, attempt ? stem_length(text) : strlen(text));
         }
-        telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= w->ntasks / 3);
+        telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= (uint64_t)w->ntasks * 2 / 3);
     }
     if (telling) {
         struct counted *order = mem_new_zero(struct counted, texts.n);

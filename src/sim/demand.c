@@ -51,49 +51,70 @@ uint32_t demands_copy_on(const struct demands *d, const struct plan *plan, uint3
     return NONE;
 }
 
-/* The plan's transfers grouped by object. */
+/* The plan's transfers grouped by object, copied: reading them where they are would miss the cache once each. */
+struct route {
+    uint32_t from, to;
+};
 struct by_object {
-    uint32_t *off, *transfer;
+    uint32_t *off;
+    struct route *route;
+    double *start; /* NULL unless wanted */
 };
 
+static bool bad_transfer(const struct transfer *t, const struct workflow *w,
+                         const struct platform *p, struct error *err)
+{
+    if (t->object >= w->nobjects)
+        return error_set(err, ERROR_INPUT,
+                         "the plan does not belong to this workflow: it moves object number %u of %u",
+                         t->object, w->nobjects);
+    char label[256];
+    const char *object = workflow_object_label(w, t->object, label, sizeof label);
+    if (t->from >= p->nnodes || t->to >= p->nnodes)
+        return error_set(err, ERROR_INPUT,
+                         "the plan does not belong to this platform: object '%s' moves from node "
+                         "number %u to %u of %u",
+                         object, t->from, t->to, p->nnodes);
+    if (t->from == t->to)
+        return error_set(err, ERROR_INPUT, "the transfer of object '%s' starts and ends on node '%s'",
+                         object, platform_node_name(p, t->to));
+    return error_set(err, ERROR_INPUT,
+                     "the transfer of object '%s' to node '%s' is planned from %g to %g: not a span "
+                     "of time",
+                     object, platform_node_name(p, t->to), t->start, t->finish);
+}
+
 static bool index_transfers(struct by_object *b, const struct workflow *w, const struct platform *p,
-                            const struct plan *plan, struct error *err)
+                            const struct plan *plan, bool with_start, struct error *err)
 {
     *b = (struct by_object){0};
     if (!plan->transfers.n)
         return true;
+    if (plan->transfers.n > UINT32_MAX)
+        return error_set(err, ERROR_INPUT, "the plan has more than 2^32 transfers");
     for (size_t i = 0; i < plan->transfers.n; i++) {
         const struct transfer *t = &plan->transfers.at[i];
-        if (t->object >= w->nobjects)
-            return error_set(err, ERROR_INPUT,
-                             "the plan does not belong to this workflow: it moves object number "
-                             "%u of %u",
-                             t->object, w->nobjects);
-        char label[256];
-        const char *object = workflow_object_label(w, t->object, label, sizeof label);
-        if (t->from >= p->nnodes || t->to >= p->nnodes)
-            return error_set(err, ERROR_INPUT,
-                             "the plan does not belong to this platform: object '%s' moves from "
-                             "node number %u to %u of %u",
-                             object, t->from, t->to, p->nnodes);
-        if (t->from == t->to)
-            return error_set(err, ERROR_INPUT,
-                             "the transfer of object '%s' starts and ends on node '%s'", object,
-                             platform_node_name(p, t->to));
-        if (!(t->start >= 0) || !(t->finish >= t->start) || t->finish == INFINITY)
-            return error_set(err, ERROR_INPUT,
-                             "the transfer of object '%s' to node '%s' is planned from %g to %g: "
-                             "not a span of time",
-                             object, platform_node_name(p, t->to), t->start, t->finish);
+        bool good = t->object < w->nobjects && t->from < p->nnodes && t->to < p->nnodes &&
+                    t->from != t->to && t->start >= 0 && t->finish >= t->start &&
+                    t->finish < INFINITY;
+        if (!good)
+            return bad_transfer(t, w, p, err);
     }
     b->off = mem_new_zero(uint32_t, (size_t)w->nobjects + 1);
-    b->transfer = mem_new(uint32_t, plan->transfers.n);
+    b->route = mem_new(struct route, plan->transfers.n);
+    if (with_start)
+        b->start = mem_new(double, plan->transfers.n);
     for (size_t i = 0; i < plan->transfers.n; i++)
         b->off[plan->transfers.at[i].object + 1]++;
     for (uint32_t o = 0; o < w->nobjects; o++)
         b->off[o + 1] += b->off[o];
-    for (size_t i = 0; i < plan->transfers.n; i++)
-        b->transfer[b->off[plan->transfers.at[i].object]++] = (uint32_t)i;
+    for (size_t i = 0; i < plan->transfers.n; i++) {
+        const struct transfer *t = &plan->transfers.at[i];
+        uint32_t place = b->off[t->object]++;
+        b->route[place] = (struct route){t->from, t->to};
+        if (with_start)
+            b->start[place] = t->start;
+    }
     for (uint32_t o = w->nobjects; o > 0; o--)
         b->off[o] = b->off[o - 1];
     b->off[0] = 0;
@@ -106,7 +127,8 @@ struct build {
     const struct platform *p;
     const struct plan *plan;
     struct by_object transfers;
-    uint32_t *of_node;  /* the demand of the object at hand on this node, if >= the object's first */
+    uint32_t *copy_node; /* parallel to copy[]: its node, near its neighbours by task */
+    uint32_t *of_node;   /* the demand of the object at hand on this node, if >= the object's first */
     size_t cap;
 };
 
@@ -129,6 +151,14 @@ static uint32_t add_demand(struct build *b, uint32_t object, uint32_t node)
     return d->n++;
 }
 
+static bool has_copy_on(const struct build *b, uint32_t task, uint32_t node)
+{
+    for (uint32_t c = b->d->copy_off[task]; c < b->d->copy_off[task + 1]; c++)
+        if (b->copy_node[c] == node)
+            return true;
+    return false;
+}
+
 static bool set_sources(struct build *b, uint32_t object, struct error *err)
 {
     struct demands *d = b->d;
@@ -136,26 +166,23 @@ static bool set_sources(struct build *b, uint32_t object, struct error *err)
     uint32_t producer = w->producer[object], first = d->off[object];
     if (b->transfers.off)
         for (uint32_t i = b->transfers.off[object]; i < b->transfers.off[object + 1]; i++) {
-            const struct transfer *t = &b->plan->transfers.at[b->transfers.transfer[i]];
-            uint32_t x = add_demand(b, object, t->to);
+            const struct route *r = &b->transfers.route[i];
+            uint32_t x = add_demand(b, object, r->to);
             if (d->at[x].source != NONE)
                 continue; /* stated twice: the first counts */
-            d->at[x].source = t->from;
+            d->at[x].source = r->from;
             if (d->priority)
-                d->priority[x] = t->start;
+                d->priority[x] = b->transfers.start[i];
         }
-    uint32_t copies = d->copy_off[producer + 1] - d->copy_off[producer];
     for (uint32_t x = first; x < d->n; x++) {
         struct demand *demand = &d->at[x];
-        bool here = copies == 1 ? b->plan->placements.at[demands_copy(d, producer, 0)].node ==
-                                      demand->node
-                                : demands_copy_on(d, b->plan, producer, demand->node) != NONE;
+        bool here = has_copy_on(b, producer, demand->node);
         if (demand->source == NONE) {
             if (here)
                 demand->source = demand->node;
             continue;
         }
-        if (demands_copy_on(d, b->plan, producer, demand->source) != NONE)
+        if (has_copy_on(b, producer, demand->source))
             continue;
         uint32_t relay = b->of_node[demand->source];
         if (relay == NONE || relay < first) {
@@ -186,7 +213,7 @@ static bool add_object(struct build *b, uint32_t object, struct error *err)
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t c = d->copy_off[consumers[i]]; c < d->copy_off[consumers[i] + 1]; c++) {
             uint32_t placement = d->copy[c];
-            uint32_t x = add_demand(b, object, b->plan->placements.at[placement].node);
+            uint32_t x = add_demand(b, object, b->copy_node[c]);
             d->at[x].first++;
             d->missing[placement]++;
         }
@@ -198,9 +225,8 @@ static bool add_object(struct build *b, uint32_t object, struct error *err)
         d->at[x].first = total += d->at[x].first;
     for (uint32_t i = count; i-- > 0;)
         for (uint32_t c = d->copy_off[consumers[i] + 1]; c-- > d->copy_off[consumers[i]];) {
-            uint32_t placement = d->copy[c];
-            uint32_t x = b->of_node[b->plan->placements.at[placement].node];
-            d->waiters[--d->at[x].first] = placement;
+            uint32_t x = b->of_node[b->copy_node[c]];
+            d->waiters[--d->at[x].first] = d->copy[c];
         }
     d->nwaiters = total;
     return true;
@@ -214,7 +240,7 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     bool good = plan->placements.n < UINT32_MAX / 2 ||
                 error_set(err, ERROR_INPUT, "the plan has more than 2^31 placements");
     good = good && index_copies(d, w, p, plan, err) &&
-           index_transfers(&b.transfers, w, p, plan, err);
+           index_transfers(&b.transfers, w, p, plan, with_priority, err);
     if (!good) {
         demands_free(d);
         return false;
@@ -235,6 +261,9 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     else {
         d->waiters = mem_new(uint32_t, (size_t)waiters);
         d->off = mem_new(uint32_t, (size_t)w->nobjects + 1);
+        b.copy_node = mem_new(uint32_t, plan->placements.n);
+        for (size_t i = 0; i < plan->placements.n; i++)
+            b.copy_node[i] = plan->placements.at[d->copy[i]].node;
         b.of_node = mem_new(uint32_t, p->nnodes);
         for (uint32_t i = 0; i < p->nnodes; i++)
             b.of_node[i] = NONE;
@@ -253,7 +282,9 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
     }
     free(b.of_node);
     free(b.transfers.off);
-    free(b.transfers.transfer);
+    free(b.transfers.route);
+    free(b.transfers.start);
+    free(b.copy_node);
     if (!good)
         demands_free(d);
     return good;

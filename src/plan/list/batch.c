@@ -1,4 +1,5 @@
-/* Min-min, Max-min, Sufferage, Duplex: batch heuristics for independent tasks, applied to the ready tasks of a graph. */
+/* Min-min, Max-min, Sufferage, Duplex: batch heuristics for independent tasks, applied to the ready
+ * tasks of a graph. */
 #include "plan/list/pick.h"
 
 static struct choice evaluate_minmin(struct list *l, uint32_t task, const void *context)
@@ -15,7 +16,8 @@ static struct choice evaluate_maxmin(struct list *l, uint32_t task, const void *
     return (struct choice){best, -best.finish, 0, NONE, INFINITY};
 }
 
-/* How much later the task would end if it lost its best node. A task that only one node can run suffers most. */
+/* How much later the task would end if it lost its best node. A task that only one node can run
+ * suffers most. */
 static struct choice evaluate_sufferage(struct list *l, uint32_t task, const void *context)
 {
     (void)context;
@@ -71,8 +73,7 @@ static struct plan *run_duplex(const struct plan_request *request, struct error 
         error_set(err, first.kind, "%s", first.text);
         return NULL;
     }
-    bool keep_first =
-        !b || (a && plan_objective(a, "makespan") <= plan_objective(b, "makespan"));
+    bool keep_first = !b || (a && plan_objective(a, "makespan") <= plan_objective(b, "makespan"));
     plan_free(keep_first ? b : a);
     struct plan *kept = keep_first ? a : b;
     plan_note(kept, "duplex: %s was better", keep_first ? "minmin" : "maxmin");

@@ -1,8 +1,10 @@
-/* BIL: how long the rest takes at best after each choice of node (as if nodes were free) decides the task and the node. */
+/* BIL: how long the rest takes at best after each choice of node (as if nodes were free) decides
+ * the task and the node. */
 #include "plan/list/list.h"
 #include <string.h>
 
-/* level[task][node] = time + the worst child's best: on the same node, or on any other after a transfer. */
+/* level[task][node] = time + the worst child's best: on the same node, or on any other after a
+ * transfer. */
 static double *imaginary_levels(const struct costs *c)
 {
     const struct workflow *w = c->workflow;
@@ -43,8 +45,8 @@ struct bil {
     ARRAY(uint32_t) ready;
 };
 
-/* Best imaginary makespans of the task; returns the k-th smallest, k the number of ready tasks (the largest finite one when
- * there are fewer). */
+/* Best imaginary makespans of the task; returns the k-th smallest, k the number of ready tasks (the
+ * largest finite one when there are fewer). */
 static double task_priority(struct bil *b, uint32_t task)
 {
     uint32_t nnodes = b->l.p->nnodes, finite = 0;
@@ -66,7 +68,8 @@ static double task_priority(struct bil *b, uint32_t task)
     return b->sorted[b->ready.n - 1];
 }
 
-/* The node of the least revised makespan: with more ready tasks than nodes, the time on the node counts that much more. */
+/* The node of the least revised makespan: with more ready tasks than nodes, the time on the node
+ * counts that much more. */
 static struct slot choose_node(struct bil *b, uint32_t task)
 {
     task_priority(b, task);

@@ -1,8 +1,8 @@
 /* CPOP: the tasks of a critical path share one node, all others go where they end first. */
 #include "plan/list/list.h"
 
-/* Mark a critical path: from the first source of greatest priority, always on to the first successor whose priority is the
- * same (within rounding). */
+/* Mark a critical path: from the first source of greatest priority, always on to the first
+ * successor whose priority is the same (within rounding). */
 static void mark_path(const struct workflow *w, const double *priority, bool *critical)
 {
     uint32_t at = NONE;
@@ -19,7 +19,8 @@ static void mark_path(const struct workflow *w, const double *priority, bool *cr
     }
 }
 
-/* The node on which the path takes the least time; where no node can run all of it, the one that can run most. */
+/* The node on which the path takes the least time; where no node can run all of it, the one that
+ * can run most. */
 static uint32_t path_node(const struct list *l, const bool *critical)
 {
     uint32_t best = 0, best_missing = UINT32_MAX;

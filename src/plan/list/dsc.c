@@ -1,4 +1,8 @@
-/* DSC: clusters for unbounded equal processors by zeroing edges on the dominant sequence, then clusters onto the nodes. */
+/* DSC: clusters for unbounded equal processors by zeroing edges on the dominant sequence, then
+ * clusters onto the nodes.
+ *
+ * A task joins one cluster of its predecessors; the paper's further step, which also pulls in
+ * predecessors that have no other child, is left out, so joins are not clustered optimally. */
 #include "plan/list/list.h"
 
 struct dsc {
@@ -10,8 +14,9 @@ struct dsc {
     double *start;       /* per examined task */
     double *cluster_end; /* per cluster: when its last task ends */
     uint32_t *missing;   /* per task: edges from tasks not examined */
-    double *arrival;     /* per task: when the data of the examined predecessors is there, no edge zeroed */
-    uint32_t *dominant;  /* per task: the examined predecessor that sends it */
+    double *
+        arrival; /* per task: when the data of the examined predecessors is there, no edge zeroed */
+    uint32_t *dominant;        /* per task: the examined predecessor that sends it */
     struct heap free, partial; /* by falling priority; entries of `partial` may be outdated */
 };
 
@@ -52,9 +57,9 @@ static double start_in_cluster(const struct dsc *d, uint32_t task, uint32_t clus
     return start;
 }
 
-/* Examine a free task: join the predecessor's cluster in which it starts soonest, if that is sooner than alone. A cluster that
- * would shorten the dominant sequence through a partially free task of greater priority is kept free for that one (the
- * paper's dominant sequence reduction warranty). */
+/* Examine a free task: join the predecessor's cluster in which it starts soonest, if that is sooner
+ * than alone. A cluster that would shorten the dominant sequence through a partially free task of
+ * greater priority is kept free for that one (the paper's dominant sequence reduction warranty). */
 static void examine(struct dsc *d, uint32_t task)
 {
     uint32_t rival = first_partial(d), reserved = NONE;
@@ -65,7 +70,8 @@ static void examine(struct dsc *d, uint32_t task)
     }
     uint32_t best = task;
     double best_start = d->arrival[task];
-    /* Every candidate costs a pass over the predecessors; with very many of them the latest few senders are tried. */
+    /* Every candidate costs a pass over the predecessors: at most 64 clusters that
+     * could help are tried, in edge order. */
     uint32_t tried = 0;
     for (uint32_t e = d->w->pred_off[task]; e < d->w->pred_off[task + 1] && tried < 64; e++) {
         uint32_t cluster = d->cluster[d->w->pred_task[e]];
@@ -129,8 +135,8 @@ static void dsc_free(struct dsc *d)
     heap_free(&d->partial);
 }
 
-/* Clusters by falling work, each to the node that is through with its load first (a node that cannot run some of its tasks
- * only when no other can run more of them). Fills node[cluster]. */
+/* Clusters by falling work, each to the node that is through with its load first (a node that
+ * cannot run some of its tasks only when no other can run more of them). Fills node[cluster]. */
 static void map_clusters(const struct list *l, const struct dsc *d, uint32_t *node)
 {
     uint32_t ntasks = l->w->ntasks, nnodes = l->p->nnodes;
@@ -202,11 +208,11 @@ static struct plan *run_dsc(const struct plan_request *request, struct error *er
 const struct planner planner_dsc = {
     .name = "dsc",
     .family = "clustering",
-    .summary = "dominant sequence clustering on unbounded processors; then clusters by falling work "
-               "to the least loaded node, tasks by falling bottom level",
+    .summary =
+        "dominant sequence clustering on unbounded processors; then clusters by falling work "
+        "to the least loaded node, tasks by falling bottom level",
     .paper = "T. Yang, A. Gerasoulis: DSC: scheduling parallel tasks on an unbounded number of "
              "processors. IEEE TPDS 5(9), 1994",
-    .guarantee = "the clustering is optimal for forks and joins; the mapping to nodes has none",
     .tie_rule = "equal priorities: the task that became free first; clusters of equal work: first "
                 "in topological order; equal loads: lowest node; a task that its cluster's node "
                 "cannot run goes where it ends first",

@@ -1,4 +1,5 @@
-/* ETF and DLS: of all ready tasks and all nodes, the pair that can start first (ETF) or has the greatest dynamic level (DLS). */
+/* ETF and DLS: of all ready tasks and all nodes, the pair that can start first (ETF) or has the
+ * greatest dynamic level (DLS). */
 #include "plan/list/pick.h"
 
 struct levels {
@@ -18,7 +19,8 @@ static struct choice evaluate_etf(struct list *l, uint32_t task, const void *con
 {
     const struct levels *levels = context;
     struct slot best = {.start = INFINITY, .finish = INFINITY};
-    /* A task that any node can take starts when the first one is free, once its data is everywhere. */
+    /* A task that any node can take starts when the first one is free, once its data is everywhere.
+     */
     bool anywhere = !(l->costs->restricted && l->costs->restricted[task]) &&
                     l->w->cores[task] == 1 && l->w->memory[task] == 0 && l->p->ports == 0;
     double settled = anywhere ? 0 : INFINITY;
@@ -102,7 +104,8 @@ static struct plan *run_dls(const struct plan_request *request, struct error *er
 const struct planner planner_etf = {
     .name = "etf",
     .family = "list",
-    .summary = "earliest task first: the ready task and node that can start first, without insertion",
+    .summary =
+        "earliest task first: the ready task and node that can start first, without insertion",
     .paper = "J.-J. Hwang, Y.-C. Chow, F. D. Anger, C.-Y. Lee: Scheduling precedence graphs in "
              "systems with interprocessor communication times. SIAM J. Computing 18(2), 1989",
     .guarantee = "on equal one-core nodes without port limit: at most (2 - 1/n) times the optimum "

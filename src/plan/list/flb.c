@@ -1,5 +1,6 @@
-/* FLB: the ready task that can start first, found by looking at two candidates only: the best of those that should stay where
- * their last message comes from, and the best of the others on the node that is idle first. */
+/* FLB: the ready task that can start first, found by looking at two candidates only: the best of
+ * those that should stay where their last message comes from, and the best of the others on the
+ * node that is idle first. */
 #include "plan/list/list.h"
 
 struct flb {
@@ -7,12 +8,14 @@ struct flb {
     struct ready ready;
     double latency, seconds_per_byte;
     bool *placed;
-    uint32_t *home;   /* per ready task: the node its last message comes from; NONE: it may go anywhere */
-    double *last;     /* per ready task: when its last message is everywhere */
-    double *at_home;  /* per ready task: when its data is on that node */
-    double *idle;     /* per node: end of the last task on its earliest free core; INFINITY: down */
-    struct heap *stay_data, *stay_last; /* per node: the tasks at home there, by at_home and by last */
-    struct heap anywhere;               /* by last */
+    uint32_t
+        *home; /* per ready task: the node its last message comes from; NONE: it may go anywhere */
+    double *last;    /* per ready task: when its last message is everywhere */
+    double *at_home; /* per ready task: when its data is on that node */
+    double *idle;    /* per node: end of the last task on its earliest free core; INFINITY: down */
+    struct heap *stay_data,
+        *stay_last;       /* per node: the tasks at home there, by at_home and by last */
+    struct heap anywhere; /* by last */
 };
 
 static void add_ready(struct flb *f, uint32_t task)
@@ -32,8 +35,7 @@ static void add_ready(struct flb *f, uint32_t task)
     }
     f->last[task] = last;
     f->home[task] = NONE;
-    if (home != NONE && last > f->idle[home] &&
-        costs_time(f->l.costs, task, home) < INFINITY) {
+    if (home != NONE && last > f->idle[home] && costs_time(f->l.costs, task, home) < INFINITY) {
         f->home[task] = home;
         f->at_home[task] = schedule_ready(f->l.s, task, home);
         heap_push(&f->stay_data[home], f->at_home[task], task);
@@ -43,7 +45,8 @@ static void add_ready(struct flb *f, uint32_t task)
     }
 }
 
-/* The node is busy until later now: tasks whose messages are everywhere by then have no reason to stay. */
+/* The node is busy until later now: tasks whose messages are everywhere by then have no reason to
+ * stay. */
 static void node_changed(struct flb *f, uint32_t node)
 {
     f->idle[node] = schedule_available(f->l.s, node);

@@ -7,8 +7,9 @@ struct hcpt {
     bool *listed;
     uint32_t *order, count;
     ARRAY(uint32_t) stack;
-    uint32_t *next_edge; /* per task: its predecessors are sorted by latest start; how many are done */
-    uint32_t *parents;   /* the predecessors of all tasks, each run sorted by (latest start, index) */
+    uint32_t
+        *next_edge; /* per task: its predecessors are sorted by latest start; how many are done */
+    uint32_t *parents; /* the predecessors of all tasks, each run sorted by (latest start, index) */
 };
 
 static int compare_parents(const void *a, const void *b, void *context)
@@ -20,7 +21,8 @@ static int compare_parents(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* List the task after all its unlisted ancestors, of each task's parents the one that has to start first. */
+/* List the task after all its unlisted ancestors, of each task's parents the one that has to start
+ * first. */
 static void list_with_ancestors(struct hcpt *h, uint32_t task)
 {
     if (h->listed[task])

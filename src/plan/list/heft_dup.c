@@ -1,4 +1,5 @@
-/* HEFT with duplication: a task may bring copies of late predecessors onto its node, as long as each makes it end sooner. */
+/* HEFT with duplication: a task may bring copies of late predecessors onto its node, as long as
+ * each makes it end sooner. */
 #include "plan/list/list.h"
 
 struct duplicator {
@@ -7,15 +8,15 @@ struct duplicator {
     ARRAY(uint32_t) copied, best_copied;
 };
 
-/* The predecessor whose data reaches the node last; NONE when that is no message or the task may not be copied. */
+/* The predecessor whose data reaches the node last; NONE when that is no message or the task may
+ * not be copied. */
 static uint32_t critical_parent(const struct duplicator *d, uint32_t task, uint32_t node)
 {
     const struct workflow *w = d->l.w;
     uint32_t last = NONE;
     double latest = 0;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-        double there =
-            schedule_arrival(d->l.s, w->pred_task[e], w->pred_object[e], node);
+        double there = schedule_arrival(d->l.s, w->pred_task[e], w->pred_object[e], node);
         if (there > latest) {
             latest = there;
             last = w->pred_task[e];
@@ -26,14 +27,14 @@ static uint32_t critical_parent(const struct duplicator *d, uint32_t task, uint3
     return last;
 }
 
-/* The earliest slot of the task on the node with the help of copies, which are listed in d->copied. Leaves no trace. */
+/* The earliest slot of the task on the node with the help of copies, which are listed in d->copied.
+ * Leaves no trace. */
 static struct slot slot_with_copies(struct duplicator *d, uint32_t task, uint32_t node)
 {
     struct schedule *s = d->l.s;
     d->copied.n = 0;
     struct slot slot = schedule_earliest(s, task, node);
-    if (!(costs_time(d->l.costs, task, node) < INFINITY) ||
-        critical_parent(d, task, node) == NONE)
+    if (!(costs_time(d->l.costs, task, node) < INFINITY) || critical_parent(d, task, node) == NONE)
         return slot;
     schedule_try(s);
     for (;;) {

@@ -89,7 +89,8 @@ const struct planner planner_met = {
     .family = "list",
     .summary = "minimum execution time: the next task to the node that runs it fastest",
     .paper = ARMSTRONG,
-    .tie_rule = "tasks in topological order; equal times: the node where it ends first, then lowest",
+    .tie_rule =
+        "tasks in topological order; equal times: the node where it ends first, then lowest",
     .accepts = ACCEPTS_DAG,
     .run = run_met,
 };

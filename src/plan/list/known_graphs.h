@@ -1,5 +1,5 @@
-/* Graphs of the literature, as test data: the graph of the HEFT paper, the one of the PEFT paper, and the HEFT paper's edges with
- * the works and speeds of a test of dslab-dag. */
+/* Graphs of the literature, as test data: the graph of the HEFT paper, the one of the PEFT paper,
+ * and the HEFT paper's edges with the works and speeds of a test of dslab-dag. */
 #pragma once
 #include "model/builder.h"
 #include "model/platform.h"
@@ -10,12 +10,13 @@ struct known_edge {
     double size;
 };
 
-static const struct known_edge heft_edges[] = {
-    {1, 2, 18}, {1, 3, 12}, {1, 4, 9},  {1, 5, 11}, {1, 6, 14},  {2, 8, 19},  {2, 9, 16}, {3, 7, 23},
-    {4, 8, 27}, {4, 9, 23}, {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
+static const struct known_edge heft_edges[] = {{1, 2, 18},  {1, 3, 12},  {1, 4, 9},  {1, 5, 11},
+                                               {1, 6, 14},  {2, 8, 19},  {2, 9, 16}, {3, 7, 23},
+                                               {4, 8, 27},  {4, 9, 23},  {5, 9, 13}, {6, 8, 15},
+                                               {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
 
-static const double heft_times[10][3] = {{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17},
-                                         {12, 13, 10}, {13, 16, 9}, {7, 15, 11},  {5, 11, 14},
+static const double heft_times[10][3] = {{14, 16, 9},  {13, 19, 18}, {11, 13, 19}, {13, 8, 17},
+                                         {12, 13, 10}, {13, 16, 9},  {7, 15, 11},  {5, 11, 14},
                                          {18, 12, 20}, {21, 7, 16}};
 
 static const struct known_edge peft_edges[] = {
@@ -31,9 +32,8 @@ static const double peft_oct[10][3] = {{64, 68, 86}, {42, 39, 42}, {27, 41, 43},
                                        {28, 37, 28}, {42, 39, 44}, {13, 16, 22}, {13, 16, 33},
                                        {13, 16, 20}, {0, 0, 0}};
 
-static const double heft_upward[10] = {108,           77,            80,            80,
-                                       69,            63 + 1 / 3.0,  42 + 2 / 3.0,  35 + 2 / 3.0,
-                                       44 + 1 / 3.0,  14 + 2 / 3.0};
+static const double heft_upward[10] = {
+    108, 77, 80, 80, 69, 63 + 1 / 3.0, 42 + 2 / 3.0, 35 + 2 / 3.0, 44 + 1 / 3.0, 14 + 2 / 3.0};
 
 static const double dslab_work[10] = {64, 76, 52, 32, 56, 64, 60, 44, 48, 28};
 static const double dslab_speed[4] = {1, 2, 4, 4};
@@ -55,7 +55,8 @@ static inline struct workflow *known_workflow(const struct known_edge *edges, si
         }
     }
     for (size_t e = 0; e < nedges; e++)
-        builder_data_edge(b, (uint32_t)edges[e].from - 1, (uint32_t)edges[e].to - 1, edges[e].size, 0);
+        builder_data_edge(b, (uint32_t)edges[e].from - 1, (uint32_t)edges[e].to - 1, edges[e].size,
+                          0);
     struct error err = {0};
     return builder_finish(b, &err);
 }

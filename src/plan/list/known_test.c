@@ -78,8 +78,9 @@ static void test_dslab_graph(void)
     struct platform *p = known_platform(4, dslab_speed);
     is_dbl(makespan("heft", w, p), 98, 1e-9, "dslab test_4: heft");
     is_dbl(makespan("lookahead", w, p), 94, 1e-9, "dslab test_4: lookahead");
-    /* dslab states 96 for DLS: its static levels contain communication, and ties go to the higher level. Sih and Lee's levels
-     * are median times only, as are ours; with the lowest task winning ties that gives 95 here. (Computed by hand both ways.) */
+    /* dslab states 96 for DLS: its static levels contain communication, and ties go to the higher
+     * level. Sih and Lee's levels are median times only, as are ours; with the lowest task winning
+     * ties that gives 95 here. (Computed by hand both ways.) */
     is_dbl(makespan("dls", w, p), 95, 1e-9, "dslab test_4: dls, static levels as published");
     is_dbl(makespan("peft", w, p), 95, 1e-9, "dslab test_4: peft");
     all("dslab", w, p);

@@ -1,7 +1,9 @@
-/* HLFET, MCP and the algorithm of Wu and Gajski: an order from the levels of the graph, then one look at the nodes. */
+/* HLFET, MCP and the algorithm of Wu and Gajski: an order from the levels of the graph, then one
+ * look at the nodes. */
 #include "plan/list/list.h"
 
-/* After the last task of a core: where it ends first (HLFET), or where it starts first (Wu and Gajski). */
+/* After the last task of a core: where it ends first (HLFET), or where it starts first (Wu and
+ * Gajski). */
 static struct slot append_best(struct list *l, uint32_t task, bool by_start)
 {
     struct slot best = {.start = INFINITY, .finish = INFINITY};
@@ -50,8 +52,9 @@ static struct plan *run_wu_gajski(const struct plan_request *request, struct err
 
 /* ---- MCP ---- */
 
-/* MCP orders tasks by the sorted list of latest starts of the task and all its descendants. Lists of all descendants would
- * take n^2 room; the first few entries decide nearly always, and those can be merged from the children's. */
+/* MCP orders tasks by the sorted list of latest starts of the task and all its descendants. Lists
+ * of all descendants would take n^2 room; the first few entries decide nearly always, and those can
+ * be merged from the children's. */
 enum { MCP_LIST = 16 };
 
 struct mcp {
@@ -103,7 +106,7 @@ static int compare_mcp(const void *a, const void *b, void *context)
 
 static uint32_t *mcp_order(const struct workflow *w, const double *level)
 {
-    struct mcp m = {w, level, mem_new(uint32_t, (size_t)w->ntasks *MCP_LIST),
+    struct mcp m = {w, level, mem_new(uint32_t, (size_t)w->ntasks * MCP_LIST),
                     mem_new(uint8_t, w->ntasks), mem_new(uint32_t, w->ntasks)};
     uint32_t *order = mem_new(uint32_t, w->ntasks);
     for (uint32_t i = w->ntasks; i-- > 0;) {

@@ -1,4 +1,5 @@
-/* What the list planners share: one planning run from request to plan, ranks, orders, and the set of ready tasks. */
+/* What the list planners share: one planning run from request to plan, ranks, orders, and the set
+ * of ready tasks. */
 #pragma once
 #include "base/heap.h"
 #include "plan/list/schedule.h"
@@ -32,7 +33,8 @@ double *rank_upward(const struct costs *c, const double *times);
 double *rank_downward(const struct costs *c, const double *times);
 /* Static level: as the upward rank, communication free. */
 double *rank_static(const struct costs *c, const double *times);
-/* All tasks by falling rank; ties: first in topological order. Where ranks do not grow along edges this is a topological order. */
+/* All tasks by falling rank; ties: first in topological order. Where ranks do not grow along edges
+ * this is a topological order. */
 uint32_t *rank_order(const struct workflow *w, const double *rank);
 /* The same by rising key. */
 uint32_t *rank_order_rising(const struct workflow *w, const double *key);
@@ -41,8 +43,9 @@ uint32_t *rank_order_rising(const struct workflow *w, const double *key);
 
 struct ready {
     const struct workflow *w;
-    uint32_t *missing;     /* per task: edges from tasks that are not placed */
-    ARRAY(uint32_t) fresh; /* became ready since the caller last emptied it; at first: the sources */
+    uint32_t *missing; /* per task: edges from tasks that are not placed */
+    ARRAY(uint32_t)
+    fresh; /* became ready since the caller last emptied it; at first: the sources */
 };
 
 void ready_init(struct ready *r, const struct workflow *w);

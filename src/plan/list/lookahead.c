@@ -1,4 +1,5 @@
-/* HEFT with look-ahead: a task goes where its children, placed right after it as HEFT would, end first. */
+/* HEFT with look-ahead: a task goes where its children, placed right after it as HEFT would, end
+ * first. */
 #include "plan/list/list.h"
 
 /* The children of a task, once each, by falling rank. */
@@ -19,7 +20,8 @@ static void collect_children(const struct list *l, uint32_t task, const uint32_t
     }
 }
 
-static struct slot best_slot(struct list *l, uint32_t task, const uint32_t *children, uint32_t count)
+static struct slot best_slot(struct list *l, uint32_t task, const uint32_t *children,
+                             uint32_t count)
 {
     if (!count)
         return schedule_best(l->s, task);
@@ -75,9 +77,11 @@ const struct planner planner_lookahead = {
     .family = "list",
     .summary = "HEFT with one-level look-ahead: the node from which the task's children, placed as "
                "HEFT would, end first",
-    .paper = "L. F. Bittencourt, R. Sakellariou, E. R. M. Madeira: DAG scheduling using a lookahead "
-             "variant of the heterogeneous earliest finish time algorithm. PDP 2010",
-    .tie_rule = "equal ranks: first in topological order; equal ends of the last child: lowest node",
+    .paper =
+        "L. F. Bittencourt, R. Sakellariou, E. R. M. Madeira: DAG scheduling using a lookahead "
+        "variant of the heterogeneous earliest finish time algorithm. PDP 2010",
+    .tie_rule =
+        "equal ranks: first in topological order; equal ends of the last child: lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
     .run = run_lookahead,
 };

@@ -1,4 +1,5 @@
-/* PEFT: HEFT with a table that foresees what the rest of the graph will cost after each choice of node. */
+/* PEFT: HEFT with a table that foresees what the rest of the graph will cost after each choice of
+ * node. */
 #include "plan/list/peft.h"
 
 double *peft_table(const struct costs *c)
@@ -17,8 +18,9 @@ double *peft_table(const struct costs *c)
             uint32_t child = w->succ_task[e], object = w->succ_object[e];
             const double *below = table + (size_t)child * nnodes;
             double talk = object == NONE ? 0 : latency + w->size[object] * seconds_per_byte;
-            /* min over nodes of (OCT + time + talk unless it is this node): staying is never dearer for that node itself,
-             * so the least over all nodes plus talk, or staying, is the minimum. */
+            /* min over nodes of (OCT + time + talk unless it is this node): staying is never dearer
+             * for that node itself, so the least over all nodes plus talk, or staying, is the
+             * minimum. */
             double least = INFINITY;
             for (uint32_t n = 0; n < nnodes; n++)
                 least = fmin(least, below[n] + costs_time(c, child, n));

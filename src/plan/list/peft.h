@@ -1,4 +1,5 @@
-/* The optimistic cost table of PEFT: ntasks rows of nnodes seconds; the caller frees. O(edges x nodes). */
+/* The optimistic cost table of PEFT: ntasks rows of nnodes seconds; the caller frees. O(edges x
+ * nodes). */
 #pragma once
 #include "plan/list/list.h"
 

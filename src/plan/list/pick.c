@@ -68,7 +68,8 @@ static void rising_push(struct rising *r, const struct picker *picker, struct ca
         heap_push(&r->waiting, candidate.choice.settled, candidate.task);
 }
 
-/* The first of `open` that is still first when asked again, unless its bound is beyond `flat`, which is at the floor. */
+/* The first of `open` that is still first when asked again, unless its bound is beyond `flat`,
+ * which is at the floor. */
 static bool pick_open(struct list *l, const struct picker *picker, struct rising *r, uint32_t step,
                       const struct candidate *flat, struct candidate *picked)
 {
@@ -124,8 +125,8 @@ static struct candidate pick_from_set(struct list *l, const struct picker *picke
     size_t best = 0;
     for (size_t i = 0; i < c->all.n; i++) {
         struct candidate *one = &c->all.at[i];
-        if (one->step != step && (all_change || one->choice.slot.node == changed ||
-                                  one->choice.next_node == changed))
+        if (one->step != step &&
+            (all_change || one->choice.slot.node == changed || one->choice.next_node == changed))
             *one = evaluate(l, picker, one->task, step);
         if (precedes(one, &c->all.at[best]))
             best = i;
@@ -153,9 +154,8 @@ bool pick_all(struct list *l, const struct picker *picker, struct error *err)
                 array_push(&candidates.all, fresh);
         }
         ready.fresh.n = 0;
-        struct candidate picked = use_heap
-                                      ? pick_rising(l, picker, &rising, step)
-                                      : pick_from_set(l, picker, &candidates, step, changed);
+        struct candidate picked = use_heap ? pick_rising(l, picker, &rising, step)
+                                           : pick_from_set(l, picker, &candidates, step, changed);
         good = list_place(l, picked.task, picked.choice.slot, err);
         changed = picked.choice.slot.node;
         ready_done(&ready, picked.task);

@@ -79,8 +79,8 @@ static double channel_find(const struct ports *p, uint32_t node, double ready, d
         return ready;
     double best = INFINITY;
     for (uint32_t c = 0; c < p->limit; c++) {
-        double start = timeline_find(&p->store, &p->channel[(size_t)node * p->limit + c], ready,
-                                     duration);
+        double start =
+            timeline_find(&p->store, &p->channel[(size_t)node * p->limit + c], ready, duration);
         if (start < best) {
             best = start;
             *channel = c;
@@ -96,8 +96,8 @@ struct ports_slot ports_find(struct ports *p, uint32_t a, uint32_t b, double rea
     struct ports_slot slot = {.start = ready};
     if (duration > 0 && duration < INFINITY) {
         /* With one channel a node talks to one partner at a time anyway. */
-        const struct timeline *pair =
-            p->limit != 1 ? &p->pairs.at[pair_line(p, a, b)] : NULL;
+        uint32_t line = p->limit != 1 ? pair_line(p, a, b) : 0; /* may move the pairs */
+        const struct timeline *pair = p->limit != 1 ? &p->pairs.at[line] : NULL;
         for (double before = -1; slot.start > before;) {
             before = slot.start;
             slot.start = channel_find(p, a, slot.start, duration, &slot.from_channel);
@@ -138,8 +138,8 @@ void ports_rollback(struct ports *p, size_t mark)
     uint32_t channels = p->nnodes * p->limit;
     while (p->journal.n > mark) {
         struct ports_booking last = array_pop(&p->journal);
-        struct timeline *t = last.line < channels ? &p->channel[last.line]
-                                                  : &p->pairs.at[last.line - channels];
+        struct timeline *t =
+            last.line < channels ? &p->channel[last.line] : &p->pairs.at[last.line - channels];
         timeline_unbook(&p->store, t, &last.done);
     }
 }

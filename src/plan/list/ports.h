@@ -1,5 +1,6 @@
-/* Booking of transfers on a platform with a port limit: every node has k channels that serve sending and receiving alike; a
- * transfer holds one channel at each end, and the pair of nodes for itself, from start to finish. Gaps are filled.
+/* Booking of transfers on a platform with a port limit: every node has k channels that serve
+ * sending and receiving alike; a transfer holds one channel at each end, and the pair of nodes for
+ * itself, from start to finish. Gaps are filled.
  *
  * Bookings can be taken back to a mark, which is how estimates leave no trace. */
 #pragma once

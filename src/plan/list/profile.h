@@ -1,4 +1,5 @@
-/* How much of a node's memory is taken, over time: a step function. Kept only for nodes whose memory can run short. */
+/* How much of a node's memory is taken, over time: a step function. Kept only for nodes whose
+ * memory can run short. */
 #pragma once
 #include "base/array.h"
 
@@ -11,8 +12,8 @@ struct profile {
 };
 
 void profile_free(struct profile *p);
-/* The earliest time >= ready from which `amount` fits under `limit` for `duration`. amount must not exceed the limit.
- * O(log steps + steps passed over). */
+/* The earliest time >= ready from which `amount` fits under `limit` for `duration`. amount must not
+ * exceed the limit. O(log steps + steps passed over). */
 double profile_find(const struct profile *p, double limit, double ready, double duration,
                     double amount);
 /* Take `amount` from start to finish; a negative one gives it back. */

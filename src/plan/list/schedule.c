@@ -24,8 +24,9 @@ struct need {
     uint32_t object, source;
 };
 
-/* When the data of one task is where. On a uniform network without copies two numbers say it: every node waits for `top`, but
- * the node it comes from only for `second`; nobody starts before `floor`, the last predecessor's end. */
+/* When the data of one task is where. On a uniform network without copies two numbers say it: every
+ * node waits for `top`, but the node it comes from only for `second`; nobody starts before `floor`,
+ * the last predecessor's end. */
 struct arrival {
     uint32_t task;
     uint64_t version; /* of the schedule it was computed for; 0: nothing */
@@ -49,8 +50,8 @@ struct schedule {
     uint32_t *core_off;     /* nnodes + 1: the node's timelines */
     struct timeline *lines; /* one a core */
     struct timeline_store store;
-    double *least;            /* per node: the shortest time of any task */
-    struct profile **memory;  /* per node; NULL: memory cannot run short there */
+    double *least;           /* per node: the shortest time of any task */
+    struct profile **memory; /* per node; NULL: memory cannot run short there */
 
     /* what is placed */
     ARRAY(struct copy) copies;
@@ -58,6 +59,7 @@ struct schedule {
     uint64_t version;
     struct arrival arrival;
     double *row;
+    double *bound; /* per node, scratch of schedule_best() */
 
     /* port mode */
     bool limited;
@@ -74,7 +76,8 @@ struct schedule {
     double makespan_before;
 };
 
-/* The shortest time of any task on each node: shorter gaps are useless. Slightly less, for rounding. */
+/* The shortest time of any task on each node: shorter gaps are useless. Slightly less, for
+ * rounding. */
 static void fill_least(struct schedule *s)
 {
     const struct workflow *w = s->w;
@@ -122,6 +125,7 @@ struct schedule *schedule_new(const struct costs *costs)
     s->least = mem_new(double, nnodes);
     s->memory = mem_new_zero(struct profile *, nnodes);
     s->row = mem_new(double, nnodes);
+    s->bound = mem_new(double, nnodes);
     fill_least(s);
     fill_memory(s);
     s->limited = s->p->ports > 0;
@@ -148,6 +152,7 @@ void schedule_free(struct schedule *s)
         }
     free(s->memory);
     free(s->row);
+    free(s->bound);
     array_free(&s->copies);
     if (s->limited)
         ports_free(&s->ports);
@@ -278,8 +283,8 @@ static int compare_needs(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Port mode: book the transfers that bring the task's data to the node, those that can leave first first (ties: lowest object);
- * returns when all is there. Without `keep` nothing remains booked. */
+/* Port mode: book the transfers that bring the task's data to the node, those that can leave first
+ * first (ties: lowest object); returns when all is there. Without `keep` nothing remains booked. */
 static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool keep)
 {
     const struct workflow *w = s->w;
@@ -313,8 +318,7 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
         else if (source == NONE)
             return INFINITY;
         else
-            array_push(&s->needs,
-                       (struct need){s->copies.at[source].finish, object, source});
+            array_push(&s->needs, (struct need){s->copies.at[source].finish, object, source});
     }
     if (s->needs.n > 1)
         qsort(s->needs.at, s->needs.n, sizeof *s->needs.at, compare_needs);
@@ -330,9 +334,9 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
         ports_book(&s->ports, from, node, &slot);
         if (!keep)
             continue;
-        array_push(&s->deliveries, (struct delivery){need->object, from, node,
-                                                     s->delivered[need->object], need->source,
-                                                     slot.start, slot.finish});
+        array_push(&s->deliveries,
+                   (struct delivery){need->object, from, node, s->delivered[need->object],
+                                     need->source, slot.start, slot.finish});
         s->delivered[need->object] = (uint32_t)s->deliveries.n - 1;
     }
     if (!keep)
@@ -365,8 +369,8 @@ static struct slot find_cores(const struct schedule *s, uint32_t task, uint32_t 
                     start = start > line->tail ? start : line->tail;
             }
             if (memory)
-                start = profile_find(memory, s->p->memory[node], start, seconds,
-                                     s->w->memory[task]);
+                start =
+                    profile_find(memory, s->p->memory[node], start, seconds, s->w->memory[task]);
             if (wanted == 1 && !memory)
                 break;
         }
@@ -421,17 +425,46 @@ struct slot schedule_append(struct schedule *s, uint32_t task, uint32_t node)
     return estimate(s, task, node, false);
 }
 
+/* schedule_best() with ports: booking all inputs to ask one node is dear, so the contention-free
+ * end, which can only be exceeded, decides who is asked; the most promising node first. */
+static struct slot best_limited(struct schedule *s, uint32_t task)
+{
+    struct slot best = {.finish = INFINITY, .start = INFINITY, .node = NONE};
+    double least = INFINITY;
+    uint32_t promising = NONE;
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        double seconds = costs_time(s->costs, task, n);
+        s->bound[n] = find_cores(s, task, n, arrival_at(s, n), seconds, true).finish;
+        if (s->bound[n] < least) {
+            least = s->bound[n];
+            promising = n;
+        }
+    }
+    if (promising == NONE)
+        return best;
+    best = schedule_earliest(s, task, promising);
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        bool hopeless = s->bound[n] > best.finish || (s->bound[n] == best.finish && n > best.node);
+        if (n == promising || hopeless || !(s->bound[n] < INFINITY))
+            continue;
+        struct slot slot = schedule_earliest(s, task, n);
+        if (slot.finish < best.finish || (slot.finish == best.finish && n < best.node))
+            best = slot;
+    }
+    return best;
+}
+
 struct slot schedule_best(struct schedule *s, uint32_t task)
 {
     struct slot best = {.finish = INFINITY, .start = INFINITY};
     compute_arrival(s, task);
+    if (s->limited)
+        return best_limited(s, task);
     for (uint32_t n = 0; n < s->p->nnodes; n++) {
         double seconds = costs_time(s->costs, task, n), ready = arrival_at(s, n);
-        if (!(ready + seconds < best.finish)) /* contention only makes it later */
+        if (!(ready + seconds < best.finish))
             continue;
         struct slot slot = find_cores(s, task, n, ready, seconds, true);
-        if (s->limited && slot.finish < best.finish)
-            slot = find_cores(s, task, n, book_inputs(s, task, n, false), seconds, true);
         if (slot.finish < best.finish)
             best = slot;
     }
@@ -572,8 +605,9 @@ double schedule_makespan(const struct schedule *s)
 
 /* ---- the plan ---- */
 
-/* The copy of `producer` (of those in `used`; NULL: all) that serves a task that starts at `start` on `node`: one on that node
- * that ends in time, else the one whose object is there first; ties: the lowest copy. */
+/* The copy of `producer` (of those in `used`; NULL: all) that serves a task that starts at `start`
+ * on `node`: one on that node that ends in time, else the one whose object is there first; ties:
+ * the lowest copy. */
 static uint32_t serving_copy(const struct schedule *s, const bool *used, uint32_t producer,
                              uint32_t object, uint32_t node, double start)
 {
@@ -596,7 +630,8 @@ static uint32_t serving_copy(const struct schedule *s, const bool *used, uint32_
     return serving;
 }
 
-/* Copies and deliveries that somebody needs: a copy of every last task, and backwards what feeds them. */
+/* Copies and deliveries that somebody needs: a copy of every last task, and backwards what feeds
+ * them. */
 static void mark_used(const struct schedule *s, bool *used, bool *used_delivery)
 {
     const struct workflow *w = s->w;
@@ -640,8 +675,8 @@ static void add_transfers(const struct schedule *s, const bool *used, struct pla
                     continue;
                 const struct copy *from = &s->copies.at[producer];
                 if (used)
-                    from = &s->copies.at[serving_copy(s, used, producer, o, copy->node,
-                                                      copy->start)];
+                    from =
+                        &s->copies.at[serving_copy(s, used, producer, o, copy->node, copy->start)];
                 if (from->node == copy->node)
                     continue;
                 sent[copy->node] = o + 1;

@@ -1,4 +1,5 @@
-/* The schedule under construction against one that looks at every interval, and its promise that trying leaves no trace. */
+/* The schedule under construction against one that looks at every interval, and its promise that
+ * trying leaves no trace. */
 #include "base/rng.h"
 #include "model/builder.h"
 #include "plan/list/schedule.h"
@@ -74,8 +75,8 @@ static struct slot naive_slot(const struct naive *x, uint32_t task, uint32_t nod
         bool idle = at < best;
         for (uint32_t k = 0; idle && k < x->count; k++) {
             uint32_t other = x->placed[k];
-            idle = x->node[other] != node || x->finish[other] <= at ||
-                   x->start[other] >= at + seconds;
+            idle =
+                x->node[other] != node || x->finish[other] <= at || x->start[other] >= at + seconds;
         }
         if (idle)
             best = at;
@@ -152,8 +153,7 @@ static void test_no_trace(uint32_t ports, uint64_t seed)
                                schedule_earliest(s, w->topo[k], (uint32_t)rng_below(&rng, NODES)));
             for (uint32_t n = 0; n < NODES; n++)
                 if (!schedule_has_copy(s, w->topo[i - 1], n))
-                    schedule_duplicate(s, w->topo[i - 1],
-                                       schedule_earliest(s, w->topo[i - 1], n));
+                    schedule_duplicate(s, w->topo[i - 1], schedule_earliest(s, w->topo[i - 1], n));
             schedule_undo(s);
             differ += before != fingerprint(s) || schedule_is_placed(s, w->topo[i]);
         }

@@ -2,7 +2,8 @@
 #include "base/rng.h"
 #include "plan/list/list.h"
 
-/* The node that would take the least time for all; if none can run all tasks, the one that can run most. */
+/* The node that would take the least time for all; if none can run all tasks, the one that can run
+ * most. */
 static uint32_t fastest_node(const struct list *l)
 {
     uint32_t best = 0, best_missing = UINT32_MAX;
@@ -121,7 +122,8 @@ const struct planner planner_fastest = {
 const struct planner planner_roundrobin = {
     .name = "roundrobin",
     .family = "list",
-    .summary = "tasks in topological order to the nodes in turn, skipping nodes that cannot run them",
+    .summary =
+        "tasks in topological order to the nodes in turn, skipping nodes that cannot run them",
     .paper = "a yardstick: balance without any knowledge",
     .tie_rule = "none needed",
     .accepts = ACCEPTS_DAG,

@@ -67,7 +67,8 @@ static uint32_t entries_until(const struct timeline_page *p, double time)
 }
 
 /* From path->page[level] down to a leaf, always the first or always the last entry. */
-static void go_down(const struct timeline_store *store, struct path *path, uint32_t level, bool last)
+static void go_down(const struct timeline_store *store, struct path *path, uint32_t level,
+                    bool last)
 {
     const struct timeline_page *p = &store->pages.at[path->page[level]];
     while (!p->leaf) {
@@ -79,7 +80,8 @@ static void go_down(const struct timeline_store *store, struct path *path, uint3
     path->depth = level;
 }
 
-/* To the leaf where a gap of this start belongs; its index may be one before the first (UINT32_MAX) when all start later. */
+/* To the leaf where a gap of this start belongs; its index may be one before the first (UINT32_MAX)
+ * when all start later. */
 static void descend(const struct timeline_store *store, const struct timeline *t, double start,
                     struct path *path)
 {
@@ -99,8 +101,9 @@ static void descend(const struct timeline_store *store, const struct timeline *t
     }
 }
 
-/* To the last gap that starts at or before `time`; false: there is none. Taking back a booking joins gaps across pages, so that
- * a gap may stand in the page before the one its time points to. */
+/* To the last gap that starts at or before `time`; false: there is none. Taking back a booking
+ * joins gaps across pages, so that a gap may stand in the page before the one its time points to.
+ */
 static bool locate(const struct timeline_store *store, const struct timeline *t, double time,
                    struct path *path)
 {
@@ -178,8 +181,7 @@ static void refresh(struct timeline_store *store, struct timeline *t, const stru
 {
     for (uint32_t level = path->depth; level > 0; level--) {
         struct timeline_page *above = &store->pages.at[path->page[level - 1]];
-        above->value[path->index[level - 1]] =
-            page_longest(&store->pages.at[path->page[level]]);
+        above->value[path->index[level - 1]] = page_longest(&store->pages.at[path->page[level]]);
     }
     t->longest = t->root == NO_PAGE ? -1 : page_longest(&store->pages.at[t->root]);
 }
@@ -228,7 +230,8 @@ static void insert_gap(struct timeline_store *store, struct timeline *t, double 
         t->root = page_new(store, true);
     struct path path;
     descend(store, t, start, &path);
-    /* Split full pages from the leaf up. Gaps mostly come in order of time, so a page that overflows at its end keeps nearly all. */
+    /* Split full pages from the leaf up. Gaps mostly come in order of time, so a page that
+     * overflows at its end keeps nearly all. */
     double key = start, value = end;
     uint32_t child = 0, level = path.depth, at = path.index[level] + 1;
     for (;;) {
@@ -237,8 +240,10 @@ static void insert_gap(struct timeline_store *store, struct timeline *t, double 
             page_insert(&store->pages.at[id], at, key, value, child);
             path.depth = level;
             path.index[level] = at;
-            if (level && store->pages.at[id].start[0] < store->pages.at[path.page[level - 1]].start[path.index[level - 1]])
-                store->pages.at[path.page[level - 1]].start[path.index[level - 1]] = store->pages.at[id].start[0];
+            if (level && store->pages.at[id].start[0] <
+                             store->pages.at[path.page[level - 1]].start[path.index[level - 1]])
+                store->pages.at[path.page[level - 1]].start[path.index[level - 1]] =
+                    store->pages.at[id].start[0];
             refresh(store, t, &path);
             return;
         }
@@ -316,7 +321,8 @@ static bool worth_keeping(const struct timeline *t, double start, double end)
     return end - start >= t->least;
 }
 
-/* Something that takes no time splits a gap into two that touch; the point between them must not become a third. */
+/* Something that takes no time splits a gap into two that touch; the point between them must not
+ * become a third. */
 static bool gap_starts_at(const struct timeline_store *store, const struct timeline *t, double time)
 {
     struct path path;

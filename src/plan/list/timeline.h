@@ -1,9 +1,10 @@
 /* What is idle on one core or channel: the gaps between bookings, and the time after the last one.
  *
- * The gaps stand in a small B+-tree, sorted by time; every inner entry knows the longest gap below it, so the earliest gap that
- * is long enough after a given time is found in O(log gaps). Booking after the last gap costs O(1) but for the gap it leaves.
- * Gaps shorter than `least` can serve nobody and are not kept; with `least` 0 even the point between two bookings is kept,
- * because a task that takes no time may happen there.
+ * The gaps stand in a small B+-tree, sorted by time; every inner entry knows the longest gap below
+ * it, so the earliest gap that is long enough after a given time is found in O(log gaps). Booking
+ * after the last gap costs O(1) but for the gap it leaves. Gaps shorter than `least` can serve
+ * nobody and are not kept; with `least` 0 even the point between two bookings is kept, because a
+ * task that takes no time may happen there.
  *
  * All timelines of a schedule share one store of pages, which owns the memory. */
 #pragma once
@@ -38,13 +39,15 @@ struct timeline {
 /* What a booking did, so that it can be taken back (last booked, first taken back). */
 struct timeline_booking {
     enum { BOOKED_NOTHING, BOOKED_TAIL, BOOKED_GAP } kind;
-    bool left, right;      /* BOOKED_GAP: pieces that remained; BOOKED_TAIL: left, a gap was left behind */
-    double finish;         /* of the booking: where the right piece starts */
-    double start, end;     /* BOOKED_GAP: the gap as it was; BOOKED_TAIL: start is the old tail */
+    bool left,
+        right;     /* BOOKED_GAP: pieces that remained; BOOKED_TAIL: left, a gap was left behind */
+    double finish; /* of the booking: where the right piece starts */
+    double start, end; /* BOOKED_GAP: the gap as it was; BOOKED_TAIL: start is the old tail */
 };
 
 void timeline_store_free(struct timeline_store *store);
-void timeline_store_clear(struct timeline_store *store); /* empties it; its timelines must be initialised again */
+void timeline_store_clear(
+    struct timeline_store *store); /* empties it; its timelines must be initialised again */
 
 void timeline_init(struct timeline *t, double least);
 
@@ -54,7 +57,8 @@ double timeline_search(const struct timeline_store *store, const struct timeline
 static inline double timeline_find(const struct timeline_store *store, const struct timeline *t,
                                    double ready, double duration)
 {
-    /* Nearly always the answer is behind everything. The slack covers the rounding of end - start. */
+    /* Nearly always the answer is behind everything. The slack covers the rounding of end - start.
+     */
     if (ready > t->gaps_end || t->longest + t->tail * 4 * DBL_EPSILON < duration)
         return ready > t->tail ? ready : t->tail;
     return timeline_search(store, t, ready, duration);

@@ -37,7 +37,8 @@ static void naive_book(struct naive *x, double start, double finish)
     x->busy.at[i] = (struct interval){start, finish};
 }
 
-/* Durations: whole numbers (many exact fits) or fractions (rounding). `zeros`: some take no time. */
+/* Durations: whole numbers (many exact fits) or fractions (rounding). `zeros`: some take no time.
+ */
 static double duration_of(struct rng *rng, bool whole, bool zeros)
 {
     if (zeros && rng_below(rng, 4) == 0)
@@ -87,8 +88,8 @@ static void test_take_back(bool zeros, uint64_t seed)
     for (int round = 0; round < 60; round++) {
         for (int i = 0; i < 20; i++) {
             double duration = duration_of(&rng, true, zeros);
-            double start = timeline_find(&store, &line, rng_uniform(&rng, 0, 40 * (round + 1)),
-                                         duration);
+            double start =
+                timeline_find(&store, &line, rng_uniform(&rng, 0, 40 * (round + 1)), duration);
             timeline_book(&store, &line, start, start + duration);
         }
         double reach = 50 * (round + 1);

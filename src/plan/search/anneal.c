@@ -239,6 +239,8 @@ static bool stop_now(struct pace *pace, double fraction)
         return true;
     if (pace->made % pace->check)
         return false;
+    if (limits->stop && atomic_load_explicit(limits->stop, memory_order_relaxed))
+        return true;
     if (isinf(limits->deadline) && !limits->progress)
         return false;
     double now = clock_seconds();
@@ -247,7 +249,11 @@ static bool stop_now(struct pace *pace, double fraction)
     if (limits->progress && now - pace->told > 0.25) {
         pace->told = now;
         double done = limits->told_from + (limits->told_to - limits->told_from) * fraction;
-        return !progress_tell(limits->progress, done, "local search");
+        if (progress_tell(limits->progress, done, "local search"))
+            return false;
+        if (limits->stop)
+            atomic_store(limits->stop, true);
+        return true;
     }
     return false;
 }

@@ -8,12 +8,15 @@
 #pragma once
 #include "base/progress.h"
 #include "plan/search/decoder.h"
+#include <stdatomic.h>
 
 struct anneal_limits {
     uint64_t moves;  /* 0: until `deadline` only */
     double deadline; /* on clock_seconds(); INFINITY: none, and then `moves` alone decide */
     double target;   /* stop at this makespan: it cannot be improved */
     const struct progress *progress;
+    atomic_bool *stop; /* set when the user wants to stop, and heeded by all searches that share it;
+                          may be NULL */
     double told_from, told_to; /* fractions of the whole work that this search covers */
 };
 

@@ -66,11 +66,12 @@ struct auto_run {
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
     unsigned streams, phase;
+    atomic_bool stop; /* by the user */
 };
 
-static bool done(const struct auto_run *run)
+static bool done(struct auto_run *run)
 {
-    return run->proven || run->best.makespan <= run->bound;
+    return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bound;
 }
 
 static void run_stream(void *context, size_t i)
@@ -92,6 +93,7 @@ static void search_locally(struct auto_run *run, double from, double share)
     run->limits = (struct anneal_limits){.deadline = INFINITY,
                                          .target = run->bound,
                                          .progress = run->request->progress,
+                                         .stop = &run->stop,
                                          .told_from = from,
                                          .told_to = share};
     if (run->budget.moves) {
@@ -124,7 +126,10 @@ static void search_exactly(struct auto_run *run, double from, double share)
     const struct problem *p = run->problem;
     if (done(run))
         return;
-    struct exact_limits limits = {.seconds = INFINITY};
+    struct exact_limits limits = {.seconds = INFINITY,
+                                  .progress = run->request->progress,
+                                  .told_from = from,
+                                  .told_to = share};
     if (run->budget.moves) {
         limits.states = 1 + (uint64_t)((double)run->budget.moves * (share - from));
     } else {
@@ -138,6 +143,8 @@ static void search_exactly(struct auto_run *run, double from, double share)
     run->states += result.states;
     run->bound = fmax(run->bound, result.bound);
     run->proven = result.proven;
+    if (result.interrupted)
+        atomic_store(&run->stop, true);
     if (result.plan) {
         plan_free(run->plan);
         run->plan = result.plan;

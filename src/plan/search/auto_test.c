@@ -89,6 +89,36 @@ static void budgets(void)
     fixture_free(&f);
 }
 
+static bool stop_at_once(void *context, double fraction, const char *what)
+{
+    (void)what;
+    bool sane = fraction <= 1;
+    *(int *)context += sane ? 1 : 1000;
+    return false;
+}
+
+/* Told to stop, it ends long before its budget with what it has. */
+static void stopped(void)
+{
+    struct fixture_shape shape = {.tasks = 64, .nodes = 4, .cores = 1, .density = 0.1, .ccr = 2};
+    static struct fixture f;
+    fixture_build(&f, &shape, 8);
+    int told = 0;
+    struct progress progress = {stop_at_once, &told};
+    struct option_value option = {"budget", "1000s"};
+    struct plan_request request = {.workflow = f.workflow,
+                                   .platform = f.platform,
+                                   .options = &option,
+                                   .noptions = 1,
+                                   .progress = &progress};
+    struct error err = {0};
+    struct plan *plan = planner_find("auto")->run(&request, &err);
+    ok(plan && fixture_violations(&f, plan) == 0, "stopped by the user: a valid plan");
+    ok(told < 10, "and it asks no more than %d times", told);
+    plan_free(plan);
+    fixture_free(&f);
+}
+
 /* Nothing to plan, one task, one node. */
 static void corners(void)
 {
@@ -139,6 +169,7 @@ int main(void)
     try_shape("ports", &(struct fixture_shape){.tasks = 25, .nodes = 4, .cores = 1, .ports = 1}, 4,
               "800moves");
     budgets();
+    stopped();
     corners();
     return tap_done();
 }

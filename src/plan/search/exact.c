@@ -142,24 +142,23 @@ static double cut_of(const struct problem *p, double makespan)
     return p->whole && makespan > 0 ? makespan - 1 + 1e-6 : makespan * (1 - 1e-9);
 }
 
-static bool out_of_limits(const struct exact_limits *limits, uint64_t states, double deadline,
-                          double *told)
+static bool out_of_limits(const struct exact_limits *limits, struct exact_result *result,
+                          double deadline, double *told)
 {
-    if (limits->states && states >= limits->states)
+    if (limits->states && result->states >= limits->states)
         return true;
-    if (states % 64)
+    if (result->states % 64)
         return false;
     double now = clock_seconds();
     if (now > deadline)
         return true;
     if (limits->progress && now - *told > 0.25) {
         *told = now;
-        double left = deadline - now;
-        double fraction = isfinite(left) ? 1 - left / limits->seconds : -1;
-        if (!progress_tell(limits->progress, fraction, "exact search"))
-            return true;
+        double done = isfinite(deadline) ? 1 - (deadline - now) / limits->seconds : 0;
+        double fraction = limits->told_from + (limits->told_to - limits->told_from) * done;
+        result->interrupted = !progress_tell(limits->progress, fraction, "exact search");
     }
-    return false;
+    return result->interrupted;
 }
 
 struct exact_result exact_search(const struct problem *p, struct solution *best,
@@ -188,7 +187,7 @@ struct exact_result exact_search(const struct problem *p, struct solution *best,
             exact_state_pop(s);
             continue;
         }
-        if (out_of_limits(limits, result.states, deadline, &told)) {
+        if (out_of_limits(limits, &result, deadline, &told)) {
             stopped = true;
             break;
         }

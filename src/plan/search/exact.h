@@ -47,11 +47,13 @@ struct exact_limits {
     double seconds;  /* wall time; INFINITY: none */
     uint64_t states; /* 0: none */
     const struct progress *progress;
+    double told_from, told_to; /* fractions of the whole work that this search covers */
 };
 
 struct exact_result {
     bool proven;
-    double bound; /* no schedule is shorter; the makespan itself when proven */
+    bool interrupted; /* by the user */
+    double bound;     /* no schedule is shorter; the makespan itself when proven */
     uint64_t states;
     bool improved;     /* `best` was replaced */
     struct plan *plan; /* the schedule that replaced it, contention-free, with its cores; the caller

@@ -345,12 +345,17 @@ struct mark {
     uint64_t a, b;
 };
 
-/* Sums of these do not depend on the order of the parts. */
+/* Sums of these do not depend on the order of the parts. The two words are mixed apart from each
+ * other, so that they collide together only as 128 bits do. */
+static void mark_pair(struct mark *mark, uint64_t tag, struct mark value)
+{
+    mark->a += mix(value.a + 0x9e3779b97f4a7c15u * (tag + 1));
+    mark->b += mix(mix(value.b ^ 0xd1b54a32d192ed03u) + 0xc2b2ae3d27d4eb4fu * (tag + 1));
+}
+
 static void mark_add(struct mark *mark, uint64_t tag, uint64_t value)
 {
-    uint64_t x = mix(value + 0x9e3779b97f4a7c15u * (tag + 1));
-    mark->a += x;
-    mark->b += mix(x ^ 0xd1b54a32d192ed03u);
+    mark_pair(mark, tag, (struct mark){value, value});
 }
 
 /* All that matters to the tasks still to come, which start at `now` or later. */
@@ -369,10 +374,10 @@ static struct mark state_mark(const struct exact_state *s)
         for (uint32_t c = p->core_off[v]; c < p->core_off[v + 1]; c++) {
             /* what may follow a core's last task matters as long as something can follow it at once
              */
-            uint32_t last = s->last[c];
+            uint32_t previous = s->last[c];
             uint64_t tag = p->wide ? 1000 + c - p->core_off[v] : 5;
-            if (last != NONE && s->available[c] >= now && (s->not_after[last] & ~s->done))
-                tag = 4000000000u + last;
+            if (previous != NONE && s->available[c] >= now && (s->not_after[previous] & ~s->done))
+                tag = 4000000000u + previous;
             mark_add(&node, tag, bits(fmax(now, s->available[c])));
         }
         if (s->tasks_on[v])
@@ -388,7 +393,7 @@ static struct mark state_mark(const struct exact_state *s)
                 if (p->memory_binds && s->finish[t] > now)
                     mark_add(&node, bits(p->memory[t]) | 1, bits(s->finish[t]));
             }
-        mark_add(&all, 3000000000u + s->node_class[v], node.a ^ mix(node.b));
+        mark_pair(&all, 3000000000u + s->node_class[v], node);
     }
     if (!all.a && !all.b)
         all.a = 1;

@@ -98,7 +98,8 @@ static struct plan *search(const struct plan_request *request, struct problem *p
     if (p->n <= EXACT_TASKS) {
         struct exact_limits limits = {.seconds = fmax(0, begun + seconds - clock_seconds()),
                                       .states = states,
-                                      .progress = request->progress};
+                                      .progress = request->progress,
+                                      .told_to = 1};
         result = exact_search(p, &best, &limits);
     }
     if (!ports)
