@@ -1,10 +1,11 @@
-/* The simulator's speed: plan replay from 10^4 to 10^7 tasks, the three network models, and SimGrid on the same
- * plan in the same run.
+/* The simulator's speed: plan replay from 10^4 to 10^7 tasks, the three network models, and SimGrid
+ * on the same plan in the same run.
  *
  *     bench_sim [--json FILE] [--quick] [--witness PROGRAM]
  *
- * --quick leaves out 10^7 tasks (5 GB while the graph is built). The witness is tests/witness/simgrid_replay; without it the
- * comparison is left out. Cost per event is CPU time: other work on the machine does not disturb it. */
+ * --quick leaves out 10^7 tasks (5 GB while the graph is built). The witness is
+ * tests/witness/simgrid_replay; without it the comparison is left out. Cost per event is CPU time:
+ * other work on the machine does not disturb it. */
 #include "../tests/witness/describe.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -70,8 +71,8 @@ static struct platform *make_platform(void)
     return platform_builder_finish(b, &err);
 }
 
-/* What a list planner leaves behind, without its cost: the earlier-free of two random nodes, times without contention, and
- * every transfer stated. */
+/* What a list planner leaves behind, without its cost: the earlier-free of two random nodes, times
+ * without contention, and every transfer stated. */
 static struct plan *make_plan(const struct workflow *w, const struct platform *p)
 {
     struct error err = {0};
@@ -86,7 +87,8 @@ static struct plan *make_plan(const struct workflow *w, const struct platform *p
     struct rng r;
     rng_seed(&r, 3);
     for (uint32_t k = 0; k < w->ntasks; k++) {
-        uint32_t t = w->topo[k], a = (uint32_t)rng_below(&r, NODES), b = (uint32_t)rng_below(&r, NODES);
+        uint32_t t = w->topo[k], a = (uint32_t)rng_below(&r, NODES),
+                 b = (uint32_t)rng_below(&r, NODES);
         node[t] = core_free[a] <= core_free[b] ? a : b;
         double start = core_free[node[t]];
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
@@ -229,7 +231,8 @@ static void beside_simgrid(struct json_writer *j, const char *program, const str
     struct plan *plan = make_plan(w, p);
     static const char *const networks[] = {"free", "fair"};
     printf("\nbeside SimGrid, the same plan of %u tasks in one run\n", w->ntasks);
-    printf("%-8s %14s %14s %8s %12s\n", "network", "weft events/s", "SimGrid ev./s", "ratio", "makespans");
+    printf("%-8s %14s %14s %8s %12s\n", "network", "weft events/s", "SimGrid ev./s", "ratio",
+           "makespans");
     json_write_array(j);
     for (int i = 0; i < 2; i++) {
         struct figures ours = measure(w, p, plan, networks[i], 3), theirs = {0};
@@ -277,16 +280,21 @@ int main(int argc, char **argv)
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-bench-sim/1");
     struct platform *p = make_platform();
-    printf("plan replay on %d nodes, %d objects read by each task; memory: everything resident\n", NODES, DEGREE);
-    printf("%10s %10s  %-6s %12s %9s %12s %9s %8s\n", "tasks", "edges", "model", "events", "seconds",
-           "events/s", "cpu ns/ev", "MB");
+    printf("plan replay on %d nodes, %d objects read by each task; memory: everything resident\n",
+           NODES, DEGREE);
+    printf("%10s %10s  %-6s %12s %9s %12s %9s %8s\n", "tasks", "edges", "model", "events",
+           "seconds", "events/s", "cpu ns/ev", "MB");
     json_write_key(&j, "replay");
     json_write_array(&j);
     double small = 0, large = 0, million = 0, million_mb = 0;
     for (uint32_t n = 10000; n <= (quick ? 1000000 : 10000000); n *= 10) {
         struct workflow *w = make_workflow(n);
         struct plan *plan = make_plan(w, p);
-        struct figures f = measure(w, p, plan, "free", n <= 10000 ? 50 : n <= 100000 ? 5 : n <= 1000000 ? 3 : 1);
+        struct figures f = measure(w, p, plan, "free",
+                                   n <= 10000     ? 50
+                                   : n <= 100000  ? 5
+                                   : n <= 1000000 ? 3
+                                                  : 1);
         put_row(&j, w, "free", f);
         if (n == 10000)
             small = f.cpu / (double)f.events;

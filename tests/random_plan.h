@@ -1,4 +1,5 @@
-/* Random workflows, platforms and valid static plans for tests: no planner needed, nothing clever. */
+/* Random workflows, platforms and valid static plans for tests: no planner needed, nothing clever.
+ */
 #pragma once
 #include "base/rng.h"
 #include "model/builder.h"
@@ -63,7 +64,8 @@ __attribute__((unused)) static struct platform *random_platform(struct rng *r,
         int len = snprintf(name, sizeof name, "n%u", i);
         platform_builder_node(b, name, (size_t)len, 0);
         platform_builder_speed(b, i, 0.5 + rng_unit(r), 0);
-        platform_builder_cores(b, i, s->cores > 1 ? (double)(2 + rng_below(r, s->cores - 1)) : 1, 0);
+        platform_builder_cores(b, i, s->cores > 1 ? (double)(2 + rng_below(r, s->cores - 1)) : 1,
+                               0);
     }
     if (s->links)
         for (uint32_t i = 0; i < s->nodes; i++)
@@ -126,10 +128,10 @@ static void random_place(const struct workflow *w, const struct platform *p,
             }
             if (!stated && transfers)
                 array_push(&plan->transfers,
-                           (struct transfer){w->pred_object[e], from, node,
-                                             at - platform_transfer(p, from, node,
-                                                                    w->size[w->pred_object[e]]),
-                                             at});
+                           (struct transfer){
+                               w->pred_object[e], from, node,
+                               at - platform_transfer(p, from, node, w->size[w->pred_object[e]]),
+                               at});
         }
         start = fmax(start, at);
     }
@@ -139,8 +141,9 @@ static void random_place(const struct workflow *w, const struct platform *p,
     array_push(&plan->placements, (struct placement){task, copy, node, core, start, finish});
 }
 
-/* Every task in topological order on a random node and core, as early as that allows. O(tasks^2): for small graphs.
- * `transfers`: state them in the plan (with copies they decide which copy feeds whom). At most 64 cores a node. */
+/* Every task in topological order on a random node and core, as early as that allows. O(tasks^2):
+ * for small graphs. `transfers`: state them in the plan (with copies they decide which copy feeds
+ * whom). At most 64 cores a node. */
 __attribute__((unused)) static struct plan *random_plan(const struct workflow *w,
                                                         const struct platform *p, struct rng *r,
                                                         double copies, bool transfers)

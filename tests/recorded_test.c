@@ -1,11 +1,13 @@
-/* Recorded executions as a check of the simulator: the WfFormat files of the shared data that state a makespan, machines and run times.
+/* Recorded executions as a check of the simulator: the WfFormat files of the shared data that state
+ * a makespan, machines and run times.
  *
- * What can honestly be claimed. The files state how long each task ran, on which machine (or there is only one), how many cores a
- * machine has, and the makespan. They state no start times and no overheads: the recorded makespan contains whatever the
- * workflow system spent on queueing, staging and cleaning up. So the replay puts every task on its recorded machine for its recorded run
- * time, as a greedy system would (longest way to the end first, first free core), and must come out
- *     not above the recorded makespan (stated overheads: none), and
- *     not below the critical path of the recorded run times, nor below work / cores. */
+ * What can honestly be claimed. The files state how long each task ran, on which machine (or there
+ * is only one), how many cores a machine has, and the makespan. They state no start times and no
+ * overheads: the recorded makespan contains whatever the workflow system spent on queueing, staging
+ * and cleaning up. So the replay puts every task on its recorded machine for its recorded run time,
+ * as a greedy system would (longest way to the end first, first free core), and must come out not
+ * above the recorded makespan (stated overheads: none), and not below the critical path of the
+ * recorded run times, nor below work / cores. */
 #include "base/file.h"
 #include "formats/format.h"
 #include "formats/wfformat.h"
@@ -15,7 +17,8 @@
 #include "tap.h"
 #include <dirent.h>
 
-/* One task at a time in order of `bottom`, each as early as its predecessors and the first free core of its machine allow. */
+/* One task at a time in order of `bottom`, each as early as its predecessors and the first free
+ * core of its machine allow. */
 static struct plan *greedy_plan(const struct workflow *w, const struct platform *p,
                                 const struct wfformat_execution *x, const double *time)
 {
@@ -93,13 +96,14 @@ static bool one_file(const char *path, const char *name)
         struct replay_options o;
         replay_options_init(&o);
         o.network = "free";
-        o.planned_times = true; /* run times were measured on these very machines: no scaling by speed */
+        o.planned_times =
+            true; /* run times were measured on these very machines: no scaling by speed */
         struct replay_result r;
         if (ok(replay_run(w, p, plan, &o, &r, &err), "%s replays %s", name, err.text)) {
             ok(r.makespan <= x.makespan * (1 + 1e-9), "%s: %.6g s simulated, %.6g s recorded", name,
                r.makespan, x.makespan);
-            ok(r.makespan >= critical * (1 - 1e-9), "%s: not below its critical path of %.6g s", name,
-               critical);
+            ok(r.makespan >= critical * (1 - 1e-9), "%s: not below its critical path of %.6g s",
+               name, critical);
             ok(r.makespan >= work / (double)platform_total_cores(p) * (1 - 1e-9),
                "%s: not below work / cores", name);
         }
@@ -145,6 +149,7 @@ int main(void)
         }
         free(names);
     }
-    ok(used >= 20 && used == files, "%d of %d files record an execution that could be replayed", used, files);
+    ok(used >= 20 && used == files, "%d of %d files record an execution that could be replayed",
+       used, files);
     return tap_done();
 }

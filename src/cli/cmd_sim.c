@@ -17,10 +17,12 @@ static const struct cli_option options[] = {
     OPTION_ON,
     {"with", 0, "PLANNER", "for a workflow: plan it with this first (default heft)"},
     {"set", 0, "NAME=VALUE", "an option of the planner; may be repeated"},
-    {"network", 0, "MODEL", "free, kport or fair (default: kport where ports are limited, else free)"},
+    {"network", 0, "MODEL",
+     "free, kport or fair (default: kport where ports are limited, else free)"},
     {"ports", 0, "K", "ports a node under kport (default: the plan's, else the platform's)"},
     {"noise", 0, "CV", "lognormal noise on task times: deviation / mean (0.1 is 10 %)"},
-    {"fail", 0, "NODE@TIME[+REPAIR]", "this node fails then, for good or for so long; may be repeated"},
+    {"fail", 0, "NODE@TIME[+REPAIR]",
+     "this node fails then, for good or for so long; may be repeated"},
     {"mtbf", 0, "TIME", "every node fails at random, so long apart on average"},
     {"repair", 0, "TIME", "how long a node is down after a failure of --mtbf (default: for good)"},
     {"planned-times", 0, NULL, "tasks take the time the plan says, not work / speed"},
@@ -56,8 +58,9 @@ struct simulation {
     struct workflow *w;
     struct platform *p;
     struct plan *plan;
-    struct plan *happened; /* what the simulation did, for trace and Gantt chart; NULL: not asked for */
-    struct queue lanes;    /* for `happened` of clients: client slots by when they are free */
+    struct plan
+        *happened; /* what the simulation did, for trace and Gantt chart; NULL: not asked for */
+    struct queue lanes; /* for `happened` of clients: client slots by when they are free */
     uint32_t nlanes;
     uint64_t seed;
     uint32_t repeat;
@@ -113,7 +116,8 @@ static bool parse_fault(const char *text, const struct platform *p, struct fault
     size_t len = plus ? (size_t)(plus - at - 1) : strlen(at + 1);
     if (!quantity_seconds(at + 1, len, &f->time) ||
         (plus && !quantity_seconds(plus + 1, strlen(plus + 1), &f->repair)))
-        return error_set(err, ERROR_INPUT, "--fail is '%s'; expected times after '@' and '+'", text);
+        return error_set(err, ERROR_INPUT, "--fail is '%s'; expected times after '@' and '+'",
+                         text);
     return true;
 }
 
@@ -171,7 +175,8 @@ static bool parse_slow(const char *text, struct order_options *o, struct error *
     size_t len = x ? (size_t)(x - text) : strlen(text);
     if (!quantity_number(text, len, &o->slow_share) ||
         (x && !quantity_number(x + 1, strlen(x + 1), &o->slow_factor)))
-        return error_set(err, ERROR_INPUT, "--slow is '%s'; expected a share, as 0.1 or 0.1x5", text);
+        return error_set(err, ERROR_INPUT, "--slow is '%s'; expected a share, as 0.1 or 0.1x5",
+                         text);
     return true;
 }
 
@@ -192,10 +197,11 @@ static bool plan_order(struct simulation *s, struct error *err)
     uint32_t n = s->w->ntasks, k = 0;
     if (plan->kind == PLAN_ORDER) {
         if (plan->order.n != n)
-            return error_set(err, ERROR_INPUT,
-                             "the plan does not belong to this workflow: its order has %zu tasks of "
-                             "%u",
-                             plan->order.n, n);
+            return error_set(
+                err, ERROR_INPUT,
+                "the plan does not belong to this workflow: its order has %zu tasks of "
+                "%u",
+                plan->order.n, n);
         s->order.order = plan->order.at;
         return true;
     }
@@ -250,7 +256,8 @@ static void record(void *context, const struct trace_event *e)
                    (struct transfer){e->id, e->node, e->other, e->start, e->finish});
 }
 
-/* Clients have no names: each task goes to the client that has been free for longest, or a new one. */
+/* Clients have no names: each task goes to the client that has been free for longest, or a new one.
+ */
 static void record_client(void *context, const struct trace_event *e)
 {
     struct simulation *s = context;
@@ -311,8 +318,8 @@ static bool write_pictures(struct simulation *s, const struct replay_result *r,
 
 /* ---- repeats ---- */
 
-static const char *const replay_metrics[] = {"makespan", "utilization", "wait_data", "wait_node",
-                                             "lost",     "failures"};
+static const char *const replay_metrics[] = {"makespan",  "utilization", "wait_data",
+                                             "wait_node", "lost",        "failures"};
 static bool repeat_replay(void *context, uint32_t i, uint64_t seed, double *values,
                           struct error *err)
 {
@@ -583,7 +590,8 @@ const struct command command_sim = {
     .most = 1,
     .summary = "execute a plan in virtual time",
     .details =
-        "A plan is replayed by its kind: a static plan task by task, a stream mapping item by item,\n"
+        "A plan is replayed by its kind: a static plan task by task, a stream mapping item by "
+        "item,\n"
         "an order by a server whose clients come and go. A workflow is planned first (--with), or\n"
         "handed to clients first in, first out (--clients). The same seed gives the same run.\n"
         "With --repeat the figures above the table are those of the first run.\n\n"

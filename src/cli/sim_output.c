@@ -103,8 +103,7 @@ static void line(struct strbuf *out, const char *name, const char *fmt, ...)
 static void print_effort(const struct sim_subject *s, uint64_t events, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
-    line(out, "simulated", "%s events in %s", human_count(a, events),
-         human_seconds(b, s->seconds));
+    line(out, "simulated", "%s events in %s", human_count(a, events), human_seconds(b, s->seconds));
 }
 
 /* ---- plans ---- */
@@ -238,7 +237,8 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
          r->predicted, r->predicted > 0 ? 100 * (r->makespan / r->predicted - 1) : 0.0);
     line(out, "network", "%s: %s in %s transfers", s->network, human_bytes(a, r->bytes_moved),
          human_count(b, r->transfers));
-    line(out, "utilisation", "%s of the cores of the nodes in use", human_percent(a, r->utilization));
+    line(out, "utilisation", "%s of the cores of the nodes in use",
+         human_percent(a, r->utilization));
     line(out, "computing", "%s core-seconds, %s lost to failures", human_number(a, r->compute),
          human_number(b, r->lost));
     line(out, "waiting", "%s task-seconds for data, %s for a core or node",
@@ -246,9 +246,10 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
     line(out, "critical chain", "%u tasks: %s computing, %s waiting for data, %s failures",
          r->nchain, human_seconds(a, r->chain_compute), human_seconds(b, r->chain_data),
          human_seconds(c, r->chain_fault));
-    line(out, "stretch", "mean %s, median %s, 95 %% %s, worst %s%s%s", human_number(a, stretch.mean),
-         human_number(b, stretch.median), human_number(c, stretch.p95),
-         human_number(d, stretch.max), stretch.worst == NONE ? "" : ", task ",
+    line(out, "stretch", "mean %s, median %s, 95 %% %s, worst %s%s%s",
+         human_number(a, stretch.mean), human_number(b, stretch.median),
+         human_number(c, stretch.p95), human_number(d, stretch.max),
+         stretch.worst == NONE ? "" : ", task ",
          stretch.worst == NONE
              ? ""
              : workflow_task_name(s->workflow, s->plan->placements.at[stretch.worst].task));
@@ -453,7 +454,8 @@ void sim_output_order(const struct sim_subject *s, const struct order_options *o
          o->order ? "in the order of the plan" : "first in, first out");
     line(out, "clients", "%s requests in %s batches", human_count(a, r->requests),
          human_count(b, r->batches));
-    line(out, "stalled", "%s of the batches found no eligible task", human_percent(a, r->stall_probability));
+    line(out, "stalled", "%s of the batches found no eligible task",
+         human_percent(a, r->stall_probability));
     line(out, "unfilled", "%s of the requests", human_percent(a, r->unfilled));
     line(out, "utilisation", "%s of the requests got a task", human_percent(a, r->utilization));
     line(out, "eligible", "%s tasks on average", human_number(a, r->eligible_mean));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Past this many nodes a dense table of pairs would not pay: 1,024^2 x 16 bytes is 16 MB. */
-enum { DENSE_NODES = 1024, MOST_CORES = 1 << 24 };
+enum { DENSE_NODES = 1024, MOST_CORES = 1 << 24, MOST_TOTAL = 1 << 30 };
 
 struct platform_builder {
     char *file;
@@ -379,6 +379,9 @@ struct platform *platform_builder_finish(struct platform_builder *b, struct erro
     struct platform *p = NULL;
     if (!platform_builder_failed(b) && !b->p->nnodes)
         platform_builder_error(b, 0, "the platform has no nodes");
+    if (!platform_builder_failed(b) && platform_total_cores(b->p) > MOST_TOTAL)
+        platform_builder_error(b, 0, "the platform has %llu cores; at most %d can be planned for",
+                               (unsigned long long)platform_total_cores(b->p), MOST_TOTAL);
     if (!platform_builder_failed(b))
         finish_links(b);
     if (platform_builder_failed(b)) {

@@ -51,7 +51,8 @@ uint32_t demands_copy_on(const struct demands *d, const struct plan *plan, uint3
     return NONE;
 }
 
-/* The plan's transfers grouped by object, copied: reading them where they are would miss the cache once each. */
+/* The plan's transfers grouped by object, copied: reading them where they are would miss the cache
+ * once each. */
 struct route {
     uint32_t from, to;
 };
@@ -65,9 +66,10 @@ static bool bad_transfer(const struct transfer *t, const struct workflow *w,
                          const struct platform *p, struct error *err)
 {
     if (t->object >= w->nobjects)
-        return error_set(err, ERROR_INPUT,
-                         "the plan does not belong to this workflow: it moves object number %u of %u",
-                         t->object, w->nobjects);
+        return error_set(
+            err, ERROR_INPUT,
+            "the plan does not belong to this workflow: it moves object number %u of %u", t->object,
+            w->nobjects);
     char label[256];
     const char *object = workflow_object_label(w, t->object, label, sizeof label);
     if (t->from >= p->nnodes || t->to >= p->nnodes)
@@ -76,12 +78,14 @@ static bool bad_transfer(const struct transfer *t, const struct workflow *w,
                          "number %u to %u of %u",
                          object, t->from, t->to, p->nnodes);
     if (t->from == t->to)
-        return error_set(err, ERROR_INPUT, "the transfer of object '%s' starts and ends on node '%s'",
-                         object, platform_node_name(p, t->to));
-    return error_set(err, ERROR_INPUT,
-                     "the transfer of object '%s' to node '%s' is planned from %g to %g: not a span "
-                     "of time",
-                     object, platform_node_name(p, t->to), t->start, t->finish);
+        return error_set(err, ERROR_INPUT,
+                         "the transfer of object '%s' starts and ends on node '%s'", object,
+                         platform_node_name(p, t->to));
+    return error_set(
+        err, ERROR_INPUT,
+        "the transfer of object '%s' to node '%s' is planned from %g to %g: not a span "
+        "of time",
+        object, platform_node_name(p, t->to), t->start, t->finish);
 }
 
 static bool index_transfers(struct by_object *b, const struct workflow *w, const struct platform *p,
@@ -128,7 +132,7 @@ struct build {
     const struct plan *plan;
     struct by_object transfers;
     uint32_t *copy_node; /* parallel to copy[]: its node, near its neighbours by task */
-    uint32_t *of_node;   /* the demand of the object at hand on this node, if >= the object's first */
+    uint32_t *of_node; /* the demand of the object at hand on this node, if >= the object's first */
     size_t cap;
 };
 
@@ -187,14 +191,13 @@ static bool set_sources(struct build *b, uint32_t object, struct error *err)
         uint32_t relay = b->of_node[demand->source];
         if (relay == NONE || relay < first) {
             char label[256];
-            return error_set(err, ERROR_INPUT,
-                             "the plan moves object '%s' from node '%s' to '%s', but it is never "
-                             "on '%s': no copy of task '%s' runs there and no transfer brings it",
-                             workflow_object_label(w, object, label, sizeof label),
-                             platform_node_name(b->p, demand->source),
-                             platform_node_name(b->p, demand->node),
-                             platform_node_name(b->p, demand->source),
-                             workflow_task_name(w, producer));
+            return error_set(
+                err, ERROR_INPUT,
+                "the plan moves object '%s' from node '%s' to '%s', but it is never "
+                "on '%s': no copy of task '%s' runs there and no transfer brings it",
+                workflow_object_label(w, object, label, sizeof label),
+                platform_node_name(b->p, demand->source), platform_node_name(b->p, demand->node),
+                platform_node_name(b->p, demand->source), workflow_task_name(w, producer));
         }
         if (!d->relayed)
             d->relayed = mem_new_zero(uint64_t, bitset_words(w->nobjects));

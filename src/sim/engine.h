@@ -1,7 +1,9 @@
-/* Virtual time: a clock, a queue of events, a source of randomness. One engine per simulation and nothing global, so that many
- * run at once in one process; the same calls in the same order give the same simulation to the bit.
+/* Virtual time: a clock, a queue of events, a source of randomness. One engine per simulation and
+ * nothing global, so that many run at once in one process; the same calls in the same order give
+ * the same simulation to the bit.
  *
- * An event is a kind (the caller's small enum) and a payload. Events of one instant come out in the order they were put in. */
+ * An event is a kind (the caller's small enum) and a payload. Events of one instant come out in the
+ * order they were put in. */
 #pragma once
 #include "base/rng.h"
 #include "sim/queue.h"
@@ -11,7 +13,8 @@ struct engine {
     struct queue queue;
     double now;
     uint64_t pushed; /* sequence number of the next event */
-    uint64_t events; /* handled so far: those taken here, and those that the caller counts himself */
+    uint64_t
+        events; /* handled so far: those taken here, and those that the caller counts himself */
     struct rng rng;
 };
 

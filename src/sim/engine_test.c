@@ -13,7 +13,7 @@ static void order_of_events(void)
     struct event a = engine_take(&e), b = engine_take(&e), c = engine_take(&e);
     ok(a.kind == 2 && a.payload == 20 && a.time == 1, "the earliest comes first");
     ok(b.kind == 4 && b.payload == ((uint64_t)1 << 56) - 1, "of one instant, the one put in first; "
-                                                           "payloads of 56 bits survive");
+                                                            "payloads of 56 bits survive");
     ok(c.kind == 1 && e.now == 2, "the clock follows");
     engine_take(&e);
     ok(engine_next(&e) == INFINITY, "an empty queue is due never");

@@ -1,18 +1,22 @@
 /* Max-min fair sharing of uplinks and downlinks.
  *
- * All messages of one ordered pair of nodes meet the same limits, so they move at the same rate: they form a class. A class counts
- * the bytes that each of its messages has received since it became busy (`served`); a message is done when that count reaches
- * the value it had on joining plus its size. A change therefore costs nothing per message, only a new rate for the classes of the
- * connected component (classes joined by a shared uplink or downlink) in which something came or went, once an instant.
+ * All messages of one ordered pair of nodes meet the same limits, so they move at the same rate:
+ * they form a class. A class counts the bytes that each of its messages has received since it
+ * became busy (`served`); a message is done when that count reaches the value it had on joining
+ * plus its size. A change therefore costs nothing per message, only a new rate for the classes of
+ * the connected component (classes joined by a shared uplink or downlink) in which something came
+ * or went, once an instant.
  *
- * Rates by progressive filling: the tightest limit (what is left of it / messages not yet fixed on it) fixes its messages, and
- * so on. A limit's share never falls while others are fixed, so a lazy queue finds the tightest in O(log). */
+ * Rates by progressive filling: the tightest limit (what is left of it / messages not yet fixed on
+ * it) fixes its messages, and so on. A limit's share never falls while others are fixed, so a lazy
+ * queue finds the tightest in O(log). */
 #include "base/array.h"
 #include "sim/network_model.h"
 #include "sim/pairmap.h"
 #include "sim/queue.h"
 
-struct class {
+struct class
+{
     uint32_t from, to;
     double limit; /* of the pair, bytes a second */
     double latency;
@@ -42,9 +46,9 @@ struct fair_network {
     struct side *sides;
     struct pairmap map;
     ARRAY(struct class) classes;
-    struct queue latency;   /* messages whose latency passes */
-    ARRAY(uint32_t) heap;   /* busy classes by `due`, then number */
-    ARRAY(uint32_t) dirty;  /* sides where something came or went */
+    struct queue latency;  /* messages whose latency passes */
+    ARRAY(uint32_t) heap;  /* busy classes by `due`, then number */
+    ARRAY(uint32_t) dirty; /* sides where something came or went */
     ARRAY(uint32_t) part_sides, part_classes;
     struct queue filling;
 };
@@ -55,7 +59,8 @@ static struct network *fair_create(const struct platform *p, uint32_t ports)
     struct fair_network *f = mem_new_zero(struct fair_network, 1);
     f->nsides = 2 * p->nnodes;
     f->sides = mem_new_zero(struct side, f->nsides);
-    /* As fast as its fastest pair. The network's own bandwidth counts unless every pair of the node is listed. */
+    /* As fast as its fastest pair. The network's own bandwidth counts unless every pair of the node
+     * is listed. */
     uint32_t *listed = mem_new_zero(uint32_t, p->nnodes);
     for (size_t i = 0; i < p->nlinks; i++) {
         const struct link *link = &p->links[i];
@@ -264,7 +269,8 @@ static void visit_side(struct fair_network *f, uint32_t side)
     array_push(&f->part_sides, side);
 }
 
-/* The classes and sides that the dirty sides can influence. A side without limit joins nobody, but its own changes count. */
+/* The classes and sides that the dirty sides can influence. A side without limit joins nobody, but
+ * its own changes count. */
 static void collect_component(struct fair_network *f)
 {
     f->part_sides.n = f->part_classes.n = 0;
@@ -421,7 +427,8 @@ static void fair_cancel(struct network *n, double now, uint32_t message)
     struct fair_network *f = (struct fair_network *)n;
     struct message *m = &n->message[message];
     if (m->state == MESSAGE_MOVING) {
-        m->state = MESSAGE_DEAD; /* so that the next arrival of the class is looked for among the others */
+        m->state =
+            MESSAGE_DEAD; /* so that the next arrival of the class is looked for among the others */
         leave_class(f, now, m->group);
     }
 }

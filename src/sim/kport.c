@@ -1,6 +1,7 @@
-/* The k-port model. Messages of a pair wait in the pair's own queue; only the first of an idle pair is a candidate, and it
- * sits in the queue of one end that has no port left. So between two settlings: a node whose queue is not empty is full, and
- * freeing a port costs O(log n) for each candidate looked at, however many messages wait. */
+/* The k-port model. Messages of a pair wait in the pair's own queue; only the first of an idle pair
+ * is a candidate, and it sits in the queue of one end that has no port left. So between two
+ * settlings: a node whose queue is not empty is full, and freeing a port costs O(log n) for each
+ * candidate looked at, however many messages wait. */
 #include "base/array.h"
 #include "sim/network_model.h"
 #include "sim/pairmap.h"
@@ -21,9 +22,9 @@ struct kport_network {
     struct queue arrivals;
     struct pairmap map;
     ARRAY(struct pair) pairs;
-    ARRAY(uint32_t) touched;    /* pairs with a new first message or just idle */
-    ARRAY(uint32_t) freed;      /* nodes that gave back a port */
-    struct queue round;         /* during settling: the best candidate of each freed node */
+    ARRAY(uint32_t) touched; /* pairs with a new first message or just idle */
+    ARRAY(uint32_t) freed;   /* nodes that gave back a port */
+    struct queue round;      /* during settling: the best candidate of each freed node */
 };
 
 static struct network *kport_create(const struct platform *p, uint32_t ports)
@@ -147,7 +148,8 @@ static void kport_settle(struct network *n, double now)
         array_push(&k->freed, pair->a);
     }
     k->touched.n = 0;
-    /* Of all candidates at nodes with a port left, the best goes first; one whose other end is full moves there. */
+    /* Of all candidates at nodes with a port left, the best goes first; one whose other end is full
+     * moves there. */
     for (size_t i = 0; i < k->freed.n; i++)
         offer(k, k->freed.at[i]);
     k->freed.n = 0;

@@ -20,10 +20,10 @@ static bool check_placements(const struct workflow *w, const struct platform *p,
                              "number %u of %u",
                              task, x->node, p->nnodes);
         if (x->core >= p->cores[x->node] || w->cores[x->task] > p->cores[x->node] - x->core)
-            return error_set(err, ERROR_INPUT,
-                             "task '%s' needs %u core(s) from core %u on of node '%s', which has %u",
-                             task, w->cores[x->task], x->core, platform_node_name(p, x->node),
-                             p->cores[x->node]);
+            return error_set(
+                err, ERROR_INPUT,
+                "task '%s' needs %u core(s) from core %u on of node '%s', which has %u", task,
+                w->cores[x->task], x->core, platform_node_name(p, x->node), p->cores[x->node]);
         if (!isfinite(x->start) || !isfinite(x->finish) || x->start < 0 || x->finish < x->start)
             return error_set(err, ERROR_INPUT,
                              "task '%s' is planned from %g to %g: not a span of time", task,
@@ -49,17 +49,12 @@ static int compare_keys(const void *a, const void *b)
     return (x->placement > y->placement) - (x->placement < y->placement);
 }
 
-/* Lanes are filled in the order of the plan, which planners deliver sorted by start; only lanes that this leaves out of
- * order (equal starts, plans written by hand) are sorted. */
+/* Lanes are filled in the order of the plan, which planners deliver sorted by start; only lanes
+ * that this leaves out of order (equal starts, plans written by hand) come here. */
 static void sort_lane(const struct workflow *w, const struct plan *plan, uint32_t *at, size_t n,
                       uint32_t **rank)
 {
     const struct placement *place = plan->placements.at;
-    bool sorted = true;
-    for (size_t i = 1; i < n && sorted; i++)
-        sorted = place[at[i - 1]].start < place[at[i]].start;
-    if (sorted)
-        return;
     if (!*rank) {
         *rank = mem_new(uint32_t, w->ntasks);
         for (uint32_t i = 0; i < w->ntasks; i++)
@@ -110,19 +105,27 @@ bool lanes_build(struct lanes *l, const struct workflow *w, const struct platfor
         l->off[i + 1] += l->off[i];
     l->placement = mem_new(uint32_t, l->off[l->nlanes]);
     l->head = mem_new(size_t, l->nlanes);
-    for (uint32_t i = 0; i < l->nlanes; i++)
+    double *last = mem_new(double, l->nlanes); /* NAN: the lane is out of order */
+    for (uint32_t i = 0; i < l->nlanes; i++) {
         l->head[i] = l->off[i];
+        last[i] = -1;
+    }
     for (size_t i = 0; i < plan->placements.n; i++) {
         const struct placement *x = &plan->placements.at[i];
-        for (uint32_t c = 0; c < w->cores[x->task]; c++)
-            l->placement[l->head[l->node_first[x->node] + x->core + c]++] = (uint32_t)i;
+        for (uint32_t c = 0; c < w->cores[x->task]; c++) {
+            uint32_t lane = l->node_first[x->node] + x->core + c;
+            l->placement[l->head[lane]++] = (uint32_t)i;
+            last[lane] = x->start > last[lane] ? x->start : NAN;
+        }
     }
     uint32_t *rank = NULL;
     for (uint32_t i = 0; i < l->nlanes; i++) {
         l->head[i] = l->off[i];
-        sort_lane(w, plan, l->placement + l->off[i], l->off[i + 1] - l->off[i], &rank);
+        if (isnan(last[i]))
+            sort_lane(w, plan, l->placement + l->off[i], l->off[i + 1] - l->off[i], &rank);
     }
     free(rank);
+    free(last);
     return true;
 }
 

@@ -111,7 +111,8 @@ static void make_copies(struct build *b)
     for (size_t i = 0; i < keys.n; i++) {
         uint32_t t = keys.at[i].value;
         m->copies[i] = (struct copy){.task = t, .cluster = keys.at[i].minor};
-        m->copies[i].is_exit = w->succ_off[t] == w->succ_off[t + 1] && b->home[t] == keys.at[i].minor;
+        m->copies[i].is_exit =
+            w->succ_off[t] == w->succ_off[t + 1] && b->home[t] == keys.at[i].minor;
         m->nexits += m->copies[i].is_exit;
         b->copy_off[t + 1]++;
     }
@@ -134,7 +135,8 @@ static uint32_t copy_in(const struct build *b, uint32_t task, uint32_t cluster)
     return NONE;
 }
 
-/* Local followers and feeds, from the consumers' side. Feeds of one (sender, object, cluster) are made once. */
+/* Local followers and feeds, from the consumers' side. Feeds of one (sender, object, cluster) are
+ * made once. */
 static void connect(struct build *b)
 {
     struct mapping *m = b->m;
@@ -156,9 +158,8 @@ static void connect(struct build *b)
                 uint32_t sender = copy_in(b, from, b->home[from]);
                 double size = object == NONE ? 0 : w->size[object];
                 double wt = object == NONE ? 0 : b->latency + size * b->per_byte;
-                array_push(&b->drafts,
-                           (struct draft_feed){sender, object, from, c->cluster, e,
-                                               wt + b->bottom[c->task]});
+                array_push(&b->drafts, (struct draft_feed){sender, object, from, c->cluster, e,
+                                                           wt + b->bottom[c->task]});
                 array_push(&wants, (struct sort_key){0, i, 0, 0});
                 c->inputs++;
             }
@@ -194,8 +195,8 @@ static void connect(struct build *b)
     uint32_t *sender = mem_new(uint32_t, b->drafts.n + 1);
     for (size_t i = 0; i < b->drafts.n; i++) {
         const struct draft_feed *d = &b->drafts.at[order[i].value];
-        bool same = i && order[i].level == order[i - 1].level && order[i].rank == order[i - 1].rank &&
-                    order[i].minor == order[i - 1].minor;
+        bool same = i && order[i].level == order[i - 1].level &&
+                    order[i].rank == order[i - 1].rank && order[i].minor == order[i - 1].minor;
         if (!same) {
             m->feeds[m->nfeeds] = (struct feed){d->object, d->to, 0, (uint32_t)i};
             level[m->nfeeds] = d->level;

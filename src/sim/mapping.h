@@ -1,22 +1,24 @@
-/* A stream mapping made ready to execute: copies of tasks in clusters and the feeds between them. */
+/* A stream mapping made ready to execute: copies of tasks in clusters and the feeds between them.
+ */
 #pragma once
 #include "model/costs.h"
 #include "model/plan.h"
 
-/* One task in one cluster. Copies are numbered in priority order: by decreasing bottom level of the task, then topological
- * position, then cluster. */
+/* One task in one cluster. Copies are numbered in priority order: by decreasing bottom level of the
+ * task, then topological position, then cluster. */
 struct copy {
     uint32_t task, cluster;
-    uint32_t inputs; /* feeds and local copies it waits for */
-    uint32_t local_off, feed_off; /* what its end triggers: local[] copies beside it, feeds[] it sends; up to the next copy's */
-    bool is_exit; /* at home, and the task has no successors */
+    uint32_t inputs;              /* feeds and local copies it waits for */
+    uint32_t local_off, feed_off; /* what its end triggers: local[] copies beside it, feeds[] it
+                                     sends; up to the next copy's */
+    bool is_exit;                 /* at home, and the task has no successors */
 };
 
 /* An object (or a mere order) from the home of its producer to a cluster. */
 struct feed {
-    uint32_t object; /* NONE: order */
-    uint32_t to;     /* cluster */
-    uint32_t rank;   /* among all feeds, by decreasing bottom level */
+    uint32_t object;     /* NONE: order */
+    uint32_t to;         /* cluster */
+    uint32_t rank;       /* among all feeds, by decreasing bottom level */
     uint32_t waiter_off; /* copies in `to` that wait for it, up to the next feed's */
 };
 

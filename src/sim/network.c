@@ -30,9 +30,8 @@ struct network *network_new(const char *name, const struct platform *p, uint32_t
     const struct network_ops *ops = find_model(name);
     if (!ops) {
         const char *near = suggest_nearest(name, network_names, MODELS);
-        error_set(err, ERROR_INPUT,
-                  "no network model '%s'%s%s%s; there are free, kport and fair", name,
-                  near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        error_set(err, ERROR_INPUT, "no network model '%s'%s%s%s; there are free, kport and fair",
+                  name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
         return NULL;
     }
     struct network *n = ops->create(p, ports);

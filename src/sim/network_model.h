@@ -1,4 +1,5 @@
-/* What a network model implements; only network.c and the models include this. A model embeds `struct network` first. */
+/* What a network model implements; only network.c and the models include this. A model embeds
+ * `struct network` first. */
 #pragma once
 #include "sim/network.h"
 
@@ -12,12 +13,14 @@ enum message_state {
 struct network_ops {
     const char *name, *summary;
     struct network *(*create)(const struct platform *p, uint32_t ports);
-    void (*destroy)(struct network *n); /* its own things, then the struct is freed by network_free() */
+    void (*destroy)(
+        struct network *n); /* its own things, then the struct is freed by network_free() */
     void (*send)(struct network *n, double now, uint32_t message);
     double (*next)(struct network *n);
     bool (*step)(struct network *n, double now, struct message *out);
     void (*settle)(struct network *n, double now);
-    /* Forget a message. It becomes MESSAGE_DEAD, and whatever queue still names it calls network_recycle() when it meets it. */
+    /* Forget a message. It becomes MESSAGE_DEAD, and whatever queue still names it calls
+     * network_recycle() when it meets it. */
     void (*cancel)(struct network *n, double now, uint32_t message);
 };
 

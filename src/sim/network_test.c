@@ -69,8 +69,8 @@ static void free_model(void)
     platform_free(p);
 }
 
-/* Figure 2 of the MOS report: four processors, one port, all transfers ready, served by bottom level.
- * e12 8, e13 5, e24 9, e34 9: [0,8] [8,13] [8,17] [17,26]. */
+/* Figure 2 of the MOS report: four processors, one port, all transfers ready, served by bottom
+ * level. e12 8, e13 5, e24 9, e34 9: [0,8] [8,13] [8,17] [17,26]. */
 static void kport_figure_2(void)
 {
     struct platform *p = star(4, 1, 0);
@@ -86,7 +86,8 @@ static void kport_figure_2(void)
     is_dbl(at[0], 8, 0, "e1,2 ends at 8");
     /* e3,4 may start at 0: its ends are idle. Greedy service does not keep them idle for e2,4. */
     is_dbl(start[1], 9, 0, "e1,3 waits for the port of P1 until 8, for that of P3 until 9");
-    is_dbl(start[3], 0, 0, "a message whose ends are idle does not wait for better ones that cannot start");
+    is_dbl(start[3], 0, 0,
+           "a message whose ends are idle does not wait for better ones that cannot start");
     is_dbl(at[3], 9, 0, "e3,4 ends at 9");
     is_dbl(start[2], 9, 0, "e2,4 waits for the port of P4");
     network_free(n);
@@ -114,7 +115,8 @@ static void kport_pairs(void)
     network_send(n, 0, 0, 2, 4, 0, 2);
     network_send(n, 0, 3, 0, 4, 0, 3);
     drain(n, start, at);
-    is_dbl(start[1], 4, 0, "2-port: a pair carries one message at a time, in both directions together");
+    is_dbl(start[1], 4, 0,
+           "2-port: a pair carries one message at a time, in both directions together");
     is_dbl(start[2], 0, 0, "2-port: two partners at once");
     is_dbl(start[3], 4, 0, "2-port: a third partner waits, sending and receiving alike");
     network_free(n);
@@ -130,7 +132,8 @@ static void kport_pairs(void)
     platform_free(p);
 }
 
-/* Replay the rules of kport on random traffic with a scan over all waiting messages at every instant. */
+/* Replay the rules of kport on random traffic with a scan over all waiting messages at every
+ * instant. */
 static void kport_against_scan(void)
 {
     enum { MESSAGES = 300, NODES = 6 };
@@ -170,8 +173,7 @@ static void kport_against_scan(void)
                             pair = pair || (from[j] == from[i] && to[j] == to[i]) ||
                                    (from[j] == to[i] && to[j] == from[i]);
                         }
-                    if (!pair && out < k && in < k &&
-                        (best < 0 || priority[i] < priority[best]))
+                    if (!pair && out < k && in < k && (best < 0 || priority[i] < priority[best]))
                         best = i;
                 }
                 if (best < 0)
@@ -224,7 +226,8 @@ static void fair_model(void)
     is_dbl(at[2], 15, 1e-9, "fair: 3>2 speeds up when 0>2 is gone");
     network_free(n);
 
-    /* three into one node, one of them also shares its uplink: 0>1, 2>1, 3>1 get 10/3; 3>2 gets the rest, 20/3 */
+    /* three into one node, one of them also shares its uplink: 0>1, 2>1, 3>1 get 10/3; 3>2 gets the
+     * rest, 20/3 */
     n = network_new("fair", p, 0, &err);
     network_send(n, 0, 0, 1, 10, 0, 0);
     network_send(n, 0, 2, 1, 10, 0, 1);
@@ -389,7 +392,8 @@ static void cancelling(void)
     struct gone gone = {0};
     network_cancel(n, 10, 2, note_gone, &gone);
     network_settle(n, 10);
-    is_dbl(network_next(n), 15, 1e-9, "fair: at half way the other goes, this one has 50 left at full rate");
+    is_dbl(network_next(n), 15, 1e-9,
+           "fair: at half way the other goes, this one has 50 left at full rate");
     network_free(n);
     platform_free(p);
 }

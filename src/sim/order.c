@@ -126,11 +126,8 @@ static void assign(struct server *s, uint32_t task)
         s->out->makespan = end;
     engine_at(&s->engine, end, vanishes ? EVENT_TIMES_OUT : EVENT_ENDS, task);
     if (o->trace) {
-        struct trace_event e = {.kind = TRACE_TASK,
-                                .id = task,
-                                .start = now,
-                                .finish = end,
-                                .outcome = vanishes};
+        struct trace_event e = {
+            .kind = TRACE_TASK, .id = task, .start = now, .finish = end, .outcome = vanishes};
         o->trace->event(o->trace->context, &e);
     }
 }

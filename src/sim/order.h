@@ -1,12 +1,15 @@
-/* Order replay: the client/server model of IC-scheduling. A server holds the dag and an order; clients come in batches and ask
- * for work; each request takes the first task of the order that is eligible (all predecessors done) and not given away.
- * A request that finds none is lost: that client does not wait.
+/* Order replay: the client/server model of IC-scheduling. A server holds the dag and an order;
+ * clients come in batches and ask for work; each request takes the first task of the order that is
+ * eligible (all predecessors done) and not given away. A request that finds none is lost: that
+ * client does not wait.
  *
  *     while unassigned tasks remain:
- *         t += interarrival; tasks that have ended by t end in order of time (children become eligible)
- *         k = max(1, ceil(batch size)); assign min(k, eligible) tasks; each runs for Normal(mean, deviation)
+ *         t += interarrival; tasks that have ended by t end in order of time (children become
+ * eligible) k = max(1, ceil(batch size)); assign min(k, eligible) tasks; each runs for Normal(mean,
+ * deviation)
  *
- * Clients may be slow, or vanish: a vanished client's task becomes eligible again `timeout` after it was given. */
+ * Clients may be slow, or vanish: a vanished client's task becomes eligible again `timeout` after
+ * it was given. */
 #pragma once
 #include "base/error.h"
 #include "model/plan.h"
@@ -15,35 +18,40 @@
 enum order_arrivals { ARRIVALS_EXPONENTIAL, ARRIVALS_FIXED, ARRIVALS_UNIFORM };
 
 struct order_options {
-    const uint32_t *order; /* every task once, an array of ntasks; NULL: first in, first out (sources in file order) */
+    const uint32_t *order; /* every task once, an array of ntasks; NULL: first in, first out
+                              (sources in file order) */
     uint64_t seed;
-    enum order_arrivals arrivals; /* how time between batches is distributed; uniform: 0 to twice the mean */
-    double interarrival;   /* mean seconds between batches */
-    double batch;          /* mean requests a batch, exponential; fixed when `fixed_batch` */
+    enum order_arrivals
+        arrivals;        /* how time between batches is distributed; uniform: 0 to twice the mean */
+    double interarrival; /* mean seconds between batches */
+    double batch;        /* mean requests a batch, exponential; fixed when `fixed_batch` */
     bool fixed_batch;
-    double run_time;       /* mean seconds a task runs, every task alike; 0: its own work */
-    double deviation;      /* relative to the mean; normal, cut at 1 % of the mean */
-    double slow_share, slow_factor; /* probability that a client is slow, and how many times longer it takes */
-    double vanish_share;   /* probability that a client never answers */
-    double timeout;        /* seconds after which the server gives such a task again */
-    uint64_t most_batches; /* give up after so many; 0: 2^40 */
+    double run_time;  /* mean seconds a task runs, every task alike; 0: its own work */
+    double deviation; /* relative to the mean; normal, cut at 1 % of the mean */
+    double slow_share,
+        slow_factor;     /* probability that a client is slow, and how many times longer it takes */
+    double vanish_share; /* probability that a client never answers */
+    double timeout;      /* seconds after which the server gives such a task again */
+    uint64_t most_batches;    /* give up after so many; 0: 2^40 */
     struct trace_sink *trace; /* may be NULL; each assignment is a task on node 0 */
 };
 
 struct order_result {
-    double makespan;       /* end of the last task */
-    uint64_t batches, stalled_batches;   /* up to the assignment of the last task; found no eligible task at all */
+    double makespan; /* end of the last task */
+    uint64_t batches,
+        stalled_batches; /* up to the assignment of the last task; found no eligible task at all */
     uint64_t requests, stalled_requests; /* same span; requests that got nothing */
-    double stall_probability; /* stalled batches / batches */
-    double unfilled;          /* stalled requests / requests */
-    double utilization;       /* assignments / requests */
+    double stall_probability;            /* stalled batches / batches */
+    double unfilled;                     /* stalled requests / requests */
+    double utilization;                  /* assignments / requests */
     uint64_t assignments, vanished, events;
-    double eligible_mean;  /* eligible tasks found by a batch, on average */
+    double eligible_mean; /* eligible tasks found by a batch, on average */
 };
 
 /* mu_BIT 1, mu_BS 16, run time Normal(1, 0.1), no slow or vanishing clients. */
 void order_options_init(struct order_options *o);
-/* ERROR_INPUT: impossible options, an order that does not hold every task once. ERROR_FAILED: `most_batches` were not enough. The
- * order cannot block itself: of the eligible tasks the first in the order is taken, whatever stands before it. */
+/* ERROR_INPUT: impossible options, an order that does not hold every task once. ERROR_FAILED:
+ * `most_batches` were not enough. The order cannot block itself: of the eligible tasks the first in
+ * the order is taken, whatever stands before it. */
 bool order_run(const struct workflow *w, const struct order_options *o, struct order_result *out,
                struct error *err);

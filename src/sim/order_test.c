@@ -4,8 +4,8 @@
 #include "sim/repeat.h"
 #include "tap.h"
 
-/* AIRSN of width w: a handle of 21 jobs ending in the bottleneck b, w fringe jobs f, first cover c (parents b and f), a join, second
- * cover e, a join. `order` runs the handle first. */
+/* AIRSN of width w: a handle of 21 jobs ending in the bottleneck b, w fringe jobs f, first cover c
+ * (parents b and f), a join, second cover e, a join. `order` runs the handle first. */
 static struct workflow *airsn(uint32_t width, uint32_t *order)
 {
     struct builder *b = builder_new("<airsn>", "test");
@@ -53,7 +53,8 @@ static bool run_trial(void *context, uint32_t i, uint64_t seed, double *values, 
 
 static void airsn_table(void)
 {
-    /* specs/ic-spec.md 7.5: mean times, ratio of means, stalling probabilities, utilisations; 500 runs each there */
+    /* specs/ic-spec.md 7.5: mean times, ratio of means, stalling probabilities, utilisations; 500
+     * runs each there */
     struct {
         double bit, bs, prio, fifo, low, high, stall_p, stall_f, util_p, util_f;
     } rows[] = {
@@ -86,7 +87,8 @@ static void airsn_table(void)
         ok(ratio >= rows[i].low && ratio <= rows[i].high, "ratio %.3f in [%g, %g]", ratio,
            rows[i].low, rows[i].high);
         if (!isnan(rows[i].prio)) {
-            is_dbl(prio.metrics[0].mean, rows[i].prio, 0.025 * rows[i].prio, "time of the IC order");
+            is_dbl(prio.metrics[0].mean, rows[i].prio, 0.025 * rows[i].prio,
+                   "time of the IC order");
             is_dbl(fifo.metrics[0].mean, rows[i].fifo, 0.025 * rows[i].fifo, "time of FIFO");
             is_dbl(prio.metrics[1].mean, rows[i].stall_p, 0.012, "stalling probability, IC order");
             is_dbl(fifo.metrics[1].mean, rows[i].stall_f, 0.012, "stalling probability, FIFO");
@@ -102,7 +104,8 @@ static void airsn_table(void)
 
 static void by_hand(void)
 {
-    /* a -> b, a -> c; a batch of 2 every second, run time exactly 1: a at 1, stalled? at 2 a has ended: b and c */
+    /* a -> b, a -> c; a batch of 2 every second, run time exactly 1: a at 1, stalled? at 2 a has
+     * ended: b and c */
     struct builder *b = builder_new("<test>", "test");
     builder_task(b, "a", 1, 0);
     builder_task(b, "b", 1, 0);
@@ -152,7 +155,8 @@ static void by_hand(void)
     o.order = outside;
     ok(!order_run(w, &o, &r, &err) && err.kind == ERROR_INPUT, "an order of another workflow");
     o.order = reversed;
-    ok(order_run(w, &o, &r, &err), "an order against the arrows still runs: only eligible tasks are taken");
+    ok(order_run(w, &o, &r, &err),
+       "an order against the arrows still runs: only eligible tasks are taken");
     o.order = NULL;
     error_clear(&err);
     o.vanish_share = 1;

@@ -11,7 +11,8 @@ void pairmap_free(struct pairmap *m)
 
 static size_t find_slot(const struct pairmap *m, uint64_t key)
 {
-    /* the low half of a product knows nothing of the high half of the key: fold before the second one */
+    /* the low half of a product knows nothing of the high half of the key: fold before the second
+     * one */
     uint64_t hash = key * 0x9E3779B97F4A7C15u;
     hash = (hash ^ hash >> 32) * 0x9E3779B97F4A7C15u;
     size_t i = (size_t)(hash >> 24) & m->mask;

@@ -1,8 +1,10 @@
-/* The queue of virtual time: smallest key first, equal keys by a sequence number that the caller gives.
+/* The queue of virtual time: smallest key first, equal keys by a sequence number that the caller
+ * gives.
  *
- * Unlike base/heap.h the sequence is explicit, so that an entry can move from one queue to another and keep its place
- * among equals. Four children a node: half the levels of a binary heap, and the children share a cache line or two. All of
- * it is inline because a simulation spends a third of its time here. */
+ * Unlike base/heap.h the sequence is explicit, so that an entry can move from one queue to another
+ * and keep its place among equals. Four children a node: half the levels of a binary heap, and the
+ * children share a cache line or two. All of it is inline because a simulation spends a third of
+ * its time here. */
 #pragma once
 #include "base/mem.h"
 #include <stdbool.h>

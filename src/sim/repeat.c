@@ -74,7 +74,7 @@ struct work {
     void *context;
     double *values;
     uint32_t nmetrics;
-    pthread_mutex_t lock; /* guards the rest */
+    pthread_mutex_t lock;  /* guards the rest */
     uint32_t done, failed; /* failed: the lowest number of a run that did */
     struct error error;
     bool stop;
@@ -113,7 +113,8 @@ static void summarise(struct repeat_result *r, uint32_t metric, double confidenc
     struct repeat_metric *m = &r->metrics[metric];
     uint32_t n = r->count;
     double *sorted = mem_new(double, n);
-    for (uint32_t i = 0; i < n; i++) { /* in order of the runs: the same sum whatever the threads did */
+    for (uint32_t i = 0; i < n;
+         i++) { /* in order of the runs: the same sum whatever the threads did */
         sorted[i] = r->values[(size_t)i * r->nmetrics + metric];
         m->mean += sorted[i];
     }
@@ -122,8 +123,7 @@ static void summarise(struct repeat_result *r, uint32_t metric, double confidenc
     for (uint32_t i = 0; i < n; i++)
         square += (sorted[i] - m->mean) * (sorted[i] - m->mean);
     m->deviation = n > 1 ? sqrt(square / (n - 1)) : 0;
-    m->half_width =
-        n > 1 ? student_quantile(confidence, n - 1) * m->deviation / sqrt(n) : INFINITY;
+    m->half_width = n > 1 ? student_quantile(confidence, n - 1) * m->deviation / sqrt(n) : INFINITY;
     qsort(sorted, n, sizeof *sorted, compare_doubles);
     m->least = sorted[0];
     m->most = sorted[n - 1];
@@ -140,13 +140,13 @@ bool repeat_run(const struct repeat_options *o, const char *const *names, uint32
     if (!o->count || o->count > 100000000)
         return error_set(err, ERROR_INPUT, "%u repeats; expected 1 to 100,000,000", o->count);
     if (!(o->confidence > 0 && o->confidence < 1))
-        return error_set(err, ERROR_INPUT, "a confidence of %g; expected more than 0 and less than 1",
-                         o->confidence);
+        return error_set(err, ERROR_INPUT,
+                         "a confidence of %g; expected more than 0 and less than 1", o->confidence);
     if (nmetrics > REPEAT_METRICS)
         return error_set(err, ERROR_INPUT, "more than %d metrics", REPEAT_METRICS);
     out->count = o->count;
     out->nmetrics = nmetrics;
-    out->values = mem_new_zero(double, (size_t)o->count * nmetrics);
+    out->values = mem_new_zero(double, (size_t)o->count *nmetrics);
     struct work w = {.o = o,
                      .run = run,
                      .context = context,

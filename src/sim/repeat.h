@@ -1,5 +1,5 @@
-/* The same simulation many times with different randomness, over the cores: means and confidence intervals. Results do not depend
- * on the number of threads. */
+/* The same simulation many times with different randomness, over the cores: means and confidence
+ * intervals. Results do not depend on the number of threads. */
 #pragma once
 #include "base/error.h"
 #include "base/progress.h"
@@ -10,7 +10,8 @@ enum { REPEAT_METRICS = 24 };
 struct repeat_metric {
     const char *name;
     double mean, deviation; /* of the sample */
-    double half_width;      /* of the confidence interval of the mean, Student's t; INFINITY for one run */
+    double
+        half_width; /* of the confidence interval of the mean, Student's t; INFINITY for one run */
     double least, median, most;
 };
 
@@ -28,8 +29,9 @@ struct repeat_result {
     double *values; /* count x nmetrics */
 };
 
-/* Call run(context, i, seed_i, values, err) for i in 0..count-1 on several threads; it fills one value a metric. Run 0 has the seed
- * itself, so that one repeat is what a single simulation gives. False when a run failed: the error of the first in order. */
+/* Call run(context, i, seed_i, values, err) for i in 0..count-1 on several threads; it fills one
+ * value a metric. Run 0 has the seed itself, so that one repeat is what a single simulation gives.
+ * False when a run failed: the error of the first in order. */
 bool repeat_run(const struct repeat_options *o, const char *const *names, uint32_t nmetrics,
                 bool (*run)(void *context, uint32_t i, uint64_t seed, double *values,
                             struct error *err),

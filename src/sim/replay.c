@@ -144,8 +144,7 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
     }
     double priority = d->priority ? d->priority[x] : 0;
     if (priority == INFINITY)
-        priority = r->plan->placements
-                       .at[demands_copy(d, r->workflow->producer[demand->object], 0)]
+        priority = r->plan->placements.at[demands_copy(d, r->workflow->producer[demand->object], 0)]
                        .finish;
     if (!network_send(r->network, r->engine.now, from, demand->node,
                       r->workflow->size[demand->object], priority, x))
@@ -257,8 +256,7 @@ static bool fail_node(struct replay *r, uint32_t node, double repair, struct err
     network_cancel(r->network, r->engine.now, node, postpone, r);
     for (uint32_t lane = r->lanes.node_first[node]; lane < r->lanes.node_first[node + 1]; lane++) {
         size_t head = r->lanes.head[lane];
-        if (head < r->lanes.off[lane + 1] &&
-            bitset_get(r->is_running, r->lanes.placement[head]) &&
+        if (head < r->lanes.off[lane + 1] && bitset_get(r->is_running, r->lanes.placement[head]) &&
             !lose_task(r, r->lanes.placement[head], err))
             return false;
     }
@@ -345,12 +343,12 @@ static void arrive(struct replay *r, const struct message *m)
     r->engine.events++;
     if (r->trace)
         r->trace->event(r->trace->context, &(struct trace_event){.kind = TRACE_TRANSFER,
-                                                                  .id = r->demands.at[x].object,
-                                                                  .node = m->from,
-                                                                  .other = m->to,
-                                                                  .start = m->start,
-                                                                  .finish = m->finish,
-                                                                  .amount = m->bytes});
+                                                                 .id = r->demands.at[x].object,
+                                                                 .node = m->from,
+                                                                 .other = m->to,
+                                                                 .start = m->start,
+                                                                 .finish = m->finish,
+                                                                 .amount = m->bytes});
     demand_met(r, x, sender(r, x));
 }
 

@@ -78,7 +78,8 @@ void replay_account(struct replay *r, bool complete)
 static void say_object(struct strbuf *b, const struct replay *r, uint32_t object)
 {
     char label[256];
-    strbuf_printf(b, "object '%s'", workflow_object_label(r->workflow, object, label, sizeof label));
+    strbuf_printf(b, "object '%s'",
+                  workflow_object_label(r->workflow, object, label, sizeof label));
 }
 
 /* Why demand x is not met. */

@@ -58,10 +58,9 @@ struct plan *replay_from_partition(const struct plan *given, const struct workfl
                                  i, t, w->ntasks);
             else {
                 double place = part->order != NONE ? k : rank[t];
-                array_push(&plan->placements, (struct placement){.task = t,
-                                                                 .node = part->node,
-                                                                 .start = place,
-                                                                 .finish = place});
+                array_push(&plan->placements,
+                           (struct placement){
+                               .task = t, .node = part->node, .start = place, .finish = place});
             }
         }
     }
@@ -100,7 +99,8 @@ static bool set_durations(struct replay *r, struct error *err)
         costs_free(costs);
     }
     if (r->options->noise > 0) {
-        /* lognormal with mean 1; drawn in the order of the plan, so that the order of events does not matter */
+        /* lognormal with mean 1; drawn in the order of the plan, so that the order of events does
+         * not matter */
         struct rng noise;
         rng_seed_stream(&noise, r->options->seed, 1);
         double variance = log1p(r->options->noise * r->options->noise);

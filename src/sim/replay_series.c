@@ -79,7 +79,8 @@ void replay_running_series(const struct replay_result *r, const struct workflow 
     sum_up(&c, out);
 }
 
-/* Spread a span over the bins it meets. Long spans meet many bins, so whole bins go into a difference array. */
+/* Spread a span over the bins it meets. Long spans meet many bins, so whole bins go into a
+ * difference array. */
 static void spread(double start, double finish, double amount, double width, uint32_t bins,
                    double *part, double *step)
 {
@@ -129,8 +130,8 @@ void replay_utilization_series(const struct replay_result *r, const struct workf
     free(used);
 }
 
-void replay_stretch(const struct replay_result *r, const struct workflow *w, const struct plan *plan,
-                    double *stretch)
+void replay_stretch(const struct replay_result *r, const struct workflow *w,
+                    const struct plan *plan, double *stretch)
 {
     /* A task is over for its successors when its first copy is. */
     double *ended = mem_new(double, w->ntasks);

@@ -17,7 +17,8 @@ int main(void)
     double busy = 0, memory = 0, used = 0;
     bool bounded = true, peaks = true, least = true;
     for (int round = 0; round < 20; round++) {
-        struct random_shape shape = {.tasks = 60, .nodes = 4, .degree = 1.5, .ccr = 0.5, .cores = 3};
+        struct random_shape shape = {
+            .tasks = 60, .nodes = 4, .degree = 1.5, .ccr = 0.5, .cores = 3};
         struct workflow *w = random_workflow(&rng, &shape);
         struct platform *p = random_platform(&rng, &shape);
         struct plan *plan = random_plan(w, p, &rng, 0, true);
@@ -57,7 +58,8 @@ int main(void)
             for (size_t i = 0; i < r.lost_runs.n; i++) {
                 const struct placement *x = &plan->placements.at[r.lost_runs.at[i].placement];
                 if (x->node == node)
-                    want += (r.lost_runs.at[i].finish - r.lost_runs.at[i].start) * w->memory[x->task];
+                    want +=
+                        (r.lost_runs.at[i].finish - r.lost_runs.at[i].start) * w->memory[x->task];
             }
             memory = fmax(memory, fabs(integral(&s, r.makespan) - want) / (want + 1));
             series_free(&s);

@@ -1,4 +1,5 @@
-/* The inside of a replay, shared by replay.c (what happens), replay_prepare.c (before) and replay_account.c (after). */
+/* The inside of a replay, shared by replay.c (what happens), replay_prepare.c (before) and
+ * replay_account.c (after). */
 #pragma once
 #include "sim/demand.h"
 #include "sim/engine.h"
@@ -20,19 +21,20 @@ struct replay {
     struct lanes lanes;
     struct demands demands;
 
-    double *duration;      /* per placement */
+    double *duration;       /* per placement */
     uint32_t *core_missing; /* per placement: cores on which someone stands before it */
-    uint32_t *cause;       /* per placement: which one let it start, | 1 << 31 when by its data; NONE: nobody */
-    uint64_t *is_running;  /* bit per placement */
-    uint64_t *task_done;   /* bit per task: a copy is done (tasks with several copies only) */
-    double *memory;        /* per node, of running tasks */
+    uint32_t *
+        cause; /* per placement: which one let it start, | 1 << 31 when by its data; NONE: nobody */
+    uint64_t *is_running; /* bit per placement */
+    uint64_t *task_done;  /* bit per task: a copy is done (tasks with several copies only) */
+    double *memory;       /* per node, of running tasks */
     uint32_t left, running;
 
     /* faults; NULL without */
     uint64_t *down; /* bit per node */
     double *back;   /* per node: when it is up again */
     uint32_t *losses;
-    uint32_t repairs; /* nodes that will come back */
+    uint32_t repairs;           /* nodes that will come back */
     ARRAY(uint32_t) postponed;  /* demands that wait for a node that is down */
     ARRAY(uint32_t) impossible; /* demands between nodes that cannot talk */
 };

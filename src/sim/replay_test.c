@@ -146,14 +146,16 @@ static void faults(void)
     o.faults = &for_good;
     ok(!replay_run(s.w, s.p, s.plan, &o, &r, &err) && err.kind == ERROR_FAILED,
        "a node that never comes back stops a static plan");
-    has_str(err.text, "task 'b' on 'y' waits for its node, which failed", "it says who waits for what");
+    has_str(err.text, "task 'b' on 'y' waits for its node, which failed",
+            "it says who waits for what");
     replay_result_free(&r);
     error_clear(&err);
 
     struct fault sender[2] = {{0, 1.5, INFINITY}, {1, 1.2, 0.1}};
     o.faults = sender;
     o.nfaults = 2;
-    ok(!replay_run(s.w, s.p, s.plan, &o, &r, &err), "the sender fails for good in the middle of a transfer");
+    ok(!replay_run(s.w, s.p, s.plan, &o, &r, &err),
+       "the sender fails for good in the middle of a transfer");
     has_str(err.text, "waits for object 'o' from node 'x' (node 'x' failed", "and is named");
     replay_result_free(&r);
     error_clear(&err);
@@ -238,7 +240,8 @@ static void bad_input(void)
     expect_bad(&s, &o, ERROR_INPUT, "noise", "negative noise");
     o.noise = 0;
     o.mtbf = -3;
-    expect_bad(&s, &o, ERROR_INPUT, "mean time between failures", "a negative time between failures");
+    expect_bad(&s, &o, ERROR_INPUT, "mean time between failures",
+               "a negative time between failures");
     o.mtbf = 0;
     struct fault f = {5, 1, 1};
     o.faults = &f;
@@ -258,7 +261,8 @@ static void bad_input(void)
     x[0].node = 1;
     x[0].start = 20;
     x[0].finish = 21;
-    expect_bad(&s, &o, ERROR_FAILED, "task 'b' on 'y' waits for object 'o' of task 'a'", "a deadlock");
+    expect_bad(&s, &o, ERROR_FAILED, "task 'b' on 'y' waits for object 'o' of task 'a'",
+               "a deadlock");
     small_free(&s);
 }
 
@@ -287,7 +291,8 @@ static double oracle(const struct workflow *w, const struct platform *p, const s
                 uint32_t object = w->pred_object[e], from = NONE;
                 double there = INFINITY;
                 for (size_t k = 0; k < plan->transfers.n; k++)
-                    if (plan->transfers.at[k].object == object && plan->transfers.at[k].to == x->node)
+                    if (plan->transfers.at[k].object == object &&
+                        plan->transfers.at[k].to == x->node)
                         from = plan->transfers.at[k].from;
                 double earliest = INFINITY;
                 size_t sender = 0;
@@ -301,7 +306,8 @@ static double oracle(const struct workflow *w, const struct platform *p, const s
                         local = true;
                     }
                     if (from != NONE && y->node == from)
-                        there = fmin(there, finish[j] + platform_transfer(p, from, x->node, w->size[object]));
+                        there = fmin(there, finish[j] + platform_transfer(p, from, x->node,
+                                                                          w->size[object]));
                     if (finish[j] < earliest) {
                         earliest = finish[j];
                         sender = j;
@@ -310,8 +316,8 @@ static double oracle(const struct workflow *w, const struct platform *p, const s
                 if (object == NONE)
                     there = earliest;
                 else if (from == NONE && !local)
-                    there = earliest + platform_transfer(p, plan->placements.at[sender].node, x->node,
-                                                         w->size[object]);
+                    there = earliest + platform_transfer(p, plan->placements.at[sender].node,
+                                                         x->node, w->size[object]);
                 at = fmax(at, there);
             }
             if (at != start[i]) {
@@ -374,7 +380,8 @@ static void against_oracle(void)
             free(duration);
             free(finish);
             ran++;
-            /* contention never helps a fixed order under max-min sharing of one flow a pair at most: only a lone bound */
+            /* contention never helps a fixed order under max-min sharing of one flow a pair at
+             * most: only a lone bound */
             o.network = "fair";
             if (replay_run(w, p, plan, &o, &b, &err))
                 lower = lower && b.makespan >= a.chain_compute - 1e-9;
@@ -454,7 +461,8 @@ static void relays(void)
     place(s.plan, 1, 2, 0, 3, 4);
     struct replay_options options;
     replay_options_init(&options);
-    expect_bad(&s, &options, ERROR_FAILED, "no network between nodes 'x' and 'z'", "a pair that cannot talk");
+    expect_bad(&s, &options, ERROR_FAILED, "no network between nodes 'x' and 'z'",
+               "a pair that cannot talk");
     array_push(&s.plan->transfers, (struct transfer){0, 0, 1, 1, 2});
     array_push(&s.plan->transfers, (struct transfer){0, 1, 2, 2, 3});
     struct replay_result r;
@@ -483,13 +491,15 @@ static void partitions(void)
     is_dbl(r.start[3], 10, 1e-12, "in its own order: b last");
     replay_result_free(&r);
     plan->parts.at[1].node = 7;
-    ok(!replay_run(s.w, s.p, plan, &o, &r, &err) && err.kind == ERROR_INPUT, "a part on no node is refused");
+    ok(!replay_run(s.w, s.p, plan, &o, &r, &err) && err.kind == ERROR_INPUT,
+       "a part on no node is refused");
     replay_result_free(&r);
     plan_free(plan);
     small_free(&s);
 }
 
-/* Three producers on one node each send to the other node: one port serialises them, fair sharing stretches them. */
+/* Three producers on one node each send to the other node: one port serialises them, fair sharing
+ * stretches them. */
 static void contention(void)
 {
     struct builder *b = builder_new("<test>", "test");
@@ -521,7 +531,8 @@ static void contention(void)
     for (int i = 0; network_names[i]; i++) {
         o.network = network_names[i];
         o.ports = 1;
-        ok(replay_run(w, p, plan, &o, &r, &err), "three messages leave one node under %s", o.network);
+        ok(replay_run(w, p, plan, &o, &r, &err), "three messages leave one node under %s",
+           o.network);
         is_dbl(r.makespan, want[i], 1e-9, "makespan under %s", o.network);
         replay_result_free(&r);
     }

@@ -31,10 +31,10 @@ struct stream {
     double *began;        /* per item: its first task started; NAN: not yet */
     uint32_t arrived, released, finished;
 
-    struct queue *ready;  /* per node */
-    uint64_t *running;    /* per node: item << 32 | copy; UINT64_MAX: idle */
-    double *busy;         /* per node */
-    double *task_start;   /* per node */
+    struct queue *ready; /* per node */
+    uint64_t *running;   /* per node: item << 32 | copy; UINT64_MAX: idle */
+    double *busy;        /* per node */
+    double *task_start;  /* per node */
     ARRAY(uint32_t) awake;
 
     struct pairmap pairs;
@@ -240,8 +240,9 @@ static void account(struct stream *s)
     double *sorted = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = out->latency[i];
-        out->latency_mean += out->latency[i] / n;
+        out->latency_mean += out->latency[i];
     }
+    out->latency_mean /= n;
     out->latency_first = out->latency[0];
     qsort(sorted, n, sizeof *sorted, compare_doubles);
     out->latency_p50 = percentile(sorted, n, 0.50);
@@ -254,7 +255,8 @@ static void account(struct stream *s)
     qsort(sorted, n, sizeof *sorted, compare_doubles);
     out->overall = out->makespan > 0 ? n / out->makespan : INFINITY;
     out->throughput = out->overall;
-    /* Once the last item has entered, the source no longer competes for ports and buffers drain: not the steady state. */
+    /* Once the last item has entered, the source no longer competes for ports and buffers drain:
+     * not the steady state. */
     double entered = 0;
     for (uint32_t i = 0; i < n; i++)
         if (s->began[i] > entered)
@@ -266,7 +268,8 @@ static void account(struct stream *s)
     if (count > 1) {
         double mean_i = (count - 1) / 2.0, mean_t = 0, both = 0, square = 0;
         for (uint32_t i = 0; i < count; i++)
-            mean_t += sorted[first + i] / count;
+            mean_t += sorted[first + i];
+        mean_t /= count;
         for (uint32_t i = 0; i < count; i++) {
             both += (i - mean_i) * (sorted[first + i] - mean_t);
             square += (i - mean_i) * (i - mean_i);
@@ -286,9 +289,10 @@ static void account(struct stream *s)
             seen[node] = true;
             struct stream_processor *x = &out->processors[out->nprocessors++];
             double span = out->makespan > 0 ? out->makespan : 1;
-            *x = (struct stream_processor){node, c, s->busy[node], s->busy[node] / span,
-                                           (s->network->out_busy[node] + s->network->in_busy[node]) /
-                                               span / (s->ports ? s->ports : 1)};
+            *x =
+                (struct stream_processor){node, c, s->busy[node], s->busy[node] / span,
+                                          (s->network->out_busy[node] + s->network->in_busy[node]) /
+                                              span / (s->ports ? s->ports : 1)};
             out->utilization += x->occupancy;
         }
     free(seen);

@@ -1,13 +1,16 @@
-/* Stream replay: a mapping of a streaming workflow (clusters, replicas, duplicates, as in the MOS report) processing items.
+/* Stream replay: a mapping of a streaming workflow (clusters, replicas, duplicates, as in the MOS
+ * report) processing items.
  *
- * Item n of cluster C runs on replica n mod replicas(C). A processor runs one task at a time: of the tasks that are ready, the
- * oldest item first, then by decreasing bottom level, then topological position. So a processor interleaves items when the
- * older one waits for data. An object that a cluster needs and does not make itself comes once per item from the home of its producer (the
- * cluster that lists it under tasks, not under duplicates), to the concrete replica, under the network model; transfers are
- * served oldest item first, then by decreasing bottom level. Ordering edges cost nothing.
+ * Item n of cluster C runs on replica n mod replicas(C). A processor runs one task at a time: of
+ * the tasks that are ready, the oldest item first, then by decreasing bottom level, then
+ * topological position. So a processor interleaves items when the older one waits for data. An
+ * object that a cluster needs and does not make itself comes once per item from the home of its
+ * producer (the cluster that lists it under tasks, not under duplicates), to the concrete replica,
+ * under the network model; transfers are served oldest item first, then by decreasing bottom level.
+ * Ordering edges cost nothing.
  *
- * Items are all there at time 0 (saturated) or come one a period. A mapping that is not pipelined takes an item when the one
- * before is done. */
+ * Items are all there at time 0 (saturated) or come one a period. A mapping that is not pipelined
+ * takes an item when the one before is done. */
 #pragma once
 #include "base/progress.h"
 #include "model/plan.h"
@@ -17,9 +20,9 @@ struct stream_options {
     const char *network; /* NULL: kport */
     uint32_t ports;      /* 0: the plan's, else the platform's, else no limit */
     uint32_t items;
-    double period;       /* seconds between items; 0: saturated */
-    uint32_t window;     /* most items between their arrival and their end; 0: no limit */
-    double noise;        /* coefficient of variation of task times; 0: none */
+    double period;   /* seconds between items; 0: saturated */
+    uint32_t window; /* most items between their arrival and their end; 0: no limit */
+    double noise;    /* coefficient of variation of task times; 0: none */
     uint64_t seed;
     struct trace_sink *trace; /* may be NULL; trace_event.copy is the item */
     const struct progress *progress;
@@ -27,9 +30,10 @@ struct stream_options {
 
 struct stream_processor {
     uint32_t node, cluster;
-    double busy;      /* seconds computing */
-    double occupancy; /* busy / makespan */
-    double communication; /* message-seconds per port / makespan; per partner when ports are unlimited: may exceed 1 */
+    double busy;          /* seconds computing */
+    double occupancy;     /* busy / makespan */
+    double communication; /* message-seconds per port / makespan; per partner when ports are
+                             unlimited: may exceed 1 */
 };
 
 struct stream_channel {
@@ -41,10 +45,12 @@ struct stream_channel {
 struct stream_result {
     uint32_t items;
     double makespan;
-    double throughput; /* steady state: least-squares slope of the second half of the completions before the last item entered
-                          (of all when fewer than 16); 1 / makespan for one item */
+    double throughput; /* steady state: least-squares slope of the second half of the completions
+                          before the last item entered (of all when fewer than 16); 1 / makespan for
+                          one item */
     double overall;    /* items / makespan */
-    /* of an item: from its arrival (period > 0), else from the start of its first task, to the end of its last sink */
+    /* of an item: from its arrival (period > 0), else from the start of its first task, to the end
+     * of its last sink */
     double latency_mean, latency_p50, latency_p95, latency_p99, latency_max, latency_first;
     double *latency;    /* per item */
     double *completion; /* per item */
@@ -52,7 +58,7 @@ struct stream_result {
     uint32_t nprocessors;
     struct stream_channel *channels; /* by first use */
     uint32_t nchannels;
-    double utilization; /* mean occupancy of the processors */
+    double utilization;                             /* mean occupancy of the processors */
     double predicted_throughput, predicted_latency; /* the plan's claims; NAN: none */
     double bytes_moved;
     uint64_t events, tasks, transfers;

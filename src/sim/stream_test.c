@@ -46,7 +46,8 @@ static void cluster(struct plan *p, uint32_t *next_node, uint32_t procs, const u
     array_push(&p->clusters, c);
 }
 
-/* 4.1.3 of the report: two tasks of 10, a transfer of 50; one processor each: 1/50; two each: 2/50. */
+/* 4.1.3 of the report: two tasks of 10, a transfer of 50; one processor each: 1/50; two each: 2/50.
+ */
 static void replicas(void)
 {
     double time[] = {10, 10};
@@ -131,8 +132,13 @@ static void once(void)
 
     struct {
         const char *what, *part;
-    } bad[] = {{"0 items", "0 items"}, {"no period", "period"}, {"a wrong kind", "'order'"}, {"a missing task", "at home in no"},
-               {"an unknown node", "node number 9"}, {"a cluster without nodes", "no nodes"}, {"a task twice", "twice"}};
+    } bad[] = {{"0 items", "0 items"},
+               {"no period", "period"},
+               {"a wrong kind", "'order'"},
+               {"a missing task", "at home in no"},
+               {"an unknown node", "node number 9"},
+               {"a cluster without nodes", "no nodes"},
+               {"a task twice", "twice"}};
     for (int i = 0; i < 7; i++) {
         stream_options_init(&o);
         if (i == 0)
@@ -150,7 +156,8 @@ static void once(void)
         else
             plan->tasks.at[2] = 1;
         error_clear(&err);
-        ok(!stream_run(w, p, plan, &o, &r, &err) && err.kind == ERROR_INPUT, "%s is refused", bad[i].what);
+        ok(!stream_run(w, p, plan, &o, &r, &err) && err.kind == ERROR_INPUT, "%s is refused",
+           bad[i].what);
         has_str(err.text, bad[i].part, "%s is named", bad[i].what);
         stream_result_free(&r);
         plan->kind = PLAN_STREAM;

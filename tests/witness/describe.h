@@ -1,13 +1,15 @@
-/* A static plan as the text that simgrid_replay reads. Derived from the plan and the workflow alone, not from the simulator: one
- * activity a task, an edge for every pair of neighbours on a core, one transfer for every object and node that reads it. Plans with
- * copies have no such form (which copy feeds whom is decided while it runs). */
+/* A static plan as the text that simgrid_replay reads. Derived from the plan and the workflow
+ * alone, not from the simulator: one activity a task, an edge for every pair of neighbours on a
+ * core, one transfer for every object and node that reads it. Plans with copies have no such form
+ * (which copy feeds whom is decided while it runs). */
 #pragma once
 #include "model/costs.h"
 #include "model/plan.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The plan must be sorted (plan_sort) and hold one placement a task. False: it has copies, or a task cannot run. */
+/* The plan must be sorted (plan_sort) and hold one placement a task. False: it has copies, or a
+ * task cannot run. */
 __attribute__((unused)) static bool describe_plan(FILE *out, const struct workflow *w,
                                                   const struct platform *p, const struct plan *plan,
                                                   const char *network)

@@ -1,8 +1,8 @@
 /* weft's simulator beside SimGrid on the same plans. Skipped where SimGrid is not installed.
  *
- * free: the makespans agree to 1e-6. fair: the same where the models coincide, which is when all messages have the same latency
- * (SimGrid gives a flow a share in inverse proportion to its latency, as TCP does; ours does not). How far they are apart elsewhere is
- * printed. */
+ * free: the makespans agree to 1e-6. fair: the same where the models coincide, which is when all
+ * messages have the same latency (SimGrid gives a flow a share in inverse proportion to its
+ * latency, as TCP does; ours does not). How far they are apart elsewhere is printed. */
 #include "describe.h"
 #include "formats/format.h"
 #include "plan/planner.h"
@@ -98,11 +98,12 @@ static void random_plans(void)
         platform_free(p);
         workflow_free(w);
     }
-    ok(worst_free <= 1e-6, "free: %d random plans agree with SimGrid to 1e-6 (worst %.1e)", free_count,
-       worst_free);
-    ok(worst_fair <= 1e-6, "fair: %d random plans agree with SimGrid to 1e-6 (worst %.1e)", fair_count,
-       worst_fair);
-    ok(worst_latency < INFINITY, "fair: %d plans where pairs differ in latency run in both", latency_count);
+    ok(worst_free <= 1e-6, "free: %d random plans agree with SimGrid to 1e-6 (worst %.1e)",
+       free_count, worst_free);
+    ok(worst_fair <= 1e-6, "fair: %d random plans agree with SimGrid to 1e-6 (worst %.1e)",
+       fair_count, worst_fair);
+    ok(worst_latency < INFINITY, "fair: %d plans where pairs differ in latency run in both",
+       latency_count);
     printf("# there SimGrid shares by latency and we do not: worst difference %.1f %%\n",
            100 * worst_latency);
     ok(slower > 1.05, "contention matters in these plans: fair is up to %.2f times free", slower);
@@ -152,8 +153,8 @@ static void examples(void)
             ok(d <= 1e-6, "%s by %s under free: %.6g s, difference %.1e", names[i]->d_name,
                planners[k], ours, d);
             d = difference(w, p, plan, "fair", &ours);
-            ok(d <= 0.01, "%s by %s under fair: %.6g s, difference %.1e", names[i]->d_name, planners[k],
-               ours, d);
+            ok(d <= 0.01, "%s by %s under fair: %.6g s, difference %.1e", names[i]->d_name,
+               planners[k], ours, d);
             plan_free(plan);
             count++;
         }

@@ -1,0 +1,417 @@
+/* Freezing: resolve names, number objects by producer, sort edges into CSR, look for cycles. O(tasks + edges) but for sorting each task's edges. */
+#include "model/builder_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void resolve_names(struct builder *b)
+{
+    for (size_t i = 0; i < b->named.n && !builder_failed(b); i++) {
+        struct named_ordering *e = &b->named.at[i];
+        str_id ends[2] = {e->from, e->to};
+        uint32_t task[2];
+        for (int k = 0; k < 2; k++) {
+            const char *name = pool_text(&b->w->text, ends[k]);
+            task[k] = builder_find_task(b, name, strlen(name));
+            if (task[k] == NONE)
+                builder_error(b, e->line, "there is no task '%s', which %s '%s' refers to", name,
+                              k ? "the successor list of" : "the predecessor list of",
+                              pool_text(&b->w->text, ends[1 - k]));
+        }
+        if (task[0] != NONE && task[1] != NONE)
+            builder_edge(b, task[0], task[1], e->line);
+    }
+}
+
+/* Which objects stay: those somebody makes or reads, and of several anonymous ones between two tasks the first.
+ * Fills `number` with new numbers by producer, inputs last; NONE for those dropped. */
+static uint32_t renumber_objects(struct builder *b, uint32_t *number)
+{
+    size_t n = b->object_name.n, ntasks = b->task_name.n;
+    uint8_t *stays = mem_new_zero(uint8_t, n);
+    for (size_t i = 0; i < b->readings.n; i++)
+        stays[b->readings.at[i].object] = 1;
+    /* by producer: a counting sort keeps the order of first mention within a producer */
+    uint32_t *at = mem_new_zero(uint32_t, ntasks + 2);
+    uint32_t *sorted = mem_new(uint32_t, n);
+    for (size_t o = 0; o < n; o++) {
+        uint32_t p = b->producer.at[o];
+        stays[o] |= p != NONE;
+        at[(p == NONE ? ntasks : p) + 1]++;
+    }
+    for (size_t t = 0; t <= ntasks; t++)
+        at[t + 1] += at[t];
+    for (size_t o = 0; o < n; o++) {
+        uint32_t p = b->producer.at[o];
+        sorted[at[p == NONE ? ntasks : p]++] = (uint32_t)o;
+    }
+    uint32_t *seen = mem_new_zero(uint32_t, ntasks + 1), next = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t o = sorted[i], reader = b->only_reader.at[o], p = b->producer.at[o];
+        if (reader != NONE && seen[reader] == p + 1) {
+            builder_warn(b, 0, "the edge from '%s' to '%s' is there twice; the first stays",
+                         builder_task_name(b, p), builder_task_name(b, reader));
+            stays[o] = 0;
+        } else if (reader != NONE) {
+            seen[reader] = p + 1;
+        }
+        number[o] = stays[o] ? next++ : NONE;
+    }
+    free(seen);
+    free(sorted);
+    free(at);
+    free(stays);
+    return next;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_u64(uint64_t *at, size_t n)
+{
+    if (n > 24) {
+        qsort(at, n, sizeof *at, compare_u64);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        uint64_t x = at[i];
+        size_t j = i;
+        for (; j && at[j - 1] > x; j--)
+            at[j] = at[j - 1];
+        at[j] = x;
+    }
+}
+
+static void move_objects(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    w->size = mem_new(double, w->nobjects);
+    w->producer = mem_new(uint32_t, w->nobjects);
+    w->object_name = mem_new(str_id, w->nobjects);
+    w->object_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    for (size_t o = 0; o < b->object_name.n; o++) {
+        uint32_t to = number[o];
+        if (to == NONE)
+            continue;
+        w->size[to] = isnan(b->size.at[o]) ? 0 : b->size.at[o];
+        w->producer[to] = b->producer.at[o];
+        w->object_name[to] = b->object_name.at[o];
+        if (w->producer[to] != NONE)
+            w->object_off[w->producer[to] + 1]++;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        w->object_off[t + 1] += w->object_off[t];
+    name_index_free(&w->object_index);
+    name_index_init(&w->object_index);
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        if (w->object_name[o])
+            name_index_add(&w->object_index, &w->text, w->object_name, o);
+}
+
+/* Edges out of each task, sorted by (object, consumer), each once; ordering edges that a data edge makes needless are left out.
+ * keys: object << 32 | consumer, grouped by producer with offsets `at`. Also counts joined pairs. */
+static void compact_edges(struct workflow *w, uint64_t *keys, uint32_t *at)
+{
+    uint32_t *seen = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    uint32_t out = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        uint32_t from = at[t], to = at[t + 1];
+        sort_u64(keys + from, to - from);
+        w->succ_off[t] = out;
+        for (uint32_t i = from; i < to; i++) {
+            uint32_t object = (uint32_t)(keys[i] >> 32), consumer = (uint32_t)keys[i];
+            bool joined = seen[consumer] == t + 1;
+            if ((i > from && keys[i] == keys[i - 1]) || (object == NONE && joined))
+                continue;
+            w->npairs += !joined;
+            seen[consumer] = t + 1;
+            keys[out++] = keys[i]; /* out never passes i */
+        }
+    }
+    w->succ_off[w->ntasks] = w->nedges = out;
+    free(seen);
+}
+
+static void build_edges(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    uint64_t total = b->orderings.n + b->readings.n;
+    if (total >= NONE) {
+        builder_error(b, 0, "more than %u edges", NONE - 1);
+        return;
+    }
+    uint32_t n = w->ntasks;
+    uint32_t *at = mem_new_zero(uint32_t, (size_t)n + 2);
+    for (size_t i = 0; i < b->readings.n; i++) {
+        struct reading r = b->readings.at[i];
+        uint32_t p = b->producer.at[r.object];
+        if (p == r.task) {
+            builder_error(b, b->line.at[p], "task '%s' reads its own output '%s'",
+                          builder_task_name(b, p), builder_object_text(b, r.object));
+            free(at);
+            return;
+        }
+        if (p != NONE && number[r.object] != NONE)
+            at[p + 2]++;
+    }
+    for (size_t i = 0; i < b->orderings.n; i++)
+        at[b->orderings.at[i].from + 2]++;
+    for (uint32_t t = 0; t < n; t++)
+        at[t + 2] += at[t + 1];
+    uint64_t *keys = mem_new(uint64_t, at[n + 1]);
+    for (size_t i = 0; i < b->readings.n; i++) {
+        struct reading r = b->readings.at[i];
+        uint32_t p = b->producer.at[r.object];
+        if (p != NONE && number[r.object] != NONE)
+            keys[at[p + 1]++] = (uint64_t)number[r.object] << 32 | r.task;
+    }
+    for (size_t i = 0; i < b->orderings.n; i++)
+        keys[at[b->orderings.at[i].from + 1]++] = (uint64_t)NONE << 32 | b->orderings.at[i].to;
+
+    w->succ_off = mem_new(uint32_t, (size_t)n + 1);
+    compact_edges(w, keys, at);
+    free(at);
+    w->succ_task = mem_new(uint32_t, w->nedges);
+    w->succ_object = mem_new(uint32_t, w->nedges);
+    w->object_edge = mem_new(uint32_t, w->nobjects);
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        w->object_edge[o] = NONE;
+    w->pred_off = mem_new_zero(uint32_t, (size_t)n + 1);
+    for (uint32_t e = 0; e < w->nedges; e++) {
+        uint32_t object = (uint32_t)(keys[e] >> 32);
+        w->succ_task[e] = (uint32_t)keys[e];
+        w->succ_object[e] = object;
+        if (object != NONE && w->object_edge[object] == NONE)
+            w->object_edge[object] = e;
+        w->pred_off[w->succ_task[e] + 1]++;
+    }
+    free(keys);
+    for (uint32_t t = 0; t < n; t++)
+        w->pred_off[t + 1] += w->pred_off[t];
+    /* Producers in increasing order, so each consumer's list comes out sorted by (producer, object). */
+    w->pred_task = mem_new(uint32_t, w->nedges);
+    w->pred_object = mem_new(uint32_t, w->nedges);
+    uint32_t *next = mem_new(uint32_t, (size_t)n + 1);
+    memcpy(next, w->pred_off, ((size_t)n + 1) * sizeof *next);
+    for (uint32_t t = 0; t < n; t++)
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t slot = next[w->succ_task[e]]++;
+            w->pred_task[slot] = t;
+            w->pred_object[slot] = w->succ_object[e];
+        }
+    free(next);
+}
+
+/* Objects that nobody makes: who reads them, both ways round. */
+static void build_inputs(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    ARRAY(uint64_t) keys = {0};
+    for (size_t i = 0; i < b->readings.n; i++) {
+        struct reading r = b->readings.at[i];
+        if (b->producer.at[r.object] == NONE)
+            array_push(&keys, (uint64_t)number[r.object] << 32 | r.task);
+    }
+    if (!keys.n) {
+        array_free(&keys);
+        return;
+    }
+    sort_u64(keys.at, keys.n);
+    size_t n = 1;
+    for (size_t i = 1; i < keys.n; i++)
+        if (keys.at[i] != keys.at[i - 1])
+            keys.at[n++] = keys.at[i];
+    w->ninputs = (uint32_t)n;
+    w->input_task = mem_new(uint32_t, n);
+    w->input_object = mem_new(uint32_t, n);
+    w->input_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 2);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t object = (uint32_t)(keys.at[i] >> 32), task = (uint32_t)keys.at[i];
+        w->input_task[i] = task;
+        if (w->object_edge[object] == NONE)
+            w->object_edge[object] = (uint32_t)i;
+        w->input_off[task + 2]++;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        w->input_off[t + 2] += w->input_off[t + 1];
+    for (size_t i = 0; i < n; i++)
+        w->input_object[w->input_off[(uint32_t)keys.at[i] + 1]++] = (uint32_t)(keys.at[i] >> 32);
+    array_free(&keys);
+}
+
+/* Some task lies on a cycle or behind one: walk back through unfinished predecessors until one comes again. */
+static void name_cycle(struct builder *b, const struct workflow *w, const uint32_t *left)
+{
+    uint32_t *seen = mem_new_zero(uint32_t, (size_t)w->ntasks), t = 0, step = 1;
+    while (!left[t])
+        t++;
+    while (!seen[t]) {
+        seen[t] = step++;
+        uint32_t e = w->pred_off[t];
+        while (!left[w->pred_task[e]])
+            e++;
+        t = w->pred_task[e];
+    }
+    /* From t along predecessors back to t is the cycle, backwards. Collect it and print it forwards. */
+    ARRAY(uint32_t) cycle = {0};
+    uint32_t at = t;
+    do {
+        array_push(&cycle, at);
+        uint32_t e = w->pred_off[at];
+        while (!left[w->pred_task[e]])
+            e++;
+        at = w->pred_task[e];
+    } while (at != t);
+    char text[1024];
+    size_t used = 0, shown = cycle.n <= 12 ? cycle.n : 10;
+    used += (size_t)snprintf(text, sizeof text, "%.80s", builder_task_name(b, t));
+    for (size_t i = cycle.n; i-- && cycle.n - i <= shown && used < sizeof text - 100;)
+        used += (size_t)snprintf(text + used, sizeof text - used, " -> %.80s",
+                                 builder_task_name(b, cycle.at[i]));
+    if (shown < cycle.n)
+        snprintf(text + used, sizeof text - used, " -> ... (%zu tasks)", cycle.n);
+    builder_error(b, b->line.at[t], "the tasks depend on each other in a cycle: %s", text);
+    array_free(&cycle);
+    free(seen);
+}
+
+static bool sort_topologically(struct builder *b, struct workflow *w)
+{
+    uint32_t n = w->ntasks, head = 0, tail = 0;
+    uint32_t *left = mem_new(uint32_t, n);
+    w->topo = mem_new(uint32_t, n);
+    for (uint32_t t = 0; t < n; t++) {
+        left[t] = w->pred_off[t + 1] - w->pred_off[t];
+        if (!left[t])
+            w->topo[tail++] = t;
+    }
+    while (head < tail) {
+        uint32_t t = w->topo[head++];
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            if (!--left[w->succ_task[e]])
+                w->topo[tail++] = w->succ_task[e];
+    }
+    if (tail < n)
+        name_cycle(b, w, left);
+    free(left);
+    return tail == n;
+}
+
+static int compare_own_times(const void *a, const void *b)
+{
+    const struct own_time *x = a, *y = b;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* The task's own times as CSR; of two for one node the last counts. */
+static void move_times(struct builder *b, struct workflow *w)
+{
+    if (!b->times.n)
+        return;
+    bool sorted = true;
+    for (size_t i = 1; i < b->times.n; i++)
+        sorted &= b->times.at[i - 1].task <= b->times.at[i].task;
+    if (!sorted)
+        qsort(b->times.at, b->times.n, sizeof *b->times.at, compare_own_times);
+    w->time_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    w->time = mem_new(struct node_time, b->times.n);
+    for (size_t i = 0; i < b->times.n; i++) {
+        w->time[i] = b->times.at[i].time;
+        w->time_off[b->times.at[i].task + 1]++;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        w->time_off[t + 1] += w->time_off[t];
+}
+
+/* Give an ARRAY's memory away. */
+#define take(array)                                                                                \
+    ({                                                                                             \
+        array_fit(array);                                                                          \
+        __typeof__((array)->at) taken_ = (array)->at;                                              \
+        (array)->at = NULL;                                                                        \
+        (array)->n = (array)->cap = 0;                                                             \
+        taken_;                                                                                    \
+    })
+
+static void move_tasks(struct builder *b, struct workflow *w)
+{
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (b->kind.at[t])
+            continue;
+        str_id command = t < b->command.n ? b->command.at[t] : 0;
+        b->kind.at[t] = b->task_name.at[t];
+        if (command && !(b->flags.at[t] & TASK_CALL)) {
+            const char *text = pool_text(&w->text, command);
+            text += strspn(text, " \t\n");
+            size_t len = strcspn(text, " \t\n");
+            char *word = mem_copy_bytes(text, len); /* pool_add may move the pool under us */
+            if (len)
+                builder_kind(b, t, word, len);
+            free(word);
+        }
+    }
+    size_t n = w->ntasks;
+    if (b->has_lines)
+        w->line = take(&b->line);
+    if (b->command.n) {
+        column_extend(&b->command, n, 0);
+        w->command = take(&b->command);
+    }
+    if (b->deadline.n) {
+        column_extend(&b->deadline, n, INFINITY);
+        w->deadline = take(&b->deadline);
+    }
+    if (b->priority.n) {
+        column_extend(&b->priority, n, 0);
+        w->priority = take(&b->priority);
+    }
+    if (b->timeout.n) {
+        column_extend(&b->timeout, n, INFINITY);
+        w->timeout = take(&b->timeout);
+    }
+    if (b->retries.n) {
+        column_extend(&b->retries, n, 0);
+        w->retries = take(&b->retries);
+    }
+    w->task_name = take(&b->task_name);
+    w->kind = take(&b->kind);
+    w->work = take(&b->work);
+    w->memory = take(&b->memory);
+    w->cores = take(&b->cores);
+    w->flags = take(&b->flags);
+}
+
+struct workflow *builder_finish(struct builder *b, struct error *err)
+{
+    struct workflow *w = b->w;
+    resolve_names(b);
+    if (!builder_failed(b)) {
+        w->ntasks = (uint32_t)b->task_name.n;
+        uint32_t *number = mem_new(uint32_t, b->object_name.n);
+        w->nobjects = renumber_objects(b, number);
+        move_objects(b, w, number);
+        build_edges(b, w, number);
+        if (!builder_failed(b)) {
+            build_inputs(b, w, number);
+            sort_topologically(b, w);
+        }
+        free(number);
+    }
+    if (builder_failed(b)) {
+        /* The workflow is incomplete: its arrays are freed one by one, its indexes never used. */
+        error_set(err, b->error.kind, "%s", b->error.text);
+        builder_free(b);
+        return NULL;
+    }
+    move_times(b, w);
+    move_tasks(b, w);
+    if (b->warned > MOST_WARNINGS) {
+        char text[80];
+        snprintf(text, sizeof text, "and %zu more such remarks", b->warned - MOST_WARNINGS);
+        builder_add_warning(w, text);
+    }
+    b->w = NULL;
+    builder_free(b);
+    return w;
+}

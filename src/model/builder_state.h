@@ -1,0 +1,66 @@
+/* What the builder keeps while a workflow is read: shared by builder.c (collecting) and builder_finish.c (freezing), private to them. */
+#pragma once
+#include "base/array.h"
+#include "model/builder.h"
+
+enum { MOST_WARNINGS = 20 };
+
+struct reading {
+    uint32_t task, object;
+};
+
+struct ordering {
+    uint32_t from, to, line;
+};
+
+struct named_ordering {
+    str_id from, to;
+    uint32_t line;
+};
+
+struct own_time {
+    uint32_t task;
+    struct node_time time;
+};
+
+struct builder {
+    char *file;
+    struct error error;
+    struct workflow *w; /* pool, indexes, warnings, parameters; the arrays move in at the end */
+
+    ARRAY(str_id) task_name;
+    ARRAY(str_id) kind;
+    ARRAY(double) work;
+    ARRAY(double) memory;
+    ARRAY(uint32_t) cores;
+    ARRAY(uint8_t) flags;
+    ARRAY(uint32_t) line;
+    bool has_lines;
+    /* columns that most graphs do not have: as long as the last task that has a value */
+    ARRAY(str_id) command;
+    ARRAY(double) deadline;
+    ARRAY(double) priority;
+    ARRAY(double) timeout;
+    ARRAY(uint32_t) retries;
+    ARRAY(struct own_time) times;
+
+    ARRAY(str_id) object_name;
+    ARRAY(double) size;           /* NAN: not stated */
+    ARRAY(uint32_t) producer;
+    ARRAY(uint32_t) only_reader;  /* anonymous objects: their one consumer; NONE for named ones */
+
+    ARRAY(struct reading) readings;
+    ARRAY(struct ordering) orderings;
+    ARRAY(struct named_ordering) named;
+    size_t warned; /* all of them, also those not kept */
+};
+
+void builder_add_warning(struct workflow *w, const char *text);
+const char *builder_object_text(const struct builder *b, uint32_t object);
+
+/* Lengthen an optional column to `count` entries, the new ones holding `nothing`. */
+#define column_extend(column, count, nothing)                                                      \
+    do {                                                                                           \
+        while ((column)->n < (count))                                                              \
+            array_push((column), (nothing));                                                       \
+    } while (0)
