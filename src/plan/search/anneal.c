@@ -9,7 +9,7 @@ struct search {
     struct decoder *decoder;
     struct rng rng;
     uint32_t *critical,
-        ncritical; /* a longest chain of the current solution; stale after a kept trial */
+        ncritical; /* a longest chain of the current candidate; stale after a kept trial */
     bool critical_known;
     double mean; /* mean of the tasks' least times: the unit of temperature */
 };
@@ -269,7 +269,7 @@ static double part_done(const struct pace *pace)
 
 /* One cooling. True: the whole search is over. */
 static bool run_round(struct search *s, const struct round *round, struct pace *pace,
-                      struct solution *best)
+                      struct candidate *best)
 {
     struct decoder *d = s->decoder;
     double heat = round->hot, ratio = round->cold / round->hot;
@@ -341,7 +341,7 @@ static struct round plan_round(const struct search *s, const struct pace *pace, 
     return round;
 }
 
-uint64_t anneal(const struct problem *p, struct solution *best, const struct solution *starts,
+uint64_t anneal(const struct problem *p, struct candidate *best, const struct candidate *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits)
 {
@@ -360,7 +360,7 @@ uint64_t anneal(const struct problem *p, struct solution *best, const struct sol
     for (uint32_t number = 0; !limits->moves || pace.made < limits->moves; number++) {
         /* the first and every other round continue the best, the rest begin elsewhere */
         uint32_t other = (number / 2 + (uint32_t)stream) % (nstarts ? nstarts : 1);
-        const struct solution *from = number % 2 == 1 && nstarts ? &starts[other] : best;
+        const struct candidate *from = number % 2 == 1 && nstarts ? &starts[other] : best;
         double makespan = decoder_load(s.decoder, from);
         s.critical_known = false;
         if (makespan < best->makespan)

@@ -55,14 +55,14 @@ struct auto_run {
     struct budget budget;
     double begun;
     double bound; /* nothing is shorter */
-    struct solution best;
+    struct candidate best;
     struct plan *plan; /* the shortest so far that is not `best` decoded: a member's, or of the
                           exact search */
     bool proven;
     uint64_t moves, states;
 
     /* one local search a stream */
-    struct solution results[AUTO_MOST_STREAMS];
+    struct candidate results[AUTO_MOST_STREAMS];
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
     unsigned streams, phase;
@@ -108,14 +108,14 @@ static void search_locally(struct auto_run *run, double from, double share)
         run->limits.deadline = run->begun + run->budget.seconds * share;
     }
     for (unsigned i = 0; i < run->streams; i++) {
-        run->results[i] = solution_new(p->n);
-        solution_copy(&run->results[i], &run->best, p->n);
+        run->results[i] = candidate_new(p->n);
+        candidate_copy(&run->results[i], &run->best, p->n);
     }
     parallel_for(run->streams, 0, run_stream, run);
     for (unsigned i = 0; i < run->streams; i++) {
         if (run->results[i].makespan < run->best.makespan)
-            solution_copy(&run->best, &run->results[i], p->n);
-        solution_free(&run->results[i]);
+            candidate_copy(&run->best, &run->results[i], p->n);
+        candidate_free(&run->results[i]);
         run->moves += run->made[i];
     }
     run->phase++;
@@ -191,11 +191,11 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
         run.bound = problem_bound(p);
         run.plan = portfolio.best;
         portfolio.best = NULL;
-        run.best = solution_new(p->n);
+        run.best = candidate_new(p->n);
         if (portfolio.count)
-            solution_copy(&run.best, &portfolio.solutions[0], p->n);
+            candidate_copy(&run.best, &portfolio.solutions[0], p->n);
         else
-            solution_from_plan(&run.best, p, run.plan);
+            candidate_from_plan(&run.best, p, run.plan);
         if (p->n <= EXACT_TASKS && !p->ports) {
             /* A first short look settles most graphs of a dozen tasks; the second has a better
              * start. */
@@ -207,7 +207,7 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
             search_locally(&run, 0, 1);
         }
         plan = finish(&run);
-        solution_free(&run.best);
+        candidate_free(&run.best);
     }
     portfolio_free(&portfolio);
     problem_free(p);

@@ -2,19 +2,19 @@
 #include <math.h>
 #include <string.h>
 
-struct solution solution_new(uint32_t n)
+struct candidate candidate_new(uint32_t n)
 {
-    return (struct solution){mem_new(uint32_t, n), mem_new(uint32_t, n), INFINITY};
+    return (struct candidate){mem_new(uint32_t, n), mem_new(uint32_t, n), INFINITY};
 }
 
-void solution_free(struct solution *s)
+void candidate_free(struct candidate *s)
 {
     free(s->order);
     free(s->node);
-    *s = (struct solution){0};
+    *s = (struct candidate){0};
 }
 
-void solution_copy(struct solution *to, const struct solution *from, uint32_t n)
+void candidate_copy(struct candidate *to, const struct candidate *from, uint32_t n)
 {
     if (n) {
         memcpy(to->order, from->order, n * sizeof *to->order);
@@ -73,7 +73,7 @@ static void repair_order(const struct problem *p, uint32_t *order, const struct 
     free(edge);
 }
 
-void solution_from_plan(struct solution *s, const struct problem *p, const struct plan *plan)
+void candidate_from_plan(struct candidate *s, const struct problem *p, const struct plan *plan)
 {
     struct by_start *sorted = mem_new_zero(struct by_start, p->n);
     for (uint32_t t = 0; t < p->n; t++)
@@ -382,7 +382,7 @@ void decoder_shift(struct decoder *d, uint32_t task, uint32_t place)
         d->first = low;
 }
 
-double decoder_load(struct decoder *d, const struct solution *s)
+double decoder_load(struct decoder *d, const struct candidate *s)
 {
     if (d->n) {
         memcpy(d->order, s->order, d->n * sizeof *d->order);
@@ -402,7 +402,7 @@ double decoder_load(struct decoder *d, const struct solution *s)
     return makespan;
 }
 
-void decoder_save(const struct decoder *d, struct solution *s)
+void decoder_save(const struct decoder *d, struct candidate *s)
 {
     if (d->n) {
         memcpy(s->order, d->order, d->n * sizeof *d->order);

@@ -1,13 +1,13 @@
 /* From an order and a node for every task to a schedule, again and again: the inner loop of local
  * search.
  *
- * A solution is an order of the tasks (producers first) and a node for each. Decoding takes the
+ * A candidate is an order of the tasks (producers first) and a node for each. Decoding takes the
  * tasks in that order and starts each as early as its data and a core of its node allow, after what
  * is already on that core. Nothing is lost by not using gaps: the tasks of any schedule taken by
  * start time decode to one that is no longer (see exact.h; tasks of several cores may land on other
  * cores, and ports have gaps of their own, so there it is only likely).
  *
- * The decoder keeps the current solution decoded. A trial changes order and nodes from some place
+ * The decoder keeps the current candidate decoded. A trial changes order and nodes from some place
  * on; it is decoded from there only, stops as soon as it is known to be too long, and is then kept
  * or dropped. Three ways, by the platform: nodes with one core follow changes along the graph
  * (links.h); nodes with several cores decode the rest of the order; with ports, or memory that
@@ -17,23 +17,23 @@
 #include "plan/search/links.h"
 #include "plan/search/problem.h"
 
-struct solution {
+struct candidate {
     uint32_t *order, *node; /* node: by task */
     double makespan;        /* INFINITY: not decoded */
 };
 
-struct solution solution_new(uint32_t n);
-void solution_free(struct solution *s);
-void solution_copy(struct solution *to, const struct solution *from, uint32_t n);
+struct candidate candidate_new(uint32_t n);
+void candidate_free(struct candidate *s);
+void candidate_copy(struct candidate *to, const struct candidate *from, uint32_t n);
 /* Order by (start, finish, place in topo) of the first copies. */
-void solution_from_plan(struct solution *s, const struct problem *p, const struct plan *plan);
+void candidate_from_plan(struct candidate *s, const struct problem *p, const struct plan *plan);
 
 struct decoder {
     const struct problem *problem;
     uint32_t n;
-    /* the current solution, with a trial's changes while one is open */
+    /* the current candidate, with a trial's changes while one is open */
     uint32_t *order, *position, *node;
-    double makespan; /* of the current solution */
+    double makespan; /* of the current candidate */
     double *start, *finish;
     uint32_t *core; /* first core, in the list of all cores */
 
@@ -46,11 +46,11 @@ struct decoder {
     uint32_t *changed, nchanged;      /* tasks whose node the trial changed */
     uint32_t moved_first, moved_last; /* positions whose order the trial changed */
 
-    /* available[] at every `stride` positions of the current solution, so that a trial can start in
+    /* available[] at every `stride` positions of the current candidate, so that a trial can start in
      * the middle */
     double *available, *snapshots;
     double *
-        longest; /* longest[i]: latest finish among the first i positions of the current solution */
+        longest; /* longest[i]: latest finish among the first i positions of the current candidate */
     uint32_t stride, ncores;
 
     struct links
@@ -60,9 +60,9 @@ struct decoder {
 
 struct decoder *decoder_new(const struct problem *p);
 void decoder_free(struct decoder *d);
-/* Make `s` the current solution; returns its makespan. */
-double decoder_load(struct decoder *d, const struct solution *s);
-void decoder_save(const struct decoder *d, struct solution *s);
+/* Make `s` the current candidate; returns its makespan. */
+double decoder_load(struct decoder *d, const struct candidate *s);
+void decoder_save(const struct decoder *d, struct candidate *s);
 
 /* ---- one trial at a time: change, run, keep or drop ---- */
 void decoder_reassign(struct decoder *d, uint32_t task, uint32_t node);

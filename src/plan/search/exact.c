@@ -108,7 +108,7 @@ static void expand(struct exact_state *s, double cut)
 
 /* ---- the search ---- */
 
-static void record(struct exact_state *s, struct solution *best, struct exact_result *result)
+static void record(struct exact_state *s, struct candidate *best, struct exact_result *result)
 {
     const struct problem *p = s->problem;
     double makespan = 0;
@@ -161,7 +161,7 @@ static bool out_of_limits(const struct exact_limits *limits, struct exact_result
     return result->interrupted;
 }
 
-struct exact_result exact_search(const struct problem *p, struct solution *best,
+struct exact_result exact_search(const struct problem *p, struct candidate *best,
                                  const struct exact_limits *limits)
 {
     struct exact_result result = {0};

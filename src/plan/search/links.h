@@ -16,7 +16,7 @@ struct link_change {
 struct links {
     uint32_t *before, *after; /* per task: its neighbours on its node; NONE */
     uint32_t *head, *last;    /* per node */
-    double *rest; /* per task: longest way from its end to the end, in the current solution */
+    double *rest; /* per task: longest way from its end to the end, in the current candidate */
     ARRAY(struct link_change) log;
     ARRAY(uint32_t) stale; /* tasks whose start may have changed by the trial's links */
     ARRAY(uint32_t) loose; /* tasks whose rest may have changed */

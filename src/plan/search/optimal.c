@@ -14,7 +14,7 @@ const struct planner planner_optimal;
 
 /* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed
  * if it loses. */
-static struct plan *realise(const struct problem *p, const struct solution *best, struct plan *plan)
+static struct plan *realise(const struct problem *p, const struct candidate *best, struct plan *plan)
 {
     if (!isfinite(best->makespan))
         return plan;
@@ -80,7 +80,7 @@ static struct plan *search(const struct plan_request *request, struct problem *p
 
     p->ports = false;
     double bound = problem_bound(p);
-    struct solution best = solution_new(p->n);
+    struct candidate best = candidate_new(p->n);
     struct decoder *d = decoder_new(p);
     for (uint32_t i = 0; i < portfolio.count; i++) {
         double makespan = decoder_load(d, &portfolio.solutions[i]);
@@ -116,7 +116,7 @@ static struct plan *search(const struct plan_request *request, struct problem *p
             "no plan exists: tasks that must exchange data can only run on nodes without a link");
     else
         error_set(err, ERROR_INFEASIBLE, "no plan found within the limit of %g s", seconds);
-    solution_free(&best);
+    candidate_free(&best);
     portfolio_free(&portfolio);
     return plan;
 }

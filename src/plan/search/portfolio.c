@@ -36,22 +36,22 @@ static void run_member(void *context, size_t i)
 static void keep_solution(struct portfolio *out, const struct problem *p, struct decoder *d,
                           const struct plan *plan)
 {
-    struct solution s = solution_new(p->n);
-    solution_from_plan(&s, p, plan);
+    struct candidate s = candidate_new(p->n);
+    candidate_from_plan(&s, p, plan);
     s.makespan = decoder_load(d, &s);
     uint32_t at = out->count;
     for (uint32_t i = 0; i < out->count; i++)
         if (out->solutions[i].makespan == s.makespan)
             at = NONE;
     if (at == NONE || !isfinite(s.makespan)) {
-        solution_free(&s);
+        candidate_free(&s);
         return;
     }
     for (; at > 0 && out->solutions[at - 1].makespan > s.makespan; at--)
         out->solutions[at] = out->solutions[at - 1];
     out->solutions[at] = s;
     if (out->count == PORTFOLIO_KEPT)
-        solution_free(&out->solutions[PORTFOLIO_KEPT]);
+        candidate_free(&out->solutions[PORTFOLIO_KEPT]);
     else
         out->count++;
 }
@@ -78,7 +78,7 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
     }
     parallel_for(count, 0, run_member, &work);
 
-    out->solutions = mem_new(struct solution, PORTFOLIO_KEPT + 1);
+    out->solutions = mem_new(struct candidate, PORTFOLIO_KEPT + 1);
     struct decoder *d = decoder_new(p);
     for (size_t i = 0; i < count; i++) {
         if (!work.plan[i])
@@ -113,7 +113,7 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
 void portfolio_free(struct portfolio *out)
 {
     for (uint32_t i = 0; i < out->count; i++)
-        solution_free(&out->solutions[i]);
+        candidate_free(&out->solutions[i]);
     free(out->solutions);
     plan_free(out->best);
     *out = (struct portfolio){0};

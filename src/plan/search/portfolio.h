@@ -9,7 +9,7 @@ struct portfolio {
     struct plan *best; /* the shortest; ties: first member */
     const char *best_name;
     double makespan;            /* of best */
-    struct solution *solutions; /* different makespans, shortest first; decoded */
+    struct candidate *solutions; /* different makespans, shortest first; decoded */
     uint32_t count;
     uint32_t members; /* planners that gave a plan */
 };
