@@ -42,6 +42,7 @@ fuzz: deps-test
 	@tools/fuzz $(BUILD)/fuzz $(FUZZ_SECONDS)
 
 install: all
+	@$(NINJA) $(BUILD)/release manpages --quiet
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)/release --prefix $(PREFIX)
 
 clean:

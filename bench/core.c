@@ -1,5 +1,5 @@
-/* Reading and planning speed: WfFormat against jansson's own parse of the same text in the same run, and HEFT over four decades.
- *   bench_core [--json FILE] */
+/* Reading and planning speed: WfFormat against jansson's own parse of the same text in the same
+ * run, and HEFT over four decades. bench_core [--json FILE] */
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -21,13 +21,15 @@ static struct workflow *random_graph(uint32_t n, uint32_t degree)
     struct builder *b = builder_new("<bench>", "bench");
     char name[24];
     for (uint32_t t = 0; t < n; t++) {
-        uint32_t task = builder_task(b, name, (size_t)snprintf(name, sizeof name, "task_%07u", t), 0);
+        uint32_t task =
+            builder_task(b, name, (size_t)snprintf(name, sizeof name, "task_%07u", t), 0);
         builder_work(b, task, rng_uniform(&r, 1, 100), 0);
     }
     for (uint32_t t = 1; t < n; t++)
         for (uint32_t k = 0; k < degree; k++) {
             uint32_t window = t < 1000 ? t : 1000;
-            builder_data_edge(b, t - 1 - (uint32_t)rng_below(&r, window), t, rng_uniform(&r, 1, 100), 0);
+            builder_data_edge(b, t - 1 - (uint32_t)rng_below(&r, window), t,
+                              rng_uniform(&r, 1, 100), 0);
         }
     return builder_finish(b, NULL);
 }
@@ -38,7 +40,8 @@ static struct platform *nodes(uint32_t n)
     platform_builder_network(b, 1, 0, NAN, 0);
     char name[16];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = platform_builder_node(b, name, (size_t)snprintf(name, sizeof name, "n%u", i), 0);
+        uint32_t node =
+            platform_builder_node(b, name, (size_t)snprintf(name, sizeof name, "n%u", i), 0);
         platform_builder_speed(b, node, 1 + i % 4, 0);
     }
     return platform_builder_finish(b, NULL);
@@ -101,7 +104,8 @@ static void bench_heft(struct json_writer *out)
     struct platform *p = nodes(64);
     const struct planner *heft = planner_find("heft");
     printf("heft, 5 edges a task, 64 nodes, one core\n");
-    printf("  %9s %10s %12s %16s %14s\n", "tasks", "seconds", "us a task", "us/(task log2 n)", "bytes a task");
+    printf("  %9s %10s %12s %16s %14s\n", "tasks", "seconds", "us a task", "us/(task log2 n)",
+           "bytes a task");
     json_write_key(out, "heft");
     json_write_array(out);
     for (uint32_t n = 1000; n <= 1000000; n *= 10) {
@@ -111,8 +115,8 @@ static void bench_heft(struct json_writer *out)
         for (int i = 0; i < rounds; i++) {
             struct error err = {0};
             double start = clock_seconds();
-            struct plan *plan =
-                planner_run(heft, &(struct plan_request){.workflow = w, .platform = p, .seed = 1}, &err);
+            struct plan *plan = planner_run(
+                heft, &(struct plan_request){.workflow = w, .platform = p, .seed = 1}, &err);
             times[i] = clock_seconds() - start;
             if (!plan) {
                 fprintf(stderr, "bench: %s\n", err.text);
@@ -122,7 +126,8 @@ static void bench_heft(struct json_writer *out)
         }
         double t = median(times, rounds);
         double bytes = ((double)workflow_bytes(w) - 40.0 * w->nedges) / n;
-        printf("  %9u %10.4f %12.3f %16.4f %14.1f\n", n, t, 1e6 * t / n, 1e6 * t / n / log2(n), bytes);
+        printf("  %9u %10.4f %12.3f %16.4f %14.1f\n", n, t, 1e6 * t / n, 1e6 * t / n / log2(n),
+               bytes);
         json_write_object_inline(out);
         json_put_integer(out, "tasks", n);
         json_put_integer(out, "edges", w->nedges);

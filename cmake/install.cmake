@@ -1,14 +1,30 @@
+# Program, library, header, pkg-config file, man pages, completion. What was not built is not installed.
 include(GNUInstallDirs)
-install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS libweft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS libweft_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+install(TARGETS libweft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+install(TARGETS libweft_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
 install(DIRECTORY include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+file(RELATIVE_PATH WEFT_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# weft.1 and weft.3 are written by hand; the page of each command is made from what its --help prints.
 file(GLOB manpages CONFIGURE_DEPENDS docs/man/*.1 docs/man/*.3)
 foreach(page IN LISTS manpages)
   get_filename_component(section ${page} LAST_EXT)
   string(SUBSTRING ${section} 1 1 section)
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/man/stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/man
+  COMMAND bash ${CMAKE_SOURCE_DIR}/tools/make-man $<TARGET_FILE:weft> ${CMAKE_BINARY_DIR}/man
+  COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/man/stamp
+  DEPENDS weft ${CMAKE_SOURCE_DIR}/tools/make-man
+  COMMENT "Man pages of the commands"
+  VERBATIM)
+add_custom_target(manpages ALL DEPENDS ${CMAKE_BINARY_DIR}/man/stamp)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN "*.1")
+
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weft)

@@ -142,5 +142,48 @@ run 2 "a plan of another workflow" "$weft" check "$work/plan.json" --workflow ex
 sed 's/"makespan": [0-9.]*/"makespan": 1/' "$work/plan.json" >"$work/liar.json"
 run 1 "a plan that lies about its makespan" "$weft" check "$work/liar.json" --workflow examples/montage-25.dag --on examples/cluster.yaml
 prints "objective"
+
+# --- pipes: a file that can be read only once, and results among results ---
+run 0 "show from a pipe" bash -c "'$weft' show <(cat examples/montage-25.dag)"
+prints "tasks           25"
+run 0 "plan with both files from pipes" timeout 20 bash -c "'$weft' plan <(cat examples/genomics.yaml) --on <(cat examples/cluster.yaml) --with heft"
+run 0 "convert from a pipe" timeout 20 bash -c "'$weft' convert <(cat examples/montage-25.dag) - --to dot"
+run 0 "a plan through a pipe into check" bash -c "'$weft' plan examples/genomics.yaml --on 4 --with heft --json | '$weft' check -"
+run 0 "and into show" bash -c "'$weft' plan examples/genomics.yaml --on 4 --with heft --json | '$weft' show -"
+run 2 "a plan of standard input names no workflow" bash -c "'$weft' plan - --on 4 --with heft --json <examples/genomics.yaml | '$weft' check -"
+says "does not name its workflow"
+run 0 "plan -o - is JSON and nothing else" bash -c "'$weft' plan examples/genomics.yaml --on 4 --with heft -o - | python3 -c 'import json,sys; json.load(sys.stdin)'"
+run 0 "plan -o - --json says it once" bash -c "'$weft' plan examples/genomics.yaml --on 4 --with heft -o - --json | python3 -c 'import json,sys; json.load(sys.stdin)'"
+run 2 "two results on standard output" "$weft" plan examples/genomics.yaml --on 4 --with heft -o - --gantt -
+run 0 "show --svg - is a picture and nothing else" bash -c "'$weft' show examples/genomics.yaml --svg - | rsvg-convert -o '$work/stdout.png'"
+"$weft" planners 2>"$work/err" | head -n 1 >/dev/null
+[ ! -s "$work/err" ]; ok $? "a reader that has seen enough needs no message"
+
+# --- options that would be passed over ---
+run 2 "an option that the reader does not have" "$weft" show examples/montage-25.dag --read subdag=inline
+says "no option 'subdag'"
+run 2 "no name to read" "$weft" show ""
+says "empty"
+run 2 "no name to write" "$weft" plan examples/genomics.yaml --on 4 --with heft -o ""
+says "empty"
+run 2 "a planner that is not there, before anything is read" "$weft" plan no-such-file --with no-such-planner
+says "no planner"
+for budget in -1 nan 1e300x '' 0; do
+    run 2 "compare --budget '$budget'" "$weft" compare examples/genomics.yaml --on 2 --budget "$budget"
+    says "--budget is '$budget'"
+done
+if [ -w /dev/full ]; then
+    run 2 "a full disk is named by its file" "$weft" plan examples/edges.yaml --with heft -o /dev/full
+    says "/dev/full: cannot write"
+fi
+
+# --- names are anybody's: none steers the terminal ---
+printf 'weft: 1\nname: "x\\e[31m\\ny"\ntasks:\n  "a\\e[31m\\nb": {work: 1}\n  c: {work: 2, after: ["a\\e[31m\\nb"]}\n' >"$work/evil.yaml"
+printf 'weft: 1\ntasks:\n  c: {work: 2, after: ["a\\e[31m\\nb"]}\n' >"$work/evil-error.yaml"
+for command in "show $work/evil.yaml --tasks" "show $work/evil-error.yaml" "plan $work/evil.yaml --on 2 --with heft" "compare $work/evil.yaml --on 2 --with heft"; do
+    $weft $command >"$work/out" 2>"$work/err"
+    ! grep -q $'\x1b' "$work/out" "$work/err"
+    ok $? "no escape sequence from a file: ${command%% *}"
+done
 echo "1..$n"
 exit $bad

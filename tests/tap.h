@@ -1,5 +1,5 @@
-/* The Test Anything Protocol in a header. A test program calls these and ends with `return tap_done();`.
- * Every check prints one line; a failed one says where and what was expected. */
+/* The Test Anything Protocol in a header. A test program calls these and ends with `return
+ * tap_done();`. Every check prints one line; a failed one says where and what was expected. */
 #pragma once
 #include <math.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 static int tap_count, tap_failed;
 
-__attribute__((format(printf, 4, 5), unused)) static bool tap_ok(bool good, const char *file, int line, const char *fmt,
-                                                        ...)
+__attribute__((format(printf, 4, 5), unused)) static bool tap_ok(bool good, const char *file,
+                                                                 int line, const char *fmt, ...)
 {
     printf("%s %d - ", good ? "ok" : "not ok", ++tap_count);
     va_list args;
@@ -66,7 +66,8 @@ __attribute__((format(printf, 4, 5), unused)) static bool tap_ok(bool good, cons
         const char *tap_got_ = (got), *tap_part_ = (part);                                         \
         bool tap_good_ = ok(tap_got_ && strstr(tap_got_, tap_part_), __VA_ARGS__);                 \
         if (!tap_good_)                                                                            \
-            printf("# '%s'\n# does not contain '%s'\n", tap_got_ ? tap_got_ : "(null)", tap_part_); \
+            printf("# '%s'\n# does not contain '%s'\n", tap_got_ ? tap_got_ : "(null)",            \
+                   tap_part_);                                                                     \
         tap_good_;                                                                                 \
     })
 
@@ -76,7 +77,8 @@ __attribute__((unused)) static void tap_skip(const char *what, const char *why)
     fflush(stdout);
 }
 
-/* The folder of shared data beside the checkout, or NULL: tests that need it skip then, and say so. */
+/* The folder of shared data beside the checkout, or NULL: tests that need it skip then, and say so.
+ */
 __attribute__((unused)) static const char *tap_shared(void)
 {
     const char *path = getenv("WEFT_SHARED");

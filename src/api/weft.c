@@ -12,7 +12,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The handles are the model's own structs under another name; a plan also remembers what it belongs to. */
+/* The handles are the model's own structs under another name; a plan also remembers what it belongs
+ * to. */
 struct weft_plan {
     struct plan *plan;
     const struct workflow *workflow;
@@ -133,8 +134,9 @@ static bool split_options(const char *const *options, struct option_value *value
     return true;
 }
 
-EXPORT struct weft_plan *weft_plan_make(const struct weft_workflow *w, const struct weft_platform *p,
-                                        const char *name, const char *const *options, uint64_t seed,
+EXPORT struct weft_plan *weft_plan_make(const struct weft_workflow *w,
+                                        const struct weft_platform *p, const char *name,
+                                        const char *const *options, uint64_t seed,
                                         struct weft_error *error)
 {
     struct error err = {0};
@@ -181,7 +183,8 @@ EXPORT struct weft_plan *weft_plan_read(const char *path, const struct weft_work
     return plan ? wrap(plan, flow(w), machine(p)) : NULL;
 }
 
-EXPORT bool weft_plan_write(const struct weft_plan *plan, const char *path, struct weft_error *error)
+EXPORT bool weft_plan_write(const struct weft_plan *plan, const char *path,
+                            struct weft_error *error)
 {
     struct error err = {0};
     struct strbuf text = {0};
@@ -208,7 +211,8 @@ EXPORT double weft_plan_objective(const struct weft_plan *plan, const char *name
 EXPORT size_t weft_plan_placements(const struct weft_plan *plan,
                                    const struct weft_placement **placements)
 {
-    /* The public struct has the private one's fields in its order: say so to the compiler, copy nothing. */
+    /* The public struct has the private one's fields in its order: say so to the compiler, copy
+     * nothing. */
     _Static_assert(sizeof(struct weft_placement) == sizeof(struct placement), "same layout");
     *placements = (const struct weft_placement *)(const void *)plan->plan->placements.at;
     return plan->plan->placements.n;

@@ -1,7 +1,8 @@
 /* Errors: a kind for programs, a text for people.
  *
- * Every fallible function takes a `struct error *` as its last parameter and returns false (or NULL) after
- * filling it. The kind is also the exit status of the program. The text names the place first
+ * Every fallible function takes a `struct error *` as its last parameter and returns false (or
+ * NULL) after filling it. The kind is also the exit status of the program. The text names the place
+ * first
  * ("flow.yaml:12: task 'b': ..."), then the cause, then what was expected. */
 #pragma once
 #include <stdarg.h>

@@ -40,6 +40,8 @@ bool file_read(const char *path, struct text *out, struct error *err)
     *out = (struct text){0};
     if (strcmp(path, "-") == 0)
         return read_all(STDIN_FILENO, "standard input", 1 << 16, out, err);
+    if (!*path)
+        return error_set(err, ERROR_INPUT, "the name of a file to read is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_at(err, path, 0, "cannot open: %s", strerror(errno));
@@ -80,6 +82,8 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
         f->stream = stdout;
         return true;
     }
+    if (!*path)
+        return error_set(err, ERROR_INPUT, "the name of a file to write is empty");
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return error_at(err, path, 0, "is a directory; give the name of a file to write");
@@ -87,6 +91,7 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
         f->stream = fopen(path, "we");
         if (!f->stream)
             return error_at(err, path, 0, "cannot write: %s", strerror(errno));
+        f->path = mem_copy_string(path);
         return true;
     }
     struct strbuf name = {0};

@@ -6,8 +6,8 @@
 
 uint64_t hash_bytes(const void *data, size_t len)
 {
-    /* A multiply-and-fold hash over 8-byte words: names are short, so set-up cost matters more than bulk
-     * speed. Not for hostile keys: a crafted file can only slow its own reading down. */
+    /* A multiply-and-fold hash over 8-byte words: names are short, so set-up cost matters more than
+     * bulk speed. Not for hostile keys: a crafted file can only slow its own reading down. */
     const unsigned char *p = data;
     uint64_t h = 0x9E3779B97F4A7C15ull ^ (len * 0xD6E8FEB86659FD93ull);
     while (len >= 8) {
@@ -65,7 +65,7 @@ void name_index_init(struct name_index *x)
 {
     x->mask = 15;
     x->used = 0;
-    x->slot = mem_new_zero(uint32_t, 16);
+    x->slot = mem_new_zero(struct name_slot, 16);
 }
 
 void name_index_free(struct name_index *x)
@@ -79,8 +79,11 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
 {
     if (!x->slot)
         return UINT32_MAX;
-    for (uint32_t i = (uint32_t)hash_bytes(text, len) & x->mask; x->slot[i]; i = (i + 1) & x->mask) {
-        uint32_t number = x->slot[i] - 1;
+    uint32_t hash = (uint32_t)hash_bytes(text, len);
+    for (uint32_t i = hash & x->mask; x->slot[i].entry; i = (i + 1) & x->mask) {
+        if (x->slot[i].hash != hash)
+            continue;
+        uint32_t number = x->slot[i].entry - 1;
         const char *name = pool_text(p, names[number]);
         if (strncmp(name, text, len) == 0 && name[len] == 0)
             return number;
@@ -88,28 +91,29 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
     return UINT32_MAX;
 }
 
-static void place(struct name_index *x, const struct pool *p, const str_id *names, uint32_t number)
+static void place(struct name_index *x, struct name_slot s)
 {
-    const char *name = pool_text(p, names[number]);
-    uint32_t i = (uint32_t)hash_bytes(name, strlen(name)) & x->mask;
-    while (x->slot[i])
+    uint32_t i = s.hash & x->mask;
+    while (x->slot[i].entry)
         i = (i + 1) & x->mask;
-    x->slot[i] = number + 1;
+    x->slot[i] = s;
 }
 
 void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
                     uint32_t number)
 {
-    if ((uint64_t)(x->used + 1) * 4 > (uint64_t)(x->mask + 1) * 3) {
-        uint32_t *old = x->slot, old_mask = x->mask;
+    if (((uint64_t)x->used + 1) * 4 > ((uint64_t)x->mask + 1) * 3) {
+        struct name_slot *old = x->slot;
+        uint32_t old_mask = x->mask;
         x->mask = x->mask * 2 + 1;
-        x->slot = mem_new_zero(uint32_t, (size_t)x->mask + 1);
-        for (uint32_t i = 0; i <= old_mask; i++)
-            if (old[i])
-                place(x, p, names, old[i] - 1);
+        x->slot = mem_new_zero(struct name_slot, (size_t)x->mask + 1);
+        for (size_t i = 0; i <= old_mask; i++)
+            if (old[i].entry)
+                place(x, old[i]);
         free(old);
     }
-    place(x, p, names, number);
+    const char *name = pool_text(p, names[number]);
+    place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
     x->used++;
 }
 

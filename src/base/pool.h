@@ -1,5 +1,6 @@
 /* Strings stored back to back and named by a 32-bit offset: 4 bytes a reference, one free for all.
- * Offset 0 is the empty string. A pool never moves a string's offset; the address may move while adding. */
+ * Offset 0 is the empty string. A pool never moves a string's offset; the address may move while
+ * adding. */
 #pragma once
 #include <stdint.h>
 #include <stddef.h>
@@ -21,10 +22,17 @@ static inline const char *pool_text(const struct pool *p, str_id id)
 }
 
 /* A set of names: text -> a small number given by the caller (a task's or an object's index).
- * Keeps only (hash, number) pairs and asks the caller's array for the text, so that a name is stored once:
- * `names[number]` is the str_id of each number's text in `pool`. Expected O(1); insertion order does not matter. */
+ * Keeps only (hash, number) pairs and asks the caller's array for the text, so that a name is
+ * stored once: `names[number]` is the str_id of each number's text in `pool`. Expected O(1);
+ * insertion order does not matter. */
+struct name_slot {
+    uint32_t entry; /* number + 1, 0 = free */
+    uint32_t hash;  /* tells most other names apart, and where to go when the table grows, without
+                       their text */
+};
+
 struct name_index {
-    uint32_t *slot; /* number + 1, 0 = free */
+    struct name_slot *slot;
     uint32_t mask, used;
 };
 

@@ -3,8 +3,9 @@
 #include <stdbool.h>
 
 struct progress {
-    /* `fraction` in 0..1, negative when unknown; `what` is a short text ("planning", "12 of 40 repeats"). Called at most a
-     * few times a second by well-behaved workers. Returns false when the user wants the work to stop early. */
+    /* `fraction` in 0..1, negative when unknown; `what` is a short text ("planning", "12 of 40
+     * repeats"). Called at most a few times a second by well-behaved workers. Returns false when
+     * the user wants the work to stop early. */
     bool (*tell)(void *context, double fraction, const char *what);
     void *context;
 };

@@ -12,7 +12,8 @@ static size_t leading_number(const char *text, size_t len, double *out)
     size_t n = len < sizeof buffer - 1 ? len : sizeof buffer - 1;
     memcpy(buffer, text, n);
     buffer[n] = 0;
-    /* strtod also takes hexadecimal, "inf" and leading blanks: none of them is a number in our files. */
+    /* strtod also takes hexadecimal, "inf" and leading blanks: none of them is a number in our
+     * files. */
     const char *p = buffer + (*buffer == '-' || *buffer == '+');
     if (!(isdigit((unsigned char)p[0]) || (p[0] == '.' && isdigit((unsigned char)p[1]))))
         return 0;
@@ -82,8 +83,8 @@ bool quantity_seconds(const char *text, size_t len, double *out)
     static const struct {
         const char *unit;
         double seconds;
-    } units[] = {{"", 1},    {"s", 1},     {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
-                 {"m", 60},  {"min", 60},  {"h", 3600},  {"d", 86400}};
+    } units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
+                 {"m", 60}, {"min", 60}, {"h", 3600},  {"d", 86400}};
     double value;
     size_t used = leading_number(text, len, &value);
     if (!used || value < 0)

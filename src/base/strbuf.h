@@ -1,4 +1,5 @@
-/* A growing text buffer. Always NUL-terminated once something was added; strbuf_text() never returns NULL. */
+/* A growing text buffer. Always NUL-terminated once something was added; strbuf_text() never
+ * returns NULL. */
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@ void strbuf_add(struct strbuf *b, const char *text);
 void strbuf_add_bytes(struct strbuf *b, const char *text, size_t len);
 void strbuf_add_char(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The shortest decimal text that reads back as the same double ("0.1", "1e+30", "12"). Not for NaN. */
+/* The shortest decimal text that reads back as the same double ("0.1", "1e+30", "12"). Not for NaN.
+ */
 void strbuf_add_number(struct strbuf *b, double value);
 const char *strbuf_text(const struct strbuf *b);
 void strbuf_clear(struct strbuf *b);

@@ -4,7 +4,8 @@
 
 #define LONGEST 64
 
-/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; words longer than LONGEST count as far. */
+/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; words longer than LONGEST
+ * count as far. */
 static size_t distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);

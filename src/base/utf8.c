@@ -1,4 +1,5 @@
 #include "base/utf8.h"
+#include <stdbool.h>
 #include <string.h>
 
 size_t utf8_character(const char *text, size_t length)
@@ -64,4 +65,34 @@ size_t utf8_encode(char *out, uint32_t code)
     out[2] = (char)(0x80 | (code >> 6 & 0x3F));
     out[3] = (char)(0x80 | (code & 0x3F));
     return 4;
+}
+
+static bool is_control(const unsigned char *s, size_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        return *s < 0x20 || *s == 0x7F;
+    case 2:
+        return s[0] == 0xC2 && s[1] < 0xA0;
+    case 3:
+        return s[0] == 0xE2 && ((s[1] == 0x80 && s[2] >= 0xAA && s[2] <= 0xAE) ||
+                                (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9));
+    default:
+        return bytes == 0;
+    }
+}
+
+void utf8_add_visible(struct strbuf *out, const char *text)
+{
+    size_t left = strlen(text);
+    while (left) {
+        size_t bytes = utf8_character(text, left);
+        if (is_control((const unsigned char *)text, bytes))
+            strbuf_add_char(out, '?');
+        else
+            strbuf_add_bytes(out, text, bytes);
+        bytes = bytes ? bytes : 1;
+        text += bytes;
+        left -= bytes;
+    }
 }

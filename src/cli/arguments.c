@@ -23,7 +23,8 @@ static const struct cli_option *find_letter(const struct command *c, char letter
     return NULL;
 }
 
-static bool unknown_option(const struct command *c, const char *given, size_t len, struct error *err)
+static bool unknown_option(const struct command *c, const char *given, size_t len,
+                           struct error *err)
 {
     const char *names[64];
     size_t n = 0;
@@ -33,10 +34,10 @@ static bool unknown_option(const struct command *c, const char *given, size_t le
     snprintf(word, sizeof word, "%.*s", (int)len, given);
     const char *near = suggest_nearest(word, names, n);
     if (near)
-        return error_set(err, ERROR_INPUT, "weft %s has no option --%s; did you mean --%s?", c->name,
-                         word, near);
-    return error_set(err, ERROR_INPUT, "weft %s has no option --%s; `weft help %s` lists them", c->name,
-                     word, c->name);
+        return error_set(err, ERROR_INPUT, "weft %s has no option --%s; did you mean --%s?",
+                         c->name, word, near);
+    return error_set(err, ERROR_INPUT, "weft %s has no option --%s; `weft help %s` lists them",
+                     c->name, word, c->name);
 }
 
 static void give(struct arguments *a, const char *name, const char *value)
@@ -62,11 +63,13 @@ static bool parse_option(struct arguments *a, int argc, char **argv, int *i, str
     } else {
         option = find_letter(c, text[1]);
         if (!option)
-            return error_set(err, ERROR_INPUT, "weft %s has no option -%c; `weft help %s` lists them",
-                             c->name, text[1], c->name);
+            return error_set(err, ERROR_INPUT,
+                             "weft %s has no option -%c; `weft help %s` lists them", c->name,
+                             text[1], c->name);
         value = text[2] ? text + 2 : NULL;
         if (value && !option->argument)
-            return error_set(err, ERROR_INPUT, "-%c takes no value; write the letters apart", text[1]);
+            return error_set(err, ERROR_INPUT, "-%c takes no value; write the letters apart",
+                             text[1]);
     }
     if (option->argument && !value) {
         if (*i + 1 >= argc)
@@ -99,8 +102,10 @@ bool arguments_parse(struct arguments *a, const struct command *command, int arg
         return error_set(err, ERROR_INPUT, "weft %s needs %s; usage: weft %s %s [options]",
                          command->name, command->operands, command->name, command->operands);
     if (a->noperands > command->most)
-        return error_set(err, ERROR_INPUT, "weft %s does not know what to do with '%s'; usage: weft %s %s [options]",
-                         command->name, a->operand[command->most], command->name, command->operands);
+        return error_set(err, ERROR_INPUT,
+                         "weft %s does not know what to do with '%s'; usage: weft %s %s [options]",
+                         command->name, a->operand[command->most], command->name,
+                         command->operands);
     return true;
 }
 
@@ -132,8 +137,9 @@ bool arguments_integer(const struct arguments *a, const char *name, int64_t stan
     if (!text)
         return true;
     if (!quantity_integer(text, strlen(text), out) || *out < least || *out > most)
-        return error_set(err, ERROR_INPUT, "--%s is '%s'; expected a whole number from %lld to %lld",
-                         name, text, (long long)least, (long long)most);
+        return error_set(err, ERROR_INPUT,
+                         "--%s is '%s'; expected a whole number from %lld to %lld", name, text,
+                         (long long)least, (long long)most);
     return true;
 }
 
@@ -179,8 +185,9 @@ void pairs_free(struct pair *pairs)
 
 void command_help(const struct command *c, struct strbuf *out)
 {
-    strbuf_printf(out, "weft %s: %s\n\nusage: weft %s %s%s\n", c->name, c->summary, c->name,
-                  c->operands, c->options && c->options->name ? " [options]" : "");
+    strbuf_printf(out, "weft %s: %s\n\nusage: weft %s%s%s%s\n", c->name, c->summary, c->name,
+                  *c->operands ? " " : "", c->operands,
+                  c->options && c->options->name ? " [options]" : "");
     if (c->options && c->options->name)
         strbuf_add(out, "\noptions:\n");
     for (const struct cli_option *o = c->options; o && o->name; o++) {

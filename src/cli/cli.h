@@ -1,4 +1,5 @@
-/* The command line: one table a command, one file a command. Parsing, help and completion come from the tables. */
+/* The command line: one table a command, one file a command. Parsing, help and completion come from
+ * the tables. */
 #pragma once
 #include "base/error.h"
 #include "base/progress.h"
@@ -47,13 +48,16 @@ bool arguments_parse(struct arguments *a, const struct command *command, int arg
                      struct error *err);
 void arguments_free(struct arguments *a);
 bool arguments_flag(const struct arguments *a, const char *name);
-const char *arguments_value(const struct arguments *a, const char *name); /* the last one; NULL: not given */
+const char *arguments_value(const struct arguments *a,
+                            const char *name); /* the last one; NULL: not given */
 /* A whole number from `least` to `most`, `standard` when not given. */
 bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
                        int64_t most, int64_t *out, struct error *err);
-bool arguments_number(const struct arguments *a, const char *name, double standard, double *out, struct error *err);
+bool arguments_number(const struct arguments *a, const char *name, double standard, double *out,
+                      struct error *err);
 
-/* name=value pairs of a repeated option (--set, --read). Ends with a NULL name. The caller frees with pairs_free(). */
+/* name=value pairs of a repeated option (--set, --read). Ends with a NULL name. The caller frees
+ * with pairs_free(). */
 struct pair {
     char *name, *text;
 };
@@ -65,6 +69,10 @@ void command_help(const struct command *command, struct strbuf *out);
 
 /* ---- shared by commands (common.c) ---- */
 
+/* A line "weft: LEAD TEXT" on standard error; control characters in the text show as escapes. */
+void cli_say(const char *lead, const char *text);
+/* What a format could not carry, one line each; changes the text. */
+void cli_dropped(struct strbuf *dropped);
 /* Print "weft: ..." and return the exit status. */
 int cli_fail(const struct error *err);
 /* Print to standard output; a write error (disk full, closed pipe) is a failure. Frees nothing. */
@@ -72,42 +80,65 @@ int cli_print(const struct strbuf *text);
 bool cli_colour(void); /* standard output is a terminal that likes colour */
 unsigned cli_columns(void);
 
-/* The workflow, with --from and --read applied. Warnings go to standard error unless --quiet. */
-struct workflow *cli_workflow(const struct arguments *a, const char *path, struct error *err);
-/* The platform of --on: a file, a number of equal nodes, or a generator with options ("homogeneous:n=8,bandwidth=1e6").
- * Without --on: the platform in the workflow's own file when it has one, else this machine. */
-struct platform *cli_platform(const struct arguments *a, const char *workflow_path,
-                              struct error *err);
+/* The file, read, with --from and --read applied to what is taken from it. */
+struct format_file *cli_open(const struct arguments *a, const char *path, struct error *err);
+/* The reader's remarks, to standard error unless --quiet or --json. */
+void cli_warnings(const struct arguments *a, const struct workflow *w);
+/* The workflow in `path` and the platform of --on; without --on, the platform in the same file when
+ * it has one, else this machine. Where a plan will do as well (`plan` is not NULL), a plan file
+ * gives all three. Reads each file once. */
+bool cli_read_problem(const struct arguments *a, const char *path, struct plan **plan,
+                      struct workflow **w, struct platform **p, struct error *err);
+/* A platform file, a number of equal nodes, or a generator with options
+ * ("homogeneous:n=8,bandwidth=1e6"). */
 struct platform *cli_platform_named(const char *spec, struct error *err);
 
-/* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or the buffer. */
+/* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or
+ * the buffer. */
 const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size);
 
-/* A progress line on standard error: one live line on a terminal, a plain line every few seconds when piped. */
+/* The same as a terminal may show it, in the buffer. */
+const char *cli_workflow_title(const struct workflow *w, char *buffer, size_t size);
+
+/* A progress line on standard error: one live line on a terminal, a plain line every few seconds
+ * when piped. */
 struct progress cli_progress(const char *what);
 void cli_progress_done(void);
 
 /* Sign a plan with where its workflow and platform come from. */
 void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p);
 /* Read a plan with its workflow and platform (--workflow and --on override what it names). */
-bool cli_read_plan(const struct arguments *a, const char *path, struct plan **plan,
+bool cli_read_plan(const struct arguments *a, struct format_file *file, struct plan **plan,
                    struct workflow **w, struct platform **p, struct error *err);
 bool cli_write_text(const char *path, const struct strbuf *text, struct error *err);
 bool cli_write_gantt(const char *path, const struct plan *plan, const struct workflow *w,
                      const struct platform *p, struct error *err);
 
 #define OPTION_FROM                                                                                \
-    {"from", 0, "FORMAT", "read the workflow as this format instead of looking at it"}
+    {                                                                                              \
+        "from", 0, "FORMAT", "read the workflow as this format instead of looking at it"           \
+    }
 #define OPTION_READ                                                                                \
-    {"read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"}
+    {                                                                                              \
+        "read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"   \
+    }
 #define OPTION_ON                                                                                  \
-    {"on", 0, "PLATFORM", "a platform file, a number of equal nodes, or a generator (homogeneous:n=8)"}
+    {                                                                                              \
+        "on", 0, "PLATFORM",                                                                       \
+            "a platform file, a number of equal nodes, or a generator (homogeneous:n=8)"           \
+    }
 #define OPTION_JSON                                                                                \
-    {"json", 0, NULL, "one JSON object on standard output, nothing else"}
+    {                                                                                              \
+        "json", 0, NULL, "one JSON object on standard output, nothing else"                        \
+    }
 #define OPTION_QUIET                                                                               \
-    {"quiet", 'q', NULL, "no remarks and no progress on standard error"}
+    {                                                                                              \
+        "quiet", 'q', NULL, "no remarks and no progress on standard error"                         \
+    }
 #define OPTION_SEED                                                                                \
-    {"seed", 0, "N", "seed of everything random (default 1)"}
+    {                                                                                              \
+        "seed", 0, "N", "seed of everything random (default 1)"                                    \
+    }
 #define OPTION_END                                                                                 \
     {                                                                                              \
         NULL, 0, NULL, NULL                                                                        \

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "model/check.h"
 
@@ -42,6 +43,18 @@ static void as_json(const struct check_result *r, const struct workflow *w, stru
     for (uint32_t i = 0; i < r->recomputed->nobjectives; i++)
         json_put_number(&j, r->recomputed->objectives[i].name, r->recomputed->objectives[i].value);
     json_write_end_object(&j);
+    if (r->cycle_times.n) { /* streams: cluster, channel, seconds */
+        json_write_key(&j, "min_cycle_times");
+        json_write_array(&j);
+        for (size_t i = 0; i < r->cycle_times.n; i++) {
+            json_write_array_inline(&j);
+            json_write_integer(&j, r->cycle_times.at[i].cluster);
+            json_write_integer(&j, r->cycle_times.at[i].channel);
+            json_write_number(&j, r->cycle_times.at[i].seconds);
+            json_write_end_array(&j);
+        }
+        json_write_end_array(&j);
+    }
     json_write_end_object(&j);
 }
 
@@ -53,9 +66,11 @@ static void as_text(const struct check_result *r, const struct plan *plan, struc
         strbuf_printf(out, "valid: a %s plan%s%s\n", plan_kind_name(plan->kind),
                       plan->planner ? " by " : "", plan->planner ? plan->planner : "");
     size_t shown = r->violations.n < 50 ? r->violations.n : 50;
-    for (size_t i = 0; i < shown; i++)
-        strbuf_printf(out, "  %-15s %s\n", violation_name(r->violations.at[i].kind),
-                      r->violations.at[i].detail);
+    for (size_t i = 0; i < shown; i++) {
+        strbuf_printf(out, "  %-15s ", violation_name(r->violations.at[i].kind));
+        utf8_add_visible(out, r->violations.at[i].detail);
+        strbuf_add_char(out, '\n');
+    }
     if (shown < r->total)
         strbuf_printf(out, "  and %zu more; --json lists up to %d\n", r->total - shown, CHECK_MOST);
     for (uint32_t i = 0; i < r->recomputed->nobjectives; i++)
@@ -69,7 +84,10 @@ static int run(const struct arguments *a)
     struct plan *plan;
     struct workflow *w;
     struct platform *p;
-    if (!cli_read_plan(a, a->operand[0], &plan, &w, &p, &err))
+    struct format_file *file = format_file_open(a->operand[0], NULL, NULL, &err);
+    bool read = file && cli_read_plan(a, file, &plan, &w, &p, &err);
+    format_file_close(file);
+    if (!read)
         return cli_fail(&err);
     struct check_result result;
     int status;

@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "cli/cli.h"
 #include "model/check.h"
 #include "model/graph.h"
@@ -72,7 +73,8 @@ static struct row evaluate(const struct planner *planner, const struct plan_requ
         return row;
     }
     struct check_result result;
-    row.valid = check_plan(plan, request->workflow, request->platform, &result, &err) && !result.total;
+    row.valid =
+        check_plan(plan, request->workflow, request->platform, &result, &err) && !result.total;
     check_result_free(&result);
     row.makespan = plan_objective(plan, "makespan");
     row.seconds = plan->planning_seconds;
@@ -122,7 +124,8 @@ static bool choose(const struct arguments *a, const struct workflow *w, const st
     }
     for (size_t i = 0; planner_registry[i]; i++) {
         const struct planner *planner = planner_registry[i];
-        if (!planner_suits(planner, w, p, NULL) || planner->accepts & ACCEPTS_STREAM)
+        if (!planner_suits(planner, w, p, NULL) ||
+            planner->accepts & (ACCEPTS_STREAM | ACCEPTS_ORDER))
             continue;
         if ((planner->accepts & ACCEPTS_SMALL && w->ntasks > SMALL_TASKS) ||
             (planner->accepts & ACCEPTS_SLOW && w->ntasks > SLOW_TASKS))
@@ -137,10 +140,12 @@ static void as_text(const struct comparison *c, const struct yardstick *y, const
                     const struct platform *p, struct strbuf *out)
 {
     char name[256], count[HUMAN_SIZE], edges[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %s tasks, %s edges, on %u nodes\n\n", cli_workflow_name(w, name, sizeof name),
-                  human_count(count, w->ntasks), human_count(edges, w->npairs), p->nnodes);
+    strbuf_printf(out, "%s: %s tasks, %s edges, on %u node%s\n\n",
+                  cli_workflow_title(w, name, sizeof name), human_count(count, w->ntasks),
+                  human_count(edges, w->npairs), p->nnodes, p->nnodes == 1 ? "" : "s");
     struct table *t = table_new();
-    static const char *const titles[] = {"makespan", "speedup", "efficiency", "slr", "nodes", "planned in"};
+    static const char *const titles[] = {"makespan", "speedup", "efficiency",
+                                         "slr",      "nodes",   "planned in"};
     table_column(t, "planner", TABLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(t, titles[i], TABLE_RIGHT);
@@ -165,12 +170,14 @@ static void as_text(const struct comparison *c, const struct yardstick *y, const
     }
     table_print(t, out, &(struct table_style){.colour = cli_colour()});
     table_free(t);
-    strbuf_printf(out, "\nspeedup: against all tasks on one node (%.6g); slr: against the longest chain "
-                       "(%.6g)\n",
+    strbuf_printf(out,
+                  "\nspeedup: against all tasks on one node (%.6g); slr: against the longest chain "
+                  "(%.6g)\n",
                   y->sequential, y->critical);
     if (c->left_out)
-        strbuf_printf(out, "%zu planners too slow for this size were left out; name them with --with\n",
-                      c->left_out);
+        strbuf_printf(out,
+                      "%zu planner%s too slow for this size %s left out; name them with --with\n",
+                      c->left_out, c->left_out == 1 ? "" : "s", c->left_out == 1 ? "was" : "were");
 }
 
 static void as_json(const struct comparison *c, const struct yardstick *y, struct strbuf *out)
@@ -211,11 +218,27 @@ static bool has_option(const struct planner *planner, const char *name)
     return false;
 }
 
+/* The option by which a searching planner is told how long it may take; NULL: it does not search.
+ */
+static const char *time_option(const struct planner *planner)
+{
+    return has_option(planner, "budget") ? "budget" : has_option(planner, "limit") ? "limit" : NULL;
+}
+
 static int compare(const struct arguments *a, const struct workflow *w, const struct platform *p,
                    struct error *err)
 {
     struct comparison c = {0};
     int64_t seed;
+    const char *budget = arguments_value(a, "budget");
+    double seconds;
+    if (!budget)
+        budget = "1s";
+    if (!quantity_seconds(budget, strlen(budget), &seconds) || !(seconds > 0)) {
+        error_set(err, ERROR_INPUT, "--budget is '%s'; expected a time such as 1s or 500ms",
+                  budget);
+        return cli_fail(err);
+    }
     struct costs *costs = costs_new(w, p, err);
     if (!costs || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, err) ||
         !choose(a, w, p, &c, err)) {
@@ -227,15 +250,14 @@ static int compare(const struct arguments *a, const struct workflow *w, const st
     costs_free(costs);
     bool quiet = arguments_flag(a, "quiet") || arguments_flag(a, "json"), all_valid = true;
     struct progress progress = cli_progress("comparing");
-    const char *budget = arguments_value(a, "budget");
     for (size_t i = 0; i < c.planners.n; i++) {
         const struct planner *planner = c.planners.at[i];
-        struct option_value value = {"budget", budget};
+        struct option_value value = {time_option(planner), budget};
         struct plan_request request = {.workflow = w,
                                        .platform = p,
                                        .seed = (uint64_t)seed,
                                        .options = &value,
-                                       .noptions = budget && has_option(planner, "budget")};
+                                       .noptions = value.name != NULL};
         if (!quiet)
             progress_tell(&progress, (double)i / (double)c.planners.n, planner->name);
         array_push(&c.rows, evaluate(planner, &request));
@@ -261,8 +283,9 @@ static int compare(const struct arguments *a, const struct workflow *w, const st
 static int run(const struct arguments *a)
 {
     struct error err = {0};
-    struct workflow *w = cli_workflow(a, a->operand[0], &err);
-    struct platform *p = w ? cli_platform(a, a->operand[0], &err) : NULL;
+    struct workflow *w;
+    struct platform *p;
+    cli_read_problem(a, a->operand[0], NULL, &w, &p, &err);
     int status = p ? compare(a, w, p, &err) : cli_fail(&err);
     platform_free(p);
     workflow_free(w);
@@ -275,12 +298,14 @@ const struct command command_compare = {
     .least = 1,
     .most = 1,
     .summary = "every suitable planner side by side, best first",
-    .details = "Every plan is checked. Columns: makespan; speedup against all tasks on one node; efficiency =\n"
-               "speedup / cores; slr = makespan / longest chain with every task at its best; nodes used;\n"
-               "time to plan.\n\n"
-               "examples:\n"
-               "  weft compare flow.yaml --on cluster.yaml\n"
-               "  weft compare graph.json --with heft,peft,auto --json\n",
+    .details =
+        "Every plan is checked. Columns: makespan; speedup against all tasks on one node; "
+        "efficiency =\n"
+        "speedup / cores; slr = makespan / longest chain with every task at its best; nodes used;\n"
+        "time to plan.\n\n"
+        "examples:\n"
+        "  weft compare flow.yaml --on cluster.yaml\n"
+        "  weft compare graph.json --with heft,peft,auto --json\n",
     .options = options,
     .run = run,
 };

@@ -55,10 +55,12 @@ static void as_text(struct strbuf *out)
     }
     table_print(t, out, &(struct table_style){.colour = cli_colour()});
     table_free(t);
-    strbuf_add(out, "\nA file is recognised by its content. Options of readers, for --read NAME=VALUE:\n");
+    strbuf_add(
+        out, "\nA file is recognised by its content. Options of readers, for --read NAME=VALUE:\n");
     for (size_t i = 0; format_registry[i]; i++)
         if (format_registry[i]->options)
-            strbuf_printf(out, "\n%s:\n%s\n", format_registry[i]->name, format_registry[i]->options);
+            strbuf_printf(out, "\n%s:\n%s\n", format_registry[i]->name,
+                          format_registry[i]->options);
 }
 
 static int run(const struct arguments *a)

@@ -9,7 +9,8 @@
 static const struct cli_option options[] = {
     {"set", 0, "NAME=VALUE", "an option of the generator; may be repeated"},
     OPTION_SEED,
-    {"output", 'o', "FILE", "write here; the suffix says the format (default: native YAML on standard output)"},
+    {"output", 'o', "FILE",
+     "write here; the suffix says the format (default: native YAML on standard output)"},
     {"to", 0, "FORMAT", "the format to write"},
     {"options", 0, NULL, "list the options of this generator"},
     OPTION_QUIET,
@@ -60,8 +61,9 @@ static int generate(const struct arguments *a, const struct generator *g)
 {
     struct error err = {0};
     const char *output = arguments_value(a, "output"), *to = arguments_value(a, "to");
-    const struct format *format =
-        to ? format_find(to) : output ? format_for_path(output, &err) : format_find("native");
+    const struct format *format = to       ? format_find(to)
+                                  : output ? format_for_path(output, &err)
+                                           : format_find("native");
     if (to && !format)
         error_set(&err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", to);
     int64_t seed;
@@ -87,8 +89,8 @@ static int generate(const struct arguments *a, const struct generator *g)
         ok = p && format_write_platform(output, format, p, &dropped, &err);
         platform_free(p);
     }
-    if (ok && dropped.n && !arguments_flag(a, "quiet"))
-        fprintf(stderr, "weft: dropped: %s\n", strbuf_text(&dropped));
+    if (ok && !arguments_flag(a, "quiet"))
+        cli_dropped(&dropped);
     strbuf_free(&dropped);
     free(values);
     pairs_free(pairs);

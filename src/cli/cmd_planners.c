@@ -25,6 +25,7 @@ static const struct {
 } accepted[] = {
     {ACCEPTS_DAG, "dag"},     {ACCEPTS_TREE, "tree"}, {ACCEPTS_STREAM, "stream"},
     {ACCEPTS_SMALL, "small"}, {ACCEPTS_SLOW, "slow"}, {ACCEPTS_META, "meta"},
+    {ACCEPTS_ORDER, "order"},
 };
 
 static void planner_json(struct json_writer *j, const struct planner *p)
@@ -83,13 +84,21 @@ static void as_markdown(struct strbuf *out)
                       p->guarantee ? p->guarantee : "a valid plan, nothing more");
         if (p->tie_rule)
             strbuf_printf(out, "- **Ties**: %s\n", p->tie_rule);
+        if (p->accepts & ACCEPTS_TREE)
+            strbuf_add(out, "- For trees only; makes a partition: a part of the tree a node\n");
+        if (p->accepts & ACCEPTS_STREAM)
+            strbuf_add(out,
+                       "- For streams of data items: makes clusters, replicas and duplicates\n");
+        if (p->accepts & ACCEPTS_ORDER)
+            strbuf_add(out, "- Makes an order, for simulations with clients and as priorities\n");
         if (p->accepts & ACCEPTS_SMALL)
             strbuf_add(out, "- For small graphs: `compare` leaves it out past a few dozen tasks\n");
         if (p->accepts & ACCEPTS_SLOW)
             strbuf_add(out, "- Slower than n log n: `compare` leaves it out past 20,000 tasks\n");
         for (const struct planner_option *o = p->options; o && o->name; o++)
             strbuf_printf(out, "- `--set %s=%s`: %s%s%s%s\n", o->name, o->standard, o->help,
-                          o->choices ? " (" : "", o->choices ? o->choices : "", o->choices ? ")" : "");
+                          o->choices ? " (" : "", o->choices ? o->choices : "",
+                          o->choices ? ")" : "");
         strbuf_add_char(out, '\n');
     }
 }

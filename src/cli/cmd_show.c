@@ -97,12 +97,14 @@ static void workflow_text_report(const struct workflow *w, const struct statisti
                                  struct strbuf *out)
 {
     char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
-    strbuf_printf(out, "%s (%s)\n\n", cli_workflow_name(w, name, sizeof name),
+    strbuf_printf(out, "%s (%s)\n\n", cli_workflow_title(w, name, sizeof name),
                   workflow_text(w, w->format));
     strbuf_printf(out, "  tasks           %s\n", human_count(a, s->tasks));
     strbuf_printf(out, "  edges           %s\n", human_count(a, s->edges));
-    strbuf_printf(out, "  data objects    %s, %s\n", human_count(a, s->objects), human_bytes(b, s->data));
-    strbuf_printf(out, "  sources, sinks  %s, %s\n", human_count(a, s->sources), human_count(b, s->sinks));
+    strbuf_printf(out, "  data objects    %s, %s\n", human_count(a, s->objects),
+                  human_bytes(b, s->data));
+    strbuf_printf(out, "  sources, sinks  %s, %s\n", human_count(a, s->sources),
+                  human_count(b, s->sinks));
     strbuf_printf(out, "  depth, width    %s, %s%s\n", human_count(a, s->depth),
                   s->width_exact ? "" : "at least ", human_count(b, s->width));
     if (s->components > 1)
@@ -116,15 +118,18 @@ static void workflow_text_report(const struct workflow *w, const struct statisti
         strbuf_printf(out, "  largest memory  %s\n", human_bytes(a, s->memory));
     if (shape_name(s->tree))
         strbuf_printf(out, "  shape           %s\n",
-                      s->tree == TREE_CHAIN ? "a chain" : s->tree == TREE_OUT ? "an out-tree" : "an in-tree");
+                      s->tree == TREE_CHAIN ? "a chain"
+                      : s->tree == TREE_OUT ? "an out-tree"
+                                            : "an in-tree");
 }
 
-static int show_workflow(const struct arguments *a, const char *path)
+static int show_workflow(const struct arguments *a, struct format_file *file)
 {
     struct error err = {0};
-    struct workflow *w = cli_workflow(a, path, &err);
+    struct workflow *w = format_file_workflow(file, &err);
     if (!w)
         return cli_fail(&err);
+    cli_warnings(a, w);
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
     bool ok = true;
@@ -135,7 +140,9 @@ static int show_workflow(const struct arguments *a, const char *path)
     }
     struct statistics s;
     graph_statistics(w, &s);
-    if (arguments_flag(a, "json")) {
+    if (svg && strcmp(svg, "-") == 0) {
+        ; /* the picture is on standard output, and nothing may follow it */
+    } else if (arguments_flag(a, "json")) {
         workflow_json(w, &s, &out);
     } else {
         workflow_text_report(w, &s, &out);
@@ -148,13 +155,13 @@ static int show_workflow(const struct arguments *a, const char *path)
     return status;
 }
 
-static int show_plan(const struct arguments *a, const char *path)
+static int show_plan(const struct arguments *a, struct format_file *file)
 {
     struct error err = {0};
     struct plan *plan;
     struct workflow *w;
     struct platform *p;
-    if (!cli_read_plan(a, path, &plan, &w, &p, &err))
+    if (!cli_read_plan(a, file, &plan, &w, &p, &err))
         return cli_fail(&err);
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
@@ -162,13 +169,16 @@ static int show_plan(const struct arguments *a, const char *path)
     if (svg && !cli_write_gantt(svg, plan, w, p, &err)) {
         status = cli_fail(&err);
     } else {
-        if (arguments_flag(a, "json")) {
+        if (svg && strcmp(svg, "-") == 0) {
+            ; /* as above */
+        } else if (arguments_flag(a, "json")) {
             plan_json_write(plan, w, p, &out);
         } else {
-            strbuf_printf(&out, "a %s plan%s%s\n", plan_kind_name(plan->kind), plan->planner ? " by " : "",
-                          plan->planner ? plan->planner : "");
+            strbuf_printf(&out, "a %s plan%s%s\n", plan_kind_name(plan->kind),
+                          plan->planner ? " by " : "", plan->planner ? plan->planner : "");
             for (uint32_t i = 0; i < plan->nobjectives; i++)
-                strbuf_printf(&out, "  %-12s %.10g\n", plan->objectives[i].name, plan->objectives[i].value);
+                strbuf_printf(&out, "  %-12s %.10g\n", plan->objectives[i].name,
+                              plan->objectives[i].value);
             strbuf_add_char(&out, '\n');
             struct gantt_text_options style = {.columns = cli_columns(), .colour = cli_colour()};
             report_gantt_text(plan, w, p, &out, &style);
@@ -201,8 +211,9 @@ static void platform_json(const struct platform *p, struct strbuf *out)
 static void platform_report(const struct platform *p, struct strbuf *out)
 {
     char text[HUMAN_SIZE];
-    strbuf_printf(out, "%s: %u node%s, %llu cores\n", p->name ? pool_text(&p->text, p->name) : "platform",
-                  p->nnodes, p->nnodes == 1 ? "" : "s", (unsigned long long)platform_total_cores(p));
+    strbuf_printf(out, "%s: %u node%s, %llu cores\n",
+                  p->name ? pool_text(&p->text, p->name) : "platform", p->nnodes,
+                  p->nnodes == 1 ? "" : "s", (unsigned long long)platform_total_cores(p));
     strbuf_printf(out, "network: %s a second", human_bytes(text, p->bandwidth));
     strbuf_printf(out, ", latency %s", human_seconds(text, p->latency));
     if (p->ports)
@@ -230,10 +241,10 @@ static void platform_report(const struct platform *p, struct strbuf *out)
     table_free(t);
 }
 
-static int show_platform(const struct arguments *a, const char *path)
+static int show_platform(const struct arguments *a, struct format_file *file)
 {
     struct error err = {0};
-    struct platform *p = format_read_platform(path, NULL, NULL, &err);
+    struct platform *p = format_file_platform(file, &err);
     if (!p)
         return cli_fail(&err);
     struct strbuf out = {0};
@@ -249,12 +260,15 @@ static int show_platform(const struct arguments *a, const char *path)
 
 static int run(const struct arguments *a)
 {
-    const char *path = a->operand[0];
-    if (plan_file_sniff(path))
-        return show_plan(a, path);
-    if (!arguments_value(a, "from") && format_is_platform(path))
-        return show_platform(a, path);
-    return show_workflow(a, path);
+    struct error err = {0};
+    struct format_file *file = cli_open(a, a->operand[0], &err);
+    if (!file)
+        return cli_fail(&err);
+    int status = format_file_is_plan(file)       ? show_plan(a, file)
+                 : format_file_is_platform(file) ? show_platform(a, file)
+                                                 : show_workflow(a, file);
+    format_file_close(file);
+    return status;
 }
 
 const struct command command_show = {

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "cli/cli.h"
+#include "formats/trace_json.h"
 #include "cli/sim_output.h"
 #include "plan/planner.h"
 #include "sim/network.h"
@@ -60,6 +61,8 @@ struct simulation {
     struct plan *plan;
     struct plan
         *happened; /* what the simulation did, for trace and Gantt chart; NULL: not asked for */
+    bool keep_events;
+    ARRAY(struct trace_event) events; /* for the trace file, which shows more than a plan can */
     struct queue lanes; /* for `happened` of clients: client slots by when they are free */
     uint32_t nlanes;
     uint64_t seed;
@@ -248,6 +251,8 @@ static bool order_settings(struct simulation *s, struct error *err)
 static void record(void *context, const struct trace_event *e)
 {
     struct simulation *s = context;
+    if (s->keep_events)
+        array_push(&s->events, *e);
     if (e->kind == TRACE_TASK)
         array_push(&s->happened->placements,
                    (struct placement){e->id, e->copy, e->node, e->lane, e->start, e->finish});
@@ -267,6 +272,11 @@ static void record_client(void *context, const struct trace_event *e)
     else
         lane = s->nlanes++;
     queue_push(&s->lanes, e->finish, lane, lane);
+    if (s->keep_events) {
+        struct trace_event with_lane = *e;
+        with_lane.lane = lane;
+        array_push(&s->events, with_lane);
+    }
     array_push(&s->happened->placements,
                (struct placement){e->id, 0, 0, lane, e->start, e->finish});
 }
@@ -278,6 +288,29 @@ static struct platform *clients_platform(uint32_t lanes, struct error *err)
     uint32_t node = platform_builder_node(b, "clients", 7, 0);
     platform_builder_cores(b, node, lanes ? lanes : 1, 0);
     return platform_builder_finish(b, err);
+}
+
+static int by_event_start(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Everything that the simulation told: tasks, transfers, outages, lost runs, counters. */
+static bool write_trace(struct simulation *s, const struct platform *p, const char *path,
+                        struct error *err)
+{
+    struct strbuf text = {0};
+    struct trace_json *t = trace_json_open(s->w, p, NULL, &text);
+    struct trace_sink sink = trace_json_sink(t);
+    if (s->events.n)
+        qsort(s->events.at, s->events.n, sizeof *s->events.at, by_event_start);
+    for (size_t i = 0; i < s->events.n; i++)
+        sink.event(sink.context, &s->events.at[i]);
+    trace_json_close(t);
+    bool good = cli_write_text(path, &text, err);
+    strbuf_free(&text);
+    return good;
 }
 
 static bool write_pictures(struct simulation *s, const struct replay_result *r,
@@ -297,12 +330,8 @@ static bool write_pictures(struct simulation *s, const struct replay_result *r,
             return false;
         plan_sort(s->happened);
         plan_set_objective(s->happened, "makespan", plan_makespan(s->happened));
-        if (trace) {
-            struct strbuf text = {0};
-            trace_json_write_plan(s->happened, s->w, p, &text);
-            good = cli_write_text(trace, &text, err);
-            strbuf_free(&text);
-        }
+        if (trace)
+            good = write_trace(s, p, trace, err);
         if (good && gantt)
             good = cli_write_gantt(gantt, s->happened, s->w, p, err);
         platform_free(own);
@@ -508,13 +537,10 @@ static struct plan *make_plan(const struct simulation *s, struct error *err)
 
 static bool load(struct simulation *s, struct error *err)
 {
-    const char *path = s->a->operand[0];
-    if (plan_file_sniff(path))
-        return cli_read_plan(s->a, path, &s->plan, &s->w, &s->p, err);
-    s->w = cli_workflow(s->a, path, err);
-    s->p = s->w ? cli_platform(s->a, path, err) : NULL;
-    if (!s->p)
+    if (!cli_read_problem(s->a, s->a->operand[0], &s->plan, &s->w, &s->p, err))
         return false;
+    if (s->plan)
+        return true;
     if (arguments_flag(s->a, "clients") && !arguments_value(s->a, "with"))
         return true; /* first in, first out needs no plan */
     s->plan = make_plan(s, err);
@@ -560,6 +586,7 @@ static int run(const struct arguments *a)
     } else {
         if (arguments_value(a, "trace") || arguments_value(a, "gantt"))
             s.happened = plan_new(PLAN_STATIC);
+        s.keep_events = arguments_value(a, "trace") != NULL;
         struct sim_subject subject = {.workflow = s.w,
                                       .platform = s.p,
                                       .plan = s.plan,
@@ -574,6 +601,7 @@ static int run(const struct arguments *a)
             status = simulate_replay(&s, &subject, &err);
     }
     plan_free(s.happened);
+    array_free(&s.events);
     plan_free(s.plan);
     platform_free(s.p);
     workflow_free(s.w);

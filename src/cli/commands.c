@@ -3,11 +3,20 @@
 #include <string.h>
 
 extern const struct command command_plan, command_check, command_compare, command_show, command_sim,
-    command_convert, command_generate, command_planners, command_formats;
+    command_convert, command_generate, command_planners, command_formats, command_reproduce;
 
 const struct command *const command_registry[] = {
-    &command_plan,     &command_check,    &command_compare,  &command_sim,     &command_show,
-    &command_convert,  &command_generate, &command_planners, &command_formats, NULL,
+    &command_plan,
+    &command_check,
+    &command_compare,
+    &command_sim,
+    &command_show,
+    &command_convert,
+    &command_generate,
+    &command_planners,
+    &command_formats,
+    &command_reproduce,
+    NULL,
 };
 
 const struct command *command_find(const char *name)

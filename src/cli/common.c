@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "generate/generate.h"
 #include "report/gantt.h"
@@ -15,10 +16,30 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+void cli_say(const char *lead, const char *text)
+{
+    /* What comes from files and arguments must not steer the terminal, nor pass for a line of ours.
+     */
+    struct strbuf line = {0};
+    strbuf_printf(&line, "weft: %s", lead);
+    utf8_add_visible(&line, text);
+    fprintf(stderr, "%s\n", strbuf_text(&line));
+    strbuf_free(&line);
+}
+
+void cli_dropped(struct strbuf *dropped)
+{
+    if (!dropped->n)
+        return;
+    char *rest = NULL;
+    for (char *line = strtok_r(dropped->at, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        cli_say("dropped: ", line);
+}
+
 int cli_fail(const struct error *err)
 {
     cli_progress_done();
-    fprintf(stderr, "weft: %s\n", err->text);
+    cli_say("", err->text);
     return err->kind == ERROR_NONE ? ERROR_FAILED : (int)err->kind;
 }
 
@@ -28,6 +49,8 @@ int cli_print(const struct strbuf *text)
         fwrite(text->at, 1, text->n, stdout);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
+    if (errno == EPIPE) /* `weft ... | head`: the reader has seen enough, and needs no message */
+        return ERROR_FAILED;
     fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
     return ERROR_FAILED;
 }
@@ -48,7 +71,7 @@ unsigned cli_columns(void)
 
 /* ---- reading ---- */
 
-struct workflow *cli_workflow(const struct arguments *a, const char *path, struct error *err)
+struct format_file *cli_open(const struct arguments *a, const char *path, struct error *err)
 {
     const char *from = arguments_value(a, "from");
     const struct format *format = from ? format_find(from) : NULL;
@@ -63,13 +86,18 @@ struct workflow *cli_workflow(const struct arguments *a, const char *path, struc
     struct format_option *options = mem_new_zero(struct format_option, count + 1);
     for (size_t i = 0; i < count; i++)
         options[i] = (struct format_option){pairs[i].name, pairs[i].text};
-    struct workflow *w = format_read_workflow(path, format, options, err);
+    struct format_file *f = format_file_open(path, format, options, err);
     free(options);
     pairs_free(pairs);
-    if (w && !arguments_flag(a, "quiet") && !arguments_flag(a, "json"))
-        for (uint32_t i = 0; i < w->nwarnings; i++)
-            fprintf(stderr, "weft: note: %s\n", w->warnings[i]);
-    return w;
+    return f;
+}
+
+void cli_warnings(const struct arguments *a, const struct workflow *w)
+{
+    if (arguments_flag(a, "quiet") || arguments_flag(a, "json"))
+        return;
+    for (uint32_t i = 0; i < w->nwarnings; i++)
+        cli_say("note: ", w->warnings[i]);
 }
 
 static struct platform *this_machine(struct error *err)
@@ -109,10 +137,11 @@ static struct platform *generated(const char *spec, struct error *err)
     if (g && g->kind == GENERATES_PLATFORM)
         p = generator_platform(g, values, count, 1, err);
     else
-        error_set(err, ERROR_INPUT,
-                  "--on %s: no such file, and no generator of platforms is called '%s'; `weft generate` "
-                  "lists them",
-                  spec, text);
+        error_set(
+            err, ERROR_INPUT,
+            "--on %s: no such file, and no generator of platforms is called '%s'; `weft generate` "
+            "lists them",
+            spec, text);
     free(text);
     return p;
 }
@@ -141,15 +170,41 @@ struct platform *cli_platform_named(const char *spec, struct error *err)
     return p;
 }
 
-struct platform *cli_platform(const struct arguments *a, const char *workflow_path,
-                              struct error *err)
+/* The workflow in `file` and the platform of `on`, or in the same file, or this machine. */
+static bool read_problem(const struct arguments *a, struct format_file *file, const char *on,
+                         struct workflow **w, struct platform **p, struct error *err)
 {
-    const char *on = arguments_value(a, "on");
     if (on)
-        return cli_platform_named(on, err);
-    if (workflow_path && format_has_platform(workflow_path))
-        return format_read_platform(workflow_path, NULL, NULL, err);
-    return this_machine(err);
+        *w = format_file_workflow(file, err);
+    else
+        format_file_both(file, w, p, err);
+    if (*w) {
+        cli_warnings(a, *w);
+        if (!*p)
+            *p = on ? cli_platform_named(on, err) : this_machine(err);
+    }
+    if (*p)
+        return true;
+    workflow_free(*w);
+    *w = NULL;
+    return false;
+}
+
+bool cli_read_problem(const struct arguments *a, const char *path, struct plan **plan,
+                      struct workflow **w, struct platform **p, struct error *err)
+{
+    *w = NULL;
+    *p = NULL;
+    if (plan)
+        *plan = NULL;
+    struct format_file *file = cli_open(a, path, err);
+    if (!file)
+        return false;
+    bool ok = plan && format_file_is_plan(file)
+                  ? cli_read_plan(a, file, plan, w, p, err)
+                  : read_problem(a, file, arguments_value(a, "on"), w, p, err);
+    format_file_close(file);
+    return ok;
 }
 
 const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size)
@@ -159,6 +214,15 @@ const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t siz
     const char *base = file_basename(workflow_text(w, w->file));
     size_t len = strcspn(base, ".");
     snprintf(buffer, size, "%.*s", (int)(len ? len : strlen(base)), base);
+    return buffer;
+}
+
+const char *cli_workflow_title(const struct workflow *w, char *buffer, size_t size)
+{
+    struct strbuf shown = {0};
+    utf8_add_visible(&shown, cli_workflow_name(w, buffer, size));
+    snprintf(buffer, size, "%s", strbuf_text(&shown));
+    strbuf_free(&shown);
     return buffer;
 }
 
@@ -174,7 +238,8 @@ static bool tell(void *context, double fraction, const char *what)
 {
     (void)context;
     double now = clock_seconds();
-    /* Nothing for what is over in a blink; then a live line four times a second, or a plain one every five. */
+    /* Nothing for what is over in a blink; then a live line four times a second, or a plain one
+     * every five. */
     if (now - line.started < 1 || now - line.told < (line.live ? 0.25 : 5))
         return true;
     line.told = now;
@@ -182,8 +247,8 @@ static bool tell(void *context, double fraction, const char *what)
     char share[16] = "";
     if (fraction >= 0)
         snprintf(share, sizeof share, " %3.0f %%", 100 * fraction);
-    fprintf(stderr, line.live ? "\r\033[K%s:%s %s (%.0f s)" : "%s:%s %s (%.0f s)\n", line.what, share,
-            what ? what : "", now - line.started);
+    fprintf(stderr, line.live ? "\r\033[K%s:%s %s (%.0f s)" : "%s:%s %s (%.0f s)\n", line.what,
+            share, what ? what : "", now - line.started);
     fflush(stderr);
     return true;
 }
@@ -192,8 +257,8 @@ struct progress cli_progress(const char *what)
 {
     line.what = what;
     line.started = clock_seconds();
-    line.told = 0;
     line.live = isatty(STDERR_FILENO);
+    line.told = line.live ? 0 : line.started;
     line.shown = false;
     return (struct progress){tell, NULL};
 }
@@ -207,41 +272,40 @@ void cli_progress_done(void)
 
 /* ---- plans ---- */
 
+/* What came through standard input cannot be found again under any name. */
+static char *named_file(const char *path)
+{
+    return mem_copy_string(strcmp(path, "standard input") == 0 ? "" : path);
+}
+
 void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p)
 {
     char buffer[256];
     plan->workflow_name = mem_copy_string(cli_workflow_name(w, buffer, sizeof buffer));
-    plan->workflow_file = mem_copy_string(workflow_text(w, w->file));
+    plan->workflow_file = named_file(workflow_text(w, w->file));
     plan->platform_name = mem_copy_string(pool_text(&p->text, p->name));
-    plan->platform_file = mem_copy_string(pool_text(&p->text, p->file));
+    plan->platform_file = named_file(pool_text(&p->text, p->file));
 }
 
-bool cli_read_plan(const struct arguments *a, const char *path, struct plan **plan,
+bool cli_read_plan(const struct arguments *a, struct format_file *file, struct plan **plan,
                    struct workflow **w, struct platform **p, struct error *err)
 {
     *plan = NULL;
     *w = NULL;
     *p = NULL;
-    struct plan_file *f = plan_file_open(path, err);
+    struct plan_file *f = plan_file_from(file, err);
     if (!f)
         return false;
-    const char *flow = arguments_value(a, "workflow");
+    const char *flow = arguments_value(a, "workflow"), *on = arguments_value(a, "on");
     if (!flow)
         flow = plan_file_workflow(f);
-    if (!flow) {
-        error_at(err, path, 0, "the plan does not name its workflow; give it with --workflow FILE");
-    } else {
-        *w = cli_workflow(a, flow, err);
-        const char *on = arguments_value(a, "on");
-        if (!on)
-            on = plan_file_platform(f);
-        if (*w && on)
-            *p = cli_platform_named(on, err);
-        else if (*w)
-            *p = cli_platform(a, flow, err);
-        if (*p)
-            *plan = plan_file_read(f, *w, *p, err);
-    }
+    if (!flow)
+        error_at(err, format_file_path(file), 0,
+                 "the plan does not name its workflow; give it with --workflow FILE");
+    struct format_file *source = flow ? cli_open(a, flow, err) : NULL;
+    if (source && read_problem(a, source, on ? on : plan_file_platform(f), w, p, err))
+        *plan = plan_file_read(f, *w, *p, err);
+    format_file_close(source);
     plan_file_close(f);
     if (*plan)
         return true;

@@ -13,10 +13,12 @@ static void overview(struct strbuf *out)
                     "usage: weft COMMAND ... ; `weft help COMMAND` tells more\n\n");
     for (size_t i = 0; command_registry[i]; i++)
         strbuf_printf(out, "  %-10s %s\n", command_registry[i]->name, command_registry[i]->summary);
-    strbuf_add(out, "  help       this, or help on one command\n"
-                    "  version    the version\n\n"
-                    "Exit status: 0 done; 1 the run failed or the plan is not valid; 2 wrong usage or bad\n"
-                    "input; 3 infeasible: no plan can meet what was asked.\n");
+    strbuf_add(
+        out,
+        "  help       this, or help on one command\n"
+        "  version    the version\n\n"
+        "Exit status: 0 done; 1 the run failed or the plan is not valid; 2 wrong usage or bad\n"
+        "input; 3 infeasible: no plan can meet what was asked.\n");
 }
 
 static int unknown_command(const char *name)
@@ -41,7 +43,7 @@ static int unknown_command(const char *name)
 static int help(const char *name)
 {
     struct strbuf out = {0};
-    if (!name) {
+    if (!name || strcmp(name, "help") == 0 || strcmp(name, "version") == 0) {
         overview(&out);
     } else {
         const struct command *c = command_find(name);

@@ -156,7 +156,8 @@ static bool read_options(struct reader *r, uint32_t task, struct span *w)
     return true;
 }
 
-/* "Montage::mProjectPP:1.0" is of kind mProjectPP, as the same task is in a DAX file. The version may be empty. */
+/* "Montage::mProjectPP:1.0" is of kind mProjectPP, as the same task is in a DAX file. The version
+ * may be empty. */
 static void set_kind(struct builder *b, uint32_t task, struct span name)
 {
     const char *end = name.at + name.n, *start = memmem(name.at, name.n, "::", 2);

@@ -206,6 +206,9 @@ int dagman_sniff(const char *path, const char *text, size_t length)
     bool block = false, continued = false;
     if (length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
         p += 3;
+    size_t signature = sizeof DAGMAN_SIGNATURE - 1;
+    if ((size_t)(end - p) >= signature && memcmp(p, DAGMAN_SIGNATURE, signature) == 0)
+        return 3;
     while (p < end && seen < 20) {
         const char *eol = memchr(p, '\n', (size_t)(end - p)), *stop = eol ? eol : end;
         if (!eol && length > 8192)

@@ -73,5 +73,8 @@ void dagman_file_free(
 struct dagman_span dagman_word(struct dagman_span *rest);
 bool dagman_is(struct dagman_span word, const char *text); /* in any case of letters */
 const char *dagman_keyword_name(enum dagman_keyword keyword);
+/* The first line of what weft writes: without a node, nothing else tells that it is a DAGMan file.
+ */
+#define DAGMAN_SIGNATURE "# a DAGMan workflow, written by weft\n"
 /* How sure is it that this text is a DAGMan file? As struct format's sniff. */
 int dagman_sniff(const char *path, const char *text, size_t length);

@@ -3,6 +3,7 @@
  * successors share a PARENT line. */
 #include "base/array.h"
 #include "base/pool.h"
+#include "formats/dagman_parse.h"
 #include "formats/dagman_submit.h"
 #include "formats/dropped.h"
 #include <math.h>
@@ -365,7 +366,7 @@ bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct 
     intern_init(&p.used);
     pool_init(&p.names);
     choose_names(&p);
-    strbuf_add(out, "# a DAGMan workflow, written by weft\n");
+    strbuf_add(out, DAGMAN_SIGNATURE);
     write_nodes(&p);
     bool ranked = write_priorities(&p);
     write_edges(&p);

@@ -1,5 +1,7 @@
 #include "formats/format.h"
+#include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -56,6 +58,8 @@ const struct format *format_for_path(const char *path, struct error *err)
     return NULL;
 }
 
+enum { HEAD = 4096 }; /* bytes that tell what a file is */
+
 enum want { WANT_ANY, WANT_WORKFLOW, WANT_PLATFORM };
 
 static const struct format *surest(const char *path, const char *text, size_t length,
@@ -94,7 +98,7 @@ static const struct format *unknown_format(const char *path, const char *text, s
 {
     unsigned char first = length ? (unsigned char)text[0] : 0;
     unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
-    size_t head = length < 4096 ? length : 4096;
+    size_t head = length < HEAD ? length : HEAD;
     if (is_blank(text, length)) {
         error_at(err, path, 0, "the file is empty");
     } else if ((first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)) {
@@ -135,87 +139,212 @@ static const char *shown(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-struct workflow *format_read_workflow(const char *path, const struct format *format,
-                                      const struct format_option *options, struct error *err)
+static const char *shown_out(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+/* ---- a file read once ---- */
+
+struct format_file {
+    char *path; /* as shown in messages */
+    struct text text;
+    const struct format *format;   /* stated by the caller; NULL: by the content */
+    struct format_option *options; /* copies; end with a NULL name */
+};
+
+static struct format_option *copy_options(const struct format_option *options)
+{
+    size_t n = 0;
+    while (options && options[n].name)
+        n++;
+    struct format_option *copy = mem_new_zero(struct format_option, n + 1);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = (struct format_option){mem_copy_string(options[i].name),
+                                         mem_copy_string(options[i].value)};
+    return copy;
+}
+
+struct format_file *format_file_open(const char *path, const struct format *format,
+                                     const struct format_option *options, struct error *err)
 {
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    path = shown(path);
-    struct workflow *w = NULL;
-    if (!format)
-        format = detect_for(path, &text, WANT_WORKFLOW, err);
-    if (format && is_blank(text.at, text.n)) {
-        error_at(err, path, 0, "the file is empty");
-    } else if (format && !format->read_workflow) {
-        error_at(err, path, 0, "a %s file holds no workflow%s", format->name,
-                 format->read_platform ? ", but a platform: give it with --on" : "");
-    } else if (format) {
-        struct format_source source = {path, text.at, text.n, options};
-        w = format->read_workflow(&source, err);
+    struct format_file *f = mem_new(struct format_file, 1);
+    *f = (struct format_file){.path = mem_copy_string(shown(path)),
+                              .text = text,
+                              .format = format,
+                              .options = copy_options(options)};
+    return f;
+}
+
+void format_file_close(struct format_file *f)
+{
+    if (!f)
+        return;
+    for (struct format_option *o = f->options; o->name; o++) {
+        free((char *)o->name);
+        free((char *)o->value);
     }
+    free(f->options);
+    text_free(&f->text);
+    free(f->path);
+    free(f);
+}
+
+const char *format_file_path(const struct format_file *f)
+{
+    return f->path;
+}
+
+struct text format_file_take(struct format_file *f)
+{
+    struct text text = f->text;
+    f->text = (struct text){0};
+    return text;
+}
+
+bool format_file_is_plan(const struct format_file *f)
+{
+    size_t head = f->text.n < HEAD ? f->text.n : HEAD;
+    return head && memmem(f->text.at, head, "\"weft-plan/", 11);
+}
+
+/* What the file holds, read as `format`: HOLDS_* bits. */
+static unsigned holds(const struct format_file *f, const struct format *format)
+{
+    unsigned readable =
+        (format->read_workflow ? HOLDS_WORKFLOW : 0) | (format->read_platform ? HOLDS_PLATFORM : 0);
+    return format->holds ? readable & format->holds(f->text.at, f->text.n) : readable;
+}
+
+static const struct format *format_of(const struct format_file *f, enum want want,
+                                      struct error *err)
+{
+    if (is_blank(f->text.at, f->text.n)) {
+        error_at(err, f->path, 0, "the file is empty");
+        return NULL;
+    }
+    return f->format ? f->format : detect_for(f->path, &f->text, want, err);
+}
+
+bool format_file_is_platform(const struct format_file *f)
+{
+    const struct format *format = format_of(f, WANT_ANY, NULL);
+    return format && holds(f, format) == HOLDS_PLATFORM;
+}
+
+/* A misspelt option must not pass for one that was heeded. The help text of a format names them
+ * all: "name=..." at the start of a line. */
+static bool options_known(const struct format_file *f, const struct format *format,
+                          struct error *err)
+{
+    for (const struct format_option *o = f->options; o->name; o++) {
+        size_t n = strlen(o->name);
+        const char *line = format->options;
+        while (line && !(strncmp(line, o->name, n) == 0 && line[n] == '='))
+            line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+        if (!line)
+            return error_at(
+                err, f->path, 0,
+                "the reader of %s has no option '%s'; `weft formats` lists those there are",
+                format->name, o->name);
+    }
+    return true;
+}
+
+/* Readers may change the text, so one that is not the last reads a copy. */
+static struct workflow *read_workflow(struct format_file *f, bool last, struct error *err)
+{
+    const struct format *format = format_of(f, WANT_WORKFLOW, err);
+    if (!format)
+        return NULL;
+    struct workflow *(*reader)(const struct format_source *, struct error *) =
+        format->read_workflow;
+    if (!reader) {
+        error_at(err, f->path, 0, "a %s file holds no workflow%s", format->name,
+                 format->read_platform ? ", but a platform: give it with --on" : "");
+        return NULL;
+    }
+    if (!options_known(f, format, err))
+        return NULL;
+    bool copy = !last && (holds(f, format) & HOLDS_PLATFORM);
+    struct text text = copy ? (struct text){mem_copy_bytes(f->text.at, f->text.n), f->text.n}
+                            : format_file_take(f);
+    struct format_source source = {f->path, text.at, text.n, f->options};
+    struct workflow *w = reader(&source, err);
     text_free(&text);
+    return w;
+}
+
+static struct platform *read_platform(struct format_file *f, struct error *err)
+{
+    const struct format *format = format_of(f, WANT_PLATFORM, err);
+    if (!format)
+        return NULL;
+    struct platform *(*reader)(const struct format_source *, struct error *) =
+        format->read_platform;
+    if (!reader) {
+        error_at(err, f->path, 0,
+                 "a %s file holds no platform; give a platform file, such as weft's own YAML",
+                 format->name);
+        return NULL;
+    }
+    if (!options_known(f, format, err))
+        return NULL;
+    struct text text = format_file_take(f);
+    struct format_source source = {f->path, text.at, text.n, f->options};
+    struct platform *p = reader(&source, err);
+    text_free(&text);
+    return p;
+}
+
+bool format_file_both(struct format_file *f, struct workflow **w, struct platform **p,
+                      struct error *err)
+{
+    *p = NULL;
+    *w = read_workflow(f, false, err);
+    if (!*w)
+        return false;
+    const struct format *format = f->text.at ? format_of(f, WANT_WORKFLOW, NULL) : NULL;
+    if (!format || !(holds(f, format) & HOLDS_PLATFORM))
+        return true;
+    /* Where only reading tells whether there is a platform, a failure says that there is none. */
+    *p = read_platform(f, format->holds ? err : NULL);
+    if (*p || !format->holds)
+        return true;
+    workflow_free(*w);
+    *w = NULL;
+    return false;
+}
+
+struct workflow *format_file_workflow(struct format_file *f, struct error *err)
+{
+    return read_workflow(f, true, err);
+}
+
+struct platform *format_file_platform(struct format_file *f, struct error *err)
+{
+    return read_platform(f, err);
+}
+
+struct workflow *format_read_workflow(const char *path, const struct format *format,
+                                      const struct format_option *options, struct error *err)
+{
+    struct format_file *f = format_file_open(path, format, options, err);
+    struct workflow *w = f ? read_workflow(f, true, err) : NULL;
+    format_file_close(f);
     return w;
 }
 
 struct platform *format_read_platform(const char *path, const struct format *format,
                                       const struct format_option *options, struct error *err)
 {
-    struct text text;
-    if (!file_read(path, &text, err))
-        return NULL;
-    path = shown(path);
-    struct platform *p = NULL;
-    if (!format)
-        format = detect_for(path, &text, WANT_PLATFORM, err);
-    if (format && is_blank(text.at, text.n)) {
-        error_at(err, path, 0, "the file is empty");
-    } else if (format && !format->read_platform) {
-        error_at(err, path, 0,
-                 "a %s file holds no platform; give a platform file, such as weft's own YAML",
-                 format->name);
-    } else if (format) {
-        struct format_source source = {path, text.at, text.n, options};
-        p = format->read_platform(&source, err);
-    }
-    text_free(&text);
+    struct format_file *f = format_file_open(path, format, options, err);
+    struct platform *p = f ? read_platform(f, err) : NULL;
+    format_file_close(f);
     return p;
-}
-
-static unsigned holds(const struct format *f, const struct text *text)
-{
-    if (f->holds)
-        return f->holds(text->at, text->n);
-    return (f->read_workflow ? HOLDS_WORKFLOW : 0) | (f->read_platform ? HOLDS_PLATFORM : 0);
-}
-
-bool format_is_platform(const char *path)
-{
-    struct text text;
-    if (strcmp(path, "-") == 0 || !file_read(path, &text, NULL))
-        return false;
-    const struct format *f = format_detect(path, text.at, text.n, NULL);
-    bool only = f && holds(f, &text) == HOLDS_PLATFORM;
-    text_free(&text);
-    return only;
-}
-
-bool format_has_platform(const char *path)
-{
-    struct text text;
-    /* Standard input can be read only once, and that is for the workflow. */
-    if (strcmp(path, "-") == 0 || !file_read(path, &text, NULL))
-        return false;
-    struct platform *p = NULL;
-    const struct format *f = format_detect(path, text.at, text.n, NULL);
-    if (f && holds(f, &text) == (HOLDS_WORKFLOW | HOLDS_PLATFORM)) {
-        struct format_source source = {path, text.at, text.n, NULL};
-        p = f->read_platform(&source, NULL);
-    }
-    text_free(&text);
-    bool has = p != NULL;
-    platform_free(p);
-    return has;
 }
 
 bool format_write_workflow(const char *path, const struct format *format, const struct workflow *w,
@@ -224,7 +353,8 @@ bool format_write_workflow(const char *path, const struct format *format, const 
     if (!format && !(format = format_for_path(path, err)))
         return false;
     if (!format->write_workflow)
-        return error_at(err, path, 0, "weft does not write workflows as %s", format->name);
+        return error_at(err, shown_out(path), 0, "weft does not write workflows as %s",
+                        format->name);
     struct strbuf out = {0}, ignored = {0};
     bool good = format->write_workflow(w, &out, dropped ? dropped : &ignored, err) &&
                 file_write(path, strbuf_text(&out), out.n, err);
@@ -239,7 +369,8 @@ bool format_write_platform(const char *path, const struct format *format, const 
     if (!format && !(format = format_for_path(path, err)))
         return false;
     if (!format->write_platform)
-        return error_at(err, path, 0, "weft does not write platforms as %s", format->name);
+        return error_at(err, shown_out(path), 0, "weft does not write platforms as %s",
+                        format->name);
     struct strbuf out = {0}, ignored = {0};
     bool good = format->write_platform(p, &out, dropped ? dropped : &ignored, err) &&
                 file_write(path, strbuf_text(&out), out.n, err);

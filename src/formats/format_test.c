@@ -4,6 +4,7 @@
 #include "formats/index_rows.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[4096];
@@ -140,11 +141,10 @@ static void test_files(void)
     struct error err = {0};
     struct workflow *w = format_read_workflow(saga, NULL, NULL, &err);
     ok(w && w->ntasks == 1, "a SAGA file without a hint %s", err.text);
-    ok(format_has_platform(saga), "holds a platform as well");
     struct platform *p = format_read_platform(saga, NULL, NULL, &err);
     ok(p && p->nnodes == 1, "which is read %s", err.text);
-    ok(!format_has_platform(put("graph.dot", "digraph { a -> b }")), "a DOT file holds none");
-    struct platform *none = format_read_platform(path_of("graph.dot"), NULL, NULL, &err);
+    struct platform *none =
+        format_read_platform(put("graph.dot", "digraph { a -> b }"), NULL, NULL, &err);
     ok(!none && err.text[0], "and says so: %s", err.text);
 
     char *target = mem_copy_string(path_of("out.json"));
@@ -165,6 +165,91 @@ static void test_files(void)
     workflow_free(w);
     platform_free(p);
     free(target);
+}
+
+/* A named pipe can be read once: what it is and what it holds must come from one reading. */
+static void test_pipe(void)
+{
+    static const char text[] =
+        "{\"task_graph\":{\"tasks\":[{\"name\":\"a\\n\",\"cost\":1}],\"dependencies\":[]},"
+        "\"network\":{\"nodes\":[{\"name\":\"n\\\"\",\"speed\":1}],\"edges\":[]}}";
+    const char *path = path_of("pipe");
+    struct error err = {0};
+    if (!ok(mkfifo(path, 0600) == 0, "a named pipe"))
+        return;
+    if (fork() == 0)
+        _exit(!file_write(path, text, strlen(text), NULL));
+    struct format_file *f = format_file_open(path, NULL, NULL, &err);
+    struct workflow *w = NULL;
+    struct platform *p = NULL;
+    ok(f && !format_file_is_plan(f) && !format_file_is_platform(f), "neither plan nor platform");
+    ok(f && format_file_both(f, &w, &p, &err), "both are read %s", err.text);
+    ok(w && w->ntasks == 1, "the workflow");
+    ok(p && p->nnodes == 1, "the platform");
+    is_str(p ? platform_node_name(p, 0) : "", "n\"", "from the text as it was");
+    format_file_close(f);
+    workflow_free(w);
+    platform_free(p);
+    wait(NULL);
+    unlink(path);
+}
+
+static void test_both(void)
+{
+    static const struct {
+        const char *text, *error;
+        bool platform;
+    } cases[] = {
+        {"{\"task_graph\":{\"tasks\":[],\"dependencies\":[]}}", NULL, false},
+        {"{\"task_graph\":{\"tasks\":[],\"dependencies\":[]},"
+         "\"network\":{\"nodes\":[{\"name\":\"n\",\"speed\":-1}],\"edges\":[]}}",
+         "speed", false},
+        {"digraph { a -> b }", NULL, false},
+        {"{\"name\":\"x\",\"schemaVersion\":\"1.4\",\"workflow\":{\"tasks\":[],\"machines\":[ ]}}",
+         NULL, false},
+        {"{\"name\":\"x\",\"schemaVersion\":\"1.4\",\"workflow\":{\"tasks\":[],"
+         "\"machines\":[{\"nodeName\":\"m\"}]}}",
+         NULL, true},
+        {"", "empty", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err = {0};
+        struct workflow *w = NULL;
+        struct platform *p = NULL;
+        struct format_file *f = format_file_open(put("both", cases[i].text), NULL, NULL, &err);
+        bool good = f && format_file_both(f, &w, &p, &err);
+        ok(good == !cases[i].error, "%.40s: %s", cases[i].text, err.text);
+        ok((p != NULL) == cases[i].platform, "with%s a platform", p ? "" : "out");
+        if (cases[i].error)
+            has_str(err.text, cases[i].error, "never passed over");
+        format_file_close(f);
+        workflow_free(w);
+        platform_free(p);
+    }
+    unlink(path_of("both"));
+}
+
+/* Even a workflow of no tasks is known again in every format that writes it. */
+static void test_empty_workflow(void)
+{
+    struct error err = {0};
+    struct workflow *w = builder_finish(builder_new("empty", "none"), &err);
+    if (!ok(w, "no tasks %s", err.text))
+        return;
+    for (size_t i = 0; format_registry[i]; i++) {
+        const struct format *f = format_registry[i];
+        struct strbuf out = {0}, dropped = {0};
+        error_clear(&err);
+        if (f->write_workflow && f->write_workflow(w, &out, &dropped, &err)) {
+            char path[32];
+            snprintf(path, sizeof path, "f%.*s", (int)strcspn(f->suffixes, " "), f->suffixes);
+            const struct format *found = format_detect(path, strbuf_text(&out), out.n, &err);
+            ok(found == f, "written as %s, found as %s", f->name, found ? found->name : err.text);
+        }
+        strbuf_free(&out);
+        strbuf_free(&dropped);
+    }
+    workflow_free(w);
 }
 
 static void test_source(void)
@@ -225,6 +310,9 @@ int main(void)
     test_registry();
     test_detection();
     test_files();
+    test_pipe();
+    test_both();
+    test_empty_workflow();
     test_source();
     remove_folder();
     return tap_done();

@@ -139,6 +139,8 @@ static void write_clusters(struct writer *s)
     struct json_writer *j = &s->j;
     const struct plan *plan = s->plan;
     json_put_bool(j, "pipelined", plan->pipelined);
+    if (plan->rotating)
+        json_put_bool(j, "rotating", true);
     json_put_integer(j, "ports", plan->ports);
     json_write_key(j, "clusters");
     json_write_array(j);

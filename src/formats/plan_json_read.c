@@ -54,15 +54,23 @@ static bool check_head(struct plan_file *f, struct error *err)
            find_file(f, "platform", &f->platform, err);
 }
 
-struct plan_file *plan_file_open(const char *path, struct error *err)
+struct plan_file *plan_file_from(struct format_file *file, struct error *err)
 {
     struct plan_file *f = mem_new_zero(struct plan_file, 1);
-    f->path = mem_copy_string(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (file_read(path, &f->text, err) && json_parse(&f->j, f->path, f->text.at, f->text.n, err) &&
-        check_head(f, err))
+    f->path = mem_copy_string(format_file_path(file));
+    f->text = format_file_take(file);
+    if (json_parse(&f->j, f->path, f->text.at, f->text.n, err) && check_head(f, err))
         return f;
     plan_file_close(f);
     return NULL;
+}
+
+struct plan_file *plan_file_open(const char *path, struct error *err)
+{
+    struct format_file *file = format_file_open(path, NULL, NULL, err);
+    struct plan_file *f = file ? plan_file_from(file, err) : NULL;
+    format_file_close(file);
+    return f;
 }
 
 const char *plan_file_workflow(const struct plan_file *f)
@@ -85,17 +93,6 @@ void plan_file_close(struct plan_file *f)
     free(f->workflow);
     free(f->platform);
     free(f);
-}
-
-bool plan_file_sniff(const char *path)
-{
-    char head[4096];
-    FILE *stream = strcmp(path, "-") == 0 ? NULL : fopen(path, "re");
-    if (!stream)
-        return false;
-    size_t n = fread(head, 1, sizeof head, stream);
-    fclose(stream);
-    return memmem(head, n, "\"weft-plan/", 11) != NULL;
 }
 
 /* ---- the plan ---- */
@@ -424,15 +421,22 @@ static bool read_kind(const struct json *j, enum plan_kind *kind, struct error *
                       json_string(j, v, NULL));
 }
 
-static bool read_stream_head(struct reader *r)
+static bool read_flag(struct reader *r, const char *name, bool standard, bool *out)
 {
     const struct json *j = r->j;
-    json_ref pipelined = json_field(j, 0, "pipelined");
-    if (pipelined != JSON_NONE && json_type(j, pipelined) != JSON_TRUE &&
-        json_type(j, pipelined) != JSON_FALSE)
-        return json_error(j, pipelined, r->err, "\"pipelined\" must be true or false");
-    r->plan->pipelined = pipelined != JSON_NONE && json_type(j, pipelined) == JSON_TRUE;
-    return row_index(r, 0, "ports", "the plan", &r->plan->ports);
+    json_ref v = json_field(j, 0, name);
+    *out = v == JSON_NONE ? standard : json_type(j, v) == JSON_TRUE;
+    if (v != JSON_NONE && json_type(j, v) != JSON_TRUE && json_type(j, v) != JSON_FALSE)
+        return json_error(j, v, r->err, "\"%s\" must be true or false", name);
+    return true;
+}
+
+/* A mapping that does not say is pipelined: that is what streams are for. */
+static bool read_stream_head(struct reader *r)
+{
+    return read_flag(r, "pipelined", true, &r->plan->pipelined) &&
+           read_flag(r, "rotating", false, &r->plan->rotating) &&
+           row_index(r, 0, "ports", "the plan", &r->plan->ports);
 }
 
 static bool read_lists(struct reader *r)

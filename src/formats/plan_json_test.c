@@ -241,8 +241,12 @@ static void test_paths(void)
         is_str(plan_file_workflow(f), other, "found beside the plan");
         is_str(plan_file_platform(f), "no-such-file", "not found: as stated");
     }
-    ok(plan_file_sniff(path), "sniffed as a plan");
-    ok(!plan_file_sniff(other), "and another file not");
+    struct format_file *opened = format_file_open(path, NULL, NULL, &err);
+    ok(opened && format_file_is_plan(opened), "sniffed as a plan");
+    format_file_close(opened);
+    opened = format_file_open(other, NULL, NULL, &err);
+    ok(opened && !format_file_is_plan(opened), "and another file not");
+    format_file_close(opened);
     plan_file_close(f);
     unlink(path);
     unlink(other);

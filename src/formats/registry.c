@@ -1,6 +1,7 @@
 #include "formats/format.h"
 
-/* One row a format; detection asks each, so the order matters only for ties: the more specific first. */
+/* One row a format; detection asks each, so the order matters only for ties: the more specific
+ * first. */
 extern const struct format format_native;
 extern const struct format format_wfformat;
 extern const struct format format_saga;
@@ -20,22 +21,13 @@ extern const struct format format_tree;
 extern const struct format format_mtx;
 
 const struct format *const format_registry[] = {
-    &format_native,
-    &format_wfformat,
-    &format_saga,
-    &format_hetpart_cluster,
-    &format_dax,
-    &format_pegasus,
-    &format_dagman,
-    &format_cws,
-    &format_dot,
-    &format_stg,
-    &format_tgff,
-    &format_makeflow,
-    &format_hyperdag,
-    &format_daggen,
-    &format_heft_csv,
-    &format_tree,
-    &format_mtx,
-    NULL,
+    &format_native,   &format_wfformat,
+    &format_saga,     &format_hetpart_cluster,
+    &format_dax,      &format_pegasus,
+    &format_dagman,   &format_cws,
+    &format_dot,      &format_stg,
+    &format_tgff,     &format_makeflow,
+    &format_hyperdag, &format_daggen,
+    &format_heft_csv, &format_tree,
+    &format_mtx,      NULL,
 };

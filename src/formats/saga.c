@@ -396,6 +396,12 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     return true;
 }
 
+static unsigned holds(const char *text, size_t length)
+{
+    unsigned workflow = memmem(text, length, "\"task_graph\"", 12) ? HOLDS_WORKFLOW : 0;
+    return workflow | (memmem(text, length, "\"network\"", 9) ? HOLDS_PLATFORM : 0);
+}
+
 const struct format format_saga = {
     .name = "saga",
     .summary = "SAGA / dagbench JSON: task graph and network",
@@ -405,4 +411,5 @@ const struct format format_saga = {
     .read_platform = read_platform,
     .write_workflow = write_workflow,
     .write_platform = write_platform,
+    .holds = holds,
 };

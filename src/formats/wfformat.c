@@ -204,6 +204,21 @@ const char *wfformat_kind(const char *name, size_t name_length, const char *prog
     return name;
 }
 
+/* A list of machines that names any. Reading a large file twice to learn that there is none would
+ * double the time. */
+static unsigned holds(const char *text, size_t length)
+{
+    static const char key[] = "\"machines\"";
+    const char *at = text, *end = text + length;
+    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
+        at += sizeof key - 1;
+        const char *value = at + strspn(at, " \t\r\n:");
+        if (*value == '[' && value[1 + strspn(value + 1, " \t\r\n")] != ']')
+            return HOLDS_WORKFLOW | HOLDS_PLATFORM;
+    }
+    return HOLDS_WORKFLOW;
+}
+
 const struct format format_wfformat = {
     .name = "wfformat",
     .summary = "WfCommons WfFormat JSON 1.0 to 1.5 (written as 1.5)",
@@ -212,4 +227,5 @@ const struct format format_wfformat = {
     .read_workflow = wfformat_read_workflow,
     .read_platform = wfformat_read_platform,
     .write_workflow = wfformat_write,
+    .holds = holds,
 };

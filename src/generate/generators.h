@@ -12,3 +12,5 @@ extern const struct generator generator_bag, generator_fanin, generator_fanout,
     generator_pipeline; /* manytask.c */
 extern const struct generator generator_homogeneous, generator_fourfold,
     generator_heterogeneous; /* platforms.c */
+extern const struct generator generator_airsn, generator_inspiral, generator_sdss,
+    generator_diamond, generator_laplace; /* science.c */

@@ -9,13 +9,19 @@
 #include <string.h>
 
 const struct generator *const generator_registry[] = {
-    &generator_layered,  &generator_random,        &generator_tgff,
-    &generator_fft,      &generator_gauss,         &generator_cholesky,
-    &generator_stencil,  &generator_forkjoin,      &generator_intree,
-    &generator_outtree,  &generator_prufer,        &generator_chain,
-    &generator_montage,  &generator_bag,           &generator_fanin,
-    &generator_fanout,   &generator_pipeline,      &generator_homogeneous,
-    &generator_fourfold, &generator_heterogeneous, NULL,
+    &generator_layered,       &generator_random,
+    &generator_tgff,          &generator_fft,
+    &generator_gauss,         &generator_cholesky,
+    &generator_stencil,       &generator_forkjoin,
+    &generator_intree,        &generator_outtree,
+    &generator_prufer,        &generator_chain,
+    &generator_montage,       &generator_airsn,
+    &generator_inspiral,      &generator_sdss,
+    &generator_diamond,       &generator_laplace,
+    &generator_bag,           &generator_fanin,
+    &generator_fanout,        &generator_pipeline,
+    &generator_homogeneous,   &generator_fourfold,
+    &generator_heterogeneous, NULL,
 };
 
 const struct generator *generator_find(const char *name)

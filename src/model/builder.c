@@ -149,7 +149,8 @@ const char *builder_task_name(const struct builder *b, uint32_t task)
 }
 
 /* Values from files must be finite and not negative; anything else would poison every sum. */
-static bool good_value(struct builder *b, uint32_t task, const char *what, double value, size_t line)
+static bool good_value(struct builder *b, uint32_t task, const char *what, double value,
+                       size_t line)
 {
     if (task >= b->task_name.n)
         return false; /* the task itself was refused: its error stands */
@@ -191,9 +192,9 @@ void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len
     /* Kinds repeat from task to task: the last one is usually the same. */
     str_id last = task ? b->kind.at[task - 1] : 0;
     const char *text = pool_text(&b->w->text, last);
-    b->kind.at[task] =
-        last && strlen(text) == len && memcmp(text, kind, len) == 0 ? last
-                                                                   : pool_add(&b->w->text, kind, len);
+    b->kind.at[task] = last && strlen(text) == len && memcmp(text, kind, len) == 0
+                           ? last
+                           : pool_add(&b->w->text, kind, len);
 }
 
 void builder_flag(struct builder *b, uint32_t task, enum task_flag flag)
@@ -336,7 +337,8 @@ void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t 
         return;
     uint32_t *producer = &b->producer.at[object];
     if (*producer != NONE && *producer != task)
-        builder_error(b, line, "object '%s' is made by two tasks, '%s' and '%s'; one must make another",
+        builder_error(b, line,
+                      "object '%s' is made by two tasks, '%s' and '%s'; one must make another",
                       builder_object_text(b, object), builder_task_name(b, *producer),
                       builder_task_name(b, task));
     else
@@ -372,9 +374,9 @@ void builder_edge_named(struct builder *b, const char *from, size_t from_len, co
     if (a != NONE && c != NONE)
         builder_edge(b, a, c, line);
     else
-        array_push(&b->named, (struct named_ordering){pool_add(&b->w->text, from, from_len),
-                                                      pool_add(&b->w->text, to, to_len),
-                                                      (uint32_t)line});
+        array_push(&b->named,
+                   (struct named_ordering){pool_add(&b->w->text, from, from_len),
+                                           pool_add(&b->w->text, to, to_len), (uint32_t)line});
 }
 
 void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double bytes, size_t line)
@@ -382,7 +384,8 @@ void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double byt
     if (from >= b->task_name.n || to >= b->task_name.n)
         return;
     if (!isfinite(bytes) || bytes < 0) {
-        builder_error(b, line, "edge from '%s' to '%s': size is %g; expected a finite number, 0 or more",
+        builder_error(b, line,
+                      "edge from '%s' to '%s': size is %g; expected a finite number, 0 or more",
                       builder_task_name(b, from), builder_task_name(b, to), bytes);
         return;
     }

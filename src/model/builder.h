@@ -1,14 +1,16 @@
 /* Building a workflow: what every reader and generator calls.
  *
- * The first mistake sticks: later calls are harmless, and builder_finish() returns NULL with that first error, so that
- * readers need not check every call. Values are checked as they come (finite, not negative), structure at the end (dangling
- * names, cycles, self loops). `line` is where the thing stands in the file, 0 when there is no line. */
+ * The first mistake sticks: later calls are harmless, and builder_finish() returns NULL with that
+ * first error, so that readers need not check every call. Values are checked as they come (finite,
+ * not negative), structure at the end (dangling names, cycles, self loops). `line` is where the
+ * thing stands in the file, 0 when there is no line. */
 #pragma once
 #include "model/workflow.h"
 
 struct builder;
 
-/* `file` is for messages ("<generated>" is fine), `format` is what `weft show` reports. Both are copied. */
+/* `file` is for messages ("<generated>" is fine), `format` is what `weft show` reports. Both are
+ * copied. */
 struct builder *builder_new(const char *file, const char *format);
 void builder_free(struct builder *b); /* NULL is fine; only when builder_finish() was not called */
 
@@ -17,8 +19,8 @@ bool builder_error(struct builder *b, size_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool builder_failed(const struct builder *b);
 const struct error *builder_first_error(const struct builder *b);
-/* A remark for the user that is not an error: repeated edge, file size redefined ... Kept with the workflow. At most 20 of a
- * reader's many are kept; the rest are counted in a closing one. */
+/* A remark for the user that is not an error: repeated edge, file size redefined ... Kept with the
+ * workflow. At most 20 of a reader's many are kept; the rest are counted in a closing one. */
 void builder_warn(struct builder *b, size_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -29,12 +31,14 @@ void builder_expect(struct builder *b, size_t tasks, size_t edges);
 /* ---- tasks ---- */
 /* A new task; a second one of that name is an error (and NONE). Empty names are refused. */
 uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t line);
-uint32_t builder_find_task(const struct builder *b, const char *name, size_t len); /* NONE: not (yet) there */
+uint32_t builder_find_task(const struct builder *b, const char *name,
+                           size_t len); /* NONE: not (yet) there */
 uint32_t builder_task_count(const struct builder *b);
 const char *builder_task_name(const struct builder *b, uint32_t task);
 void builder_work(struct builder *b, uint32_t task, double work, size_t line);
 void builder_memory(struct builder *b, uint32_t task, double bytes, size_t line);
-void builder_cores(struct builder *b, uint32_t task, double cores, size_t line); /* a whole number, 1 or more */
+void builder_cores(struct builder *b, uint32_t task, double cores,
+                   size_t line); /* a whole number, 1 or more */
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len);
 void builder_flag(struct builder *b, uint32_t task, enum task_flag flag);
@@ -57,13 +61,15 @@ void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t 
 uint32_t builder_producer(const struct builder *b, uint32_t object); /* NONE: none so far */
 /* `task` reads `object`: an edge from its producer, if it has one at the end. */
 void builder_consumes(struct builder *b, uint32_t task, uint32_t object, size_t line);
-/* Ordering without data. Repeated ones, and ones between tasks that a data edge joins, count once. */
+/* Ordering without data. Repeated ones, and ones between tasks that a data edge joins, count once.
+ */
 void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line);
-/* Ordering by names that may not be there yet: resolved at the end, a dangling one is an error at that line. */
+/* Ordering by names that may not be there yet: resolved at the end, a dangling one is an error at
+ * that line. */
 void builder_edge_named(struct builder *b, const char *from, size_t from_len, const char *to,
                         size_t to_len, size_t line);
-/* An edge with data of its own: an anonymous object. A second one between the same tasks: `bytes` of the first stay, and it
- * warns. A size of 0 is a plain ordering edge. */
+/* An edge with data of its own: an anonymous object. A second one between the same tasks: `bytes`
+ * of the first stay, and it warns. A size of 0 is a plain ordering edge. */
 void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double bytes, size_t line);
 
 /* Freeze and check. Frees the builder. A cycle is an error that names its tasks. */

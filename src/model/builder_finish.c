@@ -1,4 +1,5 @@
-/* Freezing: resolve names, number objects by producer, sort edges into CSR, look for cycles. O(tasks + edges) but for sorting each task's edges. */
+/* Freezing: resolve names, number objects by producer, sort edges into CSR, look for cycles.
+ * O(tasks + edges) but for sorting each task's edges. */
 #include "model/builder_state.h"
 
 #include <math.h>
@@ -24,8 +25,9 @@ static void resolve_names(struct builder *b)
     }
 }
 
-/* Which objects stay: those somebody makes or reads, and of several anonymous ones between two tasks the first.
- * Fills `number` with new numbers by producer, inputs last; NONE for those dropped. */
+/* Which objects stay: those somebody makes or reads, and of several anonymous ones between two
+ * tasks the first. Fills `number` with new numbers by producer, inputs last; NONE for those
+ * dropped. */
 static uint32_t renumber_objects(struct builder *b, uint32_t *number)
 {
     size_t n = b->object_name.n, ntasks = b->task_name.n;
@@ -111,8 +113,9 @@ static void move_objects(struct builder *b, struct workflow *w, const uint32_t *
             name_index_add(&w->object_index, &w->text, w->object_name, o);
 }
 
-/* Edges out of each task, sorted by (object, consumer), each once; ordering edges that a data edge makes needless are left out.
- * keys: object << 32 | consumer, grouped by producer with offsets `at`. Also counts joined pairs. */
+/* Edges out of each task, sorted by (object, consumer), each once; ordering edges that a data edge
+ * makes needless are left out. keys: object << 32 | consumer, grouped by producer with offsets
+ * `at`. Also counts joined pairs. */
 static void compact_edges(struct workflow *w, uint64_t *keys, uint32_t *at)
 {
     uint32_t *seen = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
@@ -190,7 +193,8 @@ static void build_edges(struct builder *b, struct workflow *w, const uint32_t *n
     free(keys);
     for (uint32_t t = 0; t < n; t++)
         w->pred_off[t + 1] += w->pred_off[t];
-    /* Producers in increasing order, so each consumer's list comes out sorted by (producer, object). */
+    /* Producers in increasing order, so each consumer's list comes out sorted by (producer,
+     * object). */
     w->pred_task = mem_new(uint32_t, w->nedges);
     w->pred_object = mem_new(uint32_t, w->nedges);
     uint32_t *next = mem_new(uint32_t, (size_t)n + 1);
@@ -240,7 +244,8 @@ static void build_inputs(struct builder *b, struct workflow *w, const uint32_t *
     array_free(&keys);
 }
 
-/* Some task lies on a cycle or behind one: walk back through unfinished predecessors until one comes again. */
+/* Some task lies on a cycle or behind one: walk back through unfinished predecessors until one
+ * comes again. */
 static void name_cycle(struct builder *b, const struct workflow *w, const uint32_t *left)
 {
     uint32_t *seen = mem_new_zero(uint32_t, (size_t)w->ntasks), t = 0, step = 1;
@@ -253,7 +258,8 @@ static void name_cycle(struct builder *b, const struct workflow *w, const uint32
             e++;
         t = w->pred_task[e];
     }
-    /* From t along predecessors back to t is the cycle, backwards. Collect it and print it forwards. */
+    /* From t along predecessors back to t is the cycle, backwards. Collect it and print it
+     * forwards. */
     ARRAY(uint32_t) cycle = {0};
     uint32_t at = t;
     do {

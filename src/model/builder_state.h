@@ -1,4 +1,5 @@
-/* What the builder keeps while a workflow is read: shared by builder.c (collecting) and builder_finish.c (freezing), private to them. */
+/* What the builder keeps while a workflow is read: shared by builder.c (collecting) and
+ * builder_finish.c (freezing), private to them. */
 #pragma once
 #include "base/array.h"
 #include "model/builder.h"
@@ -45,9 +46,9 @@ struct builder {
     ARRAY(struct own_time) times;
 
     ARRAY(str_id) object_name;
-    ARRAY(double) size;           /* NAN: not stated */
+    ARRAY(double) size; /* NAN: not stated */
     ARRAY(uint32_t) producer;
-    ARRAY(uint32_t) only_reader;  /* anonymous objects: their one consumer; NONE for named ones */
+    ARRAY(uint32_t) only_reader; /* anonymous objects: their one consumer; NONE for named ones */
 
     ARRAY(struct reading) readings;
     ARRAY(struct ordering) orderings;

@@ -24,7 +24,8 @@ static void test_errors(void)
 {
     struct builder *b = with_tasks("ab");
     builder_task(b, "a", 1, 9);
-    refuses(b, "flow.yaml:9: task 'a' is defined twice; the first stands on line 1", "a second task a");
+    refuses(b, "flow.yaml:9: task 'a' is defined twice; the first stands on line 1",
+            "a second task a");
 
     b = with_tasks("abcd");
     builder_edge(b, 0, 1, 1);
@@ -77,7 +78,8 @@ static void test_structure(void)
 {
     /* a makes x for b and c, and y for c; a before d as well; i is an input of b */
     struct builder *b = with_tasks("abcd");
-    uint32_t x = builder_object(b, "x", 1), y = builder_object(b, "y", 1), i = builder_object(b, "i", 1);
+    uint32_t x = builder_object(b, "x", 1), y = builder_object(b, "y", 1),
+             i = builder_object(b, "i", 1);
     builder_object(b, "unused", 6);
     builder_consumes(b, 2, x, 0);
     builder_consumes(b, 1, x, 0);
@@ -99,12 +101,14 @@ static void test_structure(void)
     const uint32_t *readers = workflow_consumers(w, found, &n);
     ok(n == 2 && readers[0] == 1 && readers[1] == 2, "consumers of x");
     is_dbl(w->size[found], 5, 0, "the first size stays");
-    ok(w->nwarnings == 1 && strstr(w->warnings[0], "flow.yaml:12"), "and the second is remarked on");
+    ok(w->nwarnings == 1 && strstr(w->warnings[0], "flow.yaml:12"),
+       "and the second is remarked on");
     found = workflow_find_object(w, "i");
     is_int(w->producer[found], NONE, "an input has no producer");
     readers = workflow_consumers(w, found, &n);
     ok(n == 1 && readers[0] == 1, "and one consumer");
-    ok(w->input_off[1] == 0 && w->input_off[2] == 1 && w->input_object[0] == found, "seen from the task");
+    ok(w->input_off[1] == 0 && w->input_off[2] == 1 && w->input_object[0] == found,
+       "seen from the task");
     is_str(workflow_text(w, w->kind[0]), "a", "the kind defaults to the name");
     workflow_free(w);
 
@@ -116,7 +120,8 @@ static void test_structure(void)
     is_int(w->nobjects, 1, "a repeated data edge counts once");
     is_dbl(w->size[0], 3, 0, "the first one");
     char label[32];
-    is_str(workflow_object_label(w, 0, label, sizeof label), "a->b", "an anonymous object has a label");
+    is_str(workflow_object_label(w, 0, label, sizeof label), "a->b",
+           "an anonymous object has a label");
     is_int(workflow_find_object(w, "a->b"), 0, "by which it is found");
     is_str(workflow_text(w, w->kind[1]), "sort", "the kind defaults to the command's first word");
     struct error why = {0};
@@ -129,13 +134,45 @@ static void test_empty(void)
     struct workflow *w = builder_finish(builder_new("x", "test"), NULL);
     struct statistics s;
     graph_statistics(w, &s);
-    ok(s.tasks == 0 && s.depth == 0 && s.width == 0 && s.width_exact, "an empty graph has its statistics");
+    ok(s.tasks == 0 && s.depth == 0 && s.width == 0 && s.width_exact,
+       "an empty graph has its statistics");
+    workflow_free(w);
+}
+
+/* Objects of one producer with 1, 2, 3 ... consumers, and orderings behind them. */
+static void test_consumers(void)
+{
+    enum { MOST = 40 };
+    struct builder *b = builder_new("flow.yaml", "native");
+    char name[16];
+    for (uint32_t t = 0; t <= MOST + 1; t++)
+        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
+    for (uint32_t k = 1; k <= MOST; k++) {
+        uint32_t object = builder_object(b, name, (size_t)snprintf(name, sizeof name, "o%u", k));
+        builder_produces(b, 0, object, 0);
+        for (uint32_t t = 1; t <= k; t++)
+            builder_consumes(b, t, object, 0);
+    }
+    builder_edge(b, 0, MOST + 1, 0);
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    if (!ok(w, "objects with many consumers %s", err.text))
+        return;
+    uint32_t wrong = 0;
+    for (uint32_t k = 1; k <= MOST; k++) {
+        snprintf(name, sizeof name, "o%u", k);
+        uint32_t n, object = workflow_find_object(w, name);
+        const uint32_t *readers = workflow_consumers(w, object, &n);
+        wrong += n != k || readers[0] != 1 || readers[k - 1] != k;
+    }
+    is_int(wrong, 0, "each has as many as were stated");
     workflow_free(w);
 }
 
 int main(void)
 {
     test_errors();
+    test_consumers();
     test_structure();
     test_empty();
     return tap_done();

@@ -4,14 +4,22 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [VIOLATION_MISSING_TASK] = "missing-task",     [VIOLATION_COPY] = "copy",
-    [VIOLATION_NODE] = "node",                     [VIOLATION_TIME] = "time",
-    [VIOLATION_DURATION] = "duration",             [VIOLATION_PRECEDENCE] = "precedence",
-    [VIOLATION_CORE] = "core",                     [VIOLATION_MEMORY] = "memory",
-    [VIOLATION_TRANSFER] = "transfer",             [VIOLATION_TRANSFER_EARLY] = "transfer-early",
-    [VIOLATION_TRANSFER_SHORT] = "transfer-short", [VIOLATION_PORTS] = "ports",
-    [VIOLATION_OBJECTIVE] = "objective",           [VIOLATION_PARTITION] = "partition",
-    [VIOLATION_STREAM] = "stream",                 [VIOLATION_ORDER] = "order",
+    [VIOLATION_MISSING_TASK] = "missing-task",
+    [VIOLATION_COPY] = "copy",
+    [VIOLATION_NODE] = "node",
+    [VIOLATION_TIME] = "time",
+    [VIOLATION_DURATION] = "duration",
+    [VIOLATION_PRECEDENCE] = "precedence",
+    [VIOLATION_CORE] = "core",
+    [VIOLATION_MEMORY] = "memory",
+    [VIOLATION_TRANSFER] = "transfer",
+    [VIOLATION_TRANSFER_EARLY] = "transfer-early",
+    [VIOLATION_TRANSFER_SHORT] = "transfer-short",
+    [VIOLATION_PORTS] = "ports",
+    [VIOLATION_OBJECTIVE] = "objective",
+    [VIOLATION_PARTITION] = "partition",
+    [VIOLATION_STREAM] = "stream",
+    [VIOLATION_ORDER] = "order",
 };
 
 const char *violation_name(enum violation_kind kind)
@@ -44,17 +52,20 @@ void check_objective(struct check *c, const char *name, double recomputed)
                   recomputed);
 }
 
-/* Indexes out of range cannot come from our reader, but may from a program that uses the library. */
+/* Indexes out of range cannot come from our reader, but may from a program that uses the library.
+ */
 static bool references_fit(const struct plan *plan, const struct workflow *w,
                            const struct platform *p, struct error *err)
 {
     for (size_t i = 0; i < plan->placements.n; i++)
         if (plan->placements.at[i].task >= w->ntasks || plan->placements.at[i].node >= p->nnodes)
-            return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow and platform");
+            return error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this workflow and platform");
     for (size_t i = 0; i < plan->transfers.n; i++) {
         const struct transfer *x = &plan->transfers.at[i];
         if (x->object >= w->nobjects || x->from >= p->nnodes || x->to >= p->nnodes)
-            return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow and platform");
+            return error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this workflow and platform");
     }
     for (size_t i = 0; i < plan->tasks.n; i++)
         if (plan->tasks.at[i] >= w->ntasks)
@@ -67,7 +78,8 @@ static bool references_fit(const struct plan *plan, const struct workflow *w,
             return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow");
     for (size_t i = 0; i < plan->parts.n; i++)
         if (plan->parts.at[i].root >= w->ntasks || plan->parts.at[i].node >= p->nnodes)
-            return error_set(err, ERROR_INPUT, "the plan does not belong to this workflow and platform");
+            return error_set(err, ERROR_INPUT,
+                             "the plan does not belong to this workflow and platform");
     return true;
 }
 
@@ -104,6 +116,7 @@ void check_result_free(struct check_result *r)
     for (size_t i = 0; i < r->violations.n; i++)
         free(r->violations.at[i].detail);
     array_free(&r->violations);
+    array_free(&r->cycle_times);
     plan_free(r->recomputed);
     *r = (struct check_result){0};
 }

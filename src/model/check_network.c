@@ -53,8 +53,8 @@ static int by_destination(const void *a, const void *b, void *context)
     return x->finish < y->finish ? -1 : x->finish > y->finish;
 }
 
-/* When a transfer first brings `object` to `node`. An object's transfers are sorted by destination: one read by a hundred
- * thousand tasks on a thousand nodes must not cost their product. */
+/* When a transfer first brings `object` to `node`. An object's transfers are sorted by destination:
+ * one read by a hundred thousand tasks on a thousand nodes must not cost their product. */
 static double arrives(const struct check *c, const struct network *net, uint32_t object,
                       uint32_t node)
 {
@@ -101,8 +101,9 @@ static void check_precedence(struct check *c, const struct network *net)
             double there = fmin(here, arrival);
             if (isfinite(there))
                 check_say(c, VIOLATION_PRECEDENCE, x->task,
-                          "'%s' starts at %.10g on '%s', before '%s' of '%s' is there at %.10g", name,
-                          x->start, platform_node_name(c->p, x->node), label, before_name, there);
+                          "'%s' starts at %.10g on '%s', before '%s' of '%s' is there at %.10g",
+                          name, x->start, platform_node_name(c->p, x->node), label, before_name,
+                          there);
             else
                 check_say(c, VIOLATION_TRANSFER, x->task,
                           "no transfer brings '%s' of '%s' to '%s', where '%s' needs it", label,
@@ -126,7 +127,8 @@ static void check_transfers(struct check *c, const struct network *net)
             continue;
         }
         if (x->from == x->to) {
-            check_say(c, VIOLATION_TRANSFER, producer, "'%s' is sent from '%s' to itself", label, from);
+            check_say(c, VIOLATION_TRANSFER, producer, "'%s' is sent from '%s' to itself", label,
+                      from);
             continue;
         }
         double needs = platform_transfer(c->p, x->from, x->to, c->w->size[x->object]);
@@ -196,10 +198,8 @@ static void check_ports(struct check *c)
         array_push(&messages, (struct message){low, high, x->start, x->finish, x->object});
         uint32_t ends[2] = {x->from, x->to};
         for (int k = 0; k < 2; k++) {
-            array_push(&changes,
-                       (struct change){ends[k], x->object, x->start + c->tolerance, 1});
-            array_push(&changes,
-                       (struct change){ends[k], x->object, x->finish - c->tolerance, -1});
+            array_push(&changes, (struct change){ends[k], x->object, x->start + c->tolerance, 1});
+            array_push(&changes, (struct change){ends[k], x->object, x->finish - c->tolerance, -1});
         }
     }
     if (messages.n)
@@ -207,10 +207,11 @@ static void check_ports(struct check *c)
     for (size_t i = 1; i < messages.n; i++) {
         const struct message *before = &messages.at[i - 1], *x = &messages.at[i];
         if (before->a == x->a && before->b == x->b && x->start < before->finish - c->tolerance)
-            check_say(c, VIOLATION_PORTS, NONE,
-                      "'%s' starts at %.10g between '%s' and '%s' while another message is under way",
-                      workflow_object_label(c->w, x->object, buffer, sizeof buffer), x->start,
-                      platform_node_name(c->p, x->a), platform_node_name(c->p, x->b));
+            check_say(
+                c, VIOLATION_PORTS, NONE,
+                "'%s' starts at %.10g between '%s' and '%s' while another message is under way",
+                workflow_object_label(c->w, x->object, buffer, sizeof buffer), x->start,
+                platform_node_name(c->p, x->a), platform_node_name(c->p, x->b));
     }
     if (changes.n)
         qsort(changes.at, changes.n, sizeof *changes.at, compare_changes);
@@ -235,7 +236,8 @@ void check_network(struct check *c)
 {
     struct network net;
     group(&net.copy_off, &net.copy, c->w->ntasks, c->plan->placements.n, task_of, c->plan);
-    group(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n, object_of, c->plan);
+    group(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n, object_of,
+          c->plan);
     for (uint32_t o = 0; o < c->w->nobjects; o++) {
         uint32_t from = net.transfer_off[o], count = net.transfer_off[o + 1] - from;
         if (count > 1)

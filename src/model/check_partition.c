@@ -1,5 +1,5 @@
-/* Partitions of a tree: the parts, the least memory of each, and the makespan of equation (1) of the HetPart paper, all from the partition
- * and the mapping alone. */
+/* Partitions of a tree: the parts, the least memory of each, and the makespan of equation (1) of
+ * the HetPart paper, all from the partition and the mapping alone. */
 #include "model/check_rules.h"
 #include "model/tree.h"
 
@@ -50,7 +50,8 @@ static bool assign_parts(struct check *c, const struct tree *t, uint32_t *part_o
         /* Every task but the part's root hangs on a task of its own part. */
         bool root = c->plan->parts.at[part_of[x]].root == t->task[x];
         if (!root && (t->parent[x] == NONE || part_of[t->parent[x]] != part_of[x]))
-            check_say(c, VIOLATION_PARTITION, t->task[x], "'%s' hangs on no task of its part", name);
+            check_say(c, VIOLATION_PARTITION, t->task[x], "'%s' hangs on no task of its part",
+                      name);
     }
     free(used);
     return c->result->total == before;
@@ -66,7 +67,8 @@ static void check_order_of_part(struct check *c, const struct tree *t, const str
     }
     double peak = tree_peak_of_order(t, order, part->count, count);
     if (isnan(peak) || order[0] != t->number[part->root])
-        check_say(c, VIOLATION_PARTITION, part->root, "the order of part %u is not a traversal of it", i);
+        check_say(c, VIOLATION_PARTITION, part->root,
+                  "the order of part %u is not a traversal of it", i);
     else if (peak > (isnan(part->memory) ? least : part->memory) * (1 + 1e-9))
         check_say(c, VIOLATION_PARTITION, part->root,
                   "the order of part %u needs %.10g bytes, more than its %.10g", i, peak, least);
@@ -84,11 +86,11 @@ static void check_part_memory(struct check *c, const struct tree *t)
         const struct part *part = &c->plan->parts.at[i];
         double least = tree_least_memory(memory, t->number[part->root], cut, count, NULL, NULL);
         if (least > c->p->memory[part->node] * (1 + 1e-9))
-            check_say(c, VIOLATION_MEMORY, part->root, "part %u needs %.10g bytes; '%s' has %.10g", i, least,
-                      platform_node_name(c->p, part->node), c->p->memory[part->node]);
+            check_say(c, VIOLATION_MEMORY, part->root, "part %u needs %.10g bytes; '%s' has %.10g",
+                      i, least, platform_node_name(c->p, part->node), c->p->memory[part->node]);
         if (part->memory < least * (1 - 1e-9))
-            check_say(c, VIOLATION_OBJECTIVE, part->root, "part %u claims %.10g bytes; it needs %.10g", i,
-                      part->memory, least);
+            check_say(c, VIOLATION_OBJECTIVE, part->root,
+                      "part %u claims %.10g bytes; it needs %.10g", i, part->memory, least);
         if (part->order != NONE)
             check_order_of_part(c, t, part, i, least, count);
     }
@@ -96,7 +98,8 @@ static void check_part_memory(struct check *c, const struct tree *t)
     tree_memory_free(memory);
 }
 
-/* MS(i) = f_i / beta + W_i / s_i + the largest MS of a part below; numbers go from parents to children, so one pass backwards does. */
+/* MS(i) = f_i / beta + W_i / s_i + the largest MS of a part below; numbers go from parents to
+ * children, so one pass backwards does. */
 static double makespan_of(struct check *c, const struct tree *t, const uint32_t *part_of)
 {
     size_t n = c->plan->parts.n;
@@ -111,8 +114,8 @@ static double makespan_of(struct check *c, const struct tree *t, const uint32_t 
         if (x == 0)
             transfer = bytes > 0 ? c->p->latency + bytes / c->p->bandwidth : 0;
         else
-            transfer = platform_transfer(c->p, c->plan->parts.at[part_of[t->parent[x]]].node, part->node,
-                                         bytes);
+            transfer = platform_transfer(c->p, c->plan->parts.at[part_of[t->parent[x]]].node,
+                                         part->node, bytes);
         double own = transfer + work[i] / c->p->speed[part->node] + below[i];
         if (x == 0)
             total = own;
@@ -139,8 +142,8 @@ void check_partition(struct check *c)
         check_objective(c, "makespan", makespan);
         double bound = plan_objective(c->plan, "lower_bound");
         if (bound > makespan * (1 + 1e-9))
-            check_say(c, VIOLATION_OBJECTIVE, NONE, "claims a lower bound of %.10g on a makespan of %.10g",
-                      bound, makespan);
+            check_say(c, VIOLATION_OBJECTIVE, NONE,
+                      "claims a lower bound of %.10g on a makespan of %.10g", bound, makespan);
     }
     free(part_of);
     tree_free(t);

@@ -14,11 +14,12 @@ struct check {
 /* Note a violation; `task` may be NONE. */
 void check_say(struct check *c, enum violation_kind kind, uint32_t task, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Compare what the plan claims with what was recomputed, and keep the recomputed value. A plan that claims nothing is fine. */
+/* Compare what the plan claims with what was recomputed, and keep the recomputed value. A plan that
+ * claims nothing is fine. */
 void check_objective(struct check *c, const char *name, double recomputed);
 
 void check_static(struct check *c);    /* check_static.c */
 void check_network(struct check *c);   /* check_network.c: transfers and ports */
 void check_partition(struct check *c); /* check_partition.c */
-void check_stream(struct check *c);    /* check_shapes.c */
-void check_order(struct check *c);
+void check_stream(struct check *c);    /* check_stream.c */
+void check_order(struct check *c);     /* check_shapes.c */

@@ -1,4 +1,5 @@
-/* Static plans: copies, nodes, times, cores, memory. Transfers and precedence are in check_network.c. */
+/* Static plans: copies, nodes, times, cores, memory. Transfers and precedence are in
+ * check_network.c. */
 #include "model/check_rules.h"
 
 #include <string.h>
@@ -21,12 +22,14 @@ static void check_times(struct check *c, const struct costs *costs)
         }
         double needs = costs_time(costs, x->task, x->node), takes = x->finish - x->start;
         if (isinf(needs))
-            check_say(c, VIOLATION_NODE, x->task, "'%s' cannot run on '%s'%s", task_name(c, x->task),
-                      node, c->p->up[x->node] ? "" : ", which is down");
+            check_say(c, VIOLATION_NODE, x->task, "'%s' cannot run on '%s'%s",
+                      task_name(c, x->task), node, c->p->up[x->node] ? "" : ", which is down");
         else if (fabs(takes - needs) > c->tolerance + 1e-9 * needs)
-            check_say(c, VIOLATION_DURATION, x->task, "'%s' takes %.10g on '%s'; it should take %.10g",
-                      task_name(c, x->task), takes, node, needs);
-        if (x->core >= c->p->cores[x->node] || c->w->cores[x->task] > c->p->cores[x->node] - x->core)
+            check_say(c, VIOLATION_DURATION, x->task,
+                      "'%s' takes %.10g on '%s'; it should take %.10g", task_name(c, x->task),
+                      takes, node, needs);
+        if (x->core >= c->p->cores[x->node] ||
+            c->w->cores[x->task] > c->p->cores[x->node] - x->core)
             check_say(c, VIOLATION_CORE, x->task, "'%s' needs cores %u to %u of '%s', which has %u",
                       task_name(c, x->task), x->core, x->core + c->w->cores[x->task] - 1, node,
                       c->p->cores[x->node]);
@@ -58,7 +61,8 @@ static void check_copies(struct check *c)
             check_say(c, VIOLATION_MISSING_TASK, t, "'%s' is not placed", task_name(c, t));
     if (n)
         qsort(sorted, n, sizeof *sorted, compare_copies);
-    /* Copies of one task stand together; there are few, so compare all pairs for a number used twice. */
+    /* Copies of one task stand together; there are few, so compare all pairs for a number used
+     * twice. */
     for (size_t i = 0; i < n;) {
         size_t end = i + 1;
         while (end < n && sorted[end]->task == sorted[i]->task)
@@ -151,9 +155,11 @@ static void check_memory(struct check *c)
     for (size_t i = 0; i < c->plan->placements.n; i++) {
         const struct placement *x = &c->plan->placements.at[i];
         double bytes = c->w->memory[x->task];
-        if (bytes == 0 || isinf(c->p->memory[x->node]) || !(x->finish - x->start > 2 * c->tolerance))
+        if (bytes == 0 || isinf(c->p->memory[x->node]) ||
+            !(x->finish - x->start > 2 * c->tolerance))
             continue;
-        /* Shrunk by the tolerance, so that a start at the very end of another task does not overlap it. */
+        /* Shrunk by the tolerance, so that a start at the very end of another task does not overlap
+         * it. */
         array_push(&levels, (struct level){x->node, x->task, x->start + c->tolerance, bytes});
         array_push(&levels, (struct level){x->node, x->task, x->finish - c->tolerance, -bytes});
     }
@@ -169,7 +175,8 @@ static void check_memory(struct check *c)
         if (x->change > 0 && used > limit * (1 + 1e-9))
             check_say(c, VIOLATION_MEMORY, x->task,
                       "when '%s' starts at %.10g, '%s' needs %.10g bytes of its %.10g",
-                      task_name(c, x->task), x->time, platform_node_name(c->p, x->node), used, limit);
+                      task_name(c, x->task), x->time, platform_node_name(c->p, x->node), used,
+                      limit);
     }
     array_free(&levels);
 }
@@ -204,6 +211,6 @@ void check_static(struct check *c)
     double makespan = plan_makespan(c->plan), bound = plan_objective(c->plan, "lower_bound");
     check_objective(c, "makespan", makespan);
     if (bound > makespan + c->tolerance)
-        check_say(c, VIOLATION_OBJECTIVE, NONE, "claims a lower bound of %.10g on a makespan of %.10g",
-                  bound, makespan);
+        check_say(c, VIOLATION_OBJECTIVE, NONE,
+                  "claims a lower bound of %.10g on a makespan of %.10g", bound, makespan);
 }

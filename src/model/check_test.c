@@ -3,8 +3,9 @@
 #include "model/check.h"
 #include "tap.h"
 
-/* a(4) makes x (10 bytes) for b(2) and c(6, 60 bytes of memory); b before d(2, 2 cores); c makes y (4 bytes) for d. Node n1 speed 1, one
- * core; n2 speed 2, two cores, 100 bytes; n3 is down. Bandwidth 5, latency 1: x takes 3 s, y 1.8 s. */
+/* a(4) makes x (10 bytes) for b(2) and c(6, 60 bytes of memory); b before d(2, 2 cores); c makes y
+ * (4 bytes) for d. Node n1 speed 1, one core; n2 speed 2, two cores, 100 bytes; n3 is down.
+ * Bandwidth 5, latency 1: x takes 3 s, y 1.8 s. */
 static struct workflow *the_workflow(void)
 {
     struct builder *b = builder_new("<test>", "test");
@@ -73,8 +74,8 @@ static void breaks(struct plan *p, enum violation_kind kind, const char *text)
     struct check_result r;
     struct error err = {0};
     check_plan(p, w, platform, &r, &err);
-    bool good = ok(r.total && count_kind(&r, kind) == r.total, "%s is caught, and nothing else is said",
-                   violation_name(kind));
+    bool good = ok(r.total && count_kind(&r, kind) == r.total,
+                   "%s is caught, and nothing else is said", violation_name(kind));
     for (size_t i = 0; i < r.violations.n && !good; i++)
         printf("# %s: %s\n", violation_name(r.violations.at[i].kind), r.violations.at[i].detail);
     has_str(r.violations.n ? r.violations.at[0].detail : "", text, "and named");
@@ -147,7 +148,8 @@ static void test_static(void)
     p->placements.at[D].finish = 10.5;
     plan_set_objective(p, "makespan", 10.5);
     check_plan(p, w, platform, &r, NULL);
-    ok(count_kind(&r, VIOLATION_PRECEDENCE) == 1, "d before the end of c is a precedence violation");
+    ok(count_kind(&r, VIOLATION_PRECEDENCE) == 1,
+       "d before the end of c is a precedence violation");
     ok(count_kind(&r, VIOLATION_CORE) == 1, "and overlaps it on core 1");
     check_result_free(&r);
     plan_free(p);
@@ -242,7 +244,8 @@ static void test_objectives(void)
     p->placements.at[0].task = 99;
     struct check_result r;
     struct error err = {0};
-    ok(!check_plan(p, w, platform, &r, &err) && err.kind == ERROR_INPUT, "a plan of another workflow is an error");
+    ok(!check_plan(p, w, platform, &r, &err) && err.kind == ERROR_INPUT,
+       "a plan of another workflow is an error");
     check_result_free(&r);
     plan_free(p);
 }
@@ -273,7 +276,8 @@ static void test_order(void)
     check_result_free(&r);
     p->order.at[0] = D;
     check_plan(p, w, platform, &r, NULL);
-    ok(count_kind(&r, VIOLATION_ORDER) == 1 && strstr(r.violations.at[0].detail, "'d' comes before"),
+    ok(count_kind(&r, VIOLATION_ORDER) == 1 &&
+           strstr(r.violations.at[0].detail, "'d' comes before"),
        "a task before its predecessors");
     check_result_free(&r);
     p->order.at[0] = A;
@@ -355,12 +359,14 @@ static void test_partition(void)
         array_push(&p->tasks, tasks[i]);
     array_push(&p->parts, (struct part){0, 0, 0, NONE, 2, NAN});
     array_push(&p->parts, (struct part){1, 1, 2, NONE, 2, NAN});
-    plan_set_objective(p, "makespan", 6 + 1 + 4); /* {a,c} on p, then 10 bytes, then {b,d} at speed 2 */
+    plan_set_objective(p, "makespan",
+                       6 + 1 + 4); /* {a,c} on p, then 10 bytes, then {b,d} at speed 2 */
     struct check_result r;
     check_plan(p, tree, two, &r, NULL);
     is_int(r.total, 0, "a partition is valid, its makespan that of equation (1)");
     check_result_free(&r);
-    /* {b, d} needs 10 + 30 bytes while b runs; strictly, {a, c} needs a's two outputs although b is elsewhere. */
+    /* {b, d} needs 10 + 30 bytes while b runs; strictly, {a, c} needs a's two outputs although b is
+     * elsewhere. */
     p->parts.at[1].memory = 40;
     p->parts.at[0].memory = 30;
     check_plan(p, tree, two, &r, NULL);
@@ -368,7 +374,8 @@ static void test_partition(void)
     check_result_free(&r);
     p->parts.at[0].memory = 20;
     check_plan(p, tree, two, &r, NULL);
-    ok(r.total == 1 && strstr(r.violations.at[0].detail, "claims 20 bytes; it needs 30"), "a part that claims too little");
+    ok(r.total == 1 && strstr(r.violations.at[0].detail, "claims 20 bytes; it needs 30"),
+       "a part that claims too little");
     check_result_free(&r);
     plan_set_option(p, "memory", "lenient");
     check_plan(p, tree, two, &r, NULL);
@@ -377,14 +384,16 @@ static void test_partition(void)
     p->parts.at[0].memory = NAN;
     two->memory[1] = 39;
     check_plan(p, tree, two, &r, NULL);
-    ok(r.total == 1 && r.violations.at[0].kind == VIOLATION_MEMORY, "a part that does not fit its node");
+    ok(r.total == 1 && r.violations.at[0].kind == VIOLATION_MEMORY,
+       "a part that does not fit its node");
     check_result_free(&r);
     two->memory[1] = 60;
     array_push(&p->tasks, 3);
     array_push(&p->tasks, 1);
     p->parts.at[1].order = 4;
     check_plan(p, tree, two, &r, NULL);
-    ok(r.total == 1 && strstr(r.violations.at[0].detail, "is not a traversal"), "an order that is none");
+    ok(r.total == 1 && strstr(r.violations.at[0].detail, "is not a traversal"),
+       "an order that is none");
     check_result_free(&r);
     p->tasks.at[4] = 1;
     p->tasks.at[5] = 3;

@@ -16,7 +16,7 @@ static void fill_own_times(struct costs *c)
     if (!rows)
         return;
     c->unrelated = true;
-    c->own = mem_new(double, rows *p->nnodes);
+    c->own = mem_new(double, rows * p->nnodes);
     c->own_row = mem_new(uint32_t, w->ntasks);
     uint32_t row = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -90,16 +90,17 @@ struct costs *costs_new(const struct workflow *w, const struct platform *p, stru
         if (!most_cores)
             error_set(err, ERROR_INFEASIBLE, "no node of the platform is up");
         else if (w->cores[t] > most_cores)
-            error_set(err, ERROR_INFEASIBLE, "task '%s' needs %u cores; the largest node has %u", name,
-                      w->cores[t], most_cores);
+            error_set(err, ERROR_INFEASIBLE, "task '%s' needs %u cores; the largest node has %u",
+                      name, w->cores[t], most_cores);
         else if (w->memory[t] > most_memory)
             error_set(err, ERROR_INFEASIBLE,
                       "task '%s' needs %.4g bytes of memory; the largest node has %.4g", name,
                       w->memory[t], most_memory);
         else
-            error_set(err, ERROR_INFEASIBLE,
-                      "task '%s' can run on no node: its times name none that is up and large enough",
-                      name);
+            error_set(
+                err, ERROR_INFEASIBLE,
+                "task '%s' can run on no node: its times name none that is up and large enough",
+                name);
         costs_free(c);
         return NULL;
     }

@@ -1,7 +1,9 @@
-/* How long a task takes on a node: the workflow's figures resolved against one platform, ready for hot loops.
+/* How long a task takes on a node: the workflow's figures resolved against one platform, ready for
+ * hot loops.
  *
- * A task's own time on a node wins; otherwise work / speed. INFINITY where the task cannot run: the node is down, has too few
- * cores or too little memory for the task, or the task has only times of its own and none for this node. */
+ * A task's own time on a node wins; otherwise work / speed. INFINITY where the task cannot run: the
+ * node is down, has too few cores or too little memory for the task, or the task has only times of
+ * its own and none for this node. */
 #pragma once
 #include "model/platform.h"
 #include "model/workflow.h"
@@ -12,7 +14,8 @@ struct costs {
     double *inverse_speed; /* per node; INFINITY: down */
     double *own;           /* rows of nnodes for tasks with times of their own */
     uint32_t *own_row;     /* per task, NONE: none; NULL when no task has any */
-    bool *restricted;      /* per task: cannot run on every node that is up (NULL: every task runs everywhere) */
+    bool *restricted;      /* per task: cannot run on every node that is up (NULL: every task runs
+                              everywhere) */
     bool unrelated;        /* some task has times of its own */
 };
 

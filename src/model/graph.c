@@ -136,9 +136,10 @@ uint64_t *graph_closure(const struct workflow *w)
 
 /* Transitive reduction by levels and windows of 64 tails (specs/ic-spec.md, section 1).
  *
- * An edge to the next level (longest-path depth) is never a shortcut: another way has at least two edges. For the rest,
- * take 64 tails with long edges at a time, in topological order, and sweep the window of positions from the first tail to the
- * furthest long head once, carrying for each task which of the 64 tails reach it by one edge or more, and by two or more. */
+ * An edge to the next level (longest-path depth) is never a shortcut: another way has at least two
+ * edges. For the rest, take 64 tails with long edges at a time, in topological order, and sweep the
+ * window of positions from the first tail to the furthest long head once, carrying for each task
+ * which of the 64 tails reach it by one edge or more, and by two or more. */
 size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget)
 {
     uint32_t n = w->ntasks;
@@ -284,7 +285,7 @@ void graph_statistics(const struct workflow *w, struct statistics *out)
     uint32_t *depth = mem_new(uint32_t, w->ntasks);
     out->depth = graph_depths(w, depth);
     free(depth);
-    out->width = graph_width(w, 400000000, &out->width_exact);
+    out->width = graph_width(w, 60000000, &out->width_exact);
     out->components = graph_components(w, NULL);
     out->critical_path = graph_critical_path(w, NULL, NULL, NULL);
     if (out->work > 0 && w->npairs)

@@ -70,8 +70,7 @@ double plan_objective(const struct plan *p, const char *name)
 
 void plan_set_option(struct plan *p, const char *name, const char *value)
 {
-    array_push(&p->options,
-               (struct plan_option){mem_copy_string(name), mem_copy_string(value)});
+    array_push(&p->options, (struct plan_option){mem_copy_string(name), mem_copy_string(value)});
 }
 
 void plan_note(struct plan *p, const char *fmt, ...)

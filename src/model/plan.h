@@ -1,5 +1,6 @@
-/* A plan: who runs what, where, when. Planners fill it, the checker judges it, the simulator and the runtime follow it.
- * It refers to a workflow's tasks and objects and a platform's nodes by index, and owns everything else. */
+/* A plan: who runs what, where, when. Planners fill it, the checker judges it, the simulator and
+ * the runtime follow it. It refers to a workflow's tasks and objects and a platform's nodes by
+ * index, and owns everything else. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
@@ -49,7 +50,8 @@ struct plan {
     double planning_seconds;
     char *workflow_name, *workflow_file, *platform_name, *platform_file;
 
-    /* objective values it claims, in order of setting: "makespan", "throughput", ... and bounds ("lower_bound") */
+    /* objective values it claims, in order of setting: "makespan", "throughput", ... and bounds
+     * ("lower_bound") */
     struct {
         char name[32];
         double value;
@@ -64,11 +66,13 @@ struct plan {
     ARRAY(uint32_t) tasks; /* storage for parts and clusters */
     ARRAY(uint32_t) nodes;
     bool pipelined;
+    bool rotating; /* copies of a task share the items: item n goes to copy n mod their number, by
+                      cluster number */
     uint32_t ports;
 
-    ARRAY(uint32_t) order;      /* order: every task once */
-    ARRAY(uint32_t) eligible;   /* after 0, 1, ... n executions; may be empty */
-    char *verdict, *proof;      /* IC_PROVED ... ; NULL: not stated */
+    ARRAY(uint32_t) order;    /* order: every task once */
+    ARRAY(uint32_t) eligible; /* after 0, 1, ... n executions; may be empty */
+    char *verdict, *proof;    /* IC_PROVED ... ; NULL: not stated */
 
     ARRAY(char *) notes; /* what the planner has to say to the user, a line each */
 };

@@ -80,8 +80,8 @@ double platform_link_transfer(const struct platform *p, uint32_t a, uint32_t b, 
 
 void platform_mean_transfer(const struct platform *p, double *latency, double *seconds_per_byte)
 {
-    /* The mean of what differs, weighed against the pairs that are as the network says. Pairs that cannot talk
-     * are left out: they would make every rank infinite. */
+    /* The mean of what differs, weighed against the pairs that are as the network says. Pairs that
+     * cannot talk are left out: they would make every rank infinite. */
     double pairs = (double)p->nnodes * (p->nnodes - 1.0) / 2, talking = pairs - (double)p->nlinks;
     double lat = talking * p->latency, rate = talking / p->bandwidth;
     for (size_t i = 0; i < p->nlinks; i++)
@@ -126,7 +126,8 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
         double bandwidth, latency;
         const char *one = platform_node_name(a, a->links[i].a);
         const char *two = platform_node_name(a, a->links[i].b);
-        platform_link(b, platform_find_node(b, one), platform_find_node(b, two), &bandwidth, &latency);
+        platform_link(b, platform_find_node(b, one), platform_find_node(b, two), &bandwidth,
+                      &latency);
         if (bandwidth != a->links[i].bandwidth || latency != a->links[i].latency)
             return DIFFERS("the link between '%s' and '%s' differs", one, two);
     }
@@ -180,7 +181,8 @@ static bool good_bandwidth(struct platform_builder *b, double value, size_t line
 {
     if (value >= 0 && !isnan(value))
         return true;
-    return platform_builder_error(b, line, "bandwidth is %g; expected bytes a second, 0 or more", value);
+    return platform_builder_error(b, line, "bandwidth is %g; expected bytes a second, 0 or more",
+                                  value);
 }
 
 static bool good_latency(struct platform_builder *b, double value, size_t line)
@@ -195,15 +197,17 @@ void platform_builder_network(struct platform_builder *b, double bandwidth, doub
 {
     if (!isnan(bandwidth) && good_bandwidth(b, bandwidth, line)) {
         if (bandwidth == 0)
-            platform_builder_error(b, line, "bandwidth is 0: nothing could ever be sent; leave the key "
-                                            "out for a network without limit");
+            platform_builder_error(b, line,
+                                   "bandwidth is 0: nothing could ever be sent; leave the key "
+                                   "out for a network without limit");
         b->p->bandwidth = bandwidth;
     }
     if (!isnan(latency) && good_latency(b, latency, line))
         b->p->latency = latency;
     if (!isnan(ports)) {
         if (ports < 0 || ports > 1e9 || ports != floor(ports))
-            platform_builder_error(b, line, "ports is %g; expected a whole number, 0 for no limit", ports);
+            platform_builder_error(b, line, "ports is %g; expected a whole number, 0 for no limit",
+                                   ports);
         else
             b->p->ports = (uint32_t)ports;
     }

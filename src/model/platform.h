@@ -1,5 +1,5 @@
-/* A platform: nodes and a network. Time on a node = work / speed. A transfer takes latency + size / bandwidth, nothing on one
- * node. Fields are read-only outside platform.c. */
+/* A platform: nodes and a network. Time on a node = work / speed. A transfer takes latency + size /
+ * bandwidth, nothing on one node. Fields are read-only outside platform.c. */
 #pragma once
 #include "base/error.h"
 #include "base/pool.h"
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct link {
-    uint32_t a, b;     /* a < b */
-    double bandwidth;  /* bytes a second; 0: cannot talk */
+    uint32_t a, b;    /* a < b */
+    double bandwidth; /* bytes a second; 0: cannot talk */
     double latency;
 };
 
@@ -20,9 +20,9 @@ struct platform {
     uint32_t nnodes;
     str_id *node_name;
     double *speed;
-    double *memory;       /* bytes; INFINITY: no limit */
+    double *memory; /* bytes; INFINITY: no limit */
     uint32_t *cores;
-    double *utilization;  /* load by others, 0..1 */
+    double *utilization; /* load by others, 0..1 */
     uint8_t *up;
 
     double bandwidth; /* INFINITY when the file gives none */
@@ -32,7 +32,7 @@ struct platform {
     /* Pairs that differ, sorted by (a, b). Up to 1,024 nodes also as a dense table. */
     struct link *links;
     size_t nlinks;
-    uint32_t *link_off; /* nnodes + 1, by a; NULL when nlinks is 0 */
+    uint32_t *link_off;    /* nnodes + 1, by a; NULL when nlinks is 0 */
     double *dense_inverse; /* nnodes x nnodes seconds a byte, or NULL */
     double *dense_latency;
 
@@ -54,7 +54,8 @@ static inline bool platform_is_uniform(const struct platform *p)
 }
 void platform_link(const struct platform *p, uint32_t a, uint32_t b, double *bandwidth,
                    double *latency);
-double platform_link_transfer(const struct platform *p, uint32_t a, uint32_t b, double bytes); /* pairs that differ */
+double platform_link_transfer(const struct platform *p, uint32_t a, uint32_t b,
+                              double bytes); /* pairs that differ */
 /* Seconds for `bytes` from a to b; INFINITY when they cannot talk. */
 static inline double platform_transfer(const struct platform *p, uint32_t a, uint32_t b,
                                        double bytes)
@@ -65,7 +66,8 @@ static inline double platform_transfer(const struct platform *p, uint32_t a, uin
         return platform_link_transfer(p, a, b, bytes);
     return p->latency + bytes / p->bandwidth;
 }
-/* Mean over all ordered pairs of different nodes, as the list planners rank with: mean latency and mean seconds a byte. */
+/* Mean over all ordered pairs of different nodes, as the list planners rank with: mean latency and
+ * mean seconds a byte. */
 void platform_mean_transfer(const struct platform *p, double *latency, double *seconds_per_byte);
 uint64_t platform_total_cores(const struct platform *p);
 bool platform_equal(const struct platform *a, const struct platform *b, struct error *why);

@@ -1,5 +1,5 @@
-/* What happened, or would have: the events that simulation and real runs report. They write a trace_sink; history,
- * report and the page supply one and cannot tell simulated from real. */
+/* What happened, or would have: the events that simulation and real runs report. They write a
+ * trace_sink; history, report and the page supply one and cannot tell simulated from real. */
 #pragma once
 #include <stdint.h>
 

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes on the edges between a task and its one neighbour; without a neighbour, of what it takes from or leaves to the outside. */
+/* Bytes on the edges between a task and its one neighbour; without a neighbour, of what it takes
+ * from or leaves to the outside. */
 static double file_of(const struct workflow *w, bool in, uint32_t task)
 {
     const uint32_t *off = in ? w->succ_off : w->pred_off;
@@ -28,7 +29,8 @@ struct tree *tree_new(const struct workflow *w, struct error *err)
 {
     enum tree_shape shape = graph_tree_shape(w);
     if (shape == TREE_NOT) {
-        error_set(err, ERROR_INPUT, "the workflow is not a tree: every task but one must have exactly one %s",
+        error_set(err, ERROR_INPUT,
+                  "the workflow is not a tree: every task but one must have exactly one %s",
                   "predecessor (or exactly one successor)");
         return NULL;
     }

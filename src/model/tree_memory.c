@@ -1,12 +1,15 @@
 /* Least memory of a part of a tree.
  *
- * Liu's algorithm, from the leaves up: finishing x leaves its file f_x behind; while x runs, its children's files, its own memory and f_x
- * are there. The best traversal of a subtree is kept as segments (hill, valley): within a segment memory climbs to the hill and ends in the valley;
- * hills fall and valleys rise from one segment to the next. Segments of siblings are merged by decreasing hill - valley; the node itself
- * is appended; whatever is not a falling hill with a rising valley is fused.
+ * Liu's algorithm, from the leaves up: finishing x leaves its file f_x behind; while x runs, its
+ * children's files, its own memory and f_x are there. The best traversal of a subtree is kept as
+ * segments (hill, valley): within a segment memory climbs to the hill and ends in the valley; hills
+ * fall and valleys rise from one segment to the next. Segments of siblings are merged by decreasing
+ * hill - valley; the node itself is appended; whatever is not a falling hill with a rising valley
+ * is fused.
  *
- * A subtree's segments are a stack, last segment on top, levels counted from the subtree's start. Merging keeps the longest stack and
- * reworks only its top, down to the first segment that goes before all others: chains and caterpillars cost O(1) a node. */
+ * A subtree's segments are a stack, last segment on top, levels counted from the subtree's start.
+ * Merging keeps the longest stack and reworks only its top, down to the first segment that goes
+ * before all others: chains and caterpillars cost O(1) a node. */
 #include "base/array.h"
 #include "model/tree.h"
 
@@ -15,7 +18,6 @@
 
 struct segment {
     double hill, valley;
-    double peak;         /* hill of the stack's first segment: the highest */
     uint32_t head, tail; /* nodes in order of execution from the leaves, linked by next[] */
     uint32_t below;      /* segment before this one; NONE: the first */
 };
@@ -77,7 +79,8 @@ static uint32_t gather(struct tree_memory *m, uint32_t root, const uint8_t *cut)
 }
 
 /* What executing x adds to its children's files inside the part. */
-static double own_need(const struct tree *t, uint32_t x, const uint8_t *cut, enum tree_count counting)
+static double own_need(const struct tree *t, uint32_t x, const uint8_t *cut,
+                       enum tree_count counting)
 {
     double bytes = t->memory[x] + t->file[x];
     if (cut && counting == TREE_STRICT)
@@ -104,7 +107,8 @@ static void free_segment(struct tree_memory *m, uint32_t i)
     m->unused = i;
 }
 
-/* Put a segment (levels absolute in this stack) on top, fusing it with those below that it swallows. */
+/* Put a segment (levels absolute in this stack) on top, fusing it with those below that it
+ * swallows. */
 static void push(struct tree_memory *m, uint32_t *top, uint32_t *height, double hill, double valley,
                  uint32_t head, uint32_t tail)
 {
@@ -119,8 +123,7 @@ static void push(struct tree_memory *m, uint32_t *top, uint32_t *height, double 
         *top = below.below;
         --*height;
     }
-    double peak = *top == NONE ? hill : m->segments.at[*top].peak;
-    *top = new_segment(m, (struct segment){hill, valley, peak, head, tail, *top});
+    *top = new_segment(m, (struct segment){hill, valley, head, tail, *top});
     ++*height;
 }
 
@@ -200,9 +203,8 @@ static void turn(const struct tree *t, uint32_t *order, uint32_t n)
     }
 }
 
-/* The segments of every node of the part, from the leaves up. `least`, if not NULL, gets every node's peak. */
-static uint32_t climb(struct tree_memory *m, uint32_t root, const uint8_t *cut,
-                      enum tree_count counting, double *least)
+double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
+                         enum tree_count counting, uint32_t *order, uint32_t *count)
 {
     const struct tree *t = m->tree;
     uint32_t n = gather(m, root, cut);
@@ -215,26 +217,16 @@ static uint32_t climb(struct tree_memory *m, uint32_t root, const uint8_t *cut,
         push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
         m->top[x] = top;
         m->height[x] = height;
-        if (least)
-            least[x] = m->segments.at[top].peak;
     }
-    return n;
-}
-
-void tree_least_memories(struct tree_memory *m, double *least)
-{
-    climb(m, 0, NULL, TREE_STRICT, least);
-}
-
-double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
-                         enum tree_count counting, uint32_t *order, uint32_t *count)
-{
-    uint32_t n = climb(m, root, cut, counting, NULL);
-    double peak = m->segments.at[m->top[root]].peak;
-    /* The stack hangs from the last segment: walk down once. */
+    /* The first segment has the highest hill. The stack hangs from the last: walk down once. */
+    double peak = 0;
     uint32_t at = n;
-    for (uint32_t s = order ? m->top[root] : NONE; s != NONE; s = m->segments.at[s].below) {
-        /* A segment's nodes are linked forwards; count them, then put them in front of what is there. */
+    for (uint32_t s = m->top[root]; s != NONE; s = m->segments.at[s].below) {
+        peak = m->segments.at[s].hill;
+        if (!order)
+            continue;
+        /* A segment's nodes are linked forwards; count them, then put them in front of what is
+         * there. */
         uint32_t length = 1;
         for (uint32_t x = m->segments.at[s].head; x != m->segments.at[s].tail; x = m->next[x])
             length++;
@@ -244,7 +236,7 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
             order[at + k] = x;
     }
     if (order)
-        turn(m->tree, order, n);
+        turn(t, order, n);
     if (count)
         *count = n;
     return peak;
@@ -297,7 +289,8 @@ double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *
         m->peak[x] = fmax(peak, level + own_need(t, x, cut, counting));
     }
     if (order) {
-        /* Root first: a node, then its children's subtrees from the last to the first. Reversed, this is the postorder. */
+        /* Root first: a node, then its children's subtrees from the last to the first. Reversed,
+         * this is the postorder. */
         uint32_t at = 0, depth = 0, *stack = m->next; /* every node is on the stack once */
         stack[depth++] = root;
         while (depth) {

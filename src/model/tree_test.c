@@ -1,4 +1,5 @@
-/* Least memory against exhaustive search over all traversals of thousands of small trees, and on paths that would overflow a stack. */
+/* Least memory against exhaustive search over all traversals of thousands of small trees, and on
+ * paths that would overflow a stack. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -109,7 +110,8 @@ static void test_small(void)
         tree_free(t);
         workflow_free(w);
     }
-    is_int(wrong, 0, "least memory equals exhaustive search on %d parts of random trees", 2 * rounds);
+    is_int(wrong, 0, "least memory equals exhaustive search on %d parts of random trees",
+           2 * rounds);
     is_int(wrong_order, 0, "and its order reaches it");
     is_int(wrong_post, 0, "the best postorder is never less, and is what it says");
 }
@@ -128,7 +130,8 @@ static void test_large(void)
             builder_memory(b, t, (double)rng_below(&r, 1000), 0);
         }
         for (uint32_t t = 1; t < sizes[i]; t++)
-            builder_data_edge(b, i ? (uint32_t)rng_below(&r, t) : t - 1, t, 1 + (double)rng_below(&r, 1000), 0);
+            builder_data_edge(b, i ? (uint32_t)rng_below(&r, t) : t - 1, t,
+                              1 + (double)rng_below(&r, 1000), 0);
         struct workflow *w = builder_finish(b, NULL);
         struct tree *t = tree_new(w, NULL);
         struct tree_memory *m = tree_memory_new(t);

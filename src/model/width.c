@@ -1,10 +1,12 @@
-/* The width of a DAG: by Dilworth, the fewest chains that cover it. Chains may skip tasks, that is, paths may share tasks, so
- * this is a minimum flow in which every task must be passed at least once.
+/* The width of a DAG: by Dilworth, the fewest chains that cover it. Chains may skip tasks, that is,
+ * paths may share tasks, so this is a minimum flow in which every task must be passed at least
+ * once.
  *
- * Start from a cover by disjoint paths (each task takes over the path of the first predecessor that nobody continued yet) and
- * reduce it: a way from the sink to the source in the residual network takes one path away. A phase searches depth first with
- * shared marks and takes as many ways as it finds; a phase that finds none proves the cover minimal. A phase costs
- * O(tasks + edges); wide workflows need few because the start is nearly right. */
+ * Start from a cover by disjoint paths (each task takes over the path of the first predecessor that
+ * nobody continued yet) and reduce it: a way from the sink to the source in the residual network
+ * takes one path away. A phase searches depth first with shared marks and takes as many ways as it
+ * finds; a phase that finds none proves the cover minimal. A phase costs O(tasks + edges); wide
+ * workflows need few because the start is nearly right. */
 #include "base/mem.h"
 #include "model/graph.h"
 
@@ -14,10 +16,10 @@
 /* Residual states: 2t = before task t, 2t+1 = after it. */
 struct cover {
     const struct workflow *w;
-    uint32_t *flow;            /* per edge of succ_* */
-    uint32_t *through;         /* per task, at least 1 */
-    uint32_t *begins, *ends;   /* paths that start / end at the task */
-    uint32_t *pred_edge;       /* succ index of each pred entry */
+    uint32_t *flow;          /* per edge of succ_* */
+    uint32_t *through;       /* per task, at least 1 */
+    uint32_t *begins, *ends; /* paths that start / end at the task */
+    uint32_t *pred_edge;     /* succ index of each pred entry */
     uint32_t paths;
     /* search */
     uint8_t *marked;

@@ -10,13 +10,14 @@ void workflow_free(struct workflow *w)
 {
     if (!w)
         return;
-    void *columns[] = {w->work,        w->memory,      w->cores,       w->task_name,   w->kind,
-                       w->flags,       w->line,        w->command,     w->deadline,    w->priority,
-                       w->timeout,     w->retries,     w->time_off,    w->time,        w->succ_off,
-                       w->succ_task,   w->succ_object, w->pred_off,    w->pred_task,   w->pred_object,
-                       w->object_off,  w->input_off,   w->input_object, w->size,       w->producer,
-                       w->object_name, w->object_edge, w->input_task,  w->topo,        w->parameter_name,
-                       w->parameter_value};
+    void *columns[] = {w->work,        w->memory,         w->cores,          w->task_name,
+                       w->kind,        w->flags,          w->line,           w->command,
+                       w->deadline,    w->priority,       w->timeout,        w->retries,
+                       w->time_off,    w->time,           w->succ_off,       w->succ_task,
+                       w->succ_object, w->pred_off,       w->pred_task,      w->pred_object,
+                       w->object_off,  w->input_off,      w->input_object,   w->size,
+                       w->producer,    w->object_name,    w->object_edge,    w->input_task,
+                       w->topo,        w->parameter_name, w->parameter_value};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         free(columns[i]);
     pool_free(&w->text);
@@ -52,13 +53,14 @@ static uint32_t find_between(const struct workflow *w, uint32_t from, uint32_t t
 
 uint32_t workflow_find_object(const struct workflow *w, const char *name)
 {
-    uint32_t found = name_index_find(&w->object_index, &w->text, w->object_name, name, strlen(name));
+    uint32_t found =
+        name_index_find(&w->object_index, &w->text, w->object_name, name, strlen(name));
     if (found != NONE)
         return found;
     /* A label "producer->consumer"; task names may hold arrows themselves, so try each. */
     for (const char *arrow = strstr(name, "->"); arrow; arrow = strstr(arrow + 1, "->")) {
-        uint32_t from = name_index_find(&w->task_index, &w->text, w->task_name, name,
-                                        (size_t)(arrow - name));
+        uint32_t from =
+            name_index_find(&w->task_index, &w->text, w->task_name, name, (size_t)(arrow - name));
         uint32_t to = workflow_find_task(w, arrow + 2);
         if (from != NONE && to != NONE) {
             found = find_between(w, from, to);
@@ -81,7 +83,7 @@ const char *workflow_object_label(const struct workflow *w, uint32_t object, cha
 
 const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, uint32_t *count)
 {
-    uint32_t first = w->object_edge[object], last = first;
+    uint32_t first = w->object_edge[object];
     *count = 0;
     if (first == NONE)
         return NULL;
@@ -95,10 +97,27 @@ const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, ui
         *count = end - first;
         return w->input_task + first;
     }
-    while (last < w->nedges && w->succ_object[last] == object)
-        last++;
-    *count = last - first;
+    /* An object's edges stand together, so the end of them is found by doubling and halving steps:
+     * callers ask for each of two hundred thousand edges how many there are. */
+    uint32_t end = w->succ_off[w->producer[object] + 1], step = 1;
+    uint32_t last = first;
+    for (; end - last > step && w->succ_object[last + step] == object; step *= 2)
+        last += step;
+    for (; step; step /= 2)
+        if (end - last > step && w->succ_object[last + step] == object)
+            last += step;
+    *count = last + 1 - first;
     return w->succ_task + first;
+}
+
+void workflow_set_priorities(struct workflow *w, const double *priority)
+{
+    free(w->priority);
+    w->priority = NULL;
+    if (!priority || !w->ntasks)
+        return;
+    w->priority = mem_new(double, w->ntasks);
+    memcpy(w->priority, priority, w->ntasks * sizeof *priority);
 }
 
 size_t workflow_bytes(const struct workflow *w)
@@ -117,7 +136,7 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += w->retries ? n * sizeof *w->retries : 0;
     bytes += w->time_off ? n * sizeof *w->time_off + w->time_off[n] * sizeof *w->time : 0;
     bytes += w->input_off ? (n + 2) * sizeof(uint32_t) + w->ninputs * 2 * sizeof(uint32_t) : 0;
-    bytes += ((size_t)w->task_index.mask + 1 + w->object_index.mask + 1) * sizeof(uint32_t);
+    bytes += ((size_t)w->task_index.mask + 1 + w->object_index.mask + 1) * sizeof(struct name_slot);
     return bytes;
 }
 

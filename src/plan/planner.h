@@ -1,10 +1,19 @@
-/* A planner: one row of the registry. The command line, the page and the documentation are generated from it. */
+/* A planner: one row of the registry. The command line, the page and the documentation are
+ * generated from it. */
 #pragma once
 #include "base/progress.h"
 #include "model/plan.h"
 #include "model/predictor.h"
+#include "model/replayer.h"
 
-enum option_type { OPTION_BOOL, OPTION_INTEGER, OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT };
+enum option_type {
+    OPTION_BOOL,
+    OPTION_INTEGER,
+    OPTION_NUMBER,
+    OPTION_SECONDS,
+    OPTION_CHOICE,
+    OPTION_TEXT
+};
 
 struct planner_option {
     const char *name;
@@ -20,8 +29,10 @@ enum planner_accepts {
     ACCEPTS_TREE = 2,   /* trees only */
     ACCEPTS_STREAM = 4, /* plans a stream of items */
     ACCEPTS_SMALL = 8,  /* exact search: not part of `compare` past a few dozen tasks */
-    ACCEPTS_SLOW = 16,  /* more than n log n: `compare` leaves it out past 20,000 tasks unless asked for by name */
+    ACCEPTS_SLOW = 16,  /* more than n log n: `compare` leaves it out past 20,000 tasks unless asked
+                           for by name */
     ACCEPTS_META = 32,  /* runs other planners (auto): `compare` runs it last */
+    ACCEPTS_ORDER = 64, /* makes an order, not a static plan: has no makespan of its own */
 };
 
 struct option_value {
@@ -32,22 +43,29 @@ struct plan_request {
     const struct workflow *workflow;
     const struct platform *platform;
     const struct predictor *predictor; /* may be NULL */
-    const struct option_value *options; /* as given by the user, already checked against the planner's table */
+    const struct replayer *replayer; /* may be NULL: then streams are promised by estimate alone */
+    const struct option_value
+        *options; /* as given by the user, already checked against the planner's table */
     size_t noptions;
     uint64_t seed;
     const struct progress *progress; /* may be NULL */
     bool explain;
+    /* How often the user has asked for haste (pressed `+`) so far; NULL: nobody can. Searches that
+     * trade quality for time ask a few times a second and hurry with each. */
+    unsigned (*haste)(void *context);
+    void *haste_context;
 };
 
 struct planner {
     const char *name, *family, *summary;
-    const char *paper;     /* where it was published */
-    const char *guarantee; /* what is promised, NULL: nothing beyond a valid plan */
-    const char *tie_rule;  /* how ties are broken */
+    const char *paper;                    /* where it was published */
+    const char *guarantee;                /* what is promised, NULL: nothing beyond a valid plan */
+    const char *tie_rule;                 /* how ties are broken */
     const struct planner_option *options; /* ends with a NULL name; NULL: none */
     unsigned accepts;
-    /* A finished plan (kind, placements, transfers, objectives; not planner, options, seed, seconds: the registry fills those), or NULL with
-     * an error: ERROR_INFEASIBLE when no plan can exist or none was found. */
+    /* A finished plan (kind, placements, transfers, objectives; not planner, options, seed,
+     * seconds: the registry fills those), or NULL with an error: ERROR_INFEASIBLE when no plan can
+     * exist or none was found. */
     struct plan *(*run)(const struct plan_request *request, struct error *err);
 };
 
@@ -63,8 +81,8 @@ bool planner_check_options(const struct planner *planner, const struct option_va
 struct plan *planner_run(const struct planner *planner, const struct plan_request *request,
                          struct error *err);
 /* Can this planner take this workflow? If not, says why. */
-bool planner_suits(const struct planner *planner, const struct workflow *w, const struct platform *p,
-                   struct error *why);
+bool planner_suits(const struct planner *planner, const struct workflow *w,
+                   const struct platform *p, struct error *why);
 
 /* ---- for planners: option values with defaults applied ---- */
 const char *request_text(const struct plan_request *r, const struct planner *p, const char *name);

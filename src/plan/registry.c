@@ -15,17 +15,41 @@ extern const struct planner planner_heft, planner_heft_dup, planner_cpop, planne
     planner_roundrobin, planner_random;
 /* search/ */
 extern const struct planner planner_optimal, planner_auto;
+/* constraints/ */
+extern const struct planner planner_constraints;
+/* tree/ */
+extern const struct planner planner_hompart, planner_hetpart1, planner_hetpart2, planner_tree;
+/* stream/ */
+extern const struct planner planner_mos, planner_stream, planner_fcp, planner_fcp_e, planner_expert,
+    planner_expert_e;
+/* order/ */
+extern const struct planner planner_ic, planner_area, planner_prio, planner_fifo, planner_lifo,
+    planner_random_order, planner_outdegree, planner_criticalpath;
 
 const struct planner *const planner_registry[] = {
-    &planner_heft,      &planner_cpop,       &planner_peft,
-    &planner_lookahead, &planner_heft_dup,   &planner_dls,
-    &planner_etf,       &planner_mcp,        &planner_hlfet,
-    &planner_hcpt,      &planner_bil,        &planner_dsc,
-    &planner_flb,       &planner_minmin,     &planner_maxmin,
-    &planner_sufferage, &planner_duplex,     &planner_olb,
-    &planner_met,       &planner_mct,        &planner_wu_gajski,
-    &planner_fastest,   &planner_roundrobin, &planner_random,
-    &planner_optimal,   &planner_auto,       NULL,
+    &planner_heft,         &planner_cpop,
+    &planner_peft,         &planner_lookahead,
+    &planner_heft_dup,     &planner_dls,
+    &planner_etf,          &planner_mcp,
+    &planner_hlfet,        &planner_hcpt,
+    &planner_bil,          &planner_dsc,
+    &planner_flb,          &planner_minmin,
+    &planner_maxmin,       &planner_sufferage,
+    &planner_duplex,       &planner_olb,
+    &planner_met,          &planner_mct,
+    &planner_wu_gajski,    &planner_fastest,
+    &planner_roundrobin,   &planner_random,
+    &planner_hompart,      &planner_hetpart1,
+    &planner_hetpart2,     &planner_tree,
+    &planner_optimal,      &planner_constraints,
+    &planner_auto,         &planner_mos,
+    &planner_stream,       &planner_fcp,
+    &planner_fcp_e,        &planner_expert,
+    &planner_expert_e,     &planner_ic,
+    &planner_area,         &planner_prio,
+    &planner_fifo,         &planner_lifo,
+    &planner_random_order, &planner_outdegree,
+    &planner_criticalpath, NULL,
 };
 
 const struct planner *planner_find(const char *name)

@@ -42,29 +42,11 @@ void table_free(struct table *t)
     free(t);
 }
 
-/* What a terminal can show: control characters (also those of Latin-1, and what turns the writing
- * direction) and bytes that are no UTF-8 become '?'. */
 static char *printable(const char *text)
 {
     struct strbuf out = {0};
-    size_t left = strlen(text);
     strbuf_add(&out, "");
-    while (left) {
-        size_t bytes = utf8_character(text, left);
-        const unsigned char *s = (const unsigned char *)text;
-        bool control = bytes == 0 || (bytes == 1 && (*s < 0x20 || *s == 0x7F)) ||
-                       (bytes == 2 && s[0] == 0xC2 && s[1] < 0xA0) ||
-                       (bytes == 3 && s[0] == 0xE2 &&
-                        ((s[1] == 0x80 && s[2] >= 0xAA && s[2] <= 0xAE) ||
-                         (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9)));
-        if (control)
-            strbuf_add_char(&out, '?');
-        else
-            strbuf_add_bytes(&out, text, bytes);
-        bytes = bytes ? bytes : 1;
-        text += bytes;
-        left -= bytes;
-    }
+    utf8_add_visible(&out, text);
     return strbuf_steal(&out);
 }
 

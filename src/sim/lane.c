@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Files can claim any number of cores; these keep memory below 400 MB and 2 GB. */
+enum { MOST_LANES = 1 << 24, MOST_SLOTS = 1 << 29 };
+
 static bool check_placements(const struct workflow *w, const struct platform *p,
                              const struct plan *plan, struct error *err)
 {
@@ -88,9 +91,9 @@ bool lanes_build(struct lanes *l, const struct workflow *w, const struct platfor
     uint64_t total = 0;
     for (uint32_t i = 0; i < p->nnodes; i++) {
         total += l->node_first[i + 1];
-        if (total > UINT32_MAX / 2) {
+        if (total > MOST_LANES) {
             lanes_free(l);
-            return error_set(err, ERROR_INPUT, "the plan uses more than 2^31 cores");
+            return error_set(err, ERROR_INPUT, "the plan uses more than %d cores", MOST_LANES);
         }
         l->node_first[i + 1] = (uint32_t)total;
     }
@@ -103,6 +106,12 @@ bool lanes_build(struct lanes *l, const struct workflow *w, const struct platfor
     }
     for (uint32_t i = 0; i < l->nlanes; i++)
         l->off[i + 1] += l->off[i];
+    if (l->off[l->nlanes] > MOST_SLOTS) {
+        lanes_free(l);
+        return error_set(err, ERROR_INPUT,
+                         "the tasks of the plan occupy more than %d cores one after the other",
+                         MOST_SLOTS);
+    }
     l->placement = mem_new(uint32_t, l->off[l->nlanes]);
     l->head = mem_new(size_t, l->nlanes);
     double *last = mem_new(double, l->nlanes); /* NAN: the lane is out of order */

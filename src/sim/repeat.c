@@ -137,8 +137,8 @@ bool repeat_run(const struct repeat_options *o, const char *const *names, uint32
                 void *context, struct repeat_result *out, struct error *err)
 {
     *out = (struct repeat_result){0};
-    if (!o->count || o->count > 100000000)
-        return error_set(err, ERROR_INPUT, "%u repeats; expected 1 to 100,000,000", o->count);
+    if (!o->count || o->count > 10000000)
+        return error_set(err, ERROR_INPUT, "%u repeats; expected 1 to 10,000,000", o->count);
     if (!(o->confidence > 0 && o->confidence < 1))
         return error_set(err, ERROR_INPUT,
                          "a confidence of %g; expected more than 0 and less than 1", o->confidence);

@@ -401,6 +401,42 @@ static void against_oracle(void)
     ok(lower, "fair is never below the computing on the chain");
 }
 
+/* A file may claim any number of cores: an error, not an allocation. And a workflow may be empty.
+ */
+static void extremes(void)
+{
+    struct builder *b = builder_new("<test>", "test");
+    builder_work(b, builder_task(b, "a", 1, 0), 1, 0);
+    builder_work(b, builder_task(b, "b", 1, 0), 1, 0);
+    struct error err = {0};
+    struct small s = {builder_finish(b, &err), NULL, plan_new(PLAN_STATIC)};
+    enum { CORES = 1 << 24 };
+    struct platform_builder *pb = platform_builder_new("<test>");
+    for (uint32_t i = 0; i < 2; i++) {
+        platform_builder_node(pb, i ? "y" : "x", 1, 0);
+        platform_builder_cores(pb, i, CORES, 0);
+    }
+    s.p = platform_builder_finish(pb, &err);
+    if (!ok(s.w && s.p, "two nodes of 2^24 cores %s", err.text))
+        return;
+    struct replay_options o;
+    replay_options_init(&o);
+    place(s.plan, 0, 0, CORES - 1, 0, 1);
+    place(s.plan, 1, 1, CORES - 1, 0, 1);
+    expect_bad(&s, &o, ERROR_INPUT, "more than 16777216 cores", "a plan over 2^25 cores");
+    s.plan->placements.at[0].core = s.plan->placements.at[1].core = 3;
+    struct replay_result r;
+    ok(replay_run(s.w, s.p, s.plan, &o, &r, &err) && r.makespan == 1, "unused cores cost nothing");
+    replay_result_free(&r);
+    workflow_free(s.w);
+    s.w = builder_finish(builder_new("<test>", "test"), &err);
+    s.plan->placements.n = 0;
+    ok(s.w && replay_run(s.w, s.p, s.plan, &o, &r, &err) && r.makespan == 0, "an empty workflow %s",
+       err.text);
+    replay_result_free(&r);
+    small_free(&s);
+}
+
 static void noise(void)
 {
     struct rng r;
@@ -552,6 +588,7 @@ int main(void)
     faults();
     bad_input();
     against_oracle();
+    extremes();
     noise();
     relays();
     partitions();

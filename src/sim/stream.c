@@ -9,6 +9,7 @@ enum kind { EVENT_DONE, EVENT_ARRIVES };
 
 /* Instances (item x copy) that one replay may hold: 4 GB of counters. */
 #define MOST_INSTANCES ((uint64_t)1 << 31)
+enum { MOST_ITEMS = 100000000 };
 
 void stream_options_init(struct stream_options *o)
 {
@@ -314,8 +315,16 @@ static bool check(const struct stream *s, const struct plan *plan, struct error 
     if (plan->kind != PLAN_STREAM)
         return error_set(err, ERROR_INPUT, "a plan of kind '%s' is not a stream mapping",
                          plan_kind_name(plan->kind));
+    if (plan->rotating)
+        return error_set(
+            err, ERROR_INPUT,
+            "the copies of this mapping share the items task by task (FCP); only mappings into "
+            "clusters can be replayed");
     if (!o->items)
         return error_set(err, ERROR_INPUT, "a stream of 0 items; expected 1 or more");
+    if (o->items > MOST_ITEMS)
+        return error_set(err, ERROR_INPUT, "a stream of %u items; at most %d can be simulated",
+                         o->items, MOST_ITEMS);
     if (!isfinite(o->period) || o->period < 0)
         return error_set(err, ERROR_INPUT, "the period is %g; it must be 0 (saturated) or more",
                          o->period);

@@ -1,4 +1,5 @@
-/* A libFuzzer target over the plan file and the checker: a plan that reads is judged, whatever it says. */
+/* A libFuzzer target over the plan file and the checker: a plan that reads is judged, whatever it
+ * says. */
 #include "formats/format.h"
 #include "model/builder.h"
 #include "model/check.h"

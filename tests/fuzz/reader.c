@@ -1,5 +1,6 @@
-/* A libFuzzer target over one reader, chosen when it is built (FORMAT): whatever the bytes, the reader returns a valid model or an
- * error with a text, leaks nothing and touches nothing. What reads is also written back, if the format writes. */
+/* A libFuzzer target over one reader, chosen when it is built (FORMAT): whatever the bytes, the
+ * reader returns a valid model or an error with a text, leaks nothing and touches nothing. What
+ * reads is also written back, if the format writes. */
 #include "base/mem.h"
 #include "formats/format.h"
 #include "model/graph.h"

@@ -136,9 +136,11 @@ static void examples(void)
         snprintf(path, sizeof path, WEFT_SOURCE_DIR "/examples/%s", names[i]->d_name);
         bool regular = names[i]->d_type == DT_REG && !strstr(names[i]->d_name, ".md");
         struct error err = {0};
-        struct workflow *w = regular && !format_is_platform(path)
-                                 ? format_read_workflow(path, NULL, NULL, &err)
+        struct format_file *file = regular ? format_file_open(path, NULL, NULL, &err) : NULL;
+        struct workflow *w = file && !format_file_is_platform(file) && !format_file_is_plan(file)
+                                 ? format_file_workflow(file, &err)
                                  : NULL;
+        format_file_close(file);
         /* a workflow with times of its own names its nodes */
         const char *on = w && w->time_off ? WEFT_SOURCE_DIR "/examples/heft-paper-nodes.yaml"
                                           : WEFT_SOURCE_DIR "/examples/cluster.yaml";

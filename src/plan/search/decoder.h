@@ -46,11 +46,11 @@ struct decoder {
     uint32_t *changed, nchanged;      /* tasks whose node the trial changed */
     uint32_t moved_first, moved_last; /* positions whose order the trial changed */
 
-    /* available[] at every `stride` positions of the current candidate, so that a trial can start in
-     * the middle */
+    /* available[] at every `stride` positions of the current candidate, so that a trial can start
+     * in the middle */
     double *available, *snapshots;
-    double *
-        longest; /* longest[i]: latest finish among the first i positions of the current candidate */
+    double *longest; /* longest[i]: latest finish among the first i positions of the current
+                        candidate */
     uint32_t stride, ncores;
 
     struct links

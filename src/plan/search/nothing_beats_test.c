@@ -1,5 +1,6 @@
-/* The promise of issue and documentation: on 200 random graphs of up to 9 tasks and 3 nodes `optimal` proves its answer, and no
- * other planner of the registry beats it (but by running a task twice, which `optimal` does not do). */
+/* The promise of issue and documentation: on 200 random graphs of up to 9 tasks and 3 nodes
+ * `optimal` proves its answer, and no other planner of the registry beats it (but by running a task
+ * twice, which `optimal` does not do). */
 #include "plan/search/fixture.h"
 
 int main(void)
@@ -27,7 +28,8 @@ int main(void)
         for (size_t i = 0; planner_registry[i]; i++) {
             const struct planner *planner = planner_registry[i];
             if (planner == optimal || planner->accepts & ACCEPTS_META ||
-                !(planner->accepts & ACCEPTS_DAG) || !planner_suits(planner, f.workflow, f.platform, NULL))
+                !(planner->accepts & ACCEPTS_DAG) ||
+                !planner_suits(planner, f.workflow, f.platform, NULL))
                 continue;
             struct plan *plan = planner_run(planner, &request, &err);
             if (plan && plan->kind == PLAN_STATIC && plan->placements.n == f.n) {

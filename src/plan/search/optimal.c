@@ -14,7 +14,8 @@ const struct planner planner_optimal;
 
 /* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed
  * if it loses. */
-static struct plan *realise(const struct problem *p, const struct candidate *best, struct plan *plan)
+static struct plan *realise(const struct problem *p, const struct candidate *best,
+                            struct plan *plan)
 {
     if (!isfinite(best->makespan))
         return plan;

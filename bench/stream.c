@@ -1,0 +1,155 @@
+/* Streams: how long mos and stream take, how good they are, and what a replay reaches of the
+ * promise.
+ *
+ *   bench_stream [--json FILE] [--large] */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/file.h"
+#include "generate/generate.h"
+#include "plan/planner.h"
+#include "sim/stream.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const fractions[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
+enum { FRACTIONS = 5 };
+
+/* Time of this process, not of others on the machine. */
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct workflow *graph(uint32_t n, const char *ccr, uint64_t seed)
+{
+    char text[16];
+    struct error err = {0};
+    snprintf(text, sizeof text, "%u", n);
+    struct generator_value values[] = {
+        {"n", text}, {"ccr", ccr}, {"work-min", "0"}, {"work-max", "60"}};
+    return generator_workflow(generator_find("tgff"), values, 4, seed, &err);
+}
+
+static struct platform *equal_nodes(uint32_t count, uint32_t ports)
+{
+    struct platform_builder *b = platform_builder_new("<bench>");
+    struct error err = {0};
+    char name[16];
+    platform_builder_network(b, 1, 0, ports, 0);
+    for (uint32_t i = 0; i < count; i++)
+        platform_builder_node(b, name, (size_t)snprintf(name, sizeof name, "p%u", i), 0);
+    return platform_builder_finish(b, &err);
+}
+
+struct figures {
+    uint32_t runs, replayed;
+    double seconds, most, latency, ratio, least;
+};
+
+static void run(struct figures *f, const char *planner, const struct workflow *w,
+                const struct platform *p, const char *throughput, double *latency)
+{
+    struct option_value options[] = {{"throughput", throughput}};
+    struct plan_request request = {
+        .workflow = w, .platform = p, .options = options, .noptions = 1, .seed = 1};
+    struct error err = {0};
+    double start = cpu_seconds();
+    struct plan *plan = planner_run(planner_find(planner), &request, &err);
+    double seconds = cpu_seconds() - start;
+    if (!plan) {
+        fprintf(stderr, "%s: %s\n", planner, err.text);
+        return;
+    }
+    f->runs++;
+    f->seconds += seconds;
+    f->most = fmax(f->most, seconds);
+    *latency = plan_objective(plan, "latency");
+    struct stream_options o;
+    struct stream_result r;
+    stream_options_init(&o);
+    o.items = 1000;
+    if (w->ntasks <= 100 && stream_run(w, p, plan, &o, &r, &err)) {
+        double ratio = r.throughput / plan_objective(plan, "throughput");
+        f->replayed++;
+        f->ratio += ratio;
+        f->least = fmin(f->least, ratio);
+    }
+    if (w->ntasks <= 100)
+        stream_result_free(&r);
+    plan_free(plan);
+}
+
+static void measure(struct json_writer *j, uint32_t n, uint32_t processors, uint32_t graphs,
+                    bool both)
+{
+    static const char *const ccr[] = {"0.1", "1", "10"};
+    struct figures f[2] = {{.least = INFINITY}, {.least = INFINITY}};
+    double better = 0;
+    struct platform *p = equal_nodes(processors, 4);
+    for (uint32_t i = 0; i < graphs; i++) {
+        struct workflow *w = graph(n, ccr[i % 3], i + 1);
+        for (int k = 0; k < FRACTIONS; k++) {
+            double latency[2] = {1, 1};
+            run(&f[0], "mos", w, p, fractions[k], &latency[0]);
+            if (both)
+                run(&f[1], "stream", w, p, fractions[k], &latency[1]);
+            better += latency[1] / latency[0];
+        }
+        workflow_free(w);
+    }
+    platform_free(p);
+    for (int x = 0; x < (both ? 2 : 1); x++) {
+        const char *name = x ? "stream" : "mos";
+        printf("%5u tasks, %3u processors  %-7s mean %8.2f ms  most %8.2f ms", n, processors, name,
+               1e3 * f[x].seconds / f[x].runs, 1e3 * f[x].most);
+        if (f[x].replayed)
+            printf("  replay / promise: mean %.4f least %.4f", f[x].ratio / f[x].replayed,
+                   f[x].least);
+        if (x)
+            printf("  latency / mos %.4f", better / f[x].runs);
+        printf("\n");
+        char key[64];
+        snprintf(key, sizeof key, "%s_%u_tasks_seconds", name, n);
+        json_put_number(j, key, f[x].seconds / f[x].runs);
+        snprintf(key, sizeof key, "%s_%u_tasks_most_seconds", name, n);
+        json_put_number(j, key, f[x].most);
+        if (f[x].replayed) {
+            snprintf(key, sizeof key, "%s_%u_tasks_replay_least", name, n);
+            json_put_number(j, key, f[x].least);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *output = NULL;
+    bool large = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+            output = argv[++i];
+        else if (strcmp(argv[i], "--large") == 0)
+            large = true;
+    }
+    struct strbuf text = {0};
+    struct json_writer j;
+    json_write_start(&j, &text, true);
+    json_write_object(&j);
+    measure(&j, 10, 8, 6, true);
+    measure(&j, 50, 32, 6, true);
+    measure(&j, 200, 64, 3, false);
+    if (large)
+        measure(&j, 1000, 256, 1, false);
+    json_write_end_object(&j);
+    struct error err = {0};
+    if (output && !file_write(output, strbuf_text(&text), text.n, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    strbuf_free(&text);
+    return 0;
+}

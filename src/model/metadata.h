@@ -1,0 +1,120 @@
+/* Task metadata (Figure 2 of the MATRIX paper) and the operations on it: the words that `sched`
+ * speaks and `store` understands.
+ *
+ * They stand in the hall because the two rooms have no door between them: a driver (`sim`, `run`)
+ * takes the operations out of a scheduler's actions, hands them to a store as they are, and brings
+ * the answers back as an event.
+ *
+ *     status            QUEUED -> RUNNING -> DONE          ended: DONE, FAILED, REMOVED
+ *     num_wait_parent   `waiting`: incoming edges whose producer is not DONE (several objects from
+ * one parent count each) parent_list, data_object, data_size    from the graph, the node on which
+ * each parent ran, and the objects' sizes history           the nodes that held the task; `epoch`
+ * is how many holders it has had
+ *
+ * Ownership is a compare-and-swap on the epoch, so that a task moved twice, a message delivered
+ * twice and a node that was declared dead and comes back are all decided in one place: the store. A
+ * node's `life` counts its (re)starts: what an earlier life asked for and nobody has heard of is
+ * refused. Every operation but ADOPT is idempotent: applied again with the same fields it changes
+ * nothing and gives the same outcome. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum meta_status {
+    META_ABSENT, /* not submitted */
+    META_QUEUED, /* waiting for parents, or ready */
+    META_RUNNING,
+    META_DONE,
+    META_FAILED,
+    META_REMOVED, /* by the user, or below a task that failed or was removed */
+};
+
+enum meta_kind {
+    META_PUT,  /* submit `task` to `node` (NONE: to nobody yet); a task that is there stays as it is
+                */
+    META_HOLD, /* `node` in `life` takes over a task that it knows at `epoch`: granted when the
+                  epoch is still that */
+    META_GET,  /* look: status, waiting, holder, sizes */
+    META_START,    /* the holder starts attempt `attempt` at `time` */
+    META_RETRY,    /* the attempt failed, the holder will try again */
+    META_COMPLETE, /* the holder ran it from `start` to `time`; the children wait for one parent
+                      less */
+    META_REMOVE,   /* ended by `status` FAILED or REMOVED unless it has ended already; answers the
+                      children */
+    META_ADOPT,  /* `node` takes at most `limit` unfinished tasks from number `task` on of the dead
+                    node `other`,  which is fenced off: it can take no task until it joins again.
+                    node
+                    == other: its own tasks after  a restart. The answer's item: `holder` is `other`,
+                    `task` where to go on (NONE: that was all).  A store that cannot know whether it
+                    was applied answers STALE; the node then adopts itself */
+    META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
+    META_OBJECT, /* object `task` really has `bytes` bytes */
+    META_COPY,   /* object `task` also stands on `node`; `status` 0: no longer */
+    META_READ,   /* everything about `task`: a meta_record */
+    META_WHERE,  /* the nodes that have object `task`: `count` of `nodes` from `first` on, its
+                    producer's first */
+    META_KINDS
+};
+
+struct meta_op {
+    uint8_t kind, status;
+    uint16_t attempt;
+    uint32_t task;
+    uint32_t slot; /* the asker's mark, given back in the answer */
+    uint32_t epoch, node;
+    union {
+        uint32_t life;  /* HOLD, JOIN; ADOPT has it in `epoch` */
+        uint32_t other; /* ADOPT */
+    };
+    union {
+        double start;   /* COMPLETE */
+        uint64_t limit; /* ADOPT */
+    };
+    double time, bytes;
+};
+
+enum meta_outcome {
+    META_OK,
+    META_STALE,   /* somebody else holds it, or the epoch has passed */
+    META_ENDED,   /* done, failed or removed already */
+    META_UNKNOWN, /* no such task, or not submitted */
+};
+
+/* A task in an answer's list or in a message: what Algorithm 1 wants to know about it. */
+struct meta_item {
+    uint32_t task, epoch, holder, waiting;
+    uint32_t max_node; /* where the largest input stands; NONE: no input, or nobody knows */
+    uint32_t attempts;
+    double all_size, max_size; /* bytes of all inputs; of the largest one from one parent */
+};
+
+struct meta_answer {
+    uint8_t kind, outcome, status; /* status: of the task, after the operation */
+    uint8_t doomed;        /* GET: a parent has failed or was removed: the task can never run */
+    uint32_t slot;         /* of the operation */
+    uint32_t asked_epoch;  /* of the operation */
+    uint32_t first, count; /* COMPLETE: children that became ready; REMOVE: children; ADOPT: tasks.
+                              In `items` */
+    struct meta_item item;
+};
+
+/* Figure 2, whole. */
+struct meta_record {
+    uint32_t task, waiting_parents; /* parents, each counted once */
+    uint32_t holder, epoch, ran_on; /* ran_on: NONE until it is done */
+    uint16_t attempts;
+    uint8_t status;
+    double all_size;                          /* bytes of all inputs from parents */
+    double submitted, queued, started, ended; /* NAN: not yet. queued: by its present holder */
+    uint32_t first, count; /* its history in `nodes` of the answers, oldest first */
+};
+
+/* What a store hands back; all arrays belong to the store and stay valid until it is asked again.
+ */
+struct meta_answers {
+    const struct meta_answer *at;
+    size_t n;
+    const struct meta_item *items;
+    const struct meta_record *records; /* one a READ, in the order of the READ answers */
+    const uint32_t *nodes;
+};

@@ -1,0 +1,214 @@
+#include "base/heap.h"
+#include "model/stream.h"
+
+static bool nodes_alike(const struct stream_graph *g)
+{
+    const struct platform *p = g->p;
+    uint32_t first = NONE;
+    if (p->nlinks || g->costs->unrelated)
+        return false;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        if (!p->up[i])
+            continue;
+        if (first == NONE)
+            first = i;
+        else if (p->speed[i] != p->speed[first] || p->memory[i] != p->memory[first] ||
+                 p->cores[i] != p->cores[first])
+            return false;
+    }
+    return true;
+}
+
+static void fill_times(struct stream_graph *g)
+{
+    const struct workflow *w = g->w;
+    double latency, seconds_per_byte;
+    platform_mean_transfer(g->p, &latency, &seconds_per_byte);
+    if (g->uniform) { /* also on one node, where no pair exists to take a mean over */
+        latency = g->p->latency;
+        seconds_per_byte = 1 / g->p->bandwidth;
+    }
+    uint32_t up = 0;
+    while (up + 1 < g->p->nnodes && !g->p->up[up])
+        up++;
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        double mean = g->uniform ? costs_time(g->costs, t, up) : costs_mean(g->costs, t);
+        g->time[t] = isfinite(mean) ? mean : w->work[t];
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t object = w->succ_object[e];
+            g->edge_from[e] = t;
+            g->transfer[e] = object == NONE ? 0 : latency + w->size[object] * seconds_per_byte;
+        }
+    }
+}
+
+static void fill_positions(struct stream_graph *g, uint32_t *topo)
+{
+    const struct workflow *w = g->w;
+    uint32_t *left = mem_new(uint32_t, g->ntasks), n = 0;
+    struct heap ready = {0};
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        left[t] = w->pred_off[t + 1] - w->pred_off[t];
+        if (!left[t])
+            heap_push(&ready, t, t);
+    }
+    while (ready.n) {
+        uint32_t t = (uint32_t)heap_pop(&ready).value;
+        g->position[t] = n;
+        topo[n++] = t;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            if (--left[w->succ_task[e]] == 0)
+                heap_push(&ready, w->succ_task[e], w->succ_task[e]);
+    }
+    heap_free(&ready);
+    free(left);
+}
+
+static void fill_levels(struct stream_graph *g, const uint32_t *topo)
+{
+    const struct workflow *w = g->w;
+    for (uint32_t i = g->ntasks; i-- > 0;) {
+        uint32_t t = topo[i];
+        double below = 0, tail = 0;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t s = w->succ_task[e];
+            double least = g->uniform ? g->time[s] : costs_least(g->costs, s, NULL);
+            if (g->transfer[e] + g->bottom[s] > below)
+                below = g->transfer[e] + g->bottom[s];
+            if (isfinite(least) && least + g->tail[s] > tail)
+                tail = least + g->tail[s];
+        }
+        g->bottom[t] = g->time[t] + below;
+        g->tail[t] = tail;
+        double own = g->uniform ? g->time[t] : costs_least(g->costs, t, NULL);
+        if (isfinite(own) && own + tail > g->longest)
+            g->longest = own + tail;
+    }
+}
+
+struct element {
+    double level;
+    uint32_t position, is_edge, element;
+};
+
+static int compare_elements(const void *a, const void *b)
+{
+    const struct element *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level > y->level ? -1 : 1;
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    return (x->element > y->element) - (x->element < y->element); /* tasks are below edges */
+}
+
+static void fill_order(struct stream_graph *g)
+{
+    const struct workflow *w = g->w;
+    ARRAY(struct element) all = {0};
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        array_push(&all, (struct element){g->bottom[t], g->position[t], 0, t});
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            if (g->transfer[e] > 0)
+                array_push(&all, (struct element){g->transfer[e] + g->bottom[w->succ_task[e]],
+                                                  g->position[t], 1, g->ntasks + e});
+    }
+    if (all.n)
+        qsort(all.at, all.n, sizeof *all.at, compare_elements);
+    for (size_t i = 0; i < all.n; i++) {
+        g->order[i] = all.at[i].element;
+        if (all.at[i].is_edge)
+            g->rank[all.at[i].element - g->ntasks] = (uint32_t)i;
+    }
+    g->norder = (uint32_t)all.n;
+    array_free(&all);
+}
+
+static void finish_graph(struct stream_graph *g)
+{
+    uint32_t *topo = mem_new(uint32_t, g->ntasks);
+    fill_positions(g, topo);
+    fill_levels(g, topo);
+    fill_order(g);
+    free(topo);
+    g->all_fixed = g->ntasks > 0;
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        bool fixed = g->w->flags[t] & TASK_NOT_REPLICABLE;
+        g->any_fixed |= fixed;
+        g->all_fixed &= fixed;
+        g->total += g->time[t];
+    }
+}
+
+static struct stream_graph *new_graph(const struct workflow *w, const struct platform *p)
+{
+    struct stream_graph *g = mem_new_zero(struct stream_graph, 1);
+    g->w = w;
+    g->p = p;
+    g->costs = costs_lenient(w, p);
+    g->ntasks = w->ntasks;
+    g->nedges = w->nedges;
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        g->nodes_up += p->up[i] != 0;
+    g->time = mem_new_zero(double, g->ntasks);
+    g->transfer = mem_new_zero(double, g->nedges);
+    g->tail = mem_new_zero(double, g->ntasks);
+    g->bottom = mem_new_zero(double, g->ntasks);
+    g->position = mem_new(uint32_t, g->ntasks);
+    g->edge_from = mem_new(uint32_t, g->nedges);
+    g->order = mem_new(uint32_t, (size_t)g->ntasks + g->nedges);
+    g->rank = mem_new_zero(uint32_t, g->nedges);
+    return g;
+}
+
+struct stream_graph *stream_graph_new(const struct workflow *w, const struct platform *p)
+{
+    struct stream_graph *g = new_graph(w, p);
+    g->uniform = nodes_alike(g);
+    fill_times(g);
+    finish_graph(g);
+    return g;
+}
+
+struct stream_graph *stream_graph_worst(const struct workflow *w, const struct platform *p,
+                                        const uint32_t *nodes, uint32_t count)
+{
+    struct stream_graph *g = new_graph(w, p);
+    double latency = 0, slowest = 0;
+    g->uniform = true;
+    g->nodes_up = count;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++) {
+            double bandwidth, wait;
+            platform_link(p, nodes[i], nodes[k], &bandwidth, &wait);
+            latency = fmax(latency, wait);
+            slowest = fmax(slowest, bandwidth > 0 ? 1 / bandwidth : INFINITY);
+        }
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        for (uint32_t i = 0; i < count; i++)
+            g->time[t] = fmax(g->time[t], costs_time(g->costs, t, nodes[i]));
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t object = w->succ_object[e];
+            g->edge_from[e] = t;
+            if (object != NONE)
+                g->transfer[e] = latency + (w->size[object] > 0 ? w->size[object] * slowest : 0);
+        }
+    }
+    finish_graph(g);
+    return g;
+}
+
+void stream_graph_free(struct stream_graph *g)
+{
+    if (!g)
+        return;
+    costs_free(g->costs);
+    free(g->time);
+    free(g->transfer);
+    free(g->tail);
+    free(g->bottom);
+    free(g->position);
+    free(g->edge_from);
+    free(g->order);
+    free(g->rank);
+    free(g);
+}

@@ -1,0 +1,102 @@
+/* Items dealt out to the copies of each task: how Filter Copy Pipeline maps. Estimated without port
+ * limits, as in the report. */
+#include "model/stream.h"
+
+/* Items after which the pattern repeats; a sample of it when that is long. */
+enum { MOST_ITEMS = 840 };
+
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+static double time_on(const struct stream_graph *g, const uint32_t *nodes, uint32_t task,
+                      uint32_t processor)
+{
+    return g->uniform || !nodes ? g->time[task] : costs_time(g->costs, task, nodes[processor]);
+}
+
+static double transfer_on(const struct stream_graph *g, const uint32_t *nodes, uint32_t edge,
+                          uint32_t from, uint32_t to)
+{
+    if (from == to || g->transfer[edge] <= 0)
+        return 0;
+    if (g->uniform || !nodes)
+        return g->transfer[edge];
+    return platform_transfer(g->p, nodes[from], nodes[to], g->w->size[g->w->succ_object[edge]]);
+}
+
+/* The longest transfer that copies of the two tasks make with each other; 0: always local. */
+static double worst_transfer(const struct stream_graph *g, const struct stream_rotation *r,
+                             const uint32_t *nodes, uint32_t edge)
+{
+    uint32_t i = g->edge_from[edge], j = g->w->succ_task[edge];
+    uint32_t a = r->off[i + 1] - r->off[i], b = r->off[j + 1] - r->off[j];
+    uint64_t round = common_multiple(a, b);
+    double worst = 0;
+    for (uint64_t n = 0; n < round; n++)
+        worst = fmax(worst, transfer_on(g, nodes, edge, r->processor[r->off[i] + n % a],
+                                        r->processor[r->off[j] + n % b]));
+    return worst;
+}
+
+static double item_latency(const struct stream_graph *g, const struct stream_rotation *r,
+                           const uint32_t *nodes, uint64_t item, double *finish, double *free_at)
+{
+    const struct workflow *w = g->w;
+    double latency = 0;
+    memset(free_at, 0, r->nprocessors * sizeof *free_at);
+    memset(finish, 0, g->ntasks * sizeof *finish);
+    for (uint32_t k = 0; k < g->norder; k++) {
+        uint32_t t = g->order[k];
+        if (t >= g->ntasks)
+            continue;
+        uint32_t p = r->processor[r->off[t] + item % (r->off[t + 1] - r->off[t])];
+        /* finish[t] holds, until t itself is taken, when its data is there */
+        double end = fmax(finish[t], free_at[p]) + time_on(g, nodes, t, p);
+        free_at[p] = end;
+        latency = fmax(latency, end);
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t j = w->succ_task[e];
+            uint32_t q = r->processor[r->off[j] + item % (r->off[j + 1] - r->off[j])];
+            finish[j] = fmax(finish[j], end + transfer_on(g, nodes, e, p, q));
+        }
+    }
+    return latency;
+}
+
+void stream_rotate(const struct stream_graph *g, const struct stream_rotation *r,
+                   const uint32_t *nodes, double *throughput, double *latency)
+{
+    double *load = mem_new_zero(double, r->nprocessors), *finish = mem_new(double, g->ntasks);
+    uint64_t round = 1;
+    *throughput = INFINITY;
+    *latency = 0;
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        uint32_t copies = r->off[t + 1] - r->off[t];
+        if (round < MOST_ITEMS)
+            round = common_multiple(round, copies);
+        for (uint32_t c = r->off[t]; c < r->off[t + 1]; c++)
+            load[r->processor[c]] += time_on(g, nodes, t, r->processor[c]) / copies;
+    }
+    for (uint32_t p = 0; p < r->nprocessors; p++)
+        if (load[p] > 0)
+            *throughput = fmin(*throughput, 1 / load[p]);
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        double worst = worst_transfer(g, r, nodes, e);
+        uint32_t i = g->edge_from[e], j = g->w->succ_task[e];
+        uint32_t a = r->off[i + 1] - r->off[i], b = r->off[j + 1] - r->off[j];
+        if (worst > 0)
+            *throughput = fmin(*throughput, (a < b ? a : b) / worst);
+    }
+    for (uint64_t n = 0; n < round && n < MOST_ITEMS; n++)
+        *latency = fmax(*latency, item_latency(g, r, nodes, n, finish, load));
+    free(load);
+    free(finish);
+}

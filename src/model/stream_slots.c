@@ -1,0 +1,271 @@
+#include "model/stream_slots.h"
+
+/* ---- links by pair ---- */
+
+static void grow_pairs(struct stream_work *work)
+{
+    uint64_t *pair = work->pair;
+    uint32_t *link = work->pair_link, *epoch = work->pair_epoch, old = pair ? work->mask + 1 : 0;
+    uint32_t size = old ? old * 2 : 64;
+    work->pair = mem_new(uint64_t, size);
+    work->pair_link = mem_new(uint32_t, size);
+    work->pair_epoch = mem_new_zero(uint32_t, size);
+    work->mask = size - 1;
+    for (uint32_t i = 0; i < old; i++) {
+        if (epoch[i] != work->epoch)
+            continue;
+        uint32_t at = (uint32_t)(pair[i] * 0x9e3779b97f4a7c15u >> 40) & work->mask;
+        while (work->pair_epoch[at] == work->epoch)
+            at = (at + 1) & work->mask;
+        work->pair[at] = pair[i];
+        work->pair_link[at] = link[i];
+        work->pair_epoch[at] = work->epoch;
+    }
+    free(pair);
+    free(link);
+    free(epoch);
+}
+
+static uint32_t new_link(struct stream_work *work)
+{
+    if (work->links.n == work->links_made) {
+        array_push(&work->links, (struct stream_link){.message = NONE});
+        work->links_made++;
+        return (uint32_t)work->links.n - 1;
+    }
+    struct stream_link *l = &work->links.at[work->links.n++];
+    l->busy.n = l->channels[0].n = l->channels[1].n = 0;
+    l->message = NONE;
+    return (uint32_t)work->links.n - 1;
+}
+
+uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    if ((work->links.n + 1) * 2 > work->mask)
+        grow_pairs(work);
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & work->mask;
+    while (work->pair_epoch[at] == work->epoch) {
+        if (work->pair[at] == key)
+            return work->pair_link[at];
+        at = (at + 1) & work->mask;
+    }
+    work->pair[at] = key;
+    work->pair_epoch[at] = work->epoch;
+    return work->pair_link[at] = new_link(work);
+}
+
+void stream_slots_clear(struct stream_work *work, uint32_t nclusters)
+{
+    for (uint32_t c = 0; c < nclusters; c++)
+        for (size_t i = 0; i < work->sides[c].lanes.n; i++) {
+            work->sides[c].lanes.at[i].busy.n = 0;
+            work->sides[c].lanes.at[i].message = NONE;
+        }
+    work->links.n = 0;
+    work->journal.n = 0;
+    if (++work->epoch == 0) {
+        if (work->pair)
+            memset(work->pair_epoch, 0, ((size_t)work->mask + 1) * sizeof(uint32_t));
+        work->epoch = 1;
+    }
+}
+
+void stream_slots_free(struct stream_work *work)
+{
+    for (uint32_t c = 0; c < work->nsides; c++) {
+        for (size_t i = 0; i < work->sides[c].lanes.n; i++)
+            array_free(&work->sides[c].lanes.at[i].busy);
+        array_free(&work->sides[c].lanes);
+    }
+    for (size_t i = 0; i < work->links_made; i++) {
+        array_free(&work->links.at[i].busy);
+        array_free(&work->links.at[i].channels[0]);
+        array_free(&work->links.at[i].channels[1]);
+    }
+    array_free(&work->links);
+    array_free(&work->journal);
+    free(work->pair);
+    free(work->pair_link);
+    free(work->pair_epoch);
+}
+
+/* ---- searching ---- */
+
+/* The first block that ends after `time`. */
+static size_t first_after(const stream_blocks *list, double time)
+{
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (list->at[middle].finish > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The earliest start from `start` on at which the list is idle for `duration`. A hair's breadth of
+ * overlap is rounding. */
+static double next_idle(const stream_blocks *list, double start, double duration)
+{
+    for (size_t i = first_after(list, start); i < list->n; i++) {
+        const struct stream_block *b = &list->at[i];
+        double hair = 1e-12 * (start + duration);
+        if (b->finish <= start + hair)
+            continue;
+        if (b->start >= start + duration - hair)
+            break;
+        start = b->finish;
+    }
+    return start;
+}
+
+/* The same for the best of a cluster's channels: the first `ports` of them, or any number. */
+static double next_side(const struct stream_side *side, double start, double duration,
+                        uint32_t ports)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < side->lanes.n && best > start; i++)
+        best = fmin(best, next_idle(&side->lanes.at[i].busy, start, duration));
+    return !ports || side->lanes.n < ports ? start : best;
+}
+
+/* The lowest idle channel that already carries this link, else the lowest idle one. */
+static uint32_t choose_channel(const struct stream_side *side, const uint32_t *carriers,
+                               size_t count, double start, double duration)
+{
+    uint32_t best = NONE;
+    for (size_t i = 0; i < count; i++)
+        if (carriers[i] < best &&
+            next_idle(&side->lanes.at[carriers[i]].busy, start, duration) == start)
+            best = carriers[i];
+    if (best != NONE)
+        return best;
+    for (best = 0; best < side->lanes.n; best++)
+        if (next_idle(&side->lanes.at[best].busy, start, duration) == start)
+            break;
+    return best;
+}
+
+struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
+                                    double duration, uint32_t ports)
+{
+    const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
+    struct stream_slot slot = {.start = ready, .link = stream_slots_link(work, a, b)};
+    const struct stream_link *link = &work->links.at[slot.link];
+    for (;;) {
+        double start = next_idle(&link->busy, slot.start, duration);
+        start = next_side(x, start, duration, ports);
+        start = next_side(y, start, duration, ports);
+        if (start == slot.start)
+            break;
+        slot.start = start;
+    }
+    slot.from_channel =
+        choose_channel(x, link->channels[a > b].at, link->channels[a > b].n, slot.start, duration);
+    slot.to_channel =
+        choose_channel(y, link->channels[a < b].at, link->channels[a < b].n, slot.start, duration);
+    return slot;
+}
+
+/* ---- booking ---- */
+
+/* Insert a block, joined with those it touches. The list was idle there. */
+static struct stream_undo occupy(stream_blocks *list, double start, double finish)
+{
+    size_t at = first_after(list, start);
+    double hair = 1e-12 * finish;
+    if (at < list->n && list->at[at].start <= start)
+        at++; /* overlaps by a hair */
+    bool left = at && list->at[at - 1].finish >= start - hair;
+    bool right = at < list->n && list->at[at].start <= finish + hair;
+    struct stream_undo undo = {
+        .side = NONE, .at = (uint32_t)(at - left), .removed = (uint32_t)(left + right)};
+    for (uint32_t i = 0; i < undo.removed; i++)
+        undo.old[i] = list->at[undo.at + i];
+    if (left)
+        start = fmin(start, list->at[at - 1].start);
+    if (right)
+        finish = fmax(finish, list->at[at].finish);
+    if (left)
+        finish = fmax(finish, list->at[at - 1].finish);
+    if (!undo.removed) {
+        array_push(list, (struct stream_block){0, 0});
+        memmove(list->at + at + 1, list->at + at, (list->n - 1 - at) * sizeof *list->at);
+    } else if (undo.removed == 2) {
+        memmove(list->at + at, list->at + at + 1, (list->n - 1 - at) * sizeof *list->at);
+        list->n--;
+    }
+    list->at[undo.at] = (struct stream_block){start, finish};
+    return undo;
+}
+
+static void book_side(struct stream_work *work, uint32_t cluster, uint32_t channel, double start,
+                      double finish, uint32_t message)
+{
+    struct stream_side *side = &work->sides[cluster];
+    while (side->lanes.n <= channel)
+        array_push(&side->lanes, (struct stream_lane){.message = NONE});
+    struct stream_undo undo = occupy(&side->lanes.at[channel].busy, start, finish);
+    side->lanes.at[channel].message = message;
+    undo.side = cluster;
+    undo.channel = channel;
+    if (work->journaling)
+        array_push(&work->journal, undo);
+}
+
+static bool holds(const uint32_t *list, size_t count, uint32_t value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == value)
+            return true;
+    return false;
+}
+
+void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
+                      const struct stream_slot *slot, double duration, uint32_t message)
+{
+    struct stream_link *link = &work->links.at[slot->link];
+    double finish = slot->start + duration;
+    struct stream_undo undo = occupy(&link->busy, slot->start, finish);
+    undo.link = slot->link;
+    undo.channels[0] = (uint32_t)link->channels[0].n;
+    undo.channels[1] = (uint32_t)link->channels[1].n;
+    if (work->journaling)
+        array_push(&work->journal, undo);
+    link->message = message;
+    uint32_t ends[2] = {a < b ? slot->from_channel : slot->to_channel,
+                        a < b ? slot->to_channel : slot->from_channel};
+    for (int k = 0; k < 2; k++)
+        if (!holds(link->channels[k].at, link->channels[k].n, ends[k]))
+            array_push(&link->channels[k], ends[k]);
+    book_side(work, a, slot->from_channel, slot->start, finish, message);
+    book_side(work, b, slot->to_channel, slot->start, finish, message);
+}
+
+void stream_slots_undo(struct stream_work *work, size_t mark)
+{
+    while (work->journal.n > mark) {
+        struct stream_undo *u = &work->journal.at[--work->journal.n];
+        bool of_link = u->side == NONE;
+        stream_blocks *list = of_link ? &work->links.at[u->link].busy
+                                      : &work->sides[u->side].lanes.at[u->channel].busy;
+        if (of_link) {
+            work->links.at[u->link].channels[0].n = u->channels[0];
+            work->links.at[u->link].channels[1].n = u->channels[1];
+        }
+        if (!u->removed) {
+            memmove(list->at + u->at, list->at + u->at + 1,
+                    (list->n - 1 - u->at) * sizeof *list->at);
+            list->n--;
+        } else if (u->removed == 2) {
+            array_push(list, (struct stream_block){0, 0});
+            memmove(list->at + u->at + 1, list->at + u->at,
+                    (list->n - 1 - u->at) * sizeof *list->at);
+        }
+        for (uint32_t i = 0; i < u->removed; i++)
+            list->at[u->at + i] = u->old[i];
+    }
+}

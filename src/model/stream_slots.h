@@ -1,0 +1,78 @@
+/* Booking of transfers between clusters: shared by the periodic schedule and the schedule of one
+ * item; private to them.
+ *
+ * A cluster has channels, two clusters have a link; each is a list of busy blocks in order of time.
+ * Transfers that touch are one block, and channels fill from the left, so the lists stay short
+ * however many transfers there are. Bookings can be taken back in reverse order. */
+#pragma once
+#include "model/stream.h"
+
+struct stream_block {
+    double start, finish;
+};
+
+typedef ARRAY(struct stream_block) stream_blocks;
+
+struct stream_lane { /* one channel */
+    stream_blocks busy;
+    uint32_t message; /* the last one booked */
+};
+
+struct stream_side { /* a cluster's channels; those past n keep their memory */
+    ARRAY(struct stream_lane) lanes;
+};
+
+struct stream_link {
+    stream_blocks busy;
+    ARRAY(uint32_t) channels[2]; /* that have carried it, at the lower and the higher cluster */
+    uint32_t message;            /* the last one booked */
+};
+
+struct stream_slot {
+    double start;
+    uint32_t from_channel, to_channel, link;
+};
+
+/* What one booking did to one list. */
+struct stream_undo {
+    uint32_t side, channel; /* side NONE: the link's list */
+    uint32_t link, channels[2];
+    uint32_t at, removed;
+    struct stream_block old[2];
+};
+
+struct stream_work {
+    const struct stream_graph *g;
+    uint32_t nsides;
+    struct stream_side *sides;       /* per cluster */
+    ARRAY(struct stream_link) links; /* links.n in use; those past it keep their memory */
+    size_t links_made;
+    /* (a, b) -> link: open addressing, valid where the epoch is the current one */
+    uint64_t *pair;
+    uint32_t *pair_link, *pair_epoch, epoch, mask;
+    ARRAY(struct stream_undo) journal;
+    bool journaling; /* keep what stream_slots_undo() needs */
+    /* per copy */
+    double *ready, *end, *latest;
+    uint32_t *chain, ncopies;
+    /* per cluster */
+    uint32_t *last_copy;
+    uint8_t *dirty;
+    uint32_t *parent, *least_procs;
+    double *cluster_time;
+};
+
+/* Room for so many clusters and copies. */
+void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncopies);
+/* Nothing booked on these clusters. */
+void stream_slots_clear(struct stream_work *work, uint32_t nclusters);
+void stream_slots_free(struct stream_work *work);
+uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b);
+/* The earliest start, not before `ready`, at which the link and a channel at each end are idle for
+ * `duration`. */
+struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
+                                    double duration, uint32_t ports);
+void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
+                      const struct stream_slot *slot, double duration, uint32_t message);
+/* While journaling: take everything back that was booked since journal.n was `mark`. */
+void stream_slots_undo(struct stream_work *work, size_t mark);

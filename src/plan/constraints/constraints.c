@@ -1,0 +1,217 @@
+/* `constraints`: the user's own constraints, fulfilled by search (Ahrens, Shapiro, Tanimoto 1997).
+ */
+#include "base/clock.h"
+#include "plan/constraints/rules.h"
+#include "plan/constraints/search.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+const struct planner planner_constraints;
+
+static const char *text_option(const struct plan_request *r, const char *name)
+{
+    const char *text = request_text(r, &planner_constraints, name);
+    return text ? text : "";
+}
+
+/* A workflow file can carry constraints: its parameter `assert`. */
+static const char *workflow_rules(const struct workflow *w)
+{
+    for (uint32_t i = 0; i < w->nparameters; i++)
+        if (strcmp(workflow_text(w, w->parameter_name[i]), "assert") == 0)
+            return workflow_text(w, w->parameter_value[i]);
+    return "";
+}
+
+/* The default constraints go first; a file replaces them unless the user says otherwise. */
+static bool read_rules(struct space *s, struct error *err)
+{
+    const struct plan_request *r = s->request;
+    const char *file = text_option(r, "rules"), *more = text_option(r, "assert");
+    const char *name = text_option(r, "rules-name"), *defaults = text_option(r, "defaults");
+    const char *own = workflow_rules(s->w);
+    bool wanted = strcmp(defaults, "auto") == 0 ? !*file : strcmp(defaults, "yes") == 0;
+    if (wanted && !query_read(s->query, "<default>", constraints_default_rules, err))
+        return false;
+    if (*file && !query_read(s->query, *name ? name : "<rules>", file, err))
+        return false;
+    if (*own && !query_read(s->query, "<workflow>", own, err))
+        return false;
+    return !*more || query_read(s->query, "--assert", more, err);
+}
+
+static bool infeasible(struct space *s, const struct search_result *r,
+                       const struct search_limits *limits, struct error *err)
+{
+    struct strbuf text = {0};
+    if (s->killer != SIZE_MAX) {
+        strbuf_printf(&text, "; the last states were removed by ");
+        space_describe(s, s->killer, &text);
+        strbuf_printf(&text, " (%" PRIu64 " states)", s->killed[s->killer]);
+        if (!s->goal_only)
+            strbuf_add(&text, "; requirements hold in every state on the way: --set "
+                              "requirements=goal asks them of complete schedules only");
+    } else {
+        strbuf_add(&text, ": no processor that can run a task can be reached from where its "
+                          "inputs are");
+    }
+    if (r->complete)
+        error_set(err, ERROR_INFEASIBLE,
+                  "no schedule fulfils the requirements (%" PRIu64 " states, all there are)%s",
+                  r->states, strbuf_text(&text));
+    else
+        error_set(err, ERROR_INFEASIBLE,
+                  "no schedule that fulfils the requirements was found in "
+                  "%" PRIu64 " states and %g s%s",
+                  r->states, limits->seconds, strbuf_text(&text));
+    strbuf_free(&text);
+    return false;
+}
+
+/* ---- what to tell ---- */
+
+static void tell_search(struct plan *plan, const struct space *s, const struct search_result *r,
+                        bool optimal)
+{
+    double total = s->weights + s->p1;
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "%s, p1 = %g: %" PRIu64 " states, %" PRIu64 " expanded, %" PRIu64 " met again",
+                  optimal     ? "branch and bound"
+                  : r->moves  ? "construction and local search"
+                  : s->p1 > 0 ? "A*"
+                              : "best-first",
+                  s->p1, r->states, r->expanded, r->duplicates);
+    if (r->moves)
+        strbuf_printf(&text, ", %" PRIu64 " moves tried", r->moves);
+    strbuf_printf(&text, "; preferences sum to %.6g (0 is best)", total > 0 ? r->g / total : 0);
+    if (optimal && r->complete)
+        strbuf_add(&text, ", proven optimal");
+    else if (optimal)
+        strbuf_printf(&text, ", at least %.6g", total > 0 ? r->bound / total : 0);
+    if (r->stopped)
+        strbuf_add(&text, "; stopped early, this is the best so far");
+    plan_note(plan, "%s", strbuf_text(&text));
+    if (s->pinned)
+        plan_note(plan, "requirements keep %u of %u tasks off some processors that could run them",
+                  s->pinned, s->w->ntasks);
+    strbuf_free(&text);
+}
+
+static void tell_constraint(struct plan *plan, struct space *s, size_t i)
+{
+    const struct constraint_info *info = &s->info[i];
+    struct strbuf text = {0};
+    double measure = query_measure(s->query, i), total = s->weights + s->p1;
+    static const char *const types[] = {"relationship", "value", "ordering"};
+    strbuf_printf(&text, "%s %s: ", types[info->type],
+                  info->requirement ? "requirement" : "preference");
+    if (info->type == CONSTRAINT_VALUE && measure != measure)
+        strbuf_add(&text, "unknown");
+    else if (info->type == CONSTRAINT_VALUE)
+        strbuf_printf(&text, "%.10g", measure);
+    else
+        strbuf_printf(&text, "%.0f failed tests", measure);
+    if (info->requirement) {
+        strbuf_printf(&text, ", %s; removed %" PRIu64 " states",
+                      query_holds(s->query, i) ? "holds" : "does not hold", s->killed[i]);
+    } else {
+        double scaled = query_scaled(s->query, i);
+        strbuf_printf(&text, ", %s, %.6g of %.6g..%.6g; priority %g, weighs %.6g",
+                      info->maximize ? "maximized" : "minimized", scaled, info->low, info->high,
+                      info->priority, total > 0 ? scaled * info->priority / total : 0);
+    }
+    strbuf_printf(&text, " (%s) ",
+                  info->incremental ? "incremental"
+                  : info->native    ? "by rows"
+                                    : "SQLite");
+    space_describe(s, i, &text);
+    plan_note(plan, "%s", strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+/* ---- running ---- */
+
+static struct plan *search(struct space *s, struct error *err)
+{
+    const struct plan_request *request = s->request;
+    bool optimal = request_bool(request, &planner_constraints, "optimal");
+    int64_t large = request_integer(request, &planner_constraints, "switch");
+    struct search_limits limits = {
+        .seconds = request_number(request, &planner_constraints, "limit"),
+        .states = (uint64_t)request_integer(request, &planner_constraints, "states")};
+    limits.deadline = clock_seconds() + limits.seconds;
+    struct search_result r = (int64_t)s->w->ntasks > large && !optimal
+                                 ? search_large(s, &limits)
+                                 : search_best_first(s, &limits, optimal);
+    if (query_failed(s->query, err))
+        return NULL;
+    if (!r.found) {
+        infeasible(s, &r, &limits, err);
+        return NULL;
+    }
+    if (!space_allows(s, false, true)) {
+        infeasible(s, &r, &limits, err);
+        return NULL;
+    }
+    struct plan *plan = schedule_plan(s->schedule);
+    tell_search(plan, s, &r, optimal);
+    for (size_t i = 0; i < query_size(s->query) && request->explain; i++)
+        tell_constraint(plan, s, i);
+    return plan;
+}
+
+static struct plan *run_constraints(const struct plan_request *request, struct error *err)
+{
+    struct space *s = space_new(request, err);
+    struct plan *plan = NULL;
+    if (!s)
+        return NULL;
+    s->insertion = request_bool(request, &planner_constraints, "insertion");
+    s->goal_only = strcmp(text_option(request, "requirements"), "goal") == 0;
+    if (read_rules(s, err) &&
+        space_begin(s, request_number(request, &planner_constraints, "p1"), err))
+        plan = search(s, err);
+    space_free(s);
+    return plan;
+}
+
+static const struct planner_option options[] = {
+    {"assert", OPTION_TEXT, "", NULL, 0, 0, "constraints (as --assert gives them)"},
+    {"rules", OPTION_TEXT, "", NULL, 0, 0,
+     "constraints instead of the default ones (the text of --assert-file)"},
+    {"rules-name", OPTION_TEXT, "", NULL, 0, 0, "what messages call the rules (the file's name)"},
+    {"defaults", OPTION_CHOICE, "auto", "auto|yes|no", 0, 0,
+     "the paper's default constraints (auto: unless there are rules)"},
+    {"p1", OPTION_NUMBER, "-1", NULL, -1, 1e15,
+     "priority of `more scheduled tasks`: large is fast, 0 thorough (-1: as the rules say)"},
+    {"optimal", OPTION_BOOL, "false", NULL, 0, 0,
+     "branch and bound: the schedule that fulfils the preferences best"},
+    {"requirements", OPTION_CHOICE, "always", "always|goal", 0, 0,
+     "ask requirements of every state on the way, as published, or of complete schedules only"},
+    {"insertion", OPTION_BOOL, "false", NULL, 0, 0,
+     "let a task slip into an idle gap before tasks scheduled earlier"},
+    {"switch", OPTION_INTEGER, "400", NULL, 0, 1e9,
+     "above so many tasks: construction and local search instead of best-first"},
+    {"states", OPTION_INTEGER, "0", NULL, 0, 1e15,
+     "stop after creating so many states with the best so far (0: no limit)"},
+    {"limit", OPTION_SECONDS, "10s", NULL, 0, 0, "stop after this long with the best so far"},
+    {0},
+};
+
+const struct planner planner_constraints = {
+    .name = "constraints",
+    .family = "search",
+    .summary = "the user's own constraints, written in SQL, fulfilled by A* search",
+    .paper =
+        "J. P. Ahrens, L. G. Shapiro, S. L. Tanimoto: A distributed computing environment with "
+        "support for constraint-based task scheduling and scientific experimentation. HPDC "
+        "1997",
+    .guarantee = "requirements hold; with optimal=true and no remark that it stopped early, no "
+                 "schedule built by appending tasks fulfils the preferences better",
+    .tie_rule = "equal scores: deeper states, then the earlier end of the newest task, then tasks "
+                "by longest path, then the lowest node",
+    .options = options,
+    .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .run = run_constraints,
+};

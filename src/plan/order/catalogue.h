@@ -1,0 +1,34 @@
+/* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names
+ * as in the literature:
+ *
+ *     V_d    one tail, d heads                       L_d    (Lambda) d tails, one head
+ *     W_s,d  a strand of s tails of d children, neighbours share one head      M_s,d  its dual: s
+ * heads of d parents N_s    a zigzag that begins with a head of one parent and ends with a tail of
+ * one child C_s    a cycle of s tails and s heads          Q_s,k  every tail has every head hub one
+ * tail h with heads of its own and heads that h shares with one private tail each (AIRSN's fringe)
+ */
+#pragma once
+#include "plan/order/skeleton.h"
+
+enum family {
+    FAMILY_NONE,
+    FAMILY_V,
+    FAMILY_L,
+    FAMILY_W,
+    FAMILY_M,
+    FAMILY_N,
+    FAMILY_C,
+    FAMILY_Q,
+    FAMILY_HUB
+};
+
+struct catalogue_entry {
+    enum family family;
+    uint32_t a, b; /* the indices in its name */
+};
+
+/* Which family is block b, if any? Puts its tails (s->tail) into the order of its IC-optimal
+ * schedule. Linear in its arcs. */
+struct catalogue_entry catalogue_recognise(struct skeleton *s, uint32_t block);
+/* "W_5,2"; "" for FAMILY_NONE. */
+const char *catalogue_name(struct catalogue_entry entry, char *buffer, size_t size);

@@ -1,0 +1,6 @@
+/* From an order of tasks to a plan. */
+#pragma once
+#include "plan/planner.h"
+
+/* A plan of kind order with its eligible counts and area; takes nothing. */
+struct plan *order_plan(const struct workflow *w, const uint32_t *order);

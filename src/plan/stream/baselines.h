@@ -1,0 +1,21 @@
+/* The two schemes that the report measures MOS against, as the specification reconstructs them. */
+#pragma once
+#include "plan/stream/mos.h"
+
+struct fcp_result {
+    struct stream_rotation
+        mapping; /* of all instances together: copies in the order they were placed */
+    double throughput,
+        latency; /* by the report's rule: rates of instances add, the least latency counts */
+    uint32_t processors, instances;
+};
+/* Filter Copy Pipeline; `extended`: run again on unused processors while the rate is missing. */
+void fcp_run(const struct stream_problem *q, bool extended, struct fcp_result *out);
+void fcp_result_free(struct fcp_result *r);
+
+/* EXPERT; `extended`: the processors left are shared out among the clusters. */
+void expert_run(const struct stream_problem *q, bool extended, struct mos_result *out);
+
+/* Equal nodes and a throughput: what both take. */
+bool baseline_can(const struct stream_problem *q, const struct planner *p,
+                  const struct stream_target *target, struct error *err);

@@ -1,0 +1,304 @@
+/* EXPERT (Guirado et al., Cluster 2005): maximal clusters that fit a period, along the longest
+ * paths; and EXP-e. */
+#include "plan/stream/baselines.h"
+
+struct expert {
+    const struct stream_problem *q;
+    const struct stream_graph *g;
+    double cap;
+    uint32_t *cluster; /* per task; NONE: not assigned */
+    double *weight;    /* per cluster */
+    uint32_t nclusters;
+    double *top;
+    uint32_t *before, *after; /* neighbours on the longest path through a task */
+};
+
+static void longest_paths(struct expert *s)
+{
+    const struct stream_graph *g = s->g;
+    const struct workflow *w = g->w;
+    for (uint32_t t = 0; t < g->ntasks; t++) {
+        s->top[t] = 0;
+        s->before[t] = s->after[t] = NONE;
+    }
+    for (uint32_t k = 0; k < g->norder; k++) {
+        uint32_t t = g->order[k];
+        if (t >= g->ntasks)
+            continue;
+        double below = -1;
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t j = w->succ_task[e];
+            double here = s->top[t] + g->time[t] + g->transfer[e];
+            if (here > s->top[j] || s->before[j] == NONE) {
+                s->top[j] = here;
+                s->before[j] = t;
+            }
+            if (g->transfer[e] + g->bottom[j] > below) {
+                below = g->transfer[e] + g->bottom[j];
+                s->after[t] = j;
+            }
+        }
+    }
+}
+
+static void walk_path(struct expert *s, uint32_t through)
+{
+    uint32_t current = NONE;
+    ARRAY(uint32_t) path = {0};
+    for (uint32_t u = through; u != NONE; u = s->before[u])
+        array_push(&path, u);
+    for (size_t i = 0; i < path.n / 2; i++) {
+        uint32_t swap = path.at[i];
+        path.at[i] = path.at[path.n - 1 - i];
+        path.at[path.n - 1 - i] = swap;
+    }
+    for (uint32_t u = s->after[through]; u != NONE; u = s->after[u])
+        array_push(&path, u);
+    for (size_t i = 0; i < path.n; i++) {
+        uint32_t u = path.at[i];
+        if (s->cluster[u] != NONE) {
+            current = s->cluster[u];
+            continue;
+        }
+        if (current == NONE || s->weight[current] + s->g->time[u] > s->cap * (1 + 1e-7)) {
+            current = s->nclusters++;
+            s->weight[current] = 0;
+        }
+        s->cluster[u] = current;
+        s->weight[current] += s->g->time[u];
+    }
+    array_free(&path);
+}
+
+static void merge(struct expert *s, uint32_t a, uint32_t b)
+{
+    uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
+    s->weight[keep] += s->weight[gone];
+    s->weight[gone] = s->weight[--s->nclusters];
+    for (uint32_t t = 0; t < s->g->ntasks; t++) {
+        if (s->cluster[t] == gone)
+            s->cluster[t] = keep;
+        if (s->cluster[t] == s->nclusters)
+            s->cluster[t] = gone;
+    }
+}
+
+/* Merge the joined pair that fits the cap and has the heaviest traffic; false: none fits. */
+static bool merge_heaviest(struct expert *s, double *traffic)
+{
+    const struct stream_graph *g = s->g;
+    uint32_t m = s->nclusters, a = NONE, b = NONE;
+    double most = -1;
+    memset(traffic, 0, (size_t)m * m * sizeof *traffic);
+    for (uint32_t e = 0; e < g->nedges; e++) {
+        uint32_t x = s->cluster[g->edge_from[e]], y = s->cluster[g->w->succ_task[e]];
+        if (x == y || s->weight[x] + s->weight[y] > s->cap * (1 + 1e-7))
+            continue;
+        uint32_t low = x < y ? x : y, high = x < y ? y : x;
+        double sum = traffic[(size_t)low * m + high] += g->transfer[e];
+        bool earlier = low < a || (low == a && high < b);
+        if (sum > most || (sum == most && earlier)) {
+            most = sum;
+            a = low;
+            b = high;
+        }
+    }
+    if (a == NONE)
+        return false;
+    merge(s, a, b);
+    return true;
+}
+
+static void merge_lightest(struct expert *s)
+{
+    uint32_t first = 0, second = 1;
+    if (s->weight[1] < s->weight[0])
+        first = 1, second = 0;
+    for (uint32_t c = 2; c < s->nclusters; c++) {
+        if (s->weight[c] < s->weight[first]) {
+            second = first;
+            first = c;
+        } else if (s->weight[c] < s->weight[second]) {
+            second = c;
+        }
+    }
+    merge(s, first, second);
+}
+
+/* The processors left, in proportion to weight; remainders to the largest fractions. */
+static void share_out(const struct expert *s, const struct state *state, uint32_t left,
+                      uint32_t *procs)
+{
+    double total = 0;
+    uint32_t given = 0;
+    bool *got = mem_new_zero(bool, s->nclusters);
+    for (uint32_t c = 0; c < s->nclusters; c++)
+        total += state->fixed[c] ? 0 : s->weight[c];
+    if (total > 0) {
+        for (uint32_t c = 0; c < s->nclusters; c++) {
+            uint32_t whole =
+                state->fixed[c] ? 0 : (uint32_t)floor(left * s->weight[c] / total + 1e-9);
+            procs[c] += whole;
+            given += whole;
+        }
+        while (given < left) {
+            uint32_t best = NONE;
+            double most = -1;
+            for (uint32_t c = 0; c < s->nclusters; c++) {
+                double exact = left * s->weight[c] / total, rest = exact - floor(exact + 1e-9);
+                if (!state->fixed[c] && !got[c] && rest > most) {
+                    most = rest;
+                    best = c;
+                }
+            }
+            if (best == NONE)
+                break;
+            got[best] = true;
+            procs[best]++;
+            given++;
+        }
+    }
+    free(got);
+}
+
+void expert_run(const struct stream_problem *q, bool extended, struct mos_result *out)
+{
+    const struct stream_graph *g = q->g;
+    uint32_t n = g->ntasks;
+    struct expert s = {.q = q, .g = g, .cap = q->throughput > 0 ? 1 / q->throughput : INFINITY};
+    s.cluster = mem_new(uint32_t, n);
+    s.weight = mem_new_zero(double, (size_t)n + 2);
+    s.top = mem_new(double, n);
+    s.before = mem_new(uint32_t, n);
+    s.after = mem_new(uint32_t, n);
+    for (uint32_t t = 0; t < n; t++)
+        s.cluster[t] = NONE;
+    longest_paths(&s);
+    for (;;) {
+        uint32_t best = NONE;
+        for (uint32_t k = 0; k < g->norder; k++) {
+            uint32_t t = g->order[k];
+            if (t < n && s.cluster[t] == NONE &&
+                (best == NONE || s.top[t] + g->bottom[t] >
+                                     (s.top[best] + g->bottom[best]) * (1 + STREAM_TOLERANCE)))
+                best = t;
+        }
+        if (best == NONE)
+            break;
+        walk_path(&s, best);
+    }
+    double *traffic = mem_new(double, (size_t)s.nclusters *s.nclusters);
+    while (merge_heaviest(&s, traffic))
+        ;
+    free(traffic);
+    while (s.nclusters > q->processors)
+        merge_lightest(&s);
+
+    struct state *state = &out->state;
+    struct stream_problem idle = *q;
+    struct stream_estimate e = {0};
+    idle.throughput = 0;
+    state_init(state, n);
+    state->nclusters = s.nclusters;
+    for (uint32_t t = 0; t < n; t++) {
+        state->off[t] = t;
+        state->cluster[t] = state->home[t] = s.cluster[t];
+    }
+    state->off[n] = n;
+    state_refresh(state, &idle);
+    if (extended && q->processors > s.nclusters)
+        share_out(&s, state, q->processors - s.nclusters, state->procs);
+    state->processors = 0;
+    for (uint32_t c = 0; c < s.nclusters; c++) {
+        state->extra[c] = state->procs[c];
+        state->processors += state->procs[c];
+    }
+    state_estimate(state, q, INFINITY, NULL, &e);
+    stream_estimate_free(&e);
+    out->asked = 0;
+    out->pipelined = true;
+    out->latency = state->latency;
+    out->throughput = state->rate;
+    out->meets = state_meets(state, q);
+    free(s.cluster);
+    free(s.weight);
+    free(s.top);
+    free(s.before);
+    free(s.after);
+}
+
+/* ---- the planners ---- */
+
+bool baseline_can(const struct stream_problem *q, const struct planner *p,
+                  const struct stream_target *target, struct error *err)
+{
+    if (!q->g->uniform)
+        return error_set(
+            err, ERROR_INPUT,
+            "planner '%s' takes platforms of equal nodes and links; planner 'stream' takes any",
+            p->name);
+    if (isfinite(target->latency))
+        return error_set(err, ERROR_INPUT,
+                         "planner '%s' takes a throughput, not a latency; 'mos' and 'stream' do",
+                         p->name);
+    return true;
+}
+
+extern const struct planner planner_expert, planner_expert_e;
+
+static struct plan *run_expert(const struct plan_request *request, bool extended, struct error *err)
+{
+    const struct planner *planner = extended ? &planner_expert_e : &planner_expert;
+    struct stream_problem q = {0};
+    struct stream_graph *g = NULL;
+    struct stream_target target;
+    struct mos_result result = {0};
+    struct plan *plan = NULL;
+    if (!stream_problem_open(request, planner, &q, &g, &target, err))
+        return NULL;
+    if (baseline_can(&q, planner, &target, err)) {
+        expert_run(&q, extended, &result);
+        plan = stream_plan(&q, &result);
+        if (!result.meets)
+            plan_note(plan, "the required throughput of %.10g is not met", q.throughput);
+        mos_result_free(&result);
+    }
+    stream_problem_free(&q);
+    stream_graph_free(g);
+    return plan;
+}
+
+static struct plan *run_plain(const struct plan_request *request, struct error *err)
+{
+    return run_expert(request, false, err);
+}
+
+static struct plan *run_extended(const struct plan_request *request, struct error *err)
+{
+    return run_expert(request, true, err);
+}
+
+static const struct planner_option options[] = {STREAM_OPTIONS, {0}};
+
+const struct planner planner_expert = {
+    .name = "expert",
+    .family = "stream",
+    .summary =
+        "EXPERT: clusters along the longest paths, as large as the period allows; one replica each",
+    .paper = "Guirado et al., Cluster 2005, as reconstructed from OSU-CISRC-4/08-TR17",
+    .tie_rule = "longest path first, then bottom level; clusters by number",
+    .options = options,
+    .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
+    .run = run_plain,
+};
+
+const struct planner planner_expert_e = {
+    .name = "expert-e",
+    .family = "stream",
+    .summary = "EXPERT, the processors left shared out among the clusters by weight",
+    .paper = "OSU-CISRC-4/08-TR17, section 5",
+    .tie_rule = "longest path first, then bottom level; clusters by number",
+    .options = options,
+    .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
+    .run = run_extended,
+};

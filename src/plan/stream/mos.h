@@ -1,0 +1,75 @@
+/* MOS: least latency at a required throughput (Vydyanathan et al., OSU-CISRC-4/08-TR17, Algorithms
+ * 1 to 4). */
+#pragma once
+#include "plan/planner.h"
+#include "plan/stream/state.h"
+
+/* A candidate move: state and estimate, reused. */
+struct mos_bench {
+    struct state current, best, trial, choice, step;
+    struct stream_estimate now, look, kept;
+};
+
+/* The phases, each on `s`. */
+void mos_satisfy_throughput(const struct stream_problem *q, struct state *s); /* Algorithm 1 */
+void mos_reduce_processors(const struct stream_problem *q, struct state *s);  /* Algorithm 2 */
+void mos_minimise_latency(const struct stream_problem *q, struct state *s);   /* Algorithm 3 */
+
+/* What MOS returns: a mapping, pipelined or not. */
+struct mos_result {
+    struct state state; /* not pipelined: one cluster per processor used */
+    bool pipelined, meets;
+    double latency, throughput;
+    double asked; /* the throughput that the replicas were counted for */
+};
+void mos_run(const struct stream_problem *q, struct mos_result *out);
+void mos_result_free(struct mos_result *r);
+
+/* Algorithm 4: the most throughput with a latency of at most `limit`. False: none found; *least is
+ * the least latency seen. */
+bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out, double *least);
+
+/* Moves shared by the phases. `rate`: the throughput before. False: it cannot be done. */
+bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t task, uint32_t cluster,
+                   double rate, double limit, const struct stream_estimate *base,
+                   struct stream_estimate *e);
+
+/* Options of the planners. */
+#define STREAM_OPTIONS                                                                             \
+    {"throughput",                                                                                 \
+     OPTION_TEXT,                                                                                  \
+     "0",                                                                                          \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     0,                                                                                            \
+     "items a second, or a fraction of the most there can be: 0.5Tmax"},                           \
+        {"latency",                                                                                \
+         OPTION_TEXT,                                                                              \
+         "",                                                                                       \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         "most latency; then the throughput is what is maximised"},                                \
+        {"ports",                                                                                  \
+         OPTION_INTEGER,                                                                           \
+         "0",                                                                                      \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         1000000,                                                                                  \
+         "partners at once per node (0: as the platform says)"},                                   \
+    {                                                                                              \
+        "duplication", OPTION_BOOL, "on", NULL, 0, 0, "copies of tasks in several clusters"        \
+    }
+struct stream_target {
+    double throughput; /* NAN: not given */
+    double fraction;   /* of the most; NAN: not given */
+    double latency;    /* NAN: not given */
+};
+bool stream_target_read(const struct plan_request *r, const struct planner *p,
+                        struct stream_target *out, struct error *err);
+/* A graph and a problem for the request, with the required throughput in it. False: input the
+ * planner cannot take. */
+bool stream_problem_open(const struct plan_request *r, const struct planner *p,
+                         struct stream_problem *q, struct stream_graph **g,
+                         struct stream_target *target, struct error *err);
+struct plan *stream_plan(const struct stream_problem *q, const struct mos_result *r);

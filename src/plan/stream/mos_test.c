@@ -1,0 +1,194 @@
+/* MOS: the guarantee on thousands of graphs, Figure 1, the inverse, tasks that may not be
+ * replicated. */
+#include "plan/stream/mos.h"
+#include "base/rng.h"
+#include "model/builder.h"
+#include "model/check.h"
+#include "plan/stream/stream_fixture.h"
+#include "tap.h"
+
+static struct plan *plan_at(const char *name, const struct workflow *w, const struct platform *p,
+                            const char *option, const char *value, struct error *err)
+{
+    struct option_value options[] = {{option, value}};
+    struct plan_request request = {
+        .workflow = w, .platform = p, .options = options, .noptions = 1, .seed = 1};
+    return planner_run(planner_find(name), &request, err);
+}
+
+/* Every throughput up to Tmax, always; and the plan is what it says. */
+static void test_guarantee(void)
+{
+    static const double fractions[] = {1, 0.75, 0.5, 0.25, 0};
+    struct rng rng;
+    rng_seed(&rng, 5);
+    int missed = 0, invalid = 0, single = 0, runs = 0;
+    for (int round = 0; round < 500; round++) {
+        static const double ccr[] = {0.1, 1, 10};
+        struct workflow *w = random_stream(&rng, 3 + (uint32_t)rng_below(&rng, 10),
+                                           ccr[rng_below(&rng, 3)], true, round % 2);
+        struct platform *p =
+            equal_nodes(1 + (uint32_t)rng_below(&rng, 10), 1u << rng_below(&rng, 3));
+        for (size_t k = 0; k < 5; k++, runs++) {
+            struct error err = {0};
+            char text[32];
+            snprintf(text, sizeof text, "%gTmax", fractions[k]);
+            struct plan *plan = plan_at("mos", w, p, "throughput", text, &err);
+            struct stream_graph *g = stream_graph_new(w, p);
+            double wanted = fractions[k] * p->nnodes / g->total;
+            stream_graph_free(g);
+            if (!plan) {
+                printf("# round %d at %s: %s\n", round, text, err.text);
+                missed++;
+                continue;
+            }
+            struct check_result r;
+            bool good = check_plan(plan, w, p, &r, &err) && !r.total;
+            if (!good)
+                printf("# round %d at %s: %s\n", round, text,
+                       r.total ? r.violations.at[0].detail : err.text);
+            invalid += !good;
+            missed += !(plan_objective(r.recomputed, "throughput") >= wanted * (1 - 1e-9)) ||
+                      plan_objective(r.recomputed, "processors") > p->nnodes;
+            single += !plan->pipelined;
+            check_result_free(&r);
+            plan_free(plan);
+        }
+        platform_free(p);
+        workflow_free(w);
+    }
+    is_int(invalid, 0, "every plan of %d passes the checker", runs);
+    is_int(missed, 0, "every throughput up to Tmax is met");
+    ok(single > 0 && single < runs / 5, "the schedule without pipelining wins now and then (%d)",
+       single);
+}
+
+static void test_figure_1(void)
+{
+    /* all tasks 10, all edges 8, negligible throughput, two ports: mapping A, not B */
+    static const uint8_t edges[][2] = {{0, 1}, {0, 2}, {2, 3}, {2, 4}, {2, 5},
+                                       {1, 6}, {3, 6}, {4, 6}, {5, 6}};
+    struct builder *b = builder_new("<figure 1>", "test");
+    struct error err = {0};
+    char name[16];
+    for (int i = 0; i < 7; i++)
+        builder_work(b, builder_task(b, name, (size_t)sprintf(name, "t%d", i + 1), 0), 10, 0);
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        builder_data_edge(b, edges[i][0], edges[i][1], 8, 0);
+    struct workflow *w = builder_finish(b, &err);
+    struct platform *p = equal_nodes(8, 2);
+    struct plan *plan = plan_at("mos", w, p, "throughput", "0", &err);
+    if (ok(plan != NULL, "Figure 1 is planned %s", err.text))
+        ok(plan_objective(plan, "latency") <= 48 + 1e-9, "Figure 1: latency 48 with two ports (%g)",
+           plan_objective(plan, "latency"));
+    plan_free(plan);
+    plan = plan_at("mos", w, p, "latency", "20", &err);
+    ok(!plan && err.kind == ERROR_INFEASIBLE, "a latency that nothing has: %s", err.text);
+    has_str(err.text, "the least is", "and says the least there is");
+    plan_free(plan);
+    error_clear(&err);
+    plan = plan_at("mos", w, p, "latency", "70", &err);
+    if (ok(plan != NULL, "the latency of one processor can be kept %s", err.text))
+        is_dbl(plan_objective(plan, "throughput"), 8.0 / 70, 1e-9, "at Tmax");
+    plan_free(plan);
+    plan = plan_at("mos", w, p, "throughput", "0.2", &err);
+    ok(!plan && err.kind == ERROR_INFEASIBLE, "more than Tmax: %s", err.text);
+    plan_free(plan);
+    error_clear(&err);
+    static const char *const bad[] = {"fast", "-1", "1.5Tmax", "xTmax", "nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        plan = plan_at("mos", w, p, "throughput", bad[i], &err);
+        ok(!plan && err.kind != ERROR_NONE, "throughput %s: %s", bad[i], err.text);
+        plan_free(plan);
+        error_clear(&err);
+    }
+    platform_free(p);
+    workflow_free(w);
+}
+
+/* The incremental estimate is the full one. */
+static void test_incremental(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 9);
+    int wrong = 0, tries = 0;
+    for (int round = 0; round < 60; round++) {
+        struct workflow *w = random_stream(&rng, 20, 1, true, round % 2);
+        struct platform *p = equal_nodes(20, 1 + (uint32_t)rng_below(&rng, 3));
+        struct stream_graph *g = stream_graph_new(w, p);
+        struct stream_problem q;
+        stream_problem_init(&q, g, p->ports);
+        struct state s, t;
+        struct stream_estimate base = {0}, quick = {0}, full = {0};
+        state_init(&s, w->ntasks);
+        state_init(&t, w->ntasks);
+        state_single(&s, &q);
+        state_estimate(&s, &q, INFINITY, NULL, &base);
+        for (int step = 0; step < 15 && s.clusters > 2; step++) {
+            uint32_t a = (uint32_t)rng_below(&rng, s.nclusters),
+                     b = (uint32_t)rng_below(&rng, s.nclusters);
+            state_copy(&t, &s);
+            if (a == b)
+                continue;
+            if (rng_below(&rng, 2))
+                state_merge(&t, &q, a, b);
+            else
+                state_add(&t, &q, (uint32_t)rng_below(&rng, w->ntasks), a);
+            state_estimate(&t, &q, INFINITY, &base, &quick);
+            double latency = t.latency, rate = t.rate;
+            state_estimate(&t, &q, INFINITY, NULL, &full);
+            wrong += latency != t.latency || rate != t.rate || quick.messages.n != full.messages.n;
+            tries++;
+            state_copy(&s, &t);
+            state_compact(&s);
+            state_estimate(&s, &q, INFINITY, NULL, &base);
+        }
+        state_free(&s);
+        state_free(&t);
+        stream_estimate_free(&base);
+        stream_estimate_free(&quick);
+        stream_estimate_free(&full);
+        stream_problem_free(&q);
+        stream_graph_free(g);
+        platform_free(p);
+        workflow_free(w);
+    }
+    is_int(wrong, 0, "%d incremental estimates equal the full ones", tries);
+}
+
+static void test_not_replicable(void)
+{
+    struct rng rng;
+    rng_seed(&rng, 11);
+    int met = 0, wrong = 0;
+    for (int round = 0; round < 150; round++) {
+        struct workflow *w =
+            random_stream(&rng, 4 + (uint32_t)rng_below(&rng, 6), 0.5, round % 3 == 0, 0);
+        struct platform *p = equal_nodes(2 + (uint32_t)rng_below(&rng, 5), 2);
+        struct error err = {0};
+        struct plan *plan =
+            plan_at("mos", w, p, "throughput", round % 2 ? "0.5Tmax" : "0.9Tmax", &err);
+        if (plan) {
+            struct check_result r;
+            met++;
+            wrong += !check_plan(plan, w, p, &r, &err) || r.total;
+            check_result_free(&r);
+        } else {
+            wrong += err.kind != ERROR_INFEASIBLE;
+        }
+        plan_free(plan);
+        platform_free(p);
+        workflow_free(w);
+    }
+    is_int(wrong, 0, "plans of tasks that may not be replicated are valid, or none is claimed");
+    ok(met > 50, "%d of 150 met", met);
+}
+
+int main(void)
+{
+    test_figure_1();
+    test_incremental();
+    test_guarantee();
+    test_not_replicable();
+    return tap_done();
+}

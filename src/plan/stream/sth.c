@@ -1,0 +1,261 @@
+/* Algorithm 1: satisfy the throughput with as many clusters as there are tasks. */
+#include "plan/stream/mos.h"
+
+enum { PATIENT = 100 };
+
+static bool fits(const struct stream_problem *q, const struct state *s)
+{
+    return s->possible && s->need <= q->processors + 1e-7;
+}
+
+/* The predecessor of an added task, not in the cluster, with the heaviest transfer to it. */
+static uint32_t heaviest_input(const struct stream_problem *q, const struct state *s,
+                               const uint32_t *added, size_t count, uint32_t cluster)
+{
+    const struct workflow *w = q->g->w;
+    double heaviest = 0;
+    uint32_t best = NONE;
+    for (size_t k = 0; k < count; k++)
+        for (uint32_t e = w->pred_off[added[k]]; e < w->pred_off[added[k] + 1]; e++) {
+            uint32_t i = w->pred_task[e], object = w->pred_object[e];
+            double weight = object == NONE ? 0 : q->g->transfer[w->object_edge[object]];
+            if (weight > heaviest && !state_has(s, i, cluster)) {
+                heaviest = weight;
+                best = i;
+            }
+        }
+    return best;
+}
+
+bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t task, uint32_t cluster,
+                   double rate, double limit, const struct stream_estimate *base,
+                   struct stream_estimate *e)
+{
+    ARRAY(uint32_t) added = {0};
+    double wanted = fmin(q->throughput, rate) * (1 - STREAM_TOLERANCE);
+    bool good = false;
+    if (!q->duplication)
+        return false;
+    /* Ancestors may bring back under the limit what the first copy put above it: worth the time on
+     * graphs of ordinary size. */
+    if (q->g->ntasks <= PATIENT)
+        limit = INFINITY;
+    while (task != NONE) {
+        array_push(&added, task);
+        state_add(s, q, task, cluster);
+        if (!fits(q, s))
+            break;
+        bool within = state_estimate(s, q, limit, base, e);
+        if (within && s->rate >= wanted) {
+            good = true;
+            break;
+        }
+        if (!within)
+            break;
+        task = heaviest_input(q, s, added.at, added.n, cluster);
+    }
+    array_free(&added);
+    return good;
+}
+
+/* Keep the better of two: least latency, then fewest processors; the first stays on ties. */
+static bool is_better(const struct state *a, const struct state *b)
+{
+    if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
+        return true;
+    if (a->latency > b->latency * (1 + STREAM_TOLERANCE))
+        return false;
+    return a->processors < b->processors;
+}
+
+static void offer(struct mos_bench *x, bool *found)
+{
+    if (*found && !is_better(&x->trial, &x->choice))
+        return;
+    state_copy(&x->choice, &x->trial);
+    *found = true;
+}
+
+static void perform(const struct stream_problem *q, struct mos_bench *x)
+{
+    state_copy(&x->current, &x->choice);
+    state_compact(&x->current);
+    state_estimate(&x->current, q, INFINITY, NULL, &x->now);
+}
+
+static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint32_t a, uint32_t b,
+                      double limit, bool *found)
+{
+    state_copy(&x->trial, &x->current);
+    state_merge(&x->trial, q, a, b);
+    if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, &x->look))
+        offer(x, found);
+}
+
+/* Worse latencies than that of the best move so far need not be computed to the end. */
+static double limit_of(bool found, const struct state *best)
+{
+    return found ? best->latency * (1 + 2 * STREAM_TOLERANCE) : INFINITY;
+}
+
+struct heavy {
+    double weight;
+    uint32_t edge;
+};
+
+static int compare_heavy(const void *a, const void *b)
+{
+    const struct heavy *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* The message that carries this edge, if it is one now. */
+static const struct stream_message *message_of(const struct mos_bench *x, uint32_t edge)
+{
+    for (size_t i = 0; i < x->now.messages.n; i++)
+        if (x->now.messages.at[i].edge == edge)
+            return &x->now.messages.at[i];
+    return NULL;
+}
+
+static bool is_slow(const struct stream_problem *q, const struct mos_bench *x,
+                    const struct stream_message *m)
+{
+    uint32_t a = x->current.procs[m->from], b = x->current.procs[m->to];
+    return (a < b ? a : b) / (m->end - m->begin) < q->throughput * (1 - STREAM_TOLERANCE);
+}
+
+/* One slow edge: merge its ends, duplicate its producer, or replicate both. */
+static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint32_t edge)
+{
+    const struct stream_message *m;
+    /* a step may leave the edge slow for another receiver; each removes a transfer or makes one
+     * fast */
+    for (uint32_t guard = 0; guard <= q->g->ntasks && (m = message_of(x, edge)) && is_slow(q, x, m);
+         guard++) {
+        uint32_t from = m->from, to = m->to, task = q->g->edge_from[edge];
+        double weight = m->end - m->begin;
+        bool found = false;
+        try_merge(q, x, from, to, INFINITY, &found);
+        state_copy(&x->trial, &x->current);
+        if (mos_duplicate(q, &x->trial, task, to, x->current.rate, limit_of(found, &x->choice),
+                          &x->now, &x->look))
+            offer(x, &found);
+        if (!x->current.fixed[from] && !x->current.fixed[to]) {
+            uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
+            state_copy(&x->trial, &x->current);
+            state_replicate(&x->trial, q, from, replicas);
+            state_replicate(&x->trial, q, to, replicas);
+            if (fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, &x->now, &x->look))
+                offer(x, &found);
+        }
+        if (!found)
+            return;
+        perform(q, x);
+    }
+}
+
+/* Transfers of the slowest channel that are tried, the heaviest first: a hub may have hundreds. */
+static size_t most_of_channel(uint32_t ntasks)
+{
+    return ntasks <= PATIENT ? SIZE_MAX : ntasks <= 300 ? 16 : 5;
+}
+
+/* The slowest channel: merge or duplicate one of its transfers, or replicate its component. False:
+ * nothing is possible. */
+static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
+{
+    const struct stream_estimate *e = &x->now;
+    uint32_t cluster = e->slow_cluster, channel = e->slow_channel;
+    bool found = false;
+    double weight = 0;
+    if (cluster == NONE)
+        return false;
+    ARRAY(struct heavy) list = {0};
+    for (size_t i = 0; i < e->messages.n; i++) {
+        const struct stream_message *m = &e->messages.at[i];
+        if ((m->from == cluster && m->from_channel == channel) ||
+            (m->to == cluster && m->to_channel == channel))
+            array_push(&list, (struct heavy){m->end - m->begin, (uint32_t)i});
+    }
+    size_t most = most_of_channel(q->g->ntasks);
+    if (list.n > most)
+        qsort(list.at, list.n, sizeof *list.at, compare_heavy);
+    for (size_t i = 0; i < list.n && i < most; i++) {
+        struct stream_message m = e->messages.at[list.at[i].edge];
+        bool here = false;
+        double limit = limit_of(found, &x->choice);
+        struct state keep = x->choice;
+        /* collect the best of this edge in `step`, then against the best of the others */
+        x->choice = x->step;
+        try_merge(q, x, m.from, m.to, limit, &here);
+        state_copy(&x->trial, &x->current);
+        limit = fmin(limit, limit_of(here, &x->choice));
+        if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, e,
+                          &x->look) &&
+            x->trial.rate > x->current.rate * (1 + STREAM_TOLERANCE))
+            offer(x, &here);
+        x->step = x->choice;
+        x->choice = keep;
+        if (!here)
+            continue;
+        double w = m.end - m.begin;
+        bool tie = found && fabs(x->step.latency - x->choice.latency) <=
+                                STREAM_TOLERANCE * x->choice.latency;
+        if (!found || (tie ? w > weight : x->step.latency < x->choice.latency)) {
+            state_copy(&x->choice, &x->step);
+            weight = w;
+            found = true;
+        }
+    }
+    array_free(&list);
+    uint32_t root = e->member.at[cluster];
+    uint32_t replicas = (uint32_t)ceil(q->throughput * e->component.at[cluster] - 1e-7);
+    bool fixed = false;
+    state_copy(&x->trial, &x->current);
+    for (uint32_t c = 0; c < x->current.nclusters; c++)
+        if (e->member.at[c] == root && e->component.at[c] > 0) {
+            fixed |= x->current.fixed[c];
+            state_replicate(&x->trial, q, c, replicas);
+        }
+    if (!fixed && fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, &x->look))
+        offer(x, &found);
+    if (found)
+        perform(q, x);
+    return found;
+}
+
+void mos_satisfy_throughput(const struct stream_problem *q, struct state *s)
+{
+    struct mos_bench x = {0};
+    const struct stream_graph *g = q->g;
+    double wanted = q->throughput * (1 - STREAM_TOLERANCE);
+    state_init(&x.current, g->ntasks);
+    state_init(&x.trial, g->ntasks);
+    state_init(&x.choice, g->ntasks);
+    state_init(&x.step, g->ntasks);
+    state_single(&x.current, q);
+    state_estimate(&x.current, q, INFINITY, NULL, &x.now);
+    if (q->throughput > 0 && x.current.rate < wanted) {
+        ARRAY(struct heavy) edges = {0};
+        for (uint32_t e = 0; e < g->nedges; e++)
+            if (g->transfer[e] > 0)
+                array_push(&edges, (struct heavy){g->transfer[e], e});
+        if (edges.n)
+            qsort(edges.at, edges.n, sizeof *edges.at, compare_heavy);
+        for (size_t i = 0; i < edges.n; i++)
+            mend_edge(q, &x, edges.at[i].edge);
+        array_free(&edges);
+        while (x.current.rate < wanted && mend_channel(q, &x))
+            ;
+    }
+    state_copy(s, &x.current);
+    state_free(&x.current);
+    state_free(&x.trial);
+    state_free(&x.choice);
+    state_free(&x.step);
+    stream_estimate_free(&x.now);
+    stream_estimate_free(&x.look);
+}

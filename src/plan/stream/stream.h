@@ -1,0 +1,28 @@
+/* Beyond MOS: any platform, and promises that a replay confirms. */
+#pragma once
+#include "plan/stream/assignment.h"
+
+struct stream_solution {
+    struct assignment assignment;
+    bool pipelined;
+    double latency, throughput;
+    double asked;
+    bool meets;
+};
+
+/* The best mapping for space->q->throughput: never worse than mos_run() where that applies.
+ * `effort` scales the search. */
+void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
+                  struct stream_solution *out);
+void stream_solution_free(struct stream_solution *s);
+/* The largest throughput for which a mapping is known to exist. */
+double stream_most(const struct assignment_space *space);
+
+/* The latency/throughput front: mappings none of which is beaten in both, from no throughput to the
+ * most. The planner (mos or stream) runs at `points` throughputs. Plans belong to the caller. */
+struct stream_front {
+    ARRAY(struct plan *) plans; /* by rising throughput and latency */
+};
+bool stream_front(const struct planner *planner, const struct plan_request *request,
+                  uint32_t points, struct stream_front *out, struct error *err);
+void stream_front_free(struct stream_front *f);

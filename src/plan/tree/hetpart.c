@@ -1,0 +1,215 @@
+#include "plan/tree/hetpart.h"
+#include "base/mem.h"
+#include "plan/tree/again.h"
+#include "plan/tree/bound.h"
+#include "plan/tree/swap.h"
+#include <string.h>
+
+enum { MOST_COUNTS = 4 };
+
+/* Past this many tasks times processors (a million on a thousand are half of it: 11 s) only half of
+ * the variants are tried. */
+static bool is_large(const struct setting *s)
+{
+    return (double)s->t->n * s->nprocs > 2e9;
+}
+
+/* How many processors have at least the k-th largest memory, for up to four sizes: all of them
+ * first. Cutting into fewer pieces leaves the processors of small memory to what does not fit on
+ * the others. */
+static uint32_t piece_counts(const struct setting *s, uint32_t counts[MOST_COUNTS])
+{
+    uint32_t n = 0;
+    counts[n++] = s->nprocs;
+    uint32_t most = is_large(s) ? MOST_COUNTS / 2 : MOST_COUNTS;
+    for (uint32_t q = s->nprocs - 1; q > 0 && n < most; q--)
+        if (s->memory[q - 1] > s->memory[q] && q <= counts[n - 1] * 4 / 5)
+            counts[n++] = q;
+    return n;
+}
+
+struct trial {
+    struct partition *p;
+    enum fit_method fit;
+    enum phases phases;
+    bool whole_tried;        /* the tree as one piece went through already */
+    struct snapshot start;   /* after step 3a */
+    struct snapshot planned; /* the shortest of the method, speeds counted as equal */
+    struct snapshot *best;   /* best[most], the shortest first */
+    uint32_t most, found;
+};
+
+/* Keep what the partition is now, if it is among the best and no twin of one of them. */
+static void keep(struct trial *t)
+{
+    double makespan = partition_makespan(t->p);
+    uint32_t at = 0;
+    while (at < t->found && t->best[at].makespan < makespan)
+        at++;
+    if (at == t->most || (at < t->found && t->best[at].makespan == makespan))
+        return;
+    if (t->found < t->most)
+        t->found++;
+    struct snapshot last = t->best[t->found - 1];
+    for (uint32_t k = t->found - 1; k > at; k--)
+        t->best[k] = t->best[k - 1];
+    t->best[at] = last;
+    snapshot_store(&t->best[at], t->p);
+}
+
+/* Step 3b, speeds equal; the method keeps its shortest. */
+static void finish(struct trial *t, bool largest)
+{
+    split_again(t->p, largest);
+    if (!t->planned.n || partition_makespan(t->p) < t->planned.makespan)
+        snapshot_store(&t->planned, t->p);
+}
+
+/* What HetPart2 adds, with the real speeds. */
+static void exchange(struct trial *t)
+{
+    partition_use_speeds(t->p, false);
+    if (t->phases != PHASES_NONE)
+        swap_phases(t->p, t->phases == PHASES_AB);
+    keep(t);
+}
+
+/* Steps 1 to 3 with so many pieces in step 1. False: no valid mapping. */
+static bool attempt(struct trial *t, enum step1 method, uint32_t pieces)
+{
+    struct partition *p = t->p;
+    bool one;
+    partition_clear(p);
+    partition_use_speeds(p, true);
+    bool valid = pipeline_map(p, method, pieces, t->fit, &one);
+    if (!valid || (one && t->whole_tried))
+        return valid;
+    t->whole_tried |= one;
+    bool idle = p->idle > 0;
+    snapshot_store(&t->start, p);
+    finish(t, false);
+    if (idle && !is_large(p->s)) {
+        snapshot_load(p, &t->start);
+        finish(t, true);
+    }
+    /* HetPart1 stops cutting when equal speeds say so. Where the top of the tree sits on a large
+     * slow node, going on pays: HetPart2 also starts from two-level splits whose step 3b counts the
+     * real speeds. */
+    if (idle && t->phases != PHASES_NONE && method == STEP1_SPLITSUBTREES) {
+        snapshot_load(p, &t->start);
+        partition_use_speeds(p, false);
+        split_again(p, false);
+        exchange(t);
+    }
+    return true;
+}
+
+static bool run_method(struct trial *t, enum step1 method)
+{
+    uint32_t counts[MOST_COUNTS], ncounts = piece_counts(t->p->s, counts);
+    bool valid = false;
+    t->planned.n = 0;
+    for (uint32_t k = 0; k < ncounts; k++)
+        valid |= attempt(t, method, counts[k]);
+    if (t->planned.n) {
+        snapshot_load(t->p, &t->planned);
+        exchange(t);
+    }
+    return valid;
+}
+
+uint32_t hetpart_best(struct partition *p, enum step1 method, enum fit_method fit,
+                      enum phases phases, struct snapshot *out, uint32_t most)
+{
+    struct trial t = {.p = p, .fit = fit, .phases = phases, .best = out, .most = most};
+    bool valid = false;
+    for (enum step1 m = STEP1_ASAP; m < STEP1_NONE; m++)
+        if (method == STEP1_BEST || method == m)
+            valid |= run_method(&t, m);
+    if (!valid)
+        run_method(&t, STEP1_NONE);
+    snapshot_free(&t.start);
+    snapshot_free(&t.planned);
+    return t.found;
+}
+
+static struct plan *run_hetpart(const struct plan_request *request, const struct planner *planner,
+                                enum phases phases, struct error *err)
+{
+    struct tree_job job;
+    if (!tree_job_open(&job, request, planner, err))
+        return NULL;
+    struct partition *p = partition_new(job.setting, true);
+    struct snapshot best = {0};
+    struct plan *plan = NULL;
+    if (hetpart_best(p, tree_job_step1(&job, planner), tree_job_step2(&job, planner), phases, &best,
+                     1))
+        plan = tree_job_plan(&job, &best, tree_lower_bound(job.setting), err);
+    else
+        tree_job_unplaced(&job, p, err);
+    snapshot_free(&best);
+    partition_free(p);
+    tree_job_close(&job);
+    return plan;
+}
+
+/* ---- HetPart1 ---- */
+
+static const struct planner_option hetpart1_options[] = {
+    OPTION_STEP1("best"),
+    OPTION_STEP2,
+    OPTION_MEMORY_COUNT,
+    {0},
+};
+
+const struct planner planner_hetpart1;
+static struct plan *run_hetpart1(const struct plan_request *request, struct error *err)
+{
+    return run_hetpart(request, &planner_hetpart1, PHASES_NONE, err);
+}
+
+const struct planner planner_hetpart1 = {
+    .name = "hetpart1",
+    .family = "tree",
+    .summary = "cut a tree into parts for nodes of different memory; speeds count as equal",
+    .paper =
+        "Kulagina, Meyerhenke, Benoit: Mapping tree-shaped workflows on systems with different "
+        "memory sizes and processor speeds, CCPE 35(25), 2023",
+    .guarantee = NULL,
+    .tie_rule = "the task nearer to the root, then the node with more memory, then the lower index",
+    .options = hetpart1_options,
+    .accepts = ACCEPTS_TREE,
+    .run = run_hetpart1,
+};
+
+/* ---- HetPart2 ---- */
+
+static const struct planner_option hetpart2_options[] = {
+    {"phase", OPTION_CHOICE, "ab", "a|ab", 0, 0,
+     "a: exchange nodes while it helps; ab: also perturb and repeat"},
+    OPTION_STEP1("best"),
+    OPTION_STEP2,
+    OPTION_MEMORY_COUNT,
+    {0},
+};
+
+const struct planner planner_hetpart2;
+static struct plan *run_hetpart2(const struct plan_request *request, struct error *err)
+{
+    bool both = strcmp(request_text(request, &planner_hetpart2, "phase"), "ab") == 0;
+    return run_hetpart(request, &planner_hetpart2, both ? PHASES_AB : PHASE_A, err);
+}
+
+const struct planner planner_hetpart2 = {
+    .name = "hetpart2",
+    .family = "tree",
+    .summary = "hetpart1, then exchange nodes so that heavy parts get fast ones",
+    .paper =
+        "Kulagina, Meyerhenke, Benoit: Mapping tree-shaped workflows on systems with different "
+        "memory sizes and processor speeds, CCPE 35(25), 2023",
+    .guarantee = "never longer than hetpart1 with the same options",
+    .tie_rule = "the task nearer to the root, then the node with more memory, then the lower index",
+    .options = hetpart2_options,
+    .accepts = ACCEPTS_TREE,
+    .run = run_hetpart2,
+};

@@ -1,0 +1,144 @@
+/* `tree`: the best of HetPart's mappings, improved by searching cuts and mapping together. */
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/quantity.h"
+#include "plan/tree/bound.h"
+#include "plan/tree/hetpart.h"
+#include "plan/tree/search.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* Always so many searches side by side, whatever the machine: with a budget in moves the answer
+ * must not depend on it. First each from a start of its own, then all from the best, cooler. */
+enum { STREAMS = 4, ROUNDS = 2 };
+static const double HEAT[ROUNDS] = {0.01, 0.0025};
+
+static const struct planner_option options[] = {
+    {"budget", OPTION_TEXT, "2000000moves", NULL, 0, 0,
+     "how long to search: moves (2000000moves: the same plan every time) or a time (1s, 500ms)"},
+    OPTION_MEMORY_COUNT,
+    {0},
+};
+
+const struct planner planner_tree;
+
+struct budget {
+    uint64_t moves; /* 0: by time */
+    double seconds;
+};
+
+static bool parse_budget(const char *text, struct budget *out, struct error *err)
+{
+    static const char unit[] = "moves";
+    size_t length = strlen(text), tail = sizeof unit - 1;
+    int64_t moves;
+    *out = (struct budget){0};
+    if (length > tail && strcmp(text + length - tail, unit) == 0) {
+        while (length > tail && text[length - tail - 1] == ' ')
+            length--;
+        if (quantity_integer(text, length - tail, &moves) && moves > 0) {
+            out->moves = (uint64_t)moves;
+            return true;
+        }
+    } else if (quantity_seconds(text, length, &out->seconds) && out->seconds > 0) {
+        return true;
+    }
+    return error_set(err, ERROR_INPUT,
+                     "option budget=%s: expected a time such as 1s or 500ms, or a number of moves "
+                     "such as 2000000moves",
+                     text);
+}
+
+struct tree_run {
+    const struct plan_request *request;
+    const struct setting *setting;
+    struct cut_levels *levels;
+    struct budget budget;
+    double begun, bound;
+    struct snapshot start[STREAMS], found[STREAMS];
+    uint32_t nstarts, round;
+    uint64_t cost[STREAMS];
+};
+
+static void run_stream(void *context, size_t i)
+{
+    struct tree_run *run = context;
+    struct search_limits limits = {
+        .moves = run->budget.moves ? 1 + run->budget.moves / STREAMS / ROUNDS : 0,
+        .deadline = run->begun + run->budget.seconds * (run->round + 1) / ROUNDS,
+        .target = run->bound,
+        .progress = i == 0 ? run->request->progress : NULL,
+        .told_from = (double)run->round / ROUNDS,
+        .told_share = 1.0 / ROUNDS,
+        .heat = HEAT[run->round]};
+    if (run->budget.moves)
+        limits.deadline = INFINITY;
+    else if (clock_seconds() >= limits.deadline)
+        return;
+    run->cost[i] += tree_search(run->setting, run->levels, &run->found[i], run->request->seed,
+                                run->round * STREAMS + i, &limits);
+}
+
+/* The best start into start[0]; ties go to the stream with the lower number. */
+static void search_all(struct tree_run *run)
+{
+    if (run->setting->nprocs < 2 || run->setting->t->n < 2)
+        return;
+    run->levels = cut_levels_new(run->setting);
+    for (run->round = 0; run->round < ROUNDS; run->round++) {
+        for (uint32_t i = 0; i < STREAMS; i++)
+            snapshot_copy(&run->found[i], &run->start[run->round ? 0 : i % run->nstarts]);
+        parallel_for(STREAMS, 0, run_stream, run);
+        for (uint32_t i = 0; i < STREAMS; i++)
+            if (run->found[i].makespan < run->start[0].makespan)
+                snapshot_copy(&run->start[0], &run->found[i]);
+    }
+    cut_levels_free(run->levels);
+}
+
+static struct plan *run(const struct plan_request *request, struct error *err)
+{
+    struct tree_run run = {.request = request, .begun = clock_seconds()};
+    struct tree_job job;
+    struct plan *plan = NULL;
+    if (!parse_budget(request_text(request, &planner_tree, "budget"), &run.budget, err) ||
+        !tree_job_open(&job, request, &planner_tree, err))
+        return NULL;
+    run.setting = job.setting;
+    run.bound = tree_lower_bound(job.setting);
+    struct partition *p = partition_new(job.setting, true);
+    run.nstarts = hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run.start, STREAMS);
+    if (run.nstarts) {
+        double before = run.start[0].makespan;
+        uint64_t cost = 0;
+        search_all(&run);
+        plan = tree_job_plan(&job, &run.start[0], run.bound, err);
+        for (uint32_t i = 0; i < STREAMS; i++)
+            cost += run.cost[i];
+        if (plan && before > 0)
+            plan_note(plan, "%.1f %% shorter than hetpart2 (%" PRIu64 " moves)",
+                      100 * (1 - run.start[0].makespan / before), cost);
+    } else {
+        tree_job_unplaced(&job, p, err);
+    }
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        snapshot_free(&run.start[i]);
+        snapshot_free(&run.found[i]);
+    }
+    partition_free(p);
+    tree_job_close(&job);
+    return plan;
+}
+
+const struct planner planner_tree = {
+    .name = "tree",
+    .family = "tree",
+    .summary = "the shortest mapping of a tree that hetpart2 and a search over cuts and nodes find",
+    .paper =
+        "beyond Kulagina, Meyerhenke, Benoit (CCPE 2023): cuts and mapping are searched together",
+    .guarantee = "never longer than hetpart2",
+    .tie_rule = "the first found; with a budget in moves the same plan on every machine",
+    .options = options,
+    .accepts = ACCEPTS_TREE,
+    .run = run,
+};

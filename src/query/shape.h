@@ -1,0 +1,52 @@
+/* The common shapes of constraints, evaluated without SQLite: arithmetic around sub-selects that
+ * read one relation, with an aggregate or a filtered attribute. What is not such a shape is not
+ * recognised, and SQLite evaluates it; what is, gives SQLite's own answer (shape_test.c).
+ *
+ * Aggregates are kept up to date as tasks are scheduled: shape_before() and shape_after() around a
+ * push look only at the rows that change, shape_undo() after a pop restores what was. */
+#pragma once
+#include "query/lexer.h"
+#include "query/sql.h"
+
+struct shape;
+
+/* Tokens first .. end-1, which are known to be valid SQL. NULL: not recognised. */
+struct shape *shape_parse(struct relations *r, const struct lexed *l, size_t first, size_t end);
+void shape_free(struct shape *s); /* NULL is fine */
+
+/* The state is empty: start watching. */
+void shape_begin(struct shape *s);
+void shape_before(struct shape *s, uint32_t task, uint32_t proc);
+void shape_after(struct shape *s, uint32_t task, uint32_t proc);
+void shape_undo(struct shape *s);
+
+/* The value of a scalar expression; a filtered attribute gives its first row. */
+struct value shape_value(struct shape *s);
+
+bool shape_is_constant(const struct shape *s);     /* the same in all states */
+enum value_kind shape_kind(const struct shape *s); /* of what it gives, when known */
+/* How many filtered attributes stand in it: with one it is a relation of many rows, with more it is
+ * none of ours in a relationship. */
+size_t shape_relations(const struct shape *s);
+/* All values of a relation (one value without a filtered attribute). */
+void shape_values(struct shape *s, struct values *out);
+
+/* With one filtered attribute: can its rows be judged one by one, everything else being constant?
+ */
+bool shape_by_rows(const struct shape *s);
+/* Then: the relation, and the value of one row (false: the filter leaves it out). */
+enum relation shape_relation(const struct shape *s);
+bool shape_row(struct shape *s, uint32_t row, struct value *out);
+
+/* Does it only read attributes that a scheduled task alone decides (its own assigned processor, or
+ * whether a processor is used at all)? */
+bool shape_is_assignment(const struct shape *s);
+
+/* Never falls as tasks are scheduled (0 counts as its unknown). */
+bool shape_grows(const struct shape *s);
+/* Exactly max(task_finish_time) over all tasks. */
+bool shape_is_makespan(const struct shape *s);
+/* Exactly the number of scheduled tasks. */
+bool shape_is_scheduled_count(const struct shape *s);
+/* Costs more than a few steps a state: has to look through a whole relation. */
+bool shape_scans(const struct shape *s);

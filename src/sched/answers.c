@@ -1,0 +1,122 @@
+/* What the store says: P1 (a waiting task is ready), P2 (children of a completed task), removal of
+ * subtrees. */
+#include "sched/state.h"
+
+void answers_ready(struct sched *s, const struct meta_item *item)
+{
+    uint32_t slot = slots_find(&s->tasks, item->task);
+    if (slot == NONE)
+        return; /* its HOLD will say that it is ready, or it is no longer ours */
+    struct slot *task = slot_at(s, slot);
+    if (task->place == SCHED_WAITQ) {
+        item_to_slot(task, item);
+        place_leave(s, slot);
+        task_ready(s, slot);
+    } else if (task->place == SCHED_ARRIVING) {
+        item_to_slot(task, item);
+        task->flags |= SLOT_EARLY;
+    }
+}
+
+static void completed(struct sched *s, const struct meta_answer *answer,
+                      const struct meta_item *items)
+{
+    uint32_t slot = answer_slot(s, answer, SCHED_COMPLETEQ);
+    if (slot != NONE) {
+        bool counts = answer->outcome == META_OK;
+        if (counts)
+            s->counts.done++;
+        else
+            s->counts.lost++;
+        note_add(s, counts ? SCHED_NOTE_DONE : SCHED_NOTE_LOST, answer->item.task);
+        task_forget(s, slot);
+    }
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct meta_item *child = &items[answer->first + i];
+        if (child->holder == s->config.node)
+            answers_ready(s, child);
+        else if (child->holder != NONE)
+            send_item(s, SCHED_READY, child->holder, 0, child);
+    }
+}
+
+/* One step down the subtree: its children follow, each by an operation of its own. A diamond is
+ * entered once, since the store lists children only for the operation that removed the task. */
+static void removed(struct sched *s, const struct meta_answer *answer,
+                    const struct meta_item *items)
+{
+    uint32_t asked = answer_slot(s, answer, SCHED_COMPLETEQ); /* out of attempts here */
+    if (answer->outcome != META_OK) {
+        if (asked != NONE)
+            task_forget(s, asked);
+        if (answer->outcome == META_ENDED && answer->status == META_DONE)
+            note_add(s, SCHED_NOTE_KEPT, answer->item.task);
+        else if (answer->outcome == META_UNKNOWN)
+            note_add(s, SCHED_NOTE_UNKNOWN, answer->item.task);
+        return;
+    }
+    note_add(s, answer->status == META_FAILED ? SCHED_NOTE_FAILED : SCHED_NOTE_REMOVED,
+             answer->item.task);
+    uint32_t slot = slots_find(&s->tasks, answer->item.task);
+    if (slot != NONE)
+        task_remove_here(s, slot);
+    uint32_t holder = answer->item.holder;
+    if (holder != NONE && holder != s->config.node)
+        send_item(s, SCHED_DROP, holder, 0, &answer->item);
+    for (uint32_t i = 0; i < answer->count; i++)
+        op_add(s, META_REMOVE, items[answer->first + i].task)->status = META_REMOVED;
+}
+
+/* P1's look at one waiting task: word of it may have been lost. */
+static void polled(struct sched *s, const struct meta_answer *answer)
+{
+    uint32_t slot = answer_slot(s, answer, SCHED_WAITQ);
+    if (slot == NONE)
+        return;
+    if (answer->outcome != META_OK || answer->item.holder != s->config.node ||
+        answer->item.epoch != slot_at(s, slot)->epoch) {
+        task_forget(s, slot);
+    } else if (answer->doomed) {
+        op_add(s, META_REMOVE, answer->item.task)->status = META_REMOVED;
+    } else if (!answer->item.waiting) {
+        answers_ready(s, &answer->item);
+    }
+}
+
+void answers_poll_waiting(struct sched *s)
+{
+    s->wait_set = false;
+    uint32_t n = s->wait.length < s->config.wait_batch ? s->wait.length : s->config.wait_batch;
+    while (n--) {
+        uint32_t slot = s->wait.head;
+        slot_list_remove(&s->wait, s->tasks.slots.at, slot);
+        slot_list_add(&s->wait, s->tasks.slots.at, slot);
+        op_for_slot(s, META_GET, slot);
+    }
+}
+
+void answers_handle(struct sched *s, const struct meta_answers *answers)
+{
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct meta_answer *a = &answers->at[i];
+        switch (a->kind) {
+        case META_HOLD:
+            move_held(s, a);
+            break;
+        case META_COMPLETE:
+            completed(s, a, answers->items);
+            break;
+        case META_GET:
+            polled(s, a);
+            break;
+        case META_REMOVE:
+            removed(s, a, answers->items);
+            break;
+        case META_ADOPT:
+            move_adopted(s, a, answers->items);
+            break;
+        default: /* START, RETRY, JOIN: nothing depends on them */
+            break;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/* Looking at a scheduler from outside; nothing here changes it. */
+#include "sched/state.h"
+
+void sched_look(const struct sched *s, struct sched_counts *out)
+{
+    *out = s->counts;
+    memcpy(out->at, s->count, sizeof out->at);
+    out->tt = s->tt;
+    out->interval = s->interval;
+    out->policy = s->policy;
+    out->dormant = s->steal == STEAL_DORMANT;
+}
+
+enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch)
+{
+    uint32_t slot = slots_find(&s->tasks, task);
+    if (slot == NONE)
+        return SCHED_NOWHERE;
+    if (epoch)
+        *epoch = s->tasks.slots.at[slot].epoch;
+    return s->tasks.slots.at[slot].place;
+}
+
+size_t sched_bytes(const struct sched *s)
+{
+    return sizeof *s + slots_bytes(&s->tasks) + readyq_bytes(&s->local) + readyq_bytes(&s->shared) +
+           s->down.cap * sizeof *s->down.at + s->scratch.cap * sizeof *s->scratch.at;
+}
+
+static bool list_holds(const struct sched *s, const struct slot_list *l, enum sched_place place)
+{
+    uint32_t n = 0, previous = NONE;
+    for (uint32_t i = l->head; i != NONE; i = s->tasks.slots.at[i].next) {
+        const struct slot *slot = &s->tasks.slots.at[i];
+        if (slot->place != place || slot->prev != previous || n++ > l->length)
+            return false;
+        previous = i;
+    }
+    return n == l->length && l->tail == previous && n == s->count[place];
+}
+
+bool sched_check(const struct sched *s, struct error *err)
+{
+    uint32_t count[SCHED_PLACES] = {0}, held = 0, cores = 0;
+    for (size_t i = 0; i < s->tasks.slots.n; i++) {
+        const struct slot *slot = &s->tasks.slots.at[i];
+        if (slot->place >= SCHED_PLACES)
+            return error_set(err, ERROR_FAILED, "slot %zu is in place %u", i, slot->place);
+        count[slot->place]++;
+        if (slot->place == SCHED_NOWHERE)
+            continue;
+        held++;
+        if (slots_find(&s->tasks, slot->task) != i)
+            return error_set(err, ERROR_FAILED, "task %u is not found in its slot", slot->task);
+        if (slot->place == SCHED_RUNNING) {
+            uint32_t n = s->config.task_cores ? s->config.task_cores[slot->task] : 1;
+            cores += n < s->config.cores ? n : s->config.cores;
+        }
+    }
+    for (int p = SCHED_NOWHERE + 1; p < SCHED_PLACES; p++)
+        if (count[p] != s->count[p])
+            return error_set(err, ERROR_FAILED, "place %d has %u tasks, counted as %u", p, count[p],
+                             s->count[p]);
+    if (held != s->tasks.used || count[SCHED_NOWHERE] != s->tasks.unused.n)
+        return error_set(err, ERROR_FAILED, "%u tasks in slots, %u in the table, %zu slots unused",
+                         held, s->tasks.used, s->tasks.unused.n);
+    if (cores + s->free_cores != s->config.cores)
+        return error_set(err, ERROR_FAILED, "%u cores used, %u free, of %u", cores, s->free_cores,
+                         s->config.cores);
+    if (s->local.length != s->count[SCHED_LREADYQ] || s->shared.length != s->count[SCHED_SREADYQ] ||
+        !readyq_check(&s->local, s->tasks.slots.at) || !readyq_check(&s->shared, s->tasks.slots.at))
+        return error_set(err, ERROR_FAILED, "a ready queue is broken");
+    if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING))
+        return error_set(err, ERROR_FAILED, "a list of tasks is broken");
+    if (s->free_cores == s->config.cores && (s->local.length || s->shared.length))
+        return error_set(err, ERROR_FAILED, "idle with ready tasks");
+    return true;
+}

@@ -1,0 +1,186 @@
+/* Tasks that change nodes.
+ *
+ *     giver   LReadyQ/SReadyQ ─▶ MOVING ─ ACK ─▶ forgotten
+ *                                  └ no ACK in time ─▶ ARRIVING (HOLD for itself) ─ granted ─▶
+ * SReadyQ └ refused: the taker has it ─▶ forgotten taker   TASKS or PUSH ─▶ ARRIVING (HOLD) ─
+ * granted ─▶ ready, ACK to the giver └ refused ─▶ forgotten
+ *
+ * Both HOLDs name the epoch at which the task left, so the store grants one of them: lost, late and
+ * doubled messages cost time and never a task. Nothing runs at the taker before the store has
+ * answered. */
+#include "sched/state.h"
+
+#define ADOPT_LIMIT                                                                                \
+    1024 /* a dead node's tasks in one answer: survivors take turns and share them */
+
+static struct meta_item item_of(const struct slot *slot)
+{
+    return (struct meta_item){.task = slot->task,
+                              .epoch = slot->epoch,
+                              .holder = NONE,
+                              .max_node = slot->max_node,
+                              .attempts = slot->attempts,
+                              .all_size = slot->all_size,
+                              .max_size = slot->max_size};
+}
+
+void move_hold(struct sched *s, uint32_t slot)
+{
+    place_enter(s, slot, SCHED_ARRIVING);
+    op_for_slot(s, META_HOLD, slot)->life = s->life;
+}
+
+void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uint32_t to,
+               uint32_t round)
+{
+    struct slot *task = slot_at(s, slot);
+    task->bucket = to;
+    task->since = s->now + s->config.reply_timeout;
+    place_enter(s, slot, SCHED_MOVING);
+    struct meta_item item = item_of(task);
+    send_item(s, kind, to, round, &item);
+    if (!s->moving_set) {
+        s->moving_set = true;
+        timer_add(s, s->config.reply_timeout, TIMER_MOVING, 0);
+    }
+}
+
+void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, bool pushed)
+{
+    uint32_t slot = slots_find(&s->tasks, item->task);
+    if (slot == NONE) {
+        slot = slots_add(&s->tasks, item->task);
+    } else {
+        /* It may come back before the ACK for sending it off did. Anything else we have is as new,
+         * or a message twice. */
+        struct slot *old = slot_at(s, slot);
+        if (item->epoch <= old->epoch ||
+            (old->place != SCHED_MOVING && old->place != SCHED_ARRIVING))
+            return;
+        place_leave(s, slot);
+    }
+    struct slot *task = slot_at(s, slot);
+    item_to_slot(task, item);
+    task->epoch = item->epoch;
+    task->attempts = item->attempts;
+    task->bucket = from;
+    task->flags = (uint8_t)(SLOT_TAKEN | (pushed ? SLOT_PUSHED : 0));
+    move_hold(s, slot);
+}
+
+void move_acknowledged(struct sched *s, const struct meta_item *item)
+{
+    uint32_t slot = slots_find(&s->tasks, item->task);
+    if (slot != NONE && slot_at(s, slot)->place == SCHED_MOVING &&
+        slot_at(s, slot)->epoch == item->epoch)
+        task_forget(s, slot);
+}
+
+void move_timer(struct sched *s)
+{
+    s->moving_set = false;
+    while (s->moving.length && slot_at(s, s->moving.head)->since <= s->now) {
+        uint32_t slot = s->moving.head;
+        place_leave(s, slot);
+        slot_at(s, slot)->flags = SLOT_RETURNED;
+        move_hold(s, slot);
+    }
+    if (s->moving.length) {
+        s->moving_set = true;
+        timer_add(s, slot_at(s, s->moving.head)->since - s->now, TIMER_MOVING, 0);
+    }
+}
+
+void move_held(struct sched *s, const struct meta_answer *answer)
+{
+    uint32_t slot = answer_slot(s, answer, SCHED_ARRIVING);
+    if (slot == NONE)
+        return;
+    struct slot *task = slot_at(s, slot);
+    if (answer->outcome != META_OK) {
+        if (answer->outcome == META_UNKNOWN)
+            note_add(s, SCHED_NOTE_UNKNOWN, task->task);
+        task_forget(s, slot);
+        return;
+    }
+    if (task->flags & SLOT_TAKEN) {
+        struct meta_item ack = {.task = task->task, .epoch = task->epoch, .max_node = NONE};
+        send_item(s, SCHED_ACK, task->bucket, 0, &ack);
+    }
+    task->epoch = answer->item.epoch;
+    bool ready = answer->item.waiting == 0 || (task->flags & SLOT_EARLY);
+    if (answer->item.waiting == 0)
+        item_to_slot(task,
+                     &answer->item); /* the truth; an EARLY word may be newer than the answer */
+    if (task->attempts < answer->item.attempts)
+        task->attempts = answer->item.attempts;
+    place_leave(s, slot);
+    uint8_t flags = task->flags;
+    task->flags = 0;
+    if (!ready)
+        place_enter(s, slot, SCHED_WAITQ);
+    else if (flags & SLOT_PUSHED)
+        place_enter(s, slot, SCHED_LREADYQ);
+    else if (flags & SLOT_RETURNED)
+        place_enter(s, slot, SCHED_SREADYQ);
+    else if (flags & SLOT_TAKEN)
+        place_enter(s, slot, SCHED_SREADYQ); /* stolen; the giver's Algorithm 1 said so */
+    else
+        task_ready(s, slot);
+}
+
+void move_adopt(struct sched *s, uint32_t node, uint32_t from)
+{
+    struct meta_op *op = op_add(s, META_ADOPT, from);
+    op->other = node;
+    op->limit = ADOPT_LIMIT;
+    op->epoch = s->life;
+}
+
+void move_adopt_all(struct sched *s)
+{
+    s->adopt_set = false;
+    move_adopt(s, s->config.node, 0);
+    for (size_t i = 0; i < s->down.n; i++)
+        move_adopt(s, s->down.at[i], 0);
+}
+
+void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items)
+{
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct meta_item *item = &items[answer->first + i];
+        uint32_t slot = slots_find(&s->tasks, item->task);
+        if (slot == NONE) {
+            slot = slots_add(&s->tasks, item->task);
+        } else {
+            struct slot *old = slot_at(s, slot);
+            if (old->epoch >= item->epoch)
+                continue;
+            if (old->place == SCHED_RUNNING) {
+                old->epoch = item->epoch; /* ours before we were taken for dead: let it count */
+                continue;
+            }
+            place_leave(s, slot);
+        }
+        /* The answer may be so late that the task has come here by another way and is done: the
+         * store knows. */
+        struct slot *task = slot_at(s, slot);
+        item_to_slot(task, item);
+        task->epoch = item->epoch - 1;
+        task->attempts = item->attempts;
+        task->flags = 0;
+        move_hold(s, slot);
+    }
+    if (answer->count)
+        steal_wake(s);
+    if (answer->outcome != META_OK) {
+        /* Refused, because others think us dead and we have not joined again; or perhaps done, and
+         * the answer lost. */
+        if (!s->adopt_set) {
+            s->adopt_set = true;
+            timer_add(s, s->config.reply_timeout, TIMER_ADOPT, 0);
+        }
+    } else if (answer->item.task != NONE) {
+        move_adopt(s, answer->item.holder, answer->item.task);
+    }
+}

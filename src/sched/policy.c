@@ -1,0 +1,108 @@
+/* Estimated lengths, the order of the ready queues, FLDS's monitor and the switching of
+ * section 4.4. */
+#include "sched/state.h"
+#include <math.h>
+
+#define WINDOW                                                                                     \
+    10.0 /* seconds over which the throughput is measured before the past counts half              \
+          */
+#define ENOUGH_TASKS                                                                               \
+    16 /* completed in the window before the policy is switched on their evidence */
+
+double policy_length(const struct sched *s, uint32_t task)
+{
+    const struct predictor *p = s->config.predictor;
+    struct prediction guess;
+    if (p && p->predict(p->context, task, s->config.node, &guess) && guess.seconds >= 0)
+        return guess.seconds;
+    return s->length_count > 0 ? s->length_sum / s->length_count : s->config.default_length;
+}
+
+double policy_key(const struct sched *s, const struct slot *slot)
+{
+    return s->config.priority ? s->config.priority[slot->task] : slot->all_size;
+}
+
+/* Move the last `n` tasks of the LReadyQ, those with the least data or the least urgent, to the
+ * SReadyQ. */
+static void relax(struct sched *s, uint32_t n)
+{
+    struct slot *slots = s->tasks.slots.at;
+    s->scratch.n = 0;
+    while (s->local.length > n)
+        array_push(&s->scratch, readyq_pop(&s->local, slots));
+    while (s->local.length) {
+        uint32_t slot = readyq_pop(&s->local, slots);
+        s->count[SCHED_LREADYQ]--;
+        place_enter(s, slot, SCHED_SREADYQ);
+        s->counts.relaxed++;
+    }
+    for (size_t i = 0; i < s->scratch.n; i++)
+        readyq_push(&s->local, slots, s->scratch.at[i], policy_key(s, &slots[s->scratch.at[i]]));
+}
+
+void policy_set(struct sched *s, enum sched_policy policy)
+{
+    if (policy == s->policy || (unsigned)policy >= SCHED_POLICIES)
+        return;
+    s->policy = policy;
+    note_add(s, SCHED_NOTE_POLICY, (uint32_t)policy);
+    if (policy == SCHED_MLB)
+        relax(s, s->local.length);
+}
+
+void policy_arm(struct sched *s)
+{
+    if (s->monitor_set || s->config.nodes < 2 || !s->tasks.used ||
+        (s->policy != SCHED_FLDS && !s->config.adapt_policy))
+        return;
+    if (s->window_start < 0) {
+        s->window_start = s->now;
+        s->window_done = s->window_busy = s->window_fetched = 0;
+    }
+    s->monitor_set = true;
+    timer_add(s, s->config.monitor_every, TIMER_MONITOR, 0);
+}
+
+/* "If too much data is transferred, the technique would switch to the MDL policy; on the other hand
+ * ... to the MLB policy if few data is transmitted." The way back to FLDS needs twice the evidence,
+ * or MDL, which moves nothing, would flap. */
+static void switch_policy(struct sched *s)
+{
+    if (s->window_done < ENOUGH_TASKS || s->window_busy <= 0)
+        return;
+    double moved = s->window_fetched / s->config.bandwidth / s->window_busy;
+    if (s->policy == SCHED_FLDS && moved > s->config.much)
+        policy_set(s, SCHED_MDL);
+    else if (s->policy == SCHED_FLDS && moved < s->config.little)
+        policy_set(s, SCHED_MLB);
+    else if ((s->policy == SCHED_MDL && moved < s->config.much / 2) ||
+             (s->policy == SCHED_MLB && moved > s->config.little * 2))
+        policy_set(s, SCHED_FLDS);
+}
+
+void policy_monitor(struct sched *s)
+{
+    s->monitor_set = false;
+    if (!s->tasks.used) {
+        s->window_start = -1; /* idle time is no evidence of slowness */
+        return;
+    }
+    if (s->config.adapt_policy)
+        switch_policy(s);
+    double seconds = s->now - s->window_start;
+    if (s->policy == SCHED_FLDS) {
+        uint32_t n = decide_relax(s->local.length, s->window_done, seconds, s->tt);
+        if (n) {
+            relax(s, n);
+            if (s->config.adapt_tt)
+                s->tt *= 2;
+        }
+    }
+    if (seconds > WINDOW) {
+        s->window_start = s->now - seconds / 2;
+        s->window_done /= 2;
+        s->window_busy /= 2;
+        s->window_fetched /= 2;
+    }
+}

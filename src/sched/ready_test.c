@@ -1,0 +1,81 @@
+/* The ready queue and the table of slots against naive ones. */
+#include "base/rng.h"
+#include "sched/ready.h"
+#include "sched/slots.h"
+#include "tap.h"
+
+#define N 200
+
+static void test_ready(uint32_t keys, uint64_t seed)
+{
+    struct slot slots[N] = {0};
+    double key[N];
+    uint64_t order[N], clock = 0;
+    bool in[N] = {false};
+    struct ready_queue q;
+    readyq_init(&q);
+    struct rng r;
+    rng_seed(&r, seed);
+    uint32_t wrong = 0;
+    for (int step = 0; step < 20000; step++) {
+        uint32_t i = (uint32_t)rng_below(&r, N), what = (uint32_t)rng_below(&r, 5);
+        if (what < 2 && !in[i]) {
+            key[i] = (double)rng_below(&r, keys);
+            order[i] = clock++;
+            in[i] = true;
+            readyq_push(&q, slots, i, key[i]);
+        } else if (what == 2 && in[i]) {
+            readyq_remove(&q, slots, i);
+            in[i] = false;
+        } else if (what > 2) {
+            uint32_t best = NONE;
+            for (uint32_t k = 0; k < N; k++)
+                if (in[k] && (best == NONE || key[k] > key[best] ||
+                              (key[k] == key[best] && order[k] < order[best])))
+                    best = k;
+            wrong += readyq_peek(&q) != best;
+            uint32_t got = readyq_pop(&q, slots);
+            wrong += got != best;
+            if (got != NONE)
+                in[got] = false;
+        }
+        if (step % 64 == 0)
+            wrong += !readyq_check(&q, slots);
+    }
+    is_int(wrong, 0, "%u keys: always the largest, the oldest of equals", keys);
+    readyq_free(&q);
+}
+
+static void test_slots(uint32_t stride)
+{
+    struct slots s;
+    slots_init(&s);
+    struct rng r;
+    rng_seed(&r, stride);
+    uint32_t where[3000], wrong = 0;
+    memset(where, 0xff, sizeof where);
+    for (int step = 0; step < 60000; step++) {
+        uint32_t i = (uint32_t)rng_below(&r, step < 40000 ? 3000 : 300), task = i * stride;
+        wrong += slots_find(&s, task) != where[i];
+        if (where[i] == NONE) {
+            where[i] = slots_add(&s, task);
+        } else {
+            slots_drop(&s, where[i]);
+            where[i] = NONE;
+        }
+    }
+    is_int(wrong, 0, "tasks %u apart are found, and only those", stride);
+    slots_free(&s);
+}
+
+int main(void)
+{
+    test_ready(1, 1);
+    test_ready(3, 2);
+    test_ready(1000, 3);
+    test_slots(1);
+    test_slots(8);
+    test_slots(1024);
+    test_slots(1000003);
+    return tap_done();
+}

@@ -1,0 +1,394 @@
+#include "sched/state.h"
+#include <math.h>
+
+static void or_default(double *field, double value)
+{
+    if (!(*field > 0))
+        *field = value;
+}
+
+struct sched *sched_new(const struct sched_config *config)
+{
+    struct sched *s = mem_new_zero(struct sched, 1);
+    struct sched_config *c = &s->config;
+    *c = *config;
+    c->nodes = c->nodes ? c->nodes : 1;
+    c->cores = c->cores ? c->cores : 1;
+    c->steal_most = c->steal_most ? c->steal_most : 65536;
+    c->wait_batch = c->wait_batch ? c->wait_batch : 1024;
+    or_default(&c->memory, INFINITY);
+    or_default(&c->t, 0.5);
+    or_default(&c->tt, 10);
+    or_default(&c->bandwidth, 1e9);
+    or_default(&c->default_length, 1);
+    or_default(&c->much, 0.5);
+    or_default(&c->little, 0.01);
+    or_default(&c->steal_first, 0.001);
+    or_default(&c->steal_bound, 50);
+    or_default(&c->tt_small, 1);
+    or_default(&c->reply_timeout, 1);
+    or_default(&c->monitor_every, 1);
+    if (!(c->wait_poll < 0) && !(c->wait_poll > 0))
+        c->wait_poll = c->nodes > 1 ? 1 : -1;
+    rng_seed_stream(&s->rng, c->seed, c->node);
+    slots_init(&s->tasks);
+    readyq_init(&s->local);
+    readyq_init(&s->shared);
+    s->wait = s->moving = (struct slot_list){NONE, NONE, 0};
+    s->free_cores = c->cores;
+    s->free_memory = c->memory;
+    s->policy = (unsigned)c->policy < SCHED_POLICIES ? c->policy : SCHED_FLDS;
+    s->t = c->t;
+    s->tt = c->tt;
+    s->window_start = -1;
+    s->interval = c->steal_first;
+    return s;
+}
+
+void sched_free(struct sched *s)
+{
+    if (!s)
+        return;
+    slots_free(&s->tasks);
+    readyq_free(&s->local);
+    readyq_free(&s->shared);
+    array_free(&s->down);
+    array_free(&s->scratch);
+    free(s);
+}
+
+/* ---- places ---- */
+
+static uint32_t cores_of(const struct sched *s, uint32_t task)
+{
+    uint32_t n = s->config.task_cores ? s->config.task_cores[task] : 1;
+    return n < s->config.cores ? n : s->config.cores;
+}
+
+static double memory_of(const struct sched *s, uint32_t task)
+{
+    double n = s->config.task_memory ? s->config.task_memory[task] : 0;
+    return n < s->config.memory ? n : s->config.memory;
+}
+
+void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
+{
+    struct slot *task = slot_at(s, slot);
+    task->place = (uint8_t)place;
+    s->count[place]++;
+    if (place == SCHED_WAITQ) {
+        slot_list_add(&s->wait, s->tasks.slots.at, slot);
+    } else if (place == SCHED_MOVING) {
+        slot_list_add(&s->moving, s->tasks.slots.at, slot);
+    } else if (place == SCHED_LREADYQ) {
+        readyq_push(&s->local, s->tasks.slots.at, slot, policy_key(s, task));
+    } else if (place == SCHED_SREADYQ) {
+        readyq_push(&s->shared, s->tasks.slots.at, slot, policy_key(s, task));
+    } else if (place == SCHED_RUNNING) {
+        s->free_cores -= cores_of(s, task->task);
+        if (s->config.task_memory)
+            s->free_memory -= memory_of(s, task->task);
+    }
+}
+
+void place_leave(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    enum sched_place place = task->place;
+    s->count[place]--;
+    task->place = SCHED_NOWHERE;
+    if (place == SCHED_WAITQ) {
+        slot_list_remove(&s->wait, s->tasks.slots.at, slot);
+    } else if (place == SCHED_MOVING) {
+        slot_list_remove(&s->moving, s->tasks.slots.at, slot);
+    } else if (place == SCHED_LREADYQ) {
+        readyq_remove(&s->local, s->tasks.slots.at, slot);
+    } else if (place == SCHED_SREADYQ) {
+        readyq_remove(&s->shared, s->tasks.slots.at, slot);
+    } else if (place == SCHED_RUNNING) {
+        s->free_cores += cores_of(s, task->task);
+        if (s->config.task_memory)
+            s->free_memory = s->count[SCHED_RUNNING] ? s->free_memory + memory_of(s, task->task)
+                                                     : s->config.memory; /* no drift */
+    }
+}
+
+void task_forget(struct sched *s, uint32_t slot)
+{
+    place_leave(s, slot);
+    slots_drop(&s->tasks, slot);
+}
+
+void item_to_slot(struct slot *slot, const struct meta_item *item)
+{
+    slot->all_size = item->all_size;
+    slot->max_size = item->max_size;
+    slot->max_node = item->max_node;
+}
+
+uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sched_place place)
+{
+    if (answer->slot >= s->tasks.slots.n)
+        return NONE;
+    const struct slot *slot = slot_at(s, answer->slot);
+    return slot->task == answer->item.task && slot->place == place &&
+                   slot->epoch == answer->asked_epoch
+               ? answer->slot
+               : NONE;
+}
+
+/* ---- the life of a task ---- */
+
+void task_ready(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    enum decision where = DECIDE_SHARED;
+    if (task->all_size > 0)
+        where = decide(task->all_size, task->max_size, task->max_node, s->config.node,
+                       s->config.bandwidth, policy_length(s, task->task),
+                       decide_threshold(s->policy, s->t));
+    if (where == DECIDE_PUSH &&
+        (task->max_node >= s->config.nodes || node_is_down(s, task->max_node)))
+        where = DECIDE_SHARED;
+    if (where == DECIDE_PUSH) {
+        s->counts.pushed++;
+        move_give(s, slot, SCHED_PUSH, task->max_node, 0);
+    } else {
+        place_enter(s, slot, where == DECIDE_LOCAL ? SCHED_LREADYQ : SCHED_SREADYQ);
+    }
+}
+
+void task_remove_here(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    if (task->place != SCHED_RUNNING) {
+        task_forget(s, slot);
+    } else if (!(task->flags & SLOT_CANCELLED)) {
+        task->flags |= SLOT_CANCELLED;
+        array_push(&s->out->stops, (struct sched_start){task->task, slot, task->attempts});
+    }
+}
+
+/* Strictly in order, the LReadyQ first: a large task at the front waits until it fits and is never
+ * overtaken for ever. */
+static void start_tasks(struct sched *s)
+{
+    while (s->free_cores) {
+        uint32_t slot = readyq_peek(&s->local);
+        if (slot == NONE)
+            slot = readyq_peek(&s->shared);
+        if (slot == NONE)
+            return;
+        struct slot *task = slot_at(s, slot);
+        if (cores_of(s, task->task) > s->free_cores || memory_of(s, task->task) > s->free_memory)
+            return;
+        place_leave(s, slot);
+        task->since = s->now;
+        task->attempts++;
+        place_enter(s, slot, SCHED_RUNNING);
+        array_push(&s->out->starts, (struct sched_start){task->task, slot, task->attempts});
+        if (s->config.record_starts)
+            op_for_slot(s, META_START, slot)->attempt =
+                (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+    }
+}
+
+static void attempt_failed(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    uint32_t retries =
+        s->config.task_retries ? s->config.task_retries[task->task] : s->config.retries;
+    s->counts.failed_attempts++;
+    if (task->attempts > retries) {
+        place_enter(s, slot, SCHED_COMPLETEQ);
+        op_for_slot(s, META_REMOVE, slot)->status = META_FAILED;
+        return;
+    }
+    op_for_slot(s, META_RETRY, slot)->attempt =
+        (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+    if (s->config.retry_first > 0) {
+        uint32_t doublings = task->attempts - 1 < 16 ? task->attempts - 1 : 16;
+        place_enter(s, slot, SCHED_BACKOFF);
+        timer_add(s, s->config.retry_first * (double)(1u << doublings), TIMER_RETRY, task->task);
+    } else {
+        place_enter(s, slot, SCHED_SREADYQ);
+    }
+}
+
+static void task_ended(struct sched *s, const struct sched_ended *e)
+{
+    if (e->slot >= s->tasks.slots.n)
+        return;
+    struct slot *task = slot_at(s, e->slot);
+    if (task->task != e->task || task->place != SCHED_RUNNING)
+        return;
+    place_leave(s, e->slot);
+    if (task->flags & SLOT_CANCELLED) {
+        slots_drop(&s->tasks, e->slot);
+        return;
+    }
+    double length = e->finish > e->start ? e->finish - e->start : 0;
+    s->counts.busy += length;
+    s->counts.fetched += e->fetched;
+    s->window_busy += length;
+    s->window_fetched += e->fetched;
+    if (e->failed) {
+        attempt_failed(s, e->slot);
+        return;
+    }
+    s->length_sum += length;
+    s->length_count++;
+    s->window_done++;
+    place_enter(s, e->slot, SCHED_COMPLETEQ);
+    struct meta_op *op = op_for_slot(s, META_COMPLETE, e->slot);
+    op->attempt = (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+    op->start = e->start;
+    op->time = e->finish;
+    op->bytes = e->bytes;
+}
+
+static void submitted(struct sched *s, const uint32_t *tasks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slots_find(&s->tasks, tasks[i]) != NONE)
+            continue;
+        uint32_t slot = slots_add(&s->tasks, tasks[i]);
+        move_hold(s, slot); /* epoch 0: what the client PUT for us, or for nobody */
+    }
+}
+
+/* ---- events ---- */
+
+static void message(struct sched *s, const struct sched_message *m, const struct meta_item *items)
+{
+    if (m->from >= s->config.nodes || m->to != s->config.node || m->from == m->to)
+        return;
+    switch (m->kind) {
+    case SCHED_PUSH:
+        for (uint32_t i = 0; i < m->count; i++)
+            move_accept(s, m->from, &items[i], true);
+        break;
+    case SCHED_ACK:
+        for (uint32_t i = 0; i < m->count; i++)
+            move_acknowledged(s, &items[i]);
+        break;
+    case SCHED_READY:
+        for (uint32_t i = 0; i < m->count; i++)
+            answers_ready(s, &items[i]);
+        break;
+    case SCHED_DROP:
+        for (uint32_t i = 0; i < m->count; i++) {
+            uint32_t slot = slots_find(&s->tasks, items[i].task);
+            if (slot != NONE)
+                task_remove_here(s, slot);
+        }
+        break;
+    default:
+        steal_message(s, m, items);
+        break;
+    }
+}
+
+static void timer(struct sched *s, uint32_t kind, uint32_t mark)
+{
+    switch (kind) {
+    case TIMER_STEAL:
+    case TIMER_REPLY:
+        steal_timer(s, (enum timer_kind)kind, mark);
+        break;
+    case TIMER_MONITOR:
+        policy_monitor(s);
+        break;
+    case TIMER_WAIT:
+        answers_poll_waiting(s);
+        break;
+    case TIMER_MOVING:
+        move_timer(s);
+        break;
+    case TIMER_ADOPT:
+        move_adopt_all(s);
+        break;
+    case TIMER_RETRY: {
+        uint32_t slot = slots_find(&s->tasks, mark);
+        if (slot != NONE && slot_at(s, slot)->place == SCHED_BACKOFF) {
+            place_leave(s, slot);
+            place_enter(s, slot, SCHED_SREADYQ);
+        }
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void node_changed(struct sched *s, uint32_t node, bool down)
+{
+    if (node == s->config.node || node >= s->config.nodes)
+        return;
+    size_t i = 0;
+    while (i < s->down.n && s->down.at[i] != node)
+        i++;
+    if (down) {
+        if (i == s->down.n)
+            array_push(&s->down, node);
+        move_adopt(s, node, 0);
+    } else if (i < s->down.n) {
+        s->down.at[i] = array_pop(&s->down);
+    }
+}
+
+void sched_handle(struct sched *s, const struct sched_event *e, struct sched_actions *out)
+{
+    s->out = out;
+    if (e->now > s->now)
+        s->now = e->now;
+    switch (e->kind) {
+    case SCHED_EVENT_START:
+        s->life = e->life;
+        op_add(s, META_JOIN, NONE)->life = s->life;
+        move_adopt_all(s);
+        break;
+    case SCHED_EVENT_SUBMIT:
+        submitted(s, e->submit.tasks, e->submit.n);
+        break;
+    case SCHED_EVENT_MESSAGE:
+        message(s, e->message.head, e->message.items);
+        break;
+    case SCHED_EVENT_TIMER:
+        timer(s, e->timer.kind, e->timer.mark);
+        break;
+    case SCHED_EVENT_ENDED:
+        for (size_t i = 0; i < e->ended.n; i++)
+            task_ended(s, &e->ended.at[i]);
+        break;
+    case SCHED_EVENT_STORE:
+        answers_handle(s, &e->store);
+        break;
+    case SCHED_EVENT_NODE_DOWN:
+        node_changed(s, e->node, true);
+        break;
+    case SCHED_EVENT_NODE_UP:
+        node_changed(s, e->node, false);
+        break;
+    case SCHED_EVENT_REMOVE:
+        op_add(s, META_REMOVE, e->task)->status = META_REMOVED;
+        break;
+    case SCHED_EVENT_POLICY:
+        if (e->policy.t >= 0)
+            s->t = e->policy.t;
+        if (e->policy.tt >= 0)
+            s->tt = e->policy.tt;
+        policy_set(s, e->policy.policy);
+        break;
+    }
+    start_tasks(s);
+    if (s->local.length || s->shared.length || s->count[SCHED_ARRIVING])
+        steal_wake(s);
+    steal_maybe(s);
+    policy_arm(s);
+    if (!s->wait_set && s->wait.length && s->config.wait_poll > 0) {
+        s->wait_set = true;
+        timer_add(s, s->config.wait_poll, TIMER_WAIT, 0);
+    }
+    s->out = NULL;
+}

@@ -1,0 +1,212 @@
+/* The scheduler of one node as a state machine (docs/scheduler.md draws it): events in, actions
+ * out. It reads no clock, no socket and no random device; events carry the time, the seed is in the
+ * configuration. The same events give the same actions to the bit, so `sim` can drive 100,000 of
+ * them and `run` one, and what is simulated is what runs.
+ *
+ *     struct sched *s = sched_new(&config);
+ *     sched_handle(s, &event, &out);       actions are appended to `out`
+ *     ... start the tasks, send the messages, do the store operations, set the timers in `out` ...
+ *     sched_actions_clear(&out);
+ *
+ * Messages and timers may come late, twice, out of order or (messages) never. Store answers come
+ * once each, in any order. Memory grows only when more tasks are held at once than ever before. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "model/metadata.h"
+#include "model/predictor.h"
+#include "sched/decide.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A zeroed field takes the default in brackets. Arrays belong to the caller, are indexed by task
+ * and may be NULL. */
+struct sched_config {
+    uint32_t node, nodes; /* this node of how many [1] */
+    uint64_t seed;
+
+    uint32_t cores;             /* executing threads [1] */
+    double memory;              /* bytes [no limit] */
+    const uint32_t *task_cores; /* [1 each]; more than the node has counts as all of them */
+    const double *task_memory;  /* [0 each]; likewise */
+    const double *priority; /* larger starts first [the size of the input data, as in the paper] */
+    const uint32_t *task_retries; /* [retries] */
+    uint32_t retries;             /* attempts after the first [0] */
+    double retry_first; /* seconds before the second attempt, doubled each time [at once] */
+
+    enum sched_policy policy; /* [FLDS] */
+    double t;              /* Algorithm 1: transfer time / task length that is still shared [0.5] */
+    double tt;             /* FLDS: most seconds of work in the LReadyQ [10] */
+    double bandwidth;      /* bytes a second [1e9] */
+    double default_length; /* seconds, until a task has completed or is predicted [1] */
+    const struct predictor *predictor; /* task lengths; without it the average of completed tasks */
+    bool adapt_tt;                     /* tt doubles after a move, halves after a failed steal */
+    bool adapt_policy;   /* MDL when much is transferred, MLB when little, FLDS between */
+    double much, little; /* transfer time / execution time [0.5, 0.01] */
+
+    double steal_first, steal_bound; /* polling interval: first and last, seconds [0.001, 50] */
+    double tt_small;      /* stealing goes on past the bound while tt is at most this [1] */
+    double reply_timeout; /* seconds for an answer to a query, a steal or a task sent [1] */
+    uint32_t steal_most;  /* tasks in one message [65536] */
+    double monitor_every; /* seconds between looks at the LReadyQ [1] */
+    double wait_poll; /* seconds between looks of P1 at the WaitQ; negative: never [1, never with 1
+                         node] */
+    uint32_t wait_batch; /* tasks looked at each time [1024] */
+    bool record_starts;  /* write a START operation for every task */
+};
+
+/* ---- messages between schedulers ---- */
+
+enum sched_message_kind {
+    SCHED_LOAD_QUERY,
+    SCHED_LOAD_REPLY,
+    SCHED_STEAL,
+    SCHED_TASKS, /* answer to STEAL: the tasks, perhaps none */
+    SCHED_PUSH,  /* tasks whose data stand at the receiver */
+    SCHED_ACK,   /* the receiver holds these tasks now */
+    SCHED_READY, /* tasks whose last parent completed elsewhere */
+    SCHED_DROP,  /* tasks that were removed */
+    SCHED_MESSAGE_KINDS
+};
+
+struct sched_message {
+    uint8_t kind;
+    uint32_t from, to;
+    uint32_t round;        /* of stealing; a reply carries the query's */
+    uint32_t load;         /* LOAD_REPLY: length of the SReadyQ */
+    uint32_t first, count; /* its tasks in `items` of the actions (or of the event) */
+};
+
+/* ---- events ---- */
+
+enum sched_event_kind {
+    SCHED_EVENT_START,  /* first event of a node that may have lived before, or that others thought
+                           dead: begin a new  life, larger than the one before, and take back what it
+                           held */
+    SCHED_EVENT_SUBMIT, /* tasks that were PUT into the store for this node */
+    SCHED_EVENT_MESSAGE,
+    SCHED_EVENT_TIMER,
+    SCHED_EVENT_ENDED,
+    SCHED_EVENT_STORE,
+    SCHED_EVENT_NODE_DOWN,
+    SCHED_EVENT_NODE_UP,
+    SCHED_EVENT_REMOVE, /* a task and its subtree, wherever they are */
+    SCHED_EVENT_POLICY, /* change policy, t, tt while running */
+};
+
+/* One look at a task that ended. `slot` is that of its start action. */
+struct sched_ended {
+    uint32_t task, slot;
+    bool failed;
+    double start, finish;
+    double bytes;   /* of its outputs */
+    double fetched; /* bytes that had to come from other nodes */
+};
+
+struct sched_event {
+    enum sched_event_kind kind;
+    double now; /* seconds; going back is taken as standing still */
+    union {
+        struct {
+            const uint32_t *tasks;
+            size_t n;
+        } submit;
+        struct {
+            const struct sched_message *head;
+            const struct meta_item *items; /* head->count of them; `first` is not looked at */
+        } message;
+        struct {
+            uint32_t kind, mark;
+        } timer;
+        struct {
+            const struct sched_ended *at;
+            size_t n;
+        } ended;
+        struct meta_answers store;
+        uint32_t life; /* START */
+        uint32_t node; /* NODE_DOWN, NODE_UP */
+        uint32_t task; /* REMOVE */
+        struct {
+            enum sched_policy policy;
+            double t, tt; /* negative: as it is */
+        } policy;
+    };
+};
+
+/* ---- actions ---- */
+
+struct sched_start {
+    uint32_t task, slot, attempt; /* attempt 1 is the first */
+};
+
+struct sched_timer {
+    double when;
+    uint32_t kind, mark; /* to be given back in the event */
+};
+
+enum sched_note_kind {
+    SCHED_NOTE_DONE,    /* committed in the store */
+    SCHED_NOTE_FAILED,  /* out of attempts */
+    SCHED_NOTE_REMOVED, /* by request, or below a failed or removed task */
+    SCHED_NOTE_KEPT,    /* a removal came too late: it is done */
+    SCHED_NOTE_LOST,    /* ran here, but another node was faster or took it over: not committed */
+    SCHED_NOTE_POLICY,  /* `task` is the new policy */
+    SCHED_NOTE_UNKNOWN, /* submitted here, but the store does not know it */
+};
+
+struct sched_note {
+    uint32_t kind, task;
+};
+
+struct sched_actions {
+    ARRAY(struct sched_message) sends;
+    ARRAY(struct meta_item) items; /* of the messages */
+    ARRAY(struct sched_start) starts;
+    ARRAY(struct sched_start) stops; /* end this attempt; its ENDED event is still due */
+    ARRAY(struct meta_op) ops;       /* one batch for the store */
+    ARRAY(struct sched_timer) timers;
+    ARRAY(struct sched_note) notes;
+};
+
+void sched_actions_clear(struct sched_actions *a);
+void sched_actions_free(struct sched_actions *a);
+
+/* ---- the machine ---- */
+
+struct sched;
+
+struct sched *sched_new(const struct sched_config *config);
+void sched_free(struct sched *s);
+void sched_handle(struct sched *s, const struct sched_event *event, struct sched_actions *out);
+
+enum sched_place {
+    SCHED_NOWHERE,
+    SCHED_ARRIVING, /* here, but the store has not yet said that it is ours */
+    SCHED_WAITQ,
+    SCHED_LREADYQ,
+    SCHED_SREADYQ,
+    SCHED_RUNNING,
+    SCHED_COMPLETEQ, /* ran; the store has not yet said that this counts */
+    SCHED_MOVING,    /* sent to another node that has not yet said that it holds it */
+    SCHED_BACKOFF,   /* failed; will be tried again */
+    SCHED_PLACES
+};
+
+struct sched_counts {
+    uint32_t at[SCHED_PLACES]; /* lengths of the queues */
+    uint64_t done, failed_attempts, lost;
+    uint64_t pushed, stolen, given; /* tasks: pushed away, got by stealing, given to thieves */
+    uint64_t steals, failed_steals; /* rounds */
+    uint64_t relaxed;               /* moved from LReadyQ to SReadyQ */
+    double busy, fetched;           /* seconds of execution, bytes from other nodes */
+    double tt, interval;            /* present values */
+    enum sched_policy policy;
+    bool dormant; /* does not steal any more until something happens */
+};
+
+void sched_look(const struct sched *s, struct sched_counts *out);
+/* Where this node keeps the task, and with which epoch (may be NULL). */
+enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
+size_t sched_bytes(const struct sched *s);
+/* Count and compare everything that is kept twice. O(tasks held); for tests. */
+bool sched_check(const struct sched *s, struct error *err);

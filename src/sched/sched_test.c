@@ -1,0 +1,672 @@
+/* One scheduler, event by event. */
+#include "sched/state.h"
+#include "tap.h"
+
+/* A scheduler with a store that grants everything. `size` bytes of input stand at `where` for every
+ * task, until changed. */
+struct bed {
+    struct sched *s;
+    struct sched_actions out;
+    double now, size;
+    uint32_t where, waiting;
+    ARRAY(struct meta_op) ops; /* all that were sent */
+};
+
+static struct bed bed_new(struct sched_config config)
+{
+    return (struct bed){.s = sched_new(&config), .where = NONE};
+}
+
+static void bed_free(struct bed *b)
+{
+    sched_free(b->s);
+    sched_actions_free(&b->out);
+    array_free(&b->ops);
+}
+
+/* Handle one event; the actions of the one before are gone. */
+static void event(struct bed *b, struct sched_event e)
+{
+    sched_actions_clear(&b->out);
+    e.now = b->now;
+    sched_handle(b->s, &e, &b->out);
+    struct error err = {0};
+    if (!sched_check(b->s, &err))
+        ok(false, "%s", err.text);
+}
+
+/* Answer the HOLDs and COMPLETEs among the last actions, as one event. */
+static void answer(struct bed *b)
+{
+    ARRAY(struct meta_answer) answers = {0};
+    for (size_t i = 0; i < b->out.ops.n; i++) {
+        struct meta_op *op = &b->out.ops.at[i];
+        array_push(&b->ops, *op);
+        struct meta_answer a = {
+            .kind = op->kind, .slot = op->slot, .asked_epoch = op->epoch, .status = op->status};
+        a.item = (struct meta_item){.task = op->task,
+                                    .epoch = op->epoch + 1,
+                                    .holder = op->node,
+                                    .waiting = b->waiting,
+                                    .all_size = b->size,
+                                    .max_size = b->size,
+                                    .max_node = b->where};
+        array_push(&answers, a);
+    }
+    if (answers.n)
+        event(b, (struct sched_event){.kind = SCHED_EVENT_STORE,
+                                      .store = {.at = answers.at, .n = answers.n}});
+    array_free(&answers);
+}
+
+static void submit(struct bed *b, uint32_t first, uint32_t n)
+{
+    uint32_t *tasks = mem_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        tasks[i] = first + i;
+    event(b, (struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {tasks, n}});
+    free(tasks);
+    answer(b);
+}
+
+static void end_task(struct bed *b, struct sched_start start, double seconds, bool failed,
+                     double fetched)
+{
+    struct sched_ended e = {.task = start.task,
+                            .slot = start.slot,
+                            .failed = failed,
+                            .start = b->now - seconds,
+                            .finish = b->now,
+                            .fetched = fetched};
+    event(b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&e, 1}});
+}
+
+static void timer(struct bed *b, struct sched_timer t)
+{
+    b->now = t.when > b->now ? t.when : b->now;
+    event(b, (struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}});
+}
+
+static void message(struct bed *b, struct sched_message m, const struct meta_item *items)
+{
+    event(b, (struct sched_event){.kind = SCHED_EVENT_MESSAGE, .message = {&m, items}});
+}
+
+static struct sched_counts look(const struct bed *b)
+{
+    struct sched_counts c;
+    sched_look(b->s, &c);
+    return c;
+}
+
+/* ---- decisions ---- */
+
+static void test_decide(void)
+{
+    /* 1 GB/s, 1 s, t 0.5: half a gigabyte is the limit */
+    is_int(decide(5e8, 5e8, 3, 0, 1e9, 1, 0.5), DECIDE_SHARED, "at the threshold: shared");
+    is_int(decide(6e8, 5e8, 3, 0, 1e9, 1, 0.5), DECIDE_SHARED,
+           "much in all, the largest at the threshold: shared");
+    is_int(decide(6e8, 5.1e8, 3, 3, 1e9, 1, 0.5), DECIDE_LOCAL, "large and here: local");
+    is_int(decide(6e8, 5.1e8, 3, 0, 1e9, 1, 0.5), DECIDE_PUSH, "large and elsewhere: pushed");
+    is_int(decide(6e8, 6e8, NONE, 0, 1e9, 1, 0.5), DECIDE_SHARED,
+           "large, nobody knows where: shared");
+    is_int(decide(1e300, 1e300, 3, 0, 1e9, 1, decide_threshold(SCHED_MLB, 0.5)), DECIDE_SHARED,
+           "MLB shares everything");
+    is_int(decide(1, 1, 0, 0, 1e9, 1e6, decide_threshold(SCHED_MDL, 0.5)), DECIDE_LOCAL,
+           "MDL keeps a single byte");
+    is_int(decide(0, 0, 0, 0, 1e9, 1, decide_threshold(SCHED_MDL, 0.5)), DECIDE_SHARED,
+           "but shares what needs no data");
+    is_int(decide(1, 1, 0, 0, 0, 0, 0.5), DECIDE_LOCAL, "no bandwidth, no length: no division");
+    is_dbl(decide_threshold(SCHED_RLDS, 0.25), 0.25, 0, "RLDS takes the t it is given");
+    double sizes[] = {1e9, 3e9, 3e9};
+    uint32_t nodes[] = {5, 6, 7};
+    is_int(decide_vectors(sizes, nodes, 3, 6, 1e9, 1, 0.5), DECIDE_LOCAL,
+           "the first of the largest parents decides");
+    is_int(decide_vectors(sizes, nodes, 3, 7, 1e9, 1, 0.5), DECIDE_PUSH, "not the second");
+    is_int(decide_vectors(NULL, NULL, 0, 7, 1e9, 1, 0), DECIDE_SHARED, "no parents");
+    is_int(sched_policy_find("FLDS"), SCHED_FLDS, "a policy by name");
+    is_int(sched_policy_find("best"), SCHED_POLICIES, "no such policy");
+    is_str(sched_policy_name(SCHED_MDL), "mdl", "its name");
+
+    is_int(decide_relax(5000, 1000, 10, 30), 2000,
+           "the paper's example: 5000 queued, 1000 in 10 s, tt 30 s: 2000 move");
+    is_int(decide_relax(3000, 1000, 10, 30), 0, "exactly tt: none");
+    is_int(decide_relax(3001, 1000, 10, 30), 1, "one more: one");
+    is_int(decide_relax(5000, 0, 10, 30), 0, "nothing done yet and tt not over: wait");
+    is_int(decide_relax(5000, 0, 40, 30), 5000, "nothing done in more than tt: everything");
+    is_int(decide_relax(0, 5, 1, 1), 0, "an empty queue");
+}
+
+/* The same through the state machine: 6001 tasks whose data are here, 1 core, 100 tasks a second.
+ */
+static void test_worked_example(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 2,
+                                                 .policy = SCHED_FLDS,
+                                                 .tt = 30,
+                                                 .monitor_every = 10,
+                                                 .wait_poll = -1,
+                                                 .adapt_tt = true});
+    b.size = 1e12;
+    b.where = 0;
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 1});
+    submit(&b, 0, 6001);
+    is_int(look(&b).at[SCHED_LREADYQ], 6000, "large data here: LReadyQ");
+    struct sched_start running = b.out.starts.at[0];
+    for (int i = 0; i < 1000; i++) {
+        b.now += 0.01;
+        end_task(&b, running, 0.01, false, 0);
+        running = b.out.starts.at[0];
+        answer(&b);
+    }
+    is_int(look(&b).at[SCHED_LREADYQ], 5000, "1000 done in 10 s, 5000 in the LReadyQ");
+    timer(&b, (struct sched_timer){10, TIMER_MONITOR, 0});
+    is_int(look(&b).relaxed, 2000, "2000 move to the SReadyQ");
+    is_int(look(&b).at[SCHED_SREADYQ], 2000, "and are there");
+    is_dbl(look(&b).tt, 60, 0, "tt doubles after a move");
+    bed_free(&b);
+}
+
+/* ---- order and packing ---- */
+
+static void test_order(void)
+{
+    double priority[] = {1, 5, 5, 9, 0};
+    struct bed b = bed_new((struct sched_config){.priority = priority});
+    uint32_t held = 4;
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {&held, 1}});
+    answer(&b);
+    struct sched_start running = b.out.starts.at[0];
+    is_int(running.task, 4, "the only task starts at once");
+    submit(&b, 0, 4);
+    const uint32_t expected[] = {3, 1, 2, 0};
+    for (int i = 0; i < 4; i++) {
+        end_task(&b, running, 1, false, 0);
+        running = b.out.starts.at[0];
+        is_int(running.task, expected[i], "by the plan's priority, then in order of arrival");
+    }
+    is_int(b.out.timers.n + b.out.sends.n, 0, "a node alone sends nothing and sets no timer");
+    bed_free(&b);
+
+    b = bed_new((struct sched_config){0});
+    held = 9;
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {&held, 1}});
+    answer(&b);
+    running = b.out.starts.at[0];
+    b.where = 0;
+    for (uint32_t t = 0; t < 3; t++) {
+        b.size = (double[]){10, 30, 20}[t];
+        submit(&b, t, 1);
+    }
+    b.size = 1e12;
+    submit(&b, 3, 1);
+    const uint32_t by_size[] = {3, 1, 2, 0};
+    for (int i = 0; i < 4; i++) {
+        end_task(&b, running, 1, false, 0);
+        running = b.out.starts.at[0];
+        is_int(running.task, by_size[i], "the LReadyQ first, then the most data");
+    }
+    bed_free(&b);
+}
+
+static void test_packing(void)
+{
+    uint32_t cores[] = {2, 3, 1, 99};
+    double memory[] = {6, 6, 6, 1};
+    struct bed b = bed_new((struct sched_config){
+        .cores = 4, .memory = 10, .task_cores = cores, .task_memory = memory});
+    submit(&b, 0, 4);
+    is_int(b.out.starts.n, 1, "2 cores run; 3 more do not fit, and nobody overtakes");
+    end_task(&b, b.out.starts.at[0], 1, false, 0);
+    is_int(b.out.starts.n, 1, "3 cores run; the next would fit by cores, not by memory");
+    end_task(&b, b.out.starts.at[0], 1, false, 0);
+    is_int(b.out.starts.n, 1, "1 core runs");
+    end_task(&b, b.out.starts.at[0], 1, false, 0);
+    is_int(b.out.starts.n, 1, "what wants more than the node has gets all of it");
+    bed_free(&b);
+}
+
+/* ---- between nodes ---- */
+
+static const struct sched_timer *find_timer(const struct bed *b, uint32_t kind)
+{
+    for (size_t i = 0; i < b->out.timers.n; i++)
+        if (b->out.timers.at[i].kind == kind)
+            return &b->out.timers.at[i];
+    return NULL;
+}
+
+static void test_push(void)
+{
+    struct bed b = bed_new((struct sched_config){
+        .nodes = 3, .node = 0, .policy = SCHED_RLDS, .wait_poll = -1, .reply_timeout = 2});
+    b.size = 1e12;
+    b.where = 2;
+    submit(&b, 7, 1);
+    ok(b.out.sends.n >= 1 && b.out.sends.at[0].kind == SCHED_PUSH && b.out.sends.at[0].to == 2,
+       "data elsewhere: the task is pushed there");
+    is_int(sched_place(b.s, 7, NULL), SCHED_MOVING, "and kept in mind");
+    is_int(b.out.items.at[0].epoch, 1, "with its epoch");
+    struct sched_timer moving = {0};
+    for (size_t i = 0; i < b.out.timers.n; i++)
+        if (b.out.timers.at[i].kind == TIMER_MOVING)
+            moving = b.out.timers.at[i];
+    is_dbl(moving.when, 2, 0, "for as long as patience lasts");
+    timer(&b, moving);
+    is_int(sched_place(b.s, 7, NULL), SCHED_ARRIVING, "no word: it wants the task back");
+    answer(&b);
+    is_int(sched_place(b.s, 7, NULL), SCHED_RUNNING, "and, granted, runs it here");
+    submit(&b, 8, 1);
+    struct meta_item ack = {.task = 8, .epoch = 1};
+    message(&b, (struct sched_message){.kind = SCHED_ACK, .from = 2, .to = 0, .count = 1}, &ack);
+    is_int(sched_place(b.s, 8, NULL), SCHED_NOWHERE, "acknowledged: forgotten");
+    struct meta_item pushed = {
+        .task = 9, .epoch = 4, .max_node = 0, .all_size = 1e12, .max_size = 1e12};
+    message(&b, (struct sched_message){.kind = SCHED_PUSH, .from = 1, .to = 0, .count = 1},
+            &pushed);
+    is_int(b.out.ops.n, 1, "a task pushed here is claimed");
+    ok(b.out.ops.at[0].kind == META_HOLD && b.out.ops.at[0].epoch == 4,
+       "at the epoch at which it was sent");
+    is_int(b.out.starts.n, 0, "before it may run");
+    b.where = 0;
+    answer(&b);
+    is_int(sched_place(b.s, 9, NULL), SCHED_LREADYQ, "then goes to the LReadyQ");
+    ok(b.out.sends.n && b.out.sends.at[0].kind == SCHED_ACK && b.out.sends.at[0].to == 1,
+       "and its giver hears of it");
+    message(&b, (struct sched_message){.kind = SCHED_PUSH, .from = 1, .to = 0, .count = 1},
+            &pushed);
+    is_int(b.out.ops.n, 0, "the same message again changes nothing");
+    bed_free(&b);
+}
+
+static void test_steal(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 16,
+                                                 .node = 3,
+                                                 .seed = 7,
+                                                 .wait_poll = -1,
+                                                 .adapt_tt = true,
+                                                 .tt = 8,
+                                                 .tt_small = 1e-9,
+                                                 .steal_first = 0.001,
+                                                 .steal_bound = 0.004});
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_FLDS, -1, -1}});
+    is_int(b.out.sends.n, 4, "an idle node of 16 asks 4 neighbours");
+    bool distinct = true;
+    uint32_t asked[4], round = b.out.sends.at[0].round;
+    for (int i = 0; i < 4; i++) {
+        asked[i] = b.out.sends.at[i].to;
+        distinct &= b.out.sends.at[i].kind == SCHED_LOAD_QUERY && asked[i] != 3 && asked[i] < 16;
+        for (int k = 0; k < i; k++)
+            distinct &= asked[k] != asked[i];
+    }
+    ok(distinct, "different ones, and not itself");
+    const uint32_t loads[] = {2, 9, 9, 0};
+    for (int i = 0; i < 4; i++)
+        message(&b,
+                (struct sched_message){.kind = SCHED_LOAD_REPLY,
+                                       .from = asked[i],
+                                       .to = 3,
+                                       .round = round,
+                                       .load = loads[i]},
+                NULL);
+    is_int(b.out.sends.n, 1, "when all have answered");
+    ok(b.out.sends.at[0].kind == SCHED_STEAL &&
+           b.out.sends.at[0].to == (asked[1] < asked[2] ? asked[1] : asked[2]),
+       "it steals from the most loaded, the lowest number of equals");
+    struct meta_item items[2] = {{.task = 1, .epoch = 1, .max_node = NONE},
+                                 {.task = 2, .epoch = 1, .max_node = NONE}};
+    message(&b,
+            (struct sched_message){.kind = SCHED_TASKS,
+                                   .from = asked[1],
+                                   .to = 3,
+                                   .round = b.out.sends.at[0].round,
+                                   .count = 2},
+            items);
+    answer(&b);
+    is_int(look(&b).at[SCHED_SREADYQ] + look(&b).at[SCHED_RUNNING], 2,
+           "the stolen tasks are in the SReadyQ, and one runs");
+    is_int(look(&b).stolen, 2, "counted");
+    bed_free(&b);
+
+    b = bed_new((struct sched_config){.nodes = 4,
+                                      .node = 0,
+                                      .seed = 7,
+                                      .wait_poll = -1,
+                                      .adapt_tt = true,
+                                      .tt = 8,
+                                      .tt_small = 1e-9,
+                                      .steal_first = 0.001,
+                                      .steal_bound = 0.004});
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_FLDS, -1, -1}});
+    double waits[] = {0.001, 0.002, 0.004}, tt = 8;
+    for (int i = 0; i < 3; i++) {
+        uint32_t first = b.out.sends.at[0].to, second = b.out.sends.at[1].to;
+        round = b.out.sends.at[0].round;
+        message(&b,
+                (struct sched_message){
+                    .kind = SCHED_LOAD_REPLY, .from = first, .to = 0, .round = round},
+                NULL);
+        message(&b,
+                (struct sched_message){
+                    .kind = SCHED_LOAD_REPLY, .from = second, .to = 0, .round = round},
+                NULL);
+        const struct sched_timer *t = find_timer(&b, TIMER_STEAL);
+        if (!ok(t != NULL, "nobody has any: it waits"))
+            break;
+        is_dbl(t->when - b.now, waits[i], 1e-12, "%g s, twice as long each time", waits[i]);
+        tt /= 2;
+        is_dbl(look(&b).tt, tt, 0, "tt halves after a failed steal");
+        timer(&b, *t);
+        is_int(b.out.sends.n, 2, "and asks again");
+    }
+    const struct sched_timer *reply = find_timer(&b, TIMER_REPLY);
+    ok(reply != NULL, "a round without answers");
+    timer(&b, *reply);
+    ok(look(&b).dormant, "ends too, and past the bound it sleeps");
+    is_int(b.out.timers.n + b.out.sends.n, 0, "with no timer and no message");
+    submit(&b, 0, 5);
+    ok(!look(&b).dormant, "work wakes it");
+    message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 2, .to = 0, .round = 5},
+            NULL);
+    is_int(b.out.sends.at[0].load, 4, "its load is the length of its SReadyQ");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 2, .to = 0, .round = 6}, NULL);
+    ok(b.out.sends.at[0].kind == SCHED_TASKS && b.out.sends.at[0].count == 2 &&
+           b.out.sends.at[0].round == 6,
+       "a thief gets half of 4");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 1, .to = 0, .round = 6}, NULL);
+    is_int(b.out.sends.at[0].count, 1, "then half of 2");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 1, .to = 0, .round = 6}, NULL);
+    is_int(b.out.sends.at[0].count, 1, "then the last one");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 3, .to = 0, .round = 6}, NULL);
+    is_int(b.out.sends.at[0].count, 0, "then an empty answer");
+    bed_free(&b);
+}
+
+/* ---- adapting ---- */
+
+static enum sched_policy policy_after(double seconds, double fetched)
+{
+    struct bed b = bed_new(
+        (struct sched_config){.nodes = 2, .adapt_policy = true, .wait_poll = -1, .bandwidth = 1e6});
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 1});
+    submit(&b, 0, 40);
+    struct sched_start running = b.out.starts.at[0];
+    for (int i = 0; i < 20; i++) {
+        b.now += seconds;
+        end_task(&b, running, seconds, false, fetched);
+        running = b.out.starts.at[0];
+        answer(&b);
+    }
+    timer(&b, (struct sched_timer){b.now, TIMER_MONITOR, 0});
+    enum sched_policy p = look(&b).policy;
+    bed_free(&b);
+    return p;
+}
+
+static bool predict_hour(void *context, uint32_t task, uint32_t node, struct prediction *out)
+{
+    (void)context, (void)node;
+    *out = (struct prediction){.seconds = 3600};
+    return task != 5;
+}
+
+static void test_adapting(void)
+{
+    is_int(policy_after(1, 2e6), SCHED_MDL, "much is transferred: MDL");
+    is_int(policy_after(1, 100), SCHED_MLB, "little: MLB");
+    is_int(policy_after(1, 1e5), SCHED_FLDS, "between: FLDS stays");
+
+    struct bed b =
+        bed_new((struct sched_config){.nodes = 1, .policy = SCHED_RLDS, .bandwidth = 1e9});
+    b.size = 1e9;
+    b.where = 0;
+    submit(&b, 0, 2);
+    is_int(sched_place(b.s, 1, NULL), SCHED_LREADYQ,
+           "1 s of data for a task of (by default) 1 s: local");
+    b.now = 100;
+    end_task(&b, b.out.starts.at[0], 100, false, 0);
+    submit(&b, 2, 1);
+    is_int(sched_place(b.s, 2, NULL), SCHED_SREADYQ,
+           "for one of 100 s, the average so far: shared");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_MDL, -1, -1}});
+    ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == SCHED_NOTE_POLICY,
+       "a change of policy is told");
+    submit(&b, 3, 2);
+    is_int(look(&b).at[SCHED_LREADYQ], 2, "and holds from then on");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_MLB, -1, -1}});
+    is_int(look(&b).at[SCHED_LREADYQ], 0, "MLB frees what was held");
+    bed_free(&b);
+
+    struct predictor predictor = {predict_hour, NULL};
+    b = bed_new(
+        (struct sched_config){.policy = SCHED_RLDS, .bandwidth = 1e9, .predictor = &predictor});
+    b.size = 1e9;
+    b.where = 0;
+    submit(&b, 3, 3);
+    is_int(sched_place(b.s, 4, NULL), SCHED_SREADYQ, "predicted to be long: shared");
+    ok(sched_place(b.s, 5, NULL) == SCHED_RUNNING || sched_place(b.s, 5, NULL) == SCHED_LREADYQ,
+       "not predicted: by the default");
+    bed_free(&b);
+}
+
+/* ---- failing and removing ---- */
+
+static void test_retries(void)
+{
+    struct bed b = bed_new((struct sched_config){.retries = 2, .retry_first = 1});
+    submit(&b, 0, 1);
+    for (int i = 0; i < 2; i++) {
+        is_int(b.out.starts.at[0].attempt, i + 1, "attempt %d", i + 1);
+        end_task(&b, b.out.starts.at[0], 0, true, 0);
+        is_int(sched_place(b.s, 0, NULL), SCHED_BACKOFF, "failed: tried again later");
+        is_dbl(b.out.timers.at[0].when - b.now, i + 1, 0, "in %d s", i + 1);
+        timer(&b, b.out.timers.at[0]);
+    }
+    end_task(&b, b.out.starts.at[0], 0, true, 0);
+    ok(b.out.ops.n == 1 && b.out.ops.at[0].kind == META_REMOVE &&
+           b.out.ops.at[0].status == META_FAILED,
+       "out of attempts: the store is told");
+    answer(&b);
+    ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == SCHED_NOTE_FAILED, "and the user");
+    is_int(sched_place(b.s, 0, NULL), SCHED_NOWHERE, "and it is gone");
+    bed_free(&b);
+}
+
+static void test_remove(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 2, .wait_poll = -1});
+    submit(&b, 0, 2);
+    struct sched_start running = b.out.starts.at[0];
+    struct meta_item children[] = {{.task = 5, .holder = 0}, {.task = 6, .holder = 1}};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = 0});
+    is_int(b.out.ops.at[0].kind, META_REMOVE, "the store decides about a removal");
+    struct meta_answer a = {.kind = META_REMOVE,
+                            .status = META_REMOVED,
+                            .slot = NONE,
+                            .count = 2,
+                            .item = {.task = 0, .holder = 0}};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE,
+                                   .store = {.at = &a, .n = 1, .items = children}});
+    ok(b.out.stops.n == 1 && b.out.stops.at[0].task == 0, "a running task is stopped");
+    ok(b.out.ops.n == 2 && b.out.ops.at[0].task == 5 && b.out.ops.at[1].task == 6,
+       "its children follow");
+    a = (struct meta_answer){.kind = META_REMOVE,
+                             .status = META_REMOVED,
+                             .slot = NONE,
+                             .item = {.task = 6, .holder = 1}};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &a, .n = 1}});
+    ok(b.out.sends.n == 1 && b.out.sends.at[0].kind == SCHED_DROP && b.out.sends.at[0].to == 1,
+       "whoever holds one is told");
+    end_task(&b, running, 1, false, 0);
+    ok(b.out.ops.n == 0 && b.out.starts.n == 1 && b.out.starts.at[0].task == 1,
+       "the end of the removed task counts for nothing but its core");
+    struct meta_item drop = {.task = 1};
+    message(&b, (struct sched_message){.kind = SCHED_DROP, .from = 1, .to = 0, .count = 1}, &drop);
+    is_int(b.out.stops.n, 1, "another node's removal stops it too");
+    a = (struct meta_answer){.kind = META_REMOVE,
+                             .outcome = META_ENDED,
+                             .status = META_DONE,
+                             .slot = NONE,
+                             .item = {.task = 9}};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &a, .n = 1}});
+    ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == SCHED_NOTE_KEPT,
+       "a removal that came too late is told");
+    bed_free(&b);
+}
+
+/* Words that mean nothing to it must not hurt it. */
+static void test_nonsense(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 4, .cores = 2});
+    struct meta_item item = {.task = 3, .epoch = 1, .max_node = 77};
+    for (uint32_t kind = 0; kind < 12; kind++)
+        for (uint32_t from = 0; from < 6; from++) {
+            message(&b,
+                    (struct sched_message){
+                        .kind = (uint8_t)kind, .from = from, .to = 0, .round = 9, .count = 1},
+                    &item);
+            struct meta_answer a = {
+                .kind = (uint8_t)kind, .outcome = (uint8_t)(from % 4), .slot = from, .item = item};
+            event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE,
+                                           .store = {.at = &a, .n = 1, .items = &item}});
+            timer(&b, (struct sched_timer){b.now, kind, from});
+            end_task(&b, (struct sched_start){.task = from, .slot = kind}, 1, false, 0);
+        }
+    b.now = -5;
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 99});
+    ok(true, "nonsense is survived, with all queues in order");
+    bed_free(&b);
+}
+
+/* Any event at any time, with fields that could be meant: nothing may break, whatever the sense. */
+static void test_random_events(uint64_t seeds)
+{
+    uint64_t events = 0, broken = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct rng r;
+        rng_seed(&r, seed);
+        struct sched *s = sched_new(&(struct sched_config){.nodes = 1 + (uint32_t)rng_below(&r, 5),
+                                                           .seed = seed,
+                                                           .cores = 1 + (uint32_t)rng_below(&r, 3),
+                                                           .retries = 1,
+                                                           .retry_first = (double)rng_below(&r, 2),
+                                                           .adapt_tt = true,
+                                                           .adapt_policy = true,
+                                                           .steal_bound = 0.01});
+        struct sched_actions out = {0};
+        double now = 0;
+        for (int step = 0; step < 400; step++) {
+            struct meta_item items[6];
+            struct meta_answer answers[3];
+            struct sched_ended ended[3];
+            uint32_t tasks[4];
+            for (int i = 0; i < 6; i++)
+                items[i] = (struct meta_item){.task = (uint32_t)rng_below(&r, 24),
+                                              .epoch = (uint32_t)rng_below(&r, 4),
+                                              .holder = (uint32_t)rng_below(&r, 6),
+                                              .waiting = (uint32_t)rng_below(&r, 2),
+                                              .max_node = (uint32_t)rng_below(&r, 6),
+                                              .all_size = (double)rng_below(&r, 3) * 1e9,
+                                              .max_size = (double)rng_below(&r, 3) * 1e9};
+            for (int i = 0; i < 3; i++) {
+                answers[i] = (struct meta_answer){
+                    .kind = (uint8_t)rng_below(&r, META_KINDS + 1),
+                    .outcome = rng_below(&r, 3) ? META_OK : (uint8_t)rng_below(&r, 4),
+                    .status = (uint8_t)rng_below(&r, 6),
+                    .doomed = rng_below(&r, 9) == 0,
+                    .slot = (uint32_t)rng_below(&r, 26),
+                    .asked_epoch = (uint32_t)rng_below(&r, 4),
+                    .count = (uint32_t)rng_below(&r, 5),
+                    .first = 1,
+                    .item = items[i]};
+                ended[i] = (struct sched_ended){.task = (uint32_t)rng_below(&r, 24),
+                                                .slot = (uint32_t)rng_below(&r, 26),
+                                                .failed = rng_below(&r, 3) == 0,
+                                                .finish = rng_unit(&r),
+                                                .fetched = rng_unit(&r) * 1e9};
+            }
+            for (int i = 0; i < 4; i++)
+                tasks[i] = (uint32_t)rng_below(&r, 24);
+            /* Now and then the answer that is due: pure noise would never get far. */
+            if (out.ops.n && rng_below(&r, 2)) {
+                const struct meta_op *op = &out.ops.at[rng_below(&r, out.ops.n)];
+                answers[0].kind = op->kind;
+                answers[0].slot = op->slot;
+                answers[0].asked_epoch = op->epoch;
+                answers[0].item.task = op->task;
+            }
+            if (out.starts.n) {
+                ended[0].task = out.starts.at[0].task;
+                ended[0].slot = out.starts.at[0].slot;
+            }
+            struct sched_message m = {.kind = (uint8_t)rng_below(&r, SCHED_MESSAGE_KINDS + 1),
+                                      .from = (uint32_t)rng_below(&r, 6),
+                                      .round = (uint32_t)rng_below(&r, 9),
+                                      .load = (uint32_t)rng_below(&r, 4),
+                                      .count = (uint32_t)rng_below(&r, 6)};
+            struct sched_event e = {
+                .kind = (enum sched_event_kind)rng_below(&r, SCHED_EVENT_POLICY + 1),
+                .now = now += rng_unit(&r) - 0.1};
+            switch (e.kind) {
+            case SCHED_EVENT_SUBMIT:
+                e.submit.tasks = tasks;
+                e.submit.n = 4;
+                break;
+            case SCHED_EVENT_MESSAGE:
+                e.message.head = &m;
+                e.message.items = items;
+                break;
+            case SCHED_EVENT_TIMER:
+                e.timer.kind = (uint32_t)rng_below(&r, 9);
+                e.timer.mark = (uint32_t)rng_below(&r, 24);
+                break;
+            case SCHED_EVENT_ENDED:
+                e.ended.at = ended;
+                e.ended.n = 3;
+                break;
+            case SCHED_EVENT_STORE:
+                e.store = (struct meta_answers){.at = answers, .n = 3, .items = items};
+                break;
+            case SCHED_EVENT_POLICY:
+                e.policy.policy = (enum sched_policy)rng_below(&r, 5);
+                e.policy.t = rng_unit(&r) - 0.5;
+                e.policy.tt = rng_unit(&r) - 0.5;
+                break;
+            default:
+                e.node = (uint32_t)rng_below(&r, 6);
+                break;
+            }
+            sched_actions_clear(&out);
+            sched_handle(s, &e, &out);
+            events++;
+            struct error err = {0};
+            if (!sched_check(s, &err)) {
+                printf("# seed %llu: %s\n", (unsigned long long)seed, err.text);
+                broken++;
+                break;
+            }
+        }
+        sched_actions_free(&out);
+        sched_free(s);
+    }
+    is_int(broken, 0, "random events: %llu seeds, %llu events", (unsigned long long)seeds,
+           (unsigned long long)events);
+}
+
+int main(int argc, char **argv)
+{
+    test_decide();
+    test_worked_example();
+    test_order();
+    test_packing();
+    test_push();
+    test_steal();
+    test_adapting();
+    test_retries();
+    test_remove();
+    test_nonsense();
+    test_random_events(argc > 1 ? strtoull(argv[1], NULL, 10) : 300);
+    return tap_done();
+}

@@ -1,0 +1,118 @@
+/* What the files of the scheduler share. Private to the room. */
+#pragma once
+#include "base/rng.h"
+#include "sched/ready.h"
+#include "sched/sched.h"
+#include "sched/slots.h"
+
+enum timer_kind {
+    TIMER_STEAL,
+    TIMER_REPLY,
+    TIMER_MONITOR,
+    TIMER_WAIT,
+    TIMER_MOVING,
+    TIMER_RETRY,
+    TIMER_ADOPT
+};
+
+enum steal_state {
+    STEAL_NO,       /* not stealing */
+    STEAL_QUERYING, /* asked some neighbours for their load */
+    STEAL_ASKED,    /* asked the most loaded one for tasks */
+    STEAL_BACKOFF,  /* failed; a timer is set */
+    STEAL_DORMANT,  /* the polling interval hit its bound */
+};
+
+struct sched {
+    struct sched_config config;
+    struct rng rng;
+    double now;
+    uint32_t life;
+    struct sched_actions *out; /* during sched_handle() */
+
+    /* the tasks: each slot is in exactly the place that it says */
+    struct slots tasks;
+    struct slot_list wait, moving; /* moving: in the order in which patience ends */
+    struct ready_queue local, shared;
+    uint32_t count[SCHED_PLACES];
+    uint32_t free_cores;
+    double free_memory;
+
+    /* policy */
+    enum sched_policy policy;
+    double t, tt;
+    double length_sum, length_count; /* of completed tasks, for the estimated length */
+    double window_start, window_done, window_busy, window_fetched; /* lately, for throughput */
+
+    /* stealing */
+    enum steal_state steal;
+    uint32_t round, pending, best_node, best_load;
+    double interval;
+    ARRAY(uint32_t) down; /* nodes known to be dead, sorted */
+
+    bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
+    ARRAY(uint32_t) scratch;
+    struct sched_counts counts; /* totals; queue lengths are in `count` */
+};
+
+static inline struct slot *slot_at(struct sched *s, uint32_t slot)
+{
+    return &s->tasks.slots.at[slot];
+}
+
+/* sched.c */
+void place_enter(struct sched *s, uint32_t slot, enum sched_place place);
+void place_leave(struct sched *s, uint32_t slot);
+void task_forget(struct sched *s, uint32_t slot); /* leave and drop */
+void task_ready(struct sched *s, uint32_t slot);  /* Algorithm 1; the slot is nowhere */
+void task_remove_here(struct sched *s, uint32_t slot);
+void item_to_slot(struct slot *slot,
+                  const struct meta_item *item); /* sizes and place of the inputs */
+/* The slot an answer speaks of, when the task is still there, in that place and with the epoch of
+ * the question. */
+uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sched_place place);
+bool node_is_down(const struct sched *s, uint32_t node);
+
+/* actions.c */
+struct meta_op *op_add(struct sched *s, enum meta_kind kind, uint32_t task);
+struct meta_op *op_for_slot(struct sched *s, enum meta_kind kind, uint32_t slot);
+void timer_add(struct sched *s, double after, enum timer_kind kind, uint32_t mark);
+void note_add(struct sched *s, enum sched_note_kind kind, uint32_t task);
+/* A message of its own. */
+struct sched_message *send_begin(struct sched *s, enum sched_message_kind kind, uint32_t to,
+                                 uint32_t round);
+/* One more task for this node: in the last message when that is of the same kind, to the same node,
+ * of the same round. */
+void send_item(struct sched *s, enum sched_message_kind kind, uint32_t to, uint32_t round,
+               const struct meta_item *item);
+
+/* answers.c */
+void answers_handle(struct sched *s, const struct meta_answers *answers);
+/* Word that the last parent of a task held here has completed. */
+void answers_ready(struct sched *s, const struct meta_item *item);
+void answers_poll_waiting(struct sched *s); /* P1 */
+
+/* move.c */
+void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uint32_t to,
+               uint32_t round);
+void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, bool pushed);
+void move_acknowledged(struct sched *s, const struct meta_item *item);
+void move_timer(struct sched *s);
+void move_held(struct sched *s, const struct meta_answer *answer);
+void move_hold(struct sched *s, uint32_t slot); /* the slot is nowhere */
+void move_adopt(struct sched *s, uint32_t node, uint32_t from);
+void move_adopt_all(struct sched *s); /* our own from before, and those of all dead nodes */
+void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items);
+
+/* steal.c */
+void steal_maybe(struct sched *s);
+void steal_wake(struct sched *s); /* there is work again: stealing may be worth while */
+void steal_message(struct sched *s, const struct sched_message *m, const struct meta_item *items);
+void steal_timer(struct sched *s, enum timer_kind kind, uint32_t mark);
+
+/* policy.c */
+double policy_length(const struct sched *s, uint32_t task);
+double policy_key(const struct sched *s, const struct slot *slot);
+void policy_set(struct sched *s, enum sched_policy policy);
+void policy_arm(struct sched *s);
+void policy_monitor(struct sched *s);

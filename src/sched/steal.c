@@ -1,0 +1,170 @@
+/* Adaptive work stealing (section 2.2.1).
+ *
+ *     NO ─ idle ─▶ QUERYING ─ replies ─▶ ASKED ─ tasks ─▶ NO, interval back to the first
+ *                     └── nobody has any ──┴─ none ─▶ BACKOFF, interval doubled ─ timer ─▶ NO
+ *                                                         └ interval over the bound ─▶ DORMANT
+ * until there is work again
+ *
+ * The paper asks its neighbours one after the other; here all are asked at once, which costs one
+ * round trip and not √n. */
+#include "sched/state.h"
+#include <math.h>
+
+bool node_is_down(const struct sched *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->down.n; i++)
+        if (s->down.at[i] == node)
+            return true;
+    return false;
+}
+
+static bool idle(const struct sched *s)
+{
+    return s->free_cores && !s->local.length && !s->shared.length && !s->count[SCHED_ARRIVING];
+}
+
+static void fail(struct sched *s)
+{
+    s->counts.failed_steals++;
+    if (s->config.adapt_tt && s->policy == SCHED_FLDS)
+        s->tt /= 2;
+    double wait = s->interval;
+    if (wait > s->config.steal_bound) {
+        if (!s->config.adapt_tt || s->tt > s->config.tt_small) {
+            s->steal = STEAL_DORMANT;
+            return;
+        }
+        wait = s->config.steal_first;
+    }
+    s->interval = wait * 2;
+    s->steal = STEAL_BACKOFF;
+    timer_add(s, wait, TIMER_STEAL, ++s->round);
+}
+
+static void ask(struct sched *s)
+{
+    if (!s->best_load) {
+        fail(s);
+        return;
+    }
+    s->steal = STEAL_ASKED;
+    send_begin(s, SCHED_STEAL, s->best_node, ++s->round);
+    timer_add(s, s->config.reply_timeout, TIMER_REPLY, s->round);
+}
+
+/* √n different living neighbours, drawn by rejection: most draws hit while few nodes are down, and
+ * when most are down the few that live are walked from a random one on. */
+static void query(struct sched *s)
+{
+    uint32_t n = s->config.nodes, self = s->config.node;
+    uint32_t others = n - 1 - (uint32_t)s->down.n;
+    uint32_t want = (uint32_t)sqrt((double)n);
+    if (want > others)
+        want = others;
+    s->scratch.n = 0;
+    uint32_t tries = 0, next = 0;
+    while (s->scratch.n < want) {
+        uint32_t node;
+        if (tries < 8 * want) {
+            node = (uint32_t)rng_below(&s->rng, n);
+            if (++tries == 8 * want)
+                next = node;
+        } else {
+            node = next++ % n;
+        }
+        bool usable = node != self && !node_is_down(s, node);
+        for (size_t i = 0; usable && i < s->scratch.n; i++)
+            usable = s->scratch.at[i] != node;
+        if (usable)
+            array_push(&s->scratch, node);
+    }
+    s->steal = STEAL_QUERYING;
+    s->counts.steals++;
+    s->round++;
+    s->pending = want;
+    s->best_load = 0;
+    s->best_node = NONE;
+    for (uint32_t i = 0; i < want; i++)
+        send_begin(s, SCHED_LOAD_QUERY, s->scratch.at[i], s->round);
+    timer_add(s, s->config.reply_timeout, TIMER_REPLY, s->round);
+}
+
+void steal_maybe(struct sched *s)
+{
+    if (s->steal == STEAL_NO && s->config.nodes > 1 + s->down.n && idle(s))
+        query(s);
+}
+
+void steal_wake(struct sched *s)
+{
+    if (s->steal == STEAL_DORMANT) {
+        s->steal = STEAL_NO;
+        s->interval = s->config.steal_first;
+    }
+}
+
+/* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. */
+static void give_half(struct sched *s, const struct sched_message *m)
+{
+    uint32_t n = s->shared.length - s->shared.length / 2;
+    if (n > s->config.steal_most)
+        n = s->config.steal_most;
+    send_begin(s, SCHED_TASKS, m->from, m->round);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = readyq_peek(&s->shared);
+        place_leave(s, slot);
+        move_give(s, slot, SCHED_TASKS, m->from, m->round);
+    }
+    s->counts.given += n;
+}
+
+void steal_message(struct sched *s, const struct sched_message *m, const struct meta_item *items)
+{
+    bool mine = m->round == s->round;
+    switch (m->kind) {
+    case SCHED_LOAD_QUERY:
+        send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load = s->shared.length;
+        break;
+    case SCHED_LOAD_REPLY:
+        if (s->steal != STEAL_QUERYING || !mine)
+            break;
+        if (m->load > s->best_load ||
+            (m->load && m->load == s->best_load && m->from < s->best_node)) {
+            s->best_load = m->load;
+            s->best_node = m->from;
+        }
+        if (--s->pending == 0)
+            ask(s);
+        break;
+    case SCHED_STEAL:
+        give_half(s, m);
+        break;
+    case SCHED_TASKS:
+        for (uint32_t i = 0; i < m->count; i++)
+            move_accept(s, m->from, &items[i], false);
+        s->counts.stolen += m->count;
+        if (s->steal != STEAL_ASKED || !mine)
+            break;
+        if (m->count) {
+            s->steal = STEAL_NO;
+            s->interval = s->config.steal_first;
+        } else {
+            fail(s);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void steal_timer(struct sched *s, enum timer_kind kind, uint32_t mark)
+{
+    if (mark != s->round)
+        return;
+    if (kind == TIMER_STEAL && s->steal == STEAL_BACKOFF)
+        s->steal = STEAL_NO;
+    else if (kind == TIMER_REPLY && s->steal == STEAL_QUERYING)
+        ask(s); /* with what the others said */
+    else if (kind == TIMER_REPLY && s->steal == STEAL_ASKED)
+        fail(s);
+}

@@ -1,0 +1,450 @@
+/* Two threads when there is a journal. The caller's applies operations to the tables and puts their
+ * bytes (and, unless eager, their answers) into the group being filled. The writer's takes that
+ * group when it is done with the one before, writes and syncs it, and lets its answers go. While
+ * the disk works the next group fills: the slower the disk, the larger the group.
+ *
+ *     submit ─▶ filling ─ writer ─▶ flying ─ synced ─▶ landed ─ poll ─▶ shown
+ *
+ * The mutex guards filling, landed, the counters and the trouble; flying belongs to the writer,
+ * shown to the caller. */
+#include "store/embedded.h"
+#include "base/mem.h"
+#include "store/journal.h"
+#include "store/record.h"
+#include "store/table.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct group {
+    ARRAY(unsigned char) bytes;
+    struct answers answers;
+    uint64_t upto; /* operations submitted when it was last filled */
+};
+
+struct embedded {
+    struct store store;
+    struct table table;
+    bool eager, has_journal;
+    uint64_t submitted;
+    struct group shown; /* what the last poll handed out */
+    struct group
+        direct; /* answers that wait for nobody: no journal, eager, or landed before `landed` */
+
+    struct journal journal;
+    double linger;
+    pthread_t writer;
+    pthread_mutex_t lock;
+    pthread_cond_t work, progress; /* for the writer; for those who wait for it */
+    struct group filling, flying, landed;
+    uint64_t durable;
+    bool stop, landed_full, busy;
+    enum journal_result trouble;
+    int reason;
+    int event;
+};
+
+static void group_clear(struct group *g)
+{
+    g->bytes.n = 0;
+    answers_clear(&g->answers);
+}
+
+static void group_free(struct group *g)
+{
+    array_free(&g->bytes);
+    answers_free(&g->answers);
+}
+
+static void group_swap(struct group *a, struct group *b)
+{
+    struct group swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
+static bool group_empty(const struct group *g)
+{
+    return !g->bytes.n && !g->answers.at.n;
+}
+
+static struct embedded *self(const struct store *s)
+{
+    return (struct embedded *)s;
+}
+
+/* ---- the writer ---- */
+
+static void wake_caller(struct embedded *e)
+{
+    uint64_t one = 1;
+    pthread_cond_broadcast(&e->progress);
+    if (write(e->event, &one, sizeof one) < 0) {
+        /* the counter is at its limit: it is readable anyway */
+    }
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static void *writer_main(void *context)
+{
+    struct embedded *e = context;
+    pthread_mutex_lock(&e->lock);
+    for (;;) {
+        /* A group that could not be written stays in `flying`, before all others. */
+        while (e->trouble != JOURNAL_OK
+                   ? !e->stop
+                   : !(e->busy || (!group_empty(&e->filling) && !e->landed_full)) && !e->stop)
+            pthread_cond_wait(&e->work, &e->lock);
+        if (e->trouble != JOURNAL_OK || (!e->busy && group_empty(&e->filling)))
+            break; /* stopping */
+        if (!e->busy) {
+            if (e->linger > 0 && !e->stop) {
+                pthread_mutex_unlock(&e->lock);
+                pause_for(e->linger);
+                pthread_mutex_lock(&e->lock);
+            }
+            group_swap(&e->filling, &e->flying);
+            e->busy = true;
+        }
+        pthread_mutex_unlock(&e->lock);
+        int reason = 0;
+        enum journal_result result = JOURNAL_OK;
+        if (e->flying.bytes.n)
+            result = journal_append(&e->journal, e->flying.bytes.at, e->flying.bytes.n, &reason);
+        pthread_mutex_lock(&e->lock);
+        e->trouble = result;
+        e->reason = reason;
+        if (result == JOURNAL_OK) {
+            e->busy = false;
+            e->durable = e->flying.upto;
+            if (e->flying.answers.at.n) {
+                group_swap(&e->flying, &e->landed);
+                e->landed_full = true;
+            }
+            group_clear(&e->flying);
+        }
+        wake_caller(e);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+/* Strict answers that landed and were not polled are kept: the writer then needs room, so they move
+ * behind each other. */
+static void make_room(struct embedded *e)
+{
+    if (!e->landed_full)
+        return;
+    struct answers *to = &e->direct.answers, *from = &e->landed.answers;
+    uint32_t items = (uint32_t)to->items.n, nodes = (uint32_t)to->nodes.n;
+    for (size_t i = 0; i < from->at.n; i++) {
+        struct meta_answer a = from->at.at[i];
+        a.first += a.kind == META_WHERE ? nodes : items;
+        array_push(&to->at, a);
+    }
+    for (size_t i = 0; i < from->items.n; i++)
+        array_push(&to->items, from->items.at[i]);
+    for (size_t i = 0; i < from->records.n; i++) {
+        struct meta_record r = from->records.at[i];
+        r.first += nodes;
+        array_push(&to->records, r);
+    }
+    for (size_t i = 0; i < from->nodes.n; i++)
+        array_push(&to->nodes, from->nodes.at[i]);
+    group_clear(&e->landed);
+    e->landed_full = false;
+    pthread_cond_signal(&e->work);
+}
+
+#define GROUP_SPLIT                                                                                \
+    (64u << 20) /* bytes at which submit waits for the disk: memory must not grow without bound */
+
+static void submit(struct store *s, const struct meta_op *ops, size_t n)
+{
+    struct embedded *e = self(s);
+    if (!e->has_journal) {
+        for (size_t i = 0; i < n; i++)
+            store_table_apply(&e->table, &ops[i], &e->direct.answers);
+        e->submitted += n;
+        return;
+    }
+    pthread_mutex_lock(&e->lock);
+    for (size_t i = 0; i < n; i++) {
+        if (store_table_apply(&e->table, &ops[i],
+                              e->eager ? &e->direct.answers : &e->filling.answers)) {
+            array_reserve(&e->filling.bytes, e->filling.bytes.n + RECORD_MAX);
+            e->filling.bytes.n += record_write(&ops[i], e->filling.bytes.at + e->filling.bytes.n);
+        }
+        e->submitted++;
+        if (e->filling.bytes.n > GROUP_SPLIT) {
+            e->filling.upto = e->submitted;
+            pthread_cond_signal(&e->work);
+            while (e->filling.bytes.n > GROUP_SPLIT && e->trouble == JOURNAL_OK) {
+                make_room(e);
+                pthread_cond_wait(&e->progress, &e->lock);
+            }
+        }
+    }
+    e->filling.upto = e->submitted;
+    if (!group_empty(&e->filling))
+        pthread_cond_signal(&e->work);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static bool tell_trouble(const struct embedded *e, struct error *err)
+{
+    if (e->trouble == JOURNAL_OK)
+        return true;
+    if (e->trouble == JOURNAL_FULL)
+        return error_set(
+            err, ERROR_FAILED,
+            "%s: cannot write the journal: %s; %llu operations are recorded, %llu wait "
+            "in memory: make space, then go on",
+            e->journal.path, strerror(e->reason), (unsigned long long)e->durable,
+            (unsigned long long)(e->submitted - e->durable));
+    return error_set(err, ERROR_FAILED,
+                     "%s: cannot write the journal: %s; the disk or its connection fails. %llu "
+                     "operations are recorded; start again when it is repaired",
+                     e->journal.path, strerror(e->reason), (unsigned long long)e->durable);
+}
+
+static bool poll_answers(struct store *s, struct meta_answers *out, struct error *err)
+{
+    struct embedded *e = self(s);
+    bool good = true;
+    group_clear(&e->shown);
+    if (e->has_journal) {
+        uint64_t count;
+        while (read(e->event, &count, sizeof count) < 0 && errno == EINTR)
+            ;
+        pthread_mutex_lock(&e->lock);
+        if (e->landed_full && !e->direct.answers.at.n) {
+            group_swap(&e->landed, &e->shown);
+            e->landed_full = false;
+            pthread_cond_signal(&e->work);
+        }
+        good = tell_trouble(e, err);
+        pthread_mutex_unlock(&e->lock);
+    }
+    if (e->direct.answers.at.n) /* older than what landed */
+        group_swap(&e->direct, &e->shown);
+    const struct answers *a = &e->shown.answers;
+    *out = (struct meta_answers){a->at.at, a->at.n, a->items.at, a->records.at, a->nodes.at};
+    return good;
+}
+
+static void wait_answers(struct store *s)
+{
+    struct embedded *e = self(s);
+    if (!e->has_journal || e->direct.answers.at.n)
+        return;
+    pthread_mutex_lock(&e->lock);
+    while (!e->landed_full && e->trouble == JOURNAL_OK && (e->busy || !group_empty(&e->filling)))
+        pthread_cond_wait(&e->progress, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static int event_fd(struct store *s)
+{
+    return self(s)->has_journal ? self(s)->event : -1;
+}
+
+static uint64_t durable(struct store *s)
+{
+    struct embedded *e = self(s);
+    if (!e->has_journal)
+        return 0; /* nothing survives */
+    pthread_mutex_lock(&e->lock);
+    if (!e->busy && group_empty(&e->filling) && e->trouble == JOURNAL_OK)
+        e->durable = e->submitted; /* the last ones needed no disk */
+    uint64_t n = e->durable;
+    pthread_mutex_unlock(&e->lock);
+    return n;
+}
+
+static bool flush(struct store *s, struct error *err)
+{
+    struct embedded *e = self(s);
+    if (!e->has_journal)
+        return true;
+    pthread_mutex_lock(&e->lock);
+    for (;;) {
+        make_room(e);
+        if (e->trouble != JOURNAL_OK || (!e->busy && group_empty(&e->filling)))
+            break;
+        pthread_cond_wait(&e->progress, &e->lock);
+    }
+    bool good = tell_trouble(e, err);
+    pthread_mutex_unlock(&e->lock);
+    return good;
+}
+
+static bool retry(struct store *s, struct error *err)
+{
+    struct embedded *e = self(s);
+    if (!e->has_journal)
+        return true;
+    pthread_mutex_lock(&e->lock);
+    bool good = e->trouble == JOURNAL_OK || e->trouble == JOURNAL_FULL || tell_trouble(e, err);
+    if (e->trouble == JOURNAL_FULL)
+        e->trouble = JOURNAL_OK;
+    pthread_cond_signal(&e->work);
+    pthread_mutex_unlock(&e->lock);
+    return good;
+}
+
+static size_t group_bytes(const struct group *g)
+{
+    return g->bytes.cap + g->answers.at.cap * sizeof *g->answers.at.at +
+           g->answers.items.cap * sizeof *g->answers.items.at;
+}
+
+static size_t bytes(const struct store *s)
+{
+    const struct embedded *e = self(s);
+    size_t n =
+        sizeof *e + store_table_bytes(&e->table) + group_bytes(&e->shown) + group_bytes(&e->direct);
+    if (!e->has_journal)
+        return n;
+    pthread_mutex_lock((pthread_mutex_t *)&e->lock);
+    n += group_bytes(&e->filling) + group_bytes(&e->landed);
+    pthread_mutex_unlock((pthread_mutex_t *)&e->lock);
+    return n;
+}
+
+static bool close_store(struct store *s, struct error *err)
+{
+    struct embedded *e = self(s);
+    bool good = flush(s, err);
+    if (e->has_journal) {
+        pthread_mutex_lock(&e->lock);
+        e->stop = true;
+        pthread_cond_signal(&e->work);
+        pthread_mutex_unlock(&e->lock);
+        pthread_join(e->writer, NULL);
+        pthread_mutex_destroy(&e->lock);
+        pthread_cond_destroy(&e->work);
+        pthread_cond_destroy(&e->progress);
+        journal_close(&e->journal);
+        close(e->event);
+    }
+    store_table_free(&e->table);
+    group_free(&e->shown);
+    group_free(&e->direct);
+    group_free(&e->filling);
+    group_free(&e->flying);
+    group_free(&e->landed);
+    free(e);
+    return good;
+}
+
+static const struct store_ops embedded_ops = {
+    .name = "embedded",
+    .submit = submit,
+    .poll = poll_answers,
+    .wait = wait_answers,
+    .fd = event_fd,
+    .durable = durable,
+    .flush = flush,
+    .retry = retry,
+    .bytes = bytes,
+    .close = close_store,
+};
+
+/* ---- opening ---- */
+
+/* The graph and the names: a journal speaks of tasks by number. */
+static uint64_t fingerprint(const struct workflow *w)
+{
+    uint64_t h = hash_bytes(w->pred_off, ((size_t)w->ntasks + 1) * sizeof *w->pred_off);
+    h = h * 0x9E3779B97F4A7C15u ^
+        hash_bytes(w->pred_task, (size_t)w->nedges * sizeof *w->pred_task);
+    h = h * 0x9E3779B97F4A7C15u ^
+        hash_bytes(w->pred_object, (size_t)w->nedges * sizeof *w->pred_object);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        const char *name = workflow_task_name(w, t);
+        h = h * 0x9E3779B97F4A7C15u ^ hash_bytes(name, strlen(name));
+    }
+    return h;
+}
+
+struct replay {
+    struct table *table;
+    uint64_t operations;
+};
+
+static bool replay_frame(void *context, const unsigned char *payload, size_t n, struct error *err)
+{
+    struct replay *r = context;
+    for (size_t at = 0; at < n;) {
+        struct meta_op op;
+        size_t used = record_read(payload + at, n - at, &op);
+        if (!used || !store_table_apply(r->table, &op, NULL))
+            return error_set(err, ERROR_INPUT,
+                             "operation %llu does not follow from those before it; the journal was "
+                             "changed by something else: restore it, or move it away to start anew",
+                             (unsigned long long)r->operations + 1);
+        at += used;
+        r->operations++;
+    }
+    return true;
+}
+
+static bool open_journal(struct embedded *e, const struct store_embedded_config *config,
+                         struct store_opened *found, struct error *err)
+{
+    const struct workflow *w = config->workflow;
+    struct journal_id id = {fingerprint(w), w->ntasks, w->nobjects};
+    struct replay replay = {&e->table, 0};
+    if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, replay_frame, &replay,
+                      &found->existed, &found->cut, err))
+        return false;
+    found->operations = replay.operations;
+    e->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (e->event < 0) {
+        journal_close(&e->journal);
+        return error_set(err, ERROR_FAILED, "%s: no event counter: %s", config->journal,
+                         strerror(errno));
+    }
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->work, NULL);
+    pthread_cond_init(&e->progress, NULL);
+    int failed = pthread_create(&e->writer, NULL, writer_main, e);
+    if (failed) {
+        close(e->event);
+        journal_close(&e->journal);
+        return error_set(err, ERROR_FAILED, "%s: no thread for the journal: %s", config->journal,
+                         strerror(failed));
+    }
+    e->has_journal = true;
+    return true;
+}
+
+struct store *store_embedded_open(const struct store_embedded_config *config,
+                                  struct store_opened *found, struct error *err)
+{
+    struct embedded *e = mem_new_zero(struct embedded, 1);
+    struct store_opened ignored;
+    found = found ? found : &ignored;
+    *found = (struct store_opened){0};
+    e->store.ops = &embedded_ops;
+    e->eager = config->eager;
+    e->linger = config->linger;
+    store_table_init(&e->table, config->workflow);
+    if (config->journal && !open_journal(e, config, found, err)) {
+        store_table_free(&e->table);
+        free(e);
+        return NULL;
+    }
+    return &e->store;
+}

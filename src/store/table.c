@@ -1,0 +1,514 @@
+#include "store/table.h"
+#include <math.h>
+
+/* Numbers of nodes; a larger one is a mistake, not a reason to grow. */
+#define NODES_MAX (1u << 24)
+
+void answers_clear(struct answers *a)
+{
+    a->at.n = a->items.n = a->records.n = a->nodes.n = 0;
+}
+
+void answers_free(struct answers *a)
+{
+    array_free(&a->at);
+    array_free(&a->items);
+    array_free(&a->records);
+    array_free(&a->nodes);
+}
+
+static double *column_of_nan(size_t n)
+{
+    double *column = mem_new(double, n);
+    for (size_t i = 0; i < n; i++)
+        column[i] = NAN;
+    return column;
+}
+
+static uint32_t *column_of_none(size_t n)
+{
+    uint32_t *column = mem_new(uint32_t, n);
+    memset(column, 0xff, n * sizeof *column);
+    return column;
+}
+
+void store_table_init(struct table *t, const struct workflow *w)
+{
+    size_t n = w->ntasks;
+    *t = (struct table){.workflow = w};
+    t->status = mem_new_zero(uint8_t, n);
+    t->attempts = mem_new_zero(uint16_t, n);
+    t->epoch = mem_new_zero(uint32_t, n);
+    t->holder = column_of_none(n);
+    t->first_holder = column_of_none(n);
+    t->waiting = mem_new(uint32_t, n);
+    for (size_t i = 0; i < n; i++)
+        t->waiting[i] = w->pred_off[i + 1] - w->pred_off[i];
+    t->submitted = column_of_nan(n);
+    t->queued = column_of_nan(n);
+    t->started = column_of_nan(n);
+    t->ended = column_of_nan(n);
+}
+
+void store_table_free(struct table *t)
+{
+    free(t->status);
+    free(t->attempts);
+    free(t->epoch);
+    free(t->holder);
+    free(t->first_holder);
+    free(t->waiting);
+    free(t->submitted);
+    free(t->queued);
+    free(t->started);
+    free(t->ended);
+    free(t->size);
+    free(t->last_move);
+    free(t->last_copy);
+    array_free(&t->moves);
+    array_free(&t->copies);
+    array_free(&t->nodes);
+}
+
+size_t store_table_bytes(const struct table *t)
+{
+    size_t n = t->workflow->ntasks, objects = t->workflow->nobjects;
+    return n * (1 + 2 + 4 * 4 + 4 * 8) + (t->size ? objects * 8 : 0) + (t->last_move ? n * 4 : 0) +
+           (t->last_copy ? objects * 4 : 0) + (t->moves.cap + t->copies.cap) * sizeof *t->moves.at +
+           t->nodes.cap * sizeof *t->nodes.at;
+}
+
+/* ---- small questions ---- */
+
+static bool has_ended(const struct table *t, uint32_t task)
+{
+    return t->status[task] >= META_DONE;
+}
+
+static double object_size(const struct table *t, uint32_t object)
+{
+    return t->size ? t->size[object] : t->workflow->size[object];
+}
+
+static struct store_table_node *node_at(struct table *t, uint32_t node)
+{
+    while (t->nodes.n <= node)
+        array_add(&t->nodes);
+    return &t->nodes.at[node];
+}
+
+static bool may_take(const struct table *t, uint32_t node, uint32_t life)
+{
+    return node >= t->nodes.n || (!t->nodes.at[node].fenced && life >= t->nodes.at[node].life);
+}
+
+static bool holds(const struct table *t, const struct meta_op *op)
+{
+    return t->holder[op->task] == op->node && t->epoch[op->task] == op->epoch;
+}
+
+/* Sizes and place of the inputs, for Algorithm 1: one sum for each parent (the edges are sorted by
+ * parent), and the workflow's own inputs where somebody said that they stand on a node. */
+static struct meta_item item_of(const struct table *t, uint32_t task)
+{
+    const struct workflow *w = t->workflow;
+    struct meta_item item = {.task = task,
+                             .epoch = t->epoch[task],
+                             .holder = t->holder[task],
+                             .waiting = t->waiting[task],
+                             .max_node = NONE,
+                             .attempts = t->attempts[task]};
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1];) {
+        uint32_t parent = w->pred_task[e];
+        double sum = 0;
+        for (; e < w->pred_off[task + 1] && w->pred_task[e] == parent; e++)
+            sum += w->pred_object[e] == NONE ? 0 : object_size(t, w->pred_object[e]);
+        item.all_size += sum;
+        if (sum > item.max_size && t->status[parent] == META_DONE) {
+            item.max_size = sum;
+            item.max_node = t->holder[parent];
+        }
+    }
+    if (w->input_off && t->last_copy)
+        for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++) {
+            uint32_t object = w->input_object[i], copy = t->last_copy[object];
+            if (copy == NONE)
+                continue;
+            double size = object_size(t, object);
+            item.all_size += size;
+            if (size > item.max_size) {
+                item.max_size = size;
+                item.max_node = t->copies.at[copy].node;
+            }
+        }
+    return item;
+}
+
+/* ---- operations: each returns whether it changed anything, and sets the outcome ---- */
+
+static void take(struct table *t, uint32_t task, uint32_t node, double time)
+{
+    if (t->first_holder[task] == NONE) {
+        t->first_holder[task] = node;
+    } else {
+        if (!t->last_move)
+            t->last_move = column_of_none(t->workflow->ntasks);
+        array_push(&t->moves, (struct store_table_link){node, t->last_move[task]});
+        t->last_move[task] = (uint32_t)(t->moves.n - 1);
+    }
+    t->holder[task] = node;
+    t->epoch[task]++;
+    t->queued[task] = time;
+}
+
+static bool put(struct table *t, const struct meta_op *op, uint8_t *outcome)
+{
+    if (t->status[op->task] != META_ABSENT)
+        return false;
+    if (op->node != NONE && op->node < t->nodes.n && t->nodes.at[op->node].fenced) {
+        *outcome = META_STALE; /* that node is dead: submit it to another */
+        return false;
+    }
+    t->status[op->task] = META_QUEUED;
+    t->submitted[op->task] = op->time;
+    if (op->node != NONE)
+        take(t, op->task, op->node, op->time);
+    return true;
+}
+
+static bool hold(struct table *t, const struct meta_op *op, uint8_t *outcome)
+{
+    uint32_t task = op->task;
+    if (t->epoch[task] == op->epoch + 1 && t->holder[task] == op->node)
+        return false; /* it has it */
+    if (t->epoch[task] != op->epoch || !may_take(t, op->node, op->life)) {
+        *outcome = META_STALE;
+        return false;
+    }
+    take(t, task, op->node, op->time);
+    return true;
+}
+
+static bool start(struct table *t, const struct meta_op *op)
+{
+    if (t->status[op->task] == META_RUNNING && t->attempts[op->task] == op->attempt)
+        return false;
+    t->status[op->task] = META_RUNNING;
+    t->attempts[op->task] = op->attempt;
+    t->started[op->task] = op->time;
+    return true;
+}
+
+static bool retry(struct table *t, const struct meta_op *op)
+{
+    if (t->status[op->task] == META_QUEUED && t->attempts[op->task] >= op->attempt)
+        return false;
+    t->status[op->task] = META_QUEUED;
+    t->attempts[op->task] = op->attempt;
+    return true;
+}
+
+static void set_size(struct table *t, uint32_t object, double bytes)
+{
+    if (!t->size) {
+        t->size = mem_new(double, t->workflow->nobjects);
+        memcpy(t->size, t->workflow->size, t->workflow->nobjects * sizeof *t->size);
+    }
+    t->size[object] = bytes;
+}
+
+/* The children that wait for nobody any more. The second time, for a repeated COMPLETE, nothing is
+ * counted down. */
+static void children_ready(struct table *t, uint32_t task, bool count_down, struct answers *out,
+                           struct meta_answer *answer)
+{
+    const struct workflow *w = t->workflow;
+    for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
+        uint32_t child = w->succ_task[e];
+        bool last = count_down ? --t->waiting[child] == 0 : t->waiting[child] == 0;
+        if (last && out && t->status[child] == META_QUEUED) {
+            array_push(&out->items, item_of(t, child));
+            answer->count++;
+        }
+    }
+}
+
+static bool complete(struct table *t, const struct meta_op *op, struct answers *out,
+                     struct meta_answer *answer)
+{
+    const struct workflow *w = t->workflow;
+    uint32_t task = op->task;
+    if (has_ended(t, task)) {
+        if (t->status[task] == META_DONE && holds(t, op))
+            children_ready(t, task, false, out, answer); /* the same word again */
+        else
+            answer->outcome = META_ENDED;
+        return false;
+    }
+    if (!holds(t, op)) {
+        answer->outcome = META_STALE;
+        return false;
+    }
+    t->status[task] = META_DONE;
+    t->started[task] = op->start;
+    t->ended[task] = op->time;
+    if (op->attempt)
+        t->attempts[task] = op->attempt;
+    if (op->bytes > 0 && w->object_off[task + 1] - w->object_off[task] == 1 &&
+        object_size(t, w->object_off[task]) != op->bytes)
+        set_size(t, w->object_off[task], op->bytes);
+    children_ready(t, task, true, out, answer);
+    return true;
+}
+
+static bool end(struct table *t, const struct meta_op *op, struct answers *out,
+                struct meta_answer *answer)
+{
+    const struct workflow *w = t->workflow;
+    if (op->status == META_FAILED && !holds(t, op)) {
+        answer->outcome = META_STALE;
+        return false;
+    }
+    t->status[op->task] = op->status == META_FAILED ? META_FAILED : META_REMOVED;
+    t->ended[op->task] = op->time;
+    for (uint32_t e = w->succ_off[op->task]; out && e < w->succ_off[op->task + 1]; e++) {
+        uint32_t child = w->succ_task[e];
+        if (t->status[child] == META_ABSENT || has_ended(t, child))
+            continue;
+        array_push(&out->items, item_of(t, child));
+        answer->count++;
+    }
+    return true;
+}
+
+static bool adopt(struct table *t, const struct meta_op *op, struct answers *out,
+                  struct meta_answer *answer)
+{
+    answer->item = (struct meta_item){.task = NONE, .holder = op->other, .max_node = NONE};
+    if (op->node >= NODES_MAX || op->other >= NODES_MAX || !may_take(t, op->node, op->epoch)) {
+        answer->outcome = META_STALE;
+        return false;
+    }
+    bool changed = false;
+    if (op->other != op->node && !node_at(t, op->other)->fenced) {
+        node_at(t, op->other)->fenced = true;
+        changed = true;
+    }
+    uint64_t taken = 0;
+    for (uint32_t task = op->task; task < t->workflow->ntasks; task++) {
+        if (t->holder[task] != op->other || t->status[task] == META_ABSENT || has_ended(t, task))
+            continue;
+        if (taken == op->limit) {
+            answer->item.task = task;
+            break;
+        }
+        take(t, task, op->node, op->time);
+        t->status[task] = META_QUEUED;
+        taken++;
+        if (out) {
+            array_push(&out->items, item_of(t, task));
+            answer->count++;
+        }
+    }
+    return changed || taken;
+}
+
+static bool join(struct table *t, const struct meta_op *op, uint8_t *outcome)
+{
+    struct store_table_node *node = node_at(t, op->node);
+    if (op->life < node->life) {
+        *outcome = META_STALE;
+        return false;
+    }
+    if (op->life == node->life && !node->fenced)
+        return false;
+    node->life = op->life;
+    node->fenced = false;
+    return true;
+}
+
+/* ---- objects ---- */
+
+static bool object_copy(struct table *t, const struct meta_op *op)
+{
+    if (!t->last_copy)
+        t->last_copy = column_of_none(t->workflow->nobjects);
+    uint32_t *link = &t->last_copy[op->task];
+    while (*link != NONE && t->copies.at[*link].node != op->node)
+        link = &t->copies.at[*link].before;
+    if (op->status && *link == NONE) {
+        uint32_t before = t->last_copy[op->task];
+        array_push(&t->copies, (struct store_table_link){op->node, before});
+        t->last_copy[op->task] = (uint32_t)(t->copies.n - 1);
+        return true;
+    }
+    if (!op->status && *link != NONE) {
+        *link = t->copies.at[*link].before; /* the entry itself is not used again */
+        return true;
+    }
+    return false;
+}
+
+static void where(const struct table *t, uint32_t object, struct answers *out,
+                  struct meta_answer *answer)
+{
+    uint32_t producer = t->workflow->producer[object];
+    answer->first = (uint32_t)out->nodes.n;
+    if (producer != NONE && t->status[producer] == META_DONE)
+        array_push(&out->nodes, t->holder[producer]);
+    for (uint32_t c = t->last_copy ? t->last_copy[object] : NONE; c != NONE;
+         c = t->copies.at[c].before)
+        if (out->nodes.n == answer->first || out->nodes.at[answer->first] != t->copies.at[c].node)
+            array_push(&out->nodes, t->copies.at[c].node);
+    answer->count = (uint32_t)out->nodes.n - answer->first;
+}
+
+static bool apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
+                            struct meta_answer *answer)
+{
+    if (op->task >= t->workflow->nobjects || (op->kind == META_COPY && op->node == NONE)) {
+        answer->outcome = META_UNKNOWN;
+        return false;
+    }
+    if (op->kind == META_COPY)
+        return object_copy(t, op);
+    if (op->kind == META_WHERE) {
+        if (out)
+            where(t, op->task, out, answer);
+        return false;
+    }
+    if (object_size(t, op->task) == op->bytes)
+        return false;
+    set_size(t, op->task, op->bytes);
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void read_record(const struct table *t, uint32_t task, struct answers *out)
+{
+    const struct workflow *w = t->workflow;
+    struct meta_record r = {.task = task,
+                            .holder = t->holder[task],
+                            .epoch = t->epoch[task],
+                            .ran_on = t->status[task] == META_DONE ? t->holder[task] : NONE,
+                            .attempts = t->attempts[task],
+                            .status = t->status[task],
+                            .all_size = item_of(t, task).all_size,
+                            .submitted = t->submitted[task],
+                            .queued = t->queued[task],
+                            .started = t->started[task],
+                            .ended = t->ended[task],
+                            .first = (uint32_t)out->nodes.n};
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
+        if ((e == w->pred_off[task] || w->pred_task[e] != w->pred_task[e - 1]) &&
+            t->status[w->pred_task[e]] != META_DONE)
+            r.waiting_parents++;
+    if (t->last_move)
+        for (uint32_t m = t->last_move[task]; m != NONE; m = t->moves.at[m].before)
+            array_push(&out->nodes, t->moves.at[m].node);
+    if (t->first_holder[task] != NONE)
+        array_push(&out->nodes, t->first_holder[task]);
+    r.count = (uint32_t)out->nodes.n - r.first;
+    for (uint32_t i = 0; i < r.count / 2; i++) {
+        uint32_t *a = &out->nodes.at[r.first + i], *b = &out->nodes.at[r.first + r.count - 1 - i];
+        uint32_t swap = *a;
+        *a = *b;
+        *b = swap;
+    }
+    array_push(&out->records, r);
+}
+
+static bool is_doomed(const struct table *t, uint32_t task)
+{
+    const struct workflow *w = t->workflow;
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
+        if (t->status[w->pred_task[e]] > META_DONE)
+            return true;
+    return false;
+}
+
+/* ---- all of them ---- */
+
+static bool apply_to_task(struct table *t, const struct meta_op *op, struct answers *out,
+                          struct meta_answer *answer)
+{
+    uint32_t task = op->task;
+    if (task >= t->workflow->ntasks ||
+        (t->status[task] == META_ABSENT && op->kind != META_PUT && op->kind != META_READ)) {
+        answer->outcome = META_UNKNOWN;
+        return false;
+    }
+    switch (op->kind) {
+    case META_PUT:
+        return put(t, op, &answer->outcome);
+    case META_COMPLETE:
+        return complete(t, op, out, answer);
+    case META_READ:
+        if (out)
+            read_record(t, task, out);
+        return false;
+    case META_GET:
+        answer->doomed = t->waiting[task] && is_doomed(t, task);
+        answer->outcome = has_ended(t, task) ? META_ENDED : META_OK;
+        return false;
+    default:
+        break;
+    }
+    if (has_ended(t, task)) {
+        answer->outcome = META_ENDED;
+        return false;
+    }
+    if (op->kind == META_HOLD)
+        return hold(t, op, &answer->outcome);
+    if (op->kind == META_REMOVE)
+        return end(t, op, out, answer);
+    if (!holds(t, op)) {
+        answer->outcome = META_STALE;
+        return false;
+    }
+    return op->kind == META_START ? start(t, op) : retry(t, op);
+}
+
+bool store_table_apply(struct table *t, const struct meta_op *op, struct answers *out)
+{
+    struct meta_answer answer = {.kind = op->kind,
+                                 .slot = op->slot,
+                                 .asked_epoch = op->epoch,
+                                 .first = out ? (uint32_t)out->items.n : 0,
+                                 .item = {.task = op->task, .holder = NONE, .max_node = NONE}};
+    bool changed = false;
+    switch (op->kind) {
+    case META_ADOPT:
+        changed = adopt(t, op, out, &answer);
+        break;
+    case META_JOIN:
+        if (op->node >= NODES_MAX)
+            answer.outcome = META_UNKNOWN;
+        else
+            changed = join(t, op, &answer.outcome);
+        break;
+    case META_OBJECT:
+    case META_COPY:
+    case META_WHERE:
+        changed = apply_to_object(t, op, out, &answer);
+        break;
+    default:
+        if (op->kind >= META_KINDS) {
+            answer.outcome = META_UNKNOWN;
+            break;
+        }
+        changed = apply_to_task(t, op, out, &answer);
+        if (out && op->task < t->workflow->ntasks) {
+            answer.status = t->status[op->task];
+            if (op->kind == META_HOLD || op->kind == META_GET || op->kind == META_PUT)
+                answer.item = item_of(t, op->task);
+            else
+                answer.item.holder = t->holder[op->task];
+        }
+        break;
+    }
+    if (out)
+        array_push(&out->at, answer);
+    return changed;
+}

@@ -1,0 +1,131 @@
+"""The documentation must not drift from the program: pages made from its tables are made anew and compared, tables and lists written by hand
+are compared with `--json`, every field of every result must be documented, every link must lead somewhere. Speaks TAP."""
+import json, os, re, subprocess, sys, tempfile
+
+source, weft = sys.argv[1], os.path.abspath(sys.argv[2])
+os.chdir(source)
+count = failed = 0
+
+
+def ok(good, what, *why):
+    global count, failed
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {what}")
+    if not good:
+        failed += 1
+        for line in why:
+            print(f"# got {line}")
+
+
+def run(*arguments):
+    return subprocess.run([weft, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+work = tempfile.TemporaryDirectory()
+at = lambda name: os.path.join(work.name, name)
+
+# --- pages made by tools ---
+made = subprocess.run(["bash", "tools/planner-docs", weft, at("planners.md")])
+same = made.returncode == 0 and read(at("planners.md")) == read("docs/planners.md")
+ok(same, "docs/planners.md is what tools/planner-docs writes", "run tools/planner-docs and commit docs/planners.md")
+
+# --- the table of formats ---
+page = read("docs/formats.md")
+rows = {}
+for line in re.findall(r"^\| `([a-z-]+)` \|(.*)\|$", page.split("## Native workflow")[0], re.M):
+    cells = [c.strip() for c in line[1].split("|")]
+    rows[line[0]] = (cells[0].replace("`", ""), cells[1], cells[2])
+formats = json.loads(run("formats", "--json").stdout)["formats"]
+for f in formats:
+    able = lambda what: ", ".join(v for v, k in (("read", "reads_"), ("write", "writes_")) if f[k + what])
+    told = (f["suffixes"], able("workflow"), able("platform"))
+    ok(rows.get(f["name"]) == told, f"docs/formats.md tells what the format {f['name']} can", rows.get(f["name"]), told)
+ok(set(rows) == {f["name"] for f in formats}, "and no other formats", sorted(rows))
+for name, option in re.findall(r"^([a-z-]+):\n((?:[a-z-]+=.*\n)+)", run("formats").stdout, re.M):
+    for o in re.findall(r"^([a-z-]+)=", option, re.M):
+        ok(re.search(rf"\b{o}=", page) is not None, f"docs/formats.md tells the option {o}= of {name}")
+
+# --- every field of every JSON result ---
+plan, graph = at("plan.json"), ["examples/heft-paper.yaml", "--on", "examples/heft-paper-nodes.yaml"]
+ok(run("plan", *graph, "--with", "heft", "-o", plan, "-q").returncode == 0, "a plan to look at")
+
+
+def fields(value, found):
+    if isinstance(value, dict):
+        for k, v in value.items():
+            found.add(k)
+            if k not in ("options", "objectives", "metrics") or isinstance(v, list):
+                fields(v, found)
+    elif isinstance(value, list):
+        for v in value:
+            fields(v, found)
+    return found
+
+
+for schema, arguments in [
+    ("weft-show/1", ["show", "examples/genomics.yaml"]),
+    ("weft-show-platform/1", ["show", "examples/cluster.yaml"]),
+    ("weft-plan/1", ["plan", *graph, "--with", "heft"]),
+    ("weft-plan/1", ["show", plan]),
+    ("weft-check/1", ["check", plan]),
+    ("weft-compare/1", ["compare", *graph, "--with", "heft,cpop"]),
+    ("weft-sim/1", ["sim", plan, "--repeat", "3", "--noise", "0.1"]),
+    ("weft-sim/1", ["sim", "examples/edges.yaml", "--clients"]),
+    ("weft-planners/1", ["planners"]),
+    ("weft-formats/1", ["formats"]),
+]:
+    result = run(*arguments, "--json")
+    name = " ".join(arguments[:1]) + " --json"
+    try:
+        document = json.loads(result.stdout)
+    except ValueError:
+        ok(False, f"{name} is JSON", result.stderr)
+        continue
+    ok(document.get("schema") == schema and schema in page, f"{name} is {schema}, which docs/formats.md describes")
+    unknown = [k for k in sorted(fields(document, set())) if not re.search(rf"[`{{,: \[(\"]{re.escape(k)}[`}},: \])\"]", page)]
+    ok(not unknown, f"docs/formats.md tells every field of {name}", *unknown)
+
+# --- commands and exit statuses ---
+overview = run("help").stdout
+commands = re.findall(r"^  ([a-z]+) ", overview, re.M)
+readme = read("README.md")
+for c in commands:
+    if c not in ("help", "version"):
+        ok(f"`weft {c}" in readme, f"README.md lists weft {c}")
+
+# --- code in the documentation ---
+code = re.findall(r"^ *```c\n(.*?)^ *```", read("docs/adding-a-planner.md"), re.M | re.S)
+with open(at("planner.c"), "w") as f:
+    f.write('#include "plan/list/schedule.h"\n#include "plan/planner.h"\n' + "\n".join(code))
+cc = subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-Isrc", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", at("planner.c")],
+                    stderr=subprocess.PIPE, text=True)
+ok(cc.returncode == 0 and len(code) == 2, "the planner of docs/adding-a-planner.md compiles", *cc.stderr.splitlines())
+
+# --- links and names of files ---
+pages = ["README.md", "examples/README.md"] + sorted("docs/" + f for f in os.listdir("docs") if f.endswith(".md"))
+anchor = lambda title: re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+for p in pages:
+    text, broken = re.sub(r"^```.*?^```", "", read(p), flags=re.M | re.S), []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, part = target.partition("#")
+        path = os.path.normpath(os.path.join(os.path.dirname(p), path)) if path else p
+        if not os.path.exists(path):
+            broken.append(target)
+        elif part and part not in [anchor(t) for t in re.findall(r"^#+ (.*)$", read(path), re.M)]:
+            broken.append(target)
+    for name in re.findall(r"`((?:src|tests|tools|docs|examples|include|cmake)/[\w./-]+)`", text):
+        if not os.path.exists(name):
+            broken.append(name)
+    ok(not broken, f"every link and file name of {p} leads somewhere", *broken)
+for name in sorted(os.listdir("examples")):
+    ok(name == "README.md" or re.search(rf"`{re.escape(name)}[`/]", read("examples/README.md")) is not None, f"examples/README.md tells of {name}")
+
+print(f"1..{count}")
+sys.exit(1 if failed else 0)

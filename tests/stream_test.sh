@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Streams from the command line: plan, check, front, replay, the small reproduction.
+set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+n=0
+failed=0
+check() { # check NAME COMMAND...: the command succeeds
+    n=$((n + 1))
+    local name=$1
+    shift
+    if "$@" >"$folder/out" 2>"$folder/err"; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' "$folder/out" "$folder/err" | head -20
+        failed=1
+    fi
+}
+status() { # status N COMMAND...
+    local want=$1
+    shift
+    "$@"
+    [ $? -eq "$want" ]
+}
+"$WEFT" generate tgff --set n=14 --seed 3 -o "$folder/flow.yaml" >/dev/null
+check "mos at half of Tmax" "$WEFT" plan "$folder/flow.yaml" --on homogeneous:n=8,bandwidth=1 --with mos --set throughput=0.5Tmax --set ports=2 -o "$folder/mos.json"
+check "its plan is valid, figures recomputed" bash -c "'$WEFT' check '$folder/mos.json' --on homogeneous:n=8,bandwidth=1 --json | grep -q min_cycle_times"
+check "stream promises what the replay reaches" "$WEFT" plan "$folder/flow.yaml" --on homogeneous:n=8,bandwidth=1 --with stream --set throughput=0.5Tmax -o "$folder/stream.json"
+check "and is valid" "$WEFT" check "$folder/stream.json" --on homogeneous:n=8,bandwidth=1
+check "fcp's plan survives its file" bash -c "'$WEFT' plan '$folder/flow.yaml' --on homogeneous:n=8,bandwidth=1 --with fcp --set throughput=0.3Tmax -o '$folder/fcp.json' && '$WEFT' check '$folder/fcp.json' --on homogeneous:n=8,bandwidth=1"
+check "a front, drawn" bash -c "'$WEFT' plan '$folder/flow.yaml' --on homogeneous:n=8,bandwidth=1 --with mos --front --gantt '$folder/front.svg' --json | grep -q weft-front/1 && grep -q '</svg>' '$folder/front.svg'"
+check "a front of a planner that plans no streams" status 2 "$WEFT" plan "$folder/flow.yaml" --on 4 --with heft --front
+check "more than Tmax: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set throughput=1e9
+check "less than the least latency: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set latency=1ms
+cp "$folder/err" "$folder/said"
+check "and says the least" grep -q "the least is" "$folder/said"
+check "the small reproduction" "$WEFT" reproduce mos --quick -q -o "$folder/report"
+check "has its report and pictures" bash -c "grep -q 'Promise and replay' '$folder/report/mos.md' && ls '$folder'/report/*.svg"
+echo "1..$n"
+exit $failed
