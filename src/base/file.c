@@ -107,10 +107,15 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
     umask(mask);
     if (fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0)
         errno = 0; /* a file system without modes: keep what it gave */
-    f->stream = fdopen(fd, "w");
     f->path = mem_copy_string(path);
     f->temporary = strbuf_steal(&name);
-    return true;
+    f->stream = fdopen(fd, "w");
+    if (f->stream)
+        return true;
+    error_at(err, path, 0, "cannot write: %s", strerror(errno));
+    close(fd);
+    file_out_abandon(f);
+    return false;
 }
 
 bool file_out_commit(struct file_out *f, struct error *err)
@@ -148,7 +153,7 @@ bool file_write(const char *path, const char *data, size_t len, struct error *er
     struct file_out f;
     if (!file_out_open(&f, path, err))
         return false;
-    if (len)
+    if (len && f.stream)
         fwrite(data, 1, len, f.stream);
     return file_out_commit(&f, err);
 }

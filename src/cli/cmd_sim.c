@@ -455,6 +455,8 @@ static int simulate_replay(struct simulation *s, struct sim_subject *subject, st
     strbuf_free(&out);
     repeat_result_free(&repeat);
     replay_result_free(&r);
+    s->replay.trace = NULL; /* both lived on this stack */
+    subject->repeat = NULL;
     return status;
 }
 
@@ -479,6 +481,8 @@ static int simulate_stream(struct simulation *s, struct sim_subject *subject, st
     strbuf_free(&out);
     repeat_result_free(&repeat);
     stream_result_free(&r);
+    s->stream.trace = NULL;
+    subject->repeat = NULL;
     return status;
 }
 
@@ -502,6 +506,8 @@ static int simulate_order(struct simulation *s, struct sim_subject *subject, str
     int status = finish(s, NULL, subject, good, &out, err);
     strbuf_free(&out);
     repeat_result_free(&repeat);
+    s->order.trace = NULL;
+    subject->repeat = NULL;
     return status;
 }
 

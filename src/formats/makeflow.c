@@ -95,7 +95,7 @@ static bool expand(struct reader *r, const char *p, const char *end, struct strb
         }
         single ^= *p == '\'' && !twice;
         twice ^= *p == '"' && !single;
-        const char *start = p + 1, *stop = start, *after;
+        const char *start = p + 1, *stop, *after;
         if (*p == '$' && !single && start < end) {
             char close = *start == '(' ? ')' : *start == '{' ? '}' : 0;
             start += close != 0;

@@ -168,7 +168,7 @@ static void read_command(struct reader *r, uint32_t task, const struct wfformat_
         free(rest);
         builder_command(r->b, task, strbuf_text(&r->scratch), r->scratch.n);
     }
-    if (r->lists.at[task].has_kind)
+    if (task >= r->lists.n || r->lists.at[task].has_kind)
         return;
     strbuf_clear(&r->scratch); /* a copy, because adding to the pool may move the name */
     const char *kind =

@@ -73,13 +73,10 @@ static const char *command_of(const struct workflow *w, uint32_t task)
 /* Would the reader find this kind by itself? */
 static bool kind_is_derived(const struct workflow *w, uint32_t task)
 {
-    const char *name = workflow_task_name(w, task), *command = command_of(w, task);
-    const char *kind = workflow_text(w, w->kind[task]);
-    size_t program = !command                 ? 0
-                     : is_plain_line(command) ? strcspn(command, " ")
-                                              : strlen(command);
-    size_t n;
-    const char *derived = wfformat_kind(name, strlen(name), command ? command : "", program, &n);
+    const char *name = workflow_task_name(w, task), *stated = command_of(w, task);
+    const char *kind = workflow_text(w, w->kind[task]), *command = stated ? stated : "";
+    size_t program = is_plain_line(command) ? strcspn(command, " ") : strlen(command), n;
+    const char *derived = wfformat_kind(name, strlen(name), command, program, &n);
     return strlen(kind) == n && memcmp(kind, derived, n) == 0;
 }
 

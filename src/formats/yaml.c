@@ -111,6 +111,8 @@ static bool check_keys(struct loading *l, const struct yaml_node *mapping)
 
 static bool close_container(struct loading *l)
 {
+    if (!l->depth)
+        return true; /* the parser closes only what it opened */
     struct yaml_node *node = &l->nodes.at[l->open[--l->depth]];
     node->next = (uint32_t)l->nodes.n;
     if (node->type != YAML_MAPPING)

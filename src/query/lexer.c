@@ -281,7 +281,7 @@ static bool sign(struct scanner *s)
         return lexed_error(s->out, t, s->err, "'%c' means nothing here", text[s->at]);
     t->word = mem_copy_bytes(text + s->at, length);
     if (!strcmp(t->word, "!="))
-        strcpy(t->word, "<>");
+        memcpy(t->word, "<>", 2);
     else if (!strcmp(t->word, "=="))
         t->word[1] = 0;
     s->at += length;

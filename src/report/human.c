@@ -10,7 +10,7 @@ static bool special(char *out, double value)
 {
     if (isfinite(value))
         return false;
-    strcpy(out, isnan(value) ? "-" : value < 0 ? "-∞" : "∞");
+    snprintf(out, HUMAN_SIZE, "%s", isnan(value) ? "-" : value < 0 ? "-∞" : "∞");
     return true;
 }
 
@@ -81,7 +81,7 @@ char *human_seconds(char *out, double value)
         return out;
     double size = fabs(value);
     if (size == 0)
-        strcpy(out, "0 s");
+        snprintf(out, HUMAN_SIZE, "0 s");
     else if (size < 999.5e-9)
         snprintf(out, HUMAN_SIZE, "%.3g ns", value * 1e9);
     else if (size < 999.5e-6)

@@ -206,8 +206,8 @@ static void join_bars(const struct frame *f, double grain, run_list *runs)
             run.finish = fmax(run.finish, bar->finish);
             time[bar->colour] += bar->finish - bar->start;
         }
-        for (uint8_t c = 0; c <= SVG_COLOURS; c++)
-            run.colour = time[c] > time[run.colour] ? c : run.colour;
+        for (int c = 0; c <= SVG_COLOURS; c++)
+            run.colour = time[c] > time[run.colour] ? (uint8_t)c : run.colour;
         array_push(runs, run);
     }
 }
@@ -221,7 +221,7 @@ static void draw_runs(struct frame *f)
         grain *= 2;
     } while (runs.n > TIMELINE_RUNS && grain < 4096);
     double inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
-    for (uint8_t colour = 0; colour <= SVG_COLOURS; colour++) {
+    for (int colour = 0; colour <= SVG_COLOURS; colour++) {
         bool open = false;
         for (size_t i = 0; i < runs.n; i++) {
             const struct run *run = &runs.at[i];

@@ -97,6 +97,8 @@ static void enlist(struct kport_network *k, uint32_t id, uint32_t node)
     struct pair *pair = &k->pairs.at[id];
     pair->version++;
     const struct queue_item *head = queue_peek(&pair->waiting);
+    if (!head)
+        return;
     queue_push(&k->candidates[node], head->key, head->order, (uint64_t)pair->version << 32 | id);
 }
 

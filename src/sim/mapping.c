@@ -177,7 +177,7 @@ static void connect(struct build *b)
             m->local[at] = locals.at[at].minor;
     }
     array_free(&locals);
-    for (size_t i = 0; i < b->drafts.n; i++)
+    for (size_t i = 0; i < wants.n; i++)
         wants.at[i].value = (uint32_t)i;
 
     /* drafts that are the same feed, side by side: sort by (sender, object, cluster) */

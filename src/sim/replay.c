@@ -265,7 +265,7 @@ static bool fail_node(struct replay *r, uint32_t node, double repair, struct err
 
 static void repair_node(struct replay *r, uint32_t node)
 {
-    if (!bitset_get(r->down, node) || r->engine.now < r->back[node])
+    if (!r->down || !bitset_get(r->down, node) || r->engine.now < r->back[node])
         return;
     bitset_clear(r->down, node);
     r->repairs--;

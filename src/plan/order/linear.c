@@ -151,7 +151,8 @@ static bool take_sum(struct line *l)
     for (size_t i = 0; i < kinds; i++)
         for (uint32_t n = l->queued[mine[i]]; n > 0; n--)
             array_push(&members, line_take(l, mine[i]));
-    qsort(members.at, members.n, sizeof *members.at, compare_numbers);
+    if (members.n)
+        qsort(members.at, members.n, sizeof *members.at, compare_numbers);
     array_push(&l->out->elements,
                (struct element){(uint32_t)l->out->sequence.n, (uint32_t)members.n});
     for (size_t i = 0; i < members.n; i++)

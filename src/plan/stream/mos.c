@@ -287,7 +287,7 @@ static struct plan *run(const struct plan_request *request, struct error *err)
     struct stream_target target;
     struct mos_result result = {0};
     struct plan *plan = NULL;
-    if (!stream_problem_open(request, &planner_mos, &q, &g, &target, err))
+    if (!stream_problem_open(request, &planner_mos, &q, &g, &target, err) || !g)
         return NULL;
     bool good = needs_equal_nodes(g, err);
     if (good && isfinite(target.latency)) {

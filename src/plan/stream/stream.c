@@ -302,7 +302,7 @@ static struct plan *solve_inverse(struct assignment_space *space,
             mos_result_free(&r);
         }
     }
-    double at[16], tried = low;
+    double at[16], tried;
     for (int k = 0; k < 16; k++) {
         at[k] = k == 0 ? high : k == 1 ? low : k == 2 ? 0 : (low + high) / 2;
         if (k == 2 && best)

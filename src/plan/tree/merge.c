@@ -287,7 +287,8 @@ static void map_waiting(struct partition *p)
     for (uint32_t i = 0; i < p->slots; i++)
         if (p->at[i].root != NONE && p->at[i].proc == NONE)
             array_push(&waiting, (struct waiting){partition_memory(p, i), i});
-    qsort(waiting.at, waiting.n, sizeof *waiting.at, by_need);
+    if (waiting.n)
+        qsort(waiting.at, waiting.n, sizeof *waiting.at, by_need);
     for (size_t n = 0; n < waiting.n && p->idle; n++) {
         uint32_t q = partition_smallest_fit(p, waiting.at[n].piece);
         if (q != NONE)

@@ -167,7 +167,8 @@ static size_t best_prefix(struct splitter *sp, uint32_t root, uint32_t most)
                 keep(sp, c, most);
             }
         }
-        double longest = fmax(met, -heap_peek(&sp->queue)->key);
+        const struct heap_item *next = heap_peek(&sp->queue); /* none: every child is cut */
+        double longest = next ? fmax(met, -next->key) : met;
         double makespan = (sequential + fmax(sp->surplus, 0)) * sp->slow + longest;
         if (makespan < best) {
             best = makespan;
@@ -278,7 +279,8 @@ void split_improved(struct partition *p, uint32_t pieces)
         for (uint32_t k = 0; k < made; k++)
             array_push(&list, sp.chosen.at[k]);
         f->to = list.n;
-        qsort_r(list.at + f->from, made, sizeof *list.at, by_span, p);
+        if (made && list.at)
+            qsort_r(list.at + f->from, made, sizeof *list.at, by_span, p);
     }
     splitter_close(&sp);
     array_free(&stack);
