@@ -132,9 +132,9 @@ static bool write_outputs(const struct arguments *a, const struct plan *plan,
 static const struct planner *choose(const struct arguments *a, struct error *err)
 {
     const char *name = arguments_value(a, "with");
-    if (!name) /* constraints have one planner */
-        name = arguments_value(a, "assert") || arguments_value(a, "assert-file") ? "constraints"
-                                                                                 : "auto";
+    bool constrained = arguments_value(a, "assert") || arguments_value(a, "assert-file");
+    if (!name) /* what is asked for says which planner it takes */
+        name = constrained ? "constraints" : arguments_flag(a, "front") ? "stream" : "auto";
     const struct planner *planner = planner_find(name);
     if (!planner)
         planner_unknown(name, err);

@@ -186,10 +186,13 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
                 shown_width(t->cells.at[t->rows.at[r].first + c], t->columns.at[c].align, style);
             width[c] = w > width[c] ? w : width[c];
         }
+    size_t ruled = columns; /* a last column without a word has no rule either */
+    while (ruled && !width[ruled - 1])
+        ruled--;
     for (size_t r = titles ? 0 : 1; r <= t->rows.n; r++) { /* row 0: the titles */
         const struct row *row = r ? &t->rows.at[r - 1] : NULL;
         if (row && row->rule) {
-            add_rule(out, width, columns, style);
+            add_rule(out, width, ruled, style);
             continue;
         }
         size_t count = row ? row->count : columns;
@@ -211,7 +214,7 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
         strbuf_add(out, bold ? "\033[0m\n" : "\n");
         strbuf_free(&line);
         if (!row && !style->plain)
-            add_rule(out, width, columns, style);
+            add_rule(out, width, ruled, style);
     }
     free(width);
 }

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The small version of `weft reproduce hetpart`: runs, and writes a report with the paper's figures beside ours.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 bad=0
+ok() { n=$((n + 1)); if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; sed 's/^/# got /' "$work/err" | head -n 5; fi; }
+"$WEFT" reproduce hetpart --quick -q -o "$work/report" >"$work/out" 2>"$work/err"
+ok $? "reproduce hetpart --quick"
+page=$(ls "$work"/report/*.md 2>/dev/null | head -n 1)
+[ -s "$page" ]; ok $? "writes a Markdown report"
+grep -q 'HomPart-ML' "$page"; ok $? "with the ratios of HomPart to HetPart1"
+grep -qE '15\.8|1\.158' "$page"; ok $? "and the paper's own figures"
+ls "$work"/report/*.svg >/dev/null 2>&1; ok $? "and bar charts"
+for picture in "$work"/report/*.svg; do rsvg-convert "$picture" -o "$work/picture.png" 2>"$work/err" || { ok 1 "$picture renders"; break; }; done
+ok 0 "that render"
+echo "1..$n"
+exit $bad
