@@ -79,7 +79,8 @@ static void run_optimal(struct figures *all, const char *path, const char *name)
     }
     struct platform *p = nodes(processors, 1, NULL);
     for (size_t k = 0; planner_registry[k] && k < PLANNERS; k++) {
-        if (!(planner_registry[k]->accepts & ACCEPTS_DAG))
+        unsigned accepts = planner_registry[k]->accepts;
+        if (!(accepts & ACCEPTS_DAG) || accepts & (ACCEPTS_STREAM | ACCEPTS_ORDER))
             continue;
         struct plan *plan = plan_with(planner_registry[k], w, p);
         if (!plan)
