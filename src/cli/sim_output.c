@@ -1,5 +1,6 @@
 #include "cli/sim_output.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "report/chart.h"
@@ -246,13 +247,15 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
     line(out, "critical chain", "%u tasks: %s computing, %s waiting for data, %s failures",
          r->nchain, human_seconds(a, r->chain_compute), human_seconds(b, r->chain_data),
          human_seconds(c, r->chain_fault));
+    struct strbuf worst = {0}; /* a name from a file must not move the cursor */
+    if (stretch.worst != NONE)
+        utf8_add_visible(
+            &worst, workflow_task_name(s->workflow, s->plan->placements.at[stretch.worst].task));
     line(out, "stretch", "mean %s, median %s, 95 %% %s, worst %s%s%s",
          human_number(a, stretch.mean), human_number(b, stretch.median),
          human_number(c, stretch.p95), human_number(d, stretch.max),
-         stretch.worst == NONE ? "" : ", task ",
-         stretch.worst == NONE
-             ? ""
-             : workflow_task_name(s->workflow, s->plan->placements.at[stretch.worst].task));
+         stretch.worst == NONE ? "" : ", task ", stretch.worst == NONE ? "" : strbuf_text(&worst));
+    strbuf_free(&worst);
     if (r->failures)
         line(out, "failures", "%s of nodes, %s runs of tasks lost", human_count(a, r->failures),
              human_count(b, r->tasks_lost));
