@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "formats/dot.h"
 #include "plan/planner.h"
+#include "saga_published.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -147,46 +148,18 @@ static void bench_optimal(const char *shared, struct json_writer *out)
 
 /* ---- a public library's makespans on data/saga-json ---- */
 
-enum { PEERS = 13 };
-static const char *const peer[PEERS] = {"heft", "cpop",   "peft",   "etf",       "flb",
-                                        "bil",  "minmin", "maxmin", "sufferage", "mct",
-                                        "met",  "olb",    "fastest"};
-static const struct {
-    const char *name;
-    double makespan[PEERS];
-} published[] = {
-    {"agriculture_iot-crop_disease",
-     {0.9, 0.9, 0.9, 1.6504, 25.11, 1.81056, 0.9, 0.9, 0.9, 0.9, 0.9, 21.0526, 0.9}},
-    {"classic_benchmarks-cholesky_5",
-     {90, 90, 90, 100.02, 106.02, 94.24, 98.04, 106.1, 98.06, 102.04, 230, 102.2, 230}},
-    {"classic_benchmarks-fft_16",
-     {24.02, 26.03, 24.02, 25.02, 24.01, 24.03, 24.01, 24.04, 26.01, 24.02, 96, 24.02, 96}},
-    {"classic_benchmarks-gauss_elim_10",
-     {293.58, 407.58, 293.58, 293.58, 300.51, 293.83, 293.58, 293.58, 293.58, 293.58, 715, 293.83,
-      715}},
-    {"classic_benchmarks-gauss_elim_5",
-     {58.1, 76.1, 58.1, 58.1, 58.1, 58.19, 58.1, 58.1, 58.1, 58.1, 95, 58.19, 95}},
-    {"classic_benchmarks-mapreduce_8m_4r",
-     {49.06, 49.06, 49.06, 49.06, 69.03, 49.06, 49.06, 49.06, 49.06, 49.06, 169, 49.06, 169}},
-    {"edge_computing-autonomous_driving",
-     {1.8, 1.8, 1.88, 20.84, 64.056, 2.535, 1.88, 1.88, 1.8, 1.88, 1.88, 46.265, 1.88}},
-    {"edge_computing-mtec_video_analytics",
-     {14.5, 12.5, 14.5, 24.2857, 17, 19.9396, 14.5, 12.503, 12.5, 14.5, 14.5, 19.3881, 14.5}},
-};
-enum { PUBLISHED = sizeof published / sizeof *published };
-
 static void bench_saga(const char *shared, struct json_writer *out)
 {
-    double sum[PEERS] = {0};
-    uint32_t count[PEERS] = {0};
+    double sum[COLUMNS] = {0};
+    uint32_t count[COLUMNS] = {0};
     printf("\nauto (%s) against the best of %d planners of a public library (data/saga-json)\n",
-           budget, PEERS);
+           budget, COLUMNS);
     printf("%-38s %12s %12s %8s\n", "graph", "best of them", "auto", "ratio");
     json_write_key(out, "saga_auto");
     json_write_array(out);
-    for (size_t g = 0; g < PUBLISHED; g++) {
+    for (size_t g = 0; g < GRAPHS; g++) {
         char path[8400];
-        snprintf(path, sizeof path, "%s/data/saga-json/%s.json", shared, published[g].name);
+        snprintf(path, sizeof path, "%s/data/saga-json/%s.json", shared, saga[g].file);
         struct error err = {0};
         struct workflow *w = format_read_workflow(path, NULL, NULL, &err);
         struct platform *p = w ? format_read_platform(path, NULL, NULL, &err) : NULL;
@@ -196,12 +169,12 @@ static void bench_saga(const char *shared, struct json_writer *out)
             continue;
         }
         double best = INFINITY;
-        for (size_t k = 0; k < PEERS; k++) {
-            best = fmin(best, published[g].makespan[k]);
-            const struct planner *planner = planner_find(peer[k]);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            best = fmin(best, saga[g].makespan[k]);
+            const struct planner *planner = planner_find(column[k]);
             struct plan *plan = planner ? plan_with(planner, w, p) : NULL;
             if (plan) {
-                sum[k] += plan_makespan(plan) / published[g].makespan[k];
+                sum[k] += plan_makespan(plan) / saga[g].makespan[k];
                 count[k]++;
             }
             plan_free(plan);
@@ -209,10 +182,9 @@ static void bench_saga(const char *shared, struct json_writer *out)
         struct plan *plan = plan_with(planner_find("auto"), w, p);
         if (plan) {
             double makespan = plan_makespan(plan);
-            printf("%-38s %12.6g %12.6g %8.4f\n", published[g].name, best, makespan,
-                   makespan / best);
+            printf("%-38s %12.6g %12.6g %8.4f\n", saga[g].file, best, makespan, makespan / best);
             json_write_object_inline(out);
-            json_put_string(out, "graph", published[g].name);
+            json_put_string(out, "graph", saga[g].file);
             json_put_number(out, "best_published", best);
             json_put_number(out, "auto", makespan);
             json_put_number(out, "ratio", makespan / best);
@@ -223,14 +195,14 @@ static void bench_saga(const char *shared, struct json_writer *out)
         platform_free(p);
     }
     json_write_end_array(out);
-    printf("\nthe same planner, ours / theirs, average over the %d graphs\n", PUBLISHED);
+    printf("\nthe same planner, ours / theirs, average over the %d graphs\n", GRAPHS);
     json_write_key(out, "saga_same");
     json_write_array(out);
-    for (size_t k = 0; k < PEERS; k++)
+    for (size_t k = 0; k < COLUMNS; k++)
         if (count[k]) {
-            printf("%-12s %8.4f\n", peer[k], sum[k] / count[k]);
+            printf("%-12s %8.4f\n", column[k], sum[k] / count[k]);
             json_write_object_inline(out);
-            json_put_string(out, "planner", peer[k]);
+            json_put_string(out, "planner", column[k]);
             json_put_number(out, "ratio", sum[k] / count[k]);
             json_write_end_object(out);
         }

@@ -110,5 +110,8 @@ void trace_json_write_plan(const struct plan *plan, const struct workflow *w,
 const char *format_option(const struct format_source *source,
                           const char *name);          /* NULL: not given */
 size_t format_line(const char *text, const char *at); /* line number of a place in a text */
+/* For sniffing JSON: how many of the first kilobytes to look at when the text begins with an object
+ * (after a byte order mark and blanks), 0 when it does not. */
+size_t format_json_head(const char *text, size_t length);
 /* UTF-8 without NUL bytes? If not, an error that names the line. */
 bool format_require_utf8(const struct format_source *source, struct error *err);

@@ -9,7 +9,6 @@
 #include "formats/format.h"
 #include "formats/json_field.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,10 +22,8 @@ struct group {
 static int sniff_cluster(const char *path, const char *text, size_t length)
 {
     (void)path;
-    size_t head = length < 4096 ? length : 4096, i = 0;
-    while (i < head && isspace((unsigned char)text[i]))
-        i++;
-    if (i == head || text[i] != '{' || !memmem(text, head, "\"groups\"", 8))
+    size_t head = format_json_head(text, length);
+    if (!head || !memmem(text, head, "\"groups\"", 8))
         return 0;
     return memmem(text, head, "\"number\"", 8) ? 3 : 2;
 }

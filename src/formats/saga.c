@@ -7,7 +7,6 @@
 #include "formats/format.h"
 #include "formats/json_field.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,12 +18,8 @@ static const double unlimited_speed = 1e300;
 static int sniff_saga(const char *path, const char *text, size_t length)
 {
     (void)path;
-    size_t head = length < 4096 ? length : 4096, i = 0;
-    if (head >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        i = 3;
-    while (i < head && isspace((unsigned char)text[i]))
-        i++;
-    if (i == head || text[i] != '{' || memmem(text, head, "\"schemaVersion\"", 15))
+    size_t head = format_json_head(text, length);
+    if (!head || memmem(text, head, "\"schemaVersion\"", 15))
         return 0;
     if (memmem(text, head, "\"task_graph\"", 12))
         return 3;

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 #include "formats/format.h"
+#include <ctype.h>
 #include <string.h>
 
 const char *format_option(const struct format_source *source, const char *name)
@@ -36,4 +37,14 @@ bool format_require_utf8(const struct format_source *source, struct error *err)
         return error_at(err, source->path, format_line(source->text, source->text + good),
                         "byte 0x%02X is not valid UTF-8; expected UTF-8 text", s[good]);
     return true;
+}
+
+size_t format_json_head(const char *text, size_t length)
+{
+    size_t head = length < 4096 ? length : 4096, i = 0;
+    if (head >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        i = 3;
+    while (i < head && isspace((unsigned char)text[i]))
+        i++;
+    return i < head && text[i] == '{' ? head : 0;
 }

@@ -8,12 +8,8 @@
 static int sniff_wfformat(const char *path, const char *text, size_t length)
 {
     (void)path;
-    size_t head = length < 4096 ? length : 4096, i = 0;
-    if (head >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        i = 3;
-    while (i < head && isspace((unsigned char)text[i]))
-        i++;
-    if (i == head || text[i] != '{' || memmem(text, head, "\"weft-plan/", 11))
+    size_t head = format_json_head(text, length);
+    if (!head || memmem(text, head, "\"weft-plan/", 11))
         return 0;
     if (memmem(text, head, "\"schemaVersion\"", 15))
         return 3;
