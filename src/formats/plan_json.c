@@ -103,13 +103,19 @@ static void write_placements(struct writer *s)
     json_write_end_array(j);
 }
 
-static void write_tasks(struct writer *s, const char *key, const uint32_t *tasks, size_t count)
+static void write_names(struct writer *s, const char *key, const uint32_t *tasks, size_t count)
 {
     json_write_key(&s->j, key);
     json_write_array_inline(&s->j);
     for (size_t i = 0; i < count; i++)
         json_write_string(&s->j, workflow_task_name(s->w, tasks[i]));
     json_write_end_array(&s->j);
+}
+
+/* `count` names from plan->tasks on; a plan without any has no array there to point into. */
+static void write_tasks(struct writer *s, const char *key, uint32_t first, uint32_t count)
+{
+    write_names(s, key, count ? s->plan->tasks.at + first : NULL, count);
 }
 
 static void write_parts(struct writer *s)
@@ -124,11 +130,11 @@ static void write_parts(struct writer *s)
         json_put_integer(j, "id", (int64_t)i);
         json_put_string(j, "root", workflow_task_name(s->w, x->root));
         json_put_string(j, "node", platform_node_name(s->p, x->node));
-        write_tasks(s, "tasks", plan->tasks.at + x->tasks, x->count);
+        write_tasks(s, "tasks", x->tasks, x->count);
         if (isfinite(x->memory))
             json_put_number(j, "memory", x->memory);
         if (x->order != NONE)
-            write_tasks(s, "order", plan->tasks.at + x->order, x->count);
+            write_tasks(s, "order", x->order, x->count);
         json_write_end_object(j);
     }
     json_write_end_array(j);
@@ -148,8 +154,8 @@ static void write_clusters(struct writer *s)
         const struct cluster *x = &plan->clusters.at[i];
         json_write_object_inline(j);
         json_put_integer(j, "id", (int64_t)i);
-        write_tasks(s, "tasks", plan->tasks.at + x->tasks, x->ntasks);
-        write_tasks(s, "duplicates", plan->tasks.at + x->duplicates, x->nduplicates);
+        write_tasks(s, "tasks", x->tasks, x->ntasks);
+        write_tasks(s, "duplicates", x->duplicates, x->nduplicates);
         json_put_number(j, "replicas", x->replicas);
         json_write_key(j, "nodes");
         json_write_array_inline(j);
@@ -167,7 +173,7 @@ static void write_order(struct writer *s)
     const struct plan *plan = s->plan;
     put_text(j, "verdict", plan->verdict, NULL);
     put_text(j, "proof", plan->proof, NULL);
-    write_tasks(s, "order", plan->order.at, plan->order.n);
+    write_names(s, "order", plan->order.at, plan->order.n);
     json_write_key(j, "eligible");
     json_write_array_inline(j);
     for (size_t i = 0; i < plan->eligible.n; i++)
