@@ -432,7 +432,7 @@ static int simulate_replay(struct simulation *s, struct sim_subject *subject, st
     struct replay_result r = {0};
     struct repeat_result repeat = {0};
     struct strbuf out = {0};
-    struct trace_sink sink = {record, s};
+    struct trace_sink sink = {.event = record, .context = s};
     if (!replay_settings(s, err))
         return cli_fail(err);
     if (s->plan->kind == PLAN_PARTITION && !s->plan->placements.n) {
@@ -465,7 +465,7 @@ static int simulate_stream(struct simulation *s, struct sim_subject *subject, st
     struct stream_result r = {0};
     struct repeat_result repeat = {0};
     struct strbuf out = {0};
-    struct trace_sink sink = {record, s};
+    struct trace_sink sink = {.event = record, .context = s};
     if (!stream_settings(s, err))
         return cli_fail(err);
     subject->network = s->stream.network ? s->stream.network : "kport";
@@ -491,7 +491,7 @@ static int simulate_order(struct simulation *s, struct sim_subject *subject, str
     struct order_result r = {0};
     struct repeat_result repeat = {0};
     struct strbuf out = {0};
-    struct trace_sink sink = {record_client, s};
+    struct trace_sink sink = {.event = record_client, .context = s};
     if (!order_settings(s, err))
         return cli_fail(err);
     s->order.trace = s->happened ? &sink : NULL;

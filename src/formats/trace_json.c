@@ -231,6 +231,9 @@ static void write_event(void *context, const struct trace_event *e)
     case TRACE_COUNTER:
         write_counter(t, e);
         break;
+    case TRACE_BEGIN: /* its TRACE_TASK tells all */
+    case TRACE_REUSED:
+        break;
     }
 }
 
@@ -257,7 +260,7 @@ struct trace_json *trace_json_open(const struct workflow *w, const struct platfo
 
 struct trace_sink trace_json_sink(struct trace_json *t)
 {
-    return (struct trace_sink){write_event, t};
+    return (struct trace_sink){.event = write_event, .context = t};
 }
 
 void trace_json_close(struct trace_json *t)

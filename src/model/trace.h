@@ -1,6 +1,8 @@
 /* What happened, or would have: the events that simulation and real runs report. They write a
  * trace_sink; history, report and the page supply one and cannot tell simulated from real. */
 #pragma once
+#include "base/digest.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum trace_kind {
@@ -8,18 +10,48 @@ enum trace_kind {
     TRACE_TRANSFER, /* object `id` went from `node` to `other` */
     TRACE_FAULT,    /* node `node` failed at start (finish: back up, or INFINITY) */
     TRACE_COUNTER,  /* value `amount` of counter `id` on `node` at start: see enum trace_counter */
+    TRACE_BEGIN,  /* an attempt of task `id` began on `node`, core `lane`; TRACE_TASK will follow */
+    TRACE_REUSED, /* task `id` did not run: its result was there already */
 };
 
 enum trace_counter { COUNTER_MEMORY, COUNTER_READY, COUNTER_RUNNING };
 
+/* How an attempt ended. */
+enum trace_outcome {
+    TRACE_DONE,
+    TRACE_FAILED,     /* exit status not 0, missing output, or lost */
+    TRACE_KILLED,     /* by a signal that weft did not send: `status` is 128 + its number */
+    TRACE_TIMEOUT,    /* past its time limit */
+    TRACE_MEMORY,     /* past its memory limit */
+    TRACE_CANCELLED,  /* the user or a failed sibling ended it */
+    TRACE_NOT_STARTED /* could not be started: command not found, directory gone */
+};
+
+/* Real runs fill everything; the simulator leaves what it does not know at 0. Times are seconds
+ * since the start of the run. */
 struct trace_event {
     enum trace_kind kind;
     uint32_t id, node, other, lane, copy;
     double start, finish, amount;
-    int outcome; /* 0 done, 1 failed or lost */
+    int outcome;          /* enum trace_outcome */
+    int status;           /* TRACE_TASK: exit status, or 128 + signal */
+    uint32_t attempt;     /* 1 is the first; 0: not known */
+    double cpu;           /* seconds, user and system */
+    double memory;        /* bytes at its peak */
+    double read, written; /* bytes of declared inputs and outputs */
+};
+
+/* A file that a run made or found: provenance. */
+struct trace_file {
+    uint32_t object, task;     /* task: its producer; NONE: an input of the workflow */
+    const char *path;          /* as in the workflow */
+    struct digest digest, key; /* content; the computation that made it (zero: an input) */
+    double size;
+    bool made; /* by this run; false: found as it was */
 };
 
 struct trace_sink {
     void (*event)(void *context, const struct trace_event *event);
     void *context;
+    void (*file)(void *context, const struct trace_file *file); /* may be NULL */
 };

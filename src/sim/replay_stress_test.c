@@ -128,7 +128,7 @@ int main(void)
         struct platform *p = random_platform(&r, &shape);
         struct plan *plan = random_plan(w, p, &r, shape.copies, true);
         struct seen seen = {0};
-        struct trace_sink sink = {see, &seen};
+        struct trace_sink sink = {.event = see, .context = &seen};
         struct replay_options o;
         replay_options_init(&o);
         o.network = network_names[round % 3];

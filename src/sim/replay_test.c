@@ -85,7 +85,7 @@ static void by_hand(void)
     struct replay_options o;
     replay_options_init(&o);
     struct count count = {.ordered = true};
-    struct trace_sink sink = {count_event, &count};
+    struct trace_sink sink = {.event = count_event, .context = &count};
     o.trace = &sink;
     struct replay_result r;
     struct error err = {0};
@@ -123,7 +123,7 @@ static void faults(void)
     o.faults = &at_four;
     o.nfaults = 1;
     struct count count = {.ordered = true};
-    struct trace_sink sink = {count_event, &count};
+    struct trace_sink sink = {.event = count_event, .context = &count};
     o.trace = &sink;
     ok(replay_run(s.w, s.p, s.plan, &o, &r, &err), "node y fails at 4 for 2 s");
     is_dbl(r.makespan, 11, 1e-12, "b and d start again at 6: 6 + 2 + 3");

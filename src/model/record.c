@@ -1,0 +1,91 @@
+#include "model/record.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void record_free(struct run_record *r)
+{
+    free(r->name);
+    free(r->file);
+    free(r->folder);
+    free(r->host);
+    free(r->planner);
+    workflow_free(r->workflow);
+    free(r->predicted);
+    array_free(&r->events);
+    for (size_t i = 0; i < r->files.n; i++)
+        free(r->files.at[i].path);
+    array_free(&r->files);
+    *r = (struct run_record){0};
+}
+
+const char *record_outcome_name(enum record_outcome outcome)
+{
+    static const char *const names[] = {"running", "done", "failed", "cancelled", "lost"};
+    return outcome <= RECORD_LOST ? names[outcome] : "unknown";
+}
+
+static int by_finish(const void *a, const void *b, void *context)
+{
+    const struct trace_event *at = context;
+    const struct trace_event *x = &at[*(const uint32_t *)a], *y = &at[*(const uint32_t *)b];
+    return (x->finish > y->finish) - (x->finish < y->finish);
+}
+
+/* The last attempt of each task is what its consumers waited for; the lane's attempt before (of any
+ * task) is what it may have waited for itself. One pass over the attempts in order of their end. */
+uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
+{
+    const struct workflow *w = r->workflow;
+    uint32_t *order = mem_new(uint32_t, r->events.n + 1), n = 0;
+    for (uint32_t i = 0; i < r->events.n; i++)
+        if (r->events.at[i].kind == TRACE_TASK && r->events.at[i].outcome == TRACE_DONE &&
+            (!w || r->events.at[i].id < w->ntasks))
+            order[n++] = i;
+    if (!n) {
+        free(order);
+        return 0;
+    }
+    qsort_r(order, n, sizeof *order, by_finish, r->events.at);
+    uint32_t lanes = 0, tasks = w ? w->ntasks : 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct trace_event *e = &r->events.at[order[k]];
+        lanes = e->lane + 1 > lanes && e->lane < 65536 ? e->lane + 1 : lanes;
+        tasks = e->id + 1 > tasks ? e->id + 1 : tasks;
+    }
+    uint32_t *attempt = mem_new(uint32_t, tasks + 1), *lane = mem_new(uint32_t, lanes + 1);
+    uint32_t *before = mem_new(uint32_t, n);
+    for (uint32_t t = 0; t < tasks; t++)
+        attempt[t] = NONE;
+    for (uint32_t l = 0; l < lanes; l++)
+        lane[l] = NONE;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct trace_event *e = &r->events.at[order[k]];
+        before[k] = e->lane < lanes ? lane[e->lane] : NONE;
+        if (before[k] != NONE && r->events.at[order[before[k]]].finish > e->start)
+            before[k] = NONE; /* shared the lane: did not wait for it */
+        if (w)
+            for (uint32_t i = w->pred_off[e->id]; i < w->pred_off[e->id + 1]; i++) {
+                uint32_t p = attempt[w->pred_task[i]];
+                if (p != NONE && (before[k] == NONE || p >= before[k]))
+                    before[k] = p;
+            }
+        attempt[e->id] = k;
+        if (e->lane < lanes)
+            lane[e->lane] = k;
+    }
+    uint32_t count = 0;
+    for (uint32_t k = n - 1; k != NONE && count < tasks; k = before[k])
+        out[count++] = r->events.at[order[k]].id;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t t = out[i];
+        out[i] = out[count - 1 - i];
+        out[count - 1 - i] = t;
+    }
+    free(order);
+    free(attempt);
+    free(lane);
+    free(before);
+    return count;
+}

@@ -1,0 +1,47 @@
+/* One run as it is remembered: what history keeps, what reports show. Real runs and simulated ones
+ * look alike. */
+#pragma once
+#include "base/array.h"
+#include "model/predictor.h"
+#include "model/trace.h"
+#include "model/workflow.h"
+
+enum record_outcome { RECORD_RUNNING, RECORD_DONE, RECORD_FAILED, RECORD_CANCELLED, RECORD_LOST };
+
+struct record_file {
+    uint32_t object, task;
+    char *path;
+    struct digest digest, key;
+    double size;
+    bool made;
+};
+
+struct run_record {
+    int64_t run;  /* its number in the history; 0: none */
+    char *name;   /* of the workflow */
+    char *file;   /* workflow file as given, NULL: none */
+    char *folder; /* where it ran */
+    char *host;
+    char *planner;  /* whose order it followed; NULL: none */
+    double started; /* seconds since 1970 */
+    double seconds; /* from start to end; NAN while running or lost */
+    uint32_t cores;
+    double memory; /* bytes the run may use at once */
+    double speed;  /* of the node, as `weft platform --measure` has it; 1 when not measured */
+    enum record_outcome outcome;
+    uint32_t tasks, ran, reused, failed, skipped;
+    double predicted_seconds, predicted_memory, predicted_disk; /* NAN: no prediction */
+    double peak_memory, peak_disk;                              /* NAN: not measured */
+    struct workflow *workflow;        /* owned; NULL when it is not known any more */
+    struct prediction *predicted;     /* per task, owned; NULL: none */
+    ARRAY(struct trace_event) events; /* TRACE_TASK, TRACE_REUSED, TRACE_COUNTER in order of time */
+    ARRAY(struct record_file) files;
+};
+
+void record_free(struct run_record *r);                       /* what it owns; not the struct */
+const char *record_outcome_name(enum record_outcome outcome); /* "running", "done", ... */
+
+/* The path that really happened: from the task that ended last back along the input (or the core)
+ * that each waited for. Task numbers, first to last, into `out` (room for ntasks). Every hop is a
+ * predecessor or the task before on the same lane, whichever ended later. */
+uint32_t record_critical_path(const struct run_record *r, uint32_t *out);
