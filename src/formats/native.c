@@ -127,22 +127,38 @@ static bool check_version(struct native *n)
     return true;
 }
 
+/* The key by which each kind of native file is known. */
+static const struct {
+    const char *key, *kind, *article;
+} contents[] = {
+    {"tasks", "workflow", "a"}, {"nodes", "platform", "a"}, {"substitute", "experiment", "an"}};
+enum { NCONTENTS = sizeof contents / sizeof *contents };
+
 static bool check_contents(struct native *n, const char *wanted)
 {
-    bool workflow = strcmp(wanted, "tasks") == 0;
-    const char *other = workflow ? "nodes" : "tasks";
     bool has_wanted = yaml_get(&n->y, 0, wanted) != YAML_NONE;
-    yaml_ref has_other = yaml_get(&n->y, 0, other);
-    if (has_wanted && has_other != YAML_NONE)
-        return native_error(n, has_other,
-                            "both 'tasks' and 'nodes'; a workflow and a platform are two files");
-    if (has_other != YAML_NONE)
-        return native_error(n, 0, "this is a %s file; expected a %s (a file with '%s:')",
-                            workflow ? "platform" : "workflow", workflow ? "workflow" : "platform",
-                            wanted);
+    int want = 0;
+    while (strcmp(contents[want].key, wanted) != 0)
+        want++;
+    for (int i = 0; i < NCONTENTS; i++) {
+        yaml_ref other = i == want ? YAML_NONE : yaml_get(&n->y, 0, contents[i].key);
+        if (other == YAML_NONE)
+            continue;
+        if (has_wanted)
+            return native_error(n, other, "both '%s' and '%s'; %s %s and %s %s are two files",
+                                contents[want < i ? want : i].key,
+                                contents[want < i ? i : want].key,
+                                contents[want < i ? want : i].article,
+                                contents[want < i ? want : i].kind,
+                                contents[want < i ? i : want].article,
+                                contents[want < i ? i : want].kind);
+        return native_error(n, 0, "this is %s %s file; expected %s %s (a file with '%s:')",
+                            contents[i].article, contents[i].kind, contents[want].article,
+                            contents[want].kind, wanted);
+    }
     return has_wanted ? true
-                      : native_error(n, 0, "the key '%s' is missing; expected a %s", wanted,
-                                     workflow ? "workflow" : "platform");
+                      : native_error(n, 0, "the key '%s' is missing; expected %s %s", wanted,
+                                     contents[want].article, contents[want].kind);
 }
 
 bool native_open(struct native *n, const struct format_source *source, const char *wanted,

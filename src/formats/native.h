@@ -12,8 +12,8 @@ struct native {
     char where[160];
 };
 
-/* Load the file and check that it is a native one with the list `wanted` ("tasks" or "nodes") in
- * it. False: nothing to close. */
+/* Load the file and check that it is a native one with the key `wanted` ("tasks", "nodes" or
+ * "substitute") in it. False: nothing to close. */
 bool native_open(struct native *n, const struct format_source *source, const char *wanted,
                  struct error *err);
 void native_close(struct native *n);

@@ -40,14 +40,23 @@ static bool read_network(struct reading *r, yaml_ref network)
     return true;
 }
 
-enum { NODE_NAME, NODE_COUNT, NODE_SPEED, NODE_MEMORY, NODE_CORES, NODE_UTILIZATION, NODE_UP };
-static const char *const node_keys[] = {"name",  "count",       "speed", "memory",
-                                        "cores", "utilization", "up",    NULL};
+enum {
+    NODE_NAME,
+    NODE_COUNT,
+    NODE_SPEED,
+    NODE_MEMORY,
+    NODE_CORES,
+    NODE_UTILIZATION,
+    NODE_UP,
+    NODE_PORTS
+};
+static const char *const node_keys[] = {"name",        "count", "speed", "memory", "cores",
+                                        "utilization", "up",    "ports", NULL};
 
 struct node_values {
     const char *name;
     size_t length, line;
-    double count, speed, memory, cores, utilization;
+    double count, speed, memory, cores, utilization, ports;
     bool up;
 };
 
@@ -55,7 +64,7 @@ static bool read_node_values(struct reading *r, yaml_ref node, struct node_value
 {
     const struct native *f = &r->file;
     const struct yaml *y = &f->y;
-    *out = (struct node_values){NULL, 0, yaml_line(y, node), NAN, 1, INFINITY, 1, 0, true};
+    *out = (struct node_values){NULL, 0, yaml_line(y, node), NAN, 1, INFINITY, 1, 0, NAN, true};
     for (yaml_ref k = yaml_first(y, node); k != YAML_NONE; k = yaml_next(y, node, k)) {
         yaml_ref v = yaml_value(k);
         int key = native_key(f, k, node_keys);
@@ -82,6 +91,9 @@ static bool read_node_values(struct reading *r, yaml_ref node, struct node_value
             break;
         case NODE_UTILIZATION:
             good = native_number(f, v, "utilization", &out->utilization);
+            break;
+        case NODE_PORTS:
+            good = native_number(f, v, "ports", &out->ports);
             break;
         case NODE_UP:
             good = native_bool(f, v, "up", &out->up);
@@ -121,6 +133,7 @@ static bool read_node(struct reading *r, yaml_ref node)
         platform_builder_memory(r->b, n, v.memory, v.line);
         platform_builder_cores(r->b, n, v.cores, v.line);
         platform_builder_utilization(r->b, n, v.utilization, v.line);
+        platform_builder_ports(r->b, n, v.ports, v.line);
         if (!v.up)
             platform_builder_down(r->b, n);
     }
@@ -275,7 +288,7 @@ static bool alike(const struct platform *p, uint32_t a, uint32_t b)
 {
     return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&
            p->cores[a] == p->cores[b] && p->utilization[a] == p->utilization[b] &&
-           p->up[a] == p->up[b];
+           p->up[a] == p->up[b] && platform_ports(p, a) == platform_ports(p, b);
 }
 
 /* How many nodes from `first` on are equal and named base1, base2, ...; 1: it stands alone. */
@@ -324,6 +337,8 @@ static size_t write_nodes(const struct platform *p, struct strbuf *out)
             put_number(out, "cores", p->cores[i]);
         if (p->utilization[i] != 0)
             put_number(out, "utilization", p->utilization[i]);
+        if (platform_ports(p, i) != p->ports)
+            put_number(out, "ports", platform_ports(p, i));
         strbuf_add(out, p->up[i] ? "}\n" : ", up: false}\n");
     }
     return broken;

@@ -135,6 +135,83 @@ static void test_full(void)
     workflow_free(w);
 }
 
+/* What only a run looks at, and the order in which {in} and {out} name files: that of the file,
+ * whoever mentioned an object first. */
+static void test_running(void)
+{
+    struct error err;
+    struct workflow *w =
+        read_text(&format_native,
+                  "weft: 1\ntasks:\n"
+                  "  b: {run: 'x {in}', in: [q, p, r], memory: [2G, 4G, 8G], sandbox: false}\n"
+                  "  a: {run: 'y {out}', out: [r, {name: p, temporary: true}, o]}\n"
+                  "  c: {run: z, out: [{name: m}, n], temporary: true}\n",
+                  NULL, &err);
+    if (!ok(w, "a file to be run reads %s", err.text))
+        return;
+    for (int round = 0; round < 2 && w; round++) {
+        char in[8] = "", out[8] = "", kept[8] = "";
+        for (uint32_t i = w->in_off[0]; i < w->in_off[1]; i++)
+            strcat(in, workflow_text(w, w->object_name[w->in_object[i]]));
+        for (uint32_t i = w->object_off[1]; i < w->object_off[2]; i++)
+            strcat(out, workflow_text(w, w->object_name[w->out_object[i]]));
+        for (uint32_t t = 0; t < 3; t++)
+            for (uint32_t i = w->object_off[t]; i < w->object_off[t + 1]; i++)
+                if (!w->object_flags[w->out_object[i]])
+                    strcat(kept, workflow_text(w, w->object_name[w->out_object[i]]));
+        is_str(in, "qpr", "{in} in the order of the file");
+        is_str(out, "rpo", "{out} too");
+        is_str(kept, "ro", "and what is not temporary");
+        ok(w->more_off[1] == 2 && w->more_off[3] == 2 && w->memory[0] == 2e9 &&
+               w->more_memory[0] == 4e9 && w->more_memory[1] == 8e9,
+           "memory by attempt");
+        ok((w->flags[0] & TASK_IN_PLACE) && !(w->flags[1] & TASK_IN_PLACE), "sandbox");
+        struct strbuf text = {0};
+        format_native.write_workflow(w, &text, NULL, &err);
+        workflow_free(w);
+        w = read_text(&format_native, text.at, NULL, &err);
+        ok(w, "written and read again %s", w ? "" : err.text);
+        strbuf_free(&text);
+    }
+    workflow_free(w);
+}
+
+static void test_assertions(void)
+{
+    static const char first[] = "assert relationship requirement (\n  1 < 2)\n";
+    struct error err;
+    struct workflow *w =
+        read_text(&format_native,
+                  "weft: 1\nassert:\n  - |\n    assert relationship requirement (\n      1 < 2)\n"
+                  "  - \"-- 'nothing': # at all\"\ntasks: {a: {}}\n",
+                  NULL, &err);
+    if (!ok(w, "constraints are read %s", err.text))
+        return;
+    is_int(w->nassertions, 2, "both of them");
+    is_int(w->assertion_line[1], 6, "with their lines");
+    for (int round = 0; round < 2 && w; round++) {
+        is_str(workflow_text(w, w->assertion[0]), first, "a text of several lines");
+        is_str(workflow_text(w, w->assertion[1]), "-- 'nothing': # at all",
+               "and one that YAML quotes");
+        struct strbuf text = {0}, dropped = {0};
+        format_native.write_workflow(w, &text, &dropped, &err);
+        is_str(strbuf_text(&dropped), "", "nothing is dropped");
+        workflow_free(w);
+        w = read_text(&format_native, text.at, NULL, &err);
+        ok(w && w->nassertions == 2, "written and read again %s", w ? "" : err.text);
+        strbuf_free(&text);
+        strbuf_free(&dropped);
+    }
+    workflow_free(w);
+    w = read_text(&format_native, "weft: 1\nassert: one\ntasks: {}\n", NULL, &err);
+    ok(w && w->nassertions == 1, "a text instead of a list");
+    workflow_free(w);
+    refuses(&format_native, "weft: 1\nassert: {a: b}\ntasks: {}\n",
+            "test-file:2: assert is a mapping", "a mapping of constraints");
+    refuses(&format_native, "weft: 1\nassert: [one, '']\ntasks: {}\n", "assert is empty",
+            "an empty constraint");
+}
+
 static void test_errors(void)
 {
     const struct format *f = &format_native;
@@ -174,7 +251,8 @@ static void test_errors(void)
     refuses(f, HEAD "  a: {work: abc}\n", "work is 'abc'", "a word for a number");
     refuses(f, HEAD "  a: {memory: -3}\n", "memory is '-3'; expected a size", "negative memory");
     refuses(f, HEAD "  a: {memory: 3Q}\n", "memory is '3Q'", "a wrong unit");
-    refuses(f, HEAD "  a: {memory: [2G, 4G]}\n", "memory is a list", "a list of memories");
+    refuses(f, HEAD "  a: {memory: [4G, 2G]}\n", "memory grows", "memories that shrink");
+    refuses(f, HEAD "  a: {memory: []}\n", "an empty list", "no memories");
     refuses(f, HEAD "  a: {timeout: 3 weeks}\n", "timeout is '3 weeks'; expected a time",
             "a wrong time");
     refuses(f, HEAD "  a: {cores: 1.5}\n", "cores is 1.5", "half a core");
@@ -202,8 +280,8 @@ static void test_errors(void)
             "two producers");
     refuses(f, HEAD "  a: {out: [{name: x, size: -1}]}\n", "size is '-1'", "a negative size");
     refuses(f, HEAD "  a: {out: [{size: 1}]}\n", "has no name", "an output without a name");
-    refuses(f, HEAD "  a: {out: [{name: x, temporary: true}]}\n", "unknown key 'temporary'",
-            "a key to come");
+    refuses(f, HEAD "  a: {in: [{name: x, temporary: true}]}\n", "temporary belongs to the task",
+            "a reader cannot say that a file is temporary");
     refuses(f, HEAD "  a: {in: ['']}\n", "an entry of in is empty", "an empty file name");
     refuses(f, HEAD "  a: {in: [[x]]}\n", "an entry of in is a list", "a list of lists");
     refuses(f, HEAD "  a: {times: [1]}\n", "times is a list", "times as a list");
@@ -541,6 +619,8 @@ static void test_sniff(void)
 int main(void)
 {
     test_full();
+    test_running();
+    test_assertions();
     test_errors();
     test_random();
     test_labels();

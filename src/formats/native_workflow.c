@@ -24,11 +24,14 @@ enum task_key {
     KEY_RETRIES,
     KEY_DEADLINE,
     KEY_PRIORITY,
+    KEY_TEMPORARY,
+    KEY_SANDBOX,
 };
 
-static const char *const task_keys[] = {
-    "run",   "call", "in",         "out",     "times",   "after",    "work",     "memory",
-    "cores", "kind", "replicable", "timeout", "retries", "deadline", "priority", NULL};
+static const char *const task_keys[] = {"run",        "call",    "in",      "out",      "times",
+                                        "after",      "work",    "memory",  "cores",    "kind",
+                                        "replicable", "timeout", "retries", "deadline", "priority",
+                                        "temporary",  "sandbox", NULL};
 #define DEFAULT_KEYS (task_keys + KEY_WORK)
 
 struct reading {
@@ -55,11 +58,12 @@ static bool read_command(struct reading *r, uint32_t task, yaml_ref v, bool call
     return true;
 }
 
-/* One entry of in or out: a name, or {name, size}. */
+/* One entry of in or out: a name, or {name, size}; of out also temporary. */
 static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
 {
-    static const char *const keys[] = {"name", "size", NULL};
+    static const char *const keys[] = {"name", "size", "temporary", NULL};
     const struct yaml *y = &r->file.y;
+    bool temporary = false;
     const char *what = out ? "an entry of out" : "an entry of in", *name;
     size_t length;
     double size = NAN;
@@ -67,8 +71,12 @@ static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
     if (yaml_type(y, v) == YAML_MAPPING) {
         for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
             int key = native_key(&r->file, k, keys);
-            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &size)))
+            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &size)) ||
+                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &temporary)))
                 return false;
+            if (key == 2 && !out)
+                return native_error(&r->file, k,
+                                    "temporary belongs to the task that makes the file, in out");
         }
         name_at = yaml_get(y, v, "name");
         if (name_at == YAML_NONE)
@@ -80,6 +88,8 @@ static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
     uint32_t object = builder_object(r->b, name, length);
     if (!isnan(size))
         builder_size(r->b, object, size, line);
+    if (temporary)
+        builder_temporary(r->b, object);
     if (out)
         builder_produces(r->b, task, object, line);
     else
@@ -162,10 +172,43 @@ static bool read_times(struct reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
+/* memory: 2G, or [2G, 4G, 8G] for the first attempt, the second, the third. */
+static bool read_memory(struct reading *r, uint32_t task, yaml_ref v)
+{
+    const struct native *f = &r->file;
+    double x, least = 0;
+    if (yaml_type(&f->y, v) != YAML_SEQUENCE) {
+        if (!native_bytes(f, v, "memory", &x))
+            return false;
+        builder_memory(r->b, task, x, yaml_line(&f->y, v));
+        return true;
+    }
+    if (yaml_first(&f->y, v) == YAML_NONE)
+        return native_error(f, v, "memory is an empty list; expected sizes, one an attempt");
+    for (yaml_ref e = yaml_first(&f->y, v); e != YAML_NONE; e = yaml_next(&f->y, v, e)) {
+        if (!native_bytes(f, e, "memory", &x))
+            return false;
+        if (x <= least)
+            return native_error(
+                f, e, "memory grows from one attempt to the next; this is %g after %g", x, least);
+        if (e == yaml_first(&f->y, v))
+            builder_memory(r->b, task, x, yaml_line(&f->y, e));
+        else
+            builder_more_memory(r->b, task, x, yaml_line(&f->y, e));
+        least = x;
+    }
+    return true;
+}
+
+/* What a task says about itself in yes and no; the defaults first, the task's own word last. */
+struct answers {
+    bool replicable, temporary, sandbox;
+};
+
 /* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
  * checked. */
 static bool read_setting(struct reading *r, uint32_t task, enum task_key key, yaml_ref v,
-                         bool *replicable)
+                         struct answers *answers)
 {
     const struct native *f = &r->file;
     size_t line = yaml_line(&f->y, v), length;
@@ -180,10 +223,7 @@ static bool read_setting(struct reading *r, uint32_t task, enum task_key key, ya
         builder_work(r->b, task, x, line);
         return true;
     case KEY_MEMORY:
-        if (!native_bytes(f, v, what, &x))
-            return false;
-        builder_memory(r->b, task, x, line);
-        return true;
+        return read_memory(r, task, v);
     case KEY_CORES:
         if (!native_number(f, v, what, &x))
             return false;
@@ -197,7 +237,11 @@ static bool read_setting(struct reading *r, uint32_t task, enum task_key key, ya
         builder_kind(r->b, task, text, length);
         return true;
     case KEY_REPLICABLE:
-        return native_bool(f, v, what, replicable);
+        return native_bool(f, v, what, &answers->replicable);
+    case KEY_TEMPORARY:
+        return native_bool(f, v, what, &answers->temporary);
+    case KEY_SANDBOX:
+        return native_bool(f, v, what, &answers->sandbox);
     case KEY_TIMEOUT:
         if (!native_seconds(f, v, what, &x))
             return false;
@@ -223,7 +267,7 @@ static bool read_setting(struct reading *r, uint32_t task, enum task_key key, ya
     }
 }
 
-static bool apply_defaults(struct reading *r, uint32_t task, bool *replicable)
+static bool apply_defaults(struct reading *r, uint32_t task, struct answers *answers)
 {
     const struct yaml *y = &r->file.y;
     if (r->defaults == YAML_NONE)
@@ -232,17 +276,34 @@ static bool apply_defaults(struct reading *r, uint32_t task, bool *replicable)
          k = yaml_next(y, r->defaults, k)) {
         int key = native_key(&r->file, k, DEFAULT_KEYS);
         if (key < 0 ||
-            !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), replicable))
+            !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), answers))
             return false;
     }
     return true;
 }
 
+/* `temporary: true` of a task: each of its outputs, which have been read already. */
+static void all_temporary(struct reading *r, yaml_ref out)
+{
+    const struct yaml *y = &r->file.y;
+    if (out == YAML_NONE || yaml_is_null(y, out))
+        return;
+    bool list = yaml_type(y, out) == YAML_SEQUENCE;
+    for (yaml_ref e = list ? yaml_first(y, out) : out; e != YAML_NONE;
+         e = list ? yaml_next(y, out, e) : YAML_NONE) {
+        size_t length;
+        yaml_ref name = yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e;
+        const char *text = yaml_text(y, name, &length);
+        builder_temporary(r->b, builder_object(r->b, text, length));
+    }
+}
+
 static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
-    bool replicable = true, has_command = false;
-    if (!apply_defaults(r, task, &replicable))
+    bool has_command = false;
+    struct answers answers = {.replicable = true, .sandbox = true};
+    if (!apply_defaults(r, task, &answers))
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
         yaml_ref v = yaml_value(k);
@@ -269,13 +330,17 @@ static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
             good = read_after(r, task, v);
             break;
         default:
-            good = read_setting(r, task, (enum task_key)key, v, &replicable);
+            good = read_setting(r, task, (enum task_key)key, v, &answers);
         }
         if (!good)
             return false;
     }
-    if (!replicable)
+    if (!answers.replicable)
         builder_flag(r->b, task, TASK_NOT_REPLICABLE);
+    if (!answers.sandbox)
+        builder_flag(r->b, task, TASK_IN_PLACE);
+    if (answers.temporary)
+        all_temporary(r, yaml_get(y, body, "out"));
     return true;
 }
 
@@ -329,23 +394,48 @@ static bool read_parameters(struct reading *r, yaml_ref parameters)
     return true;
 }
 
+static bool read_assertion(struct reading *r, yaml_ref v)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, "assert", &text, &length))
+        return false;
+    builder_assertion(r->b, text, length, yaml_line(&r->file.y, v));
+    return true;
+}
+
+/* A text or a list of texts; what they say is the constraint planner's to read. */
+static bool read_assertions(struct reading *r, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_assertion(r, v);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_assertion(r, e))
+            return false;
+    return true;
+}
+
 static bool read_defaults(struct reading *r, yaml_ref defaults)
 {
-    bool replicable;
+    struct answers answers;
     if (yaml_is_null(&r->file.y, defaults))
         return true;
     if (!native_is_mapping(&r->file, defaults, "defaults"))
         return false;
     r->defaults = defaults;
     snprintf(r->file.where, sizeof r->file.where, "defaults");
-    bool good = apply_defaults(r, NONE, &replicable);
+    bool good = apply_defaults(r, NONE, &answers);
     r->file.where[0] = 0;
     return good;
 }
 
 static bool read_file(struct reading *r)
 {
-    static const char *const keys[] = {"weft", "name", "defaults", "parameters", "tasks", NULL};
+    static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",
+                                       "assert", "tasks", NULL};
     const struct yaml *y = &r->file.y;
     const char *text;
     size_t length;
@@ -365,6 +455,9 @@ static bool read_file(struct reading *r)
             break;
         case 3:
             good = read_parameters(r, v);
+            break;
+        case 4:
+            good = read_assertions(r, v);
             break;
         default:
             break;

@@ -115,15 +115,28 @@ static void list_object(struct writing *s, struct list *l, uint32_t object, bool
     list_next(s, l);
     enum yaml_place place = l->count <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK;
     const char *name = object_name(s, object);
-    if (!with_size || !(s->w->size[object] > 0)) {
+    bool sized = with_size && s->w->size[object] > 0;
+    bool temporary = with_size && s->w->object_flags && s->w->object_flags[object];
+    if (!sized && !temporary) {
         s->broken += !yaml_write_string(s->out, name, place);
         return;
     }
     strbuf_add(s->out, "{name: ");
     s->broken += !yaml_write_string(s->out, name, YAML_IN_FLOW);
-    strbuf_add(s->out, ", size: ");
-    strbuf_add_number(s->out, s->w->size[object]);
-    strbuf_add_char(s->out, '}');
+    if (sized) {
+        strbuf_add(s->out, ", size: ");
+        strbuf_add_number(s->out, s->w->size[object]);
+    }
+    strbuf_add(s->out, temporary ? ", temporary: true}" : "}");
+}
+
+/* The size of a workflow's input is stated once, where its first reader stands; that of any other
+ * object by its producer. */
+static void list_input(struct writing *s, struct list *l, uint32_t object, uint32_t task)
+{
+    const struct workflow *w = s->w;
+    list_object(s, l, object,
+                w->producer[object] == NONE && w->input_task[w->object_edge[object]] == task);
 }
 
 static void write_lists(struct writing *s, uint32_t t)
@@ -135,19 +148,21 @@ static void write_lists(struct writing *s, uint32_t t)
     uint32_t input = w->input_off ? w->input_off[t] : 0;
     uint32_t input_end = w->input_off ? w->input_off[t + 1] : 0;
     struct list in = {"in", data + (input_end - input), 0};
-    for (uint32_t i = input; i < input_end; i++) {
-        /* an input's size is stated once, where its first reader stands */
-        uint32_t object = w->input_object[i];
-        list_object(s, &in, object, w->input_task[w->object_edge[object]] == t);
+    if (w->in_off) { /* commands: the order counts */
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+            list_input(s, &in, w->in_object[i], t);
+    } else {
+        for (uint32_t i = input; i < input_end; i++)
+            list_input(s, &in, w->input_object[i], t);
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+            if (w->pred_object[e] != NONE)
+                list_input(s, &in, w->pred_object[e], t);
     }
-    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
-        if (w->pred_object[e] != NONE)
-            list_object(s, &in, w->pred_object[e], false);
     list_end(s, &in);
 
     struct list out = {"out", w->object_off[t + 1] - w->object_off[t], 0};
     for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
-        list_object(s, &out, o, true);
+        list_object(s, &out, w->out_object ? w->out_object[o] : o, true);
     list_end(s, &out);
 
     struct list after = {"after", ordering, 0};
@@ -184,6 +199,18 @@ static void write_times(struct writing *s, uint32_t t)
     strbuf_add(s->out, "}\n");
 }
 
+static void write_memories(struct writing *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    strbuf_add(s->out, "    memory: [");
+    strbuf_add_number(s->out, w->memory[t]);
+    for (uint32_t i = w->more_off[t]; i < w->more_off[t + 1]; i++) {
+        strbuf_add(s->out, ", ");
+        strbuf_add_number(s->out, w->more_memory[i]);
+    }
+    strbuf_add(s->out, "]\n");
+}
+
 /* Is the kind what the reader would choose by itself: the first word of run, else the name? */
 static bool is_default_kind(const struct workflow *w, uint32_t t, const char *command)
 {
@@ -217,8 +244,12 @@ static void write_task(struct writing *s, uint32_t t)
     if (w->flags[t] & TASK_HAS_WORK)
         write_number(s, "work", w->work[t]);
     write_times(s, t);
-    if (w->memory[t] > 0)
+    if (w->more_off && w->more_off[t] < w->more_off[t + 1])
+        write_memories(s, t);
+    else if (w->memory[t] > 0)
         write_number(s, "memory", w->memory[t]);
+    if (w->flags[t] & TASK_IN_PLACE)
+        strbuf_add(out, "    sandbox: false\n");
     if (w->cores[t] != 1)
         write_number(s, "cores", w->cores[t]);
     if (w->flags[t] & TASK_NOT_REPLICABLE)
@@ -255,6 +286,13 @@ bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct 
         write_key(&s, "  ", workflow_text(w, w->parameter_name[i]));
         strbuf_add_char(out, ' ');
         s.broken += !yaml_write_value(out, workflow_text(w, w->parameter_value[i]), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
+    if (w->nassertions)
+        strbuf_add(out, "assert:\n");
+    for (uint32_t i = 0; i < w->nassertions; i++) {
+        strbuf_add(out, "  - ");
+        s.broken += !yaml_write_block(out, workflow_text(w, w->assertion[i]), 2);
         strbuf_add_char(out, '\n');
     }
     strbuf_add(out, w->ntasks ? "tasks:\n" : "tasks: {}\n");

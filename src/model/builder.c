@@ -41,6 +41,9 @@ void builder_free(struct builder *b)
     array_free(&b->timeout);
     array_free(&b->retries);
     array_free(&b->times);
+    array_free(&b->rungs);
+    array_free(&b->made);
+    array_free(&b->temporary);
     array_free(&b->object_name);
     array_free(&b->size);
     array_free(&b->producer);
@@ -266,6 +269,12 @@ void builder_retries(struct builder *b, uint32_t task, double retries, size_t li
         column_set(&b->retries, task, 0, (uint32_t)retries);
 }
 
+void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line)
+{
+    if (good_value(b, task, "memory", bytes, line))
+        array_push(&b->rungs, (struct rung){task, bytes});
+}
+
 void builder_parameter(struct builder *b, const char *name, const char *value)
 {
     struct workflow *w = b->w;
@@ -274,6 +283,16 @@ void builder_parameter(struct builder *b, const char *name, const char *value)
     w->parameter_value = mem_resize(w->parameter_value, n + 1);
     w->parameter_name[n] = pool_add(&w->text, name, strlen(name));
     w->parameter_value[n] = pool_add(&w->text, value, strlen(value));
+}
+
+void builder_assertion(struct builder *b, const char *text, size_t len, size_t line)
+{
+    struct workflow *w = b->w;
+    uint32_t n = w->nassertions++;
+    w->assertion = mem_resize(w->assertion, n + 1);
+    w->assertion_line = mem_resize(w->assertion_line, n + 1);
+    w->assertion[n] = pool_add(&w->text, text, len);
+    w->assertion_line[n] = line < NONE ? (uint32_t)line : 0;
 }
 
 /* ---- objects and edges ---- */
@@ -317,6 +336,12 @@ const char *builder_object_text(const struct builder *b, uint32_t object)
     return pool_text(&b->w->text, b->object_name.at[object]);
 }
 
+void builder_temporary(struct builder *b, uint32_t object)
+{
+    if (object < b->object_name.n)
+        array_push(&b->temporary, object);
+}
+
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line)
 {
     if (object >= b->object_name.n)
@@ -341,8 +366,10 @@ void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t 
                       "object '%s' is made by two tasks, '%s' and '%s'; one must make another",
                       builder_object_text(b, object), builder_task_name(b, *producer),
                       builder_task_name(b, task));
-    else
+    else if (*producer == NONE) {
         *producer = task;
+        array_push(&b->made, object);
+    }
 }
 
 uint32_t builder_producer(const struct builder *b, uint32_t object)

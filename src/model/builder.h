@@ -48,7 +48,12 @@ void builder_deadline(struct builder *b, uint32_t task, double seconds, size_t l
 void builder_priority(struct builder *b, uint32_t task, double priority, size_t line);
 void builder_timeout(struct builder *b, uint32_t task, double seconds, size_t line);
 void builder_retries(struct builder *b, uint32_t task, double retries, size_t line);
+/* One more rung of `memory: [2G, 4G, 8G]` than builder_memory() and earlier calls gave this task.
+ */
+void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line);
 void builder_parameter(struct builder *b, const char *name, const char *value);
+/* Constraints on the schedule, kept as text: the constraint planner reads them. */
+void builder_assertion(struct builder *b, const char *text, size_t len, size_t line);
 
 /* ---- objects and edges ---- */
 /* The object of that name, made on first use. */
@@ -56,6 +61,7 @@ uint32_t builder_object(struct builder *b, const char *name, size_t len);
 uint32_t builder_find_object(const struct builder *b, const char *name, size_t len);
 /* Set the size. A different size for an object that has one keeps the first and warns. */
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line);
+void builder_temporary(struct builder *b, uint32_t object);
 /* `task` makes `object`; a second producer is an error that names both. */
 void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t line);
 uint32_t builder_producer(const struct builder *b, uint32_t object); /* NONE: none so far */

@@ -244,6 +244,57 @@ static void build_inputs(struct builder *b, struct workflow *w, const uint32_t *
     array_free(&keys);
 }
 
+/* {in} and {out} stand for files in the order of the file, which the sorted edges have lost. Each
+ * object once a task. */
+static void keep_order(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    if (!b->command.n)
+        return;
+    uint32_t n = w->ntasks, *next = mem_new(uint32_t, (size_t)n + 1);
+    memcpy(next, w->object_off, ((size_t)n + 1) * sizeof *next);
+    w->out_object = mem_new(uint32_t, w->nobjects);
+    for (size_t i = 0; i < b->made.n; i++)
+        if (number[b->made.at[i]] != NONE)
+            w->out_object[next[b->producer.at[b->made.at[i]]]++] = number[b->made.at[i]];
+    for (size_t o = 0; o < b->object_name.n; o++) /* those of edges: never named by producers */
+        if (number[o] != NONE && b->only_reader.at[o] != NONE)
+            w->out_object[next[b->producer.at[o]]++] = number[o];
+    w->in_off = mem_new_zero(uint32_t, (size_t)n + 2);
+    for (size_t i = 0; i < b->readings.n; i++)
+        if (number[b->readings.at[i].object] != NONE)
+            w->in_off[b->readings.at[i].task + 2]++;
+    for (uint32_t t = 0; t < n; t++)
+        w->in_off[t + 2] += w->in_off[t + 1];
+    w->in_object = mem_new(uint32_t, w->in_off[n + 1]);
+    for (size_t i = 0; i < b->readings.n; i++) {
+        uint32_t o = number[b->readings.at[i].object];
+        if (o != NONE)
+            w->in_object[w->in_off[b->readings.at[i].task + 1]++] = o;
+    }
+    /* one that is read twice stays where it stood first */
+    uint32_t *seen = mem_new_zero(uint32_t, w->nobjects), from = 0, to = 0;
+    for (uint32_t t = 0; t < n; t++) {
+        uint32_t end = w->in_off[t + 1];
+        for (; from < end; from++)
+            if (seen[w->in_object[from]] != t + 1) {
+                seen[w->in_object[from]] = t + 1;
+                w->in_object[to++] = w->in_object[from];
+            }
+        w->in_off[t + 1] = to;
+    }
+    free(seen);
+    free(next);
+}
+
+static void move_flags(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    if (b->temporary.n)
+        w->object_flags = mem_new_zero(uint8_t, w->nobjects);
+    for (size_t i = 0; i < b->temporary.n; i++)
+        if (number[b->temporary.at[i]] != NONE)
+            w->object_flags[number[b->temporary.at[i]]] |= OBJECT_TEMPORARY;
+}
+
 /* Some task lies on a cycle or behind one: walk back through unfinished predecessors until one
  * comes again. */
 static void name_cycle(struct builder *b, const struct workflow *w, const uint32_t *left)
@@ -330,6 +381,33 @@ static void move_times(struct builder *b, struct workflow *w)
         w->time_off[t + 1] += w->time_off[t];
 }
 
+static int compare_rungs(const void *a, const void *b)
+{
+    const struct rung *x = a, *y = b;
+    if (x->task != y->task)
+        return x->task < y->task ? -1 : 1;
+    return x->memory < y->memory ? -1 : x->memory > y->memory;
+}
+
+static void move_rungs(struct builder *b, struct workflow *w)
+{
+    if (!b->rungs.n)
+        return;
+    for (size_t i = 1; i < b->rungs.n; i++)
+        if (b->rungs.at[i - 1].task > b->rungs.at[i].task) {
+            qsort(b->rungs.at, b->rungs.n, sizeof *b->rungs.at, compare_rungs);
+            break;
+        }
+    w->more_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    w->more_memory = mem_new(double, b->rungs.n);
+    for (size_t i = 0; i < b->rungs.n; i++) {
+        w->more_memory[i] = b->rungs.at[i].memory;
+        w->more_off[b->rungs.at[i].task + 1]++;
+    }
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        w->more_off[t + 1] += w->more_off[t];
+}
+
 /* Give an ARRAY's memory away. */
 #define take(array)                                                                                \
     ({                                                                                             \
@@ -400,6 +478,8 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
         build_edges(b, w, number);
         if (!builder_failed(b)) {
             build_inputs(b, w, number);
+            keep_order(b, w, number);
+            move_flags(b, w, number);
             sort_topologically(b, w);
         }
         free(number);
@@ -411,6 +491,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
         return NULL;
     }
     move_times(b, w);
+    move_rungs(b, w);
     move_tasks(b, w);
     if (b->warned > MOST_WARNINGS) {
         char text[80];

@@ -24,6 +24,11 @@ struct own_time {
     struct node_time time;
 };
 
+struct rung {
+    uint32_t task;
+    double memory;
+};
+
 struct builder {
     char *file;
     struct error error;
@@ -44,11 +49,15 @@ struct builder {
     ARRAY(double) timeout;
     ARRAY(uint32_t) retries;
     ARRAY(struct own_time) times;
+    ARRAY(struct rung) rungs;
 
     ARRAY(str_id) object_name;
     ARRAY(double) size; /* NAN: not stated */
     ARRAY(uint32_t) producer;
     ARRAY(uint32_t) only_reader; /* anonymous objects: their one consumer; NONE for named ones */
+
+    ARRAY(uint32_t) made;      /* objects in the order in which their producers named them */
+    ARRAY(uint32_t) temporary; /* objects */
 
     ARRAY(struct reading) readings;
     ARRAY(struct ordering) orderings;

@@ -221,12 +221,13 @@ static void check_ports(struct check *c)
         if (i && changes.at[i - 1].node != x->node)
             busy = 0;
         busy += x->by;
-        if (x->by > 0 && busy > c->p->ports)
+        uint32_t ports = platform_ports(c->p, x->node);
+        if (x->by > 0 && ports && busy > ports)
             check_say(c, VIOLATION_PORTS, NONE,
                       "'%s' has %lld transfers at once when '%s' starts at %.10g; its ports are %u",
                       platform_node_name(c->p, x->node), (long long)busy,
                       workflow_object_label(c->w, x->object, buffer, sizeof buffer), x->time,
-                      c->p->ports);
+                      ports);
     }
     array_free(&messages);
     array_free(&changes);
@@ -246,7 +247,7 @@ void check_network(struct check *c)
     }
     check_precedence(c, &net);
     check_transfers(c, &net);
-    if (c->p->ports)
+    if (platform_limits_ports(c->p))
         check_ports(c);
     free(net.copy_off);
     free(net.copy);

@@ -163,7 +163,7 @@ static void recompute(struct check *c, const struct stream_graph *g)
     struct tables s = {0};
     struct stream_estimate e = {0};
     struct stream_work *work = stream_work_new(g);
-    uint32_t ports = c->plan->ports ? c->plan->ports : c->p->ports;
+    uint32_t ports = c->plan->ports;
     fill_tables(c, &s);
     struct stream_map map = {.nclusters = (uint32_t)c->plan->clusters.n,
                              .off = s.off,

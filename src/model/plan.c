@@ -32,6 +32,10 @@ void plan_free(struct plan *p)
     free(p->platform_file);
     array_free(&p->placements);
     array_free(&p->transfers);
+    array_free(&p->pins);
+    for (size_t i = 0; i < p->constraints.n; i++)
+        free(p->constraints.at[i]);
+    array_free(&p->constraints);
     array_free(&p->parts);
     array_free(&p->clusters);
     array_free(&p->tasks);
@@ -81,6 +85,17 @@ void plan_note(struct plan *p, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     array_push(&p->notes, mem_copy_string(text));
+}
+
+uint32_t *plan_pins_by_task(const struct plan *p, uint32_t ntasks)
+{
+    if (!p->pins.n)
+        return NULL;
+    uint32_t *pinned = mem_new_zero(uint32_t, ntasks);
+    for (size_t i = 0; i < p->pins.n; i++)
+        if (p->pins.at[i].task < ntasks)
+            pinned[p->pins.at[i].task] = p->pins.at[i].constraint;
+    return pinned;
 }
 
 static int compare_placements(const void *a, const void *b)

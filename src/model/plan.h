@@ -35,6 +35,11 @@ struct cluster {
     double replicas;
 };
 
+/* A task whose node a constraint of the user chose; `constraint` counts from 1. */
+struct plan_pin {
+    uint32_t task, constraint;
+};
+
 enum { PLAN_OBJECTIVES = 16 };
 
 struct plan_option {
@@ -60,6 +65,8 @@ struct plan {
 
     ARRAY(struct placement) placements; /* static: sorted by (start, task, copy) once finished */
     ARRAY(struct transfer) transfers;   /* sorted by (start, object, to) */
+    ARRAY(struct plan_pin) pins;        /* few; sorted by task where a planner wrote them */
+    ARRAY(char *) constraints;          /* what the pins refer to: where it stands, its text */
 
     ARRAY(struct part) parts;
     ARRAY(struct cluster) clusters;
@@ -84,6 +91,9 @@ void plan_set_objective(struct plan *p, const char *name, double value);
 double plan_objective(const struct plan *p, const char *name);
 void plan_set_option(struct plan *p, const char *name, const char *value);
 void plan_note(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Per task the constraint that pinned it, 0: none; the caller frees. NULL: the plan has no pins. */
+uint32_t *plan_pins_by_task(const struct plan *p, uint32_t ntasks);
 
 /* Put placements and transfers into their canonical order. */
 void plan_sort(struct plan *p);

@@ -24,6 +24,7 @@ void platform_free(struct platform *p)
     free(p->cores);
     free(p->utilization);
     free(p->up);
+    free(p->node_ports);
     free(p->links);
     free(p->link_off);
     free(p->dense_inverse);
@@ -108,7 +109,8 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
 {
     if (a->nnodes != b->nnodes)
         return DIFFERS("%u nodes and %u", a->nnodes, b->nnodes);
-    if (a->bandwidth != b->bandwidth || a->latency != b->latency || a->ports != b->ports)
+    if (a->bandwidth != b->bandwidth || a->latency != b->latency ||
+        (a->ports != b->ports && !a->node_ports && !b->node_ports))
         return DIFFERS("another network");
     for (uint32_t i = 0; i < a->nnodes; i++) {
         const char *name = platform_node_name(a, i);
@@ -117,7 +119,7 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
             return DIFFERS("node '%s' is in one only", name);
         if (a->speed[i] != b->speed[j] || a->memory[i] != b->memory[j] ||
             a->cores[i] != b->cores[j] || a->utilization[i] != b->utilization[j] ||
-            a->up[i] != b->up[j])
+            a->up[i] != b->up[j] || platform_ports(a, i) != platform_ports(b, j))
             return DIFFERS("node '%s' differs", name);
     }
     if (a->nlinks != b->nlinks)
@@ -192,6 +194,11 @@ static bool good_latency(struct platform_builder *b, double value, size_t line)
     return platform_builder_error(b, line, "latency is %g; expected seconds, 0 or more", value);
 }
 
+static bool good_ports(double ports)
+{
+    return ports >= 0 && ports <= 1e9 && ports == floor(ports);
+}
+
 void platform_builder_network(struct platform_builder *b, double bandwidth, double latency,
                               double ports, size_t line)
 {
@@ -205,7 +212,7 @@ void platform_builder_network(struct platform_builder *b, double bandwidth, doub
     if (!isnan(latency) && good_latency(b, latency, line))
         b->p->latency = latency;
     if (!isnan(ports)) {
-        if (ports < 0 || ports > 1e9 || ports != floor(ports))
+        if (!good_ports(ports))
             platform_builder_error(b, line, "ports is %g; expected a whole number, 0 for no limit",
                                    ports);
         else
@@ -233,6 +240,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
         p->cores = mem_resize(p->cores, b->cap);
         p->utilization = mem_resize(p->utilization, b->cap);
         p->up = mem_resize(p->up, b->cap);
+        if (p->node_ports)
+            p->node_ports = mem_resize(p->node_ports, b->cap);
     }
     uint32_t node = p->nnodes++;
     p->node_name[node] = pool_add(&p->text, name, len);
@@ -241,6 +250,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
     p->cores[node] = 1;
     p->utilization[node] = 0;
     p->up[node] = 1;
+    if (p->node_ports)
+        p->node_ports[node] = NONE;
     name_index_add(&p->node_index, &p->text, p->node_name, node);
     return node;
 }
@@ -296,6 +307,23 @@ void platform_builder_utilization(struct platform_builder *b, uint32_t node, dou
         bad_node(b, node, "utilization", load, "a fraction from 0 to 1", line);
     else
         b->p->utilization[node] = load;
+}
+
+void platform_builder_ports(struct platform_builder *b, uint32_t node, double ports, size_t line)
+{
+    struct platform *p = b->p;
+    if (node >= p->nnodes || isnan(ports))
+        return;
+    if (!good_ports(ports)) {
+        bad_node(b, node, "ports", ports, "a whole number, 0 for no limit", line);
+        return;
+    }
+    if (!p->node_ports) {
+        p->node_ports = mem_new(uint32_t, b->cap);
+        for (uint32_t i = 0; i < p->nnodes; i++)
+            p->node_ports[i] = NONE;
+    }
+    p->node_ports[node] = (uint32_t)ports;
 }
 
 void platform_builder_down(struct platform_builder *b, uint32_t node)
@@ -378,6 +406,25 @@ static void finish_links(struct platform_builder *b)
     }
 }
 
+/* Nodes that said nothing are as the network, which may have come later in the file. Where all are
+ * alike, the network says it all. */
+static void finish_ports(struct platform *p)
+{
+    bool alike = true;
+    if (!p->node_ports)
+        return;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        if (p->node_ports[i] == NONE)
+            p->node_ports[i] = p->ports;
+        alike &= p->node_ports[i] == p->node_ports[0];
+    }
+    if (alike) {
+        p->ports = p->node_ports[0];
+        free(p->node_ports);
+        p->node_ports = NULL;
+    }
+}
+
 struct platform *platform_builder_finish(struct platform_builder *b, struct error *err)
 {
     struct platform *p = NULL;
@@ -386,8 +433,10 @@ struct platform *platform_builder_finish(struct platform_builder *b, struct erro
     if (!platform_builder_failed(b) && platform_total_cores(b->p) > MOST_TOTAL)
         platform_builder_error(b, 0, "the platform has %llu cores; at most %d can be planned for",
                                (unsigned long long)platform_total_cores(b->p), MOST_TOTAL);
-    if (!platform_builder_failed(b))
+    if (!platform_builder_failed(b)) {
         finish_links(b);
+        finish_ports(b->p);
+    }
     if (platform_builder_failed(b)) {
         error_set(err, b->error.kind, "%s", b->error.text);
     } else {

@@ -24,6 +24,7 @@ struct platform {
     uint32_t *cores;
     double *utilization; /* load by others, 0..1 */
     uint8_t *up;
+    uint32_t *node_ports; /* 0: no limit; NULL: all as the network says, see platform_ports() */
 
     double bandwidth; /* INFINITY when the file gives none */
     double latency;
@@ -46,6 +47,18 @@ static inline const char *platform_node_name(const struct platform *p, uint32_t 
     return pool_text(&p->text, p->node_name[node]);
 }
 uint32_t platform_find_node(const struct platform *p, const char *name); /* NONE: no such node */
+
+/* Partners that a node can talk to at once; 0: no limit. */
+static inline uint32_t platform_ports(const struct platform *p, uint32_t node)
+{
+    return p->node_ports ? p->node_ports[node] : p->ports;
+}
+/* Has any node a limit? (Nodes of their own, all without one, are as the network: node_ports is
+ * then NULL.) */
+static inline bool platform_limits_ports(const struct platform *p)
+{
+    return p->ports || p->node_ports;
+}
 
 /* All pairs alike? Then platform->bandwidth and ->latency say it all. */
 static inline bool platform_is_uniform(const struct platform *p)
@@ -92,6 +105,8 @@ void platform_builder_memory(struct platform_builder *b, uint32_t node, double b
 void platform_builder_cores(struct platform_builder *b, uint32_t node, double cores, size_t line);
 void platform_builder_utilization(struct platform_builder *b, uint32_t node, double load,
                                   size_t line);
+/* Ports of its own; 0: no limit, NAN: as the network says. */
+void platform_builder_ports(struct platform_builder *b, uint32_t node, double ports, size_t line);
 void platform_builder_down(struct platform_builder *b, uint32_t node);
 uint32_t platform_builder_find(const struct platform_builder *b, const char *name, size_t len);
 /* NAN: the network's own value. */

@@ -48,21 +48,26 @@ uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
         return 0;
     }
     qsort_r(order, n, sizeof *order, by_finish, r->events.at);
-    uint32_t lanes = 0, tasks = w ? w->ntasks : 0;
+    uint32_t lanes = 0, nodes = 0, tasks = w ? w->ntasks : 0;
     for (uint32_t k = 0; k < n; k++) {
         const struct trace_event *e = &r->events.at[order[k]];
         lanes = e->lane + 1 > lanes && e->lane < 65536 ? e->lane + 1 : lanes;
+        nodes = e->node + 1 > nodes && e->node < 65536 ? e->node + 1 : nodes;
         tasks = e->id + 1 > tasks ? e->id + 1 : tasks;
     }
-    uint32_t *attempt = mem_new(uint32_t, tasks + 1), *lane = mem_new(uint32_t, lanes + 1);
+    if ((uint64_t)lanes * nodes > 1 << 24) /* no such machine: go by inputs alone */
+        lanes = nodes = 0;
+    uint32_t *attempt = mem_new(uint32_t, tasks + 1), *lane = mem_new(uint32_t, lanes * nodes + 1);
     uint32_t *before = mem_new(uint32_t, n);
     for (uint32_t t = 0; t < tasks; t++)
         attempt[t] = NONE;
-    for (uint32_t l = 0; l < lanes; l++)
+    for (uint32_t l = 0; l < lanes * nodes; l++)
         lane[l] = NONE;
     for (uint32_t k = 0; k < n; k++) {
         const struct trace_event *e = &r->events.at[order[k]];
-        before[k] = e->lane < lanes ? lane[e->lane] : NONE;
+        bool placed = e->lane < lanes && e->node < nodes;
+        uint32_t core = placed ? e->node * lanes + e->lane : 0;
+        before[k] = placed ? lane[core] : NONE;
         if (before[k] != NONE && r->events.at[order[before[k]]].finish > e->start)
             before[k] = NONE; /* shared the lane: did not wait for it */
         if (w)
@@ -72,8 +77,8 @@ uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
                     before[k] = p;
             }
         attempt[e->id] = k;
-        if (e->lane < lanes)
-            lane[e->lane] = k;
+        if (placed)
+            lane[core] = k;
     }
     uint32_t count = 0;
     for (uint32_t k = n - 1; k != NONE && count < tasks; k = before[k])

@@ -61,6 +61,28 @@ double stream_transfer(const struct stream_graph *g, const struct stream_map *ma
     return worst;
 }
 
+static uint32_t fewer_ports(uint32_t a, uint32_t b)
+{
+    return !a ? b : !b ? a : a < b ? a : b;
+}
+
+uint32_t stream_ports(const struct stream_graph *g, const struct stream_map *map, uint32_t cluster)
+{
+    const struct platform *p = g->p;
+    uint32_t least = 0;
+    if (!p->node_ports)
+        return p->ports;
+    if (map && map->node_off && map->node_off[cluster] < map->node_off[cluster + 1]) {
+        for (uint32_t i = map->node_off[cluster]; i < map->node_off[cluster + 1]; i++)
+            least = fewer_ports(least, platform_ports(p, map->nodes[i]));
+        return least;
+    }
+    for (uint32_t node = 0; node < p->nnodes; node++)
+        if (p->up[node])
+            least = fewer_ports(least, platform_ports(p, node));
+    return least;
+}
+
 /* ---- memory ---- */
 
 struct stream_work *stream_work_new(const struct stream_graph *g)
@@ -77,6 +99,9 @@ void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncop
         memset(work->sides + work->nsides, 0, (nclusters - work->nsides) * sizeof *work->sides);
         work->last_copy = mem_resize(work->last_copy, nclusters);
         work->dirty = mem_resize(work->dirty, nclusters);
+        work->booked = mem_resize(work->booked, nclusters);
+        work->unread = mem_resize(work->unread, nclusters);
+        work->limit = mem_resize(work->limit, nclusters);
         work->parent = mem_resize(work->parent, nclusters);
         work->least_procs = mem_resize(work->least_procs, nclusters);
         work->cluster_time = mem_resize(work->cluster_time, nclusters);
@@ -103,6 +128,11 @@ void stream_work_free(struct stream_work *work)
     free(work->chain);
     free(work->last_copy);
     free(work->dirty);
+    free(work->booked);
+    free(work->unread);
+    free(work->limit);
+    array_free(&work->pending);
+    array_free(&work->renumber);
     free(work->parent);
     free(work->least_procs);
     free(work->cluster_time);
@@ -129,7 +159,6 @@ struct pass {
     struct stream_estimate *out;
     const struct stream_estimate *base;
     size_t base_at;
-    uint32_t ports;
     double limit;
 };
 
@@ -200,7 +229,7 @@ static const struct stream_message *same_in_base(struct pass *s, uint32_t edge, 
         uint32_t r = s->g->rank[m->edge];
         if (r > rank || (r == rank && m->to > b))
             return NULL;
-        s->base_at++;
+        s->work->renumber.at[s->base_at++] = (uint32_t)s->out->messages.n;
         if (r == rank && m->to == b && m->from == a)
             return m;
         s->work->dirty[m->from] = s->work->dirty[m->to] = 1;
@@ -232,41 +261,116 @@ static void join(struct stream_work *work, uint32_t a, uint32_t b, uint32_t proc
         work->least_procs[root] = procs;
 }
 
+/* Enter the messages of a cluster that were taken over from the base: from now on slots are
+ * searched for on it. */
+static void enter_pending(struct pass *s, uint32_t cluster)
+{
+    struct stream_work *work = s->work;
+    if (work->booked[cluster])
+        return;
+    work->booked[cluster] = 1;
+    stream_slots_clear_side(work, cluster);
+    for (uint32_t i = work->unread[cluster]; i != NONE;) {
+        const struct stream_message *m = &s->out->messages.at[i];
+        struct stream_pending *p = &work->pending.at[i];
+        bool sends = m->from == cluster;
+        if (!p->linked) {
+            struct stream_slot slot = {m->start, m->from_channel, m->to_channel,
+                                       stream_slots_link(work, m->from, m->to)};
+            stream_slot_book_link(work, m->from, m->to, &slot, m->finish - m->start, i);
+            p->linked = true;
+        }
+        stream_slot_book_side(work, cluster, sends ? m->from_channel : m->to_channel, m->start,
+                              m->finish, i);
+        i = p->next[!sends];
+    }
+}
+
+/* A slot as in the base: what came before it there comes before it here. */
+static void keep_slot(const struct pass *s, const struct stream_message *same,
+                      struct stream_message *m)
+{
+    m->from_channel = same->from_channel;
+    m->to_channel = same->to_channel;
+    m->start = same->start;
+    m->finish = same->finish;
+    for (int k = 0; k < 3; k++)
+        m->before[k] =
+            same->before[k] == NONE ? NONE : s->work->renumber.at[same->before[k]];
+}
+
+/* Enter it where the ends are entered, and keep it for later where they are not. */
+static void enter_kept(struct pass *s, const struct stream_message *m, uint32_t number)
+{
+    struct stream_work *work = s->work;
+    uint32_t end[2] = {m->from, m->to}, channel[2] = {m->from_channel, m->to_channel};
+    struct stream_pending *p = array_add(&work->pending);
+    p->linked = false;
+    for (int k = 0; k < 2; k++) {
+        if (work->booked[end[k]]) {
+            stream_slot_book_side(work, end[k], channel[k], m->start, m->finish, number);
+            p->linked = true;
+        } else {
+            p->next[k] = work->unread[end[k]];
+            work->unread[end[k]] = number;
+        }
+    }
+    if (p->linked) {
+        struct stream_slot slot = {m->start, m->from_channel, m->to_channel,
+                                   stream_slots_link(work, m->from, m->to)};
+        stream_slot_book_link(work, m->from, m->to, &slot, m->finish - m->start, number);
+    }
+}
+
+static void find_slot(struct pass *s, const struct stream_message *same, double duration,
+                      struct stream_message *m, uint32_t number)
+{
+    struct stream_work *work = s->work;
+    uint32_t a = m->from, b = m->to;
+    if (s->base) {
+        enter_pending(s, a);
+        enter_pending(s, b);
+        array_add(&work->pending)->linked = true;
+    }
+    struct stream_slot slot = stream_slot_find(work, a, b, 0, duration);
+    if (s->base &&
+        !(same && same->start == slot.start && same->from_channel == slot.from_channel &&
+          same->to_channel == slot.to_channel))
+        work->dirty[a] = work->dirty[b] = 1;
+    m->from_channel = slot.from_channel;
+    m->to_channel = slot.to_channel;
+    m->start = slot.start;
+    m->finish = slot.start + duration;
+    m->before[0] = work->links.at[slot.link].message;
+    m->before[1] = lane_before(&work->sides[a], slot.from_channel);
+    m->before[2] = lane_before(&work->sides[b], slot.to_channel);
+    stream_slot_book(work, a, b, &slot, duration, number);
+}
+
 /* One transfer home(i) -> b. */
 static void send(struct pass *s, uint32_t edge, uint32_t a, uint32_t b, double duration)
 {
     struct stream_work *work = s->work;
     const struct stream_message *same = s->base ? same_in_base(s, edge, a, b) : NULL;
-    struct stream_slot slot;
+    /* filled where it stands: a copy of what was just written would wait for the writes */
+    struct stream_message *m = array_add(&s->out->messages);
+    uint32_t number = (uint32_t)s->out->messages.n - 1;
+    m->edge = edge;
+    m->from = a;
+    m->to = b;
     if (same && !work->dirty[a] && !work->dirty[b]) {
-        slot = (struct stream_slot){same->start, same->from_channel, same->to_channel,
-                                    stream_slots_link(work, a, b)};
+        keep_slot(s, same, m);
+        enter_kept(s, m, number);
     } else {
-        slot = stream_slot_find(work, a, b, 0, duration, s->ports);
-        if (s->base &&
-            !(same && same->start == slot.start && same->from_channel == slot.from_channel &&
-              same->to_channel == slot.to_channel))
-            work->dirty[a] = work->dirty[b] = 1;
+        find_slot(s, same, duration, m, number);
     }
-    uint32_t i = s->g->edge_from[edge];
-    double begin = work->end[stream_copy(s->map, i, a)];
-    struct stream_message m = {.edge = edge,
-                               .from = a,
-                               .to = b,
-                               .from_channel = slot.from_channel,
-                               .to_channel = slot.to_channel,
-                               .start = slot.start,
-                               .finish = slot.start + duration,
-                               .before = {work->links.at[slot.link].message,
-                                          lane_before(&work->sides[a], slot.from_channel),
-                                          lane_before(&work->sides[b], slot.to_channel)}};
+    double begin = work->end[stream_copy(s->map, s->g->edge_from[edge], a)];
     for (int k = 0; k < 3; k++)
-        if (m.before[k] != NONE && s->out->messages.at[m.before[k]].end > begin)
-            begin = s->out->messages.at[m.before[k]].end;
-    m.begin = begin;
-    m.end = begin + duration;
-    stream_slot_book(work, a, b, &slot, duration, (uint32_t)s->out->messages.n);
-    array_push(&s->out->messages, m);
+        if (m->before[k] != NONE && s->out->messages.at[m->before[k]].end > begin)
+            begin = s->out->messages.at[m->before[k]].end;
+    m->begin = begin;
+    m->end = begin + duration;
+    m->latest = INFINITY;
     uint32_t pa = s->map->procs[a], pb = s->map->procs[b];
     join(work, a, b, pa < pb ? pa : pb);
 }
@@ -314,12 +418,44 @@ static bool take_edge(struct pass *s, uint32_t edge)
     return true;
 }
 
+/* The cycle times of a cluster's channels: from its lanes, or as in the base. */
+static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
+{
+    struct stream_estimate *out = s->out;
+    const struct stream_side *side = &s->work->sides[cluster];
+    if (s->base) {
+        while (*base_port < s->base->ports.n && s->base->ports.at[*base_port].cluster < cluster)
+            ++*base_port;
+        if (s->work->dirty[cluster])
+            enter_pending(s, cluster);
+    }
+    if (s->base && !s->work->booked[cluster]) {
+        for (; *base_port < s->base->ports.n && s->base->ports.at[*base_port].cluster == cluster;
+             ++*base_port)
+            array_push(&out->ports, s->base->ports.at[*base_port]);
+        return;
+    }
+    for (uint32_t k = 0; k < side->lanes.n; k++) {
+        const stream_blocks *busy = &side->lanes.at[k].busy;
+        if (busy->n)
+            array_push(&out->ports, (struct stream_port){cluster, k,
+                                                         array_last(busy).finish -
+                                                             busy->at[0].start});
+    }
+}
+
 static void rates(struct pass *s)
 {
     struct stream_work *work = s->work;
     struct stream_estimate *out = s->out;
     const struct stream_map *map = s->map;
     uint32_t m = map->nclusters;
+    size_t base_port = 0;
+    /* what the base had at the end and is no more */
+    for (; s->base && s->base_at < s->base->messages.n; s->base_at++) {
+        const struct stream_message *gone = &s->base->messages.at[s->base_at];
+        work->dirty[gone->from] = work->dirty[gone->to] = 1;
+    }
     out->computation_rate = out->data_rate = INFINITY;
     array_reserve(&out->component, m);
     array_reserve(&out->member, m);
@@ -336,16 +472,14 @@ static void rates(struct pass *s)
     }
     for (uint32_t c = 0; c < m; c++) {
         uint32_t root = find_root(work->parent, c);
+        size_t first = out->ports.n;
         out->member.at[c] = root;
-        for (uint32_t k = 0; k < work->sides[c].lanes.n; k++) {
-            const struct stream_lane *lane = &work->sides[c].lanes.at[k];
-            if (!lane->busy.n)
-                continue;
-            double cycle = array_last(&lane->busy).finish - lane->busy.at[0].start;
-            array_push(&out->ports, (struct stream_port){c, k, cycle});
+        list_ports(s, c, &base_port);
+        for (size_t k = first; k < out->ports.n; k++) {
+            double cycle = out->ports.at[k].cycle;
             if (cycle > out->component.at[root]) {
                 out->component.at[root] = cycle;
-                slow_cluster[root] = (uint32_t)out->ports.n - 1;
+                slow_cluster[root] = (uint32_t)k;
             }
             if (cycle > out->cycle)
                 out->cycle = cycle;
@@ -377,7 +511,6 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
                      .map = map,
                      .out = out,
                      .base = base,
-                     .ports = ports,
                      .limit = limit};
     stream_work_fit(work, m, ncopies);
     out->messages.n = out->ports.n = 0;
@@ -390,11 +523,20 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
     for (uint32_t c = 0; c < m; c++) {
         work->last_copy[c] = NONE;
         work->dirty[c] = 0;
+        work->booked[c] = !base;
+        work->unread[c] = NONE;
+        work->limit[c] = ports ? ports : stream_ports(g, map, c);
         work->parent[c] = c;
         work->least_procs[c] = UINT32_MAX;
         work->cluster_time[c] = 0;
     }
-    stream_slots_clear(work, m);
+    if (base) {
+        stream_slots_clear_links(work);
+        work->pending.n = 0;
+        array_reserve(&work->renumber, base->messages.n);
+    } else {
+        stream_slots_clear(work, m);
+    }
     memset(work->ready, 0, ncopies * sizeof *work->ready);
     for (uint32_t i = 0; i < g->norder; i++) {
         uint32_t x = g->order[i];

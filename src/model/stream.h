@@ -8,7 +8,8 @@
  * edge has an object of its own, that is the report's model exactly.
  *
  * Where nodes differ (which the report excludes), a copy takes as long as on the slowest replica of
- * its cluster and a transfer as long as on the worst pair of replicas that meet. */
+ * its cluster, a transfer as long as on the worst pair of replicas that meet, and a cluster has the
+ * channels of its replica with the fewest ports. */
 #pragma once
 #include "base/array.h"
 #include "model/costs.h"
@@ -103,7 +104,7 @@ struct stream_work; /* memory reused between estimates; one per thread */
 struct stream_work *stream_work_new(const struct stream_graph *g);
 void stream_work_free(struct stream_work *work);
 
-/* Estimate a mapping. ports 0: no limit. Gives up (false) as soon as the latency must exceed
+/* Estimate a mapping. `ports`: of every cluster; 0: as the platform says, stream_ports(). Gives up (false) as soon as the latency must exceed
  * `limit`. `base` (may be NULL) is the estimate of a mapping with the same cluster numbers that
  * differs little, under the same ports: transfers whose both ends are not touched by the difference
  * keep their slots, only the rest is searched again. Linear in copies and edges but for those
@@ -119,6 +120,9 @@ double stream_time(const struct stream_graph *g, const struct stream_map *map, u
                    uint32_t cluster);
 double stream_transfer(const struct stream_graph *g, const struct stream_map *map, uint32_t edge,
                        uint32_t from, uint32_t to);
+/* Channels of a cluster: the fewest ports of its replicas' nodes, or of all where they are not said
+ * (map may be NULL). 0: no limit. */
+uint32_t stream_ports(const struct stream_graph *g, const struct stream_map *map, uint32_t cluster);
 
 /* ---- one item at a time: the list schedule that is not pipelined (stream_item.c) ---- */
 

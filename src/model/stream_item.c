@@ -22,7 +22,6 @@ struct item {
     const struct stream_graph *g;
     const struct workflow *w;
     const uint32_t *nodes;
-    uint32_t ports;
     uint32_t *processor;
     double *finish;
     struct {
@@ -92,7 +91,7 @@ static double bring(struct item *s, uint32_t processor, bool keep)
                 time = there;
             } else if (duration > 0) {
                 struct stream_slot slot =
-                    stream_slot_find(s->work, in->from, processor, in->ready, duration, s->ports);
+                    stream_slot_find(s->work, in->from, processor, in->ready, duration);
                 stream_slot_book(s->work, in->from, processor, &slot, duration, 0);
                 time = slot.start + duration;
                 if (keep) {
@@ -169,10 +168,13 @@ double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_
 {
     const struct stream_graph *g = work->g;
     struct item s = {
-        .work = work, .g = g, .w = g->w, .nodes = nodes, .ports = ports, .processor = processor};
+        .work = work, .g = g, .w = g->w, .nodes = nodes, .processor = processor};
     double makespan = 0;
     stream_work_fit(work, nprocessors, 0);
     stream_slots_clear(work, nprocessors);
+    uint32_t least = stream_ports(g, NULL, 0);
+    for (uint32_t i = 0; i < nprocessors; i++)
+        work->limit[i] = ports ? ports : nodes ? platform_ports(g->p, nodes[i]) : least;
     s.finish = mem_new_zero(double, g->ntasks);
     s.busy = mem_array_zero(nprocessors, sizeof *s.busy);
     s.first = mem_new(uint32_t, g->w->nobjects);

@@ -55,13 +55,24 @@ uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
     return work->pair_link[at] = new_link(work);
 }
 
+void stream_slots_clear_side(struct stream_work *work, uint32_t cluster)
+{
+    struct stream_side *side = &work->sides[cluster];
+    for (size_t i = 0; i < side->lanes.n; i++) {
+        side->lanes.at[i].busy.n = 0;
+        side->lanes.at[i].message = NONE;
+    }
+}
+
 void stream_slots_clear(struct stream_work *work, uint32_t nclusters)
 {
     for (uint32_t c = 0; c < nclusters; c++)
-        for (size_t i = 0; i < work->sides[c].lanes.n; i++) {
-            work->sides[c].lanes.at[i].busy.n = 0;
-            work->sides[c].lanes.at[i].message = NONE;
-        }
+        stream_slots_clear_side(work, c);
+    stream_slots_clear_links(work);
+}
+
+void stream_slots_clear_links(struct stream_work *work)
+{
     work->links.n = 0;
     work->journal.n = 0;
     if (++work->epoch == 0) {
@@ -127,9 +138,13 @@ static double next_side(const struct stream_side *side, double start, double dur
                         uint32_t ports)
 {
     double best = INFINITY;
-    for (size_t i = 0; i < side->lanes.n && best > start; i++)
-        best = fmin(best, next_idle(&side->lanes.at[i].busy, start, duration));
-    return !ports || side->lanes.n < ports ? start : best;
+    if (!ports || side->lanes.n < ports)
+        return start;
+    for (size_t i = 0; i < ports && best > start; i++) {
+        double idle = next_idle(&side->lanes.at[i].busy, start, duration);
+        best = idle < best ? idle : best;
+    }
+    return best;
 }
 
 /* The lowest idle channel that already carries this link, else the lowest idle one. */
@@ -150,15 +165,15 @@ static uint32_t choose_channel(const struct stream_side *side, const uint32_t *c
 }
 
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
-                                    double duration, uint32_t ports)
+                                    double duration)
 {
     const struct stream_side *x = &work->sides[a], *y = &work->sides[b];
     struct stream_slot slot = {.start = ready, .link = stream_slots_link(work, a, b)};
     const struct stream_link *link = &work->links.at[slot.link];
     for (;;) {
         double start = next_idle(&link->busy, slot.start, duration);
-        start = next_side(x, start, duration, ports);
-        start = next_side(y, start, duration, ports);
+        start = next_side(x, start, duration, work->limit[a]);
+        start = next_side(y, start, duration, work->limit[b]);
         if (start == slot.start)
             break;
         slot.start = start;
@@ -172,8 +187,9 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
 
 /* ---- booking ---- */
 
-/* Insert a block, joined with those it touches. The list was idle there. */
-static struct stream_undo occupy(stream_blocks *list, double start, double finish)
+/* Insert a block, joined with those it touches. The list was idle there. `undo` (may be NULL) gets
+ * what taking it back needs. */
+static void occupy(stream_blocks *list, double start, double finish, struct stream_undo *undo)
 {
     size_t at = first_after(list, start);
     double hair = 1e-12 * finish;
@@ -181,39 +197,44 @@ static struct stream_undo occupy(stream_blocks *list, double start, double finis
         at++; /* overlaps by a hair */
     bool left = at && list->at[at - 1].finish >= start - hair;
     bool right = at < list->n && list->at[at].start <= finish + hair;
-    struct stream_undo undo = {
-        .side = NONE, .at = (uint32_t)(at - left), .removed = (uint32_t)(left + right)};
-    for (uint32_t i = 0; i < undo.removed; i++)
-        undo.old[i] = list->at[undo.at + i];
+    size_t first = at - left, removed = (size_t)left + right;
+    if (undo) {
+        *undo =
+            (struct stream_undo){.side = NONE, .at = (uint32_t)first, .removed = (uint32_t)removed};
+        for (size_t i = 0; i < removed; i++)
+            undo->old[i] = list->at[first + i];
+    }
     if (left)
         start = fmin(start, list->at[at - 1].start);
     if (right)
         finish = fmax(finish, list->at[at].finish);
     if (left)
         finish = fmax(finish, list->at[at - 1].finish);
-    if (!undo.removed) {
+    if (!removed) {
         array_push(list, (struct stream_block){0, 0});
         memmove(list->at + at + 1, list->at + at, (list->n - 1 - at) * sizeof *list->at);
-    } else if (undo.removed == 2) {
+    } else if (removed == 2) {
         memmove(list->at + at, list->at + at + 1, (list->n - 1 - at) * sizeof *list->at);
         list->n--;
     }
-    list->at[undo.at] = (struct stream_block){start, finish};
-    return undo;
+    list->at[first] = (struct stream_block){start, finish};
 }
 
-static void book_side(struct stream_work *work, uint32_t cluster, uint32_t channel, double start,
-                      double finish, uint32_t message)
+void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t channel,
+                           double start, double finish, uint32_t message)
 {
     struct stream_side *side = &work->sides[cluster];
     while (side->lanes.n <= channel)
         array_push(&side->lanes, (struct stream_lane){.message = NONE});
-    struct stream_undo undo = occupy(&side->lanes.at[channel].busy, start, finish);
-    side->lanes.at[channel].message = message;
-    undo.side = cluster;
-    undo.channel = channel;
-    if (work->journaling)
+    struct stream_undo undo;
+    occupy(&side->lanes.at[channel].busy, start, finish, work->journaling ? &undo : NULL);
+    if (side->lanes.at[channel].message == NONE || side->lanes.at[channel].message < message)
+        side->lanes.at[channel].message = message;
+    if (work->journaling) {
+        undo.side = cluster;
+        undo.channel = channel;
         array_push(&work->journal, undo);
+    }
 }
 
 static bool holds(const uint32_t *list, size_t count, uint32_t value)
@@ -224,25 +245,35 @@ static bool holds(const uint32_t *list, size_t count, uint32_t value)
     return false;
 }
 
-void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
-                      const struct stream_slot *slot, double duration, uint32_t message)
+void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
+                           const struct stream_slot *slot, double duration, uint32_t message)
 {
     struct stream_link *link = &work->links.at[slot->link];
     double finish = slot->start + duration;
-    struct stream_undo undo = occupy(&link->busy, slot->start, finish);
-    undo.link = slot->link;
-    undo.channels[0] = (uint32_t)link->channels[0].n;
-    undo.channels[1] = (uint32_t)link->channels[1].n;
-    if (work->journaling)
+    struct stream_undo undo;
+    occupy(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
+    if (work->journaling) {
+        undo.link = slot->link;
+        undo.channels[0] = (uint32_t)link->channels[0].n;
+        undo.channels[1] = (uint32_t)link->channels[1].n;
         array_push(&work->journal, undo);
-    link->message = message;
+    }
+    if (link->message == NONE || link->message < message)
+        link->message = message;
     uint32_t ends[2] = {a < b ? slot->from_channel : slot->to_channel,
                         a < b ? slot->to_channel : slot->from_channel};
     for (int k = 0; k < 2; k++)
         if (!holds(link->channels[k].at, link->channels[k].n, ends[k]))
             array_push(&link->channels[k], ends[k]);
-    book_side(work, a, slot->from_channel, slot->start, finish, message);
-    book_side(work, b, slot->to_channel, slot->start, finish, message);
+}
+
+void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
+                      const struct stream_slot *slot, double duration, uint32_t message)
+{
+    double finish = slot->start + duration;
+    stream_slot_book_link(work, a, b, slot, duration, message);
+    stream_slot_book_side(work, a, slot->from_channel, slot->start, finish, message);
+    stream_slot_book_side(work, b, slot->to_channel, slot->start, finish, message);
 }
 
 void stream_slots_undo(struct stream_work *work, size_t mark)

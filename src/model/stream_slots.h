@@ -41,6 +41,12 @@ struct stream_undo {
     struct stream_block old[2];
 };
 
+/* A message whose slots are those of the base, not entered anywhere until a search needs them. */
+struct stream_pending {
+    uint32_t next[2]; /* at the sender, at the receiver */
+    bool linked;      /* entered on the link */
+};
+
 struct stream_work {
     const struct stream_graph *g;
     uint32_t nsides;
@@ -57,7 +63,13 @@ struct stream_work {
     uint32_t *chain, ncopies;
     /* per cluster */
     uint32_t *last_copy;
-    uint8_t *dirty;
+    uint8_t *dirty;   /* its messages differ from those of the base */
+    uint8_t *booked;  /* its messages are on its lanes; else they wait in `pending` */
+    uint32_t *unread; /* the last message that waits; NONE */
+    uint32_t *limit;  /* channels it has; 0: any number */
+    /* per message */
+    ARRAY(struct stream_pending) pending;
+    ARRAY(uint32_t) renumber; /* of the base: the same message now */
     uint32_t *parent, *least_procs;
     double *cluster_time;
 };
@@ -66,13 +78,21 @@ struct stream_work {
 void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncopies);
 /* Nothing booked on these clusters. */
 void stream_slots_clear(struct stream_work *work, uint32_t nclusters);
+/* The same, but what is on the clusters' lanes stays until stream_slots_clear_side(). */
+void stream_slots_clear_links(struct stream_work *work);
+void stream_slots_clear_side(struct stream_work *work, uint32_t cluster);
 void stream_slots_free(struct stream_work *work);
 uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b);
-/* The earliest start, not before `ready`, at which the link and a channel at each end are idle for
- * `duration`. */
+/* The earliest start, not before `ready`, at which the link and a channel at each end (of work->limit
+ * there) are idle for `duration`. */
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
-                                    double duration, uint32_t ports);
+                                    double duration);
 void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
                       const struct stream_slot *slot, double duration, uint32_t message);
+/* Its parts: the link, and the channel of one end. */
+void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
+                           const struct stream_slot *slot, double duration, uint32_t message);
+void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t channel,
+                           double start, double finish, uint32_t message);
 /* While journaling: take everything back that was booked since journal.n was `mark`. */
 void stream_slots_undo(struct stream_work *work, size_t mark);

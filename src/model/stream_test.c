@@ -169,8 +169,59 @@ static void test_example(const struct example *x, const struct platform *p)
     workflow_free(w);
 }
 
+/* Figure 2 where one node has two ports and the others one, by hand. With two at P1: e1,2 [0, 8) and
+ * e1,3 [0, 5) side by side, e2,4 [8, 17), e3,4 [17, 26) (the gap of 8 before e2,4 on P4 is too
+ * short): P3's channel lasts 26, and one item still waits for P4. With two at P4: e1,2 [0, 8), e1,3
+ * [8, 13), e2,4 [8, 17), e3,4 [13, 22): P2's 17 is the longest. An item alone sends e3,4 [25, 34)
+ * before e2,4 with two at P1. */
+static void test_own_ports(void)
+{
+    static const struct {
+        uint32_t node;
+        double throughput, latency, item;
+    } cases[] = {{0, 1.0 / 26, 56, 53}, {3, 1.0 / 17, 52, 52}};
+    const struct example *x = NULL;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(examples[i].name, "Figure 2, k = 1") == 0)
+            x = &examples[i];
+    struct workflow *w = graph_of(x);
+    uint32_t off[] = {0, 1, 2, 3, 4}, each[] = {0, 1, 2, 3}, procs[] = {1, 1, 1, 1};
+    for (size_t i = 0; i < 2; i++) {
+        struct platform_builder *b = platform_builder_new("<ports>");
+        struct error err = {0};
+        platform_builder_network(b, 1, 0, 1, 0);
+        for (uint32_t k = 0; k < 4; k++)
+            platform_builder_node(b, (const char[]){(char)('a' + k)}, 1, 0);
+        platform_builder_ports(b, cases[i].node, 2, 0);
+        struct platform *p = platform_builder_finish(b, &err);
+        struct stream_graph *g = stream_graph_new(w, p);
+        struct stream_work *work = stream_work_new(g);
+        struct stream_estimate e = {0};
+        struct stream_map map = {4, off, each, each, procs, off, each};
+        ok(!g->uniform, "nodes with other ports are not alike");
+        stream_estimate(work, &map, 0, INFINITY, NULL, &e);
+        is_dbl(e.throughput, cases[i].throughput, 1e-12, "two ports at P%u: throughput",
+               cases[i].node + 1);
+        is_dbl(e.latency, cases[i].latency, 1e-9, "two ports at P%u: latency", cases[i].node + 1);
+        stream_estimate(work, &map, 1, INFINITY, NULL, &e);
+        is_dbl(e.throughput, 1.0 / 18, 1e-12, "one everywhere, when asked for");
+        map.nodes = map.node_off = NULL;
+        stream_estimate(work, &map, 0, INFINITY, NULL, &e);
+        is_dbl(e.throughput, 1.0 / 18, 1e-12, "the fewest, where nodes are not said");
+        uint32_t processor[] = {0, 1, 2, 3};
+        is_dbl(stream_item(work, 4, each, 0, processor), cases[i].item, 1e-9,
+               "one item alone, two ports at P%u", cases[i].node + 1);
+        stream_estimate_free(&e);
+        stream_work_free(work);
+        stream_graph_free(g);
+        platform_free(p);
+    }
+    workflow_free(w);
+}
+
 int main(void)
 {
+    test_own_ports();
     struct platform *p = nodes();
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         test_example(&examples[i], p);

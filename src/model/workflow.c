@@ -10,14 +10,45 @@ void workflow_free(struct workflow *w)
 {
     if (!w)
         return;
-    void *columns[] = {w->work,        w->memory,         w->cores,          w->task_name,
-                       w->kind,        w->flags,          w->line,           w->command,
-                       w->deadline,    w->priority,       w->timeout,        w->retries,
-                       w->time_off,    w->time,           w->succ_off,       w->succ_task,
-                       w->succ_object, w->pred_off,       w->pred_task,      w->pred_object,
-                       w->object_off,  w->input_off,      w->input_object,   w->size,
-                       w->producer,    w->object_name,    w->object_edge,    w->input_task,
-                       w->topo,        w->parameter_name, w->parameter_value};
+    void *columns[] = {w->work,
+                       w->memory,
+                       w->cores,
+                       w->task_name,
+                       w->kind,
+                       w->flags,
+                       w->line,
+                       w->command,
+                       w->deadline,
+                       w->priority,
+                       w->timeout,
+                       w->retries,
+                       w->time_off,
+                       w->time,
+                       w->succ_off,
+                       w->succ_task,
+                       w->succ_object,
+                       w->pred_off,
+                       w->pred_task,
+                       w->pred_object,
+                       w->object_off,
+                       w->input_off,
+                       w->input_object,
+                       w->size,
+                       w->producer,
+                       w->object_name,
+                       w->object_edge,
+                       w->input_task,
+                       w->topo,
+                       w->parameter_name,
+                       w->parameter_value,
+                       w->assertion,
+                       w->assertion_line,
+                       w->more_off,
+                       w->more_memory,
+                       w->in_off,
+                       w->in_object,
+                       w->out_object,
+                       w->object_flags};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         free(columns[i]);
     pool_free(&w->text);
@@ -118,6 +149,16 @@ void workflow_set_priorities(struct workflow *w, const double *priority)
         return;
     w->priority = mem_new(double, w->ntasks);
     memcpy(w->priority, priority, w->ntasks * sizeof *priority);
+}
+
+void workflow_set_work(struct workflow *w, const double *work, const double *memory)
+{
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (!isnan(work[t]))
+            w->work[t] = work[t];
+        if (memory && !isnan(memory[t]))
+            w->memory[t] = memory[t];
+    }
 }
 
 size_t workflow_bytes(const struct workflow *w)

@@ -29,6 +29,11 @@ enum task_flag {
     TASK_HAS_WORK = 4, /* the file stated a work (0 counts); without it and with times, unlisted
                           nodes cannot run it */
     TASK_DONE = 8,     /* the file says it is already done (Snakemake dashed, DAGMan DONE) */
+    TASK_IN_PLACE = 16, /* `sandbox: false`: runs in the workflow's folder itself */
+};
+
+enum object_flag {
+    OBJECT_TEMPORARY = 1, /* may be deleted once its last consumer is done */
 };
 
 /* A time of its own on one node (unrelated machines). */
@@ -59,6 +64,13 @@ struct workflow {
     uint32_t *retries;
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
+    uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */
+    double *more_memory; /* `memory: [2G, 4G, 8G]`: 4G, 8G */
+
+    /* what `{in}` and `{out}` stand for, in the order of the file; NULL when no task has a command.
+     * The inputs of t, from tasks or not: in_object[in_off[t] .. in_off[t+1]]; its outputs:
+     * out_object[object_off[t] .. object_off[t+1]] */
+    uint32_t *in_off, *in_object, *out_object;
 
     /* edges */
     uint32_t *succ_off, *succ_task, *succ_object;
@@ -70,6 +82,7 @@ struct workflow {
     double *size; /* bytes; 0 when unknown */
     uint32_t *producer;
     str_id *object_name;   /* 0: anonymous, see workflow_object_label() */
+    uint8_t *object_flags; /* enum object_flag; NULL: none has any */
     uint32_t *object_edge; /* first edge that carries it in succ_*; for inputs: in input_task[];
                               NONE: no consumer */
     uint32_t *input_task;  /* consumers of input objects, grouped by object; NULL when none */
@@ -81,6 +94,10 @@ struct workflow {
 
     str_id *parameter_name, *parameter_value; /* {sigma} in commands */
     uint32_t nparameters;
+
+    str_id *assertion;        /* constraints on its schedule (docs/constraints.md), a text each */
+    uint32_t *assertion_line; /* where the text stands in the file; 0 unknown */
+    uint32_t nassertions;
 
     char **warnings;
     uint32_t nwarnings;
@@ -111,6 +128,10 @@ const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, ui
 
 /* Give every task a priority (an array of ntasks, copied), in place of those it has. NULL: none. */
 void workflow_set_priorities(struct workflow *w, const double *priority);
+
+/* Give tasks a work and a memory that nobody stated (a prediction): arrays of ntasks, copied; NAN:
+ * leave that of this task as it is. TASK_HAS_WORK stays unset. `memory` may be NULL. */
+void workflow_set_work(struct workflow *w, const double *work, const double *memory);
 
 /* Bytes of memory the workflow occupies (names included). */
 size_t workflow_bytes(const struct workflow *w);

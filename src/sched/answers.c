@@ -115,7 +115,11 @@ void answers_handle(struct sched *s, const struct meta_answers *answers)
         case META_ADOPT:
             move_adopted(s, a, answers->items);
             break;
-        default: /* START, RETRY, JOIN: nothing depends on them */
+        case META_JOIN:
+            if (a->asked_epoch == s->life)
+                move_adopt_all(s);
+            break;
+        default: /* START, RETRY: nothing depends on them */
             break;
         }
     }

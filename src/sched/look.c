@@ -1,6 +1,8 @@
 /* Looking at a scheduler from outside; nothing here changes it. */
 #include "sched/state.h"
 
+#include <math.h>
+
 void sched_look(const struct sched *s, struct sched_counts *out)
 {
     *out = s->counts;
@@ -19,6 +21,12 @@ enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epo
     if (epoch)
         *epoch = s->tasks.slots.at[slot].epoch;
     return s->tasks.slots.at[slot].place;
+}
+
+uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most)
+{
+    uint32_t n = readyq_first(&s->local, s->tasks.slots.at, tasks, most);
+    return n + readyq_first(&s->shared, s->tasks.slots.at, tasks + n, most - n);
 }
 
 size_t sched_bytes(const struct sched *s)
@@ -42,6 +50,7 @@ static bool list_holds(const struct sched *s, const struct slot_list *l, enum sc
 bool sched_check(const struct sched *s, struct error *err)
 {
     uint32_t count[SCHED_PLACES] = {0}, held = 0, cores = 0;
+    double disk = 0, least = INFINITY; /* of what runs; of what is ready and leaves least */
     for (size_t i = 0; i < s->tasks.slots.n; i++) {
         const struct slot *slot = &s->tasks.slots.at[i];
         if (slot->place >= SCHED_PLACES)
@@ -52,7 +61,11 @@ bool sched_check(const struct sched *s, struct error *err)
         held++;
         if (slots_find(&s->tasks, slot->task) != i)
             return error_set(err, ERROR_FAILED, "task %u is not found in its slot", slot->task);
+        double leaves = s->config.task_disk ? s->config.task_disk[slot->task] : 0;
+        if ((slot->place == SCHED_LREADYQ || slot->place == SCHED_SREADYQ) && leaves < least)
+            least = leaves;
         if (slot->place == SCHED_RUNNING) {
+            disk += leaves;
             uint32_t n = s->config.task_cores ? s->config.task_cores[slot->task] : 1;
             cores += n < s->config.cores ? n : s->config.cores;
         }
@@ -72,7 +85,10 @@ bool sched_check(const struct sched *s, struct error *err)
         return error_set(err, ERROR_FAILED, "a ready queue is broken");
     if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING))
         return error_set(err, ERROR_FAILED, "a list of tasks is broken");
-    if (s->free_cores == s->config.cores && (s->local.length || s->shared.length))
+    if (fabs(disk - s->taken_disk) > 1e-9 * disk)
+        return error_set(err, ERROR_FAILED, "running tasks take %g of the disk, counted as %g", disk,
+                         s->taken_disk);
+    if (s->free_cores == s->config.cores && least <= s->free_disk)
         return error_set(err, ERROR_FAILED, "idle with ready tasks");
     return true;
 }

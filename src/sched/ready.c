@@ -102,6 +102,20 @@ uint32_t readyq_peek(struct ready_queue *q)
     return NONE;
 }
 
+uint32_t readyq_tail(struct ready_queue *q)
+{
+    while (q->length && q->heap.n) {
+        uint32_t bucket = array_last(&q->heap).bucket;
+        if (q->buckets.at[bucket].tail != NONE)
+            return q->buckets.at[bucket].tail;
+        if (q->last == bucket)
+            q->last = NONE;
+        array_push(&q->unused, bucket);
+        q->heap.n--;
+    }
+    return NONE;
+}
+
 void readyq_remove(struct ready_queue *q, struct slot *slots, uint32_t slot)
 {
     struct slot *s = &slots[slot];
@@ -123,6 +137,31 @@ uint32_t readyq_pop(struct ready_queue *q, struct slot *slots)
     if (slot != NONE)
         readyq_remove(q, slots, slot);
     return slot;
+}
+
+/* Best first over the heap: an entry is looked at before those below it. */
+uint32_t readyq_first(const struct ready_queue *q, const struct slot *slots, uint32_t *out,
+                      uint32_t most)
+{
+    uint32_t n = 0;
+    ARRAY(size_t) edge = {0};
+    if (q->length && q->heap.n && most)
+        array_push(&edge, 0);
+    while (edge.n && n < most) {
+        size_t best = 0;
+        for (size_t i = 1; i < edge.n; i++)
+            if (before(&q->heap.at[edge.at[i]], &q->heap.at[edge.at[best]]))
+                best = i;
+        size_t at = edge.at[best];
+        edge.at[best] = array_pop(&edge);
+        uint32_t slot = q->buckets.at[q->heap.at[at].bucket].head;
+        for (; slot != NONE && n < most; slot = slots[slot].next)
+            out[n++] = slots[slot].task;
+        for (size_t c = at * WAYS + 1; n < most && c <= at * WAYS + WAYS && c < q->heap.n; c++)
+            array_push(&edge, c);
+    }
+    array_free(&edge);
+    return n;
 }
 
 size_t readyq_bytes(const struct ready_queue *q)

@@ -39,6 +39,13 @@ void readyq_push(struct ready_queue *q, struct slot *slots, uint32_t slot, doubl
 uint32_t readyq_peek(struct ready_queue *q);
 uint32_t readyq_pop(struct ready_queue *q, struct slot *slots);
 void readyq_remove(struct ready_queue *q, struct slot *slots, uint32_t slot);
+/* One from the far end of the heap without taking it: not the last, but one of the lower half, in
+ * O(1); NONE when empty. */
+uint32_t readyq_tail(struct ready_queue *q);
+/* The first tasks without taking them, in order; at most `most`, which should be small: O(most^2).
+ */
+uint32_t readyq_first(const struct ready_queue *q, const struct slot *slots, uint32_t *out,
+                      uint32_t most);
 size_t readyq_bytes(const struct ready_queue *q);
 /* Walk everything: counts, links, heap order. For tests. */
 bool readyq_check(const struct ready_queue *q, const struct slot *slots);

@@ -17,6 +17,8 @@ struct sched *sched_new(const struct sched_config *config)
     c->steal_most = c->steal_most ? c->steal_most : 65536;
     c->wait_batch = c->wait_batch ? c->wait_batch : 1024;
     or_default(&c->memory, INFINITY);
+    or_default(&c->disk, INFINITY);
+    or_default(&c->retry_most, INFINITY);
     or_default(&c->t, 0.5);
     or_default(&c->tt, 10);
     or_default(&c->bandwidth, 1e9);
@@ -37,6 +39,7 @@ struct sched *sched_new(const struct sched_config *config)
     s->wait = s->moving = (struct slot_list){NONE, NONE, 0};
     s->free_cores = c->cores;
     s->free_memory = c->memory;
+    s->free_disk = c->disk;
     s->policy = (unsigned)c->policy < SCHED_POLICIES ? c->policy : SCHED_FLDS;
     s->t = c->t;
     s->tt = c->tt;
@@ -71,6 +74,11 @@ static double memory_of(const struct sched *s, uint32_t task)
     return n < s->config.memory ? n : s->config.memory;
 }
 
+static double disk_of(const struct sched *s, uint32_t task)
+{
+    return s->config.task_disk ? s->config.task_disk[task] : 0;
+}
+
 void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
 {
     struct slot *task = slot_at(s, slot);
@@ -88,6 +96,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
         s->free_cores -= cores_of(s, task->task);
         if (s->config.task_memory)
             s->free_memory -= memory_of(s, task->task);
+        s->taken_disk += disk_of(s, task->task);
     }
 }
 
@@ -107,6 +116,8 @@ void place_leave(struct sched *s, uint32_t slot)
         readyq_remove(&s->shared, s->tasks.slots.at, slot);
     } else if (place == SCHED_RUNNING) {
         s->free_cores += cores_of(s, task->task);
+        s->taken_disk =
+            s->count[SCHED_RUNNING] ? s->taken_disk - disk_of(s, task->task) : 0; /* no drift */
         if (s->config.task_memory)
             s->free_memory = s->count[SCHED_RUNNING] ? s->free_memory + memory_of(s, task->task)
                                                      : s->config.memory; /* no drift */
@@ -169,6 +180,27 @@ void task_remove_here(struct sched *s, uint32_t slot)
     }
 }
 
+/* Nothing runs and the first ready task does not fit on the disk: waiting would change nothing. The
+ * first that does fit, which may be the one that makes room for the others; NONE: none does.
+ * O(tasks held), and rare. */
+static uint32_t first_that_fits(struct sched *s)
+{
+    uint32_t best = NONE;
+    double best_key = 0;
+    for (uint32_t i = 0; i < s->tasks.slots.n; i++) {
+        const struct slot *task = slot_at(s, i);
+        if ((task->place != SCHED_LREADYQ && task->place != SCHED_SREADYQ) ||
+            disk_of(s, task->task) > s->free_disk)
+            continue;
+        double key = policy_key(s, task);
+        if (best == NONE || key > best_key) {
+            best = i;
+            best_key = key;
+        }
+    }
+    return best;
+}
+
 /* Strictly in order, the LReadyQ first: a large task at the front waits until it fits and is never
  * overtaken for ever. */
 static void start_tasks(struct sched *s)
@@ -182,6 +214,12 @@ static void start_tasks(struct sched *s)
         struct slot *task = slot_at(s, slot);
         if (cores_of(s, task->task) > s->free_cores || memory_of(s, task->task) > s->free_memory)
             return;
+        if (disk_of(s, task->task) > s->free_disk - s->taken_disk) {
+            slot = s->count[SCHED_RUNNING] ? NONE : first_that_fits(s);
+            if (slot == NONE)
+                return;
+            task = slot_at(s, slot);
+        }
         place_leave(s, slot);
         task->since = s->now;
         task->attempts++;
@@ -209,7 +247,9 @@ static void attempt_failed(struct sched *s, uint32_t slot)
     if (s->config.retry_first > 0) {
         uint32_t doublings = task->attempts - 1 < 16 ? task->attempts - 1 : 16;
         place_enter(s, slot, SCHED_BACKOFF);
-        timer_add(s, s->config.retry_first * (double)(1u << doublings), TIMER_RETRY, task->task);
+        double after = s->config.retry_first * (double)(1u << doublings);
+        timer_add(s, after < s->config.retry_most ? after : s->config.retry_most, TIMER_RETRY,
+                  task->task);
     } else {
         place_enter(s, slot, SCHED_SREADYQ);
     }
@@ -255,6 +295,15 @@ static void submitted(struct sched *s, const uint32_t *tasks, size_t n)
         uint32_t slot = slots_add(&s->tasks, tasks[i]);
         move_hold(s, slot); /* epoch 0: what the client PUT for us, or for nobody */
     }
+}
+
+/* What it held before is taken back when the store has answered: an operation of an earlier life
+ * that is still on its way could otherwise take a task after this life has looked, and nobody would
+ * know it. */
+static void join(struct sched *s)
+{
+    struct meta_op *op = op_add(s, META_JOIN, NONE);
+    op->life = op->epoch = s->life;
 }
 
 /* ---- events ---- */
@@ -345,8 +394,7 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     switch (e->kind) {
     case SCHED_EVENT_START:
         s->life = e->life;
-        op_add(s, META_JOIN, NONE)->life = s->life;
-        move_adopt_all(s);
+        join(s);
         break;
     case SCHED_EVENT_SUBMIT:
         submitted(s, e->submit.tasks, e->submit.n);
@@ -379,6 +427,9 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
         if (e->policy.tt >= 0)
             s->tt = e->policy.tt;
         policy_set(s, e->policy.policy);
+        break;
+    case SCHED_EVENT_DISK:
+        s->free_disk = e->disk;
         break;
     }
     start_tasks(s);

@@ -29,10 +29,13 @@ struct sched_config {
     double memory;              /* bytes [no limit] */
     const uint32_t *task_cores; /* [1 each]; more than the node has counts as all of them */
     const double *task_memory;  /* [0 each]; likewise */
+    double disk;                /* bytes for files that tasks leave [no limit] */
+    const double *task_disk;    /* what a task will leave [0 each] */
     const double *priority; /* larger starts first [the size of the input data, as in the paper] */
     const uint32_t *task_retries; /* [retries] */
     uint32_t retries;             /* attempts after the first [0] */
     double retry_first; /* seconds before the second attempt, doubled each time [at once] */
+    double retry_most;  /* at most this long [no limit] */
 
     enum sched_policy policy; /* [FLDS] */
     double t;              /* Algorithm 1: transfer time / task length that is still shared [0.5] */
@@ -40,7 +43,9 @@ struct sched_config {
     double bandwidth;      /* bytes a second [1e9] */
     double default_length; /* seconds, until a task has completed or is predicted [1] */
     const struct predictor *predictor; /* task lengths; without it the average of completed tasks */
-    bool adapt_tt;                     /* tt doubles after a move, halves after a failed steal */
+    bool share_local;    /* FLDS: a thief also gets tasks of the LReadyQ that would wait there for
+                            longer    than their data take to move */
+    bool adapt_tt;       /* tt doubles after a move, halves after a failed steal */
     bool adapt_policy;   /* MDL when much is transferred, MLB when little, FLDS between */
     double much, little; /* transfer time / execution time [0.5, 0.01] */
 
@@ -92,6 +97,7 @@ enum sched_event_kind {
     SCHED_EVENT_NODE_UP,
     SCHED_EVENT_REMOVE, /* a task and its subtree, wherever they are */
     SCHED_EVENT_POLICY, /* change policy, t, tt while running */
+    SCHED_EVENT_DISK,   /* so much is free now: files were deleted, or are larger than expected */
 };
 
 /* One look at a task that ended. `slot` is that of its start action. */
@@ -126,6 +132,7 @@ struct sched_event {
         uint32_t life; /* START */
         uint32_t node; /* NODE_DOWN, NODE_UP */
         uint32_t task; /* REMOVE */
+        double disk;   /* DISK: bytes free, what running tasks will leave not yet taken off */
         struct {
             enum sched_policy policy;
             double t, tt; /* negative: as it is */
@@ -207,6 +214,9 @@ struct sched_counts {
 void sched_look(const struct sched *s, struct sched_counts *out);
 /* Where this node keeps the task, and with which epoch (may be NULL). */
 enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
+/* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most
+ * `most`, a small number. */
+uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);
 size_t sched_bytes(const struct sched *s);
 /* Count and compare everything that is kept twice. O(tasks held); for tests. */
 bool sched_check(const struct sched *s, struct error *err);

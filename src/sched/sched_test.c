@@ -547,11 +547,17 @@ static void test_random_events(uint64_t seeds)
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct rng r;
         rng_seed(&r, seed);
+        double disk[24];
+        for (int i = 0; i < 24; i++)
+            disk[i] = (double)rng_below(&r, 4);
         struct sched *s = sched_new(&(struct sched_config){.nodes = 1 + (uint32_t)rng_below(&r, 5),
                                                            .seed = seed,
                                                            .cores = 1 + (uint32_t)rng_below(&r, 3),
                                                            .retries = 1,
                                                            .retry_first = (double)rng_below(&r, 2),
+                                                           .disk = (double)rng_below(&r, 8),
+                                                           .task_disk =
+                                                               rng_below(&r, 2) ? disk : NULL,
                                                            .adapt_tt = true,
                                                            .adapt_policy = true,
                                                            .steal_bound = 0.01});
@@ -607,7 +613,7 @@ static void test_random_events(uint64_t seeds)
                                       .load = (uint32_t)rng_below(&r, 4),
                                       .count = (uint32_t)rng_below(&r, 6)};
             struct sched_event e = {
-                .kind = (enum sched_event_kind)rng_below(&r, SCHED_EVENT_POLICY + 1),
+                .kind = (enum sched_event_kind)rng_below(&r, SCHED_EVENT_DISK + 1),
                 .now = now += rng_unit(&r) - 0.1};
             switch (e.kind) {
             case SCHED_EVENT_SUBMIT:
@@ -628,6 +634,9 @@ static void test_random_events(uint64_t seeds)
                 break;
             case SCHED_EVENT_STORE:
                 e.store = (struct meta_answers){.at = answers, .n = 3, .items = items};
+                break;
+            case SCHED_EVENT_DISK: /* also less than nothing: files grew past the limit */
+                e.disk = 8 * rng_unit(&r) - 2;
                 break;
             case SCHED_EVENT_POLICY:
                 e.policy.policy = (enum sched_policy)rng_below(&r, 5);

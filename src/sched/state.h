@@ -37,6 +37,7 @@ struct sched {
     uint32_t count[SCHED_PLACES];
     uint32_t free_cores;
     double free_memory;
+    double free_disk, taken_disk; /* for running tasks: taken off what is free */
 
     /* policy */
     enum sched_policy policy;

@@ -103,15 +103,43 @@ void steal_wake(struct sched *s)
     }
 }
 
+/* Tasks of the LReadyQ that a thief would have started before this node does: the i-th waits for
+ * i / cores task lengths, and moving the data of the first, which has the most, is what a thief
+ * spends. */
+static uint32_t surplus(struct sched *s)
+{
+    uint32_t first = readyq_peek(&s->local);
+    if (!s->config.share_local || s->policy != SCHED_FLDS || first == NONE)
+        return 0;
+    const struct slot *task = slot_at(s, first);
+    double length = policy_length(s, task->task);
+    double keep = ceil(s->config.cores * task->all_size / s->config.bandwidth / length);
+    return keep < s->local.length ? s->local.length - (uint32_t)keep : 0;
+}
+
+/* So many of the LReadyQ into the SReadyQ, from its far end. */
+static void offer(struct sched *s, uint32_t n)
+{
+    for (; n; n--) {
+        uint32_t slot = readyq_tail(&s->local);
+        place_leave(s, slot);
+        place_enter(s, slot, SCHED_SREADYQ);
+        s->counts.relaxed++;
+    }
+}
+
 /* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. */
 static void give_half(struct sched *s, const struct sched_message *m)
 {
-    uint32_t n = s->shared.length - s->shared.length / 2;
+    uint32_t total = s->shared.length + surplus(s), n = total - total / 2;
     if (n > s->config.steal_most)
         n = s->config.steal_most;
+    if (n > s->shared.length)
+        offer(s, n - s->shared.length);
     send_begin(s, SCHED_TASKS, m->from, m->round);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = readyq_peek(&s->shared);
+        uint32_t slot =
+            s->config.share_local ? readyq_tail(&s->shared) : readyq_peek(&s->shared);
         place_leave(s, slot);
         move_give(s, slot, SCHED_TASKS, m->from, m->round);
     }
@@ -123,7 +151,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
     bool mine = m->round == s->round;
     switch (m->kind) {
     case SCHED_LOAD_QUERY:
-        send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load = s->shared.length;
+        send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load = s->shared.length + surplus(s);
         break;
     case SCHED_LOAD_REPLY:
         if (s->steal != STEAL_QUERYING || !mine)

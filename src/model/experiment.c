@@ -1,0 +1,42 @@
+#include "model/experiment.h"
+
+#include <string.h>
+
+void experiment_init(struct experiment *x)
+{
+    memset(x, 0, sizeof *x);
+    x->combine = COMBINE_ALL;
+    x->seed = 1;
+}
+
+static void free_change(struct task_change *c)
+{
+    free(c->command);
+    free(c->kind);
+    for (size_t i = 0; i < c->input.n; i++)
+        free(c->input.at[i]);
+    array_free(&c->input);
+}
+
+void experiment_free(struct experiment *x)
+{
+    for (size_t s = 0; s < x->substitutions.n; s++) {
+        struct substitution *sub = &x->substitutions.at[s];
+        for (size_t i = 0; i < sub->by.n; i++) {
+            struct alternative *a = &sub->by.at[i];
+            free(a->label);
+            free(a->text);
+            free_change(&a->change);
+        }
+        array_free(&sub->by);
+        free(sub->name);
+        free(sub->what);
+    }
+    array_free(&x->substitutions);
+    array_free(&x->listed);
+    free(x->file);
+    free(x->name);
+    free(x->workflow);
+    free(x->results);
+    memset(x, 0, sizeof *x);
+}

@@ -1,0 +1,44 @@
+/* Tasks that are functions, on a pool of threads.
+ *
+ * Jobs go in and results come out in batches under one lock, so that handing over costs little when
+ * there are many. Handing over at all costs more than a very short call: calls that have proved to
+ * take less than that are made by the caller's own thread (calls_inline()). */
+#pragma once
+#include "base/error.h"
+#include "weft/task.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct calls;
+
+struct call_job {
+    uint32_t task, slot, attempt, lane;
+    uint32_t function;            /* from calls_find() */
+    const struct weft_task *with; /* stays until the result is taken */
+};
+
+struct call_result {
+    uint32_t task, slot, attempt, lane;
+    int status;
+    double start, finish, cpu; /* clock_seconds() */
+};
+
+/* `wake` is called from any thread when results are there and the taker may be asleep. Libraries
+ * are looked for in `folder` first. */
+struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void *context),
+                        void *context);
+void calls_free(struct calls *c); /* waits for calls that run; NULL is fine */
+
+/* The number of the function that "lib.so:name" stands for, loaded on first use. */
+bool calls_find(struct calls *c, const char *command, uint32_t *function, struct error *err);
+
+/* Has this function proved to be shorter than handing it over? */
+bool calls_inline(const struct calls *c, uint32_t function);
+/* Run it here and now. */
+void calls_run(struct calls *c, const struct call_job *job, struct call_result *result);
+
+void calls_submit(struct calls *c, const struct call_job *jobs, size_t n);
+/* What has come back; at most `most`. With nothing, the next result wakes. */
+size_t calls_take(struct calls *c, struct call_result *out, size_t most);
+uint32_t calls_pending(const struct calls *c); /* submitted and not taken */

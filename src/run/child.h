@@ -1,0 +1,76 @@
+/* Commands as child processes: started by posix_spawn (no copy of our page tables), watched by a
+ * pidfd, each in a process group of its own, output into a log.
+ *
+ * What a task does not use costs nothing: a slot's log file is made once and becomes the task's own
+ * only when something was written into it; without shell syntax there is no shell. */
+#pragma once
+#include "base/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct children;
+struct limits;
+
+struct child_request {
+    uint32_t task, attempt;
+    const char *name;   /* of the task, for WEFT_TASK */
+    char *const *words; /* without a shell; NULL: `shell` */
+    const char *shell;  /* for /bin/sh -c */
+    const char *folder; /* to run in; NULL: the children's */
+    uint32_t cores;     /* for WEFT_CORES */
+    double memory;      /* limit in bytes; 0: none */
+    double timeout;     /* seconds; INFINITY: none */
+};
+
+enum child_end {
+    CHILD_EXITED,
+    CHILD_SIGNALLED,
+    CHILD_TIMEOUT,   /* we ended it, past its time */
+    CHILD_MEMORY,    /* the kernel or we ended it, past its memory */
+    CHILD_CANCELLED, /* child_stop() */
+};
+
+struct child_result {
+    uint32_t slot, task, attempt;
+    enum child_end end;
+    int status;           /* exit status, or 128 + signal */
+    double start, finish; /* clock_seconds() */
+    double cpu, memory;   /* seconds; bytes at the peak */
+    double log;           /* bytes it wrote into its log */
+};
+
+struct children_config {
+    uint32_t slots;
+    const char *folder;    /* where commands run */
+    const char *logs;      /* folder for logs; made when something is logged */
+    double grace;          /* seconds from SIGTERM to SIGKILL [5] */
+    double log_most;       /* bytes of a log; more loses its middle [16 MiB] */
+    struct limits *limits; /* NULL: memory is measured, not limited */
+};
+
+struct children *children_new(const struct children_config *config, struct error *err);
+/* Kills whatever still runs, waits for it. NULL is fine. */
+void children_free(struct children *c);
+
+/* Readable when children_reap() has something. */
+int children_fd(const struct children *c);
+/* Start in a free slot. False: an error that says why (command not found ...). */
+bool child_start(struct children *c, uint32_t slot, const struct child_request *r,
+                 struct error *err);
+/* Results of children that have ended, at most `most`. */
+size_t children_reap(struct children *c, struct child_result *out, size_t most);
+/* Time passes: limits on time and memory, long logs, processes that outlived their task. Call it
+ * ten times a second while something runs. */
+void children_tick(struct children *c);
+/* End a task: SIGTERM, after the grace SIGKILL; with `now` SIGKILL at once. */
+void child_stop(struct children *c, uint32_t slot, bool now);
+uint32_t children_running(const struct children *c);
+/* Bytes of memory that limited tasks use now. */
+double children_memory(const struct children *c);
+/* Processes that outlived their task and were killed, so far. */
+uint32_t children_orphans(const struct children *c);
+
+/* Keep what the last task of this slot logged: it becomes `path`. Without it the next task's log
+ * starts afresh all the same. False: could not be moved. */
+bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err);

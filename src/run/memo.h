@@ -1,0 +1,63 @@
+/* What has been computed in a folder: by computation key, with the digests of the results; and the
+ * digests of files, so that an unchanged file is not read again. Kept in one append-only
+ * checksummed file that `kill -9` cannot spoil; one run at a time has it.
+ *
+ * Never twice: a task whose key is known and whose outputs are as it left them need not run. */
+#pragma once
+#include "base/digest.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct memo;
+struct stat;
+
+/* One input of a computation, to say later what changed: 8 bytes of name and content each. */
+struct memo_input {
+    uint64_t name, content;
+};
+
+struct memo_task {
+    struct digest key;
+    uint64_t name, command;     /* hashes, to say why a task runs again */
+    uint32_t inputs, ninputs;   /* in the memo's list */
+    uint32_t outputs, noutputs; /* digests, in the order of the task's outputs */
+};
+
+/* What opening found. */
+struct memo_opened {
+    bool existed;
+    uint64_t cut; /* bytes of an unfinished write that were cut off */
+};
+
+/* `path` NULL: nothing is kept. `found` may be NULL. */
+struct memo *memo_open(const char *path, struct memo_opened *found, struct error *err);
+/* Write what is not yet written; false: it could not be, and would be computed again. */
+bool memo_flush(struct memo *m, struct error *err);
+bool memo_close(struct memo *m, struct error *err); /* flushes; NULL is fine */
+
+const struct memo_task *memo_find(const struct memo *m, const struct digest *key);
+/* The latest one recorded under this name. NULL: none. */
+const struct memo_task *memo_last(const struct memo *m, uint64_t name);
+const struct memo_input *memo_inputs(const struct memo *m, const struct memo_task *t);
+const struct digest *memo_outputs(const struct memo *m, const struct memo_task *t);
+void memo_add(struct memo *m, const struct memo_task *task, const struct memo_input *inputs,
+              const struct digest *outputs);
+/* Records of tasks; bytes of memory. */
+size_t memo_count(const struct memo *m);
+size_t memo_bytes(const struct memo *m);
+
+/* The digest of a file or folder, from memory when size, time and inode are as they were, else by
+ * reading. `fresh`: it was just made by a task, which nobody else writes to. The size is that of
+ * the file, or the sum of a folder's files. False with err->kind NONE: it is not there. */
+bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *out, double *size,
+                 struct error *err);
+/* The same, asked by `struct stat` only: false when it would have to be read. */
+bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out);
+
+/* Rewrite the file with only the records for which `keep` says so (and all digests of files). Bytes
+ * before and after. */
+bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
+                  void *context, double *before, double *after, struct error *err);
+
+uint64_t memo_hash(const char *text, size_t n);

@@ -1,0 +1,516 @@
+#include "run/run.h"
+
+#include "base/clock.h"
+#include "run/limit.h"
+#include "run/order.h"
+#include "run/sandbox.h"
+#include "run/state.h"
+#include "store/embedded.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    CHUNK = 4096,  /* tasks submitted, results taken, at once */
+    AHEAD = 256,   /* calls that may wait for each thread: a batch is handed over at once */
+    EVENTS = 4096, /* told at once */
+    ROUNDS = 1024, /* of calls that end at once, between looks at the world */
+};
+
+double run_now(const struct run *r)
+{
+    return clock_seconds() - r->began;
+}
+
+void run_tell(struct run *r, const struct trace_event *e)
+{
+    if (r->o->nsinks)
+        array_push(&r->events, *e);
+}
+
+void run_ended(struct run *r, uint32_t task, uint32_t slot, bool failed, double start,
+               double finish, double bytes)
+{
+    array_push(&r->ended, (struct sched_ended){.task = task,
+                                               .slot = slot,
+                                               .failed = failed,
+                                               .start = start,
+                                               .finish = finish,
+                                               .bytes = bytes});
+}
+
+void run_broken(struct run *r, const struct error *err)
+{
+    if (r->error.kind == ERROR_NONE)
+        r->error = *err;
+    if (!r->stopping)
+        r->stopping = 1;
+}
+
+void run_stop(struct run *r)
+{
+    r->result->interrupted = true;
+    r->stopping += r->stopping < 2;
+    if (r->stopping > 1)
+        for (uint32_t lane = 0; lane < r->o->cores; lane++)
+            if (r->active[lane].used)
+                child_stop(r->children, lane, true);
+}
+
+/* ---- the scheduler and its store ---- */
+
+static void note(struct run *r, const struct sched_note *n)
+{
+    switch (n->kind) {
+    case SCHED_NOTE_DONE:
+        r->result->done++;
+        r->ended_tasks++;
+        break;
+    case SCHED_NOTE_FAILED:
+        r->result->failed++;
+        r->ended_tasks++;
+        if (!r->o->keep_going && !r->stopping)
+            r->stopping = 1;
+        break;
+    case SCHED_NOTE_REMOVED:
+        r->result->skipped++;
+        r->ended_tasks++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void carry_out(struct run *r)
+{
+    struct sched_actions *out = &r->out;
+    for (size_t i = 0; i < out->notes.n; i++)
+        note(r, &out->notes.at[i]);
+    for (size_t i = 0; i < out->timers.n; i++)
+        array_push(&r->timers, out->timers.at[i]);
+    for (size_t i = 0; i < out->stops.n; i++)
+        task_stop(r, out->stops.at[i].task);
+    if (out->ops.n)
+        store_submit(r->store, out->ops.at, out->ops.n);
+    for (size_t i = 0; i < out->starts.n; i++)
+        task_start(r, &out->starts.at[i]);
+    sched_actions_clear(out);
+    if (r->jobs.n) {
+        calls_submit(r->calls, r->jobs.at, r->jobs.n);
+        r->jobs.n = 0;
+    }
+}
+
+static void handle(struct run *r, struct sched_event *e)
+{
+    e->now = run_now(r);
+    sched_handle(r->sched, e, &r->out);
+    carry_out(r);
+    for (;;) {
+        struct sched_event answers = {.kind = SCHED_EVENT_STORE, .now = e->now};
+        struct error err = {0};
+        if (!store_poll(r->store, &answers.store, &err)) {
+            run_broken(r, &err);
+            return;
+        }
+        if (!answers.store.n)
+            return;
+        sched_handle(r->sched, &answers, &r->out);
+        carry_out(r);
+    }
+}
+
+static void submit_all(struct run *r)
+{
+    uint32_t *tasks = mem_new(uint32_t, CHUNK);
+    struct meta_op *ops = mem_new_zero(struct meta_op, CHUNK);
+    for (uint32_t t = 0; t < r->w->ntasks;) {
+        uint32_t n = 0;
+        for (; n < CHUNK && t < r->w->ntasks; n++, t++) {
+            ops[n] = (struct meta_op){.kind = META_PUT, .task = t};
+            tasks[n] = t;
+        }
+        store_submit(r->store, ops, n);
+        handle(r, &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {tasks, n}});
+    }
+    free(tasks);
+    free(ops);
+}
+
+/* ---- timers ---- */
+
+static void on_waker(uv_timer_t *timer)
+{
+    (void)timer; /* waking up is all it is for: due timers are looked at in every round */
+}
+
+static void fire_timers(struct run *r)
+{
+    double now = run_now(r), next = INFINITY;
+    for (size_t i = 0; i < r->timers.n;) {
+        struct sched_timer t = r->timers.at[i];
+        if (t.when > now) {
+            next = t.when < next ? t.when : next;
+            i++;
+            continue;
+        }
+        r->timers.at[i] = array_pop(&r->timers);
+        handle(r, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}});
+        now = run_now(r);
+    }
+    if (isfinite(next))
+        uv_timer_start(&r->waker, on_waker, (uint64_t)((next - now) * 1000) + 1, 0);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct run *r = timer->data;
+    children_tick(r->children);
+    if (r->o->tick && r->o->tick(r->o->context, r->stopping))
+        run_stop(r);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    (void)number;
+    run_stop(signal->data);
+}
+
+/* ---- what ends ---- */
+
+static void on_children(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    struct run *r = poll->data;
+    struct child_result results[64];
+    for (size_t n; (n = children_reap(r->children, results, 64)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            task_child_ended(r, &results[i]);
+}
+
+static void on_calls(uv_async_t *async)
+{
+    struct run *r = async->data;
+    struct call_result results[256];
+    for (size_t n; (n = calls_take(r->calls, results, 256)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            task_call_ended(r, &results[i]);
+}
+
+static void wake(void *context)
+{
+    struct run *r = context;
+    uv_async_send(&r->calls_ready);
+}
+
+/* What has been recorded may be told. */
+static void tell(struct run *r)
+{
+    struct error err = {0};
+    if (r->o->needs && !memo_flush(r->o->needs->memo, &err))
+        run_broken(r, &err);
+    for (size_t s = 0; s < r->o->nsinks; s++) {
+        const struct trace_sink *sink = r->o->sinks[s];
+        for (size_t i = 0; i < r->events.n; i++)
+            sink->event(sink->context, &r->events.at[i]);
+        for (size_t i = 0; i < r->files.n && sink->file; i++)
+            sink->file(sink->context, &r->files.at[i]);
+    }
+    r->events.n = r->files.n = 0;
+}
+
+/* Nothing runs, nothing is due, and yet tasks are left: a limit keeps them all out. */
+static void stalled(struct run *r)
+{
+    struct error err = {0};
+    if (isfinite(r->o->disk) && r->o->disk > 0)
+        error_set(
+            &err, ERROR_FAILED,
+            "no task fits on the disk any more: %.0f bytes of intermediate files are alive, "
+            "the limit is %.0f; raise --disk, or declare intermediate files `temporary: true`",
+            r->live, r->o->disk);
+    else
+        error_set(&err, ERROR_FAILED, "%u tasks are left and none can start",
+                  r->total - r->ended_tasks);
+    run_broken(r, &err);
+}
+
+static void tell_disk(struct run *r)
+{
+    r->disk_changed = false;
+    if (r->o->disk > 0)
+        handle(r, &(struct sched_event){.kind = SCHED_EVENT_DISK, .disk = r->o->disk - r->live});
+}
+
+static void loop(struct run *r)
+{
+    uint32_t rounds = 0;
+    while (r->ended_tasks < r->total) {
+        if (r->ended.n) {
+            /* taken out first: handling starts tasks, and some of those end at once */
+            __typeof__(r->ended) batch = r->ended;
+            r->ended = r->handled;
+            r->handled = batch;
+            if (r->disk_changed) /* before what they took is given back: never too much is free */
+                tell_disk(r);
+            handle(r,
+                   &(struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {batch.at, batch.n}});
+            r->handled.n = 0;
+            for (size_t i = 0; i < r->hungry.n; i++)
+                task_more_memory(r, r->hungry.at[i]);
+            r->hungry.n = 0;
+        }
+        if (r->timers.n)
+            fire_timers(r);
+        if (r->ended.n) {
+            if (r->events.n > EVENTS)
+                tell(r);
+            if (++rounds % ROUNDS == 0) /* calls made here must not keep signals out */
+                uv_run(&r->loop, UV_RUN_NOWAIT);
+            continue;
+        }
+        tell(r);
+        if (r->ended_tasks >= r->total || (r->stopping && !r->running))
+            break;
+        if (!r->running && !r->timers.n) {
+            stalled(r);
+            break;
+        }
+        uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    tell(r);
+}
+
+/* ---- from beginning to end ---- */
+
+static bool only_calls(const struct workflow *w)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (!w->command[t])
+            continue;
+        if (!(w->flags[t] & TASK_CALL) || w->memory[t] > 0 || w->cores[t] > 1)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static void prepare_tasks(struct run *r)
+{
+    const struct workflow *w = r->w;
+    bool memory = false;
+    for (uint32_t t = 0; t < w->ntasks && !memory; t++)
+        memory = w->memory[t] > 0;
+    if (memory) {
+        r->memory = mem_new(double, w->ntasks);
+        memcpy(r->memory, w->memory, w->ntasks * sizeof *r->memory);
+        r->rung = mem_new_zero(uint8_t, w->ntasks);
+    }
+    if (w->retries || w->more_off) {
+        r->retries = mem_new_zero(uint32_t, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++) {
+            uint32_t rungs = w->more_off ? w->more_off[t + 1] - w->more_off[t] : 0;
+            r->retries[t] = w->retries ? w->retries[t] : 0;
+            r->retries[t] = r->retries[t] > rungs ? r->retries[t] : rungs;
+        }
+    }
+    const double *given = r->o->priority;
+    const struct needs *n = r->o->needs;
+    r->priority = mem_new(double, w->ntasks);
+    if (given)
+        memcpy(r->priority, given, w->ntasks * sizeof *given);
+    else
+        order_depth_first(w, r->priority);
+    for (uint32_t t = 0; n && t < w->ntasks; t++)
+        if (n->task[t] == NEED_NOT) /* costs nothing and may free others */
+            r->priority[t] = INFINITY;
+    if (r->o->disk > 0 && isfinite(r->o->disk) && !r->o->task_disk) {
+        r->task_disk = mem_new(double, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            r->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
+    }
+}
+
+static bool open_store(struct run *r, struct error *err)
+{
+    r->store = store_embedded_open(&(struct store_embedded_config){.workflow = r->w,
+                                                                   .journal = r->o->journal,
+                                                                   .eager = r->o->journal_eager},
+                                   NULL, err);
+    return r->store != NULL;
+}
+
+static void open_sched(struct run *r)
+{
+    const struct run_options *o = r->o;
+    double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : 0.1;
+    if (r->memory && first < 0.001)
+        first = 0.001; /* the next attempt's memory is set after the scheduler has seen the end */
+    r->sched = sched_new(&(struct sched_config){
+        .cores = only_calls(r->w) ? o->cores * AHEAD : o->cores,
+        .memory = o->memory,
+        .task_cores = r->w->cores,
+        .task_memory = r->memory,
+        .disk = o->disk,
+        .task_disk = o->task_disk ? o->task_disk : r->task_disk,
+        .priority = r->priority,
+        .task_retries = r->retries,
+        .retry_first = first,
+        .retry_most = o->retry_most > 0 ? o->retry_most : 10,
+        .predictor = o->predictor,
+        .policy = SCHED_MLB, /* one node: every task is as near to its data as any other */
+    });
+}
+
+static bool open_loop(struct run *r, struct error *err)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct run_options *o = r->o;
+    uv_loop_init(&r->loop);
+    strbuf_printf(&r->logs, "%s/logs", o->state ? o->state : "/tmp");
+    if (o->state && !make_parents(strbuf_text(&r->logs), err))
+        return false;
+    if (o->label) {
+        mkdir(r->logs.at, 0777);
+        strbuf_printf(&r->logs, "/%s", o->label);
+    }
+    r->limits = r->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
+    r->children = children_new(&(struct children_config){.slots = o->cores,
+                                                         .folder = o->folder,
+                                                         .logs = r->logs.at,
+                                                         .grace = o->grace,
+                                                         .limits = r->limits},
+                               err);
+    uv_async_init(&r->loop, &r->calls_ready, on_calls);
+    r->calls_ready.data = r;
+    uv_timer_init(&r->loop, &r->waker);
+    uv_timer_init(&r->loop, &r->ticker);
+    r->ticker.data = r;
+    uv_timer_start(&r->ticker, on_tick, 100, 100);
+    for (int i = 0; i < 3; i++) {
+        uv_signal_init(&r->loop, &r->signals[i]);
+        r->signals[i].data = r;
+        uv_signal_start(&r->signals[i], on_signal, numbers[i]);
+    }
+    if (!r->children)
+        return false;
+    uv_poll_init(&r->loop, &r->children_ready, children_fd(r->children));
+    r->children_ready.data = r;
+    uv_poll_start(&r->children_ready, UV_READABLE, on_children);
+    bool calls = false;
+    for (uint32_t t = 0; t < r->w->ntasks && !calls; t++)
+        calls = r->w->flags[t] & TASK_CALL;
+    if (calls)
+        r->calls = calls_new(o->cores, o->folder, wake, r);
+    return true;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void run_free(struct run *r)
+{
+    calls_free(r->calls);
+    uv_walk(&r->loop, close_handle, NULL);
+    while (uv_run(&r->loop, UV_RUN_DEFAULT) != 0)
+        ;
+    uv_loop_close(&r->loop);
+    children_free(r->children);
+    limits_free(r->limits);
+    tasks_free(r);
+    sched_free(r->sched);
+    sched_actions_free(&r->out);
+    array_free(&r->ended);
+    array_free(&r->handled);
+    array_free(&r->timers);
+    array_free(&r->jobs);
+    array_free(&r->lanes);
+    array_free(&r->hungry);
+    array_free(&r->events);
+    array_free(&r->files);
+    free(r->memory);
+    free(r->rung);
+    free(r->retries);
+    free(r->priority);
+    free(r->task_disk);
+    free(r->left);
+    strbuf_free(&r->command);
+    strbuf_free(&r->path);
+    strbuf_free(&r->logs);
+}
+
+static bool finish(struct run *r, struct error *err)
+{
+    struct run_result *x = r->result;
+    x->seconds = run_now(r);
+    x->done -= x->reused < x->done ? x->reused : x->done;
+    x->skipped = r->total - x->done - x->reused - x->failed;
+    x->orphans = r->children ? children_orphans(r->children) : 0;
+    if (r->error.kind != ERROR_NONE)
+        return error_set(err, r->error.kind, "%s", r->error.text);
+    if (x->interrupted)
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", x->skipped,
+                         r->total);
+    if (x->failed)
+        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
+                         x->failed, x->failed == 1 ? "" : "s", x->skipped);
+    return true;
+}
+
+bool run_workflow(const struct run_options *options, struct run_result *result, struct error *err)
+{
+    struct run_options o = *options;
+    o.cores = o.cores ? o.cores : 1;
+    o.folder = o.folder ? o.folder : ".";
+    *result = (struct run_result){0};
+    struct run r = {.o = &o, .w = o.workflow, .result = result, .free_arguments = NONE};
+    if (!r.w->command)
+        return error_set(err, ERROR_INPUT,
+                         "%s: no task has a command to run; an abstract graph can be planned and "
+                         "simulated",
+                         workflow_text(r.w, r.w->file));
+    r.total = r.w->ntasks;
+    r.began = clock_seconds();
+    r.active = mem_new_zero(struct active, o.cores);
+    for (uint32_t lane = o.cores; lane--;)
+        array_push(&r.lanes, lane);
+    prepare_tasks(&r);
+    disk_begin(&r);
+    bool good = open_loop(&r, err) && open_store(&r, err);
+    if (good) {
+        open_sched(&r);
+        tell_disk(&r);
+        submit_all(&r);
+        loop(&r);
+        disk_end(&r);
+        good = finish(&r, err);
+        struct error last = {0};
+        if (!store_close(r.store, &last) && good)
+            good = error_set(err, last.kind, "%s", last.text);
+    }
+    run_free(&r);
+    return good;
+}
+
+void run_result_free(struct run_result *r)
+{
+    for (size_t i = 0; i < r->failures.n; i++) {
+        free(r->failures.at[i].text);
+        free(r->failures.at[i].log);
+    }
+    array_free(&r->failures);
+    for (size_t i = 0; i < r->remarks.n; i++)
+        free(r->remarks.at[i]);
+    array_free(&r->remarks);
+    *r = (struct run_result){0};
+}
