@@ -64,16 +64,75 @@ ok $? "and says whether it is proven"
 
 cat >"$work/own.yaml" <<'END'
 weft: 1
-parameters:
-  assert: 'assert relationship requirement ((select task-assigned-proc-id from task where task-name = "b") = 2)'
+assert:
+  - |
+    assert relationship requirement (
+      (select task-assigned-proc-id from task where task-name = "b") = 2)
+  - assert value preference (opt-type = minimize, function = (select max(task-finish-time) from task), min = 0, max = 2)
 tasks:
   a: { work: 1 }
   b: { work: 1, after: [a] }
 END
 "$weft" plan "$work/own.yaml" --on 3 --with constraints --explain >"$work/out" 2>&1
 ok $? "constraints from the workflow file"
-grep -q '<workflow>:1:1:' "$work/out"
-ok $? "are explained like the others"
+grep -q 'own.yaml:4 (assert 1):1:1:' "$work/out" && grep -q 'own.yaml:6 (assert 2):1:1:' "$work/out"
+ok $? "are explained like the others, with the file and the line"
+"$weft" plan "$work/own.yaml" --on 3 --gantt "$work/own.svg" -o "$work/own.json" >"$work/out" 2>&1
+ok $? "and need no --with constraints"
+grep -q 'planned with constraints' "$work/out"
+ok $? "because they say which planner it takes"
+grep '"pinned": 6' "$work/own.json" | grep -q '"task": "b"' && [ "$(grep -c '"pinned"' "$work/own.json")" = 1 ]
+ok $? "the plan says which task a constraint pinned"
+grep -q '1 task pinned by .*own.yaml:4 (assert 1):1:1: assert relationship requirement' "$work/own.svg"
+ok $? "and so does its picture"
+"$weft" check "$work/own.json" >/dev/null
+ok $? "the plan passes the check"
+"$weft" plan "$work/own.yaml" --on 3 --with heft >"$work/out" 2>&1 && grep -q 'heft does not look at the constraints' "$work/out"
+ok $? "a planner that does not look at them says so"
+"$weft" convert "$work/own.yaml" "$work/copy.yaml" && "$weft" plan "$work/copy.yaml" --on 3 --json -q | grep -q '"pinned": 6'
+ok $? "they survive a conversion"
+"$weft" convert "$work/own.yaml" "$work/copy.dot" 2>&1 | grep -q 'dropped: texts of 2 asserts'
+ok $? "or are told to be dropped"
+sed 's/finish-time/finsh-time/' "$work/own.yaml" >"$work/slip.yaml"
+"$weft" plan "$work/slip.yaml" --on 3 >/dev/null 2>"$work/err"
+[ $? = 2 ] && grep -q "slip.yaml:6 (assert 2):1:[0-9]*: unknown attribute 'task-finsh-time'; did you mean" "$work/err"
+ok $? "a mistake in them is placed"
+
+# pressing + on the terminal: a thorough search that would not end becomes a quick one
+"$weft" generate layered --set n=40 -o "$work/wide.yaml" -q
+python3 - "$weft" "$work" <<'END' >"$work/out"
+import os, pty, select, sys, termios, time
+weft, work = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(weft, [weft, "plan", work + "/wide.yaml", "--on", "4", "--with", "constraints", "--assert-file",
+                    work + "/makespan.sql", "--set", "p1=0", "--set", "limit=60s"])
+text, pressed, begun = b"", 0, time.time()
+before = termios.tcgetattr(terminal)
+while time.time() - begun < 120:
+    if select.select([terminal], [], [], 0.2)[0]:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    elif text:  # it is searching: it has shown so
+        os.write(terminal, b"+")
+        pressed += 1
+status = os.waitpid(pid, 0)[1]
+after = termios.tcgetattr(terminal)
+print("exit", os.waitstatus_to_exitcode(status), "pressed", pressed > 0, "restored", before[3] == after[3])
+print(text.decode(errors="replace"))
+END
+grep -q 'exit 0 pressed True' "$work/out"
+ok $? "pressing + ends a search that takes for ever"
+grep -q 'note: A\*, p1 = [1-9]' "$work/out" && ! grep -q 'stopped early' "$work/out"
+ok $? "by raising p1"
+grep -q 'restored True' "$work/out"
+ok $? "and the terminal is as before"
+[ $failed = 0 ] || sed 's/^/# /' "$work/out" | tail -n 20
 
 plan --json -q >"$work/a" && plan --json -q >"$work/b"
 [ "$(grep -v planning_seconds "$work/a")" = "$(grep -v planning_seconds "$work/b")" ]

@@ -23,7 +23,7 @@ assert value preference (
 
 -- 4. Where that does not decide, the program should end early.
 assert value preference (
-  opt-type = minimize, priority = 0.000001,
+  opt-type = minimize, priority = 0.000000001,
   function = (select max(task-finish-time) from task),
   min = 0, max = (select sum(task-exec-time) from task) +
                  (select sum(non-local-comm-time) from dep));

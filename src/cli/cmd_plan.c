@@ -31,6 +31,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -241,9 +242,16 @@ static int run(const struct arguments *a)
     if (planner && arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) &&
         one_result_on_stdout(a, &err) && cli_read_problem(a, a->operand[0], NULL, &w, &p, &err) &&
         !arguments_flag(a, "front")) {
-        if (wants_partition(a, w, p))
+        if (w->nassertions && !arguments_value(a, "with"))
+            planner = planner_find("constraints"); /* the workflow itself has wishes */
+        else if (wants_partition(a, w, p))
             planner = planner_find("tree");
         plan = make(a, planner, seed, w, p, &err);
+        if (plan && w->nassertions && planner != planner_find("constraints"))
+            plan_note(plan,
+                      "%s does not look at the constraints of the workflow; --with "
+                      "constraints does",
+                      planner->name);
     }
     int status;
     if (p && arguments_flag(a, "front")) {

@@ -351,6 +351,7 @@ static void say_dropped(const struct writer *p, bool ranked, struct strbuf *drop
     dropped_count(dropped, deadlines, "deadlines", "task");
     dropped_count(dropped, timeouts, "timeouts", "task");
     dropped_count(dropped, w->nparameters, "values", "parameter");
+    dropped_count(dropped, w->nassertions, "texts", "assert");
     dropped_count(dropped, w->nobjects, "names and sizes (edges stay as orderings)", "data object");
     if (dropped && ranked)
         strbuf_add(dropped, "fractions of priorities (written as ranks, in the same order)\n");

@@ -201,6 +201,7 @@ bool dot_write_workflow(const struct workflow *w, struct strbuf *out, struct str
         timed += w->time_off[t + 1] > w->time_off[t];
     dropped_count(dropped, timed, "times on nodes", "task");
     dropped_count(dropped, w->nparameters, "values", "parameter");
+    dropped_count(dropped, w->nassertions, "texts", "assert");
     dropped_count(dropped, p.unlisted, "names with a line break", "input or output");
     if (dropped && *name && !fits_id(name))
         strbuf_add(dropped, "the workflow's name, which cannot be an id\n");

@@ -43,6 +43,7 @@ static void report_tasks(const struct workflow *w, unsigned carried, struct strb
     dropped_count(dropped, timeouts, "timeouts", "task");
     dropped_count(dropped, retries, "retries", "task");
     dropped_count(dropped, w->nparameters, "values", "parameter");
+    dropped_count(dropped, w->nassertions, "texts", "assert");
 }
 
 static void report_objects(const struct workflow *w, unsigned carried, struct strbuf *dropped)

@@ -145,13 +145,11 @@ static bool check_contents(struct native *n, const char *wanted)
         if (other == YAML_NONE)
             continue;
         if (has_wanted)
-            return native_error(n, other, "both '%s' and '%s'; %s %s and %s %s are two files",
-                                contents[want < i ? want : i].key,
-                                contents[want < i ? i : want].key,
-                                contents[want < i ? want : i].article,
-                                contents[want < i ? want : i].kind,
-                                contents[want < i ? i : want].article,
-                                contents[want < i ? i : want].kind);
+            return native_error(
+                n, other, "both '%s' and '%s'; %s %s and %s %s are two files",
+                contents[want < i ? want : i].key, contents[want < i ? i : want].key,
+                contents[want < i ? want : i].article, contents[want < i ? want : i].kind,
+                contents[want < i ? i : want].article, contents[want < i ? i : want].kind);
         return native_error(n, 0, "this is %s %s file; expected %s %s (a file with '%s:')",
                             contents[i].article, contents[i].kind, contents[want].article,
                             contents[want].kind, wanted);

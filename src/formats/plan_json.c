@@ -70,10 +70,23 @@ static void write_head(struct writer *s)
     json_write_end_object(j);
 }
 
+/* Constraints are told where some placement refers to one. */
+static void write_constraints(struct writer *s)
+{
+    json_write_key(&s->j, "constraints");
+    json_write_array(&s->j);
+    for (size_t i = 0; i < s->plan->constraints.n; i++)
+        json_write_string(&s->j, s->plan->constraints.at[i]);
+    json_write_end_array(&s->j);
+}
+
 static void write_placements(struct writer *s)
 {
     struct json_writer *j = &s->j;
     const struct plan *plan = s->plan;
+    uint32_t *pinned = plan_pins_by_task(plan, s->w->ntasks);
+    if (pinned && plan->constraints.n)
+        write_constraints(s);
     json_write_key(j, "placements");
     json_write_array(j);
     for (size_t i = 0; i < plan->placements.n; i++) {
@@ -85,8 +98,11 @@ static void write_placements(struct writer *s)
         json_put_integer(j, "core", x->core);
         json_put_number(j, "start", x->start);
         json_put_number(j, "finish", x->finish);
+        if (pinned && pinned[x->task])
+            json_put_integer(j, "pinned", pinned[x->task]);
         json_write_end_object(j);
     }
+    free(pinned);
     json_write_end_array(j);
     json_write_key(j, "transfers");
     json_write_array(j);
@@ -107,7 +123,7 @@ static void write_names(struct writer *s, const char *key, const uint32_t *tasks
 {
     json_write_key(&s->j, key);
     json_write_array_inline(&s->j);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; tasks && i < count; i++)
         json_write_string(&s->j, workflow_task_name(s->w, tasks[i]));
     json_write_end_array(&s->j);
 }

@@ -174,12 +174,16 @@ static bool row_times(struct reader *r, json_ref row, const char *what, double *
 static bool read_placement(struct reader *r, json_ref row)
 {
     struct placement x = {0};
+    uint32_t pinned = 0;
     if (!row_task(r, row, "task", "a placement", &x.task) ||
         !row_index(r, row, "copy", "a placement", &x.copy) ||
         !row_node(r, row, "node", "a placement", &x.node) ||
         !row_index(r, row, "core", "a placement", &x.core) ||
-        !row_times(r, row, "a placement", &x.start, &x.finish))
+        !row_times(r, row, "a placement", &x.start, &x.finish) ||
+        !row_index(r, row, "pinned", "a placement", &pinned))
         return false;
+    if (pinned)
+        array_push(&r->plan->pins, (struct plan_pin){x.task, pinned});
     array_push(&r->plan->placements, x);
     return true;
 }
@@ -279,6 +283,22 @@ static bool read_rows(struct reader *r, const char *key, bool needed, const char
     for (json_ref v = json_first(j, list); v != JSON_NONE; v = json_next_element(j, list, v)) {
         if (!json_field_is(j, v, JSON_OBJECT, what, r->err) || !read_row(r, v))
             return false;
+    }
+    return true;
+}
+
+static bool read_constraints(struct reader *r)
+{
+    json_ref list = json_field(r->j, 0, "constraints");
+    if (list == JSON_NONE)
+        return true;
+    if (!json_field_is(r->j, list, JSON_ARRAY, "\"constraints\"", r->err))
+        return false;
+    for (json_ref v = json_first(r->j, list); v != JSON_NONE;
+         v = json_next_element(r->j, list, v)) {
+        if (!json_field_is(r->j, v, JSON_STRING, "an entry of \"constraints\"", r->err))
+            return false;
+        array_push(&r->plan->constraints, mem_copy_string(json_string(r->j, v, NULL)));
     }
     return true;
 }
@@ -449,7 +469,8 @@ static bool read_lists(struct reader *r)
         return false;
     if (kind == PLAN_ORDER && !read_order(r))
         return false;
-    return read_rows(r, "placements", kind == PLAN_STATIC, "a placement", read_placement) &&
+    return read_constraints(r) &&
+           read_rows(r, "placements", kind == PLAN_STATIC, "a placement", read_placement) &&
            read_rows(r, "transfers", false, "a transfer", read_transfer);
 }
 

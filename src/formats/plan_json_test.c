@@ -113,6 +113,20 @@ static void test_kinds(const struct workflow *w, const struct platform *p)
     plan_free(again);
     plan_free(plan);
 
+    plan = static_plan();
+    array_push(&plan->constraints, mem_copy_string("rules.sql:1:1: assert \"x\""));
+    array_push(&plan->constraints, mem_copy_string("rules.sql:2:1: assert y"));
+    array_push(&plan->pins, (struct plan_pin){2, 2});
+    again = round_trip(plan, w, p);
+    uint32_t *pinned = again ? plan_pins_by_task(again, w->ntasks) : NULL;
+    if (ok(pinned, "what constraints pinned survives")) {
+        ok(!pinned[0] && !pinned[1] && pinned[2] == 2, "for the task that was pinned");
+        is_str(again->constraints.at[0], "rules.sql:1:1: assert \"x\"", "with the constraints");
+    }
+    free(pinned);
+    plan_free(again);
+    plan_free(plan);
+
     plan = plan_new(PLAN_PARTITION);
     uint32_t three[] = {0, 1, 2, 0};
     for (int i = 0; i < 4; i++)

@@ -386,7 +386,7 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     dropped_count(dropped, down, "being down", "node");
     dropped_count(dropped, late, "latency", "link");
     dropped_count(dropped, endless, "unlimited bandwidth (written as 1e+300)", "link");
-    if (p->ports && dropped)
+    if (platform_limits_ports(p) && dropped)
         strbuf_add(dropped, "the limit of ports\n");
     return true;
 }

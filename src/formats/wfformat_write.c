@@ -188,6 +188,7 @@ static void report_dropped(const struct workflow *w, struct strbuf *dropped)
     dropped_count(dropped, timeouts, "timeouts", "task");
     dropped_count(dropped, retries, "retries", "task");
     dropped_count(dropped, w->nparameters, "values", "parameter");
+    dropped_count(dropped, w->nassertions, "texts", "assert");
 }
 
 bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,

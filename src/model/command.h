@@ -10,8 +10,8 @@
 #include "base/strbuf.h"
 #include "model/workflow.h"
 
-/* What stands at a brace of a command: how many characters it takes; MARK_NONE: nothing of ours, the
- * brace stands for itself. */
+/* What stands at a brace of a command: how many characters it takes; MARK_NONE: nothing of ours,
+ * the brace stands for itself. */
 enum mark { MARK_NONE, MARK_IN, MARK_OUT, MARK_PARAMETER, MARK_BRACE };
 
 struct marking {

@@ -70,6 +70,9 @@ struct query {
 
 bool parse_statements(struct query *q, struct lexed *l, struct error *err);
 
+/* ---- symmetry.c ---- */
+bool constraint_sees_order(const struct constraint *c);
+
 /* ---- order.c: tests over sequences and cross products ---- */
 double count_failed_pairs(const struct values *sequence, enum test test);
 double count_failed_product(const struct values *a, enum test test, const struct values *b);

@@ -411,7 +411,9 @@ struct constraint_info query_info(const struct query *q, size_t index)
     bool rows_fixed =
         c->rows.active && shape_is_assignment(c->rows.flipped ? c->right.shape : c->left.shape);
     info.grows = !c->maximize && ((value && shape_grows(value)) || c->order.active || rows_fixed);
-    info.assignment = c->requirement && c->measures == CONSTRAINT_RELATIONSHIP && rows_fixed;
+    info.pins = c->measures == CONSTRAINT_RELATIONSHIP && rows_fixed;
+    info.assignment = c->requirement && info.pins;
     info.by_task = c->requirement && c->order.active;
+    info.sees_order = constraint_sees_order(c);
     return info;
 }

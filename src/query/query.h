@@ -27,7 +27,9 @@ struct constraint_info {
     bool incremental;           /* without SQLite and without looking through a relation */
     bool native;                /* without SQLite */
     bool assignment;            /* a requirement that each (task, processor) pair decides alone */
+    bool pins;                  /* the same, or a preference of that kind */
     bool by_task;               /* a requirement on the order of scheduling alone */
+    bool sees_order;            /* depends on the order in which tasks were scheduled */
 };
 
 /* `relations` is borrowed and must be empty until query_begin(). */

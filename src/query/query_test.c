@@ -194,6 +194,92 @@ static void test_paper(void)
     world_free(&x);
 }
 
+/* Every example of sections 3.2 and 3.3, letter by letter, on processors of the names it uses;
+ * after tasks 1 and 2 ran on norge until 4 and on oddvar until 6. */
+static void test_printed(void)
+{
+    static const struct {
+        const char *what, *text;
+        double measure; /* NAN: refused, as docs/constraints.md says */
+    } rows[] = {
+        {"ordering task output generation time",
+         "assert relationship requirement (\n"
+         "  (select task-finish-time from task where task-id = 1) <\n"
+         "  (select task-finish-time from task where task-id = 2) )",
+         0},
+        {"controlling task/processor assignments",
+         "assert relationship requirement (\n"
+         "  (select task-assigned-proc-id from task where task-name = \"FFT\") =\n"
+         "  (select proc-id from proc where proc-name = \"lillith\"))",
+         1},
+        {"controlling processor utilization",
+         "assert relationship preference\n\n\n"
+         "2 * (select proc-finish-time from proc where proc-name = \"lillith\") <=\n"
+         "  (select proc-finish-time from proc where proc-name = \"calvin\")",
+         0},
+        {"minimizing processor run times",
+         "assert value preference (\n"
+         "  opt-type = minimize, priority = 1,\n"
+         "  function = (select max(task-finish-time) from task)\n"
+         "  min = 0, max = (select sum(task-exec-time) from task) +\n"
+         "    (select sum(non-local-comm-time) from dep))",
+         6},
+        {"exactly half the finish time",
+         "assert value preference ( opt-type = minimize, priority = 10,  \n\n"
+         "function = assert relationship preference (  \n"
+         " 2 * (select proc-finish-time from proc where proc-name = \"norge\") =  \n"
+         "    (select proc-finish-time from proc where proc-name = \"oddvar\")),  \n\n"
+         "min = 0, max = 1)",
+         1},
+        {"the same as a distance",
+         "assert value preference (opt-type = minimize, priority = 10,  \n\n"
+         "function = absolute_value  \n"
+         "  ((select proc-total-running-time from proc where proc-name = \"oddvar\") -  \n"
+         " 2 * (select proc-total-running-time from proc where proc-name = \"norge\")),  \n\n"
+         "min = 0, max = (select sum(task-exec-time) from task) +  \n"
+         "  (select sum(non-local-comm-time from dep)))",
+         NAN},
+        {"the same with its parenthesis mended",
+         "assert value preference (opt-type = minimize, priority = 10,  \n\n"
+         "function = absolute_value  \n"
+         "  ((select proc-total-running-time from proc where proc-name = \"oddvar\") -  \n"
+         " 2 * (select proc-total-running-time from proc where proc-name = \"norge\")),  \n\n"
+         "min = 0, max = (select sum(task-exec-time) from task) +  \n"
+         "  (select sum(non-local-comm-time) from dep))",
+         0},
+    };
+    struct world x = world_new();
+    struct error err = {0};
+    struct platform_builder *b = platform_builder_new("<test>");
+    static const char *const names[] = {"norge", "oddvar", "lillith", "calvin"};
+    for (int i = 0; i < 4; i++)
+        platform_builder_node(b, names[i], strlen(names[i]), 0);
+    struct platform *p = platform_builder_finish(b, &err);
+    struct costs *costs = costs_new(x.w, p, &err);
+    double path[] = {8, 6, 3, 4};
+    uint32_t order[] = {0, 1, 3, 2};
+    struct relations *r = relations_new(costs, path, order);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        error_clear(&err);
+        struct query *q = query_new(r, &err);
+        bool good = query_read(q, "paper", rows[i].text, &err) && query_begin(q, &err);
+        if (good) {
+            query_push(q, 0, 0, 0, 4);
+            query_push(q, 1, 1, 4, 6);
+        }
+        double measure = good ? query_measure(q, 0) : NAN;
+        ok(measure == rows[i].measure || (isnan(measure) && isnan(rows[i].measure)),
+           "as printed: %s%s%s (%g)", rows[i].what, good ? "" : ": ", err.text, measure);
+        while (r->depth)
+            query_pop(q);
+        query_free(q);
+    }
+    relations_free(r);
+    costs_free(costs);
+    platform_free(p);
+    world_free(&x);
+}
+
 static void test_constructs(void)
 {
     struct world x = world_new();
@@ -433,6 +519,7 @@ static void test_symmetry(void)
 int main(void)
 {
     test_paper();
+    test_printed();
     test_constructs();
     test_mistakes();
     test_safety();

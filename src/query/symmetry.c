@@ -122,16 +122,20 @@ bool query_symmetry(const struct query *q, bool *single)
     return true;
 }
 
+bool constraint_sees_order(const struct constraint *c)
+{
+    const struct operand *sides[] = {&c->left, &c->right};
+    for (int k = 0; k < 2; k++)
+        for (size_t t = sides[k]->first; sides[k]->given && t < sides[k]->end; t++)
+            if (c->source->tokens.at[t].attribute == TASK_SCHEDULE_ORDER)
+                return true;
+    return false;
+}
+
 bool query_sees_order(const struct query *q)
 {
-    for (size_t i = 0; i < q->constraints.n; i++) {
-        const struct constraint *c = &q->constraints.at[i];
-        /* a sequence in order of scheduling that all surviving states keep tells none apart */
-        const struct operand *sides[] = {&c->left, &c->right};
-        for (int k = 0; k < 2; k++)
-            for (size_t t = sides[k]->first; sides[k]->given && t < sides[k]->end; t++)
-                if (c->source->tokens.at[t].attribute == TASK_SCHEDULE_ORDER)
-                    return true;
-    }
+    for (size_t i = 0; i < q->constraints.n; i++)
+        if (constraint_sees_order(&q->constraints.at[i]))
+            return true;
     return false;
 }

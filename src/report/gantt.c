@@ -14,6 +14,7 @@ struct static_plan {
     const struct plan *plan;
     const struct workflow *w;
     const struct platform *p;
+    uint32_t *pinned; /* per task: the constraint that chose its node, 0: none; NULL: no pins */
 };
 
 bool gantt_usable(const struct placement *pl, const struct workflow *w, const struct platform *p)
@@ -74,6 +75,11 @@ static void describe(void *context, const struct timeline_bar *bar, bool whole, 
         strbuf_printf(out, " core %u", pl->core);
     strbuf_printf(out, ": %s to %s, %s", human_number(start, pl->start),
                   human_number(finish, pl->finish), human_seconds(length, pl->finish - pl->start));
+    uint32_t pin = s->pinned ? s->pinned[pl->task] : 0;
+    if (pin)
+        strbuf_printf(out, ", pinned by constraint %u", pin);
+    if (pin && pin <= s->plan->constraints.n)
+        strbuf_printf(out, " (%s)", s->plan->constraints.at[pin - 1]);
 }
 
 static void describe_transfer(void *context, const struct timeline_arrow *arrow, struct strbuf *out)
@@ -197,10 +203,30 @@ static char *static_subtitle(const struct static_plan *s, double busy)
     return strbuf_steal(&text);
 }
 
+/* What the numbers on the bars mean: each constraint that pinned something, in order. */
+static void explain_pins(const struct static_plan *s, struct timeline *t)
+{
+    const struct plan *plan = s->plan;
+    size_t *tasks = mem_new_zero(size_t, plan->constraints.n + 1);
+    for (size_t i = 0; i < plan->pins.n; i++)
+        if (plan->pins.at[i].constraint <= plan->constraints.n)
+            tasks[plan->pins.at[i].constraint]++;
+    for (size_t i = 1; i <= plan->constraints.n; i++) {
+        if (!tasks[i])
+            continue;
+        struct strbuf text = {0};
+        char number[HUMAN_SIZE];
+        strbuf_printf(&text, "%s task%s pinned by %s", human_count(number, tasks[i]),
+                      tasks[i] == 1 ? "" : "s", plan->constraints.at[i - 1]);
+        array_push(&t->marks, (struct timeline_mark){(uint32_t)i, strbuf_steal(&text)});
+    }
+    free(tasks);
+}
+
 static void static_svg(const struct plan *plan, const struct workflow *w, const struct platform *p,
                        struct strbuf *out, const struct gantt_options *options)
 {
-    struct static_plan s = {plan, w, p};
+    struct static_plan s = {plan, w, p, plan_pins_by_task(plan, w->ntasks)};
     struct kinds kinds;
     kinds_of(&kinds, w);
     struct timeline t = {
@@ -226,9 +252,10 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
         uint32_t span = gantt_cores(pl, w, p);
         busy += (pl->finish - pl->start) * span;
         copies = copies || pl->copy;
-        array_push(&t.bars, (struct timeline_bar){
-                                pl->start, pl->finish, find_lane(&lanes, pl->node, pl->core), span,
-                                (uint32_t)i, kinds.colour[pl->task], pl->copy > 0, false});
+        array_push(&t.bars, (struct timeline_bar){pl->start, pl->finish,
+                                                  find_lane(&lanes, pl->node, pl->core), span,
+                                                  (uint32_t)i, kinds.colour[pl->task], pl->copy > 0,
+                                                  false, s.pinned ? s.pinned[pl->task] : 0});
     }
     bool arrows =
         plan->transfers.n <= ARROWS_MOST && plan->placements.n <= TIMELINE_BARS && lanes.n <= 64;
@@ -238,7 +265,10 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
     t.subtitle = static_subtitle(&s, busy);
     if (copies)
         t.note = mem_copy_string("Pale bars with a dashed edge are further copies of a task.");
+    if (s.pinned)
+        explain_pins(&s, &t);
     timeline_svg(&t, out);
+    free(s.pinned);
     array_free(&lanes);
     kinds_free(&kinds);
 }

@@ -205,9 +205,9 @@ void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
             continue;
         if (arrived[i] > start[i])
             array_push(&t.bars, (struct timeline_bar){start[i], arrived[i], lane[node], 1, i,
-                                                      SVG_COLOURS, true, true});
+                                                      SVG_COLOURS, true, true, 0});
         array_push(&t.bars, (struct timeline_bar){arrived[i], finish[i], lane[node], 1, i,
-                                                  (uint8_t)(i % SVG_COLOURS), false, false});
+                                                  (uint8_t)(i % SVG_COLOURS), false, false, 0});
     }
     struct strbuf text = {0};
     char number[HUMAN_SIZE];
@@ -281,8 +281,9 @@ void gantt_stream_svg(const struct plan *plan, const struct workflow *w, const s
             if (node >= p->nnodes)
                 continue;
             double time = work / speed_of(p, node) / cl->nnodes;
-            array_push(&t.bars, (struct timeline_bar){busy[node], busy[node] + time, lane[node], 1,
-                                                      i, (uint8_t)(i % SVG_COLOURS), false, false});
+            array_push(&t.bars,
+                       (struct timeline_bar){busy[node], busy[node] + time, lane[node], 1, i,
+                                             (uint8_t)(i % SVG_COLOURS), false, false, 0});
             busy[node] += time;
         }
     }

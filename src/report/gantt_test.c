@@ -93,6 +93,20 @@ static void static_plans(void)
     ok(occurrences(a, "marker-end") > 0, "arrows for transfers");
     free(a);
     free(b);
+    ok(!strstr(b = picture(plan, w, p, NULL), "pinned"), "nothing is pinned");
+    free(b);
+    array_push(&plan->constraints, mem_copy_string("rules.sql:1:1: assert <a>"));
+    array_push(&plan->constraints, mem_copy_string("rules.sql:2:1: assert b"));
+    array_push(&plan->pins, (struct plan_pin){5, 2});
+    array_push(&plan->pins, (struct plan_pin){6, 2});
+    array_push(&plan->pins, (struct plan_pin){7, 9}); /* a constraint that nobody names */
+    a = picture(plan, w, p, NULL);
+    ok(wellformed(a), "well-formed with pins");
+    is_int(occurrences(a, "<circle"), 4, "a disc on each pinned bar, and one in the legend");
+    has_str(a, "2 s, pinned by constraint 2 (rules.sql:2:1: assert b)", "told in the tooltip");
+    has_str(a, "2 tasks pinned by rules.sql:2:1: assert b", "and in the legend");
+    ok(!strstr(a, "assert &lt;a&gt;"), "which leaves out constraints that pinned nothing");
+    free(a);
     struct gantt_options options = {.no_transfers = true, .width = 500, .title = "x<y"};
     a = picture(plan, w, p, &options);
     ok(wellformed(a) && !strstr(a, "marker-end"), "without transfers");

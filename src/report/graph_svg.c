@@ -24,6 +24,7 @@ struct drawing {
     const struct workflow *w;
     struct strbuf *out;
     struct kinds kinds;
+    const double *seconds; /* that each task took; NULL: this is not a run */
     struct layout layout;
     struct look look;
     double *width;     /* per task */
@@ -54,6 +55,15 @@ static char *subtitle_of(const struct workflow *w, uint32_t depth, double critic
     if (critical > 0)
         strbuf_printf(&text, ", critical path %s", human_seconds(number, critical));
     return strbuf_steal(&text);
+}
+
+static void draw_heading(struct strbuf *out, const struct graph_svg_options *options,
+                         const char *title, const char *subtitle, double room)
+{
+    if (options && options->bare)
+        return;
+    svg_text_within(out, MARGIN, 28, "h", title, 17, room);
+    svg_text(out, MARGIN, 46, "s", subtitle);
 }
 
 /* ---- every task ---- */
@@ -230,14 +240,19 @@ static void draw_task(struct drawing *d, uint32_t t)
     svg_printf(d->out, "<g><title>%s", name);
     if (*kind && strcmp(kind, name) != 0)
         svg_printf(d->out, " (%s)", kind);
-    svg_printf(d->out, ": work %s", human_seconds(work, w->work[t]));
+    if (!d->seconds)
+        svg_printf(d->out, ": work %s", human_seconds(work, w->work[t]));
+    else if (!isnan(d->seconds[t]))
+        svg_printf(d->out, ": %s", human_seconds(work, d->seconds[t]));
+    else
+        strbuf_add(d->out, ": did not run");
     if (w->memory[t] > 0)
         svg_printf(d->out, ", memory %s", human_bytes(work, w->memory[t]));
     svg_printf(d->out,
                "%s</title><rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" rx=\"%f\" fill=\"%s\"",
                critical ? ", on the critical path" : "", x - d->width[t] / 2, y - half, d->width[t],
                d->look.height, d->look.labels ? 4.0 : fmin(2, d->width[t] / 4),
-               svg_fill(d->kinds.colour[t]));
+               kinds_fill(&d->kinds, d->kinds.colour[t]));
     if (critical)
         svg_printf(d->out, " stroke=\"#B5420F\" stroke-width=\"%f\"/>", d->look.labels ? 2.0 : 1.2);
     else if (d->look.labels)
@@ -250,11 +265,47 @@ static void draw_task(struct drawing *d, uint32_t t)
     strbuf_add(d->out, "</g>\n");
 }
 
+/* Colours: those of the options, or the kinds'. kinds_free() only what is not the options'. */
+static void take_kinds(struct kinds *k, const struct workflow *w,
+                       const struct graph_svg_options *options)
+{
+    if (options && options->shades)
+        *k = *options->shades;
+    else
+        kinds_of(k, w);
+}
+
+/* The path to point at, and which task follows which where an edge joins them. Its length in
+ * seconds. */
+static double critical_path(struct drawing *d, const struct graph_svg_options *options,
+                            uint32_t *next)
+{
+    const struct workflow *w = d->w;
+    uint32_t *own = mem_new(uint32_t, w->ntasks + 1), length = 0;
+    double seconds = graph_critical_path(w, NULL, own, &length);
+    const uint32_t *path = own;
+    if (options && options->path) {
+        path = options->path;
+        length = options->npath;
+    }
+    /* In a chain everything is critical: nothing to point at. */
+    bool emphasise = !(options && options->no_critical) && length > 1 && length < w->ntasks &&
+                     (seconds > 0 || path != own);
+    for (uint32_t i = 0; emphasise && i < length; i++) {
+        d->critical[path[i]] = 1;
+        for (uint32_t e = w->succ_off[path[i]]; i + 1 < length && e < w->succ_off[path[i] + 1]; e++)
+            if (w->succ_task[e] == path[i + 1])
+                next[path[i]] = path[i + 1];
+    }
+    free(own);
+    return seconds;
+}
+
 static void draw_graph(const struct workflow *w, struct strbuf *out,
                        const struct graph_svg_options *options)
 {
-    struct drawing d = {.w = w, .out = out};
-    kinds_of(&d.kinds, w);
+    struct drawing d = {.w = w, .out = out, .seconds = options ? options->seconds : NULL};
+    take_kinds(&d.kinds, w, options);
     layout_new(&d.layout, w);
     d.width = mem_new_zero(double, w->ntasks + 1);
     d.layer_y = mem_new_zero(double, d.layout.nlayers + 1);
@@ -262,18 +313,9 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     choose_look(&d);
     layout_place(&d.layout, d.width, d.look.gap, d.look.bend_gap);
 
-    uint32_t *path = mem_new(uint32_t, w->ntasks + 1), *next = mem_new(uint32_t, w->ntasks + 1),
-             length = 0;
+    uint32_t *next = mem_new(uint32_t, w->ntasks + 1);
     memset(next, 0xff, (w->ntasks + 1) * sizeof *next);
-    double critical = graph_critical_path(w, NULL, path, &length);
-    /* In a chain everything is critical: nothing to point at. */
-    bool emphasise =
-        !(options && options->no_critical) && critical > 0 && length > 1 && length < w->ntasks;
-    for (uint32_t i = 0; emphasise && i < length; i++) {
-        d.critical[path[i]] = 1;
-        if (i + 1 < length)
-            next[path[i]] = path[i + 1];
-    }
+    double critical = critical_path(&d, options, next);
 
     char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.depth, critical);
     double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
@@ -281,12 +323,12 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     double legend = kinds_legend_height(&d.kinds, content);
     double width = content + 2 * MARGIN;
     d.left = MARGIN + (content - d.layout.width) / 2;
-    double bottom = place_layers(&d, HEAD + legend + 10);
+    double head = options && options->bare ? 4 : HEAD;
+    double bottom = place_layers(&d, head + legend + 10);
     svg_begin(out, width, bottom + MARGIN, title);
     strbuf_add(out, "<style>.n{font-size:9px}</style>\n");
-    svg_text_within(out, MARGIN, 28, "h", title, 17, content);
-    svg_text(out, MARGIN, 46, "s", subtitle);
-    kinds_legend(&d.kinds, out, MARGIN, HEAD - 2, content);
+    draw_heading(out, options, title, subtitle, content);
+    kinds_legend(&d.kinds, out, MARGIN, head - 2, content);
     draw_edges(&d, next);
     for (uint32_t t = 0; t < w->ntasks; t++)
         draw_task(&d, t);
@@ -294,13 +336,13 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
 
     free(title);
     free(subtitle);
-    free(path);
     free(next);
     free(d.width);
     free(d.layer_y);
     free(d.critical);
     layout_free(&d.layout);
-    kinds_free(&d.kinds);
+    if (!(options && options->shades))
+        kinds_free(&d.kinds);
 }
 
 /* ---- the profile of a large graph ---- */
@@ -311,7 +353,7 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
                          const struct graph_svg_options *options)
 {
     struct kinds kinds;
-    kinds_of(&kinds, w);
+    take_kinds(&kinds, w, options);
     uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
     uint32_t levels = graph_depths(w, depth);
     uint32_t rows = levels < PROFILE_ROWS ? levels : PROFILE_ROWS;
@@ -333,12 +375,11 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
     char *title = title_of(w, options),
          *subtitle = subtitle_of(w, levels, graph_critical_path(w, NULL, NULL, NULL));
     double left = MARGIN + 64, legend = kinds_legend_height(&kinds, PROFILE_WIDTH),
-           top = HEAD + legend + 34;
+           head = options && options->bare ? 4 : HEAD, top = head + legend + 34;
     double pitch = rows ? fmin(fmax(640.0 / rows, 2.5), 40) : 40, bottom = top + pitch * rows;
     svg_begin(out, left + PROFILE_WIDTH + 2 * MARGIN, bottom + MARGIN, title);
-    svg_text_within(out, MARGIN, 28, "h", title, 17, PROFILE_WIDTH);
-    svg_text(out, MARGIN, 46, "s", subtitle);
-    kinds_legend(&kinds, out, MARGIN, HEAD - 2, PROFILE_WIDTH);
+    draw_heading(out, options, title, subtitle, PROFILE_WIDTH);
+    kinds_legend(&kinds, out, MARGIN, head - 2, PROFILE_WIDTH);
     double step = svg_step(most, 8), scale = PROFILE_WIDTH / (ceil(most / step) * step);
     for (double v = 0; v <= ceil(most / step) * step * 1.0001; v += step) {
         char text[HUMAN_SIZE];
@@ -363,7 +404,7 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
             double length = count[r * colours + c] * scale;
             if (length > 0)
                 svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>",
-                           x, y, fmax(length, 0.3), fmax(pitch * 0.88, 1.5), svg_fill(c));
+                           x, y, fmax(length, 0.3), fmax(pitch * 0.88, 1.5), kinds_fill(&kinds, c));
             x += length;
         }
         if (in_row[r] == 1)
@@ -379,7 +420,8 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
     free(depth);
     free(count);
     free(in_row);
-    kinds_free(&kinds);
+    if (!(options && options->shades))
+        kinds_free(&kinds);
 }
 
 void report_graph_svg(const struct workflow *w, struct strbuf *out,

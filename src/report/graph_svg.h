@@ -9,6 +9,7 @@
 #pragma once
 #include "base/strbuf.h"
 #include "model/workflow.h"
+#include "report/kinds.h"
 
 enum { GRAPH_SVG_TASKS = 2500, GRAPH_SVG_EDGES = 12000 };
 
@@ -16,6 +17,13 @@ struct graph_svg_options {
     const char *title; /* NULL: the workflow's name and sizes */
     bool profile;      /* the profile even for a small graph */
     bool no_critical;  /* do not emphasise the critical path */
+    bool bare;         /* no title and subtitle in the picture: the page around it has them */
+    /* For a run: colours by time instead of kind, the path that really happened (npath tasks), and
+     * the seconds that each task took (NAN: did not run). Not owned; any may be NULL. */
+    const struct kinds *shades;
+    const uint32_t *path;
+    uint32_t npath;
+    const double *seconds;
 };
 
 /* `options` may be NULL. Appends one whole SVG document to `out`. */

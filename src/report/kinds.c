@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name without what numbers it: "mProject_0012" -> "mProject", "t17" -> "t"; the whole name
- * when nothing would be left. */
-static size_t stem_length(const char *name)
+const char *kinds_fill(const struct kinds *k, uint32_t colour)
+{
+    return k->palette ? k->palette[colour < KINDS_SHOWN ? colour : KINDS_SHOWN] : svg_fill(colour);
+}
+
+size_t kinds_stem(const char *name)
 {
     size_t len = strlen(name), full = len;
     while (len && (isdigit((unsigned char)name[len - 1]) || strchr("_-.:# ", name[len - 1])))
@@ -47,7 +50,7 @@ void kinds_of(struct kinds *k, const struct workflow *w)
         intern_init(&texts);
         for (uint32_t t = 0; t < w->ntasks; t++) {
             const char *text = attempt ? workflow_task_name(w, t) : workflow_text(w, w->kind[t]);
-            kind[t] = intern_number(&texts, text, attempt ? stem_length(text) : strlen(text));
+            kind[t] = intern_number(&texts, text, attempt ? kinds_stem(text) : strlen(text));
         }
         telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= (uint64_t)w->ntasks * 2 / 3);
     }
@@ -105,7 +108,7 @@ static double legend(const struct kinds *k, struct strbuf *out, double left, dou
             height += 18;
         }
         if (out)
-            svg_legend_entry(out, x, y + height - 6, svg_fill(i), strbuf_text(&text));
+            svg_legend_entry(out, x, y + height - 6, kinds_fill(k, i), strbuf_text(&text));
         x += entry;
         strbuf_free(&text);
     }

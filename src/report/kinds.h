@@ -12,8 +12,14 @@ struct kinds {
     uint8_t *colour;                 /* per task: 0 .. shown - 1, or KINDS_SHOWN for "other" */
     char *name[KINDS_SHOWN + 1];     /* NULL: "other", or all alike */
     uint32_t count[KINDS_SHOWN + 1]; /* tasks; the last of "other" */
-    uint32_t shown; /* kinds with a colour of their own; 1 and no name: all alike */
+    uint32_t shown;             /* kinds with a colour of their own; 1 and no name: all alike */
+    const char *const *palette; /* KINDS_SHOWN + 1 fills; NULL: svg_fill() */
 };
+
+const char *kinds_fill(const struct kinds *k, uint32_t colour);
+/* Bytes of a name without what numbers it: "mProject_0012" -> "mProject", "t17" -> "t"; the whole
+ * name when nothing would be left. */
+size_t kinds_stem(const char *name);
 
 /* Linear; the caller calls kinds_free(). */
 void kinds_of(struct kinds *k, const struct workflow *w);

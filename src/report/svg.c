@@ -186,7 +186,7 @@ const char *svg_fill(uint32_t colour)
     /* Paul Tol's "light" scheme, made for fills behind black text */
     static const char *const fills[SVG_COLOURS] = {"#77AADD", "#EE8866", "#EEDD88", "#44BB99",
                                                    "#FFAABB", "#BBCC33", "#99DDFF", "#AAAA00"};
-    return colour < SVG_COLOURS ? fills[colour] : "#D4D4D4";
+    return colour < SVG_COLOURS ? fills[colour] : colour == SVG_FAILED ? "#F0525A" : "#D4D4D4";
 }
 
 const char *svg_stroke(uint32_t colour)

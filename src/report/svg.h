@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SVG_COLOURS = 8 }; /* fills before the grey one for "other" */
+enum { SVG_COLOURS = 8, SVG_FAILED = 9 }; /* fills before the grey one (8) for "other"; failures */
 
 /* `title` is what a browser shows for the whole picture. Closed by svg_end(). */
 void svg_begin(struct strbuf *out, double width, double height, const char *title);
@@ -31,7 +31,7 @@ bool svg_text_within(struct strbuf *out, double x, double y, const char *class, 
 /* Pixels that a text takes in a usual sans-serif font; an estimate on the safe side. */
 double svg_text_width(const char *text, double size);
 
-/* Light fills for dark text: 0 .. SVG_COLOURS - 1, any other the grey. */
+/* Light fills for dark text: 0 .. SVG_COLOURS - 1; SVG_FAILED a red one; any other the grey. */
 const char *svg_fill(uint32_t colour);
 /* Dark enough for lines on white; repeats after 7. */
 const char *svg_stroke(uint32_t colour);

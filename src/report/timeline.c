@@ -141,6 +141,16 @@ static double bar_height(const struct frame *f, const struct timeline_bar *bar)
     return f->lane_y[last] + f->lane - f->lane_y[bar->lane] - 2 * inset;
 }
 
+/* A numbered disc with its middle at (x, y). */
+static void draw_disc(struct frame *f, double x, double y, double radius, uint32_t number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u", number);
+    svg_printf(f->out, "<circle cx=\"%f\" cy=\"%f\" r=\"%f\" fill=\"#111\" stroke=\"#fff\"/>", x, y,
+               radius);
+    svg_printf(f->out, "<text class=\"p m\" x=\"%f\" y=\"%f\">%s</text>", x, y + 3, text);
+}
+
 static void draw_bar(struct frame *f, const struct timeline_bar *bar)
 {
     double x = time_x(f, bar->start), width = fmax((bar->finish - bar->start) * f->scale, 0.4);
@@ -154,7 +164,9 @@ static void draw_bar(struct frame *f, const struct timeline_bar *bar)
                svg_fill(bar->colour));
     if (bar->faint)
         strbuf_add(f->out, " fill-opacity=\".4\" stroke-dasharray=\"3 2\"");
-    if (width >= 2.5)
+    if (bar->mark)
+        strbuf_add(f->out, " stroke=\"#111\" stroke-width=\"1.8\"");
+    else if (width >= 2.5)
         strbuf_add(f->out, " stroke=\"#334\" stroke-opacity=\".55\" stroke-width=\".7\"");
     strbuf_add(f->out, "/>");
     strbuf_clear(&text);
@@ -167,8 +179,30 @@ static void draw_bar(struct frame *f, const struct timeline_bar *bar)
             svg_text_within(f->out, x + width / 2, y + height / 2 + font * 0.36, class,
                             strbuf_text(&text), font, width - 3);
     }
+    if (bar->mark && height >= 14 && width >= 14)
+        draw_disc(f, x + 2, y + 2, 6, bar->mark);
     strbuf_add(f->out, "</g>\n");
     strbuf_free(&text);
+}
+
+static uint32_t marks_shown(const struct timeline *t)
+{
+    return t->marks.n < TIMELINE_MARKS ? (uint32_t)t->marks.n : TIMELINE_MARKS;
+}
+
+/* The legend of the discs, a line each, from `y` on. */
+static void draw_marks(struct frame *f, double y, double width)
+{
+    const struct timeline *t = f->t;
+    for (uint32_t i = 0; i < marks_shown(t); i++, y += 18) {
+        draw_disc(f, MARGIN + 6, y - 4, 6, t->marks.at[i].number);
+        svg_text_within(f->out, MARGIN + 18, y, "s", t->marks.at[i].text, 12, width - 18);
+    }
+    char text[64];
+    if (t->marks.n > TIMELINE_MARKS) {
+        snprintf(text, sizeof text, "and %zu more", t->marks.n - TIMELINE_MARKS);
+        svg_text(f->out, MARGIN + 18, y, "s", text);
+    }
 }
 
 /* What is drawn as one when bars are too fine: from the first's start to the last's end. */
@@ -193,7 +227,7 @@ static void join_bars(const struct frame *f, double grain, run_list *runs)
             break;
         struct run run = {first->start, first->finish, bar_height(f, first), first->lane,
                           first->colour};
-        double time[SVG_COLOURS + 1] = {0};
+        double time[SVG_FAILED + 1] = {0};
         time[first->colour] = first->finish - first->start;
         for (i++; i < t->bars.n; i++) {
             const struct timeline_bar *bar = &t->bars.at[i];
@@ -206,7 +240,9 @@ static void join_bars(const struct frame *f, double grain, run_list *runs)
             run.finish = fmax(run.finish, bar->finish);
             time[bar->colour] += bar->finish - bar->start;
         }
-        for (int c = 0; c <= SVG_COLOURS; c++)
+        if (time[SVG_FAILED] > 0)
+            run.colour = SVG_FAILED;
+        for (int c = 0; c <= SVG_COLOURS && run.colour != SVG_FAILED; c++)
             run.colour = time[c] > time[run.colour] ? (uint8_t)c : run.colour;
         array_push(runs, run);
     }
@@ -221,7 +257,7 @@ static void draw_runs(struct frame *f)
         grain *= 2;
     } while (runs.n > TIMELINE_RUNS && grain < 4096);
     double inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
-    for (int colour = 0; colour <= SVG_COLOURS; colour++) {
+    for (int colour = 0; colour <= SVG_FAILED; colour++) {
         bool open = false;
         for (size_t i = 0; i < runs.n; i++) {
             const struct run *run = &runs.at[i];
@@ -281,6 +317,9 @@ static void free_timeline(struct timeline *t)
     array_free(&t->lanes);
     array_free(&t->bars);
     array_free(&t->arrows);
+    for (size_t i = 0; i < t->marks.n; i++)
+        free(t->marks.at[i].text);
+    array_free(&t->marks);
 }
 
 void timeline_svg(struct timeline *t, struct strbuf *out)
@@ -295,7 +334,8 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
     f.left = MARGIN + fmin(names, 170) + 12;
     f.right = width - MARGIN - 8;
     double legend = t->kinds ? kinds_legend_height(t->kinds, width - 2 * MARGIN) : 0;
-    f.top = HEAD + legend + 16;
+    double head = t->bare ? 4 : HEAD;
+    f.top = head + legend + 16;
     f.lane_y = mem_new_zero(double, f.nlanes + 1);
     place_lanes(&f);
     f.most = isnan(t->end) ? 0 : t->end;
@@ -306,12 +346,16 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
         qsort(t->bars.at, t->bars.n, sizeof *t->bars.at, by_lane);
 
     uint32_t hidden = (uint32_t)t->lanes.n - f.nlanes;
-    svg_begin(out, width, f.bottom + 50 + (hidden || t->note ? 18 : 0), t->title);
-    strbuf_add(out, "<style>.n{font-size:9px}</style>\n");
-    svg_text_within(out, MARGIN, 28, "h", t->title, 17, width - 2 * MARGIN);
-    svg_text_within(out, MARGIN, 46, "s", t->subtitle, 12, width - 2 * MARGIN);
+    double foot = hidden || t->note ? 18 : 0;
+    double legend_of_marks = 18. * (marks_shown(t) + (t->marks.n > TIMELINE_MARKS));
+    svg_begin(out, width, f.bottom + 50 + foot + legend_of_marks, t->title);
+    strbuf_add(out, "<style>.n{font-size:9px}.p{font-size:9px;fill:#fff}</style>\n");
+    if (!t->bare) {
+        svg_text_within(out, MARGIN, 28, "h", t->title, 17, width - 2 * MARGIN);
+        svg_text_within(out, MARGIN, 46, "s", t->subtitle, 12, width - 2 * MARGIN);
+    }
     if (t->kinds)
-        kinds_legend(t->kinds, out, MARGIN, HEAD - 2, width - 2 * MARGIN);
+        kinds_legend(t->kinds, out, MARGIN, head - 2, width - 2 * MARGIN);
     draw_lanes(&f);
     if (f.most > 0)
         draw_axis(&f);
@@ -336,6 +380,7 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
         svg_text_within(out, MARGIN, f.bottom + 56, "s", strbuf_text(&note), 12,
                         width - 2 * MARGIN);
     strbuf_free(&note);
+    draw_marks(&f, f.bottom + 56 + foot, width - 2 * MARGIN);
     svg_end(out);
     free(f.lane_y);
     free_timeline(t);

@@ -42,7 +42,7 @@ __attribute__((unused)) static bool wellformed(const char *text)
         }
         bool closing = *++at == '/';
         at += closing;
-        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456");
         if (len == 0 || len >= 32 || depth >= 32)
             goto fault;
         if (closing) {

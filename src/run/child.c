@@ -407,6 +407,14 @@ static int spawn(struct children *c, struct child *x, const struct child_request
     return reason;
 }
 
+/* Which process an event is about. The slot alone would not do: a child that is about to exec holds
+ * copies of our descriptors for a moment, so a pidfd that we have closed may tell once more of a
+ * process that is long gone, when the slot has another. */
+static uint64_t event_mark(uint32_t slot, pid_t pid)
+{
+    return (uint64_t)(uint32_t)pid << 32 | slot;
+}
+
 bool child_start(struct children *c, uint32_t slot, const struct child_request *r,
                  struct error *err)
 {
@@ -432,7 +440,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
         waitpid(pid, NULL, 0);
         return error_set(err, ERROR_FAILED, "cannot watch a process: %s", strerror(reason));
     }
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = slot};
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = event_mark(slot, pid)};
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, x->pidfd, &event);
     x->used = true;
     x->end = CHILD_EXITED;
@@ -516,9 +524,11 @@ size_t children_reap(struct children *c, struct child_result *out, size_t most)
     struct epoll_event events[64];
     int n = epoll_wait(c->epoll, events, most < 64 ? (int)most : 64, 0);
     size_t count = 0;
-    for (int i = 0; i < n; i++)
-        if (c->slot[events[i].data.u32].used)
-            reap(c, events[i].data.u32, &out[count++]);
+    for (int i = 0; i < n; i++) {
+        uint32_t slot = (uint32_t)events[i].data.u64;
+        if (c->slot[slot].used && events[i].data.u64 == event_mark(slot, c->slot[slot].pid))
+            reap(c, slot, &out[count++]);
+    }
     return count;
 }
 

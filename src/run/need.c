@@ -230,13 +230,13 @@ static enum need judge(struct needs *n, uint32_t task, const struct need_options
                        const uint8_t *forced, uint32_t *because)
 {
     const struct workflow *w = n->w;
+    if (options->all || (forced && forced[task]))
+        return NEED_FORCED;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
         if (n->task[w->pred_task[e]] != NEED_NOT && w->pred_object[e] != NONE) {
             *because = w->pred_task[e];
             return NEED_PARENT;
         }
-    if (options->all || (forced && forced[task]))
-        return NEED_FORCED;
     struct digest key;
     if (!need_key(n, task, &key))
         return NEED_NEVER; /* an input is absent: told when it comes to running */

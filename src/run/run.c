@@ -166,10 +166,33 @@ static void fire_timers(struct run *r)
         uv_timer_start(&r->waker, on_waker, (uint64_t)((next - now) * 1000) + 1, 0);
 }
 
+static void count(struct run *r, enum trace_counter counter, double amount)
+{
+    run_tell(r, &(struct trace_event){.kind = TRACE_COUNTER,
+                                      .id = counter,
+                                      .start = run_now(r),
+                                      .finish = run_now(r),
+                                      .amount = amount});
+}
+
+/* What a display and a page about the run want to know ten times a second. */
+static void tell_counters(struct run *r)
+{
+    struct sched_counts now;
+    if (!r->o->nsinks)
+        return;
+    sched_look(r->sched, &now);
+    count(r, COUNTER_READY, now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]);
+    count(r, COUNTER_RUNNING, r->running);
+    if (r->limits) /* only tasks under a limit are looked at while they run */
+        count(r, COUNTER_MEMORY, children_memory(r->children));
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct run *r = timer->data;
     children_tick(r->children);
+    tell_counters(r);
     if (r->o->tick && r->o->tick(r->o->context, r->stopping))
         run_stop(r);
 }

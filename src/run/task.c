@@ -10,19 +10,49 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 enum { MOST_WORDS = 256 };
 
 /* ---- failures ---- */
 
+static void failure_free(struct run_failure *f)
+{
+    free(f->text);
+    free(f->log);
+}
+
+/* One that no attempt follows is told to people: it takes the place of the failure before it when
+ * there are too many. */
 static void keep_failure(struct run *r, struct run_failure f)
 {
     if (r->result->failures.n < RUN_FAILURES) {
         array_push(&r->result->failures, f);
         return;
     }
-    free(f.text);
-    free(f.log);
+    struct run_failure *newest = &array_last(&r->result->failures);
+    if (f.last && !newest->last) {
+        failure_free(newest);
+        *newest = f;
+        return;
+    }
+    failure_free(&f);
+}
+
+/* A task that failed on a full disk cannot say so: its log is there too. */
+static char *full_disk(const struct run *r, const char *sandbox, int status)
+{
+    enum { BLOCKS = 16 };
+    const char *at = sandbox ? sandbox : r->o->folder;
+    struct statvfs s;
+    if (statvfs(at, &s) != 0 || s.f_blocks == 0 ||
+        (geteuid() == 0 ? s.f_bfree : s.f_bavail) >= BLOCKS)
+        return NULL;
+    struct strbuf text = {0};
+    strbuf_printf(&text, "status %d; no space left on the disk of %s", status,
+                  r->o->folder);
+    return strbuf_steal(&text);
 }
 
 static bool is_last(const struct run *r, uint32_t task, uint32_t attempt)
@@ -426,6 +456,8 @@ void task_child_ended(struct run *r, const struct child_result *c)
         strbuf_free(&path);
         r->result->log_bytes += c->log;
     }
+    if (failure.outcome == TRACE_FAILED || failure.outcome == TRACE_KILLED)
+        failure.text = full_disk(r, a->sandbox, c->status);
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = c->task,
                             .lane = c->slot,

@@ -14,13 +14,24 @@ static const char *text_option(const struct plan_request *r, const char *name)
     return text ? text : "";
 }
 
-/* A workflow file can carry constraints: its parameter `assert`. */
-static const char *workflow_rules(const struct workflow *w)
+/* What the workflow file itself asks for. Messages name the file, the line of the text in it, and
+ * the place within the text. */
+static bool read_workflow(struct space *s, struct error *err)
 {
-    for (uint32_t i = 0; i < w->nparameters; i++)
-        if (strcmp(workflow_text(w, w->parameter_name[i]), "assert") == 0)
-            return workflow_text(w, w->parameter_value[i]);
-    return "";
+    const struct workflow *w = s->w;
+    const char *file = workflow_text(w, w->file);
+    struct strbuf name = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < w->nassertions && good; i++) {
+        strbuf_clear(&name);
+        strbuf_add(&name, *file ? file : "<workflow>");
+        if (w->assertion_line[i])
+            strbuf_printf(&name, ":%u", w->assertion_line[i]);
+        strbuf_printf(&name, " (assert %u)", i + 1);
+        good = query_read(s->query, strbuf_text(&name), workflow_text(w, w->assertion[i]), err);
+    }
+    strbuf_free(&name);
+    return good;
 }
 
 /* The default constraints go first; a file replaces them unless the user says otherwise. */
@@ -29,13 +40,12 @@ static bool read_rules(struct space *s, struct error *err)
     const struct plan_request *r = s->request;
     const char *file = text_option(r, "rules"), *more = text_option(r, "assert");
     const char *name = text_option(r, "rules-name"), *defaults = text_option(r, "defaults");
-    const char *own = workflow_rules(s->w);
     bool wanted = strcmp(defaults, "auto") == 0 ? !*file : strcmp(defaults, "yes") == 0;
     if (wanted && !query_read(s->query, "<default>", constraints_default_rules, err))
         return false;
     if (*file && !query_read(s->query, *name ? name : "<rules>", file, err))
         return false;
-    if (*own && !query_read(s->query, "<workflow>", own, err))
+    if (!read_workflow(s, err))
         return false;
     return !*more || query_read(s->query, "--assert", more, err);
 }
@@ -130,6 +140,76 @@ static void tell_constraint(struct plan *plan, struct space *s, size_t i)
     strbuf_free(&text);
 }
 
+uint64_t constraints_states(const struct plan *plan)
+{
+    const char *at = plan->notes.n ? strstr(plan->notes.at[0], ": ") : NULL;
+    return at ? strtoull(at + 2, NULL, 10) : 0;
+}
+
+/* ---- what was pinned ---- */
+
+/* How many of the processors that can run the task a constraint on assignments leaves it: those
+ * where it fails least. 0 when `node` is not one of them, or when all are. The state laid out is
+ * empty. */
+static uint32_t count_left(struct space *s, size_t constraint, uint32_t task, uint32_t node)
+{
+    uint32_t best = 0, could = 0;
+    double least = INFINITY, here = NAN;
+    for (uint32_t n = 0; n < s->p->nnodes; n++) {
+        double seconds = costs_time(s->costs, task, n);
+        if (!(seconds < INFINITY))
+            continue;
+        query_push(s->query, task, n, 0, seconds);
+        double failed = query_measure(s->query, constraint);
+        query_pop(s->query);
+        best = failed < least ? 1 : best + (failed == least);
+        least = fmin(least, failed);
+        here = n == node ? failed : here;
+        could++;
+    }
+    return here == least && best < could ? best : 0;
+}
+
+/* Mark tasks whose processor a constraint chose: it leaves them one only, or fewer than it leaves
+ * other tasks (one that closes processors to all pins nobody). The first such constraint counts.
+ * Costs an evaluation for each task and processor; spends nothing on other constraints. */
+static void mark_pins(struct plan *plan, struct space *s)
+{
+    uint32_t n = s->w->ntasks;
+    uint32_t *node = mem_new(uint32_t, n), *left = mem_new(uint32_t, n);
+    uint32_t *pinned = mem_new_zero(uint32_t, n);
+    for (size_t i = 0; i < plan->placements.n; i++)
+        node[plan->placements.at[i].task] = plan->placements.at[i].node;
+    bool any = false;
+    for (size_t c = 0; c < query_size(s->query); c++) {
+        /* what requirements forbid is counted already */
+        if (!s->info[c].pins || (s->info[c].requirement && !s->pinned))
+            continue;
+        uint32_t most = 0;
+        for (uint32_t t = 0; t < n; t++) {
+            left[t] = count_left(s, c, t, node[t]);
+            uint32_t choice = left[t] ? left[t] : s->p->nnodes;
+            most = choice > most ? choice : most;
+        }
+        for (uint32_t t = 0; t < n; t++)
+            if (!pinned[t] && left[t] && (left[t] == 1 || left[t] < most)) {
+                pinned[t] = (uint32_t)c + 1;
+                any = true;
+            }
+    }
+    for (uint32_t t = 0; any && t < n; t++)
+        if (pinned[t])
+            array_push(&plan->pins, (struct plan_pin){t, pinned[t]});
+    for (size_t c = 0; any && c < query_size(s->query); c++) {
+        struct strbuf text = {0};
+        space_describe(s, c, &text);
+        array_push(&plan->constraints, strbuf_steal(&text));
+    }
+    free(node);
+    free(left);
+    free(pinned);
+}
+
 /* ---- running ---- */
 
 static struct plan *search(struct space *s, struct error *err)
@@ -158,6 +238,8 @@ static struct plan *search(struct space *s, struct error *err)
     tell_search(plan, s, &r, optimal);
     for (size_t i = 0; i < query_size(s->query) && request->explain; i++)
         tell_constraint(plan, s, i);
+    space_reset(s);
+    mark_pins(plan, s);
     return plan;
 }
 

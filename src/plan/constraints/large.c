@@ -21,7 +21,7 @@ struct large {
     double slow_seconds;
     bool late;              /* past the deadline: only the next task is looked at */
     uint32_t *order, *node; /* the best schedule so far */
-    double g;
+    double g;               /* its worth() */
 };
 
 static bool time_is_up(const struct large *l)
@@ -131,6 +131,26 @@ static bool replay(struct large *l, uint32_t task, uint32_t node)
     return true;
 }
 
+/* g of the schedule laid out, but for preferences that look at the order of scheduling: those say
+ * how to construct (the newest task should start early) and of a complete schedule nothing. */
+static double worth(struct space *s)
+{
+    double g = 0;
+    for (size_t i = 0; i < s->preferences.n; i++) {
+        const struct constraint_info *info = &s->info[s->preferences.at[i]];
+        if (!info->sees_order)
+            g += info->priority * query_scaled(s->query, s->preferences.at[i]);
+    }
+    return g;
+}
+
+/* Who presses + wants an answer, not a better one. */
+static bool is_hurried(const struct large *l)
+{
+    const struct plan_request *r = l->s->request;
+    return r->haste && r->haste(r->haste_context) > 0;
+}
+
 /* Move one task at a time to another node, and stay where that is better. */
 static void improve(struct large *l)
 {
@@ -139,7 +159,8 @@ static void improve(struct large *l)
     uint64_t moves = 1000000 / n < 10 ? 10 : 1000000 / n;
     bool dirty = false;
     for (uint64_t i = 0; i < moves && l->g > 0; i++) {
-        if (time_is_up(l) || (l->slow && l->slow_seconds > l->limits->seconds / 2) ||
+        if (time_is_up(l) || is_hurried(l) ||
+            (l->slow && l->slow_seconds > l->limits->seconds / 2) ||
             !progress_tell(s->request->progress, (double)i / (double)moves, "improving")) {
             l->r.stopped = true;
             break;
@@ -155,7 +176,7 @@ static void improve(struct large *l)
             continue;
         double begun = clock_seconds();
         if (space_allows(s, false, true)) {
-            double g = space_g(s, false);
+            double g = worth(s);
             if (g < l->g) {
                 l->g = g;
                 remember(l);
@@ -179,10 +200,10 @@ struct search_result search_large(struct space *s, const struct search_limits *l
     for (int i = 0; i < RESTARTS && !l.r.found && (!i || !time_is_up(&l)); i++)
         l.r.found = construct(&l, i > 0);
     if (l.r.found) {
-        l.g = space_g(s, false);
+        l.g = worth(s);
         remember(&l);
         improve(&l);
-        l.r.g = l.g;
+        l.r.g = space_g(s, false);
     }
     free(l.order);
     free(l.node);

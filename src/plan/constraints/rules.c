@@ -35,7 +35,7 @@ const char *const constraints_default_rules =
     "\n"
     "-- 5. Where that does not decide, the program should end early.\n"
     "assert value preference (\n"
-    "  opt-type = minimize, priority = 0.000001,\n"
+    "  opt-type = minimize, priority = 0.000000001,\n"
     "  function = (select max(task-finish-time) from task),\n"
     "  min = 0, max = (select sum(task-exec-time) from task) +\n"
     "                 (select sum(non-local-comm-time) from dep));\n";

@@ -122,22 +122,26 @@ static void test_wu_gajski(void)
     struct error err = {0};
     int longer = 0, invalid = 0, many = 0;
     rng_seed(&rng, 1988);
-    for (int i = 0; i < 60; i++) {
-        struct workflow *w = random_workflow(&rng, 18, 0.12);
-        struct platform *p = platform_of(9, i % 2 ? &rng : NULL, 0);
-        struct plan *ours = plan_with("constraints", w, p, NULL, 0, &err);
+    for (int i = 0; i < 200; i++) {
+        /* every other of the size of the paper's, and one past the switch to local search */
+        uint32_t ntasks = i == 199 ? 450 : i % 2 ? 18 : 2 + (uint32_t)rng_below(&rng, 50);
+        struct workflow *w = random_workflow(&rng, ntasks, 0.12);
+        struct platform *p =
+            platform_of(i % 2 ? 9 : 1 + (uint32_t)rng_below(&rng, 9), i % 3 ? &rng : NULL, 0);
+        struct option_value quick = {"limit", "1s"};
+        struct plan *ours = plan_with("constraints", w, p, &quick, 1, &err);
         struct plan *list = plan_with("wu-gajski", w, p, NULL, 0, &err);
         invalid += !is_valid(ours, w, p);
         longer += ours && plan_makespan(ours) > plan_makespan(list) * (1 + 1e-9);
-        many += number_before(ours, " states") > 500;
+        many += ntasks == 18 && number_before(ours, " states") > 500;
         plan_free(ours);
         plan_free(list);
         platform_free(p);
         workflow_free(w);
     }
-    is_int(invalid, 0, "18 tasks on 9 processors: valid plans");
-    is_int(longer, 0, "never longer than the list planner wu-gajski");
-    is_int(many, 0, "in at most 500 states");
+    is_int(invalid, 0, "the default constraints give valid plans");
+    is_int(longer, 0, "never longer than those of the list planner wu-gajski");
+    is_int(many, 0, "18 tasks on 9 processors take at most 500 states");
 }
 
 static void test_optimum(void)
@@ -146,9 +150,9 @@ static void test_optimum(void)
     struct error err = {0};
     int differ = 0, differ_bound = 0, compared = 0;
     rng_seed(&rng, 8);
-    for (int i = 0; i < 12; i++) {
-        uint32_t ntasks = 4 + (uint32_t)rng_below(&rng, 5);
-        struct workflow *w = random_workflow(&rng, ntasks, 0.3);
+    for (int i = 0; i < 40; i++) {
+        uint32_t ntasks = 2 + (uint32_t)rng_below(&rng, 7);
+        struct workflow *w = random_workflow(&rng, ntasks, i % 4 ? 0.3 : 0.6);
         struct platform *p = platform_of(2 + (uint32_t)(i % 2), i % 3 ? &rng : NULL, 0);
         struct option_value options[] = {
             {"rules", makespan_only}, {"p1", "0"}, {"limit", "20s"}, {"optimal", "true"}};
@@ -167,7 +171,7 @@ static void test_optimum(void)
         platform_free(p);
         workflow_free(w);
     }
-    is_int(compared, 12, "12 graphs of up to 8 tasks were compared");
+    is_int(compared, 40, "40 graphs of up to 8 tasks were compared");
     is_int(differ, 0, "p1 = 0 finds the optimum of `optimal`");
     is_int(differ_bound, 0, "and so does branch and bound");
 }
@@ -184,6 +188,7 @@ static void test_requirements(void)
     for (size_t i = 0; plan && i < plan->placements.n; i++)
         on_busy += plan->placements.at[i].node == 0;
     ok(is_valid(plan, w, p) && on_busy == 0, "a busy processor gets nothing by default");
+    ok(plan && !plan->pins.n && !plan->constraints.n, "which pins nobody");
     plan_free(plan);
 
     struct option_value assign = {
@@ -193,6 +198,13 @@ static void test_requirements(void)
     for (size_t i = 0; plan && i < plan->placements.n; i++)
         elsewhere += plan->placements.at[i].task % 3 == 0 && plan->placements.at[i].node != 2;
     ok(is_valid(plan, w, p) && elsewhere == 0, "tasks of a kind stay on their processor");
+    uint32_t *pinned = plan ? plan_pins_by_task(plan, w->ntasks) : NULL;
+    bool marked = pinned != NULL;
+    for (uint32_t t = 0; marked && t < w->ntasks; t++)
+        marked = (t % 3 == 0) == (pinned[t] == 6);
+    ok(marked && plan->constraints.n == 6 && strstr(plan->constraints.at[5], "task-kind"),
+       "and are marked as pinned by the sixth constraint, no others");
+    free(pinned);
     bool told = false;
     for (size_t i = 0; plan && i < plan->notes.n; i++)
         told |= strstr(plan->notes.at[i], "--assert:1:1:") && strstr(plan->notes.at[i], "holds");

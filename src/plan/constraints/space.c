@@ -202,7 +202,7 @@ bool space_begin(struct space *s, double p1, struct error *err)
         return false;
     fill_bounds(s);
     sort_nodes(s);
-    s->sees_order = query_sees_order(s->query) || s->p->ports > 0;
+    s->sees_order = query_sees_order(s->query) || platform_limits_ports(s->p);
     s->rank = mem_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         s->rank[s->by_rank[i]] = i;

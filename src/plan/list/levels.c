@@ -3,14 +3,14 @@
 #include "plan/list/list.h"
 
 /* After the last task of a core: where it ends first (HLFET), or where it starts first (Wu and
- * Gajski). */
+ * Gajski; starts that differ by rounding only are equal, and the earlier end decides). */
 static struct slot append_best(struct list *l, uint32_t task, bool by_start)
 {
     struct slot best = {.start = INFINITY, .finish = INFINITY};
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
         struct slot slot = schedule_append(l->s, task, n);
         bool better = slot.finish < best.finish;
-        if (by_start && slot.start != best.start)
+        if (by_start && !(fabs(slot.start - best.start) <= 1e-9 * best.start))
             better = slot.start < best.start;
         if (better)
             best = slot;

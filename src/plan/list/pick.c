@@ -121,7 +121,7 @@ static struct candidate pick_rising(struct list *l, const struct picker *picker,
 static struct candidate pick_from_set(struct list *l, const struct picker *picker,
                                       struct candidates *c, uint32_t step, uint32_t changed)
 {
-    bool all_change = l->p->ports > 0;
+    bool all_change = platform_limits_ports(l->p);
     size_t best = 0;
     for (size_t i = 0; i < c->all.n; i++) {
         struct candidate *one = &c->all.at[i];
@@ -142,7 +142,7 @@ bool pick_all(struct list *l, const struct picker *picker, struct error *err)
     struct ready ready;
     struct candidates candidates = {0};
     struct rising rising = {.is_flat = mem_new_zero(bool, l->w->ntasks)};
-    bool use_heap = picker->rising && l->p->ports == 0, good = true;
+    bool use_heap = picker->rising && !platform_limits_ports(l->p), good = true;
     uint32_t changed = NONE, left = l->w->ntasks;
     ready_init(&ready, l->w);
     for (uint32_t step = 0; good && left; step++, left--) {

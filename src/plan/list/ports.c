@@ -2,9 +2,22 @@
 #include "base/pool.h"
 #include <math.h>
 
-void ports_init(struct ports *p, uint32_t nnodes, uint32_t limit)
+/* Channels of a node; 0: it has more than there are partners. */
+static uint32_t channels_of(const struct platform *platform, uint32_t node)
 {
-    *p = (struct ports){.limit = limit + 1 < nnodes ? limit : 0, .nnodes = nnodes};
+    uint32_t ports = platform_ports(platform, node);
+    return ports < platform->nnodes - 1 ? ports : 0;
+}
+
+void ports_init(struct ports *p, const struct platform *platform)
+{
+    uint32_t nnodes = platform->nnodes;
+    *p = (struct ports){.platform = platform, .nnodes = nnodes, .single = true};
+    for (uint32_t i = 0; i < nnodes; i++) {
+        uint32_t channels = channels_of(platform, i);
+        p->limit = channels > p->limit ? channels : p->limit;
+        p->single &= channels == 1;
+    }
     p->channel = mem_new(struct timeline, (size_t)nnodes * p->limit);
     p->pair_mask = 63;
     p->pair_key = mem_new_zero(uint64_t, p->pair_mask + 1u);
@@ -75,10 +88,12 @@ static uint32_t pair_line(struct ports *p, uint32_t a, uint32_t b)
 static double channel_find(const struct ports *p, uint32_t node, double ready, double duration,
                            uint32_t *channel)
 {
-    if (!p->limit)
+    uint32_t channels = channels_of(p->platform, node);
+    *channel = NONE;
+    if (!channels)
         return ready;
     double best = INFINITY;
-    for (uint32_t c = 0; c < p->limit; c++) {
+    for (uint32_t c = 0; c < channels; c++) {
         double start =
             timeline_find(&p->store, &p->channel[(size_t)node * p->limit + c], ready, duration);
         if (start < best) {
@@ -93,11 +108,11 @@ static double channel_find(const struct ports *p, uint32_t node, double ready, d
 
 struct ports_slot ports_find(struct ports *p, uint32_t a, uint32_t b, double ready, double duration)
 {
-    struct ports_slot slot = {.start = ready};
+    struct ports_slot slot = {.start = ready, .from_channel = NONE, .to_channel = NONE};
     if (duration > 0 && duration < INFINITY) {
         /* With one channel a node talks to one partner at a time anyway. */
-        uint32_t line = p->limit != 1 ? pair_line(p, a, b) : 0; /* may move the pairs */
-        const struct timeline *pair = p->limit != 1 ? &p->pairs.at[line] : NULL;
+        uint32_t line = p->single ? 0 : pair_line(p, a, b); /* may move the pairs */
+        const struct timeline *pair = p->single ? NULL : &p->pairs.at[line];
         for (double before = -1; slot.start > before;) {
             before = slot.start;
             slot.start = channel_find(p, a, slot.start, duration, &slot.from_channel);
@@ -122,12 +137,15 @@ void ports_book(struct ports *p, uint32_t a, uint32_t b, const struct ports_slot
 {
     if (!(slot->finish > slot->start))
         return;
-    if (p->limit) {
-        uint32_t from = a * p->limit + slot->from_channel, to = b * p->limit + slot->to_channel;
+    if (slot->from_channel != NONE) {
+        uint32_t from = a * p->limit + slot->from_channel;
         book_line(p, &p->channel[from], from, slot->start, slot->finish);
+    }
+    if (slot->to_channel != NONE) {
+        uint32_t to = b * p->limit + slot->to_channel;
         book_line(p, &p->channel[to], to, slot->start, slot->finish);
     }
-    if (p->limit != 1) {
+    if (!p->single) {
         uint32_t pair = pair_line(p, a, b);
         book_line(p, &p->pairs.at[pair], p->nnodes * p->limit + pair, slot->start, slot->finish);
     }

@@ -4,6 +4,7 @@
  *
  * Bookings can be taken back to a mark, which is how estimates leave no trace. */
 #pragma once
+#include "model/platform.h"
 #include "plan/list/timeline.h"
 
 struct ports_booking {
@@ -12,7 +13,10 @@ struct ports_booking {
 };
 
 struct ports {
-    uint32_t limit, nnodes; /* limit 0: more channels than partners, only the pairs can be busy */
+    const struct platform *platform;
+    uint32_t nnodes;
+    uint32_t limit; /* channels kept a node; 0: more than partners, only the pairs can be busy */
+    bool single;    /* every node has one channel: the pairs add nothing */
     struct timeline_store store;
     struct timeline *channel; /* nnodes x limit */
     /* pairs that have talked: an open-addressed table of (pair key + 1, number of its timeline) */
@@ -25,11 +29,11 @@ struct ports {
 };
 
 struct ports_slot {
-    double start, finish; /* INFINITY: never */
-    uint32_t from_channel, to_channel;
+    double start, finish;              /* INFINITY: never */
+    uint32_t from_channel, to_channel; /* NONE: the node has no limit */
 };
 
-void ports_init(struct ports *p, uint32_t nnodes, uint32_t limit);
+void ports_init(struct ports *p, const struct platform *platform);
 void ports_free(struct ports *p);
 void ports_clear(struct ports *p);
 

@@ -128,9 +128,9 @@ struct schedule *schedule_new(const struct costs *costs)
     s->bound = mem_new(double, nnodes);
     fill_least(s);
     fill_memory(s);
-    s->limited = s->p->ports > 0;
+    s->limited = platform_limits_ports(s->p);
     if (s->limited) {
-        ports_init(&s->ports, nnodes, s->p->ports);
+        ports_init(&s->ports, s->p);
         s->delivered = mem_new(uint32_t, s->w->nobjects);
     }
     schedule_reset(s);

@@ -239,7 +239,7 @@ struct problem *problem_new(const struct costs *costs)
     p->costs = costs;
     p->n = w->ntasks;
     p->m = platform->nnodes;
-    p->ports = platform->ports > 0;
+    p->ports = platform_limits_ports(platform);
     p->cores = mem_new(uint32_t, p->n);
     p->memory = mem_new(double, p->n);
     p->topo = mem_new(uint32_t, p->n);

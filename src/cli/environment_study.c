@@ -1,0 +1,498 @@
+#include "cli/environment_study.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "cli/cli.h"
+#include "experiment/merge.h"
+#include "model/builder.h"
+#include "model/check.h"
+#include "plan/constraints/rules.h"
+#include "plan/planner.h"
+#include "report/gantt.h"
+#include "sim/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSIONS = 4 };
+
+const double environment_noise = 0.02;
+
+/* ---- scheduling and executing one graph ---- */
+
+/* Under these constraints: `rules` NULL for the default ones, `more` added to either. */
+static struct plan *schedule(const struct environment_study *s, const struct workflow *w,
+                             const struct platform *p, const char *rules, const char *more,
+                             struct error *err)
+{
+    struct option_value values[4] = {{"limit", "20s"}, {"states", "2000000"}};
+    size_t count = 2;
+    if (rules)
+        values[count++] = (struct option_value){"rules", rules};
+    if (more)
+        values[count++] = (struct option_value){"assert", more};
+    struct plan_request request = {
+        .workflow = w, .platform = p, .options = values, .noptions = count, .seed = s->o->seed};
+    struct plan *plan = planner_run(planner_find("constraints"), &request, err);
+    if (!plan)
+        return NULL;
+    struct check_result result;
+    bool good = check_plan(plan, w, p, &result, err);
+    if (good && result.total)
+        good = error_set(err, ERROR_FAILED, "%s: a schedule that is not valid: %s",
+                         workflow_text(w, w->name), result.violations.at[0].detail);
+    check_result_free(&result);
+    if (good)
+        return plan;
+    plan_free(plan);
+    return NULL;
+}
+
+/* What the paper did on its workstations: tasks take a little more or less than predicted. */
+static bool execute(const struct environment_study *s, const struct workflow *w,
+                    const struct platform *p, const struct plan *plan, struct replay_result *result,
+                    struct error *err)
+{
+    struct replay_options options;
+    replay_options_init(&options);
+    options.seed = s->o->seed;
+    options.noise = environment_noise;
+    return replay_run(w, p, plan, &options, result, err);
+}
+
+static uint32_t selected_processors(const struct platform *p)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        count += p->utilization[n] <= 0.03;
+    return count;
+}
+
+static struct environment_row row_of(const char *name, const struct workflow *w,
+                                     const struct platform *p, const struct plan *plan,
+                                     const struct replay_result *real)
+{
+    struct environment_row row = {.tasks = w->ntasks,
+                                  .dependencies = w->npairs,
+                                  .states = constraints_states(plan),
+                                  .seconds = plan->planning_seconds,
+                                  .planned = plan_makespan(plan),
+                                  .executed = real->makespan,
+                                  .scheduled = plan_nodes_used(plan, p),
+                                  .selected = selected_processors(p)};
+    snprintf(row.name, sizeof row.name, "%s", name);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        row.serial += w->work[t];
+    return row;
+}
+
+/* Schedule, execute, note. The plan goes to *kept when that is not NULL. */
+static bool run_graph(struct environment_study *s, const char *name, const struct workflow *w,
+                      const struct platform *p, const char *rules, const char *more,
+                      struct environment_row *row, struct plan **kept, struct replay_result *real,
+                      struct error *err)
+{
+    struct plan *plan = schedule(s, w, p, rules, more, err);
+    bool good = plan && execute(s, w, p, plan, real, err);
+    if (good)
+        *row = row_of(name, w, p, plan, real);
+    if (good && kept)
+        *kept = plan;
+    else
+        plan_free(plan);
+    return good;
+}
+
+static void tell(struct environment_study *s, size_t i, const char *what)
+{
+    struct progress progress = cli_progress("program graphs");
+    if (!s->o->quiet)
+        progress_tell(&progress, (double)i / (double)s->count, what);
+}
+
+/* ---- study 1: the default constraints ---- */
+
+static bool run_default(struct environment_study *s, struct error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < s->count && good; i++) {
+        tell(s, i, "default constraints");
+        struct environment_row row = {0};
+        struct replay_result real = {0};
+        struct workflow *w = environment_graph(&s->shapes[i], err);
+        struct platform *p = environment_network(s->shapes[i].seed, false, err);
+        good = w && p && run_graph(s, s->shapes[i].name, w, p, NULL, NULL, &row, NULL, &real, err);
+        if (good)
+            array_push(&s->plain, row);
+        replay_result_free(&real);
+        platform_free(p);
+        workflow_free(w);
+    }
+    return good;
+}
+
+/* ---- study 2: experiments ---- */
+
+static void name_experiment(struct experiment *x, const char *name)
+{
+    experiment_init(x);
+    x->file = mem_copy_string("<generated>");
+    x->name = mem_copy_string(name);
+    x->workflow = mem_copy_string("<generated>");
+    x->results = mem_copy_string("results");
+}
+
+static struct substitution *add_substitution(struct experiment *x, const char *name,
+                                             const char *task)
+{
+    struct substitution *sub = array_add(&x->substitutions);
+    *sub = (struct substitution){
+        .name = mem_copy_string(name), .target = SUBSTITUTE_TASK, .what = mem_copy_string(task)};
+    return sub;
+}
+
+/* One more thing that may stand at its place: another command, another time. */
+static void add_version(struct substitution *sub, const char *label, const char *what, double work)
+{
+    struct strbuf command = {0};
+    strbuf_printf(&command, "%s {in} {out}", what);
+    struct alternative *a = array_add(&sub->by);
+    *a = (struct alternative){.label = mem_copy_string(label)};
+    a->change = (struct task_change){.command = strbuf_steal(&command),
+                                     .work = work,
+                                     .memory = NAN,
+                                     .cores = NAN,
+                                     .timeout = NAN,
+                                     .retries = NAN};
+}
+
+static void add_versions(struct experiment *x, const char *name, const struct workflow *w,
+                         uint32_t task, struct rng *rng)
+{
+    struct substitution *sub = add_substitution(x, name, workflow_task_name(w, task));
+    for (int k = 1; k <= VERSIONS; k++) {
+        char label[16], what[128];
+        snprintf(label, sizeof label, "v%d", k);
+        snprintf(what, sizeof what, "%s version %d", workflow_task_name(w, task), k);
+        add_version(sub, label, what, w->work[task] * rng_uniform(rng, 0.7, 1.3));
+    }
+}
+
+/* An input task and another one drawn at random, four versions of each. */
+static void draw_experiment(struct experiment *x, const struct environment_shape *shape,
+                            const struct workflow *w)
+{
+    struct rng rng;
+    rng_seed_stream(&rng, shape->seed, 2);
+    name_experiment(x, shape->name);
+    uint32_t input = (uint32_t)rng_below(&rng, shape->inputs);
+    uint32_t other = shape->inputs + (uint32_t)rng_below(&rng, w->ntasks - shape->inputs);
+    add_versions(x, "input", w, input, &rng);
+    add_versions(x, "task", w, other, &rng);
+}
+
+/* The paper's own example: read, detect edges, display; a second image, two more detectors. */
+static bool run_figure4(struct environment_study *s, struct error *err)
+{
+    static const char *const tasks[] = {"Input_image_region_a", "Sobel", "Display_image"};
+    static const char *const images[] = {"Input_image_region_a", "Input_image_region_b"};
+    static const char *const detectors[] = {"Sobel", "Prewitt", "Canny"};
+    struct builder *b = builder_new("<generated>", "native");
+    for (uint32_t t = 0; t < 3; t++) {
+        builder_task(b, tasks[t], strlen(tasks[t]), 0);
+        builder_work(b, t, 1, 0);
+        if (t)
+            builder_data_edge(b, t - 1, t, 1, 0);
+    }
+    struct workflow *w = builder_finish(b, err);
+    struct experiment x;
+    name_experiment(&x, "edges");
+    struct substitution *sub = add_substitution(&x, "image", tasks[0]);
+    for (int i = 0; i < 2; i++)
+        add_version(sub, images[i], images[i], 1);
+    sub = add_substitution(&x, "detector", tasks[1]);
+    for (int i = 0; i < 3; i++)
+        add_version(sub, detectors[i], detectors[i], 1);
+    struct merged *merged = w ? experiment_merge(&x, w, true, err) : NULL;
+    if (merged) {
+        s->edges_instances = merged->ncombinations;
+        s->edges_plain = merged->tasks_without_reuse;
+        s->edges_reused = merged->workflow->ntasks;
+    }
+    bool good = merged != NULL;
+    merged_free(merged);
+    experiment_free(&x);
+    workflow_free(w);
+    return good;
+}
+
+static bool run_experiments(struct environment_study *s, struct error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < s->count && good; i++) {
+        tell(s, i, "experiments");
+        struct environment_row row = {0};
+        struct replay_result real = {0};
+        struct experiment x = {0};
+        struct merged *merged = NULL;
+        struct workflow *w = environment_graph(&s->shapes[i], err);
+        struct platform *p = environment_network(s->shapes[i].seed, false, err);
+        if (w)
+            draw_experiment(&x, &s->shapes[i], w);
+        merged = w && p ? experiment_merge(&x, w, true, err) : NULL;
+        good = merged && run_graph(s, s->shapes[i].name, merged->workflow, p, NULL, NULL, &row,
+                                   NULL, &real, err);
+        if (good) {
+            row.plain_tasks = (double)merged->tasks_without_reuse;
+            row.combinations = merged->ncombinations;
+            array_push(&s->experiments, row);
+        }
+        replay_result_free(&real);
+        merged_free(merged);
+        experiment_free(&x);
+        platform_free(p);
+        workflow_free(w);
+    }
+    return good;
+}
+
+/* ---- study 3: constraints of the user ---- */
+
+/* Only oddvar and norge, and the first should finish at least twice as late as the second. A
+ * processor without tasks finishes at 0, so that the wish cannot be met by leaving oddvar empty. */
+const char environment_early_rules[] =
+    "assert relationship requirement (\n"
+    "  (select proc-task-list from proc where proc-name <> 'oddvar' and proc-name <> 'norge')\n"
+    "  = UNKNOWN );\n"
+    "assert value preference (opt-type = minimize, priority = 10000,\n"
+    "  function = max(0, 2 * ifnull((select proc-finish-time from proc where proc-name = 'norge'), "
+    "0)\n"
+    "                  - ifnull((select proc-finish-time from proc where proc-name = 'oddvar'), "
+    "0)),\n"
+    "  min = 0, max = (select sum(task-exec-time) from task));\n";
+
+static void finishes_of(const struct plan *plan, const struct replay_result *real, uint32_t node,
+                        double *planned, double *executed)
+{
+    *planned = *executed = 0;
+    for (size_t i = 0; i < plan->placements.n; i++)
+        if (plan->placements.at[i].node == node) {
+            *planned = fmax(*planned, plan->placements.at[i].finish);
+            *executed = fmax(*executed, real->finish[i]);
+        }
+}
+
+/* With the tolerance that sums of the same numbers need. */
+static bool at_least(double a, double b)
+{
+    return a >= b - 1e-9 * fmax(1, fabs(b));
+}
+
+static bool run_early(struct environment_study *s, struct error *err)
+{
+    /* all default constraints but the one on utilization */
+    const char *rules = strstr(constraints_default_rules, "-- 2.");
+    bool good = true;
+    for (size_t i = 0; i < s->count && good; i++) {
+        tell(s, i, "processor finish times");
+        struct environment_row row = {0};
+        struct replay_result real = {0};
+        struct plan *plan = NULL;
+        struct workflow *w = environment_graph(&s->shapes[i], err);
+        struct platform *p = environment_network(s->shapes[i].seed, true, err);
+        good = w && p &&
+               run_graph(s, s->shapes[i].name, w, p, rules, environment_early_rules, &row, &plan,
+                         &real, err);
+        if (good) {
+            static const char *const names[] = {"oddvar", "norge"};
+            for (int k = 0; k < 2; k++)
+                finishes_of(plan, &real, platform_find_node(p, names[k]), &row.early[k],
+                            &row.early_real[k]);
+            row.fulfilled = at_least(row.early[0], 2 * row.early[1]);
+            row.fulfilled_real = at_least(row.early_real[0], 2 * row.early_real[1]);
+            array_push(&s->early, row);
+        }
+        plan_free(plan);
+        replay_result_free(&real);
+        platform_free(p);
+        workflow_free(w);
+    }
+    return good;
+}
+
+/* The default constraints with the order of scheduling as a preference: an order of outputs may
+ * need another one. */
+static const char soft_order[] =
+    "assert value preference (\n"
+    "  opt-type = maximize, priority = 1000,\n"
+    "  function = (select count(task-assigned-proc-id) from task),\n"
+    "  min = 0, max = (select count(*) from task));\n"
+    "assert relationship requirement (\n"
+    "  (select proc-task-list from proc where proc-utilization > 0.03) = UNKNOWN );\n"
+    "assert value preference (\n"
+    "  opt-type = minimize, priority = 2,\n"
+    "  function = assert ordering preference (\n"
+    "    (select task-path-rank from task order by task-schedule-order nulls last, "
+    "task-path-rank), <),\n"
+    "  min = 0, max = (select count(*) * (count(*) - 1) / 2 from task));\n"
+    "assert value preference (\n"
+    "  opt-type = minimize, priority = 1,\n"
+    "  function = (select max(task-finish-time) from task),\n"
+    "  min = 0, max = (select sum(task-exec-time) from task) +\n"
+    "                 (select sum(non-local-comm-time) from dep));\n";
+
+/* A dependency between two outputs: the second is scheduled after the first and ends no earlier. */
+static void add_order(struct strbuf *out, uint32_t first, uint32_t second)
+{
+    strbuf_printf(
+        out,
+        "assert value preference (opt-type = minimize, priority = 100,\n"
+        "  function = assert relationship preference (\n"
+        "    (select task-finish-time from task where task-id = %u) <=\n"
+        "    (select task-finish-time from task where task-id = %u)), min = 0, max = 1);\n"
+        "assert value preference (opt-type = minimize, priority = 100,\n"
+        "  function = assert relationship preference (\n"
+        "    (select count(task-assigned-proc-id) from task where task-id = %u) >=\n"
+        "    (select count(task-assigned-proc-id) from task where task-id = %u)),\n"
+        "  min = 0, max = 1);\n",
+        first + 1, second + 1, first + 1, second + 1);
+}
+
+/* The tasks without successors, in a random order. */
+static uint32_t draw_outputs(const struct workflow *w, uint64_t seed, uint32_t *outputs)
+{
+    struct rng rng;
+    rng_seed_stream(&rng, seed, 3);
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (w->succ_off[t] == w->succ_off[t + 1])
+            outputs[count++] = t;
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t k = (uint32_t)rng_below(&rng, i), swap = outputs[k];
+        outputs[k] = outputs[i - 1];
+        outputs[i - 1] = swap;
+    }
+    return count;
+}
+
+/* Do the outputs end in this order? Fills the first of the executed times. */
+static void judge_order(const struct plan *plan, const struct replay_result *real,
+                        const uint32_t *outputs, uint32_t count, uint32_t ntasks,
+                        struct environment_row *row)
+{
+    double *planned = mem_new(double, ntasks), *executed = mem_new(double, ntasks);
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        planned[plan->placements.at[i].task] = plan->placements.at[i].finish;
+        executed[plan->placements.at[i].task] = real->finish[i];
+    }
+    row->outputs = count;
+    row->fulfilled = row->fulfilled_real = true;
+    for (uint32_t i = 0; i < ENVIRONMENT_OUTPUTS; i++)
+        row->finish[i] = i < count ? executed[outputs[i]] : NAN;
+    for (uint32_t i = 1; i < count; i++) {
+        row->fulfilled &= at_least(planned[outputs[i]], planned[outputs[i - 1]]);
+        row->fulfilled_real &= at_least(executed[outputs[i]], executed[outputs[i - 1]]);
+    }
+    free(planned);
+    free(executed);
+}
+
+static bool run_ordered(struct environment_study *s, struct error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < s->count && good; i++) {
+        tell(s, i, "orders of outputs");
+        struct environment_row row = {0};
+        struct replay_result real = {0};
+        struct plan *plan = NULL;
+        struct strbuf more = {0};
+        struct workflow *w = environment_graph(&s->shapes[i], err);
+        struct platform *p = environment_network(s->shapes[i].seed, false, err);
+        uint32_t *outputs = w ? mem_new(uint32_t, w->ntasks) : NULL;
+        uint32_t count = w ? draw_outputs(w, s->shapes[i].seed, outputs) : 0;
+        for (uint32_t k = 1; k < count; k++)
+            add_order(&more, outputs[k - 1], outputs[k]);
+        good = w && p &&
+               run_graph(s, s->shapes[i].name, w, p, soft_order, strbuf_text(&more), &row, &plan,
+                         &real, err);
+        if (good) {
+            judge_order(plan, &real, outputs, count, w->ntasks, &row);
+            array_push(&s->ordered, row);
+        }
+        plan_free(plan);
+        replay_result_free(&real);
+        strbuf_free(&more);
+        free(outputs);
+        platform_free(p);
+        workflow_free(w);
+    }
+    return good;
+}
+
+const char environment_assigned_rules[] =
+    "assert value preference (opt-type = minimize, priority = 100,\n"
+    "  function = assert relationship preference (\n"
+    "    (select task-assigned-proc-id from task where task-kind = 'Display Image') =\n"
+    "    (select proc-id from proc where proc-name = 'willow')),\n"
+    "  min = 0, max = 1);\n";
+
+static bool run_assigned(struct environment_study *s, struct error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < s->count && good; i++) {
+        tell(s, i, "task to processor assignments");
+        struct environment_row row = {0};
+        struct replay_result real = {0};
+        struct plan *plan = NULL;
+        struct workflow *w = environment_graph(&s->shapes[i], err);
+        struct platform *p = environment_network(s->shapes[i].seed, true, err);
+        good = w && p &&
+               run_graph(s, s->shapes[i].name, w, p, NULL, environment_assigned_rules, &row, &plan,
+                         &real, err);
+        size_t display = 0;
+        row.fulfilled = true;
+        for (size_t k = 0; good && k < plan->placements.n; k++) {
+            const struct placement *x = &plan->placements.at[k];
+            if (strcmp(workflow_text(w, w->kind[x->task]), "Display Image") != 0)
+                continue;
+            display++;
+            row.fulfilled &= strcmp(platform_node_name(p, x->node), "willow") == 0;
+        }
+        if (good) {
+            row.outputs = (uint32_t)display;
+            array_push(&s->assigned, row);
+        }
+        if (good && display > s->display) {
+            struct gantt_options options = {.used_only = true};
+            s->display = display;
+            strbuf_clear(&s->gantt);
+            report_gantt_svg(plan, w, p, &s->gantt, &options);
+            snprintf(s->gantt_name, sizeof s->gantt_name, "%s", row.name);
+        }
+        plan_free(plan);
+        replay_result_free(&real);
+        platform_free(p);
+        workflow_free(w);
+    }
+    return good;
+}
+
+bool environment_run(struct environment_study *s, const struct reproduce_options *o,
+                     struct error *err)
+{
+    s->o = o;
+    s->count = o->quick ? 6 : ENVIRONMENT_GRAPHS;
+    environment_shapes(s->shapes, s->count, o->seed);
+    return run_default(s, err) && run_figure4(s, err) && run_experiments(s, err) &&
+           run_early(s, err) && run_ordered(s, err) && run_assigned(s, err);
+}
+
+void environment_free(struct environment_study *s)
+{
+    environment_rows *const lists[] = {&s->plain, &s->experiments, &s->early, &s->ordered,
+                                       &s->assigned};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        array_free(lists[i]);
+    strbuf_free(&s->gantt);
+}

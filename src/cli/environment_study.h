@@ -1,0 +1,49 @@
+/* The performance studies of the environment paper (section 5), run: program graphs scheduled under
+ * constraints, executed in the simulator, and judged by what was asked for. reproduce_environment.c
+ * makes the report of them. */
+#pragma once
+#include "base/array.h"
+#include "cli/environment_graphs.h"
+#include "cli/reproduce.h"
+
+enum { ENVIRONMENT_OUTPUTS = 5 }; /* shown in Table 1 */
+
+extern const double environment_noise; /* of task times in the execution */
+/* The constraints of Figure 8 and of Figure 9. */
+extern const char environment_early_rules[], environment_assigned_rules[];
+
+/* One program graph scheduled and executed. */
+struct environment_row {
+    char name[32];
+    uint32_t tasks, dependencies;
+    uint64_t states;
+    double seconds;               /* to plan */
+    double serial;                /* all tasks on one processor */
+    double planned, executed;     /* makespan */
+    uint32_t scheduled, selected; /* processors used, and allowed by the default constraints */
+    double plain_tasks;           /* experiments: tasks without reuse */
+    double finish[ENVIRONMENT_OUTPUTS]; /* Table 1: executed, in the order asked for; NAN: none */
+    double early[2], early_real[2]; /* Figure 8: finish of oddvar and norge, planned, executed */
+    bool fulfilled, fulfilled_real; /* the wish of a study, in the plan, in the execution */
+    uint32_t outputs, combinations;
+};
+
+typedef ARRAY(struct environment_row) environment_rows;
+
+struct environment_study {
+    const struct reproduce_options *o;
+    struct environment_shape shapes[ENVIRONMENT_GRAPHS];
+    size_t count;
+    environment_rows plain, experiments, early, ordered, assigned;
+    uint64_t edges_instances, edges_plain,
+        edges_reused;    /* Figure 4: tasks without and with reuse */
+    struct strbuf gantt; /* Figure 9 */
+    char gantt_name[32];
+    size_t display; /* most "Display Image" tasks of a graph so far */
+};
+
+/* All three studies into the study's rows. `count` and `shapes` are set by this; what it made is
+ * freed by environment_free() in any case. */
+bool environment_run(struct environment_study *s, const struct reproduce_options *o,
+                     struct error *err);
+void environment_free(struct environment_study *s);

@@ -1,0 +1,181 @@
+#include "cli/event_json.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/recorded.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 16 };
+static const double AT_LEAST_EVERY = 0.1;
+
+struct event_json {
+    FILE *out;
+    const struct workflow *w;
+    struct strbuf text; /* lines not written yet */
+    double flushed;     /* the run's time of the last flush */
+    bool failed;
+};
+
+struct event_json *event_json_new(FILE *out, const struct workflow *w)
+{
+    struct event_json *e = mem_zero(sizeof *e);
+    e->out = out;
+    e->w = w;
+    return e;
+}
+
+void event_json_flush(struct event_json *e)
+{
+    /* After a failure nothing more is tried: the reader has gone or the disk is full. */
+    if (e->text.n && !e->failed)
+        e->failed = fwrite(e->text.at, 1, e->text.n, e->out) != e->text.n || fflush(e->out) != 0;
+    strbuf_clear(&e->text);
+}
+
+static struct json_writer line_of(struct event_json *e, const char *event)
+{
+    struct json_writer j;
+    json_write_start(&j, &e->text, false);
+    json_write_object_inline(&j);
+    json_put_string(&j, "event", event);
+    return j;
+}
+
+static void end_line(struct event_json *e, struct json_writer *j, double now)
+{
+    json_write_end_object(j);
+    strbuf_add_char(&e->text, '\n');
+    if (e->text.n >= BLOCK || now - e->flushed >= AT_LEAST_EVERY) {
+        event_json_flush(e);
+        e->flushed = now;
+    }
+}
+
+static void put_text(struct json_writer *j, const char *key, const char *text)
+{
+    json_write_key(j, key);
+    if (text)
+        json_write_string(j, text);
+    else
+        json_write_null(j);
+}
+
+void event_json_started(struct event_json *e, const struct run_record *r)
+{
+    struct json_writer j;
+    json_write_start(&j, &e->text, false);
+    json_write_object_inline(&j);
+    json_put_string(&j, "schema", "weft-event/1");
+    json_put_string(&j, "event", "started");
+    json_put_integer(&j, "run", r->run);
+    put_text(&j, "workflow", r->name);
+    put_text(&j, "file", r->file);
+    put_text(&j, "folder", r->folder);
+    put_text(&j, "host", r->host);
+    put_text(&j, "planner", r->planner);
+    json_put_number(&j, "started", r->started);
+    json_put_integer(&j, "tasks", r->tasks);
+    json_put_integer(&j, "cores", r->cores);
+    json_put_number(&j, "memory", r->memory);
+    json_put_number(&j, "predicted_seconds", r->predicted_seconds);
+    json_put_number(&j, "predicted_memory", r->predicted_memory);
+    json_put_number(&j, "predicted_disk", r->predicted_disk);
+    end_line(e, &j, INFINITY);
+    e->flushed = 0;
+}
+
+static void put_task(struct event_json *e, struct json_writer *j, uint32_t task)
+{
+    json_put_string(j, "task", workflow_task_name(e->w, task));
+    if (e->w->kind[task])
+        json_put_string(j, "kind", workflow_text(e->w, e->w->kind[task]));
+}
+
+static void on_event(void *context, const struct trace_event *event)
+{
+    struct event_json *e = context;
+    if (event->kind == TRACE_COUNTER || event->id >= e->w->ntasks)
+        return;
+    if (event->kind == TRACE_BEGIN) {
+        struct json_writer j = line_of(e, "begin");
+        json_put_number(&j, "time", event->start);
+        put_task(e, &j, event->id);
+        json_put_integer(&j, "attempt", event->attempt);
+        json_put_integer(&j, "core", event->lane);
+        end_line(e, &j, event->start);
+    } else if (event->kind == TRACE_REUSED) {
+        struct json_writer j = line_of(e, "reused");
+        json_put_number(&j, "time", event->start);
+        put_task(e, &j, event->id);
+        end_line(e, &j, event->start);
+    } else if (event->kind == TRACE_TASK) {
+        struct json_writer j = line_of(e, "task");
+        json_put_number(&j, "time", event->finish);
+        put_task(e, &j, event->id);
+        json_put_string(&j, "outcome", recorded_outcome(event->outcome));
+        json_put_integer(&j, "status", event->status);
+        json_put_integer(&j, "attempt", event->attempt);
+        json_put_integer(&j, "core", event->lane);
+        json_put_number(&j, "start", event->start);
+        json_put_number(&j, "seconds", event->finish - event->start);
+        json_put_number(&j, "cpu", event->cpu);
+        json_put_number(&j, "memory", event->memory);
+        json_put_number(&j, "read", event->read);
+        json_put_number(&j, "written", event->written);
+        end_line(e, &j, event->finish);
+    }
+}
+
+static void on_file(void *context, const struct trace_file *file)
+{
+    struct event_json *e = context;
+    char text[DIGEST_TEXT];
+    struct json_writer j = line_of(e, "file");
+    json_put_string(&j, "path", file->path ? file->path : "");
+    if (file->task < e->w->ntasks)
+        json_put_string(&j, "task", workflow_task_name(e->w, file->task));
+    json_put_number(&j, "size", file->size);
+    json_put_bool(&j, "made", file->made);
+    if (!digest_is_zero(&file->digest))
+        json_put_string(&j, "digest", digest_text(&file->digest, text));
+    if (!digest_is_zero(&file->key))
+        json_put_string(&j, "key", digest_text(&file->key, text));
+    end_line(e, &j, e->flushed);
+}
+
+struct trace_sink event_json_sink(struct event_json *e)
+{
+    return (struct trace_sink){on_event, e, on_file};
+}
+
+void event_json_done(struct event_json *e, const struct run_record *r)
+{
+    struct json_writer j = line_of(e, "done");
+    json_put_integer(&j, "run", r->run);
+    json_put_string(&j, "outcome", record_outcome_name(r->outcome));
+    json_put_number(&j, "seconds", r->seconds);
+    json_put_integer(&j, "tasks", r->tasks);
+    json_put_integer(&j, "ran", r->ran);
+    json_put_integer(&j, "reused", r->reused);
+    json_put_integer(&j, "failed", r->failed);
+    json_put_integer(&j, "skipped", r->skipped);
+    json_put_number(&j, "peak_memory", r->peak_memory);
+    json_put_number(&j, "peak_disk", r->peak_disk);
+    json_put_number(&j, "predicted_seconds", r->predicted_seconds);
+    json_put_number(&j, "predicted_memory", r->predicted_memory);
+    json_put_number(&j, "predicted_disk", r->predicted_disk);
+    end_line(e, &j, INFINITY);
+}
+
+bool event_json_free(struct event_json *e)
+{
+    if (!e)
+        return true;
+    event_json_flush(e);
+    bool fine = !e->failed;
+    strbuf_free(&e->text);
+    free(e);
+    return fine;
+}

@@ -1,0 +1,338 @@
+#include "cli/experiment_output.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/pool.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
+#include "report/human.h"
+#include "report/table.h"
+#include "run/sandbox.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LARGEST_FIGURES = 65536, MOST_COLUMNS = 64 }; /* bytes of a file; columns of a table */
+
+/* ---- figures in results ---- */
+
+/* A table of texts: a row a combination, a column a name, in the order of first sight. */
+struct figures {
+    struct intern names;
+    struct pool text;
+    ARRAY(str_id) cell; /* rows of MOST_COLUMNS; 0: empty */
+};
+
+static void figures_free(struct figures *f)
+{
+    if (f->cell.n) {
+        intern_free(&f->names);
+        pool_free(&f->text);
+    }
+    array_free(&f->cell);
+}
+
+static bool is_named(const struct workflow *w, uint32_t object, const char *name)
+{
+    const char *own = workflow_text(w, w->object_name[object]);
+    return strcmp(own, name) == 0 || strcmp(file_basename(own), name) == 0;
+}
+
+bool experiment_has_values(const struct study *s, struct error *err)
+{
+    const struct workflow *w = s->original;
+    uint32_t most = merged_most_results(s->merged, w), n = 0;
+    const char **names = mem_new(const char *, most);
+    bool found = !s->values;
+    for (uint32_t o = 0; o < w->nobjects && n < most; o++)
+        if (w->producer[o] != NONE && w->object_edge[o] == NONE) {
+            names[n++] = workflow_text(w, w->object_name[o]);
+            found |= s->values && is_named(w, o, s->values);
+        }
+    if (!found) {
+        const char *near = suggest_nearest(s->values, names, n);
+        error_set(err, ERROR_INPUT, "--values %s: no result of %s has that name%s%s%s", s->values,
+                  s->x.workflow,
+                  near ? "; did you mean '"
+                  : n  ? "; one is '"
+                       : "",
+                  near ? near
+                  : n  ? names[0]
+                       : "",
+                  near ? "'?"
+                  : n  ? "'"
+                       : "");
+    }
+    free(names);
+    return found;
+}
+
+/* "name value" lines into a row. A text of one word is a figure by itself. */
+static void read_figures(struct figures *f, const char *name, char *text, str_id *row)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
+        line += strspn(line, " \t");
+        size_t n = strcspn(line, " \t:=,");
+        const char *value = line + n + strspn(line + n, " \t:=,");
+        const char *key = *value ? line : name;
+        if (!*value)
+            value = line;
+        uint32_t column = intern_number(&f->names, key, key == line ? n : strlen(key));
+        if (!*line || column >= MOST_COLUMNS || row[column])
+            continue;
+        row[column] = pool_add(&f->text, value, strlen(value));
+    }
+}
+
+static void figures_read(const struct study *s, struct figures *f)
+{
+    const struct merged *m = s->merged;
+    uint32_t most = merged_most_results(m, s->original);
+    uint32_t *object = mem_new(uint32_t, most), *original = mem_new(uint32_t, most);
+    struct strbuf path = {0};
+    char *folder = file_beside(s->x.workflow, ".");
+    intern_init(&f->names);
+    pool_init(&f->text);
+    for (uint32_t c = 0; c < m->ncombinations; c++) {
+        for (int i = 0; i < MOST_COLUMNS; i++)
+            array_push(&f->cell, 0);
+        uint32_t n = merged_results(m, s->original, c, object, original);
+        for (uint32_t i = 0; i < n; i++) {
+            struct stat st;
+            struct text text;
+            if (!is_named(s->original, original[i], s->values))
+                continue;
+            path_in(folder, workflow_text(m->workflow, m->workflow->object_name[object[i]]), &path);
+            if (stat(path.at, &st) != 0 || st.st_size > LARGEST_FIGURES ||
+                !file_read(path.at, &text, NULL))
+                continue; /* not there yet, or nothing to tabulate */
+            read_figures(f, s->values, text.at, f->cell.at + (size_t)c * MOST_COLUMNS);
+            text_free(&text);
+        }
+    }
+    free(folder);
+    free(object);
+    free(original);
+    strbuf_free(&path);
+}
+
+static uint32_t figures_columns(const struct figures *f)
+{
+    return f->names.n < MOST_COLUMNS ? f->names.n : MOST_COLUMNS;
+}
+
+static void values_json(const struct figures *f, uint32_t combination, struct json_writer *j)
+{
+    const str_id *row = f->cell.at + (size_t)combination * MOST_COLUMNS;
+    json_write_key(j, "values");
+    json_write_object(j);
+    for (uint32_t k = 0; k < figures_columns(f); k++)
+        if (row[k])
+            json_put_string(j, intern_text(&f->names, k), pool_text(&f->text, row[k]));
+    json_write_end_object(j);
+}
+
+/* ---- combinations ---- */
+
+static void list_files(const struct study *s, uint32_t combination, uint32_t *object,
+                       struct strbuf *out)
+{
+    const struct merged *m = s->merged;
+    char label[512];
+    uint32_t n = merged_results(m, s->original, combination, object, NULL);
+    strbuf_clear(out);
+    for (uint32_t i = 0; i < n; i++) {
+        strbuf_add(out, i ? " " : "");
+        strbuf_add(out, workflow_object_label(m->workflow, object[i], label, sizeof label));
+    }
+}
+
+void experiment_results(const struct study *s, struct strbuf *out)
+{
+    const struct experiment *x = &s->x;
+    const struct merged *m = s->merged;
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m, s->original));
+    struct strbuf files = {0};
+    struct figures f = {0};
+    struct table *t = table_new();
+    if (s->values)
+        figures_read(s, &f);
+    uint32_t columns = s->values ? figures_columns(&f) : 0;
+    for (size_t i = 0; i < x->substitutions.n; i++)
+        table_column(t, x->substitutions.at[i].name, TABLE_LEFT);
+    for (uint32_t k = 0; k < columns; k++)
+        table_column(t, intern_text(&f.names, k), TABLE_RIGHT);
+    table_column(t, columns ? "" : "results", TABLE_LEFT);
+    for (uint32_t c = 0; c < m->ncombinations; c++) {
+        const uint32_t *row = m->choice + (size_t)c * m->nsubstitutions;
+        table_row(t);
+        for (size_t i = 0; i < x->substitutions.n; i++)
+            table_cell(t, row[i] == CHOICE_ORIGINAL ? "-"
+                                                    : x->substitutions.at[i].by.at[row[i]].label);
+        for (uint32_t k = 0; k < columns; k++) {
+            str_id cell = f.cell.at[(size_t)c * MOST_COLUMNS + k];
+            table_cell(t, cell ? pool_text(&f.text, cell) : "-");
+        }
+        list_files(s, c, object, &files);
+        table_cell(t, columns ? "" : strbuf_text(&files));
+    }
+    table_print(t, out, &(struct table_style){.colour = cli_colour()});
+    table_free(t);
+    figures_free(&f);
+    strbuf_free(&files);
+    free(object);
+}
+
+/* ---- figures of the experiment ---- */
+
+static void pair_of_counts(struct table *t, const char *what, uint64_t with, uint64_t without)
+{
+    char a[HUMAN_SIZE];
+    table_row(t);
+    table_cell(t, what);
+    table_cell(t, human_count(a, with));
+    table_cell(t, human_count(a, without));
+}
+
+static void pair_of_seconds(struct table *t, const char *what, double with, double without)
+{
+    table_row(t);
+    table_cell(t, what);
+    table_seconds(t, with);
+    table_seconds(t, without);
+}
+
+void experiment_text(const struct study *s, bool list, struct strbuf *out)
+{
+    const struct merged *m = s->merged;
+    char name[256], count[HUMAN_SIZE], total[HUMAN_SIZE];
+    strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (%u tasks)\n\n",
+                  cli_workflow_title(m->workflow, name, sizeof name),
+                  human_count(count, m->ncombinations), m->ncombinations == 1 ? "" : "s",
+                  m->nsubstitutions, m->nsubstitutions == 1 ? "" : "s", s->x.workflow,
+                  s->original->ntasks);
+    struct table *t = table_new();
+    table_column(t, "", TABLE_LEFT);
+    table_column(t, "with reuse", TABLE_RIGHT);
+    table_column(t, "without", TABLE_RIGHT);
+    pair_of_counts(t, "tasks", m->workflow->ntasks, m->tasks_without_reuse);
+    pair_of_counts(t, "input files", m->nfiles, m->nfiles);
+    if (!isnan(s->time)) {
+        pair_of_seconds(t, "work", s->work, s->work_without);
+        pair_of_seconds(t, "predicted time", s->time, s->time_without);
+    }
+    table_print(t, out, &(struct table_style){.colour = cli_colour(), .indent = 2});
+    table_free(t);
+    if (s->remaining < m->workflow->ntasks)
+        strbuf_printf(out, "\n%s of %s tasks are still to be computed\n",
+                      human_count(count, s->remaining), human_count(total, m->workflow->ntasks));
+    strbuf_printf(out, "\nmerged in %s\n", human_seconds(count, s->seconds));
+    if (isnan(s->time))
+        strbuf_add(out, "no task states its work, so that no time can be predicted\n");
+    else
+        strbuf_printf(out, "times by %s on %u node%s (%s)%s", s->planner->name, s->platform->nnodes,
+                      s->platform->nnodes == 1 ? "" : "s",
+                      s->platform->name ? pool_text(&s->platform->text, s->platform->name)
+                                        : pool_text(&s->platform->text, s->platform->file),
+                      isnan(s->time_without) ? "; without reuse there are too many tasks to plan"
+                                             : "");
+    if (s->measured)
+        strbuf_printf(out, "; %s of %s tasks as past runs measured them",
+                      human_count(count, s->measured), human_count(total, m->workflow->ntasks));
+    strbuf_add(out, isnan(s->time) ? "" : "\n");
+    if (list) {
+        strbuf_add_char(out, '\n');
+        experiment_results(s, out);
+    }
+}
+
+static void list_json(struct json_writer *j, const struct study *s)
+{
+    const struct merged *m = s->merged;
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m, s->original));
+    struct strbuf text = {0};
+    char label[512];
+    struct figures f = {0};
+    if (s->values)
+        figures_read(s, &f);
+    json_write_key(j, "rows");
+    json_write_array(j);
+    for (uint32_t c = 0; c < m->ncombinations; c++) {
+        const uint32_t *row = m->choice + (size_t)c * m->nsubstitutions;
+        strbuf_clear(&text);
+        merged_label(m, &s->x, c, &text);
+        json_write_object_inline(j);
+        json_put_string(j, "label", strbuf_text(&text));
+        json_write_key(j, "choices");
+        json_write_array(j);
+        for (size_t k = 0; k < m->nsubstitutions; k++)
+            if (row[k] == CHOICE_ORIGINAL)
+                json_write_null(j);
+            else
+                json_write_string(j, s->x.substitutions.at[k].by.at[row[k]].label);
+        json_write_end_array(j);
+        json_write_key(j, "results");
+        json_write_array(j);
+        uint32_t n = merged_results(m, s->original, c, object, NULL);
+        for (uint32_t i = 0; i < n; i++)
+            json_write_string(j,
+                              workflow_object_label(m->workflow, object[i], label, sizeof label));
+        json_write_end_array(j);
+        if (s->values)
+            values_json(&f, c, j);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    figures_free(&f);
+    strbuf_free(&text);
+    free(object);
+}
+
+void experiment_json(const struct study *s, bool list, struct strbuf *out)
+{
+    static const char *const targets[] = {"data", "task", "parameter"};
+    const struct merged *m = s->merged;
+    char name[256];
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-experiment/1");
+    json_put_string(&j, "name", cli_workflow_name(m->workflow, name, sizeof name));
+    json_put_string(&j, "workflow", s->x.workflow);
+    json_write_key(&j, "substitutions");
+    json_write_array(&j);
+    for (size_t i = 0; i < s->x.substitutions.n; i++) {
+        const struct substitution *sub = &s->x.substitutions.at[i];
+        json_write_object_inline(&j);
+        json_put_string(&j, "name", sub->name);
+        json_put_string(&j, "target", targets[sub->target]);
+        json_put_string(&j, "what", sub->what);
+        json_write_key(&j, "alternatives");
+        json_write_array(&j);
+        for (size_t k = 0; k < sub->by.n; k++)
+            json_write_string(&j, sub->by.at[k].label);
+        json_write_end_array(&j);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_put_integer(&j, "combinations", m->ncombinations);
+    json_put_integer(&j, "original_tasks", s->original->ntasks);
+    json_put_integer(&j, "tasks", m->workflow->ntasks);
+    json_put_integer(&j, "tasks_without_reuse", (int64_t)m->tasks_without_reuse);
+    json_put_integer(&j, "tasks_remaining", s->remaining);
+    json_put_integer(&j, "tasks_measured", s->measured);
+    json_put_integer(&j, "inputs", m->nfiles);
+    json_put_number(&j, "work", s->work);
+    json_put_number(&j, "work_without_reuse", s->work_without);
+    json_put_string(&j, "planner", s->planner->name);
+    json_put_integer(&j, "nodes", s->platform->nnodes);
+    json_put_number(&j, "makespan", s->time);
+    json_put_number(&j, "makespan_without_reuse", s->time_without);
+    json_put_number(&j, "seconds", s->seconds);
+    if (list)
+        list_json(&j, s);
+    json_write_end_object(&j);
+}

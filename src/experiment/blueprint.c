@@ -1,0 +1,452 @@
+#include "experiment/blueprint.h"
+#include "base/suggest.h"
+#include "model/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static void name_objects(struct blueprint *b)
+{
+    const struct workflow *w = b->w;
+    struct strbuf text = {0};
+    char label[512];
+    intern_init(&b->files);
+    b->nobjects = w->nobjects;
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        strbuf_clear(&text);
+        strbuf_add(&text, workflow_object_label(w, o, label, sizeof label));
+        /* labels of anonymous objects may be alike */
+        size_t length = text.n;
+        for (unsigned i = 2; intern_find(&b->files, strbuf_text(&text), text.n) != NONE; i++) {
+            text.n = length;
+            strbuf_printf(&text, "#%u", i);
+        }
+        intern_number(&b->files, strbuf_text(&text), text.n);
+    }
+    strbuf_free(&text);
+    b->output = mem_new_zero(uint32_t, w->nobjects);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        for (uint32_t k = 0; k < w->object_off[t + 1] - w->object_off[t]; k++)
+            b->output[blueprint_output(w, t, k)] = k;
+}
+
+static uint32_t file_number(struct blueprint *b, const char *name)
+{
+    return intern_number(&b->files, name, strlen(name));
+}
+
+/* "... there is no task 'detct' in flow.yaml; did you mean 'detect'?" */
+static bool unknown(const struct blueprint *b, const struct substitution *s, const char *thing,
+                    const char *const *names, size_t count, struct error *err)
+{
+    const char *near = suggest_nearest(s->what, names, count);
+    return error_at(err, b->x->file, s->line,
+                    "substitution '%s': there is no %s '%.100s' in %s%s%s%s", s->name, thing,
+                    s->what, workflow_text(b->w, b->w->file), near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+}
+
+static bool unknown_target(const struct blueprint *b, const struct substitution *s,
+                           struct error *err)
+{
+    const struct workflow *w = b->w;
+    size_t count = s->target == SUBSTITUTE_TASK   ? w->ntasks
+                   : s->target == SUBSTITUTE_DATA ? b->nobjects
+                                                  : w->nparameters;
+    const char **names = mem_new(const char *, count);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = s->target == SUBSTITUTE_TASK   ? workflow_task_name(w, i)
+                   : s->target == SUBSTITUTE_DATA ? blueprint_file(b, i)
+                                                  : workflow_text(w, w->parameter_name[i]);
+    static const char *const things[] = {[SUBSTITUTE_TASK] = "task",
+                                         [SUBSTITUTE_DATA] = "data object",
+                                         [SUBSTITUTE_PARAMETER] = "parameter"};
+    unknown(b, s, things[s->target], names, count, err);
+    free(names);
+    return false;
+}
+
+static uint32_t find_target(const struct blueprint *b, const struct substitution *s)
+{
+    const struct workflow *w = b->w;
+    if (s->target == SUBSTITUTE_TASK)
+        return workflow_find_task(w, s->what);
+    if (s->target == SUBSTITUTE_DATA) {
+        uint32_t o = intern_find(&b->files, s->what, strlen(s->what));
+        return o < b->nobjects ? o : NONE;
+    }
+    for (uint32_t i = 0; i < w->nparameters; i++)
+        if (strcmp(workflow_text(w, w->parameter_name[i]), s->what) == 0)
+            return i;
+    return NONE;
+}
+
+static bool find_targets(struct blueprint *b, struct error *err)
+{
+    const struct experiment *x = b->x;
+    size_t n = x->substitutions.n;
+    b->target = mem_new(uint32_t, n);
+    b->first_body = mem_new_zero(uint32_t, n);
+    b->first_object = mem_new_zero(uint32_t, n);
+    for (size_t s = 0; s < n; s++) {
+        const struct substitution *sub = &x->substitutions.at[s];
+        b->target[s] = find_target(b, sub);
+        if (b->target[s] == NONE)
+            return unknown_target(b, sub, err);
+        for (size_t i = 0; i < s; i++)
+            if (x->substitutions.at[i].target == sub->target && b->target[i] == b->target[s])
+                return error_at(err, x->file, sub->line,
+                                "substitutions '%s' and '%s' both replace '%.100s'; put their "
+                                "alternatives into one",
+                                x->substitutions.at[i].name, sub->name, sub->what);
+        if (sub->target == SUBSTITUTE_DATA) {
+            b->may_prune |= b->w->producer[b->target[s]] != NONE;
+            b->first_object[s] = (uint32_t)b->objects.n;
+            for (size_t i = 0; i < sub->by.n; i++)
+                array_push(&b->objects, file_number(b, sub->by.at[i].text));
+        }
+    }
+    return true;
+}
+
+/* ---- bodies ---- */
+
+/* Which of its files a word of the command is. Valid for one body: `stamp` is its number + 1. */
+struct places {
+    ARRAY(uint32_t) in_stamp, out_stamp, place;
+};
+
+static void places_grow(struct places *p, uint32_t count)
+{
+    while (p->in_stamp.n < count) {
+        array_push(&p->in_stamp, 0);
+        array_push(&p->out_stamp, 0);
+        array_push(&p->place, 0);
+    }
+}
+
+static bool separates(char c)
+{
+    return !c || strchr(" \t\r\n'\"`;|&<>()", c);
+}
+
+static void add_text(struct blueprint *b, const char *at, size_t length)
+{
+    if (length)
+        array_push(&b->tokens, (struct token){.type = TOKEN_TEXT, .text = at, .length = length});
+}
+
+/* Text between two braces (or ends) of a command: words that are files become files. */
+static void cut_words(struct blueprint *b, struct body *body, const struct places *p,
+                      uint32_t stamp, const char *at, size_t length)
+{
+    const char *end = at + length, *from = at;
+    while (at < end) {
+        const char *word = at;
+        while (at < end && !separates(*at))
+            at++;
+        bool bounded = (word == body->command || separates(word[-1])) && (at < end || !*at);
+        const char *name = word;
+        if (at - name > 2 && name[0] == '.' && name[1] == '/')
+            name += 2;
+        for (int part = 0; bounded && part < 2 && name < at; part++) {
+            uint32_t o = intern_find(&b->files, name, (size_t)(at - name));
+            if (o < p->place.n && (p->in_stamp.at[o] == stamp || p->out_stamp.at[o] == stamp)) {
+                add_text(b, from, (size_t)(name - from));
+                array_push(&b->tokens,
+                           (struct token){.type = p->in_stamp.at[o] == stamp ? TOKEN_IN : TOKEN_OUT,
+                                          .index = p->place.at[o]});
+                from = at;
+                body->is_verbatim = false;
+                break;
+            }
+            const char *equals = memrchr(name, '=', (size_t)(at - name)); /* --input=a.pgm */
+            if (!equals)
+                break;
+            name = equals + 1;
+        }
+        while (at < end && separates(*at))
+            at++;
+    }
+    add_text(b, from, (size_t)(end - from));
+}
+
+static void cut_command(struct blueprint *b, struct body *body, const struct places *p,
+                        uint32_t stamp)
+{
+    const char *at = body->command;
+    while (*at) {
+        size_t plain = strcspn(at, "{}");
+        cut_words(b, body, p, stamp, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        struct marking m = command_look(b->w, at);
+        struct token token = {.index = m.index, .brace = *at};
+        switch (m.mark) {
+        case MARK_IN:
+            token.type = TOKEN_IN;
+            break;
+        case MARK_OUT:
+            token.type = TOKEN_OUT;
+            break;
+        case MARK_PARAMETER:
+            token.type = TOKEN_PARAMETER;
+            body->is_verbatim = false;
+            break;
+        default:
+            token.type = TOKEN_BRACE;
+        }
+        array_push(&b->tokens, token);
+        at += m.length ? m.length : 1;
+    }
+}
+
+static void read_as_in_workflow(struct blueprint *b, uint32_t t)
+{
+    const struct workflow *w = b->w;
+    if (w->in_off) {
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+            array_push(&b->reads, w->in_object[i]);
+        return;
+    }
+    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1];
+         i++)
+        array_push(&b->reads, w->input_object[i]);
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] != NONE)
+            array_push(&b->reads, w->pred_object[e]);
+}
+
+static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const struct alternative *a,
+                     struct error *err)
+{
+    const struct workflow *w = b->w;
+    struct body body = {.task = t, .alternative = a, .read = (uint32_t)b->reads.n};
+    if (a && a->change.has_inputs) {
+        b->may_prune = true;
+        for (size_t i = 0; i < a->change.input.n; i++)
+            array_push(&b->reads, file_number(b, a->change.input.at[i]));
+    } else {
+        read_as_in_workflow(b, t);
+    }
+    body.reads_end = (uint32_t)b->reads.n;
+    const char *command = w->command ? workflow_text(w, w->command[t]) : "";
+    body.is_call = (w->flags[t] & TASK_CALL) != 0;
+    if (a && a->change.command) {
+        command = a->change.command;
+        body.is_call = a->change.is_call;
+    }
+    body.command = command;
+    body.is_verbatim = true;
+    uint32_t stamp = (uint32_t)b->bodies.n + 1;
+    places_grow(p, b->files.n);
+    uint32_t nouts = w->object_off[t + 1] - w->object_off[t];
+    for (uint32_t k = nouts; k--;) {
+        uint32_t o = blueprint_output(w, t, k);
+        p->out_stamp.at[o] = stamp;
+        p->place.at[o] = k;
+    }
+    for (uint32_t i = body.reads_end; i-- > body.read;) {
+        p->in_stamp.at[b->reads.at[i]] = stamp;
+        p->place.at[b->reads.at[i]] = i - body.read;
+    }
+    body.token = (uint32_t)b->tokens.n;
+    cut_command(b, &body, p, stamp);
+    body.tokens_end = (uint32_t)b->tokens.n;
+    for (uint32_t i = body.token; i < body.tokens_end; i++) {
+        const struct token *k = &b->tokens.at[i];
+        uint32_t count = k->type == TOKEN_IN ? body.reads_end - body.read : nouts;
+        if ((k->type == TOKEN_IN || k->type == TOKEN_OUT) && k->index != NONE && k->index >= count)
+            return error_at(err, a ? b->x->file : workflow_text(w, w->file),
+                            a         ? a->line
+                            : w->line ? w->line[t]
+                                      : 0,
+                            "task '%.100s': its command names {%s[%u]}, but it has %u %s%s",
+                            workflow_task_name(w, t), k->type == TOKEN_IN ? "in" : "out", k->index,
+                            count, k->type == TOKEN_IN ? "input" : "output", count == 1 ? "" : "s");
+    }
+    array_push(&b->bodies, body);
+    return true;
+}
+
+static bool add_bodies(struct blueprint *b, struct error *err)
+{
+    const struct experiment *x = b->x;
+    struct places p = {0};
+    bool good = true;
+    for (uint32_t t = 0; t < b->w->ntasks && good; t++)
+        good = add_body(b, &p, t, NULL, err);
+    for (size_t s = 0; s < x->substitutions.n && good; s++) {
+        const struct substitution *sub = &x->substitutions.at[s];
+        b->first_body[s] = (uint32_t)b->bodies.n;
+        for (size_t i = 0; i < sub->by.n && good && sub->target == SUBSTITUTE_TASK; i++)
+            good = add_body(b, &p, b->target[s], &sub->by.at[i], err);
+    }
+    array_free(&p.in_stamp);
+    array_free(&p.out_stamp);
+    array_free(&p.place);
+    return good;
+}
+
+/* ---- who is touched, who comes after whom ---- */
+
+static void index_substitutions(struct blueprint *b)
+{
+    const struct experiment *x = b->x;
+    b->data_substitution = mem_new(uint32_t, b->files.n);
+    b->parameter_substitution = mem_new(uint32_t, b->w->nparameters);
+    for (uint32_t o = 0; o < b->files.n; o++)
+        b->data_substitution[o] = NONE;
+    for (uint32_t i = 0; i < b->w->nparameters; i++)
+        b->parameter_substitution[i] = NONE;
+    b->task_substitution = mem_new(uint32_t, b->w->ntasks);
+    for (uint32_t t = 0; t < b->w->ntasks; t++)
+        b->task_substitution[t] = NONE;
+    uint32_t *const columns[] = {[SUBSTITUTE_DATA] = b->data_substitution,
+                                 [SUBSTITUTE_TASK] = b->task_substitution,
+                                 [SUBSTITUTE_PARAMETER] = b->parameter_substitution};
+    for (size_t s = 0; s < x->substitutions.n; s++)
+        columns[x->substitutions.at[s].target][b->target[s]] = (uint32_t)s;
+}
+
+struct link {
+    uint32_t from, to;
+};
+typedef ARRAY(struct link) links;
+
+/* Links grouped by their first end. */
+static uint32_t *group(const links *all, uint32_t groups, uint32_t **to)
+{
+    uint32_t *off = mem_new_zero(uint32_t, (size_t)groups + 2);
+    *to = mem_new(uint32_t, all->n);
+    for (size_t i = 0; i < all->n; i++)
+        off[all->at[i].from + 2]++;
+    for (uint32_t g = 0; g < groups; g++)
+        off[g + 2] += off[g + 1];
+    for (size_t i = 0; i < all->n; i++)
+        (*to)[off[all->at[i].from + 1]++] = all->at[i].to;
+    return off;
+}
+
+static void add_producer(const struct blueprint *b, links *preds, uint32_t task, uint32_t object)
+{
+    if (object < b->nobjects && b->w->producer[object] != NONE)
+        array_push(preds, (struct link){task, b->w->producer[object]});
+}
+
+static void link_tasks(struct blueprint *b)
+{
+    const struct experiment *x = b->x;
+    const struct workflow *w = b->w;
+    links touches = {0}, preds = {0};
+    for (size_t i = 0; i < b->bodies.n; i++) {
+        const struct body *body = &b->bodies.at[i];
+        for (uint32_t k = body->read; k < body->reads_end; k++) {
+            uint32_t o = b->reads.at[k], s = b->data_substitution[o];
+            add_producer(b, &preds, body->task, o);
+            if (s == NONE)
+                continue;
+            array_push(&touches, (struct link){s, body->task});
+            for (size_t j = 0; j < x->substitutions.at[s].by.n; j++)
+                add_producer(b, &preds, body->task, b->objects.at[b->first_object[s] + j]);
+        }
+        for (uint32_t k = body->token; k < body->tokens_end; k++)
+            if (b->tokens.at[k].type == TOKEN_PARAMETER &&
+                b->parameter_substitution[b->tokens.at[k].index] != NONE)
+                array_push(&touches, (struct link){b->parameter_substitution[b->tokens.at[k].index],
+                                                   body->task});
+    }
+    for (size_t s = 0; s < x->substitutions.n; s++)
+        if (x->substitutions.at[s].target == SUBSTITUTE_TASK)
+            array_push(&touches, (struct link){(uint32_t)s, b->target[s]});
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+            if (w->pred_object[e] == NONE)
+                array_push(&preds, (struct link){t, w->pred_task[e]});
+    b->touch_off = group(&touches, (uint32_t)x->substitutions.n, &b->touched);
+    b->pred_off = group(&preds, w->ntasks, &b->pred);
+    array_free(&touches);
+    array_free(&preds);
+}
+
+/* One order for every combination: of the graph that has the edges of all of them. */
+static bool find_order(struct blueprint *b, struct error *err)
+{
+    uint32_t n = b->w->ntasks, head = 0, tail = 0;
+    links succs = {0};
+    for (uint32_t t = 0; t < n; t++)
+        for (uint32_t e = b->pred_off[t]; e < b->pred_off[t + 1]; e++)
+            array_push(&succs, (struct link){b->pred[e], t});
+    uint32_t *to, *off = group(&succs, n, &to), *left = mem_new(uint32_t, n);
+    array_free(&succs);
+    b->order = mem_new(uint32_t, n);
+    for (uint32_t t = 0; t < n; t++)
+        if (!(left[t] = b->pred_off[t + 1] - b->pred_off[t]))
+            b->order[tail++] = t;
+    for (; head < tail; head++)
+        for (uint32_t e = off[b->order[head]]; e < off[b->order[head] + 1]; e++)
+            if (!--left[to[e]])
+                b->order[tail++] = to[e];
+    bool good = tail == n;
+    for (uint32_t t = 0; t < n && !good; t++)
+        if (left[t]) {
+            error_at(err, b->x->file, 0,
+                     "with these substitutions task '%.100s' would wait for itself: an alternative "
+                     "reads what is made from its own task's output",
+                     workflow_task_name(b->w, t));
+            break;
+        }
+    free(left);
+    free(off);
+    free(to);
+    return good;
+}
+
+static void find_leaves(struct blueprint *b)
+{
+    const struct workflow *w = b->w;
+    b->leaf = mem_new(uint32_t, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        bool leaf = w->object_off[t] == w->object_off[t + 1];
+        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+            leaf |= w->object_edge[o] == NONE;
+        if (leaf)
+            b->leaf[b->nleaves++] = t;
+    }
+}
+
+bool blueprint_make(struct blueprint *b, const struct experiment *x, const struct workflow *w,
+                    struct error *err)
+{
+    memset(b, 0, sizeof *b);
+    b->x = x;
+    b->w = w;
+    name_objects(b);
+    if (!find_targets(b, err) || !add_bodies(b, err))
+        return false;
+    index_substitutions(b);
+    link_tasks(b);
+    find_leaves(b);
+    return find_order(b, err);
+}
+
+void blueprint_free(struct blueprint *b)
+{
+    void *columns[] = {b->output,       b->first_body,
+                       b->first_object, b->target,
+                       b->touch_off,    b->data_substitution,
+                       b->touched,      b->task_substitution,
+                       b->pred_off,     b->parameter_substitution,
+                       b->pred,         b->order,
+                       b->leaf};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        free(columns[i]);
+    intern_free(&b->files);
+    array_free(&b->bodies);
+    array_free(&b->tokens);
+    array_free(&b->reads);
+    array_free(&b->objects);
+}

@@ -1,0 +1,391 @@
+#include "experiment/merge.h"
+#include "experiment/combine.h"
+#include "experiment/merging.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what a combination chooses ---- */
+
+static void choose(struct merging *m, size_t s)
+{
+    const struct blueprint *b = &m->b;
+    const struct substitution *sub = &b->x->substitutions.at[s];
+    uint32_t target = b->target[s], choice = m->row[s];
+    bool original = choice == CHOICE_ORIGINAL;
+    if (sub->target == SUBSTITUTE_TASK)
+        m->body[target] = original ? target : b->first_body[s] + choice;
+    else if (sub->target == SUBSTITUTE_PARAMETER)
+        m->value[target] =
+            original ? workflow_text(b->w, b->w->parameter_value[target]) : sub->by.at[choice].text;
+    for (uint32_t i = b->touch_off[s]; i < b->touch_off[s + 1]; i++)
+        m->dirty[b->touched[i]] = m->combination + 1;
+}
+
+static uint32_t read_object(const struct merging *m, uint32_t object)
+{
+    uint32_t s = m->b.data_substitution[object];
+    if (s == NONE || m->row[s] == CHOICE_ORIGINAL)
+        return object;
+    return m->b.objects.at[m->b.first_object[s] + m->row[s]];
+}
+
+static void find_inputs(struct merging *m, const struct body *body)
+{
+    const struct blueprint *b = &m->b;
+    m->inputs.n = 0;
+    for (uint32_t i = body->read; i < body->reads_end; i++) {
+        uint32_t o = read_object(m, b->reads.at[i]);
+        uint32_t p = o < b->nobjects ? b->w->producer[o] : NONE;
+        array_push(&m->inputs, p == NONE ? (struct input){NONE, o}
+                                         : (struct input){m->instance[p], b->output[o]});
+    }
+}
+
+/* Which tasks serve some leaf, now. */
+static void find_alive(struct merging *m)
+{
+    const struct blueprint *b = &m->b;
+    const struct workflow *w = b->w;
+    memset(m->alive, 0, w->ntasks);
+    for (uint32_t l = 0; l < b->nleaves; l++)
+        m->alive[b->leaf[l]] = 1;
+    for (uint32_t i = w->ntasks; i--;) {
+        uint32_t t = b->order[i];
+        if (!m->alive[t])
+            continue;
+        const struct body *body = &b->bodies.at[m->body[t]];
+        for (uint32_t k = body->read; k < body->reads_end; k++) {
+            uint32_t o = read_object(m, b->reads.at[k]);
+            if (o < b->nobjects && w->producer[o] != NONE)
+                m->alive[w->producer[o]] = 1;
+        }
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+            if (w->pred_object[e] == NONE)
+                m->alive[w->pred_task[e]] = 1;
+    }
+}
+
+/* ---- keys ---- */
+
+static bool changes_nothing(const struct task_change *c)
+{
+    return !c->command && !c->kind && isnan(c->work) && isnan(c->memory) && isnan(c->cores) &&
+           isnan(c->timeout) && isnan(c->retries) && !c->has_inputs;
+}
+
+static void find_key(struct merging *m, const struct body *body, struct digest *key)
+{
+    const struct blueprint *b = &m->b;
+    const struct workflow *w = b->w;
+    uint32_t t = body->task;
+    struct digest_state s;
+    digest_begin(&s);
+    digest_string(&s, "weft computation 1", 18);
+    strbuf_clear(&m->text);
+    if (*body->command) {
+        merging_command(m, body, NULL, &m->text);
+    } else {
+        const char *name = workflow_task_name(w, t);
+        digest_string(&s, name, strlen(name));
+        if (body->alternative && !changes_nothing(&body->alternative->change))
+            strbuf_add(&m->text, body->alternative->label);
+    }
+    digest_number(&s, (*body->command ? 1 : 0) | (body->is_call ? 2 : 0) |
+                          (w->flags[t] & TASK_IN_PLACE ? 4 : 0));
+    digest_string(&s, strbuf_text(&m->text), m->text.n);
+    digest_number(&s, w->object_off[t + 1] - w->object_off[t]);
+    for (uint32_t k = 0; w->object_flags && k < w->object_off[t + 1] - w->object_off[t]; k++)
+        digest_number(&s, w->object_flags[blueprint_output(w, t, k)]); /* a kept file stays kept */
+    digest_number(&s, m->inputs.n);
+    for (size_t i = 0; i < m->inputs.n; i++) {
+        const struct input *in = &m->inputs.at[i];
+        if (in->task == NONE) {
+            const char *name = blueprint_file(b, in->number);
+            digest_string(&s, name, strlen(name));
+        } else {
+            digest_number(&s, UINT64_MAX); /* no file name is so long */
+            digest_bytes(&s, &m->key.at[in->task], sizeof *m->key.at);
+            digest_number(&s, in->number);
+        }
+    }
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] == NONE)
+            digest_bytes(&s, &m->key.at[m->instance[w->pred_task[e]]], sizeof *m->key.at);
+    digest_end(&s, key);
+}
+
+static uint32_t slot_of(const struct merging *m, const struct digest *key)
+{
+    uint32_t at;
+    memcpy(&at, key->at, sizeof at);
+    for (at &= m->mask; m->slot[at] && !digest_equal(&m->key.at[m->slot[at] - 1], key);)
+        at = (at + 1) & m->mask;
+    return at;
+}
+
+static void enter_key(struct merging *m, uint32_t task)
+{
+    if (2 * ((uint64_t)task + 1) > m->mask) {
+        m->mask = m->mask ? 2 * m->mask + 1 : 1023;
+        free(m->slot);
+        m->slot = mem_new_zero(uint32_t, (size_t)m->mask + 1);
+        for (uint32_t t = 0; t < task; t++)
+            m->slot[slot_of(m, &m->key.at[t])] = t + 1;
+    }
+    m->slot[slot_of(m, &m->key.at[task])] = task + 1;
+}
+
+static void depend(uint64_t *set, uint32_t substitution)
+{
+    set[substitution / 64] |= (uint64_t)1 << (substitution % 64);
+}
+
+/* What the task at hand depends on in this combination: what is chosen for it itself, and what
+ * those before it depend on. By the original's edges: a computation that is shared may depend on
+ * other choices elsewhere. True: that is new. */
+static bool find_dependence(struct merging *m, const struct body *body)
+{
+    const struct blueprint *b = &m->b;
+    const struct workflow *w = b->w;
+    uint64_t *set = m->scratch, *kept = m->depends + body->task * m->words;
+    memset(set, m->reuse ? 0 : 0xff, m->words * sizeof *set);
+    if (body->alternative)
+        depend(set, b->task_substitution[body->task]);
+    for (uint32_t i = body->token; i < body->tokens_end; i++) {
+        const struct token *t = &b->tokens.at[i];
+        if (t->type == TOKEN_PARAMETER && b->parameter_substitution[t->index] != NONE)
+            depend(set, b->parameter_substitution[t->index]);
+    }
+    for (uint32_t i = body->read; i < body->reads_end; i++) {
+        uint32_t o = b->reads.at[i];
+        if (b->data_substitution[o] != NONE)
+            depend(set, b->data_substitution[o]);
+        o = read_object(m, o);
+        for (size_t k = 0; k < m->words && o < b->nobjects && w->producer[o] != NONE; k++)
+            set[k] |= m->depends[w->producer[o] * m->words + k];
+    }
+    for (uint32_t e = w->pred_off[body->task]; e < w->pred_off[body->task + 1]; e++)
+        for (size_t k = 0; k < m->words && w->pred_object[e] == NONE; k++)
+            set[k] |= m->depends[w->pred_task[e] * m->words + k];
+    if (memcmp(set, kept, m->words * sizeof *set) == 0)
+        return false;
+    memcpy(kept, set, m->words * sizeof *set);
+    return true;
+}
+
+static void place_task(struct merging *m, uint32_t t)
+{
+    const struct blueprint *b = &m->b;
+    uint32_t stamp = m->combination + 1, before = m->instance[t];
+    if (m->alive && !m->alive[t]) {
+        m->instance[t] = NONE;
+        m->moved[t] = before != NONE ? stamp : m->moved[t];
+        return;
+    }
+    m->without_reuse++;
+    bool dirty = m->dirty[t] == stamp || before == NONE || !m->reuse;
+    for (uint32_t e = b->pred_off[t]; e < b->pred_off[t + 1] && !dirty; e++)
+        dirty = m->moved[b->pred[e]] == stamp;
+    if (!dirty)
+        return;
+    const struct body *body = &b->bodies.at[m->body[t]];
+    struct digest key;
+    bool otherwise = find_dependence(m, body);
+    find_inputs(m, body);
+    find_key(m, body, &key);
+    uint32_t found = m->reuse && m->mask ? m->slot[slot_of(m, &key)] : 0;
+    if (found) {
+        m->instance[t] = found - 1;
+    } else {
+        m->instance[t] = merging_task(m, body, &key);
+        if (m->reuse && m->instance[t] != NONE)
+            enter_key(m, m->instance[t]);
+    }
+    if (m->instance[t] != before || otherwise)
+        m->moved[t] = stamp;
+}
+
+/* ---- all of it ---- */
+
+static bool clear_folder(const struct merging *m, struct error *err)
+{
+    size_t n = strlen(m->results);
+    for (uint32_t o = 0; o < m->b.files.n; o++) {
+        const char *name = blueprint_file(&m->b, o);
+        if ((o >= m->b.nobjects || m->b.w->producer[o] == NONE) &&
+            strncmp(name, m->results, n) == 0 && (name[n] == '/' || !name[n]))
+            return error_at(err, m->b.x->file, 0,
+                            "the input '%.200s' stands in the folder of the results; choose "
+                            "another one with 'results: FOLDER'",
+                            name);
+    }
+    return true;
+}
+
+static void start(struct merging *m)
+{
+    const struct workflow *w = m->b.w;
+    const struct experiment *x = m->b.x;
+    m->out = builder_new(x->file, "experiment");
+    const char *name = *x->name ? x->name : workflow_text(w, w->name);
+    if (*name)
+        builder_name(m->out, name, strlen(name));
+    for (uint32_t i = 0; i < w->nassertions; i++) {
+        const char *text = workflow_text(w, w->assertion[i]);
+        builder_assertion(m->out, text, strlen(text), 0);
+    }
+    m->words = (x->substitutions.n + 63) / 64;
+    m->depends = mem_new_zero(uint64_t, w->ntasks * m->words);
+    m->scratch = mem_new_zero(uint64_t, m->words);
+    m->body = mem_new(uint32_t, w->ntasks);
+    m->instance = mem_new(uint32_t, w->ntasks);
+    m->dirty = mem_new_zero(uint32_t, w->ntasks);
+    m->moved = mem_new_zero(uint32_t, w->ntasks);
+    m->alive = m->b.may_prune ? mem_new_zero(uint8_t, w->ntasks) : NULL;
+    m->value = mem_new(const char *, w->nparameters);
+    m->file_object = mem_new(uint32_t, m->b.files.n);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        m->body[t] = t;
+        m->instance[t] = NONE;
+    }
+    for (uint32_t i = 0; i < w->nparameters; i++)
+        m->value[i] = workflow_text(w, w->parameter_value[i]);
+    for (uint32_t o = 0; o < m->b.files.n; o++)
+        m->file_object[o] = NONE;
+}
+
+static void visit(struct merging *m, const uint32_t *row, const uint32_t *last)
+{
+    const struct blueprint *b = &m->b;
+    m->row = row;
+    for (size_t s = 0; s < b->x->substitutions.n; s++)
+        if (!last || row[s] != last[s])
+            choose(m, s);
+    if (m->alive)
+        find_alive(m);
+    for (uint32_t i = 0; i < b->w->ntasks && !builder_failed(m->out); i++)
+        place_task(m, b->order[i]);
+}
+
+static void clear(struct merging *m)
+{
+    void *columns[] = {m->body,  m->value,   m->instance, m->dirty,       m->moved,
+                       m->alive, m->depends, m->scratch,  m->file_object, m->slot};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        free(columns[i]);
+    array_free(&m->inputs);
+    array_free(&m->place);
+    array_free(&m->key);
+    array_free(&m->origin);
+    array_free(&m->first_output);
+    array_free(&m->outputs);
+    array_free(&m->seen);
+    array_free(&m->seen_place);
+    strbuf_free(&m->text);
+    strbuf_free(&m->name);
+    strbuf_free(&m->label);
+    blueprint_free(&m->b);
+}
+
+static struct merged *merge(struct merging *m, struct error *err)
+{
+    struct merged *r = mem_new_zero(struct merged, 1);
+    size_t width = m->b.x->substitutions.n;
+    r->nsubstitutions = (uint32_t)width;
+    r->nleaves = m->b.nleaves;
+    if (!clear_folder(m, err) || !combinations_make(m->b.x, &r->choice, &r->ncombinations, err)) {
+        free(r);
+        return NULL;
+    }
+    start(m);
+    r->leaf = mem_new(uint32_t, r->nleaves);
+    if (r->nleaves)
+        memcpy(r->leaf, m->b.leaf, r->nleaves * sizeof *r->leaf);
+    r->instance = mem_new(uint32_t, (size_t)r->ncombinations * r->nleaves);
+    for (uint32_t c = 0; c < r->ncombinations && !builder_failed(m->out); c++) {
+        m->combination = c;
+        visit(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
+        for (uint32_t l = 0; l < r->nleaves; l++)
+            r->instance[(size_t)c * r->nleaves + l] = m->instance[r->leaf[l]];
+    }
+    r->tasks_without_reuse = m->without_reuse;
+    for (uint32_t o = 0; o < m->b.files.n; o++)
+        r->nfiles += m->file_object[o] != NONE;
+    r->key = m->key.at;
+    r->origin = m->origin.at;
+    m->key.at = NULL;
+    m->origin.at = NULL;
+    r->workflow = builder_finish(m->out, err);
+    if (r->workflow)
+        return r;
+    merged_free(r);
+    return NULL;
+}
+
+struct merged *experiment_merge(const struct experiment *x, const struct workflow *w, bool reuse,
+                                struct error *err)
+{
+    struct merging m = {.reuse = reuse,
+                        .results = x->results && *x->results ? x->results : "results"};
+    struct merged *r = blueprint_make(&m.b, x, w, err) ? merge(&m, err) : NULL;
+    clear(&m);
+    return r;
+}
+
+void merged_free(struct merged *m)
+{
+    if (!m)
+        return;
+    workflow_free(m->workflow);
+    free(m->key);
+    free(m->origin);
+    free(m->choice);
+    free(m->leaf);
+    free(m->instance);
+    free(m);
+}
+
+void merged_label(const struct merged *m, const struct experiment *x, uint32_t combination,
+                  struct strbuf *out)
+{
+    combination_label(x, m->choice + (size_t)combination * m->nsubstitutions, NULL, out);
+}
+
+uint32_t merged_most_results(const struct merged *m, const struct workflow *original)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < m->nleaves; l++)
+        n += original->object_off[m->leaf[l] + 1] - original->object_off[m->leaf[l]];
+    return n;
+}
+
+uint32_t merged_results(const struct merged *m, const struct workflow *original,
+                        uint32_t combination, uint32_t *out, uint32_t *original_object)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < m->nleaves; l++) {
+        uint32_t t = m->leaf[l], task = m->instance[(size_t)combination * m->nleaves + l];
+        for (uint32_t k = 0; k < original->object_off[t + 1] - original->object_off[t]; k++) {
+            uint32_t o = blueprint_output(original, t, k);
+            if (task == NONE || original->object_edge[o] != NONE)
+                continue;
+            if (original_object)
+                original_object[n] = o;
+            out[n++] = blueprint_output(m->workflow, task, k);
+        }
+    }
+    return n;
+}
+
+uint32_t merged_remaining(const struct merged *m, const struct known_results *known, double *work)
+{
+    uint32_t left = 0;
+    *work = 0;
+    for (uint32_t t = 0; t < m->workflow->ntasks; t++)
+        if (!known || !known->done || !known->done(known->context, t, &m->key[t])) {
+            left++;
+            *work += m->workflow->work[t];
+        }
+    return left;
+}

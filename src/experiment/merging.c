@@ -1,0 +1,238 @@
+#include "experiment/merging.h"
+#include "experiment/combine.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LONGEST_LABEL = 160 }; /* bytes: a file name may have 255 */
+
+void merging_command(struct merging *m, const struct body *body, const uint32_t *place,
+                     struct strbuf *out)
+{
+    const struct blueprint *b = &m->b;
+    for (uint32_t i = body->token; i < body->tokens_end; i++) {
+        const struct token *t = &b->tokens.at[i];
+        switch (t->type) {
+        case TOKEN_TEXT:
+            strbuf_add_bytes(out, t->text, t->length);
+            break;
+        case TOKEN_BRACE:
+            strbuf_add_char(out, t->brace);
+            strbuf_add_char(out, t->brace);
+            break;
+        case TOKEN_PARAMETER:
+            for (const char *c = m->value[t->index]; *c; c++) {
+                strbuf_add_char(out, *c);
+                if (*c == '{' || *c == '}')
+                    strbuf_add_char(out, *c);
+            }
+            break;
+        case TOKEN_OUT:
+            if (t->index == NONE)
+                strbuf_add(out, "{out}");
+            else
+                strbuf_printf(out, "{out[%u]}", t->index);
+            break;
+        default:
+            if (t->index != NONE)
+                strbuf_printf(out, "{in[%u]}", place ? place[t->index] : t->index);
+            else if (!place)
+                strbuf_add(out, "{in}");
+            else
+                for (uint32_t k = 0; k < body->reads_end - body->read; k++)
+                    strbuf_printf(out, "%s{in[%u]}", k ? " " : "", place[k]);
+        }
+    }
+}
+
+/* ---- names ---- */
+
+/* The label of the choices in `set`, cut where it would be too long for a file name: a digest tells
+ * cut ones apart. */
+static void make_label(struct merging *m, const uint64_t *set)
+{
+    strbuf_clear(&m->label);
+    combination_label(m->b.x, m->row, set, &m->label);
+    if (m->label.n <= LONGEST_LABEL)
+        return;
+    struct digest d;
+    char hex[DIGEST_TEXT];
+    digest_of(m->label.at, m->label.n, &d);
+    m->label.n = LONGEST_LABEL - 20;
+    while (m->label.n && (m->label.at[m->label.n] & 0xC0) == 0x80) /* not within a character */
+        m->label.n--;
+    strbuf_printf(&m->label, "~%.16s", digest_text(&d, hex));
+}
+
+static uint32_t name_task(struct merging *m, uint32_t origin)
+{
+    struct strbuf *name = &m->name;
+    strbuf_clear(name);
+    strbuf_add(name, workflow_task_name(m->b.w, origin));
+    if (m->label.n)
+        strbuf_printf(name, "@%s", m->label.at);
+    size_t length = name->n;
+    for (unsigned i = 2; builder_find_task(m->out, name->at, name->n) != NONE; i++) {
+        name->n = length;
+        strbuf_printf(name, "#%u", i);
+    }
+    return builder_task(m->out, name->at, name->n, 0);
+}
+
+/* Append a path without what would lead out of the folder it is put into. */
+static void add_path(struct strbuf *out, const char *path)
+{
+    bool first = true;
+    while (*path) {
+        size_t n = strcspn(path, "/");
+        bool up = n == 2 && path[0] == '.' && path[1] == '.';
+        if (n && !up && !(n == 1 && path[0] == '.')) {
+            if (!first)
+                strbuf_add_char(out, '/');
+            strbuf_add_bytes(out, path, n);
+            first = false;
+        }
+        path += n;
+        path += *path == '/';
+    }
+    if (first)
+        strbuf_add(out, "out");
+}
+
+static uint32_t name_output(struct merging *m, uint32_t object)
+{
+    struct strbuf *name = &m->name;
+    strbuf_clear(name);
+    strbuf_add(name, m->results);
+    if (m->b.w->object_edge[object] != NONE)
+        strbuf_add(name, "/steps");
+    strbuf_add_char(name, '/');
+    if (m->label.n)
+        strbuf_printf(name, "%s/", m->label.at);
+    add_path(name, blueprint_file(&m->b, object));
+    size_t length = name->n;
+    for (unsigned i = 2; builder_find_object(m->out, name->at, name->n) != NONE; i++) {
+        name->n = length;
+        strbuf_printf(name, "-%u", i);
+    }
+    return builder_object(m->out, name->at, name->n);
+}
+
+/* ---- a new task ---- */
+
+static void describe(struct merging *m, uint32_t task, const struct body *body)
+{
+    const struct workflow *w = m->b.w;
+    struct builder *out = m->out;
+    uint32_t t = body->task;
+    static const struct task_change nothing = {
+        .work = NAN, .memory = NAN, .cores = NAN, .timeout = NAN, .retries = NAN};
+    const struct task_change *c = body->alternative ? &body->alternative->change : &nothing;
+    const char *kind = c->kind      ? c->kind
+                       : c->command ? body->alternative->label
+                                    : workflow_text(w, w->kind[t]);
+    builder_kind(out, task, kind, strlen(kind));
+    if (!isnan(c->work) || w->flags[t] & TASK_HAS_WORK)
+        builder_work(out, task, isnan(c->work) ? w->work[t] : c->work, 0);
+    if (isnan(c->work) && w->time_off)
+        for (uint32_t i = w->time_off[t]; i < w->time_off[t + 1]; i++) {
+            const char *node = workflow_text(w, w->time[i].node);
+            builder_time(out, task, node, strlen(node), w->time[i].seconds, 0);
+        }
+    builder_memory(out, task, isnan(c->memory) ? w->memory[t] : c->memory, 0);
+    if (isnan(c->memory) && w->more_off)
+        for (uint32_t i = w->more_off[t]; i < w->more_off[t + 1]; i++)
+            builder_more_memory(out, task, w->more_memory[i], 0);
+    builder_cores(out, task, isnan(c->cores) ? w->cores[t] : c->cores, 0);
+    if (!isnan(c->timeout))
+        builder_timeout(out, task, c->timeout, 0);
+    else if (w->timeout && isfinite(w->timeout[t]))
+        builder_timeout(out, task, w->timeout[t], 0);
+    if (!isnan(c->retries))
+        builder_retries(out, task, c->retries, 0);
+    else if (w->retries && w->retries[t])
+        builder_retries(out, task, w->retries[t], 0);
+    if (w->deadline && isfinite(w->deadline[t]))
+        builder_deadline(out, task, w->deadline[t], 0);
+    if (w->priority && w->priority[t] != 0)
+        builder_priority(out, task, w->priority[t], 0);
+    static const enum task_flag kept[] = {TASK_NOT_REPLICABLE, TASK_IN_PLACE};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (w->flags[t] & kept[i])
+            builder_flag(out, task, kept[i]);
+    if (body->is_call && *body->command)
+        builder_flag(out, task, TASK_CALL);
+}
+
+static uint32_t file_object(struct merging *m, uint32_t file, uint32_t read_as)
+{
+    const struct workflow *w = m->b.w;
+    if (m->file_object[file] != NONE)
+        return m->file_object[file];
+    const char *name = blueprint_file(&m->b, file);
+    uint32_t o = m->file_object[file] = builder_object(m->out, name, strlen(name));
+    /* of a file that only the experiment names, the size of what it replaces is the best guess */
+    uint32_t like = file < m->b.nobjects ? file : read_as;
+    if (like < m->b.nobjects && w->size[like] > 0)
+        builder_size(m->out, o, w->size[like], 0);
+    return o;
+}
+
+/* Let `task` read its inputs; false: some two of them are the same object, so that {in} must say
+ * which comes where. */
+static bool read_inputs(struct merging *m, uint32_t task, const struct body *body)
+{
+    uint32_t distinct = 0;
+    m->place.n = 0;
+    for (uint32_t i = 0; i < m->inputs.n; i++) {
+        const struct input *in = &m->inputs.at[i];
+        uint32_t o = in->task == NONE ? file_object(m, in->number, m->b.reads.at[body->read + i])
+                                      : m->outputs.at[m->first_output.at[in->task] + in->number];
+        while (m->seen.n <= o) {
+            array_push(&m->seen, 0);
+            array_push(&m->seen_place, 0);
+        }
+        if (m->seen.at[o] != task + 1) {
+            m->seen.at[o] = task + 1;
+            m->seen_place.at[o] = distinct++;
+            builder_consumes(m->out, task, o, 0);
+        }
+        array_push(&m->place, m->seen_place.at[o]);
+    }
+    return distinct == m->inputs.n;
+}
+
+uint32_t merging_task(struct merging *m, const struct body *body, const struct digest *key)
+{
+    const struct workflow *w = m->b.w;
+    uint32_t t = body->task;
+    make_label(m, m->depends + t * m->words);
+    uint32_t task = name_task(m, t);
+    if (task == NONE)
+        return NONE;
+    array_push(&m->key, *key);
+    array_push(&m->origin, t);
+    array_push(&m->first_output, (uint32_t)m->outputs.n);
+    describe(m, task, body);
+    for (uint32_t k = 0; k < w->object_off[t + 1] - w->object_off[t]; k++) {
+        uint32_t from = blueprint_output(w, t, k), to = name_output(m, from);
+        array_push(&m->outputs, to);
+        builder_produces(m->out, task, to, 0);
+        if (w->size[from] > 0)
+            builder_size(m->out, to, w->size[from], 0);
+        if (w->object_flags && w->object_flags[from] & OBJECT_TEMPORARY)
+            builder_temporary(m->out, to);
+    }
+    bool plain = read_inputs(m, task, body);
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] == NONE)
+            builder_edge(m->out, m->instance[w->pred_task[e]], task, 0);
+    if (plain && body->is_verbatim && *body->command) {
+        builder_command(m->out, task, body->command, strlen(body->command));
+    } else if (*body->command) {
+        strbuf_clear(&m->text);
+        merging_command(m, body, plain ? NULL : m->place.at, &m->text);
+        builder_command(m->out, task, strbuf_text(&m->text), m->text.n);
+    }
+    return task;
+}

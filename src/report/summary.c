@@ -1,0 +1,439 @@
+#include "report/summary.h"
+#include "report/figures.h"
+#include "report/human.h"
+#include "report/table.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 5, TAIL_LINES = 10, LABEL = 15 };
+
+struct summary {
+    const struct run_record *r;
+    const struct summary_options *o;
+    struct figures f;
+    struct strbuf *out;
+    unsigned columns;
+    bool colour;
+};
+
+static void label(struct summary *s, const char *text)
+{
+    size_t width = human_width(text);
+    strbuf_add(s->out, "  ");
+    if (s->colour)
+        strbuf_add(s->out, "\033[2m");
+    strbuf_add(s->out, text);
+    if (s->colour)
+        strbuf_add(s->out, "\033[0m");
+    strbuf_printf(s->out, "%*s", (int)(width < LABEL ? LABEL - width : 1), "");
+}
+
+static void count(struct strbuf *out, uint64_t n, const char *one, const char *many)
+{
+    char number[HUMAN_SIZE];
+    strbuf_printf(out, "%s %s", human_count(number, n), n == 1 ? one : many);
+}
+
+static void headline(struct summary *s)
+{
+    const struct run_record *r = s->r;
+    static const char *const looks[] = {"33", "32", "31", "33", "31"};
+    char a[HUMAN_SIZE];
+    utf8_add_visible(s->out, r->name ? r->name : "run");
+    strbuf_add(s->out, ": ");
+    if (s->colour)
+        strbuf_printf(s->out, "\033[1;%sm", r->outcome <= RECORD_LOST ? looks[r->outcome] : "31");
+    strbuf_add(s->out, record_outcome_name(r->outcome));
+    if (s->colour)
+        strbuf_add(s->out, "\033[0m");
+    if (!isnan(r->seconds))
+        strbuf_printf(s->out, r->outcome == RECORD_DONE ? " in %s" : " after %s",
+                      human_seconds(a, r->seconds));
+    strbuf_add(s->out, ": ");
+    if (r->outcome == RECORD_DONE && !r->ran && r->reused) {
+        strbuf_add(s->out, "nothing to do, ");
+        count(s->out, r->reused, "task is", "tasks are");
+        strbuf_add(s->out, " up to date\n");
+        return;
+    }
+    count(s->out, r->ran, "task ran", "tasks ran");
+    if (r->reused)
+        strbuf_printf(s->out, ", %s reused", human_count(a, r->reused));
+    if (r->failed)
+        strbuf_printf(s->out, ", %s failed", human_count(a, r->failed));
+    if (r->skipped)
+        strbuf_printf(s->out, ", %s not run", human_count(a, r->skipped));
+    strbuf_add_char(s->out, '\n');
+}
+
+static void predicted(struct summary *s, double real, double promised, bool bytes)
+{
+    char a[HUMAN_SIZE];
+    if (!isfinite(promised) || promised <= 0) /* 0: nothing is known of any task */
+        return;
+    strbuf_printf(s->out, ", predicted %s",
+                  bytes ? human_bytes(a, promised) : human_seconds(a, promised));
+    if (isfinite(real))
+        strbuf_printf(s->out, " (%+.0f %%)", (real / promised - 1) * 100);
+}
+
+static void resources(struct summary *s)
+{
+    const struct run_record *r = s->r;
+    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    if (!isnan(r->seconds) && (s->f.attempts || isfinite(r->predicted_seconds))) {
+        label(s, "time");
+        strbuf_add(s->out, human_seconds(a, r->seconds));
+        predicted(s, r->seconds, r->predicted_seconds, false);
+        strbuf_add_char(s->out, '\n');
+    }
+    if (!isnan(s->f.used) && s->f.attempts) {
+        label(s, "cores");
+        strbuf_printf(s->out, "%s of %u held by tasks", human_percent(a, s->f.used), r->cores);
+        if (!isnan(s->f.computed))
+            strbuf_printf(s->out, ", %s computing", human_percent(b, s->f.computed));
+        strbuf_add_char(s->out, '\n');
+    }
+    if (isfinite(r->peak_memory) && r->peak_memory > 0) {
+        label(s, "memory");
+        strbuf_printf(s->out, "%s at the peak", human_bytes(a, r->peak_memory));
+        if (isfinite(r->memory) && r->memory > 0)
+            strbuf_printf(s->out, " of %s", human_bytes(b, r->memory));
+        predicted(s, r->peak_memory, r->predicted_memory, true);
+        strbuf_add_char(s->out, '\n');
+    }
+    if (isfinite(r->peak_disk) && r->peak_disk > 0) {
+        label(s, "disk");
+        strbuf_printf(s->out, "%s at the peak", human_bytes(a, r->peak_disk));
+        predicted(s, r->peak_disk, r->predicted_disk, true);
+        strbuf_add_char(s->out, '\n');
+    }
+}
+
+/* "read 2.1 s" as it stands in the path. */
+static char *hop(struct summary *s, uint32_t task)
+{
+    struct strbuf text = {0};
+    char buffer[32], a[HUMAN_SIZE];
+    utf8_add_visible(&text, figures_task_name(&s->f, task, buffer, sizeof buffer));
+    if (human_width(strbuf_text(&text)) > 32) {
+        char *cut = mem_copy_bytes(text.at, human_prefix(text.at, 31));
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s…", cut);
+        free(cut);
+    }
+    uint32_t last = s->f.last[task];
+    if (last != NONE)
+        strbuf_printf(&text, " %s",
+                      human_seconds(a, s->r->events.at[last].finish - s->r->events.at[last].start));
+    return strbuf_steal(&text);
+}
+
+/* The path in one or two lines: as many hops as fit from both ends, the number of the others in
+ * the middle. */
+static void path_lines(struct summary *s)
+{
+    uint32_t n = s->f.npath, front = 0, back = 0;
+    size_t room = s->columns > LABEL + 42 ? 2 * (s->columns - LABEL - 2) - 24 : 60, used = 0;
+    struct strbuf head = {0}, tail = {0};
+    for (bool from_back = true; front + back < n; from_back = !from_back) {
+        char *text = hop(s, s->f.path[from_back ? n - 1 - back : front]);
+        size_t width = human_width(text) + 3;
+        if (used + width > room && front + back >= 2) {
+            free(text);
+            break;
+        }
+        used += width;
+        if (from_back) {
+            char *rest = strbuf_steal(&tail);
+            strbuf_printf(&tail, "%s%s%s", text, rest && *rest ? " > " : "", rest ? rest : "");
+            free(rest);
+            back++;
+        } else {
+            strbuf_printf(&head, "%s%s", front ? " > " : "", text);
+            front++;
+        }
+        free(text);
+    }
+    struct strbuf all = {0};
+    char a[HUMAN_SIZE];
+    strbuf_add(&all, strbuf_text(&head));
+    if (head.n)
+        strbuf_add(&all, " > ");
+    if (front + back < n)
+        strbuf_printf(&all, "… %s more … > ", human_count(a, n - front - back));
+    strbuf_add(&all, strbuf_text(&tail));
+    /* broken where a hop ends */
+    const char *at = strbuf_text(&all);
+    size_t line_room = s->columns > LABEL + 22 ? s->columns - LABEL - 2 : 40;
+    while (*at) {
+        size_t fits = human_prefix(at, line_room), cut = fits;
+        if (at[fits])
+            for (cut = fits; cut > 3 && strncmp(at + cut - 3, " > ", 3) != 0; cut--)
+                ;
+        if (cut <= 3)
+            cut = fits ? fits : strlen(at);
+        bool broken = at[cut] && cut && at[cut - 1] == ' '; /* after " > " */
+        strbuf_printf(s->out, "%*s%.*s\n", LABEL + 2, "", (int)(cut - broken), at);
+        at += cut;
+    }
+    strbuf_free(&all);
+    strbuf_free(&head);
+    strbuf_free(&tail);
+}
+
+static void critical_path(struct summary *s)
+{
+    char a[HUMAN_SIZE];
+    if (s->f.npath < 2)
+        return;
+    label(s, "critical path");
+    count(s->out, s->f.npath, "task", "tasks");
+    strbuf_printf(s->out, ": %s running", human_seconds(a, s->f.path_running));
+    if (s->f.path_waiting > 0.01 * s->f.path_running)
+        strbuf_printf(s->out, ", %s between", human_seconds(a, s->f.path_waiting));
+    strbuf_add_char(s->out, '\n');
+    path_lines(s);
+}
+
+static void slowest_kinds(struct summary *s)
+{
+    if (s->f.kind.n < 2)
+        return;
+    struct table *t = table_new();
+    bool forecast = false;
+    for (size_t i = 0; i < s->f.kind.n && i < KINDS; i++)
+        forecast = forecast || s->f.kind.at[i].predicted;
+    table_column(t, "kind", TABLE_LEFT);
+    table_column(t, "ran", TABLE_RIGHT);
+    table_column(t, "together", TABLE_RIGHT);
+    table_column(t, "share", TABLE_RIGHT);
+    table_column(t, "median", TABLE_RIGHT);
+    table_column(t, "longest", TABLE_RIGHT);
+    if (forecast)
+        table_column(t, "predicted", TABLE_RIGHT);
+    double all = 0;
+    for (size_t i = 0; i < s->f.kind.n; i++)
+        all += s->f.kind.at[i].total;
+    for (size_t i = 0; i < s->f.kind.n && i < KINDS; i++) {
+        const struct figures_kind *k = &s->f.kind.at[i];
+        char a[HUMAN_SIZE];
+        table_row(t);
+        table_cell(t, intern_text(&s->f.kinds, k->name));
+        table_cell(t, human_count(a, k->ran));
+        table_seconds(t, k->total);
+        table_cell(t, human_percent(a, all > 0 ? k->total / all : 0));
+        table_seconds(t, k->ran ? k->median : NAN);
+        table_seconds(t, k->ran ? k->longest : NAN);
+        if (forecast && k->predicted)
+            table_seconds(t, k->expected);
+    }
+    strbuf_add_char(s->out, '\n');
+    table_print(t, s->out, &(struct table_style){.colour = s->colour, .indent = 2, .max_cell = 30});
+    table_free(t);
+    if (s->f.kind.n > KINDS) {
+        strbuf_add(s->out, "  and ");
+        count(s->out, s->f.kind.n - KINDS, "more kind\n", "more kinds\n");
+    }
+}
+
+/* ---- failures ---- */
+
+/* The last lines of a log, each behind a bar, what steers a terminal made visible. */
+static void add_tail(struct summary *s, const char *tail)
+{
+    size_t len = strlen(tail), at, lines = 0;
+    while (len && (tail[len - 1] == '\n' || tail[len - 1] == '\r'))
+        len--;
+    for (at = len; at && lines < TAIL_LINES; at--)
+        if (tail[at - 1] == '\n' && ++lines == TAIL_LINES)
+            break;
+    size_t width = s->columns > 26 ? s->columns - 6 : 20;
+    while (at < len) {
+        size_t end = at;
+        while (end < len && tail[end] != '\n')
+            end++;
+        char *line = mem_copy_bytes(tail + at, end - at);
+        struct strbuf shown = {0};
+        for (char *c = line; *c; c++)
+            if (*c == '\t')
+                *c = ' ';
+        size_t length = strlen(line);
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+        utf8_add_visible(&shown, line);
+        const char *text = strbuf_text(&shown);
+        size_t fits = human_prefix(text, width);
+        strbuf_printf(s->out, "    | %.*s%s\n", (int)fits, text, text[fits] ? "…" : "");
+        strbuf_free(&shown);
+        free(line);
+        at = end + 1;
+    }
+}
+
+static const struct summary_failure *known(const struct summary *s, uint32_t task)
+{
+    for (size_t i = 0; s->o && i < s->o->nfailures; i++)
+        if (s->o->failures[i].task == task)
+            return &s->o->failures[i];
+    return NULL;
+}
+
+static void add_hint(struct summary *s, const struct trace_event *e, double limit)
+{
+    char a[HUMAN_SIZE];
+    const char *hint = NULL;
+    if (e->outcome == TRACE_MEMORY) {
+        double used = e->memory > limit ? e->memory : limit;
+        if (used > 0)
+            strbuf_printf(s->out,
+                          "    give it more (memory: %.0fM), or more at each attempt (memory: "
+                          "[%.0fM, %.0fM] with retries: 1)\n",
+                          ceil(used * 1.2 / 1e6), ceil(used / 1e6), ceil(used * 2 / 1e6));
+        else
+            hint = "give it more memory, or more at each attempt (memory: [2G, 4G] with retries)";
+    } else if (e->outcome == TRACE_TIMEOUT) {
+        strbuf_printf(s->out, "    raise its timeout if %s is not enough\n",
+                      human_seconds(a, e->finish - e->start));
+    } else if (e->status == 127) {
+        hint = "is the program installed, and in PATH where weft was started?";
+    } else if (e->status == 126) {
+        hint = "make the file executable (chmod +x), or name its interpreter";
+    } else if (e->outcome == TRACE_KILLED && e->status == 128 + 9) {
+        hint = "if it ran out of memory, declare what it needs (memory: ...), so that less runs "
+               "beside it";
+    }
+    if (hint)
+        strbuf_printf(s->out, "    %s\n", hint);
+}
+
+static void one_failure(struct summary *s, const struct trace_event *e)
+{
+    const struct summary_failure *more = known(s, e->id);
+    char buffer[32];
+    strbuf_add(s->out, "  ");
+    if (s->colour)
+        strbuf_add(s->out, "\033[1m");
+    utf8_add_visible(s->out, figures_task_name(&s->f, e->id, buffer, sizeof buffer));
+    if (s->colour)
+        strbuf_add(s->out, "\033[0m");
+    strbuf_add(s->out, ": ");
+    if (more && more->reason)
+        utf8_add_visible(s->out, more->reason);
+    else
+        report_ending(e, more ? more->limit : 0, s->out);
+    if (e->attempt > 1)
+        strbuf_printf(s->out, ", at attempt %u", e->attempt);
+    strbuf_add_char(s->out, '\n');
+    if (more && more->tail)
+        add_tail(s, more->tail);
+    add_hint(s, e, more ? more->limit : 0);
+    if (more && more->log) {
+        strbuf_add(s->out, "    log: ");
+        utf8_add_visible(s->out, more->log);
+        strbuf_add_char(s->out, '\n');
+    }
+}
+
+/* As a shell reads it back. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+    if (*text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_-./:=+,@%") == strlen(text)) {
+        strbuf_add(out, text);
+        return;
+    }
+    struct strbuf quoted = {0};
+    strbuf_add_char(&quoted, '\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            strbuf_add(&quoted, "'\\''");
+        else
+            strbuf_add_char(&quoted, *text);
+    strbuf_add_char(&quoted, '\'');
+    utf8_add_visible(out, strbuf_text(&quoted));
+    strbuf_free(&quoted);
+}
+
+static void add_command(struct summary *s, const char *option, const char *task, const char *what)
+{
+    struct strbuf line = {0};
+    const char *flow = s->o && s->o->flow ? s->o->flow : s->r->file ? s->r->file : "FLOW";
+    strbuf_add(&line, "weft run ");
+    add_quoted(&line, flow);
+    if (option) {
+        strbuf_printf(&line, " %s ", option);
+        add_quoted(&line, task);
+    }
+    size_t width = human_width(strbuf_text(&line));
+    strbuf_printf(s->out, "  %s%*s  %s\n", strbuf_text(&line), (int)(width < 34 ? 34 - width : 0),
+                  "", what);
+    strbuf_free(&line);
+}
+
+static void failures(struct summary *s)
+{
+    if (!s->f.failures.n)
+        return;
+    char buffer[32], a[HUMAN_SIZE];
+    strbuf_add_char(s->out, '\n');
+    if (s->colour)
+        strbuf_add(s->out, "\033[31m");
+    count(s->out, s->f.failures.n, "task failed", "tasks failed");
+    if (s->colour)
+        strbuf_add(s->out, "\033[0m");
+    strbuf_add(s->out, ":\n");
+    for (size_t i = 0; i < s->f.failures.n && i < SUMMARY_FAILURES; i++)
+        one_failure(s, &s->r->events.at[s->f.failures.at[i]]);
+    if (s->f.failures.n > SUMMARY_FAILURES)
+        strbuf_printf(s->out, "  and %s more\n",
+                      human_count(a, s->f.failures.n - SUMMARY_FAILURES));
+    uint32_t first = s->r->events.at[s->f.failures.at[0]].id;
+    strbuf_add(s->out, "\nwhat to do:\n");
+    add_command(s, NULL, NULL, "again: only what failed and what waits for it");
+    add_command(s, "--why", figures_task_name(&s->f, first, buffer, sizeof buffer),
+                "why it would run, and with what");
+}
+
+static void places(struct summary *s)
+{
+    const char *outputs = s->o && s->o->outputs ? s->o->outputs : s->r->folder;
+    if (outputs && *outputs) {
+        label(s, "results");
+        utf8_add_visible(s->out, outputs);
+        strbuf_add_char(s->out, '\n');
+    }
+    if (s->o && s->o->logs && *s->o->logs) {
+        label(s, "logs");
+        utf8_add_visible(s->out, s->o->logs);
+        strbuf_add_char(s->out, '\n');
+    }
+    if (s->r->run > 0) {
+        label(s, "history");
+        strbuf_printf(s->out, "run %lld: weft report %lld -o run.html\n", (long long)s->r->run,
+                      (long long)s->r->run);
+    }
+}
+
+void report_summary(const struct run_record *r, const struct summary_options *options,
+                    struct strbuf *out)
+{
+    struct summary s = {.r = r,
+                        .o = options,
+                        .out = out,
+                        .columns = options && options->columns ? options->columns : 80,
+                        .colour = options && options->colour};
+    figures_of(&s.f, r);
+    headline(&s);
+    resources(&s);
+    critical_path(&s);
+    places(&s);
+    slowest_kinds(&s);
+    failures(&s);
+    figures_free(&s.f);
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The small version of `weft reproduce environment`: runs, twice with the same result, and writes a report with the
+# paper's figures beside ours in which every wish is fulfilled by the schedules.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 bad=0
+ok() { n=$((n + 1)); if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; sed 's/^/# got /' "$work/err" | head -n 5; fi; }
+"$WEFT" reproduce environment --quick -q -o "$work/report" >"$work/out" 2>"$work/err"
+ok $? "reproduce environment --quick"
+page=$work/report/environment.md
+[ -s "$page" ]; ok $? "writes a Markdown report"
+grep -q 'Stand-ins' "$page"; ok $? "that says what it stands on"
+grep -q '18.0 tasks and 18.0 dependencies on average' "$page"; ok $? "graphs of the paper's average size"
+grep -q 'fewer than 500 states | 6 of 6 | most of 47' "$page"; ok $? "Figure 5: states, beside the paper's"
+grep -Eq 'speedup \(geometric mean\) \| [0-9.]+ \| 1.4' "$page"; ok $? "Figure 6: speedup"
+grep -Eq 'speedup \(geometric mean\) \| [0-9.]+ \| 3.4' "$page"; ok $? "Figure 7: speedup of experiments"
+grep -q 'instances on average | 16 | 16' "$page"; ok $? "of 16 instances"
+grep -A3 'instances | 6 | 6' "$page" | grep -q 'results reused | 14'; ok $? "Figure 4: 6 instances, 14 tasks instead of 18"
+grep -q 'fulfilled in the schedule | 6 of 6' "$page"; ok $? "Figure 8: one processor finishes early"
+grep -q 'ordered as asked, in the schedule | 6 of 6' "$page"; ok $? "Table 1: outputs in the order asked for"
+grep -q 'detect-edges (paper)' "$page"; ok $? "beside the published table"
+grep -q 'all of them on willow | 6 of 6' "$page"; ok $? "Figure 9: tasks on the processor asked for"
+grep -q 'pinned by' "$work/report/fig9.svg"; ok $? "which the picture marks as pinned"
+drawn=0
+for picture in 5 6 7 8 9; do rsvg-convert "$work/report/fig$picture.svg" -o "$work/picture.png" 2>"$work/err" && drawn=$((drawn + 1)); done
+[ $drawn = 5 ]; ok $? "all five pictures render"
+"$WEFT" reproduce environment --quick -q -o "$work/again" >/dev/null 2>"$work/err"
+grep -v 'time to schedule' "$page" >"$work/a"; grep -v 'time to schedule' "$work/again/environment.md" >"$work/b"
+cmp -s "$work/a" "$work/b"; ok $? "the same seed gives the same report"
+echo "1..$n"
+exit $bad
