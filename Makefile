@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 NINJA  := ninja -C
 CMAKE  := cmake -G Ninja -S .
 
-.PHONY: all run test check asan lint format bench fuzz install clean deps-build deps-test tsan
+.PHONY: all run test check asan lint format bench fuzz soak install clean deps-build deps-test tsan
 
 all: deps-build
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
@@ -40,6 +40,13 @@ bench: deps-test
 FUZZ_SECONDS ?= 60
 fuzz: deps-test
 	@tools/fuzz $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+# Crashes, partitions, lost messages, failovers of the store: as many seeds as fit into the time.
+SOAK_SECONDS ?= 60
+soak: deps-test
+	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@$(NINJA) $(BUILD)/release soak_test --quiet
+	@tools/soak $(BUILD)/release $(SOAK_SECONDS)
 
 install: all
 	@$(NINJA) $(BUILD)/release manpages --quiet

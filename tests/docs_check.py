@@ -47,6 +47,7 @@ with tempfile.TemporaryDirectory() as work:
     os.environ["PATH"] = bin_dir + ":" + os.environ["PATH"]
     pages = ["README.md"] + sorted("docs/" + f for f in os.listdir(os.path.join(source, "docs")) if f.endswith(".md"))
     for page in pages:
+        os.environ["WEFT_HISTORY"] = os.path.join(work, ".bin", os.path.basename(page) + ".db")  # its own, and never the user's
         text = open(os.path.join(source, page), encoding="utf-8").read()
         for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
             command, expected = None, []

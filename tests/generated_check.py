@@ -67,6 +67,12 @@ def fields(value, found):
     return found
 
 
+# A history of two small runs.
+os.environ["WEFT_HISTORY"] = at("history.db")
+with open(at("flow.yaml"), "w") as f:
+    f.write("weft: 1\ntasks:\n  a: {run: 'date +%N > {out}', out: [x]}\n  b: {run: 'cat {in} > {out}', in: [x], out: [y]}\n")
+ok(run("run", at("flow.yaml"), "-q").returncode == 0 and run("run", at("flow.yaml"), "-q", "--force").returncode == 0, "two runs to look at")
+
 for schema, arguments in [
     ("weft-show/1", ["show", "examples/genomics.yaml"]),
     ("weft-show-platform/1", ["show", "examples/cluster.yaml"]),
@@ -76,7 +82,15 @@ for schema, arguments in [
     ("weft-compare/1", ["compare", *graph, "--with", "heft,cpop"]),
     ("weft-sim/1", ["sim", plan, "--repeat", "3", "--noise", "0.1"]),
     ("weft-sim/1", ["sim", "examples/edges.yaml", "--clients"]),
+    ("weft-cluster/1", ["sim", "examples/genomics.yaml", "--schedulers", "4"]),
+    ("weft-bound/1", ["bound", "examples/genomics.yaml"]),
+    ("weft-experiment/1", ["experiment", "examples/edges/experiment.yaml", "--list", "--values", "score.txt"]),
     ("weft-planners/1", ["planners"]),
+    ("weft-history/1", ["history"]),
+    ("weft-history/1", ["history", "last"]),
+    ("weft-history/1", ["history", "--compare", "1", "2"]),
+    ("weft-history/1", ["history", "--file", at("y")]),
+    ("weft-predict/1", ["predict", at("flow.yaml")]),
     ("weft-formats/1", ["formats"]),
 ]:
     result = run(*arguments, "--json")
@@ -89,6 +103,15 @@ for schema, arguments in [
     ok(document.get("schema") == schema and schema in page, f"{name} is {schema}, which docs/formats.md describes")
     unknown = [k for k in sorted(fields(document, set())) if not re.search(rf"[`{{,: \[(\"]{re.escape(k)}[`}},: \])\"]", page)]
     ok(not unknown, f"docs/formats.md tells every field of {name}", *unknown)
+
+# --- the same for docs/reports.md ---
+trace, reports = at("trace.json"), read("docs/reports.md")
+ok(run("sim", plan, "--trace", trace, "-q").returncode == 0, "a trace to look at")
+for schema, arguments in [("weft-report/1", ["report", trace]), ("weft-platform/1", ["platform", "--measure", "-q"])]:
+    document = json.loads(run(*arguments, "--json").stdout or "{}")
+    ok(document.get("schema") == schema and schema in reports, f"{arguments[0]} --json is {schema}, which docs/reports.md describes")
+    unknown = [k for k in sorted(fields(document, set())) if not re.search(rf"[`{{\s]{re.escape(k)}[`}},]", reports)]
+    ok(not unknown, f"docs/reports.md tells every field of {arguments[0]} --json", *unknown)
 
 # --- commands and exit statuses ---
 overview = run("help").stdout

@@ -93,6 +93,14 @@ bool cli_read_problem(const struct arguments *a, const char *path, struct plan *
  * ("homogeneous:n=8,bandwidth=1e6"). */
 struct platform *cli_platform_named(const char *spec, struct error *err);
 
+/* Where `weft platform --measure --save` keeps what it measured of this machine:
+ * $XDG_CONFIG_HOME/weft/HOST.yaml, else ~/.config/weft/HOST.yaml. NULL: there is no home. The
+ * caller frees. */
+char *cli_machine_file(void);
+/* This machine: as measured and saved, else its cores and memory (control groups counted) at
+ * speed 1. */
+struct platform *cli_this_machine(struct error *err);
+
 /* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or
  * the buffer. */
 const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size);
@@ -130,6 +138,10 @@ bool cli_write_gantt(const char *path, const struct plan *plan, const struct wor
 #define OPTION_JSON                                                                                \
     {                                                                                              \
         "json", 0, NULL, "one JSON object on standard output, nothing else"                        \
+    }
+#define OPTION_NO_PREDICT                                                                          \
+    {                                                                                              \
+        "no-predict", 0, NULL, "work that is not stated is 0, not predicted from past runs"        \
     }
 #define OPTION_QUIET                                                                               \
     {                                                                                              \

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct reproduction reproduction_hetpart, reproduction_ic, reproduction_mos;
+extern const struct reproduction reproduction_environment, reproduction_hetpart, reproduction_ic,
+    reproduction_matrix, reproduction_mos;
 
-static const struct reproduction *const reproductions[] = {&reproduction_hetpart, &reproduction_ic,
-                                                           &reproduction_mos, NULL};
+static const struct reproduction *const reproductions[] = {
+    &reproduction_environment, &reproduction_hetpart, &reproduction_ic,
+    &reproduction_matrix,      &reproduction_mos,     NULL};
 
 static const struct cli_option options[] = {
     {"output", 'o', "FOLDER", "where the report and its pictures go (default reproduce-NAME)"},

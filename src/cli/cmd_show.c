@@ -216,7 +216,9 @@ static void platform_report(const struct platform *p, struct strbuf *out)
                   p->nnodes == 1 ? "" : "s", (unsigned long long)platform_total_cores(p));
     strbuf_printf(out, "network: %s a second", human_bytes(text, p->bandwidth));
     strbuf_printf(out, ", latency %s", human_seconds(text, p->latency));
-    if (p->ports)
+    if (p->node_ports)
+        strbuf_add(out, ", ports differ by node");
+    else if (p->ports)
         strbuf_printf(out, ", %u ports a node", p->ports);
     if (p->nlinks)
         strbuf_printf(out, ", %zu pairs differ", p->nlinks);

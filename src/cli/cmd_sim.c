@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "formats/trace_json.h"
 #include "cli/sim_output.h"
+#include "cli/sim_schedulers.h"
 #include "plan/planner.h"
 #include "sim/network.h"
 #include "sim/queue.h"
@@ -17,7 +18,7 @@ static const struct cli_option options[] = {
     {"workflow", 0, "FILE", "the workflow of the plan, instead of the one it names"},
     OPTION_ON,
     {"with", 0, "PLANNER", "for a workflow: plan it with this first (default heft)"},
-    {"set", 0, "NAME=VALUE", "an option of the planner; may be repeated"},
+    {"set", 0, "NAME=VALUE", "an option of the planner or of the cluster; may be repeated"},
     {"network", 0, "MODEL",
      "free, kport or fair (default: kport where ports are limited, else free)"},
     {"ports", 0, "K", "ports a node under kport (default: the plan's, else the platform's)"},
@@ -40,6 +41,15 @@ static const struct cli_option options[] = {
     {"vanish", 0, "SHARE", "clients: so many never answer"},
     {"timeout", 0, "TIME", "clients: when a task of one that vanished is given again (default 10)"},
     {"fifo", 0, NULL, "clients: first in, first out instead of the plan's order"},
+    {"schedulers", 0, "N",
+     "a cluster of so many distributed schedulers runs the graph, without a plan"},
+    {"dag", 0, "NAME",
+     "schedulers: a benchmark instead of FLOW: bot, fan-out, fan-in, pipeline, stacking, "
+     "all-pairs"},
+    {"policy", 0, "NAME",
+     "schedulers: mlb, mdl, rlds, flds, auto, or all to compare them (default flds)"},
+    {"cores", 0, "N", "schedulers: cores of each (default 2)"},
+    {"submit", 0, "HOW", "schedulers: best, hash or worst case (default best)"},
     {"repeat", 0, "N", "so many runs over the cores: means and confidence intervals"},
     {"confidence", 0, "SHARE", "of the intervals (default 0.95)"},
     {"threads", 'j', "N", "threads for repeats (default: one a core); results do not depend on it"},
@@ -49,6 +59,7 @@ static const struct cli_option options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_NO_PREDICT,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -587,6 +598,20 @@ static int run(const struct arguments *a)
     struct simulation s = {.a = a};
     struct error err = {0};
     int status;
+    if (arguments_value(a, "schedulers") || arguments_value(a, "dag"))
+        return sim_schedulers_run(a);
+    for (int i = 0; i < 3; i++) {
+        static const char *const theirs[] = {"policy", "cores", "submit"};
+        if (arguments_value(a, theirs[i])) {
+            error_set(&err, ERROR_INPUT, "--%s is for a cluster: give --schedulers N as well",
+                      theirs[i]);
+            return cli_fail(&err);
+        }
+    }
+    if (!a->noperands) {
+        error_set(&err, ERROR_INPUT, "no workflow or plan; give one, or --schedulers and --dag");
+        return cli_fail(&err);
+    }
     if (!general_settings(&s, &err) || !load(&s, &err)) {
         status = cli_fail(&err);
     } else {
@@ -619,8 +644,8 @@ static int run(const struct arguments *a)
 
 const struct command command_sim = {
     .name = "sim",
-    .operands = "FLOW|PLAN",
-    .least = 1,
+    .operands = "[FLOW|PLAN]",
+    .least = 0,
     .most = 1,
     .summary = "execute a plan in virtual time",
     .details =
@@ -635,6 +660,7 @@ const struct command command_sim = {
         "  weft sim flow.yaml --on cluster.yaml --with heft --noise 0.2 --repeat 100\n"
         "  weft sim flow.yaml --on cluster.yaml --fail fast1@10+5 --trace trace.json\n"
         "  weft sim stream-plan.json --items 1000 --period 0.5\n"
+        "  weft sim --schedulers 100 --dag fan-in --policy all\n"
         "  weft sim flow.yaml --clients --interarrival 1 --batch 16 --repeat 500\n",
     .options = options,
     .run = run,

@@ -1,13 +1,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/parallel.h"
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/prediction.h"
 #include "generate/generate.h"
 #include "report/gantt.h"
+#include "run/measure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -100,15 +102,45 @@ void cli_warnings(const struct arguments *a, const struct workflow *w)
         cli_say("note: ", w->warnings[i]);
 }
 
-static struct platform *this_machine(struct error *err)
+char *cli_machine_file(void)
 {
+    struct machine m;
+    measure_inventory(&m);
+    for (char *c = m.name; *c; c++) /* a folder's worth of machines may share one home */
+        if (!isalnum((unsigned char)*c) && !strchr("-._", *c))
+            *c = '_';
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    struct strbuf path = {0};
+    if (config && *config == '/')
+        strbuf_printf(&path, "%s/weft/%s.yaml", config, m.name);
+    else if (home && *home == '/')
+        strbuf_printf(&path, "%s/.config/weft/%s.yaml", home, m.name);
+    else
+        return NULL;
+    return strbuf_steal(&path);
+}
+
+struct platform *cli_this_machine(struct error *err)
+{
+    char *path = cli_machine_file();
+    struct platform *measured = NULL;
+    bool there = path && file_exists(path);
+    if (there)
+        measured = format_read_platform(path, NULL, NULL, err);
+    free(path);
+    if (there) {
+        if (measured)
+            measured->file = pool_add(&measured->text, "this-machine", strlen("this-machine"));
+        return measured;
+    }
+    struct machine m;
+    measure_inventory(&m);
     struct platform_builder *b = platform_builder_new("this-machine");
     platform_builder_name(b, "this machine", strlen("this machine"));
     uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
-    platform_builder_cores(b, node, parallel_cores(), 0);
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    if (pages > 0 && size > 0)
-        platform_builder_memory(b, node, (double)pages * (double)size, 0);
+    platform_builder_cores(b, node, m.cores, 0);
+    if (isfinite(m.memory))
+        platform_builder_memory(b, node, m.memory, 0);
     return platform_builder_finish(b, err);
 }
 
@@ -149,7 +181,7 @@ static struct platform *generated(const char *spec, struct error *err)
 struct platform *cli_platform_named(const char *spec, struct error *err)
 {
     if (strcmp(spec, "this-machine") == 0)
-        return this_machine(err);
+        return cli_this_machine(err);
     int64_t count;
     if (file_exists(spec) || strcmp(spec, "-") == 0)
         return format_read_platform(spec, NULL, NULL, err);
@@ -181,7 +213,7 @@ static bool read_problem(const struct arguments *a, struct format_file *file, co
     if (*w) {
         cli_warnings(a, *w);
         if (!*p)
-            *p = on ? cli_platform_named(on, err) : this_machine(err);
+            *p = on ? cli_platform_named(on, err) : cli_this_machine(err);
     }
     if (*p)
         return true;
@@ -200,10 +232,12 @@ bool cli_read_problem(const struct arguments *a, const char *path, struct plan *
     struct format_file *file = cli_open(a, path, err);
     if (!file)
         return false;
-    bool ok = plan && format_file_is_plan(file)
-                  ? cli_read_plan(a, file, plan, w, p, err)
-                  : read_problem(a, file, arguments_value(a, "on"), w, p, err);
+    bool is_plan = plan && format_file_is_plan(file);
+    bool ok = is_plan ? cli_read_plan(a, file, plan, w, p, err)
+                      : read_problem(a, file, arguments_value(a, "on"), w, p, err);
     format_file_close(file);
+    if (ok && !is_plan)
+        prediction_apply(a, *w);
     return ok;
 }
 
@@ -305,6 +339,8 @@ bool cli_read_plan(const struct arguments *a, struct format_file *file, struct p
     struct format_file *source = flow ? cli_open(a, flow, err) : NULL;
     if (source && read_problem(a, source, on ? on : plan_file_platform(f), w, p, err))
         *plan = plan_file_read(f, *w, *p, err);
+    if (*plan)
+        prediction_of_plan(a, *w, *plan, *p);
     format_file_close(source);
     plan_file_close(f);
     if (*plan)

@@ -1,6 +1,8 @@
 /* The application graphs of the report, as the specification rebuilds them: the originals are lost,
  * so these are stand-ins made from what the text says and what its tables imply. */
 #include "cli/mos_graphs.h"
+#include "base/rng.h"
+#include "generate/generate.h"
 #include "model/builder.h"
 
 #include <stdio.h>
@@ -97,5 +99,50 @@ struct workflow *mos_graph_mpeg(unsigned divisions, struct error *err)
         builder_data_edge(b, 3 * d + 3, joined, 0.02, 0);
     for (uint32_t t = 0; t <= joined; t++)
         builder_flag(b, t, TASK_NOT_REPLICABLE);
+    return builder_finish(b, err);
+}
+
+/* ---- synthetic ---- */
+
+/* Join all ends of the graph by a task of no work, when there are several. */
+static void join_ends(struct builder *b, const char *name, uint32_t ntasks, const uint32_t *off,
+                      bool sinks)
+{
+    uint32_t ends = 0;
+    for (uint32_t t = 0; t < ntasks; t++)
+        ends += off[t] == off[t + 1];
+    if (ends < 2)
+        return;
+    uint32_t joint = builder_task(b, name, strlen(name), 0);
+    builder_work(b, joint, 0, 0);
+    for (uint32_t t = 0; t < ntasks; t++)
+        if (off[t] == off[t + 1])
+            builder_edge(b, sinks ? t : joint, sinks ? joint : t, 0);
+}
+
+struct workflow *mos_graph_synthetic(uint32_t ntasks, double degree, double ccr, uint64_t seed,
+                                     struct error *err)
+{
+    char n[16], mean[32], name[24];
+    snprintf(n, sizeof n, "%u", ntasks);
+    snprintf(mean, sizeof mean, "%g", degree);
+    struct generator_value values[] = {
+        {"n", n}, {"work-min", "0"}, {"work-max", "60"}, {"mean-degree", mean}};
+    struct workflow *w = generator_workflow(generator_find("tgff"), values, 4, seed, err);
+    if (!w)
+        return NULL;
+    struct rng rng;
+    rng_seed_stream(&rng, seed, 1);
+    struct builder *b = builder_new("<generated>", "generated");
+    builder_name(b, "synthetic", 9);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        builder_work(b, builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0),
+                     w->work[t], 0);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
+            builder_data_edge(b, t, w->succ_task[e], rng_uniform(&rng, 0, 60 * ccr), 0);
+    join_ends(b, "sink", w->ntasks, w->succ_off, true);
+    join_ends(b, "source", w->ntasks, w->pred_off, false);
+    workflow_free(w);
     return builder_finish(b, err);
 }

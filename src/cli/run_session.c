@@ -377,6 +377,15 @@ static bool on_tick(void *context, int stopping)
     return false;
 }
 
+/* As measured and saved (`weft platform --measure --save`), else 1. */
+static double machine_speed(void)
+{
+    struct platform *p = cli_this_machine(NULL);
+    double speed = p && p->nnodes ? p->speed[0] : 1;
+    platform_free(p);
+    return speed;
+}
+
 static void fill_head(const struct session *s, struct run_record *r)
 {
     char host[256] = "localhost", folder[4096];
@@ -393,7 +402,7 @@ static void fill_head(const struct session *s, struct run_record *r)
         .seconds = NAN,
         .cores = s->cores,
         .memory = s->memory,
-        .speed = 1,
+        .speed = machine_speed(),
         .tasks = s->w->ntasks,
         .predicted_seconds = s->ahead.known ? s->ahead.seconds : NAN,
         .predicted_memory = s->ahead.known ? s->ahead.memory : NAN,

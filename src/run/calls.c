@@ -219,9 +219,10 @@ bool calls_inline(const struct calls *c, uint32_t function)
     return mean > 0 && mean < worth_handing;
 }
 
-void calls_run(struct calls *c, const struct call_job *job, struct call_result *result)
+void calls_run(struct calls *c, const struct call_job *job, double start,
+               struct call_result *result)
 {
-    call_one(c, job, clock_seconds(), result);
+    call_one(c, job, start > 0 ? start : clock_seconds(), result);
 }
 
 void calls_submit(struct calls *c, const struct call_job *jobs, size_t n)

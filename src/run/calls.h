@@ -35,8 +35,10 @@ bool calls_find(struct calls *c, const char *command, uint32_t *function, struct
 
 /* Has this function proved to be shorter than handing it over? */
 bool calls_inline(const struct calls *c, uint32_t function);
-/* Run it here and now. */
-void calls_run(struct calls *c, const struct call_job *job, struct call_result *result);
+/* Run it here and now. `start`: clock_seconds() of late, or 0: reading it costs as much as a short
+ * call. */
+void calls_run(struct calls *c, const struct call_job *job, double start,
+               struct call_result *result);
 
 void calls_submit(struct calls *c, const struct call_job *jobs, size_t n);
 /* What has come back; at most `most`. With nothing, the next result wakes. */

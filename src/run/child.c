@@ -440,7 +440,9 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
         waitpid(pid, NULL, 0);
         return error_set(err, ERROR_FAILED, "cannot watch a process: %s", strerror(reason));
     }
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = event_mark(slot, pid)};
+    /* once: the same stale descriptor would otherwise tell again and again */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
+                                .data.u64 = event_mark(slot, pid)};
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, x->pidfd, &event);
     x->used = true;
     x->end = CHILD_EXITED;

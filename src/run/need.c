@@ -266,6 +266,21 @@ static void restore_temporaries(struct needs *n)
     }
 }
 
+/* Outputs of unknown size will be about as large as those of last time, if these still lie there.
+ */
+static void expect_sizes(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    char label[512];
+    struct stat s;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        if (!(n->bytes[o] > 0) &&
+            stat(path_in(n->folder, label_of(n, o, label, sizeof label), &path), &s) == 0)
+            n->bytes[o] = (double)s.st_size;
+    strbuf_free(&path);
+}
+
 bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
                 const struct need_options *options, struct error *err)
 {
@@ -297,6 +312,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
             continue;
         }
         n->run++;
+        expect_sizes(n, t);
         for (uint32_t i = w->input_off ? w->input_off[t] : 0;
              w->input_off && i < w->input_off[t + 1] && good; i++)
             if (!n->present[w->input_object[i]])

@@ -96,6 +96,7 @@ static void carry_out(struct run *r)
         task_stop(r, out->stops.at[i].task);
     if (out->ops.n)
         store_submit(r->store, out->ops.at, out->ops.n);
+    r->call_ended = 0;
     for (size_t i = 0; i < out->starts.n; i++)
         task_start(r, &out->starts.at[i]);
     sched_actions_clear(out);
@@ -124,21 +125,32 @@ static void handle(struct run *r, struct sched_event *e)
     }
 }
 
-static void submit_all(struct run *r)
+/* Without edges and with priorities that fall from task to task, what has been submitted goes
+ * before what has not: the rest may wait, and the scheduler's tables stay in the caches. */
+static bool may_wait(const struct run *r)
 {
-    uint32_t *tasks = mem_new(uint32_t, CHUNK);
-    struct meta_op *ops = mem_new_zero(struct meta_op, CHUNK);
-    for (uint32_t t = 0; t < r->w->ntasks;) {
+    if (r->w->nedges)
+        return false;
+    for (uint32_t t = 1; t < r->w->ntasks; t++)
+        if (r->priority[t] > r->priority[t - 1])
+            return false;
+    return true;
+}
+
+static void submit_more(struct run *r)
+{
+    static const uint32_t window = 4 * CHUNK;
+    while (r->submitted < r->total && !r->stopping &&
+           (!r->windowed || r->submitted - r->ended_tasks < window - CHUNK ||
+            (r->running < r->o->cores && !r->ended.n))) {
         uint32_t n = 0;
-        for (; n < CHUNK && t < r->w->ntasks; n++, t++) {
-            ops[n] = (struct meta_op){.kind = META_PUT, .task = t};
-            tasks[n] = t;
+        for (; n < CHUNK && r->submitted < r->total; n++, r->submitted++) {
+            r->puts[n] = (struct meta_op){.kind = META_PUT, .task = r->submitted};
+            r->chunk[n] = r->submitted;
         }
-        store_submit(r->store, ops, n);
-        handle(r, &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {tasks, n}});
+        store_submit(r->store, r->puts, n);
+        handle(r, &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {r->chunk, n}});
     }
-    free(tasks);
-    free(ops);
 }
 
 /* ---- timers ---- */
@@ -270,10 +282,27 @@ static void tell_disk(struct run *r)
         handle(r, &(struct sched_event){.kind = SCHED_EVENT_DISK, .disk = r->o->disk - r->live});
 }
 
+/* The workflow's own inputs, once: where a result comes from ends here. */
+static void tell_inputs(struct run *r)
+{
+    const struct workflow *w = r->w;
+    const struct needs *n = r->o->needs;
+    if (!n || !r->o->nsinks)
+        return;
+    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE;)
+        if (n->present[o] && w->object_name[o])
+            array_push(&r->files, (struct trace_file){.object = o,
+                                                      .task = NONE,
+                                                      .path = workflow_text(w, w->object_name[o]),
+                                                      .digest = n->content[o],
+                                                      .size = n->bytes[o]});
+}
+
 static void loop(struct run *r)
 {
     uint32_t rounds = 0;
     while (r->ended_tasks < r->total) {
+        submit_more(r);
         if (r->ended.n) {
             /* taken out first: handling starts tasks, and some of those end at once */
             __typeof__(r->ended) batch = r->ended;
@@ -457,6 +486,8 @@ static void run_free(struct run *r)
     array_free(&r->handled);
     array_free(&r->timers);
     array_free(&r->jobs);
+    free(r->puts);
+    free(r->chunk);
     array_free(&r->lanes);
     array_free(&r->hungry);
     array_free(&r->events);
@@ -507,13 +538,16 @@ bool run_workflow(const struct run_options *options, struct run_result *result, 
     r.active = mem_new_zero(struct active, o.cores);
     for (uint32_t lane = o.cores; lane--;)
         array_push(&r.lanes, lane);
+    r.puts = mem_new_zero(struct meta_op, CHUNK);
+    r.chunk = mem_new(uint32_t, CHUNK);
     prepare_tasks(&r);
     disk_begin(&r);
     bool good = open_loop(&r, err) && open_store(&r, err);
     if (good) {
         open_sched(&r);
         tell_disk(&r);
-        submit_all(&r);
+        r.windowed = may_wait(&r);
+        tell_inputs(&r);
         loop(&r);
         disk_end(&r);
         good = finish(&r, err);

@@ -45,6 +45,10 @@ struct run {
     struct sched_actions out;
     ARRAY(struct sched_ended) ended, handled; /* handled: the batch before, kept for its room */
     ARRAY(struct sched_timer) timers;
+    uint32_t submitted; /* tasks that the scheduler knows: those below */
+    bool windowed;      /* the others may wait for them */
+    struct meta_op *puts;
+    uint32_t *chunk;
 
     struct limits *limits;
     struct children *children;
@@ -52,6 +56,8 @@ struct run {
     ARRAY(struct call_job) jobs; /* to be handed over */
     ARRAY(struct call_arguments *) arguments;
     uint32_t free_arguments; /* NONE: none */
+    double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
+    uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
 
     struct active *active;  /* per lane */
     ARRAY(uint32_t) lanes;  /* free ones, the smallest on top */

@@ -238,10 +238,15 @@ static void start_call(struct run *r, const struct sched_start *s, uint32_t core
     const struct workflow *w = r->w;
     struct error err = {0};
     struct call_job job = {.task = s->task, .attempt = s->attempt};
-    if (!calls_find(r->calls, workflow_text(w, w->command[s->task]), &job.function, &err)) {
+    uint32_t text = w->command[s->task];
+    job.function = r->call_function;
+    if (text != r->call_text &&
+        !calls_find(r->calls, workflow_text(w, text), &job.function, &err)) {
         not_started(r, s, &err);
         return;
     }
+    r->call_text = text;
+    r->call_function = job.function;
     uint32_t number;
     struct call_arguments *a = arguments_take(r, &number);
     a->task.name = workflow_task_name(w, s->task);
@@ -264,7 +269,9 @@ static void start_call(struct run *r, const struct sched_start *s, uint32_t core
     r->running++;
     if (calls_inline(r->calls, job.function)) {
         struct call_result result;
-        calls_run(r->calls, &job, &result);
+        /* what lies between two calls counts as the second's, unless it is a lot: records */
+        calls_run(r->calls, &job, r->o->needs ? 0 : r->call_ended, &result);
+        r->call_ended = result.finish;
         task_call_ended(r, &result);
     } else {
         array_push(&r->jobs, job);
@@ -325,8 +332,8 @@ void task_start(struct run *r, const struct sched_start *s)
     const struct workflow *w = r->w;
     if (r->stopping)
         return; /* stays "running" for the scheduler, which then starts nothing more */
-    double now = run_now(r);
     if (is_reused(r, s->task)) {
+        double now = run_now(r);
         r->result->reused++;
         run_tell(r, &(struct trace_event){
                         .kind = TRACE_REUSED, .id = s->task, .start = now, .finish = now});
@@ -335,6 +342,7 @@ void task_start(struct run *r, const struct sched_start *s)
         return;
     }
     if (!w->command || !w->command[s->task]) { /* a joint in the graph: nothing to do */
+        double now = run_now(r);
         run_tell(r, &(struct trace_event){
                         .kind = TRACE_TASK, .id = s->task, .start = now, .finish = now});
         run_ended(r, s->task, s->slot, false, now, now, 0);

@@ -1,0 +1,18 @@
+/* Options that `weft sim --schedulers` and `weft bound` share: which graph, on which cluster. */
+#pragma once
+#include "cli/cli.h"
+#include "sim/bound.h"
+#include "sim/cluster.h"
+
+struct cluster_settings {
+    struct workflow *workflow; /* owned; NULL: a benchmark DAG */
+    struct cluster_dag dag;
+    struct cluster_config config; /* points at `dag`: do not move */
+    struct bound_config bound;
+    char name[128]; /* of the graph, for people */
+};
+
+/* --dag NAME or a workflow as operand, --schedulers, --cores, --submit, --set, --seed. */
+bool cluster_settings_read(struct cluster_settings *s, const struct arguments *a,
+                           struct error *err);
+void cluster_settings_free(struct cluster_settings *s);

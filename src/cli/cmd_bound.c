@@ -1,0 +1,105 @@
+#include "base/json.h"
+#include "cli/cluster_settings.h"
+#include "report/human.h"
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"dag", 0, "NAME", "a benchmark: bot, fan-out, fan-in, pipeline, stacking or all-pairs"},
+    {"schedulers", 0, "N", "nodes (default 100)"},
+    {"cores", 0, "N", "cores of a node (default 2)"},
+    {"set", 0, "NAME=VALUE",
+     "tasks, degree, length, size, bandwidth, task-size ...; may be repeated"},
+    {"wait", 0, "KIND", "of a level's tasks: last or mean, equation (1) (default last)"},
+    OPTION_SEED,
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+static bool read_wait(struct cluster_settings *s, const struct arguments *a, struct error *err)
+{
+    const char *text = arguments_value(a, "wait");
+    if (text && strcmp(text, "mean") == 0)
+        s->bound.wait = BOUND_WAIT_MEAN;
+    else if (text && strcmp(text, "last") != 0)
+        return error_set(err, ERROR_INPUT, "--wait is '%s'; expected last or mean", text);
+    return true;
+}
+
+static void print_json(const struct cluster_settings *s, const struct bound_result *r,
+                       struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-bound/1");
+    json_put_string(&j, "workflow", s->name);
+    json_put_integer(&j, "tasks", s->dag.ntasks);
+    json_put_integer(&j, "cores", (int64_t)s->bound.cores);
+    json_put_integer(&j, "levels", r->levels);
+    json_put_number(&j, "work", r->work);
+    json_put_number(&j, "recursion", r->recursion);
+    json_put_number(&j, "area", r->area);
+    json_put_number(&j, "path", r->path);
+    json_put_number(&j, "timespan", r->timespan);
+    json_put_number(&j, "throughput", r->throughput);
+    json_write_end_object(&j);
+}
+
+static void print_text(const struct cluster_settings *s, const struct bound_result *r,
+                       struct strbuf *out)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE];
+    strbuf_printf(out, "  %-18s %s: %s tasks in %u levels, %s of work\n", "graph", s->name,
+                  human_count(x, s->dag.ntasks), r->levels, human_seconds(y, r->work));
+    strbuf_printf(out, "  %-18s %s cores, %s/s\n", "cluster", human_count(x, s->bound.cores),
+                  human_bytes(y, s->bound.bandwidth));
+    strbuf_printf(out, "  %-18s %s by the recursion, %s by the work, %s without waiting\n",
+                  "at least", human_seconds(x, r->recursion), human_seconds(y, r->area),
+                  human_seconds(z, r->path));
+    strbuf_printf(out, "  %-18s %s: at most %s tasks a second\n", "bound",
+                  human_seconds(x, r->timespan), human_number(y, r->throughput));
+}
+
+static int run(const struct arguments *a)
+{
+    struct cluster_settings s;
+    struct bound_result r;
+    struct error err = {0};
+    struct strbuf out = {0};
+    int status;
+    if (!cluster_settings_read(&s, a, &err) || !read_wait(&s, a, &err) ||
+        !bound_compute(&s.bound, &r, &err)) {
+        status = cli_fail(&err);
+    } else {
+        if (arguments_flag(a, "json"))
+            print_json(&s, &r, &out);
+        else
+            print_text(&s, &r, &out);
+        status = cli_print(&out);
+    }
+    strbuf_free(&out);
+    cluster_settings_free(&s);
+    return status;
+}
+
+const struct command command_bound = {
+    .name = "bound",
+    .operands = "[FLOW]",
+    .least = 0,
+    .most = 1,
+    .summary = "the analytical bound of a graph on a cluster of schedulers",
+    .details = "The earliest finishing times of section 3 of the MATRIX paper: no schedule on "
+               "these cores\n"
+               "is much faster (docs/cluster-simulation.md says what \"much\" means). For a "
+               "benchmark DAG\n"
+               "with the paper's setting (Table 3), or for any workflow.\n\n"
+               "examples:\n"
+               "  weft bound --dag fan-in\n"
+               "  weft bound --dag pipeline --schedulers 65536 --set degree=20\n"
+               "  weft bound flow.yaml --schedulers 8 --cores 16\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,200 @@
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/prediction.h"
+#include "report/human.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SHOWN 40 /* tasks in the table; --tasks shows all */
+
+static const struct cli_option options[] = {
+    {"tasks", 0, NULL, "every task in the table, not only the 40 longest"},
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+static void put_json(const struct workflow *w, const struct forecast *f, struct strbuf *out)
+{
+    struct json_writer j;
+    char name[256];
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-predict/1");
+    json_put_string(&j, "workflow", cli_workflow_name(w, name, sizeof name));
+    json_put_number(&j, "default_seconds", FORECAST_DEFAULT_SECONDS);
+    json_write_key(&j, "kinds");
+    json_write_array(&j);
+    for (uint32_t i = 0; i < forecast_kinds(f); i++) {
+        struct forecast_kind k;
+        forecast_kind(f, i, &k);
+        json_write_object_inline(&j);
+        json_put_string(&j, "kind", k.name);
+        json_put_integer(&j, "tasks", k.tasks);
+        json_put_integer(&j, "samples", k.samples);
+        json_put_string(&j, "method", forecast_method_name(k.method));
+        json_put_number(&j, "slope", k.slope);
+        json_put_number(&j, "error", k.error);
+        json_put_number(&j, "error90", k.error90);
+        json_put_number(&j, "memory_error", k.memory_error);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_key(&j, "tasks");
+    json_write_array(&j);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        struct forecast_task p;
+        forecast_task(f, t, &p);
+        json_write_object_inline(&j);
+        json_put_string(&j, "task", workflow_task_name(w, t));
+        json_put_string(&j, "kind", workflow_text(w, w->kind[t]));
+        json_put_string(&j, "method", forecast_method_name(p.method));
+        json_put_integer(&j, "samples", p.prediction.samples);
+        json_put_number(&j, "seconds", p.prediction.seconds);
+        json_put_number(&j, "low", p.prediction.low);
+        json_put_number(&j, "high", p.prediction.high);
+        json_put_number(&j, "memory", p.prediction.memory);
+        json_put_number(&j, "read", p.read);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+static void table_share(struct table *t, double share)
+{
+    char text[HUMAN_SIZE];
+    table_cell(t, human_percent(text, share));
+}
+
+static void print_kinds(const struct forecast *f, struct strbuf *out)
+{
+    struct table *t = table_new();
+    table_column(t, "kind", TABLE_LEFT);
+    table_column(t, "method", TABLE_LEFT);
+    static const char *const right[] = {"tasks", "samples", "error", "90 % within", "memory error"};
+    for (size_t i = 0; i < 5; i++)
+        table_column(t, right[i], TABLE_RIGHT);
+    for (uint32_t i = 0; i < forecast_kinds(f) && i < SHOWN; i++) {
+        struct forecast_kind k;
+        forecast_kind(f, i, &k);
+        table_row(t);
+        table_cell(t, k.name);
+        table_cell(t, forecast_method_name(k.method));
+        table_printf(t, "%u", k.tasks);
+        table_printf(t, "%u", k.samples);
+        table_share(t, k.error);
+        table_share(t, k.error90);
+        table_share(t, k.memory_error);
+    }
+    strbuf_add(out, "\nhow well each kind is predicted (each sample from all the others)\n\n");
+    table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    table_free(t);
+    if (forecast_kinds(f) > SHOWN)
+        strbuf_printf(out, "and %u more kinds\n", forecast_kinds(f) - SHOWN);
+}
+
+struct longest {
+    uint32_t task;
+    double seconds;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct longest *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds > y->seconds ? -1 : 1;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+static void print_text(const struct workflow *w, const struct forecast *f, bool all,
+                       struct strbuf *out)
+{
+    struct longest *order = mem_new(struct longest, w->ntasks + 1);
+    struct forecast_task p;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        forecast_task(f, t, &p);
+        order[t] = (struct longest){t, p.prediction.seconds};
+    }
+    if (w->ntasks)
+        qsort(order, w->ntasks, sizeof *order, longest_first);
+    struct table *table = table_new();
+    table_column(table, "task", TABLE_LEFT);
+    table_column(table, "kind", TABLE_LEFT);
+    static const char *const right[] = {"time", "from", "to", "memory", "reads", "samples"};
+    for (size_t i = 0; i < 6; i++)
+        table_column(table, right[i], TABLE_RIGHT);
+    table_column(table, "method", TABLE_LEFT);
+    uint32_t shown = all || w->ntasks < SHOWN ? w->ntasks : SHOWN;
+    for (uint32_t i = 0; i < shown; i++) {
+        uint32_t t = order[i].task;
+        forecast_task(f, t, &p);
+        bool known = p.method != FORECAST_NONE;
+        table_row(table);
+        table_cell(table, workflow_task_name(w, t));
+        table_cell(table, workflow_text(w, w->kind[t]));
+        table_seconds(table, p.prediction.seconds);
+        table_seconds(table, known ? p.prediction.low : NAN);
+        table_seconds(table, known ? p.prediction.high : NAN);
+        table_bytes(table, p.prediction.memory);
+        table_bytes(table, p.read);
+        table_printf(table, "%u", p.prediction.samples);
+        table_cell(table, forecast_method_name(p.method));
+    }
+    table_print(table, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    table_free(table);
+    free(order);
+    if (shown < w->ntasks)
+        strbuf_printf(out, "and %u more tasks (--tasks shows all)\n", w->ntasks - shown);
+    print_kinds(f, out);
+}
+
+static int run(const struct arguments *a)
+{
+    struct error err = {0};
+    struct format_file *file = cli_open(a, a->operand[0], &err);
+    struct workflow *w = file ? format_file_workflow(file, &err) : NULL;
+    format_file_close(file);
+    if (!w)
+        return cli_fail(&err);
+    cli_warnings(a, w);
+    struct forecast *f = prediction_make(w, &err);
+    if (!f && err.kind == ERROR_NONE) {
+        struct history *h = recorded_require(&err); /* says why there is none */
+        history_close(h);
+    }
+    int status;
+    struct strbuf out = {0};
+    if (!f) {
+        status = cli_fail(&err);
+    } else {
+        if (arguments_flag(a, "json"))
+            put_json(w, f, &out);
+        else
+            print_text(w, f, arguments_flag(a, "tasks"), &out);
+        status = cli_print(&out);
+    }
+    strbuf_free(&out);
+    forecast_free(f);
+    workflow_free(w);
+    return status;
+}
+
+const struct command command_predict = {
+    .name = "predict",
+    .operands = "FLOW",
+    .least = 1,
+    .most = 1,
+    .summary = "time and memory of each task, from past runs, with interval and error",
+    .details = "Times are seconds at speed 1, with the interval in which 9 of 10 fall; memory is\n"
+               "what 19 of 20 stay below. A kind without a past run gets a default of 1 s.\n\n"
+               "examples:\n"
+               "  weft predict flow.yaml\n"
+               "  weft predict flow.yaml --json\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,364 @@
+#include "cli/history_view.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "report/human.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 10 /* rows of each table of one run */
+
+/* ---- JSON ---- */
+
+static void put_text(struct json_writer *j, const char *key, const char *text)
+{
+    json_write_key(j, key);
+    if (text)
+        json_write_string(j, text);
+    else
+        json_write_null(j);
+}
+
+void history_view_head(struct json_writer *j, const struct run_record *r)
+{
+    json_put_integer(j, "run", r->run);
+    put_text(j, "workflow", r->name);
+    put_text(j, "file", r->file);
+    put_text(j, "folder", r->folder);
+    put_text(j, "host", r->host);
+    put_text(j, "planner", r->planner);
+    json_put_string(j, "outcome", record_outcome_name(r->outcome));
+    json_put_number(j, "started", r->started);
+    json_put_number(j, "seconds", r->seconds);
+    json_put_integer(j, "tasks", r->tasks);
+    json_put_integer(j, "ran", r->ran);
+    json_put_integer(j, "reused", r->reused);
+    json_put_integer(j, "failed", r->failed);
+    json_put_integer(j, "skipped", r->skipped);
+    json_put_integer(j, "cores", r->cores);
+    json_put_number(j, "memory", r->memory);
+    json_put_number(j, "speed", r->speed);
+    json_put_number(j, "predicted_seconds", r->predicted_seconds);
+    json_put_number(j, "predicted_memory", r->predicted_memory);
+    json_put_number(j, "predicted_disk", r->predicted_disk);
+    json_put_number(j, "peak_memory", r->peak_memory);
+    json_put_number(j, "peak_disk", r->peak_disk);
+}
+
+void history_view_list_json(const history_runs *runs, struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-history/1");
+    json_write_key(&j, "runs");
+    json_write_array(&j);
+    for (size_t i = 0; i < runs->n; i++) {
+        json_write_object_inline(&j);
+        history_view_head(&j, &runs->at[i]);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+static void put_attempt(struct json_writer *j, const struct trace_event *e,
+                        const struct history_tasks *t)
+{
+    json_write_object_inline(j);
+    json_put_string(j, "task", history_task_name(t, e->id));
+    json_put_string(j, "kind", history_task_kind(t, e->id));
+    json_put_integer(j, "attempt", e->attempt);
+    json_put_string(j, "outcome", recorded_outcome(e->outcome));
+    json_put_integer(j, "status", e->status);
+    json_put_number(j, "start", e->start);
+    json_put_number(j, "finish", e->finish);
+    json_put_number(j, "cpu", e->cpu);
+    json_put_number(j, "memory", e->memory);
+    json_put_number(j, "read", e->read);
+    json_put_number(j, "written", e->written);
+    json_put_integer(j, "node", e->node);
+    json_put_integer(j, "lane", e->lane);
+    json_write_end_object(j);
+}
+
+static void put_file(struct json_writer *j, const struct record_file *f,
+                     const struct history_tasks *t)
+{
+    char text[DIGEST_TEXT];
+    json_write_object_inline(j);
+    json_put_string(j, "path", f->path);
+    put_text(j, "task", f->task == NONE ? NULL : history_task_name(t, f->task));
+    json_put_number(j, "size", f->size);
+    put_text(j, "digest", digest_is_zero(&f->digest) ? NULL : digest_text(&f->digest, text));
+    put_text(j, "key", digest_is_zero(&f->key) ? NULL : digest_text(&f->key, text));
+    json_put_bool(j, "made", f->made);
+    json_write_end_object(j);
+}
+
+void history_view_run_json(const struct run_record *r, const struct history_tasks *t,
+                           struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-history/1");
+    history_view_head(&j, r);
+    json_write_key(&j, "attempts");
+    json_write_array(&j);
+    for (size_t i = 0; i < r->events.n; i++)
+        if (r->events.at[i].kind == TRACE_TASK)
+            put_attempt(&j, &r->events.at[i], t);
+    json_write_end_array(&j);
+    json_write_key(&j, "reused_tasks");
+    json_write_array_inline(&j);
+    for (size_t i = 0; i < r->events.n; i++)
+        if (r->events.at[i].kind == TRACE_REUSED)
+            json_write_string(&j, history_task_name(t, r->events.at[i].id));
+    json_write_end_array(&j);
+    json_write_key(&j, "files");
+    json_write_array(&j);
+    for (size_t i = 0; i < r->files.n; i++)
+        put_file(&j, &r->files.at[i], t);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+/* ---- CSV (RFC 4180) ---- */
+
+static void csv_text(struct strbuf *out, const char *text)
+{
+    if (!text)
+        return;
+    if (!strpbrk(text, ",\"\r\n")) {
+        strbuf_add(out, text);
+        return;
+    }
+    strbuf_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            strbuf_add_char(out, '"');
+        strbuf_add_char(out, *text);
+    }
+    strbuf_add_char(out, '"');
+}
+
+static void csv_number(struct strbuf *out, double value, char after)
+{
+    if (isfinite(value))
+        strbuf_add_number(out, value);
+    strbuf_add_char(out, after);
+}
+
+void history_view_list_csv(const history_runs *runs, struct strbuf *out)
+{
+    strbuf_add(out, "run,workflow,file,folder,host,planner,outcome,started,seconds,tasks,ran,"
+                    "reused,failed,skipped,cores,speed,peak_memory\r\n");
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_record *r = &runs->at[i];
+        strbuf_printf(out, "%lld,", (long long)r->run);
+        const char *const texts[] = {r->name, r->file,    r->folder,
+                                     r->host, r->planner, record_outcome_name(r->outcome)};
+        for (size_t k = 0; k < 6; k++) {
+            csv_text(out, texts[k]);
+            strbuf_add_char(out, ',');
+        }
+        csv_number(out, r->started, ',');
+        csv_number(out, r->seconds, ',');
+        strbuf_printf(out, "%u,%u,%u,%u,%u,%u,", r->tasks, r->ran, r->reused, r->failed, r->skipped,
+                      r->cores);
+        csv_number(out, r->speed, ',');
+        csv_number(out, r->peak_memory, '\r');
+        strbuf_add_char(out, '\n');
+    }
+}
+
+void history_view_run_csv(const struct run_record *r, const struct history_tasks *t,
+                          struct strbuf *out)
+{
+    strbuf_add(out, "task,kind,attempt,outcome,status,start,finish,cpu,memory,read,written,node,"
+                    "lane\r\n");
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        if (e->kind != TRACE_TASK)
+            continue;
+        csv_text(out, history_task_name(t, e->id));
+        strbuf_add_char(out, ',');
+        csv_text(out, history_task_kind(t, e->id));
+        strbuf_printf(out, ",%u,%s,%d,", e->attempt, recorded_outcome(e->outcome), e->status);
+        const double figures[] = {e->start, e->finish, e->cpu, e->memory, e->read, e->written};
+        for (size_t k = 0; k < 6; k++)
+            csv_number(out, figures[k], ',');
+        strbuf_printf(out, "%u,%u\r\n", e->node, e->lane);
+    }
+}
+
+/* ---- tables ---- */
+
+static void columns(struct table *t, const char *const *titles, size_t left)
+{
+    for (size_t i = 0; titles[i]; i++)
+        table_column(t, titles[i], i < left ? TABLE_LEFT : TABLE_RIGHT);
+}
+
+static void print_table(struct table *t, struct strbuf *out)
+{
+    table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    table_free(t);
+}
+
+void history_view_list(const history_runs *runs, struct strbuf *out)
+{
+    struct table *t = table_new();
+    table_column(t, "run", TABLE_RIGHT);
+    static const char *const titles[] = {"when",   "workflow", "outcome", "ran",
+                                         "reused", "failed",   "time",    NULL};
+    columns(t, titles, 3);
+    char when[32];
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_record *r = &runs->at[i];
+        table_row(t);
+        table_printf(t, "%lld", (long long)r->run);
+        table_cell(t, recorded_when(r->started, when));
+        table_cell(t, r->name ? r->name : "-");
+        table_cell(t, record_outcome_name(r->outcome));
+        table_printf(t, "%u", r->ran);
+        table_printf(t, "%u", r->reused);
+        table_printf(t, "%u", r->failed);
+        table_seconds(t, r->seconds);
+        if (r->outcome == RECORD_FAILED || r->outcome == RECORD_LOST)
+            table_emphasise(t);
+    }
+    print_table(t, out);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct trace_event *x = *(const struct trace_event *const *)a,
+                             *y = *(const struct trace_event *const *)b;
+    double s = x->finish - x->start, t = y->finish - y->start;
+    if (s != t)
+        return s > t ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void attempts_table(const struct trace_event **at, size_t n, const struct history_tasks *t,
+                           bool endings, struct strbuf *out)
+{
+    struct table *table = table_new();
+    static const char *const good[] = {"task",   "kind", "time",    "processor",
+                                       "memory", "read", "written", NULL};
+    static const char *const bad[] = {"task",    "kind",  "outcome", "status",
+                                      "attempt", "after", "time",    NULL};
+    columns(table, endings ? bad : good, endings ? 3 : 2);
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        const struct trace_event *e = at[i];
+        table_row(table);
+        table_cell(table, history_task_name(t, e->id));
+        table_cell(table, history_task_kind(t, e->id));
+        if (endings) {
+            table_cell(table, recorded_outcome(e->outcome));
+            table_printf(table, "%d", e->status);
+            table_printf(table, "%u", e->attempt);
+            table_seconds(table, e->start);
+            table_seconds(table, e->finish - e->start);
+        } else {
+            table_seconds(table, e->finish - e->start);
+            table_seconds(table, e->cpu);
+            table_bytes(table, e->memory > 0 ? e->memory : NAN);
+            table_bytes(table, e->read);
+            table_bytes(table, e->written);
+        }
+    }
+    print_table(table, out);
+    if (n > SHOWN)
+        strbuf_printf(out, "and %zu more\n", n - SHOWN);
+}
+
+static void files_table(const struct run_record *r, const struct history_tasks *t,
+                        struct strbuf *out)
+{
+    struct table *table = table_new();
+    static const char *const titles[] = {"file", "made by", "size", NULL};
+    columns(table, titles, 2);
+    for (size_t i = 0; i < r->files.n && i < SHOWN; i++) {
+        const struct record_file *f = &r->files.at[i];
+        table_row(table);
+        table_cell(table, f->path);
+        table_cell(table, f->task == NONE ? "(input)" : history_task_name(t, f->task));
+        table_bytes(table, f->size);
+    }
+    print_table(table, out);
+    if (r->files.n > SHOWN)
+        strbuf_printf(out, "and %zu more\n", r->files.n - SHOWN);
+}
+
+static void line(struct strbuf *out, const char *name, const char *text)
+{
+    struct strbuf shown = {0};
+    if (text && *text) {
+        utf8_add_visible(&shown, text);
+        strbuf_printf(out, "  %-10s %s\n", name, strbuf_text(&shown));
+    }
+    strbuf_free(&shown);
+}
+
+static void measured(struct strbuf *out, const char *name, double real, double predicted,
+                     char *(*human)(char *, double))
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    if (isnan(real) && isnan(predicted))
+        return;
+    strbuf_printf(out, "  %-10s %s", name, human(a, real));
+    if (!isnan(predicted))
+        strbuf_printf(out, " (predicted %s)", human(b, predicted));
+    strbuf_add_char(out, '\n');
+}
+
+void history_view_run(const struct run_record *r, const struct history_tasks *t, struct strbuf *out)
+{
+    char when[32];
+    struct strbuf name = {0};
+    utf8_add_visible(&name, r->name ? r->name : "a workflow");
+    strbuf_printf(out, "run %lld: %s, %s\n\n", (long long)r->run, strbuf_text(&name),
+                  record_outcome_name(r->outcome));
+    strbuf_free(&name);
+    line(out, "started", recorded_when(r->started, when));
+    line(out, "file", r->file);
+    line(out, "folder", r->folder);
+    line(out, "host", r->host);
+    line(out, "planner", r->planner);
+    measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
+    measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
+    measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);
+    strbuf_printf(out, "  %-10s %u: %u ran, %u reused, %u failed, %u skipped\n", "tasks", r->tasks,
+                  r->ran, r->reused, r->failed, r->skipped);
+    const struct trace_event **good = mem_new(const struct trace_event *, r->events.n + 1);
+    const struct trace_event **bad = mem_new(const struct trace_event *, r->events.n + 1);
+    size_t ngood = 0, nbad = 0;
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        if (e->kind == TRACE_TASK && e->outcome == TRACE_DONE)
+            good[ngood++] = e;
+        else if (e->kind == TRACE_TASK)
+            bad[nbad++] = e;
+    }
+    if (nbad) {
+        strbuf_add(out, "\nattempts that failed\n\n");
+        attempts_table(bad, nbad, t, true, out);
+    }
+    if (ngood) {
+        qsort(good, ngood, sizeof *good, longest_first);
+        strbuf_add(out, "\nthe slowest\n\n");
+        attempts_table(good, ngood, t, false, out);
+    }
+    if (r->files.n) {
+        strbuf_add(out, "\nfiles\n\n");
+        files_table(r, t, out);
+    }
+    free(good);
+    free(bad);
+}

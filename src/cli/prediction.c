@@ -1,0 +1,101 @@
+#include "cli/prediction.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *prediction_folder(const struct workflow *w)
+{
+    const char *file = workflow_text(w, w->file), *base = file_basename(file);
+    if (base == file)
+        return NULL;
+    return mem_copy_bytes(file, (size_t)(base - file));
+}
+
+struct forecast *prediction_make(const struct workflow *w, struct error *err)
+{
+    struct history *h = recorded_open(err);
+    if (!h)
+        return NULL;
+    char name[256], *folder = prediction_folder(w);
+    struct forecast *f =
+        history_forecast(h, w, cli_workflow_name(w, name, sizeof name), folder, err);
+    free(folder);
+    history_close(h);
+    return f;
+}
+
+/* A command, and nothing said about how long it takes. */
+static bool wants(const struct workflow *w, uint32_t t)
+{
+    return w->command && w->command[t] && !(w->flags[t] & TASK_HAS_WORK) &&
+           !(w->time_off && w->time_off[t] < w->time_off[t + 1]);
+}
+
+void prediction_apply(const struct arguments *a, struct workflow *w)
+{
+    uint32_t wanted = 0, predicted = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        wanted += wants(w, t);
+    if (!wanted || arguments_flag(a, "no-predict"))
+        return;
+    struct error err = {0};
+    struct forecast *f = prediction_make(w, &err);
+    if (!f) {
+        if (err.kind != ERROR_NONE)
+            cli_say("warning: nothing is predicted: ", err.text);
+        return;
+    }
+    double *work = mem_new(double, w->ntasks), *memory = mem_new(double, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        struct forecast_task p;
+        work[t] = memory[t] = NAN;
+        if (!wants(w, t))
+            continue;
+        forecast_task(f, t, &p);
+        if (p.method == FORECAST_NONE)
+            continue;
+        predicted++;
+        work[t] = p.prediction.seconds;
+        if (w->memory[t] <= 0)
+            memory[t] = p.prediction.memory;
+    }
+    if (predicted) {
+        workflow_set_work(w, work, memory);
+        char text[160];
+        snprintf(text, sizeof text,
+                 "the work of %u of %u tasks without a stated one is predicted from past runs (see "
+                 "weft predict)",
+                 predicted, wanted);
+        if (!arguments_flag(a, "quiet") && !arguments_flag(a, "json"))
+            cli_say("note: ", text);
+    }
+    free(work);
+    free(memory);
+    forecast_free(f);
+}
+
+void prediction_of_plan(const struct arguments *a, struct workflow *w, const struct plan *plan,
+                        const struct platform *p)
+{
+    if (plan->kind != PLAN_STATIC) {
+        prediction_apply(a, w);
+        return;
+    }
+    if (arguments_flag(a, "no-predict"))
+        return;
+    double *work = mem_new(double, w->ntasks + 1);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        work[t] = NAN;
+    for (size_t i = 0; i < plan->placements.n; i++) {
+        const struct placement *at = &plan->placements.at[i];
+        if (wants(w, at->task) && isnan(work[at->task]) && at->finish >= at->start)
+            work[at->task] = (at->finish - at->start) * p->speed[at->node];
+    }
+    workflow_set_work(w, work, NULL);
+    free(work);
+}

@@ -1,0 +1,118 @@
+#include "cli/recorded.h"
+
+#include "base/mem.h"
+#include "base/quantity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct history *recorded_open(struct error *err)
+{
+    char *path = history_default_path();
+    struct history *h = path ? history_open_existing(path, err) : NULL;
+    free(path);
+    return h;
+}
+
+struct history *recorded_require(struct error *err)
+{
+    struct history *h = recorded_open(err);
+    if (!h && err->kind == ERROR_NONE) {
+        char *path = history_default_path();
+        error_set(err, ERROR_INPUT,
+                  path ? "%s: there is no history yet; `weft run` makes one"
+                       : "%sno history: WEFT_HISTORY is 'none', or there is no home folder",
+                  path ? path : "");
+        free(path);
+    }
+    return h;
+}
+
+bool recorded_number(struct history *h, const char *text, int64_t *run, struct error *err)
+{
+    if (strcmp(text, "last") == 0) {
+        struct run_record head;
+        if (!history_head(h, 0, &head, err))
+            return false;
+        *run = head.run;
+        record_free(&head);
+        return true;
+    }
+    if (!quantity_integer(text, strlen(text), run) || *run < 1)
+        return error_set(err, ERROR_INPUT,
+                         "'%s' is no run; expected a number from `weft history`, or last", text);
+    return true;
+}
+
+struct workflow *recorded_workflow(struct history *h, int64_t run)
+{
+    size_t n = 0;
+    char *text = history_workflow_text(h, run, &n, NULL);
+    const struct format *native = format_find("native");
+    struct workflow *w = NULL;
+    if (text && native) {
+        struct format_source source = {.path = "history", .text = text, .length = n};
+        w = native->read_workflow(&source, NULL);
+    }
+    free(text);
+    return w;
+}
+
+bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err)
+{
+    if (!history_load(h, run, out, err))
+        return false;
+    out->workflow = recorded_workflow(h, out->run);
+    if (out->workflow && out->workflow->ntasks != out->tasks) {
+        workflow_free(out->workflow); /* not the one that ran */
+        out->workflow = NULL;
+    }
+    return true;
+}
+
+const char *recorded_outcome(int outcome)
+{
+    static const char *const names[] = {"done",   "failed",    "killed",     "timeout",
+                                        "memory", "cancelled", "not-started"};
+    return outcome >= 0 && outcome <= TRACE_NOT_STARTED ? names[outcome] : "failed";
+}
+
+const char *recorded_when(double started, char *out)
+{
+    time_t seconds = (time_t)started;
+    struct tm tm;
+    if (!localtime_r(&seconds, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(out, 32, "-");
+    return out;
+}
+
+char *recorded_path(const char *path)
+{
+    struct strbuf whole = {0};
+    if (*path != '/') {
+        char *here = getcwd(NULL, 0);
+        strbuf_add(&whole, here ? here : "");
+        free(here);
+    }
+    char *copy = mem_copy_string(path), *rest = NULL;
+    for (char *part = strtok_r(copy, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
+        if (strcmp(part, ".") == 0)
+            continue;
+        if (strcmp(part, "..") == 0) {
+            while (whole.n && whole.at[whole.n - 1] != '/')
+                whole.n--;
+            whole.n -= whole.n > 0;
+            if (whole.at)
+                whole.at[whole.n] = 0;
+            continue;
+        }
+        strbuf_printf(&whole, "/%s", part);
+    }
+    free(copy);
+    if (!whole.n)
+        strbuf_add(&whole, "/");
+    return strbuf_steal(&whole);
+}

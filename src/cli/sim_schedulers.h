@@ -1,0 +1,9 @@
+/* `weft sim --schedulers N`: a cluster of distributed schedulers in virtual time. */
+#pragma once
+#include "cli/cli.h"
+#include "sim/cluster.h"
+
+int sim_schedulers_run(const struct arguments *a);
+/* Cores over time as a chart (SVG). */
+void sim_schedulers_chart(const struct cluster_result *r, const char *title, double cores,
+                          struct strbuf *out);

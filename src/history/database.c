@@ -1,0 +1,288 @@
+#include "history/database.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define APPLICATION_ID 0x77656674 /* "weft" in the file's header: it is ours */
+
+/* Step n brings version n to n + 1; a new file takes them all, so every step is always in use.
+ * Times are whole microseconds since the start of the run, sizes whole bytes: SQLite stores small
+ * integers in few bytes (an attempt takes about 45). */
+static const char *const steps[DATABASE_VERSION] = {
+    "CREATE TABLE workflows(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, name TEXT,"
+    " tasks INTEGER, text BLOB);"
+    "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE tasks(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind INTEGER NOT NULL);"
+    "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, workflow INTEGER, name TEXT,"
+    " file TEXT, folder TEXT, host TEXT, planner TEXT, started REAL, seconds REAL, cores INTEGER,"
+    " memory REAL, speed REAL, outcome INTEGER, tasks INTEGER, ran INTEGER, reused INTEGER,"
+    " failed INTEGER, skipped INTEGER, pid INTEGER, born INTEGER, boot TEXT);"
+    "CREATE TABLE attempts(id INTEGER PRIMARY KEY, task INTEGER, start INTEGER, took INTEGER,"
+    " cpu INTEGER, memory INTEGER, read INTEGER, written INTEGER, outcome INTEGER, status INTEGER,"
+    " attempt INTEGER, node INTEGER, lane INTEGER, kind INTEGER);"
+    "CREATE TABLE reused(id INTEGER PRIMARY KEY, first INTEGER, count INTEGER, at INTEGER);"
+    "CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, object INTEGER, task INTEGER,"
+    " digest BLOB, key BLOB, size INTEGER, made INTEGER);",
+
+    /* 2: what was predicted; counters; a path is stored once and found without reading every run;
+     * samples of a kind are found without reading every attempt. */
+    "ALTER TABLE runs ADD COLUMN predicted_seconds REAL;"
+    "ALTER TABLE runs ADD COLUMN predicted_memory REAL;"
+    "ALTER TABLE runs ADD COLUMN predicted_disk REAL;"
+    "ALTER TABLE runs ADD COLUMN peak_memory REAL;"
+    "ALTER TABLE runs ADD COLUMN peak_disk REAL;"
+    "CREATE TABLE predictions(run INTEGER PRIMARY KEY, tasks BLOB NOT NULL);"
+    "CREATE TABLE events(id INTEGER PRIMARY KEY, type INTEGER, subject INTEGER, node INTEGER,"
+    " other INTEGER, start INTEGER, took INTEGER, amount REAL);"
+    "CREATE TABLE folders(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE paths(id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, path TEXT NOT NULL,"
+    " hash INTEGER NOT NULL);"
+    "INSERT INTO folders(path) SELECT DISTINCT ifnull(folder, '') FROM runs;"
+    "INSERT INTO paths(folder, path, hash)"
+    " SELECT DISTINCT d.id, f.path, path_hash(d.id, f.path) FROM files f JOIN runs r"
+    " ON r.id = f.id >> 32 JOIN folders d ON d.path = ifnull(r.folder, '');"
+    "CREATE INDEX paths_by_hash ON paths(hash);"
+    "CREATE TABLE files2(id INTEGER PRIMARY KEY, path INTEGER, object INTEGER, task INTEGER,"
+    " digest BLOB, key BLOB, size INTEGER, made INTEGER);"
+    "INSERT INTO files2 SELECT f.id, p.id, f.object, f.task, f.digest, f.key, f.size, f.made"
+    " FROM files f JOIN runs r ON r.id = f.id >> 32 JOIN folders d"
+    " ON d.path = ifnull(r.folder, '')"
+    " JOIN paths p ON p.hash = path_hash(d.id, f.path) AND p.folder = d.id AND p.path = f.path;"
+    "DROP TABLE files;"
+    "ALTER TABLE files2 RENAME TO files;"
+    "CREATE INDEX files_by_path ON files(path);"
+    "CREATE INDEX attempts_by_kind ON attempts(kind) WHERE kind IS NOT NULL;",
+};
+
+bool database_error(struct history *h, struct error *err)
+{
+    int code = sqlite3_errcode(h->db);
+    const char *what = sqlite3_errmsg(h->db);
+    switch (code & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        return error_set(err, ERROR_FAILED,
+                         "%s: the history is damaged (%s); move the file away to start a new one",
+                         h->path, what);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return error_set(err, ERROR_FAILED,
+                         "%s: the history is locked by another program (waited %d s)", h->path,
+                         DATABASE_WAIT / 1000);
+    case SQLITE_FULL:
+        return error_set(err, ERROR_FAILED, "%s: the disk is full", h->path);
+    case SQLITE_READONLY:
+        return error_set(err, ERROR_FAILED, "%s: the history may not be written (%s)", h->path,
+                         what);
+    default:
+        return error_set(err, ERROR_FAILED, "%s: %s", h->path, what);
+    }
+}
+
+bool database_exec(struct history *h, const char *sql, struct error *err)
+{
+    return sqlite3_exec(h->db, sql, NULL, NULL, NULL) == SQLITE_OK || database_error(h, err);
+}
+
+sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(h->db, sql, -1, &s, NULL) == SQLITE_OK)
+        return s;
+    database_error(h, err);
+    return NULL;
+}
+
+int database_step(struct history *h, sqlite3_stmt *s, struct error *err)
+{
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW)
+        return 1;
+    if (code == SQLITE_DONE)
+        return 0;
+    database_error(h, err);
+    return -1;
+}
+
+bool database_run(struct history *h, sqlite3_stmt *s, struct error *err)
+{
+    bool ok = sqlite3_step(s) == SQLITE_DONE || database_error(h, err);
+    sqlite3_reset(s);
+    return ok;
+}
+
+void database_bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+    if (text)
+        sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(s, at);
+}
+
+void database_bind_number(sqlite3_stmt *s, int at, double value)
+{
+    if (isnan(value))
+        sqlite3_bind_null(s, at);
+    else
+        sqlite3_bind_double(s, at, value);
+}
+
+char *database_text(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? mem_copy_string(text) : NULL;
+}
+
+double database_number(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
+}
+
+/* ---- versions ---- */
+
+static bool read_integer(struct history *h, const char *sql, int64_t *out, struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(h, sql, err);
+    int row = s ? database_step(h, s, err) : -1;
+    if (row == 1)
+        *out = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return row == 1;
+}
+
+int64_t database_path_hash(int64_t folder, const char *path)
+{
+    uint32_t hash =
+        2166136261u ^ (uint32_t)folder; /* FNV-1a: the same on every machine, for ever */
+    for (; *path; path++)
+        hash = (hash ^ (unsigned char)*path) * 16777619u;
+    return (int32_t)hash;
+}
+
+static void path_hash(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *text = (const char *)sqlite3_value_text(v[1]);
+    sqlite3_result_int64(c, database_path_hash(sqlite3_value_int64(v[0]), text ? text : ""));
+}
+
+bool database_migrate(struct history *h, int to, struct error *err)
+{
+    int64_t version = 0, application = 0, tables = 0;
+    if (!read_integer(h, "PRAGMA user_version", &version, err) ||
+        !read_integer(h, "PRAGMA application_id", &application, err) ||
+        !read_integer(h, "SELECT count(*) FROM sqlite_master", &tables, err))
+        return false;
+    if (application != APPLICATION_ID && (tables || version))
+        return error_set(err, ERROR_FAILED, "%s: a database, but not a history of weft", h->path);
+    if (version > DATABASE_VERSION)
+        return error_set(err, ERROR_FAILED,
+                         "%s: written by a newer weft (version %lld of the tables, this one knows "
+                         "%d)",
+                         h->path, (long long)version, DATABASE_VERSION);
+    if (version >= to)
+        return true;
+    if (sqlite3_db_readonly(h->db, "main") == 1)
+        return error_set(err, ERROR_FAILED,
+                         "%s: from an older weft, and cannot be brought up to date: not writable",
+                         h->path);
+    if (!database_exec(h, "BEGIN IMMEDIATE", err))
+        return false;
+    /* Another process may have done it while we waited for the lock. */
+    bool ok = read_integer(h, "PRAGMA user_version", &version, err);
+    for (; ok && version < to; version++)
+        ok = database_exec(h, steps[version], err);
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %lld; PRAGMA application_id = %d; COMMIT",
+             (long long)version, APPLICATION_ID);
+    ok = ok && database_exec(h, sql, err);
+    if (!ok)
+        sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
+    return ok;
+}
+
+/* ---- opening ---- */
+
+char *history_default_path(void)
+{
+    const char *given = getenv("WEFT_HISTORY"), *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    struct strbuf path = {0};
+    if (given && *given) {
+        if (strcmp(given, "none") == 0)
+            return NULL;
+        strbuf_add(&path, given);
+    } else if (data && *data == '/') {
+        strbuf_printf(&path, "%s/weft/history.db", data);
+    } else if (home && *home) {
+        strbuf_printf(&path, "%s/.local/share/weft/history.db", home);
+    } else {
+        return NULL;
+    }
+    return strbuf_steal(&path);
+}
+
+static bool make_folders(const char *path, struct error *err)
+{
+    char *copy = mem_copy_string(path);
+    bool ok = true;
+    for (char *slash = strchr(copy + 1, '/'); ok && slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+            ok = error_set(err, ERROR_FAILED, "%s: cannot make the folder: %s", copy,
+                           strerror(errno));
+        *slash = '/';
+    }
+    free(copy);
+    return ok;
+}
+
+static struct history *database_open(const char *path, struct error *err)
+{
+    struct history *h = mem_new_zero(struct history, 1);
+    h->path = mem_copy_string(path);
+    int code = sqlite3_open_v2(path, &h->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    bool ok = code == SQLITE_OK;
+    if (!ok) {
+        error_set(err, ERROR_FAILED, "%s: %s", path,
+                  h->db ? sqlite3_errmsg(h->db) : sqlite3_errstr(code));
+    } else {
+        sqlite3_busy_timeout(h->db, DATABASE_WAIT);
+        sqlite3_extended_result_codes(h->db, 1);
+        sqlite3_create_function(h->db, "path_hash", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                path_hash, NULL, NULL);
+        /* WAL: readers and the writer do not wait for one another, and a commit needs no fsync;
+         * NORMAL: it survives the end of the process, and after a power cut it is whole though the
+         * last seconds may be missing. The log is folded into the file every 32 MB, and the cache
+         * holds as much: the pages that every transaction touches are then written once. */
+        ok = (sqlite3_db_readonly(h->db, "main") == 1 ||
+              database_exec(h,
+                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                            "PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -32000",
+                            err)) &&
+             database_migrate(h, DATABASE_VERSION, err);
+    }
+    if (!ok) {
+        history_close(h);
+        return NULL;
+    }
+    return h;
+}
+
+struct history *history_open(const char *path, struct error *err)
+{
+    return make_folders(path, err) ? database_open(path, err) : NULL;
+}
+
+struct history *history_open_existing(const char *path, struct error *err)
+{
+    return file_exists(path) ? database_open(path, err) : NULL;
+}

@@ -1,0 +1,14 @@
+/* The head of a run in the database: its row, its workflow's, what was predicted. Private. */
+#pragma once
+#include "history/database.h"
+
+/* Where the rows of a run belong. */
+struct head_rows {
+    int64_t run, workflow, folder;
+    bool add_tasks; /* the workflow is new here: its tasks are to be written */
+};
+
+/* As history_begin(), in one transaction. */
+bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
+              struct head_rows *r, struct error *err);
+bool head_end(struct history *h, int64_t run, const struct run_record *t, struct error *err);

@@ -1,0 +1,160 @@
+/* What runs leave behind: one SQLite database (WAL) of runs, tasks, attempts and files, and the
+ * predictions that follow from them. docs/history.md describes the tables and the method.
+ *
+ * A run that records:
+ *
+ *     struct history *h = history_open(path, &err);       NULL: print a warning, run without
+ *     head.run = history_begin(h, &head, text, n, &err);  0: likewise
+ *     ... the run reports to history_sink(h) ...
+ *     history_end(h, &totals, &err);                      false: a warning; the run is unharmed
+ *     history_close(h);
+ *
+ * Two runs may record into one database at the same time. Every function returns false (NULL, 0)
+ * and fills `err` on failure. Between history_begin() and history_end() only the sink may be used:
+ * the connection belongs to the writing thread. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "model/predictor.h"
+#include "model/record.h"
+#include "model/trace.h"
+#include "model/workflow.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTORY_TEXT_LIMIT ((size_t)64 << 20) /* bytes of workflow text that are kept */
+
+struct history;
+
+/* Where the history is: $WEFT_HISTORY, else $XDG_DATA_HOME/weft/history.db, else
+ * ~/.local/share/weft/history.db. NULL: none is wanted (WEFT_HISTORY=none) or there is no home.
+ * The caller frees. */
+char *history_default_path(void);
+
+/* Open for recording and reading; makes the file and its folders, brings an older one up to date.
+ * NULL: damaged, locked for 5 s, from a newer weft, not a history, not to be written. */
+struct history *history_open(const char *path, struct error *err);
+/* The same for a reader: NULL with err->kind ERROR_NONE when there is no such file yet. */
+struct history *history_open_existing(const char *path, struct error *err);
+void history_close(struct history *h); /* NULL is fine; a run that was not ended will be "lost" */
+
+/* ---- recording ---- */
+
+/* A new run; its number, 0 on failure. From `head`: name, file, folder, host (NULL: this one),
+ * planner, started (0: now), cores, memory, speed, tasks, predicted_*, predicted (per task, may be
+ * NULL) and workflow, which must stay unchanged until history_end(): the tasks' names and kinds are
+ * read by the writing thread. `text` (n bytes, may be NULL) is the workflow as native YAML; it is
+ * kept once for all equal ones, and not kept past HISTORY_TEXT_LIMIT. It is copied. */
+int64_t history_begin(struct history *h, const struct run_record *head, const char *text, size_t n,
+                      struct error *err);
+
+/* Where the run reports to, from any thread. An event costs a lock and a copy; a thread of its own
+ * writes twice a second, and no failure of it reaches the run before history_end(). Of the events,
+ * TRACE_BEGIN is not kept; TRACE_REUSED is kept as ranges of tasks. Of the files, those that the
+ * run made and the inputs of the workflow are kept (a reused file was recorded by its maker). */
+struct trace_sink history_sink(struct history *h);
+
+/* Write what is left and the end of the run: from `totals`, outcome, seconds, ran, reused, failed,
+ * skipped, tasks, peak_memory, peak_disk. False: how much could not be recorded, and why. */
+bool history_end(struct history *h, const struct run_record *totals, struct error *err);
+
+/* ---- reading ---- */
+
+struct history_filter {
+    const char *workflow; /* NULL: any; else part of the workflow's name */
+    bool failed;          /* only those that did not end well */
+    double since;         /* seconds since 1970; 0: any time */
+    size_t limit;         /* 0: none */
+};
+
+typedef ARRAY(struct run_record) history_runs;
+
+/* Heads of runs (no events, files, workflow), newest first. A run without an end whose process is
+ * gone is RECORD_LOST. Free with history_runs_free(). */
+bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
+                  struct error *err);
+void history_runs_free(history_runs *runs);
+
+/* One run with everything but the workflow, which the caller may parse from its text. 0: the
+ * newest run. Free with record_free(). */
+bool history_load(struct history *h, int64_t run, struct run_record *out, struct error *err);
+/* Its head only. */
+bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
+
+/* The text given to history_begin(), followed by a NUL that is not counted; the caller frees.
+ * NULL with err->kind ERROR_NONE: it was not kept. */
+char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err);
+
+/* Names and kinds of a run's tasks, by task number. */
+struct history_tasks {
+    struct pool text;
+    str_id *name, *kind;
+    uint32_t n;
+};
+bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, struct error *err);
+const char *history_task_name(const struct history_tasks *t, uint32_t task);
+const char *history_task_kind(const struct history_tasks *t, uint32_t task);
+void history_tasks_free(struct history_tasks *t);
+
+/* Where a file comes from: every run that made it or found it, newest first. */
+struct history_origin {
+    int64_t run;
+    double started; /* of the run */
+    char *name;     /* of the workflow */
+    char *folder;   /* where the run ran */
+    char *maker;    /* the task's name; NULL: it was an input */
+    struct record_file file;
+};
+typedef ARRAY(struct history_origin) history_origins;
+
+/* `path` is absolute, without "." and "..". At most `limit` rows (0: all). */
+bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
+                  struct error *err);
+void history_origins_free(history_origins *origins);
+
+/* ---- prediction ---- */
+
+enum forecast_method {
+    FORECAST_NONE,       /* no sample of its kind: a stated default */
+    FORECAST_FEW,        /* median of fewer than 5 samples */
+    FORECAST_MEDIAN,     /* median of the kind */
+    FORECAST_LINE,       /* regression on the bytes read */
+    FORECAST_MEDIAN_OWN, /* either, corrected by the task's own past */
+    FORECAST_LINE_OWN,
+};
+const char *forecast_method_name(enum forecast_method method);
+
+#define FORECAST_DEFAULT_SECONDS 1.0 /* of a kind never seen */
+#define FORECAST_SAMPLES 1000        /* most recent ones of a kind */
+
+struct forecast; /* what is predicted for each task of a workflow */
+
+struct forecast_task {
+    struct prediction prediction; /* samples 0: the default */
+    enum forecast_method method;
+    double read; /* bytes of inputs, found or predicted; NAN: not known */
+};
+
+struct forecast_kind {
+    const char *name;
+    uint32_t tasks, samples;     /* tasks of the workflow; samples in the history */
+    enum forecast_method method; /* of the time */
+    double slope;                /* of log time over log bytes; 0 without regression */
+    double error, error90; /* leave-one-out: median and 90 % quantile of |predicted/real - 1| */
+    double memory_error;   /* the same median for memory; NAN: no sample */
+};
+
+/* Predict every task of `w`. `name` is what its runs are recorded under (run_record.name; NULL: not
+ * known): a task's own past is that of its name in workflows of that name. Sizes of inputs are
+ * looked up under `folder` (NULL: here). The workflow must outlive the forecast. */
+struct forecast *history_forecast(struct history *h, const struct workflow *w, const char *name,
+                                  const char *folder, struct error *err);
+bool forecast_knows(const struct forecast *f); /* there is a sample for some task */
+void forecast_free(struct forecast *f);
+/* For planners; valid as long as the forecast. Knows nothing about tasks without samples. */
+struct predictor history_predictor(struct forecast *f);
+void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task *out);
+/* The kinds of the workflow in order of first task. */
+uint32_t forecast_kinds(const struct forecast *f);
+void forecast_kind(const struct forecast *f, uint32_t kind, struct forecast_kind *out);

@@ -1,0 +1,544 @@
+#include "history/database.h"
+#include "history/process.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TASKS_MOST (UINT32_C(1) << 27) /* the largest workflow of all: docs/architecture.md */
+
+/* ---- runs ---- */
+
+#define HEAD_COLUMNS                                                                               \
+    "id, name, file, folder, host, planner, started, seconds, cores, memory, speed, outcome,"      \
+    " tasks, ran, reused, failed, skipped, predicted_seconds, predicted_memory, predicted_disk,"   \
+    " peak_memory, peak_disk, pid, born, boot"
+
+/* A run without an end on this host, whose process is gone. On another host nobody can tell. */
+static bool is_lost(sqlite3_stmt *s, const char *host)
+{
+    char here[256] = "";
+    gethostname(here, sizeof here - 1);
+    if (!host || strcmp(host, here) != 0)
+        return false;
+    struct process p = {.pid = sqlite3_column_int64(s, 22), .born = sqlite3_column_int64(s, 23)};
+    const char *boot = (const char *)sqlite3_column_text(s, 24);
+    strncpy(p.boot, boot ? boot : "", sizeof p.boot - 1);
+    return !process_may_live(&p);
+}
+
+/* What a lost run had done, from its rows: its head says nothing of it. */
+static bool count_attempts(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s =
+        database_prepare(h,
+                         "SELECT count(DISTINCT CASE WHEN outcome = 0 THEN task END),"
+                         " count(DISTINCT CASE WHEN outcome <> 0 THEN task END) FROM attempts"
+                         " WHERE id BETWEEN ?1 AND ?1 + 4294967295",
+                         err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, database_row(r->run, 0));
+    int row = database_step(h, s, err);
+    if (row == 1) {
+        r->ran = (uint32_t)sqlite3_column_int64(s, 0);
+        r->failed = (uint32_t)sqlite3_column_int64(s, 1);
+    }
+    sqlite3_finalize(s);
+    s = row == 1 ? database_prepare(h,
+                                    "SELECT sum(count) FROM reused"
+                                    " WHERE id BETWEEN ?1 AND ?1 + 4294967295",
+                                    err)
+                 : NULL;
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, database_row(r->run, 0));
+    row = database_step(h, s, err);
+    if (row == 1)
+        r->reused = (uint32_t)sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return row == 1;
+}
+
+static uint32_t column_count(sqlite3_stmt *s, int column)
+{
+    int64_t value = sqlite3_column_int64(s, column);
+    return value > 0 && value < NONE ? (uint32_t)value : 0;
+}
+
+static void read_head(sqlite3_stmt *s, struct run_record *r)
+{
+    *r = (struct run_record){
+        .run = sqlite3_column_int64(s, 0),
+        .name = database_text(s, 1),
+        .file = database_text(s, 2),
+        .folder = database_text(s, 3),
+        .host = database_text(s, 4),
+        .planner = database_text(s, 5),
+        .started = sqlite3_column_double(s, 6),
+        .seconds = database_number(s, 7),
+        .cores = column_count(s, 8),
+        .memory = database_number(s, 9),
+        .speed = sqlite3_column_double(s, 10) > 0 ? sqlite3_column_double(s, 10) : 1,
+        .tasks = column_count(s, 12),
+        .ran = column_count(s, 13),
+        .reused = column_count(s, 14),
+        .failed = column_count(s, 15),
+        .skipped = column_count(s, 16),
+        .predicted_seconds = database_number(s, 17),
+        .predicted_memory = database_number(s, 18),
+        .predicted_disk = database_number(s, 19),
+        .peak_memory = database_number(s, 20),
+        .peak_disk = database_number(s, 21),
+    };
+    int64_t outcome = sqlite3_column_int64(s, 11);
+    r->outcome =
+        outcome >= 0 && outcome <= RECORD_LOST ? (enum record_outcome)outcome : RECORD_LOST;
+    if (r->outcome == RECORD_RUNNING && is_lost(s, r->host))
+        r->outcome = RECORD_LOST;
+    if (r->outcome == RECORD_RUNNING || r->outcome == RECORD_LOST)
+        r->seconds = NAN;
+}
+
+bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
+                  struct error *err)
+{
+    memset(out, 0, sizeof *out);
+    struct history_filter any = {0};
+    filter = filter ? filter : &any;
+    sqlite3_stmt *s = database_prepare(h,
+                                       "SELECT " HEAD_COLUMNS " FROM runs"
+                                       " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2"
+                                       " ORDER BY id DESC",
+                                       err);
+    if (!s)
+        return false;
+    database_bind_text(s, 1, filter->workflow);
+    database_bind_number(s, 2, filter->since);
+    int row = 0;
+    while ((!filter->limit || out->n < filter->limit) && (row = database_step(h, s, err)) == 1) {
+        struct run_record r;
+        read_head(s, &r);
+        if (filter->failed && (r.outcome == RECORD_DONE || r.outcome == RECORD_RUNNING)) {
+            record_free(&r);
+            continue;
+        }
+        array_push(out, r);
+    }
+    sqlite3_finalize(s);
+    for (size_t i = 0; row >= 0 && i < out->n; i++)
+        if ((out->at[i].outcome == RECORD_LOST || out->at[i].outcome == RECORD_RUNNING) &&
+            !count_attempts(h, &out->at[i], err))
+            row = -1;
+    if (row < 0)
+        history_runs_free(out);
+    return row >= 0;
+}
+
+void history_runs_free(history_runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++)
+        record_free(&runs->at[i]);
+    array_free(runs);
+}
+
+bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err)
+{
+    *out = (struct run_record){0};
+    sqlite3_stmt *s = database_prepare(h,
+                                       "SELECT " HEAD_COLUMNS " FROM runs WHERE ?1 = 0 OR id = ?1"
+                                       " ORDER BY id DESC LIMIT 1",
+                                       err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    int row = database_step(h, s, err);
+    if (row == 1)
+        read_head(s, out);
+    sqlite3_finalize(s);
+    if (row == 0 && run)
+        error_set(err, ERROR_INPUT, "%s: there is no run %lld; `weft history` lists them", h->path,
+                  (long long)run);
+    else if (row == 0)
+        error_set(err, ERROR_INPUT, "%s: no run is recorded yet", h->path);
+    if (row == 1 && (out->outcome == RECORD_LOST || out->outcome == RECORD_RUNNING) &&
+        !count_attempts(h, out, err)) {
+        record_free(out);
+        return false;
+    }
+    return row == 1;
+}
+
+/* ---- one run ---- */
+
+static double seconds(sqlite3_stmt *s, int column)
+{
+    return 1e-6 * (double)sqlite3_column_int64(s, column);
+}
+
+static sqlite3_stmt *rows_of(struct history *h, const char *sql, int64_t run, struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(h, sql, err);
+    if (s)
+        sqlite3_bind_int64(s, 1, database_row(run, 0));
+    return s;
+}
+
+static bool load_attempts(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s = rows_of(h,
+                              "SELECT task, start, took, cpu, memory, read, written, outcome,"
+                              " status, attempt, node, lane FROM attempts"
+                              " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
+                              r->run, err);
+    int row = s ? 0 : -1;
+    while (s && (row = database_step(h, s, err)) == 1) {
+        struct trace_event e = {
+            .kind = TRACE_TASK,
+            .id = (uint32_t)sqlite3_column_int64(s, 0),
+            .start = seconds(s, 1),
+            .finish = seconds(s, 1) + seconds(s, 2),
+            .cpu = seconds(s, 3),
+            .memory = sqlite3_column_double(s, 4),
+            .read = sqlite3_column_double(s, 5),
+            .written = sqlite3_column_double(s, 6),
+            .outcome = sqlite3_column_int(s, 7),
+            .status = sqlite3_column_int(s, 8),
+            .attempt = (uint32_t)sqlite3_column_int64(s, 9),
+            .node = (uint32_t)sqlite3_column_int64(s, 10),
+            .lane = (uint32_t)sqlite3_column_int64(s, 11),
+        };
+        array_push(&r->events, e);
+    }
+    sqlite3_finalize(s);
+    return row == 0;
+}
+
+static bool load_reused(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s = rows_of(h,
+                              "SELECT first, count, at FROM reused"
+                              " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
+                              r->run, err);
+    int row = s ? 0 : -1;
+    while (s && (row = database_step(h, s, err)) == 1) {
+        int64_t first = sqlite3_column_int64(s, 0), count = sqlite3_column_int64(s, 1);
+        if (first < 0 || count < 0 || first > r->tasks || count > r->tasks - first) {
+            row = -1;
+            error_set(err, ERROR_FAILED,
+                      "%s: run %lld is damaged: %lld of %u tasks reused, from number %lld", h->path,
+                      (long long)r->run, (long long)count, r->tasks, (long long)first);
+            break;
+        }
+        struct trace_event e = {.kind = TRACE_REUSED, .start = seconds(s, 2)};
+        e.finish = e.start;
+        for (int64_t t = first; t < first + count; t++) {
+            e.id = (uint32_t)t;
+            array_push(&r->events, e);
+        }
+    }
+    sqlite3_finalize(s);
+    return row == 0;
+}
+
+static bool load_events(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s = rows_of(h,
+                              "SELECT type, subject, node, other, start, took, amount FROM events"
+                              " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
+                              r->run, err);
+    int row = s ? 0 : -1;
+    while (s && (row = database_step(h, s, err)) == 1) {
+        struct trace_event e = {
+            .kind = (enum trace_kind)sqlite3_column_int(s, 0),
+            .id = (uint32_t)sqlite3_column_int64(s, 1),
+            .node = (uint32_t)sqlite3_column_int64(s, 2),
+            .other = (uint32_t)sqlite3_column_int64(s, 3),
+            .start = seconds(s, 4),
+            .finish = seconds(s, 4) + seconds(s, 5),
+            .amount = sqlite3_column_double(s, 6),
+        };
+        if (e.kind == TRACE_FAULT && sqlite3_column_int64(s, 5) < 0)
+            e.finish = INFINITY;
+        array_push(&r->events, e);
+    }
+    sqlite3_finalize(s);
+    return row == 0;
+}
+
+static void read_digest(sqlite3_stmt *s, int column, struct digest *out)
+{
+    *out = (struct digest){0};
+    const void *blob = sqlite3_column_blob(s, column);
+    if (blob && sqlite3_column_bytes(s, column) == sizeof out->at)
+        memcpy(out->at, blob, sizeof out->at);
+}
+
+/* Columns: object, task, path, digest, key, size, made. */
+static void read_file(sqlite3_stmt *s, int from, struct record_file *f)
+{
+    *f = (struct record_file){
+        .object = (uint32_t)sqlite3_column_int64(s, from),
+        .task = sqlite3_column_type(s, from + 1) == SQLITE_NULL
+                    ? NONE
+                    : (uint32_t)sqlite3_column_int64(s, from + 1),
+        .path = database_text(s, from + 2),
+        .size = sqlite3_column_double(s, from + 5),
+        .made = sqlite3_column_int(s, from + 6) != 0,
+    };
+    if (!f->path)
+        f->path = mem_copy_string("");
+    read_digest(s, from + 3, &f->digest);
+    read_digest(s, from + 4, &f->key);
+}
+
+static bool load_files(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s = rows_of(h,
+                              "SELECT f.object, f.task, p.path, f.digest, f.key, f.size, f.made"
+                              " FROM files f LEFT JOIN paths p ON p.id = f.path"
+                              " WHERE f.id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY f.id",
+                              r->run, err);
+    int row = s ? 0 : -1;
+    while (s && (row = database_step(h, s, err)) == 1) {
+        struct record_file f;
+        read_file(s, 0, &f);
+        array_push(&r->files, f);
+    }
+    sqlite3_finalize(s);
+    return row == 0;
+}
+
+static bool load_predictions(struct history *h, struct run_record *r, struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(h, "SELECT tasks FROM predictions WHERE run = ?", err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, r->run);
+    int row = database_step(h, s, err);
+    const char *blob = row == 1 ? sqlite3_column_blob(s, 0) : NULL;
+    /* Of another length: not of these tasks. */
+    if (blob && r->tasks && (uint64_t)sqlite3_column_bytes(s, 0) == (uint64_t)r->tasks * 20) {
+        r->predicted = mem_new(struct prediction, r->tasks);
+        for (uint32_t t = 0; t < r->tasks; t++) {
+            float figures[4];
+            uint32_t samples;
+            memcpy(figures, blob + (size_t)t * 20, sizeof figures);
+            memcpy(&samples, blob + (size_t)t * 20 + 16, sizeof samples);
+            r->predicted[t] = (struct prediction){(double)figures[0], (double)figures[1],
+                                                  (double)figures[2], (double)figures[3], samples};
+        }
+    }
+    sqlite3_finalize(s);
+    return row >= 0;
+}
+
+/* By the time at which it was reported; equal ones by kind, number and attempt. */
+static int by_time(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    double s = x->kind == TRACE_TASK ? x->finish : x->start;
+    double t = y->kind == TRACE_TASK ? y->finish : y->start;
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->attempt > y->attempt) - (x->attempt < y->attempt);
+}
+
+bool history_load(struct history *h, int64_t run, struct run_record *out, struct error *err)
+{
+    if (!history_head(h, run, out, err))
+        return false;
+    if (out->tasks > TASKS_MOST) {
+        record_free(out);
+        return error_set(err, ERROR_FAILED, "%s: run %lld is damaged: it has too many tasks",
+                         h->path, (long long)run);
+    }
+    if (load_attempts(h, out, err) && load_reused(h, out, err) && load_events(h, out, err) &&
+        load_files(h, out, err) && load_predictions(h, out, err)) {
+        if (out->events.n)
+            qsort(out->events.at, out->events.n, sizeof *out->events.at, by_time);
+        return true;
+    }
+    record_free(out);
+    return false;
+}
+
+char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(
+        h, "SELECT w.text FROM runs r JOIN workflows w ON w.id = r.workflow WHERE r.id = ?", err);
+    char *text = NULL;
+    if (s) {
+        sqlite3_bind_int64(s, 1, run);
+        if (database_step(h, s, err) == 1 && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+            const char *blob = sqlite3_column_blob(s, 0);
+            *n = (size_t)sqlite3_column_bytes(s, 0);
+            text = mem_copy_bytes(blob ? blob : "", *n);
+        }
+    }
+    sqlite3_finalize(s);
+    return text;
+}
+
+/* ---- tasks ---- */
+
+bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, struct error *err)
+{
+    *out = (struct history_tasks){0};
+    pool_init(&out->text);
+    sqlite3_stmt *s =
+        database_prepare(h,
+                         "SELECT t.id & 4294967295, t.name, k.name FROM runs r JOIN tasks t"
+                         " ON t.id BETWEEN r.workflow << 32 AND (r.workflow << 32) + 4294967295"
+                         " LEFT JOIN kinds k ON k.id = t.kind WHERE r.id = ? ORDER BY t.id",
+                         err);
+    if (!s) {
+        history_tasks_free(out);
+        return false;
+    }
+    sqlite3_bind_int64(s, 1, run);
+    size_t cap = 0;
+    int row;
+    char last[256] = "";
+    str_id last_kind = 0;
+    while ((row = database_step(h, s, err)) == 1) {
+        if (sqlite3_column_int64(s, 0) != out->n)
+            break; /* a hole: not all were written */
+        const char *name = (const char *)sqlite3_column_text(s, 1);
+        const char *kind = (const char *)sqlite3_column_text(s, 2);
+        if (out->n == cap) {
+            cap += cap / 2 + 64;
+            out->name = mem_resize(out->name, cap);
+            out->kind = mem_resize(out->kind, cap);
+        }
+        if (strcmp(kind ? kind : "", last) != 0) { /* mostly runs of one kind: stored once each */
+            last_kind = pool_add(&out->text, kind ? kind : "", strlen(kind ? kind : ""));
+            strncpy(last, kind ? kind : "", sizeof last - 1);
+        }
+        out->kind[out->n] = last_kind;
+        out->name[out->n++] = pool_add(&out->text, name ? name : "", strlen(name ? name : ""));
+    }
+    sqlite3_finalize(s);
+    if (row < 0)
+        history_tasks_free(out);
+    return row >= 0;
+}
+
+const char *history_task_name(const struct history_tasks *t, uint32_t task)
+{
+    return task < t->n ? pool_text(&t->text, t->name[task]) : "?";
+}
+
+const char *history_task_kind(const struct history_tasks *t, uint32_t task)
+{
+    return task < t->n ? pool_text(&t->text, t->kind[task]) : "?";
+}
+
+void history_tasks_free(struct history_tasks *t)
+{
+    pool_free(&t->text);
+    free(t->name);
+    free(t->kind);
+    *t = (struct history_tasks){0};
+}
+
+/* ---- files ---- */
+
+/* The file as path `rest` under the folder numbered `folder`. */
+static bool origins_under(struct history *h, int64_t folder, const char *rest, size_t limit,
+                          history_origins *out, struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(
+        h,
+        "SELECT f.id >> 32, r.started, r.name, r.folder, t.name, f.object, f.task, p.path,"
+        " f.digest, f.key, f.size, f.made"
+        " FROM paths p JOIN files f ON f.path = p.id JOIN runs r ON r.id = f.id >> 32"
+        " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + f.task"
+        " WHERE p.hash = ?1 AND p.folder = ?2 AND p.path = ?3 ORDER BY f.id DESC LIMIT ?4",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, database_path_hash(folder, rest));
+    sqlite3_bind_int64(s, 2, folder);
+    database_bind_text(s, 3, rest);
+    sqlite3_bind_int64(s, 4, limit ? (int64_t)limit : -1);
+    int row;
+    while ((row = database_step(h, s, err)) == 1) {
+        struct history_origin o = {
+            .run = sqlite3_column_int64(s, 0),
+            .started = sqlite3_column_double(s, 1),
+            .name = database_text(s, 2),
+            .folder = database_text(s, 3),
+            .maker = database_text(s, 4),
+        };
+        read_file(s, 5, &o.file);
+        array_push(out, o);
+    }
+    sqlite3_finalize(s);
+    return row == 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct history_origin *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? 1 : -1;
+    return (x->file.object > y->file.object) - (x->file.object < y->file.object);
+}
+
+bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
+                  struct error *err)
+{
+    memset(out, 0, sizeof *out);
+    sqlite3_stmt *s = database_prepare(h, "SELECT id, path FROM folders ORDER BY id", err);
+    int row = s ? 0 : -1;
+    while (s && (row = database_step(h, s, err)) == 1) {
+        int64_t id = sqlite3_column_int64(s, 0);
+        const char *folder = (const char *)sqlite3_column_text(s, 1);
+        size_t n = folder ? strlen(folder) : 0;
+        while (n && folder[n - 1] == '/')
+            n--;
+        bool inside =
+            folder && *folder && strncmp(path, folder, n) == 0 && path[n] == '/' && path[n + 1];
+        /* A workflow may name its files by their whole path, wherever it ran. */
+        if ((inside && !origins_under(h, id, path + n + 1, limit, out, err)) ||
+            !origins_under(h, id, path, limit, out, err)) {
+            row = -1;
+            break;
+        }
+    }
+    sqlite3_finalize(s);
+    if (row < 0) {
+        history_origins_free(out);
+        return false;
+    }
+    if (out->n)
+        qsort(out->at, out->n, sizeof *out->at, newest_first);
+    while (limit && out->n > limit) {
+        struct history_origin *o = &out->at[--out->n];
+        free(o->name);
+        free(o->folder);
+        free(o->maker);
+        free(o->file.path);
+    }
+    return true;
+}
+
+void history_origins_free(history_origins *origins)
+{
+    for (size_t i = 0; i < origins->n; i++) {
+        struct history_origin *o = &origins->at[i];
+        free(o->name);
+        free(o->folder);
+        free(o->maker);
+        free(o->file.path);
+    }
+    array_free(origins);
+}
