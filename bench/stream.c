@@ -25,14 +25,14 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct workflow *graph(uint32_t n, const char *ccr, uint64_t seed)
+static struct workflow *graph(uint32_t n, const char *degree, const char *ccr, uint64_t seed)
 {
     char text[16];
     struct error err = {0};
     snprintf(text, sizeof text, "%u", n);
     struct generator_value values[] = {
-        {"n", text}, {"ccr", ccr}, {"work-min", "0"}, {"work-max", "60"}};
-    return generator_workflow(generator_find("tgff"), values, 4, seed, &err);
+        {"n", text}, {"ccr", ccr}, {"work-min", "0"}, {"work-max", "60"}, {"mean-degree", degree}};
+    return generator_workflow(generator_find("tgff"), values, 5, seed, &err);
 }
 
 static struct platform *equal_nodes(uint32_t count, uint32_t ports)
@@ -84,15 +84,16 @@ static void run(struct figures *f, const char *planner, const struct workflow *w
     plan_free(plan);
 }
 
+/* `dense`: 4 edges a task instead of 1.5. */
 static void measure(struct json_writer *j, uint32_t n, uint32_t processors, uint32_t graphs,
-                    bool both)
+                    bool dense, bool both)
 {
     static const char *const ccr[] = {"0.1", "1", "10"};
     struct figures f[2] = {{.least = INFINITY}, {.least = INFINITY}};
     double better = 0;
     struct platform *p = equal_nodes(processors, 4);
     for (uint32_t i = 0; i < graphs; i++) {
-        struct workflow *w = graph(n, ccr[i % 3], i + 1);
+        struct workflow *w = graph(n, dense ? "4" : "0", ccr[graphs == 1 ? 1 : i % 3], i + 1);
         for (int k = 0; k < FRACTIONS; k++) {
             double latency[2] = {1, 1};
             run(&f[0], "mos", w, p, fractions[k], &latency[0]);
@@ -105,8 +106,9 @@ static void measure(struct json_writer *j, uint32_t n, uint32_t processors, uint
     platform_free(p);
     for (int x = 0; x < (both ? 2 : 1); x++) {
         const char *name = x ? "stream" : "mos";
-        printf("%5u tasks, %3u processors  %-7s mean %8.2f ms  most %8.2f ms", n, processors, name,
-               1e3 * f[x].seconds / f[x].runs, 1e3 * f[x].most);
+        printf("%5u tasks%s, %3u processors  %-7s mean %8.2f ms  most %8.2f ms", n,
+               dense ? ", dense" : "", processors, name, 1e3 * f[x].seconds / f[x].runs,
+               1e3 * f[x].most);
         if (f[x].replayed)
             printf("  replay / promise: mean %.4f least %.4f", f[x].ratio / f[x].replayed,
                    f[x].least);
@@ -114,12 +116,12 @@ static void measure(struct json_writer *j, uint32_t n, uint32_t processors, uint
             printf("  latency / mos %.4f", better / f[x].runs);
         printf("\n");
         char key[64];
-        snprintf(key, sizeof key, "%s_%u_tasks_seconds", name, n);
+        snprintf(key, sizeof key, "%s_%u_tasks%s_seconds", name, n, dense ? "_dense" : "");
         json_put_number(j, key, f[x].seconds / f[x].runs);
-        snprintf(key, sizeof key, "%s_%u_tasks_most_seconds", name, n);
+        snprintf(key, sizeof key, "%s_%u_tasks%s_most_seconds", name, n, dense ? "_dense" : "");
         json_put_number(j, key, f[x].most);
         if (f[x].replayed) {
-            snprintf(key, sizeof key, "%s_%u_tasks_replay_least", name, n);
+            snprintf(key, sizeof key, "%s_%u_tasks%s_replay_least", name, n, dense ? "_dense" : "");
             json_put_number(j, key, f[x].least);
         }
     }
@@ -139,11 +141,14 @@ int main(int argc, char **argv)
     struct json_writer j;
     json_write_start(&j, &text, true);
     json_write_object(&j);
-    measure(&j, 10, 8, 6, true);
-    measure(&j, 50, 32, 6, true);
-    measure(&j, 200, 64, 3, false);
-    if (large)
-        measure(&j, 1000, 256, 1, false);
+    measure(&j, 10, 8, 6, false, true);
+    measure(&j, 50, 32, 6, false, true);
+    measure(&j, 50, 32, 6, true, false);
+    measure(&j, 200, 64, 3, false, false);
+    if (large) {
+        measure(&j, 1000, 256, 1, false, false);
+        measure(&j, 1000, 256, 1, true, false);
+    }
     json_write_end_object(&j);
     struct error err = {0};
     if (output && !file_write(output, strbuf_text(&text), text.n, &err)) {

@@ -30,6 +30,18 @@ check "stream promises what the replay reaches" "$WEFT" plan "$folder/flow.yaml"
 check "and is valid" "$WEFT" check "$folder/stream.json" --on homogeneous:n=8,bandwidth=1
 check "fcp's plan survives its file" bash -c "'$WEFT' plan '$folder/flow.yaml' --on homogeneous:n=8,bandwidth=1 --with fcp --set throughput=0.3Tmax -o '$folder/fcp.json' && '$WEFT' check '$folder/fcp.json' --on homogeneous:n=8,bandwidth=1"
 check "a front, drawn" bash -c "'$WEFT' plan '$folder/flow.yaml' --on homogeneous:n=8,bandwidth=1 --with mos --front --gantt '$folder/front.svg' --json | grep -q weft-front/1 && grep -q '</svg>' '$folder/front.svg'"
+cat >"$folder/ports.yaml" <<'YAML'
+weft: 1
+network: {bandwidth: 1, ports: 1}
+nodes:
+  - {name: n, count: 4}
+  - {name: hub, count: 4, ports: 4}
+YAML
+check "nodes with ports of their own" "$WEFT" plan "$folder/flow.yaml" --on "$folder/ports.yaml" --with stream --set throughput=0.4Tmax -o "$folder/ports.json"
+check "are counted by the checker" "$WEFT" check "$folder/ports.json" --on "$folder/ports.yaml"
+check "and by the replay, which keeps the promise" bash -c "'$WEFT' sim '$folder/ports.json' --on '$folder/ports.yaml' --items 1000 --json | python3 -c 'import json,sys; d=json.load(sys.stdin); sys.exit(not d[\"throughput\"] >= d[\"predicted_throughput\"] * (1 - 1e-6))'"
+check "a plan for one item, too" bash -c "'$WEFT' plan '$folder/flow.yaml' --on '$folder/ports.yaml' --with heft -o '$folder/heft.json' && '$WEFT' check '$folder/heft.json' --on '$folder/ports.yaml'"
+check "not by mos, which says so" status 2 "$WEFT" plan "$folder/flow.yaml" --on "$folder/ports.yaml" --with mos
 check "a front of a planner that plans no streams" status 2 "$WEFT" plan "$folder/flow.yaml" --on 4 --with heft --front
 check "more than Tmax: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set throughput=1e9
 check "less than the least latency: exit 3" status 3 "$WEFT" plan "$folder/flow.yaml" --on 4 --with mos --set latency=1ms

@@ -11,6 +11,7 @@
 #include "report/human.h"
 #include "report/summary.h"
 #include "report/table.h"
+#include "run/child.h"
 #include "run/measure.h"
 #include "run/order.h"
 #include "run/run.h"
@@ -573,11 +574,33 @@ static void mark(const struct session *s, bool set)
 {
     struct strbuf path = {0};
     mark_path(s, &path);
-    int fd = set ? open(path.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    if (fd >= 0)
-        close(fd);
+    FILE *f = set ? fopen(path.at, "we") : NULL;
+    if (f) {
+        fprintf(f, "%d\n", (int)getpid());
+        fclose(f);
+    }
     if (!set)
         unlink(path.at);
+    strbuf_free(&path);
+}
+
+/* The run that was cut off could not end its tasks and remove their sandboxes. Nobody else runs
+ * here: we have the memo. */
+static void clear_leftovers(const struct session *s)
+{
+    struct strbuf path = {0};
+    int pid = 0;
+    mark_path(s, &path);
+    FILE *f = fopen(path.at, "re");
+    uint32_t ended = f && fscanf(f, "%d", &pid) == 1 ? children_end_of(pid) : 0;
+    if (f)
+        fclose(f);
+    if (ended && !s->quiet)
+        fprintf(stderr, "weft: %u process%s of that run still ran and %s ended\n", ended,
+                ended == 1 ? "" : "es", ended == 1 ? "was" : "were");
+    strbuf_clear(&path);
+    strbuf_printf(&path, "%s/work", s->state);
+    tree_remove(path.at);
     strbuf_free(&path);
 }
 
@@ -588,11 +611,15 @@ int session_run(struct session *s)
     else if (s->crashed && !s->quiet)
         fprintf(stderr, "weft: the last run here was cut off; going on with %u of %u tasks done\n",
                 s->needs.skip, s->w->ntasks);
+    if (s->crashed)
+        clear_leftovers(s);
     if (!s->needs.run) {
         mark(s, false);
         return nothing_to_do(s);
     }
     session_predict(s);
+    forecast_free(s->forecast); /* has said all it knows, and holds hundreds of bytes a kind */
+    s->forecast = NULL;
     struct listeners l = {0};
     struct error err = {0};
     fill_head(s, &l.record);

@@ -295,8 +295,7 @@ static void keep_slot(const struct pass *s, const struct stream_message *same,
     m->start = same->start;
     m->finish = same->finish;
     for (int k = 0; k < 3; k++)
-        m->before[k] =
-            same->before[k] == NONE ? NONE : s->work->renumber.at[same->before[k]];
+        m->before[k] = same->before[k] == NONE ? NONE : s->work->renumber.at[same->before[k]];
 }
 
 /* Enter it where the ends are entered, and keep it for later where they are not. */
@@ -333,9 +332,8 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
         array_add(&work->pending)->linked = true;
     }
     struct stream_slot slot = stream_slot_find(work, a, b, 0, duration);
-    if (s->base &&
-        !(same && same->start == slot.start && same->from_channel == slot.from_channel &&
-          same->to_channel == slot.to_channel))
+    if (s->base && !(same && same->start == slot.start && same->from_channel == slot.from_channel &&
+                     same->to_channel == slot.to_channel))
         work->dirty[a] = work->dirty[b] = 1;
     m->from_channel = slot.from_channel;
     m->to_channel = slot.to_channel;
@@ -438,9 +436,8 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
     for (uint32_t k = 0; k < side->lanes.n; k++) {
         const stream_blocks *busy = &side->lanes.at[k].busy;
         if (busy->n)
-            array_push(&out->ports, (struct stream_port){cluster, k,
-                                                         array_last(busy).finish -
-                                                             busy->at[0].start});
+            array_push(&out->ports, (struct stream_port){
+                                        cluster, k, array_last(busy).finish - busy->at[0].start});
     }
 }
 
@@ -505,13 +502,8 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
 {
     const struct stream_graph *g = work->g;
     uint32_t ncopies = map->off[g->ntasks], m = map->nclusters;
-    struct pass s = {.work = work,
-                     .g = g,
-                     .w = g->w,
-                     .map = map,
-                     .out = out,
-                     .base = base,
-                     .limit = limit};
+    struct pass s = {
+        .work = work, .g = g, .w = g->w, .map = map, .out = out, .base = base, .limit = limit};
     stream_work_fit(work, m, ncopies);
     out->messages.n = out->ports.n = 0;
     out->latency = out->cycle = out->throughput = out->computation_rate = out->data_rate = 0;

@@ -104,11 +104,12 @@ struct stream_work; /* memory reused between estimates; one per thread */
 struct stream_work *stream_work_new(const struct stream_graph *g);
 void stream_work_free(struct stream_work *work);
 
-/* Estimate a mapping. `ports`: of every cluster; 0: as the platform says, stream_ports(). Gives up (false) as soon as the latency must exceed
- * `limit`. `base` (may be NULL) is the estimate of a mapping with the same cluster numbers that
- * differs little, under the same ports: transfers whose both ends are not touched by the difference
- * keep their slots, only the rest is searched again. Linear in copies and edges but for those
- * searches, each at most quadratic in the transfers of the two clusters. */
+/* Estimate a mapping. `ports`: of every cluster; 0: as the platform says, stream_ports(). Gives up
+ * (false) as soon as the latency must exceed `limit`. `base` (may be NULL) is the estimate of a
+ * mapping with the same cluster numbers that differs little, under the same ports: transfers whose
+ * both ends are not touched by the difference keep their slots, only the rest is searched again.
+ * Linear in copies and edges but for those searches, each at most quadratic in the transfers of the
+ * two clusters. */
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                      double limit, const struct stream_estimate *base, struct stream_estimate *out);
 /* After stream_estimate() of the same map with the same work: fills message.latest. */

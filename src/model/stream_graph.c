@@ -13,8 +13,7 @@ static bool nodes_alike(const struct stream_graph *g)
         if (first == NONE)
             first = i;
         else if (p->speed[i] != p->speed[first] || p->memory[i] != p->memory[first] ||
-                 p->cores[i] != p->cores[first] ||
-                 platform_ports(p, i) != platform_ports(p, first))
+                 p->cores[i] != p->cores[first] || platform_ports(p, i) != platform_ports(p, first))
             return false;
     }
     return true;

@@ -167,8 +167,7 @@ double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_
                    uint32_t ports, uint32_t *processor)
 {
     const struct stream_graph *g = work->g;
-    struct item s = {
-        .work = work, .g = g, .w = g->w, .nodes = nodes, .processor = processor};
+    struct item s = {.work = work, .g = g, .w = g->w, .nodes = nodes, .processor = processor};
     double makespan = 0;
     stream_work_fit(work, nprocessors, 0);
     stream_slots_clear(work, nprocessors);

@@ -40,7 +40,8 @@ static double worst_transfer(const struct stream_graph *g, const struct stream_r
     uint32_t a = r->off[i + 1] - r->off[i], b = r->off[j + 1] - r->off[j];
     uint64_t round = common_multiple(a, b);
     double worst = 0;
-    for (uint64_t n = 0; n < round; n++)
+    /* on equal nodes all transfers of an edge last the same */
+    for (uint64_t n = 0; n < round && !(g->uniform && worst > 0); n++)
         worst = fmax(worst, transfer_on(g, nodes, edge, r->processor[r->off[i] + n % a],
                                         r->processor[r->off[j] + n % b]));
     return worst;

@@ -83,8 +83,8 @@ void stream_slots_clear_links(struct stream_work *work);
 void stream_slots_clear_side(struct stream_work *work, uint32_t cluster);
 void stream_slots_free(struct stream_work *work);
 uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b);
-/* The earliest start, not before `ready`, at which the link and a channel at each end (of work->limit
- * there) are idle for `duration`. */
+/* The earliest start, not before `ready`, at which the link and a channel at each end (of
+ * work->limit there) are idle for `duration`. */
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
                                     double duration);
 void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,

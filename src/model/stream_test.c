@@ -169,8 +169,8 @@ static void test_example(const struct example *x, const struct platform *p)
     workflow_free(w);
 }
 
-/* Figure 2 where one node has two ports and the others one, by hand. With two at P1: e1,2 [0, 8) and
- * e1,3 [0, 5) side by side, e2,4 [8, 17), e3,4 [17, 26) (the gap of 8 before e2,4 on P4 is too
+/* Figure 2 where one node has two ports and the others one, by hand. With two at P1: e1,2 [0, 8)
+ * and e1,3 [0, 5) side by side, e2,4 [8, 17), e3,4 [17, 26) (the gap of 8 before e2,4 on P4 is too
  * short): P3's channel lasts 26, and one item still waits for P4. With two at P4: e1,2 [0, 8), e1,3
  * [8, 13), e2,4 [8, 17), e3,4 [13, 22): P2's 17 is the longest. An item alone sends e3,4 [25, 34)
  * before e2,4 with two at P1. */

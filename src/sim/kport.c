@@ -16,7 +16,7 @@ struct pair {
 
 struct kport_network {
     struct network base;
-    uint32_t ports;
+    uint32_t *ports; /* per node */
     uint32_t *used;
     struct queue *candidates; /* per node: pairs (version << 32 | pair) blocked by this node */
     struct queue arrivals;
@@ -30,7 +30,11 @@ struct kport_network {
 static struct network *kport_create(const struct platform *p, uint32_t ports)
 {
     struct kport_network *k = mem_new_zero(struct kport_network, 1);
-    k->ports = ports ? ports : UINT32_MAX;
+    k->ports = mem_new(uint32_t, p->nnodes);
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        uint32_t own = ports ? ports : platform_ports(p, i);
+        k->ports[i] = own ? own : UINT32_MAX;
+    }
     k->used = mem_new_zero(uint32_t, p->nnodes);
     k->candidates = mem_new_zero(struct queue, p->nnodes);
     return &k->base;
@@ -43,6 +47,7 @@ static void kport_destroy(struct network *n)
         queue_free(&k->candidates[i]);
     for (size_t i = 0; i < k->pairs.n; i++)
         queue_free(&k->pairs.at[i].waiting);
+    free(k->ports);
     free(k->used);
     free(k->candidates);
     queue_free(&k->arrivals);
@@ -114,9 +119,14 @@ static const struct queue_item *best_candidate(struct kport_network *k, uint32_t
     return NULL;
 }
 
+static bool has_port(const struct kport_network *k, uint32_t node)
+{
+    return k->used[node] < k->ports[node];
+}
+
 static void offer(struct kport_network *k, uint32_t node)
 {
-    const struct queue_item *best = k->used[node] < k->ports ? best_candidate(k, node) : NULL;
+    const struct queue_item *best = has_port(k, node) ? best_candidate(k, node) : NULL;
     if (best)
         queue_push(&k->round, best->key, best->order, node);
 }
@@ -158,14 +168,14 @@ static void kport_settle(struct network *n, double now)
     while (k->round.n) {
         struct queue_item turn = queue_pop(&k->round);
         uint32_t node = (uint32_t)turn.value;
-        const struct queue_item *best = k->used[node] < k->ports ? best_candidate(k, node) : NULL;
+        const struct queue_item *best = has_port(k, node) ? best_candidate(k, node) : NULL;
         if (!best || best->order != turn.order)
             continue; /* a node is listed twice; its present best is listed too */
         uint32_t id = (uint32_t)queue_pop(&k->candidates[node]).value;
         struct pair *pair = &k->pairs.at[id];
         uint32_t other = pair->a == node ? pair->b : pair->a;
         if (first_message(n, pair) != NONE) {
-            if (k->used[other] < k->ports)
+            if (has_port(k, other))
                 start(k, now, id);
             else
                 enlist(k, id, other);

@@ -53,7 +53,8 @@ struct network {
 extern const char *const network_names[];
 const char *network_summary(const char *name);
 
-/* `ports` is used by kport only; 0: no limit on partners (still one message at a time per pair).
+/* `ports` is used by kport only: of every node; 0: each node's own as the platform says, where 0 is
+ * no limit on partners (still one message at a time per pair).
  * NULL with ERROR_INPUT when there is no model of that name. The platform must outlive it. */
 struct network *network_new(const char *name, const struct platform *p, uint32_t ports,
                             struct error *err);

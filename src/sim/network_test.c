@@ -132,6 +132,34 @@ static void kport_pairs(void)
     platform_free(p);
 }
 
+static void kport_own_ports(void)
+{
+    struct platform_builder *b = platform_builder_new("<test>");
+    struct error err = {0};
+    double start[4], at[4];
+    platform_builder_network(b, 1, 0, 1, 0);
+    for (int i = 0; i < 4; i++)
+        platform_builder_node(b, &"abcd"[i], 1, 0);
+    platform_builder_ports(b, 0, 2, 0);
+    struct platform *p = platform_builder_finish(b, &err);
+    for (uint32_t ports = 0; ports < 2; ports++) {
+        struct network *n = network_new("kport", p, ports, &err);
+        network_send(n, 0, 0, 1, 4, 0, 0);
+        network_send(n, 0, 0, 2, 4, 0, 1);
+        network_send(n, 0, 0, 3, 4, 0, 2);
+        network_send(n, 0, 1, 2, 4, 0, 3);
+        drain(n, start, at);
+        if (ports)
+            ok(start[0] == 0 && start[1] == 4 && start[2] == 8 && start[3] == 8,
+               "asked for one port, every node has one");
+        else
+            ok(start[0] == 0 && start[1] == 0 && start[2] == 4 && start[3] == 4,
+               "two ports at one node, one at the others");
+        network_free(n);
+    }
+    platform_free(p);
+}
+
 /* Replay the rules of kport on random traffic with a scan over all waiting messages at every
  * instant. */
 static void kport_against_scan(void)
@@ -423,6 +451,7 @@ int main(void)
     free_model();
     kport_figure_2();
     kport_pairs();
+    kport_own_ports();
     kport_against_scan();
     fair_model();
     fair_links();

@@ -18,7 +18,7 @@ void replay_options_init(struct replay_options *o)
 
 const char *replay_network(const struct plan *plan, const struct platform *p)
 {
-    return plan->ports || p->ports ? "kport" : "free";
+    return plan->ports || platform_limits_ports(p) ? "kport" : "free";
 }
 
 /* ---- starting and ending tasks ---- */

@@ -163,7 +163,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
         return error_set(err, ERROR_INPUT, "a plan of kind '%s' has no placements to replay",
                          plan_kind_name(plan->kind));
     const char *network = options->network ? options->network : replay_network(plan, p);
-    uint32_t ports = options->ports ? options->ports : plan->ports ? plan->ports : p->ports;
+    uint32_t ports = options->ports ? options->ports : plan->ports;
     r->network = network_new(network, p, ports, err);
     if (!r->network || !lanes_build(&r->lanes, w, p, r->plan, err) ||
         !demands_build(&r->demands, w, p, r->plan, strcmp(network, "kport") == 0, err) ||

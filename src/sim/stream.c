@@ -290,10 +290,11 @@ static void account(struct stream *s)
             seen[node] = true;
             struct stream_processor *x = &out->processors[out->nprocessors++];
             double span = out->makespan > 0 ? out->makespan : 1;
+            uint32_t ports = s->ports ? s->ports : platform_ports(s->p, node);
             *x =
                 (struct stream_processor){node, c, s->busy[node], s->busy[node] / span,
                                           (s->network->out_busy[node] + s->network->in_busy[node]) /
-                                              span / (s->ports ? s->ports : 1)};
+                                              span / (ports ? ports : 1)};
             out->utilization += x->occupancy;
         }
     free(seen);
@@ -340,7 +341,7 @@ static bool prepare(struct stream *s, const struct plan *plan, struct error *err
     const struct workflow *w = s->w;
     const struct platform *p = s->p;
     const struct stream_options *o = s->o;
-    s->ports = o->ports ? o->ports : plan->ports ? plan->ports : p->ports;
+    s->ports = o->ports ? o->ports : plan->ports;
     s->window = o->window ? o->window : plan->pipelined ? 0 : 1;
     s->network = network_new(o->network ? o->network : "kport", p, s->ports, err);
     s->costs = s->network ? costs_new(w, p, err) : NULL;

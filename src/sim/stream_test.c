@@ -275,9 +275,47 @@ static void worked_examples(void)
     text_free(&text);
 }
 
+/* One task feeds two, 4 seconds each: with one port at its node an item every 8 seconds, with two
+ * every 4; the receivers have one. */
+static void own_ports(void)
+{
+    double time[] = {1, 1, 1};
+    struct builder *b = tasks_of(3, time);
+    builder_data_edge(b, 0, 1, 4, 0);
+    builder_data_edge(b, 0, 2, 4, 0);
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    for (uint32_t ports = 1; ports <= 2; ports++) {
+        struct platform_builder *pb = platform_builder_new("<test>");
+        platform_builder_network(pb, 1, 0, 3 - ports, 0);
+        for (int i = 0; i < 3; i++)
+            platform_builder_node(pb, &"abc"[i], 1, 0);
+        platform_builder_ports(pb, 0, ports, 0);
+        struct platform *p = platform_builder_finish(pb, &err);
+        struct plan *plan = plan_new(PLAN_STREAM);
+        uint32_t next = 0, task[] = {0, 1, 2};
+        plan->pipelined = true;
+        for (int i = 0; i < 3; i++)
+            cluster(plan, &next, 1, &task[i], 1, NULL, 0);
+        struct stream_options o;
+        struct stream_result r;
+        stream_options_init(&o);
+        ok(stream_run(w, p, plan, &o, &r, &err), "%u port(s) at the source %s", ports, err.text);
+        is_dbl(r.throughput, ports / 8.0, 1e-4, "an item every %u seconds", 8 / ports);
+        is_dbl(r.latency_first, ports == 1 ? 10 : 6, 1e-9, "the first is late by its own ports");
+        is_dbl(r.processors[0].communication, 200 * 8.0 / ports / r.makespan, 1e-9,
+               "occupancy counts the node's own ports");
+        stream_result_free(&r);
+        plan_free(plan);
+        platform_free(p);
+    }
+    workflow_free(w);
+}
+
 int main(void)
 {
     replicas();
+    own_ports();
     once();
     worked_examples();
     return tap_done();

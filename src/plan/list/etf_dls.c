@@ -22,7 +22,8 @@ static struct choice evaluate_etf(struct list *l, uint32_t task, const void *con
     /* A task that any node can take starts when the first one is free, once its data is everywhere.
      */
     bool anywhere = !(l->costs->restricted && l->costs->restricted[task]) &&
-                    l->w->cores[task] == 1 && l->w->memory[task] == 0 && !platform_limits_ports(l->p);
+                    l->w->cores[task] == 1 && l->w->memory[task] == 0 &&
+                    !platform_limits_ports(l->p);
     double settled = anywhere ? 0 : INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
         struct slot slot = schedule_append(l->s, task, n);

@@ -6,6 +6,7 @@ enum { ENUMERATED = 8 }; /* tasks: 4,140 partitions */
 
 struct ranked {
     double time;
+    uint32_t ports; /* 0: any number */
     uint32_t node;
 };
 
@@ -14,6 +15,8 @@ static int compare_ranked(const void *a, const void *b)
     const struct ranked *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
+    if (x->ports != y->ports) /* the more the better; 0 - 1 is the most */
+        return x->ports - 1 > y->ports - 1 ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
 }
 
@@ -31,7 +34,7 @@ void assignment_space_init(struct assignment_space *space, struct stream_problem
             time += isfinite(here) ? here
                                    : 10 * g->time[t]; /* cannot run it: less useful, not useless */
         }
-        list[space->nnodes++] = (struct ranked){time, i};
+        list[space->nnodes++] = (struct ranked){time, platform_ports(g->p, i), i};
     }
     qsort(list, space->nnodes, sizeof *list, compare_ranked);
     space->ranking = mem_new(uint32_t, space->nnodes);
@@ -123,40 +126,46 @@ static void assign_equal(struct assignment *l, struct assignment_space *space, d
         return;
     if (!state_estimate(s, q, limit, NULL, &space->estimate))
         return;
-    if (s->rate < q->throughput * (1 - STREAM_TOLERANCE)) {
+    if (s->rate < q->throughput * (1 - STREAM_TOLERANCE))
         state_close(s, q, &space->estimate);
-        struct stream_map map = state_map(s);
-        double rate = INFINITY;
-        for (uint32_t c = 0; c < s->nclusters; c++) {
-            if (s->time[c] > 0)
-                rate = fmin(rate, map.procs[c] / s->time[c]);
-            if (space->estimate.component.at[c] > 0)
-                rate = fmin(rate, map.procs[c] / space->estimate.component.at[c]);
-        }
-        s->rate = rate;
-    }
     l->latency = s->latency;
     l->rate = s->rate;
     l->processors = s->processors;
     l->meets = state_meets(s, q);
 }
 
-static bool runs_all(const struct assignment *l, const struct stream_graph *g, uint32_t cluster,
-                     uint32_t node)
+/* Tasks of each cluster. */
+struct members {
+    uint32_t *off, *task;
+};
+
+static void members_init(struct members *m, const struct state *s)
 {
-    for (uint32_t t = 0; t < l->state.ntasks; t++)
-        if (state_has(&l->state, t, cluster) && !isfinite(costs_time(g->costs, t, node)))
-            return false;
-    return true;
+    uint32_t copies = s->off[s->ntasks];
+    m->off = mem_new_zero(uint32_t, (size_t)s->nclusters + 2);
+    m->task = mem_new(uint32_t, copies);
+    for (uint32_t i = 0; i < copies; i++)
+        m->off[s->cluster[i] + 2]++;
+    for (uint32_t c = 0; c < s->nclusters; c++)
+        m->off[c + 2] += m->off[c + 1];
+    for (uint32_t t = 0; t < s->ntasks; t++)
+        for (uint32_t i = s->off[t]; i < s->off[t + 1]; i++)
+            m->task[m->off[s->cluster[i] + 1]++] = t;
 }
 
-static double time_on(const struct assignment *l, const struct stream_graph *g, uint32_t cluster,
+static void members_free(struct members *m)
+{
+    free(m->off);
+    free(m->task);
+}
+
+/* Seconds of an item in a cluster on a node; INFINITY: some task cannot run there. */
+static double time_on(const struct members *m, const struct stream_graph *g, uint32_t cluster,
                       uint32_t node)
 {
     double time = 0;
-    for (uint32_t t = 0; t < l->state.ntasks; t++)
-        if (state_has(&l->state, t, cluster))
-            time += costs_time(g->costs, t, node);
+    for (uint32_t k = m->off[cluster]; k < m->off[cluster + 1] && time < INFINITY; k++)
+        time += costs_time(g->costs, m->task[k], node);
     return time;
 }
 
@@ -170,21 +179,24 @@ static bool hand_out(struct assignment *l, struct assignment_space *space, const
     bool *used = mem_new_zero(bool, space->nnodes), good = true;
     uint32_t *given = mem_new(uint32_t, space->nnodes); /* cluster of each ranked node */
     for (uint32_t c = 0; c < s->nclusters; c++)
-        clusters[c] = (struct ranked){-s->time[c], c};
+        clusters[c] = (struct ranked){-s->time[c], 0, c};
     qsort(clusters, s->nclusters, sizeof *clusters, compare_ranked);
     for (uint32_t i = 0; i < space->nnodes; i++)
         given[i] = NONE;
+    struct members members;
+    members_init(&members, s);
     for (uint32_t k = 0; k < s->nclusters && good; k++) {
         uint32_t c = clusters[k].node, count = 0;
         double worst = 0;
         for (uint32_t i = 0; i < space->nnodes; i++) {
             uint32_t node = space->ranking[i];
-            if (used[i] || !runs_all(l, g, c, node))
+            double time = used[i] ? INFINITY : time_on(&members, g, c, node);
+            if (time == INFINITY)
                 continue;
             used[i] = true;
             given[i] = c;
             count++;
-            worst = fmax(worst, time_on(l, g, c, node));
+            worst = fmax(worst, time);
             if (count >= least[c] && count >= space->q->throughput * worst * (1 - 1e-9))
                 break;
             if (s->fixed[c])
@@ -193,15 +205,21 @@ static bool hand_out(struct assignment *l, struct assignment_space *space, const
         s->procs[c] = count;
         good = count > 0;
     }
-    s->processors = 0;
-    for (uint32_t c = 0, at = 0; c < s->nclusters; c++) {
-        l->node_off[c] = at;
-        for (uint32_t i = 0; i < space->nnodes; i++)
-            if (given[i] == c)
-                l->nodes[at++] = space->ranking[i];
-        l->node_off[c + 1] = at;
-        s->processors = at;
-    }
+    for (uint32_t c = 0; c <= s->nclusters; c++)
+        l->node_off[c] = 0;
+    for (uint32_t i = 0; i < space->nnodes; i++)
+        if (given[i] != NONE)
+            l->node_off[given[i] + 1]++;
+    for (uint32_t c = 0; c < s->nclusters; c++)
+        l->node_off[c + 1] += l->node_off[c];
+    s->processors = l->node_off[s->nclusters];
+    for (uint32_t i = 0; i < space->nnodes; i++)
+        if (given[i] != NONE)
+            l->nodes[l->node_off[given[i]]++] = space->ranking[i];
+    for (uint32_t c = s->nclusters; c > 0; c--)
+        l->node_off[c] = l->node_off[c - 1];
+    l->node_off[0] = 0;
+    members_free(&members);
     free(clusters);
     free(used);
     free(given);
@@ -298,12 +316,20 @@ static void random_move(struct assignment *l, struct assignment_space *space, st
         uint32_t other = (uint32_t)rng_below(rng, s->nclusters);
         uint32_t a =
             l->node_off[from] + (uint32_t)rng_below(rng, l->node_off[from + 1] - l->node_off[from]);
+        *keeps_nodes = true;
+        if (other == from) { /* ... or one takes a node that nobody has */
+            uint32_t fresh = space->ranking[rng_below(rng, space->nnodes)];
+            for (uint32_t i = 0; i < l->node_off[s->nclusters]; i++)
+                if (l->nodes[i] == fresh)
+                    return;
+            l->nodes[a] = fresh; /* judged as impossible if it cannot run the tasks */
+            return;
+        }
         uint32_t b = l->node_off[other] +
                      (uint32_t)rng_below(rng, l->node_off[other + 1] - l->node_off[other]);
         uint32_t swap = l->nodes[a];
         l->nodes[a] = l->nodes[b];
         l->nodes[b] = swap;
-        *keeps_nodes = true;
         return;
     }
     /* a neighbour in the graph names the cluster to go to; now and then any, or a new one */

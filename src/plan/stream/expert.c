@@ -83,19 +83,58 @@ static void merge(struct expert *s, uint32_t a, uint32_t b)
     }
 }
 
+/* Traffic by pair of clusters: open addressing, emptied by a new epoch. */
+struct traffic {
+    uint64_t *pair;
+    double *sum;
+    uint32_t *epoch, now;
+    size_t mask;
+};
+
+static void traffic_init(struct traffic *t, uint32_t nedges)
+{
+    *t = (struct traffic){.mask = 15};
+    while (t->mask < 2 * (size_t)nedges)
+        t->mask = 2 * t->mask + 1;
+    t->pair = mem_new(uint64_t, t->mask + 1);
+    t->sum = mem_new(double, t->mask + 1);
+    t->epoch = mem_new_zero(uint32_t, t->mask + 1);
+}
+
+static void traffic_free(struct traffic *t)
+{
+    free(t->pair);
+    free(t->sum);
+    free(t->epoch);
+}
+
+static double traffic_add(struct traffic *t, uint32_t low, uint32_t high, double seconds)
+{
+    uint64_t key = (uint64_t)low << 32 | high;
+    size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & t->mask;
+    while (t->epoch[at] == t->now && t->pair[at] != key)
+        at = (at + 1) & t->mask;
+    if (t->epoch[at] != t->now) {
+        t->epoch[at] = t->now;
+        t->pair[at] = key;
+        t->sum[at] = 0;
+    }
+    return t->sum[at] += seconds;
+}
+
 /* Merge the joined pair that fits the cap and has the heaviest traffic; false: none fits. */
-static bool merge_heaviest(struct expert *s, double *traffic)
+static bool merge_heaviest(struct expert *s, struct traffic *traffic)
 {
     const struct stream_graph *g = s->g;
-    uint32_t m = s->nclusters, a = NONE, b = NONE;
+    uint32_t a = NONE, b = NONE;
     double most = -1;
-    memset(traffic, 0, (size_t)m * m * sizeof *traffic);
+    traffic->now++;
     for (uint32_t e = 0; e < g->nedges; e++) {
         uint32_t x = s->cluster[g->edge_from[e]], y = s->cluster[g->w->succ_task[e]];
         if (x == y || s->weight[x] + s->weight[y] > s->cap * (1 + 1e-7))
             continue;
         uint32_t low = x < y ? x : y, high = x < y ? y : x;
-        double sum = traffic[(size_t)low * m + high] += g->transfer[e];
+        double sum = traffic_add(traffic, low, high, g->transfer[e]);
         bool earlier = low < a || (low == a && high < b);
         if (sum > most || (sum == most && earlier)) {
             most = sum;
@@ -187,10 +226,11 @@ void expert_run(const struct stream_problem *q, bool extended, struct mos_result
             break;
         walk_path(&s, best);
     }
-    double *traffic = mem_new(double, (size_t)s.nclusters *s.nclusters);
-    while (merge_heaviest(&s, traffic))
+    struct traffic traffic;
+    traffic_init(&traffic, g->nedges);
+    while (merge_heaviest(&s, &traffic))
         ;
-    free(traffic);
+    traffic_free(&traffic);
     while (s.nclusters > q->processors)
         merge_lightest(&s);
 

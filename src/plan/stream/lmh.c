@@ -1,6 +1,9 @@
 /* Algorithm 3: shorten the critical path by merging and duplicating along it. */
 #include "plan/stream/mos.h"
 
+/* Estimates times elements, in all: some 20 seconds. Graphs of 1,000 tasks seldom come near. */
+#define MOST_WORK 4e8
+
 /* Open addressing of state hashes. */
 struct seen {
     uint64_t *at;
@@ -121,6 +124,7 @@ static bool mend(const struct stream_problem *q, struct mos_bench *x,
 {
     double limit = x->current.latency * (1 + STREAM_TOLERANCE);
     bool found = false;
+    x->tried += 2;
     if (try_merge) {
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
@@ -132,7 +136,7 @@ static bool mend(const struct stream_problem *q, struct mos_bench *x,
     }
     state_copy(&x->trial, &x->current);
     if (mos_duplicate(q, &x->trial, q->g->edge_from[m->edge], m->to, x->current.rate, limit,
-                      &x->now, &x->look) &&
+                      &x->deeper, &x->now, &x->look) &&
         admissible(q, x, seen) &&
         (!found || x->trial.latency < x->step.latency * (1 - STREAM_TOLERANCE))) {
         state_copy(&x->step, &x->trial);
@@ -181,16 +185,17 @@ void mos_minimise_latency(const struct stream_problem *q, struct state *s)
     struct mos_bench x = {0};
     struct seen seen = {0};
     uint32_t n = q->g->ntasks, idle = 0;
+    double work = 0; /* elements of the schedule DAG looked at, roughly */
     /* plateaus as long as the graph is wide and deep, but not of thousands of moves */
     uint32_t patience = 2 * n < 400 ? 2 * n : 400;
-    struct state *all[] = {&x.current, &x.best, &x.trial, &x.choice, &x.step};
-    for (size_t i = 0; i < 5; i++)
+    struct state *all[] = {&x.current, &x.best, &x.trial, &x.choice, &x.step, &x.deeper};
+    for (size_t i = 0; i < 6; i++)
         state_init(all[i], n);
     state_copy(&x.current, s);
     estimate_now(q, &x);
     state_copy(&x.best, &x.current);
     seen_add(&seen, state_hash(&x.current));
-    while (idle < patience) {
+    while (idle < patience && work < MOST_WORK) {
         bool moved = collapse(q, &x, &seen);
         if (!moved && (moved = choose_move(q, &x, &seen))) {
             state_copy(&x.current, &x.choice);
@@ -203,9 +208,11 @@ void mos_minimise_latency(const struct stream_problem *q, struct state *s)
         if (is_better(&x.current, &x.best))
             state_copy(&x.best, &x.current);
         idle = gain ? 0 : idle + 1;
+        work += (double)x.tried * q->g->norder;
+        x.tried = 0;
     }
     state_copy(s, &x.best);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         state_free(all[i]);
     stream_estimate_free(&x.now);
     stream_estimate_free(&x.look);

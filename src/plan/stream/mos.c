@@ -43,9 +43,18 @@ void mos_run(const struct stream_problem *q, struct mos_result *out)
     state_init(s, q->g->ntasks);
     state_init(&other, q->g->ntasks);
     mos_satisfy_throughput(q, s);
-    mos_reduce_processors(q, s);
+    state_copy(&other, s);
+    bool twice = mos_reduce_processors(q, false, s);
     if (state_meets(s, q))
         mos_minimise_latency(q, s);
+    if (twice) {
+        mos_reduce_processors(q, true, &other);
+        if (state_meets(&other, q))
+            mos_minimise_latency(q, &other);
+        if (state_meets(&other, q) &&
+            (!state_meets(s, q) || other.latency < s->latency * (1 - STREAM_TOLERANCE)))
+            state_copy(s, &other);
+    }
     out->asked = q->throughput;
     out->pipelined = true;
     out->meets = state_meets(s, q);
@@ -187,7 +196,7 @@ bool stream_target_read(const struct plan_request *r, const struct planner *p,
 }
 
 /* Moves copy whole mappings: past this, planning would take hours. */
-enum { MOST_TASKS = 5000 };
+enum { MOST_TASKS = 20000 };
 
 bool stream_problem_open(const struct plan_request *r, const struct planner *p,
                          struct stream_problem *q, struct stream_graph **graph,
@@ -207,7 +216,9 @@ bool stream_problem_open(const struct plan_request *r, const struct planner *p,
         return false;
     costs_free(costs);
     struct stream_graph *g = stream_graph_new(r->workflow, r->platform);
-    stream_problem_init(q, g, ports ? (uint32_t)ports : r->platform->ports);
+    /* where nodes differ in their ports, each counts with its own */
+    uint32_t own = r->platform->node_ports ? 0 : r->platform->ports;
+    stream_problem_init(q, g, ports ? (uint32_t)ports : own);
     q->duplication = request_bool(r, p, "duplication");
     double most = stream_problem_most(q);
     q->throughput =
@@ -223,7 +234,19 @@ struct plan *stream_plan(const struct stream_problem *q, const struct mos_result
     struct plan *plan = plan_new(PLAN_STREAM);
     const struct state *s = &r->state;
     const struct platform *p = q->g->p;
-    uint32_t node = 0;
+    uint32_t node = 0, copies = s->off[s->ntasks];
+    /* copies of each cluster in task order */
+    uint32_t *off = mem_new_zero(uint32_t, (size_t)s->nclusters + 2),
+             *task = mem_new(uint32_t, copies);
+    for (uint32_t i = 0; i < copies; i++)
+        off[s->cluster[i] + 2]++;
+    for (uint32_t c = 0; c < s->nclusters; c++)
+        off[c + 2] += off[c + 1];
+    for (uint32_t k = 0; k < q->g->norder; k++) {
+        uint32_t t = q->g->order[k];
+        for (uint32_t i = t < s->ntasks ? s->off[t] : 0; t < s->ntasks && i < s->off[t + 1]; i++)
+            task[off[s->cluster[i] + 1]++] = t;
+    }
     plan->pipelined = r->pipelined;
     plan->ports = q->ports;
     for (uint32_t c = 0; c < s->nclusters; c++) {
@@ -231,9 +254,9 @@ struct plan *stream_plan(const struct stream_problem *q, const struct mos_result
         for (int duplicates = 0; duplicates < 2; duplicates++) {
             if (duplicates)
                 x.duplicates = (uint32_t)plan->tasks.n;
-            for (uint32_t k = 0; k < q->g->norder; k++) {
-                uint32_t t = q->g->order[k];
-                if (t >= s->ntasks || !state_has(s, t, c) || (s->home[t] != c) != duplicates)
+            for (uint32_t k = off[c]; k < off[c + 1]; k++) {
+                uint32_t t = task[k];
+                if ((s->home[t] != c) != duplicates)
                     continue;
                 array_push(&plan->tasks, t);
                 x.ntasks += !duplicates;
@@ -249,6 +272,8 @@ struct plan *stream_plan(const struct stream_problem *q, const struct mos_result
         }
         array_push(&plan->clusters, x);
     }
+    free(off);
+    free(task);
     plan_set_objective(plan, "throughput", r->throughput);
     plan_set_objective(plan, "latency", r->latency);
     plan_set_objective(plan, "processors", s->processors);

@@ -326,6 +326,7 @@ uint64_t state_hash(const struct state *s)
 
 void state_close(struct state *s, const struct stream_problem *q, const struct stream_estimate *e)
 {
+    double rate = INFINITY;
     for (uint32_t c = 0; c < s->nclusters; c++) {
         if (!s->size[c] || s->fixed[c])
             continue;
@@ -334,4 +335,13 @@ void state_close(struct state *s, const struct stream_problem *q, const struct s
         s->extra[c] = talk > fmax(1, ceil(compute - 1e-7)) ? talk - compute : 0;
     }
     state_refresh(s, q);
+    for (uint32_t c = 0; c < s->nclusters; c++) {
+        if (!s->size[c])
+            continue;
+        if (s->time[c] > 0)
+            rate = fmin(rate, s->procs[c] / s->time[c]);
+        if (e->component.at[c] > 0)
+            rate = fmin(rate, s->procs[c] / e->component.at[c]);
+    }
+    s->rate = rate;
 }

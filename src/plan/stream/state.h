@@ -15,7 +15,7 @@ struct stream_problem {
     struct stream_work *work;
     uint64_t *closure; /* rows of reachability; NULL when the graph is too large for it */
     size_t closure_words;
-    uint32_t processors, ports; /* ports 0: no limit */
+    uint32_t processors, ports; /* ports 0: as the platform says */
     double throughput;          /* required; 0: none */
     bool duplication;
 };
@@ -83,6 +83,6 @@ uint64_t state_hash(const struct state *s);
 /* Does it meet what is asked for? */
 bool state_meets(const struct state *s, const struct stream_problem *q);
 
-/* Raise replicas to the least that meet the throughput by the closed form, given an estimate of
- * this state. */
+/* Set the replicas to the least that meet the throughput by the closed form, and the rate to what
+ * they reach, given an estimate of this state. Latency does not depend on replicas. */
 void state_close(struct state *s, const struct stream_problem *q, const struct stream_estimate *e);

@@ -1,7 +1,10 @@
 /* Algorithm 1: satisfy the throughput with as many clusters as there are tasks. */
 #include "plan/stream/mos.h"
 
-enum { PATIENT = 100 };
+/* Tasks up to which all transfers of a channel and all ancestors are tried; ancestors otherwise. */
+enum { PATIENT = 100, FEW_ANCESTORS = 8 };
+/* Past twice so many clusters, this share of them is merged at once. */
+enum { MANY = 100 };
 
 static bool fits(const struct stream_problem *q, const struct state *s)
 {
@@ -27,33 +30,61 @@ static uint32_t heaviest_input(const struct stream_problem *q, const struct stat
     return best;
 }
 
+/* Of the inputs of added tasks that come by transfer, the producer of the last to arrive. */
+static uint32_t latest_input(const struct stream_problem *q, const struct stream_estimate *e,
+                             const uint32_t *added, size_t count, uint32_t cluster)
+{
+    double latest = 0;
+    uint32_t best = NONE;
+    for (size_t i = 0; i < e->messages.n; i++) {
+        const struct stream_message *m = &e->messages.at[i];
+        if (m->to != cluster || m->end <= latest)
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (added[k] == q->g->w->succ_task[m->edge]) {
+                latest = m->end;
+                best = q->g->edge_from[m->edge];
+                break;
+            }
+    }
+    return best;
+}
+
 bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t task, uint32_t cluster,
-                   double rate, double limit, const struct stream_estimate *base,
-                   struct stream_estimate *e)
+                   double rate, double limit, struct state *deeper,
+                   const struct stream_estimate *base, struct stream_estimate *e)
 {
     ARRAY(uint32_t) added = {0};
     double wanted = fmin(q->throughput, rate) * (1 - STREAM_TOLERANCE);
     bool good = false;
+    size_t most = q->g->ntasks <= PATIENT ? SIZE_MAX : FEW_ANCESTORS;
+    uint32_t further = 0;
     if (!q->duplication)
         return false;
     /* Ancestors may bring back under the limit what the first copy put above it: worth the time on
      * graphs of ordinary size. */
     if (q->g->ntasks <= PATIENT)
         limit = INFINITY;
-    while (task != NONE) {
+    while (task != NONE && added.n <= most) {
         array_push(&added, task);
         state_add(s, q, task, cluster);
-        if (!fits(q, s))
+        if (!fits(q, s) || !state_estimate(s, q, limit, base, e))
             break;
-        bool within = state_estimate(s, q, limit, base, e);
-        if (within && s->rate >= wanted) {
+        if (s->rate < wanted) {
+            task = heaviest_input(q, s, added.at, added.n, cluster);
+            continue;
+        }
+        if (!deeper) {
             good = true;
             break;
         }
-        if (!within)
-            break;
-        task = heaviest_input(q, s, added.at, added.n, cluster);
+        if (!good || s->latency < deeper->latency * (1 - STREAM_TOLERANCE))
+            state_copy(deeper, s);
+        good = true;
+        task = further++ < FEW_ANCESTORS ? latest_input(q, e, added.at, added.n, cluster) : NONE;
     }
+    if (deeper && good)
+        state_copy(s, deeper);
     array_free(&added);
     return good;
 }
@@ -141,7 +172,7 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
         try_merge(q, x, from, to, INFINITY, &found);
         state_copy(&x->trial, &x->current);
         if (mos_duplicate(q, &x->trial, task, to, x->current.rate, limit_of(found, &x->choice),
-                          &x->now, &x->look))
+                          NULL, &x->now, &x->look))
             offer(x, &found);
         if (!x->current.fixed[from] && !x->current.fixed[to]) {
             uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
@@ -160,7 +191,75 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
 /* Transfers of the slowest channel that are tried, the heaviest first: a hub may have hundreds. */
 static size_t most_of_channel(uint32_t ntasks)
 {
-    return ntasks <= PATIENT ? SIZE_MAX : ntasks <= 300 ? 16 : 5;
+    return ntasks <= PATIENT ? 8 : 5;
+}
+
+struct slow_port {
+    double cycle;
+    uint32_t port;
+};
+
+static int compare_slow(const void *a, const void *b)
+{
+    const struct slow_port *x = a, *y = b;
+    if (x->cycle != y->cycle)
+        return x->cycle > y->cycle ? -1 : 1;
+    return (x->port > y->port) - (x->port < y->port);
+}
+
+/* Many clusters: merge the ends of the heaviest transfer of each of the `count` slowest channels at
+ * once, no cluster twice. One estimate a round instead of some for every merge. */
+static bool mend_channels(const struct stream_problem *q, struct mos_bench *x, uint32_t count)
+{
+    const struct stream_estimate *e = &x->now;
+    uint32_t m = x->current.nclusters, merged = 0, *port_of = mem_new(uint32_t, (size_t)m + 1);
+    struct slow_port *slow = mem_new(struct slow_port, e->ports.n);
+    uint32_t *heaviest = mem_new(uint32_t, e->ports.n);
+    uint8_t *taken = mem_new_zero(uint8_t, m);
+    for (uint32_t c = 0, k = 0; c <= m; c++) {
+        while (k < e->ports.n && e->ports.at[k].cluster < c)
+            k++;
+        port_of[c] = k;
+    }
+    for (uint32_t k = 0; k < e->ports.n; k++) {
+        slow[k] = (struct slow_port){e->ports.at[k].cycle, k};
+        heaviest[k] = NONE;
+    }
+    for (uint32_t i = 0; i < e->messages.n; i++) {
+        const struct stream_message *s = &e->messages.at[i];
+        uint32_t end[2] = {s->from, s->to}, channel[2] = {s->from_channel, s->to_channel};
+        for (int side = 0; side < 2; side++)
+            for (uint32_t k = port_of[end[side]]; k < port_of[end[side] + 1]; k++) {
+                if (e->ports.at[k].channel != channel[side])
+                    continue;
+                const struct stream_message *best =
+                    heaviest[k] == NONE ? NULL : &e->messages.at[heaviest[k]];
+                if (!best || s->end - s->begin > best->end - best->begin)
+                    heaviest[k] = i;
+            }
+    }
+    if (e->ports.n)
+        qsort(slow, e->ports.n, sizeof *slow, compare_slow);
+    state_copy(&x->choice, &x->current);
+    for (size_t k = 0; k < e->ports.n && merged < count; k++) {
+        if (heaviest[slow[k].port] == NONE)
+            continue;
+        const struct stream_message *s = &e->messages.at[heaviest[slow[k].port]];
+        double time = x->current.time[s->from] + x->current.time[s->to];
+        bool fixed = x->current.fixed[s->from] || x->current.fixed[s->to];
+        if (taken[s->from] || taken[s->to] || (fixed && q->throughput * time > 1 + 1e-7))
+            continue;
+        taken[s->from] = taken[s->to] = 1;
+        state_merge(&x->choice, q, s->from, s->to);
+        merged++;
+    }
+    if (merged)
+        perform(q, x);
+    free(port_of);
+    free(slow);
+    free(heaviest);
+    free(taken);
+    return merged;
 }
 
 /* The slowest channel: merge or duplicate one of its transfers, or replicate its component. False:
@@ -193,8 +292,8 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
         try_merge(q, x, m.from, m.to, limit, &here);
         state_copy(&x->trial, &x->current);
         limit = fmin(limit, limit_of(here, &x->choice));
-        if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, e,
-                          &x->look) &&
+        if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, NULL,
+                          e, &x->look) &&
             x->trial.rate > x->current.rate * (1 + STREAM_TOLERANCE))
             offer(x, &here);
         x->step = x->choice;
@@ -248,8 +347,11 @@ void mos_satisfy_throughput(const struct stream_problem *q, struct state *s)
         for (size_t i = 0; i < edges.n; i++)
             mend_edge(q, &x, edges.at[i].edge);
         array_free(&edges);
-        while (x.current.rate < wanted && mend_channel(q, &x))
-            ;
+        while (x.current.rate < wanted) {
+            uint32_t count = x.current.nclusters / MANY;
+            if (!(count > 1 ? mend_channels(q, &x, count) : mend_channel(q, &x)))
+                break;
+        }
     }
     state_copy(s, &x.current);
     state_free(&x.current);

@@ -67,7 +67,13 @@ static void start_from(struct stream_solution *best, struct assignment_space *sp
     struct stream_graph *worst =
         stream_graph_worst(space->q->g->w, space->q->g->p, space->ranking, count);
     struct stream_problem q;
-    stream_problem_init(&q, worst, space->q->ports);
+    uint32_t ports = space->q->ports;
+    for (uint32_t i = 0; !space->q->ports && i < count; i++) {
+        uint32_t own = platform_ports(space->q->g->p, space->ranking[i]);
+        if (own && (!ports || own < ports))
+            ports = own;
+    }
+    stream_problem_init(&q, worst, ports ? ports : UINT32_MAX);
     q.throughput = space->q->throughput;
     q.duplication = duplication;
     if (isfinite(worst->total) &&

@@ -192,6 +192,89 @@ static void test_unequal(void)
     ok(planned >= 55, "%d of 60 planned", planned);
 }
 
+/* Nodes with k ports each (and one that is down and has others, or all would count as the
+ * network's) against a network of k ports. */
+static struct platform *equal_ports(uint32_t count, uint32_t ports, bool own)
+{
+    struct platform_builder *b = platform_builder_new("<ports>");
+    struct error err = {0};
+    char name[16];
+    platform_builder_network(b, 1, 0, own ? NAN : ports, 0);
+    for (uint32_t i = 0; i <= count; i++) {
+        platform_builder_node(b, name, (size_t)sprintf(name, "n%u", i), 0);
+        if (own)
+            platform_builder_ports(b, i, i < count ? ports : ports + 1, 0);
+    }
+    platform_builder_down(b, count);
+    return platform_builder_finish(b, &err);
+}
+
+static bool same_figures(const struct plan *a, const struct plan *b)
+{
+    static const char *const names[] = {"latency", "throughput", "processors"};
+    bool same = a && b && a->clusters.n == b->clusters.n && a->tasks.n == b->tasks.n &&
+                memcmp(a->tasks.at, b->tasks.at, a->tasks.n * sizeof *a->tasks.at) == 0;
+    for (size_t i = 0; same && i < 3; i++)
+        same = plan_objective(a, names[i]) == plan_objective(b, names[i]);
+    return same;
+}
+
+static void test_own_ports(void)
+{
+    static const char *const names[] = {"mos", "stream", "expert", "expert-e", "fcp"};
+    static const char *const at[] = {"0.9Tmax", "0.5Tmax", "0"};
+    struct rng rng;
+    rng_seed(&rng, 71);
+    int differ = 0, invalid = 0, planned = 0, better = 0, worse = 0;
+    for (int round = 0; round < 24; round++) {
+        struct workflow *w = random_stream(&rng, 4 + (uint32_t)rng_below(&rng, 12), 1, true, 0);
+        uint32_t count = 2 + (uint32_t)rng_below(&rng, 6), k = 1 + (uint32_t)rng_below(&rng, 3);
+        struct platform *one = equal_ports(count, k, false), *own = equal_ports(count, k, true);
+        struct error err = {0};
+        for (size_t i = 0; i < 5; i++) {
+            struct plan *a = plan_at(names[i], w, one, at[round % 3], "on", &err);
+            struct plan *b = plan_at(names[i], w, own, at[round % 3], "on", &err);
+            differ += !same_figures(a, b);
+            invalid += !a || !b || !is_valid(a, w, own) || !is_valid(b, w, one);
+            plan_free(a);
+            plan_free(b);
+        }
+        platform_free(one);
+        platform_free(own);
+
+        /* half the nodes have one port, half have four */
+        struct platform_builder *b = platform_builder_new("<mixed>");
+        char name[16];
+        platform_builder_network(b, 1, 0, 1, 0);
+        for (uint32_t i = 0; i < count; i++) {
+            platform_builder_node(b, name, (size_t)sprintf(name, "n%u", i), 0);
+            platform_builder_ports(b, i, i % 2 ? 4 : NAN, 0);
+        }
+        struct platform *mixed = platform_builder_finish(b, &err), *few = equal_nodes(count, 1);
+        struct plan *plan = plan_at("stream", w, mixed, at[round % 3], "on", &err);
+        struct plan *less = plan_at("stream", w, few, at[round % 3], "on", &err);
+        if (plan && less) {
+            double x = plan_objective(plan, "latency"), y = plan_objective(less, "latency");
+            planned++;
+            invalid += !is_valid(plan, w, mixed);
+            better += x < y * (1 - 1e-9);
+            worse += x > y * 1.05;
+        }
+        plan_free(plan);
+        plan_free(less);
+        plan = plan_at("mos", w, mixed, "0", "on", &err);
+        invalid += plan != NULL || err.kind != ERROR_INPUT;
+        plan_free(plan);
+        platform_free(mixed);
+        platform_free(few);
+        workflow_free(w);
+    }
+    is_int(differ, 0, "equal ports of nodes give what the network's would");
+    is_int(invalid, 0, "plans with ports of nodes are valid; mos takes equal ones only");
+    ok(planned >= 20 && better > 0, "more ports at some nodes help: %d of %d", better, planned);
+    ok(worse <= planned / 10, "and seldom mislead the search (%d)", worse);
+}
+
 static void test_baselines(void)
 {
     static const char *const names[] = {"fcp", "fcp-e", "expert", "expert-e"};
@@ -304,6 +387,7 @@ int main(void)
 {
     test_optimum();
     test_unequal();
+    test_own_ports();
     test_baselines();
     test_front();
     test_inverse();
