@@ -114,8 +114,8 @@ offers() { # DESCRIPTION WORDS-EXPECTED: all of these, one a line
 }
 there share/bash-completion/completions/weft
 complete_words weft pl
-offers "weft pl" plan planners
-[ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "and nothing else"
+offers "weft pl" plan planners platform
+[ "$(wc -l <"$work/out")" -eq 3 ]; ok $? "and nothing else"
 complete_words weft plan flow.yaml --with he
 offers "--with he" heft
 ! grep -qv '^he' "$work/out"; ok $? "only what begins so"

@@ -174,7 +174,7 @@ static int run(const struct arguments *a)
     bool good = w && session_open(&c.s, a, a->operand[0], w, &err);
     if (good) {
         drop_inside(&c, "logs", &c.logs);
-        drop_inside(&c, "work", &c.sandboxes);
+        drop_inside(&c, "sandbox", &c.sandboxes);
         good = drop_records(&c, &err);
         drop_outputs(&c);
     }

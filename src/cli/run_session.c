@@ -599,7 +599,7 @@ static void clear_leftovers(const struct session *s)
         fprintf(stderr, "weft: %u process%s of that run still ran and %s ended\n", ended,
                 ended == 1 ? "" : "es", ended == 1 ? "was" : "were");
     strbuf_clear(&path);
-    strbuf_printf(&path, "%s/work", s->state);
+    strbuf_printf(&path, "%s/sandbox", s->state);
     tree_remove(path.at);
     strbuf_free(&path);
 }

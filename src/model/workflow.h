@@ -26,9 +26,9 @@
 enum task_flag {
     TASK_NOT_REPLICABLE = 1, /* replicas may not process different items of a stream */
     TASK_CALL = 2,           /* the command is `call: lib.so:function`, not a command line */
-    TASK_HAS_WORK = 4, /* the file stated a work (0 counts); without it and with times, unlisted
-                          nodes cannot run it */
-    TASK_DONE = 8,     /* the file says it is already done (Snakemake dashed, DAGMan DONE) */
+    TASK_HAS_WORK = 4,  /* the file stated a work (0 counts); without it and with times, unlisted
+                           nodes cannot run it */
+    TASK_DONE = 8,      /* the file says it is already done (Snakemake dashed, DAGMan DONE) */
     TASK_IN_PLACE = 16, /* `sandbox: false`: runs in the workflow's folder itself */
 };
 

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -48,6 +49,7 @@ struct children {
     posix_spawnattr_t attributes;
     size_t variables; /* of environ */
     uint32_t running, orphans;
+    bool swept;          /* nothing was started since */
     ARRAY(pid_t) groups; /* killed; their members are still to be buried */
     int ticks;
     struct child *slot;
@@ -146,16 +148,24 @@ static void bury(struct children *c, bool wait)
     }
 }
 
-/* The task that a process belongs to, by the variable that it inherited. */
-static bool owner_runs(const struct children *c, const char *pid)
+/* What a process was started with, up to a limit; the length, 0 or less when nobody may know. */
+static ssize_t environment_of(const char *pid, char *text, size_t size)
 {
-    char path[64], text[65536], mark[64];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return true;
-    ssize_t n = read(fd, text, sizeof text);
+        return -1;
+    ssize_t n = read(fd, text, size);
     close(fd);
+    return n;
+}
+
+/* The task that a process belongs to, by the variable that it inherited. */
+static bool owner_runs(const struct children *c, const char *pid)
+{
+    char text[65536], mark[64];
+    ssize_t n = environment_of(pid, text, sizeof text);
     for (uint32_t i = 0; i < c->config.slots; i++) {
         const struct child *x = &c->slot[i];
         if (!x->used)
@@ -169,10 +179,10 @@ static bool owner_runs(const struct children *c, const char *pid)
     return n <= 0 || !memmem(text, (size_t)n, mark, strlen(mark));
 }
 
-/* The parent of a process; 0: it is gone. */
+/* The parent of a process; 0: it is gone, or waits for its burial. */
 static pid_t parent_of(const char *pid)
 {
-    char path[64], text[512];
+    char path[64], text[512], state = 0;
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -182,7 +192,7 @@ static pid_t parent_of(const char *pid)
     text[n > 0 ? n : 0] = 0;
     const char *at = strrchr(text, ')'); /* the name may hold anything */
     int parent = 0;
-    return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+    return at && sscanf(at + 1, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
 }
 
 /* Daemons: processes that left their task's group and outlived it are our children now. Looks at
@@ -203,6 +213,39 @@ static void end_orphans(struct children *c)
     }
     if (proc)
         closedir(proc);
+}
+
+uint32_t children_end_of(pid_t owner)
+{
+    char text[65536], mark[64];
+    snprintf(mark, sizeof mark, "%d", (int)owner);
+    if (owner <= 1 || parent_of(mark))
+        return 0;
+    int length = snprintf(mark, sizeof mark, "WEFT_OWNER=%d.", (int)owner);
+    DIR *proc = opendir("/proc");
+    struct dirent *e;
+    ARRAY(pid_t) dying = {0};
+    while (proc && (e = readdir(proc)) != NULL) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        ssize_t n = pid > 1 && pid != getpid() ? environment_of(e->d_name, text, sizeof text) : 0;
+        if (n > 0 && memmem(text, (size_t)n, mark, (size_t)length) && kill(pid, SIGKILL) == 0)
+            array_push(&dying, pid);
+    }
+    if (proc)
+        closedir(proc);
+    uint32_t ended = (uint32_t)dying.n;
+    /* until they are gone they may still write; at most a second, as a hung disk holds them */
+    for (int tries = 0; dying.n && tries < 100; tries++) {
+        for (size_t i = dying.n; i--;) {
+            snprintf(mark, sizeof mark, "%d", (int)dying.at[i]);
+            if (!parent_of(mark))
+                dying.at[i] = array_pop(&dying);
+        }
+        if (dying.n)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    array_free(&dying);
+    return ended;
 }
 
 /* ---- the set ---- */
@@ -275,7 +318,8 @@ void children_free(struct children *c)
         free(x->environment);
     }
     bury(c, true);
-    end_orphans(c);
+    if (!c->swept)
+        end_orphans(c);
     array_free(&c->groups);
     posix_spawnattr_destroy(&c->attributes);
     if (c->epoll >= 0)
@@ -296,6 +340,13 @@ int children_fd(const struct children *c)
 uint32_t children_running(const struct children *c)
 {
     return c->running;
+}
+
+void children_sweep(struct children *c)
+{
+    bury(c, true);
+    end_orphans(c);
+    c->swept = true;
 }
 
 uint32_t children_orphans(const struct children *c)
@@ -428,6 +479,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
             return false;
     }
     describe(c, x, r);
+    c->swept = false;
     pid_t pid;
     int reason =
         spawn(c, x, r, r->memory > 0 && c->config.limits && limits_grouped(c->config.limits), &pid);

@@ -68,9 +68,15 @@ void child_stop(struct children *c, uint32_t slot, bool now);
 uint32_t children_running(const struct children *c);
 /* Bytes of memory that limited tasks use now. */
 double children_memory(const struct children *c);
+/* End processes that outlived their task, now: at the end, when no tick will come any more. */
+void children_sweep(struct children *c);
 /* Processes that outlived their task and were killed, so far. */
 uint32_t children_orphans(const struct children *c);
 
 /* Keep what the last task of this slot logged: it becomes `path`. Without it the next task's log
  * starts afresh all the same. False: could not be moved. */
 bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err);
+
+/* A process that ran tasks was killed and could not end them: do it now, by what they inherited.
+ * The number of them. Does nothing while a process of that number lives. */
+uint32_t children_end_of(pid_t owner);

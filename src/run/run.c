@@ -330,6 +330,8 @@ static void loop(struct run *r)
         if (r->ended_tasks >= r->total || (r->stopping && !r->running))
             break;
         if (!r->running && !r->timers.n) {
+            if (r->submitted < r->total)
+                continue;
             stalled(r);
             break;
         }
@@ -509,7 +511,8 @@ static bool finish(struct run *r, struct error *err)
     x->seconds = run_now(r);
     x->done -= x->reused < x->done ? x->reused : x->done;
     x->skipped = r->total - x->done - x->reused - x->failed;
-    x->orphans = r->children ? children_orphans(r->children) : 0;
+    children_sweep(r->children);
+    x->orphans = children_orphans(r->children);
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);
     if (x->interrupted)

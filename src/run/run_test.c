@@ -153,7 +153,7 @@ static void fails(const char *command, const char *files, enum trace_outcome out
                 fclose(in);
         }
     }
-    ok(access(folder_file(&f, ".weft/work/t-0"), F_OK) != 0, "no sandbox is left");
+    ok(access(folder_file(&f, ".weft/sandbox/t-0"), F_OK) != 0, "no sandbox is left");
     run_result_free(&r);
     workflow_free(w);
     tree_remove(f.path);
@@ -362,14 +362,12 @@ static void test_long_log(void)
 {
     struct bench_folder f = folder_make();
     struct builder *b = builder_new("flow.yaml", "native");
-    add_task(b, "t", "echo begin; head -c 80000000 /dev/zero | tr '\\0' x >&2; echo; echo end",
-             "");
+    add_task(b, "t", "echo begin; head -c 80000000 /dev/zero | tr '\\0' x >&2; echo; echo end", "");
     struct workflow *w = builder_finish(b, NULL);
     struct run_result r;
     struct error err = {0};
     struct stat s;
-    ok(run_here(&f, w, (struct run_options){0}, &r, &err), "a task that writes 80 MB %s",
-       err.text);
+    ok(run_here(&f, w, (struct run_options){0}, &r, &err), "a task that writes 80 MB %s", err.text);
     ok(stat(folder_file(&f, ".weft/logs/t/t.log"), &s) == 0 && s.st_size < 17 << 20,
        "has a log of its beginning and end");
     run_result_free(&r);

@@ -50,8 +50,7 @@ static char *full_disk(const struct run *r, const char *sandbox, int status)
         (geteuid() == 0 ? s.f_bfree : s.f_bavail) >= BLOCKS)
         return NULL;
     struct strbuf text = {0};
-    strbuf_printf(&text, "status %d; no space left on the disk of %s", status,
-                  r->o->folder);
+    strbuf_printf(&text, "status %d; no space left on the disk of %s", status, r->o->folder);
     return strbuf_steal(&text);
 }
 
@@ -97,7 +96,7 @@ static char *make_sandbox(struct run *r, uint32_t task, const char *kind, uint32
                           struct error *err)
 {
     struct strbuf path = {0};
-    strbuf_printf(&path, "%s/work/%s-%s%u", r->o->state, r->o->label ? r->o->label : "run", kind,
+    strbuf_printf(&path, "%s/sandbox/%s-%s%u", r->o->state, r->o->label ? r->o->label : "run", kind,
                   number);
     if (!sandbox_make(path.at, r->o->folder, r->w, task, err)) {
         tree_remove(path.at);

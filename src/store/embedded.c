@@ -9,6 +9,7 @@
  * shown to the caller. */
 #include "store/embedded.h"
 #include "base/mem.h"
+#include "store/fingerprint.h"
 #include "store/journal.h"
 #include "store/record.h"
 #include "store/table.h"
@@ -363,21 +364,6 @@ static const struct store_ops embedded_ops = {
 
 /* ---- opening ---- */
 
-/* The graph and the names: a journal speaks of tasks by number. */
-static uint64_t fingerprint(const struct workflow *w)
-{
-    uint64_t h = hash_bytes(w->pred_off, ((size_t)w->ntasks + 1) * sizeof *w->pred_off);
-    h = h * 0x9E3779B97F4A7C15u ^
-        hash_bytes(w->pred_task, (size_t)w->nedges * sizeof *w->pred_task);
-    h = h * 0x9E3779B97F4A7C15u ^
-        hash_bytes(w->pred_object, (size_t)w->nedges * sizeof *w->pred_object);
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        const char *name = workflow_task_name(w, t);
-        h = h * 0x9E3779B97F4A7C15u ^ hash_bytes(name, strlen(name));
-    }
-    return h;
-}
-
 struct replay {
     struct table *table;
     uint64_t operations;
@@ -404,7 +390,7 @@ static bool open_journal(struct embedded *e, const struct store_embedded_config 
                          struct store_opened *found, struct error *err)
 {
     const struct workflow *w = config->workflow;
-    struct journal_id id = {fingerprint(w), w->ntasks, w->nobjects};
+    struct journal_id id = {store_fingerprint(w), w->ntasks, w->nobjects};
     struct replay replay = {&e->table, 0};
     if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, replay_frame, &replay,
                       &found->existed, &found->cut, err))

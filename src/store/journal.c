@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define VERSION 1
@@ -215,7 +216,12 @@ static bool open_locked(struct journal *j, struct error *err)
     if (j->fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot open the journal: %s", j->path,
                          strerror(errno));
-    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0)
+    /* A run that was just killed may have left a child that is about to exec: until then it shares
+     * the lock. */
+    int tries = 50;
+    while (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && --tries)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    if (!tries || flock(j->fd, LOCK_EX | LOCK_NB) != 0)
         return error_set(err, ERROR_FAILED,
                          errno == EWOULDBLOCK
                              ? "%s: another weft is using this journal; wait until it has ended"

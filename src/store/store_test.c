@@ -1,5 +1,5 @@
-/* What the operations mean, the same with and without a journal. */
-#include "store/testing.h"
+/* What the operations mean, the same in memory, with a journal and on a Redis server. */
+#include "store/redis_testing.h"
 #include "tap.h"
 #include <math.h>
 
@@ -146,20 +146,49 @@ static void objects(struct store *s, const struct workflow *w)
            "an object that does not exist");
 }
 
+enum { MEMORY, JOURNAL, EAGER, REDIS, REDIS_SHARDS, KINDS };
+
+static struct store *open_kind(int kind, const struct workflow *w, const char *folder,
+                               const struct server *server, bool *existed, struct error *err)
+{
+    char path[4200];
+    struct store_opened found = {0};
+    if (kind >= REDIS)
+        return store_redis_open(&(struct store_redis_config){.workflow = w,
+                                                             .servers = server->address,
+                                                             .prefix = kind == REDIS ? "one" : "7",
+                                                             .shards = kind == REDIS ? 1 : 7},
+                                existed, err);
+    snprintf(path, sizeof path, "%s/j%d", folder, kind);
+    struct store *s = store_embedded_open(
+        &(struct store_embedded_config){
+            .workflow = w, .journal = kind ? path : NULL, .eager = kind == EAGER},
+        &found, err);
+    *existed = found.existed && found.operations > 30 && !found.cut;
+    return s;
+}
+
 int main(void)
 {
     struct workflow *w = make_workflow(40, "t");
-    char folder[4096], path[4200];
+    struct server server = {0};
+    char folder[4096];
     make_folder(folder, sizeof folder);
-    for (int kind = 0; kind < 3; kind++) {
-        const char *const names[] = {"memory", "journal", "journal, eager"};
+    bool redis = has_program("redis-server");
+    if (redis)
+        server_start(&server, folder, "redis");
+    for (int kind = 0; kind < KINDS; kind++) {
+        const char *const names[] = {"memory", "journal", "journal, eager", "redis",
+                                     "redis, 7 shards"};
         printf("# %s\n", names[kind]);
-        snprintf(path, sizeof path, "%s/j%d", folder, kind);
-        struct store_embedded_config c = {
-            .workflow = w, .journal = kind ? path : NULL, .eager = kind == 2};
+        if (kind >= REDIS && !redis) {
+            tap_skip(names[kind], "redis-server is not installed");
+            continue;
+        }
         struct error err = {0};
-        struct store *s = store_embedded_open(&c, NULL, &err);
-        if (!ok(s != NULL, "opened %s", err.text))
+        bool existed = false;
+        struct store *s = open_kind(kind, w, folder, &server, &existed, &err);
+        if (!ok(s != NULL && !existed, "opened %s", err.text))
             continue;
         life_of_a_task(s);
         moving(s);
@@ -173,11 +202,10 @@ int main(void)
         for (uint32_t t = 0; t < 40; t++)
             before[t] = read_task(s, t, &all);
         ok(store_close(s, &err), "closed %s", err.text);
-        if (!kind)
+        if (kind == MEMORY)
             continue;
-        struct store_opened found;
-        s = store_embedded_open(&c, &found, &err);
-        ok(s && found.existed && found.operations > 30 && !found.cut, "opened again");
+        s = open_kind(kind, w, folder, &server, &existed, &err);
+        ok(s && existed, "opened again %s", err.text);
         bool same = true;
         for (uint32_t t = 0; s && t < 40; t++) {
             after[t] = read_task(s, t, &all);
@@ -191,6 +219,8 @@ int main(void)
         ok(same, "every task is as it was");
         store_close(s, &err);
     }
+    if (redis)
+        server_remove(&server);
     remove_folder(folder);
     workflow_free(w);
     return tap_done();

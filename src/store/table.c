@@ -35,7 +35,7 @@ static uint32_t *column_of_none(size_t n)
 void store_table_init(struct table *t, const struct workflow *w)
 {
     size_t n = w->ntasks;
-    *t = (struct table){.workflow = w};
+    *t = (struct table){.workflow = w, .ntasks = w->ntasks, .nobjects = w->nobjects};
     t->status = mem_new_zero(uint8_t, n);
     t->attempts = mem_new_zero(uint16_t, n);
     t->epoch = mem_new_zero(uint32_t, n);
@@ -48,6 +48,19 @@ void store_table_init(struct table *t, const struct workflow *w)
     t->queued = column_of_nan(n);
     t->started = column_of_nan(n);
     t->ended = column_of_nan(n);
+}
+
+void store_table_init_graph(struct table *t, const struct store_graph *g)
+{
+    size_t n = g->ntasks;
+    *t = (struct table){.graph = g, .ntasks = g->ntasks, .nobjects = g->nobjects};
+    t->status = mem_new_zero(uint8_t, n);
+    t->attempts = mem_new_zero(uint16_t, n);
+    t->epoch = mem_new_zero(uint32_t, n);
+    t->holder = column_of_none(n);
+    t->waiting = mem_new(uint32_t, n);
+    for (uint32_t i = 0; i < g->ntasks; i++)
+        t->waiting[i] = g->parents(g->context, i);
 }
 
 void store_table_free(struct table *t)
@@ -72,9 +85,10 @@ void store_table_free(struct table *t)
 
 size_t store_table_bytes(const struct table *t)
 {
-    size_t n = t->workflow->ntasks, objects = t->workflow->nobjects;
-    return n * (1 + 2 + 4 * 4 + 4 * 8) + (t->size ? objects * 8 : 0) + (t->last_move ? n * 4 : 0) +
-           (t->last_copy ? objects * 4 : 0) + (t->moves.cap + t->copies.cap) * sizeof *t->moves.at +
+    size_t n = t->ntasks, objects = t->nobjects;
+    return n * (1 + 2 + 3 * 4 + (t->first_holder ? 4 + 4 * 8 : 0)) + (t->size ? objects * 8 : 0) +
+           (t->last_move ? n * 4 : 0) + (t->last_copy ? objects * 4 : 0) +
+           (t->moves.cap + t->copies.cap) * sizeof *t->moves.at +
            t->nodes.cap * sizeof *t->nodes.at;
 }
 
@@ -87,7 +101,9 @@ static bool has_ended(const struct table *t, uint32_t task)
 
 static double object_size(const struct table *t, uint32_t object)
 {
-    return t->size ? t->size[object] : t->workflow->size[object];
+    return t->size       ? t->size[object]
+           : t->workflow ? t->workflow->size[object]
+                         : t->graph->size(t->graph->context, object);
 }
 
 static struct store_table_node *node_at(struct table *t, uint32_t node)
@@ -102,9 +118,83 @@ static bool may_take(const struct table *t, uint32_t node, uint32_t life)
     return node >= t->nodes.n || (!t->nodes.at[node].fenced && life >= t->nodes.at[node].life);
 }
 
+/* Edges out, and where the e-th leads. */
+static uint32_t children(const struct table *t, uint32_t task)
+{
+    const struct workflow *w = t->workflow;
+    return w ? w->succ_off[task + 1] - w->succ_off[task]
+             : t->graph->children(t->graph->context, task);
+}
+
+static uint32_t child_at(const struct table *t, uint32_t task, uint32_t e)
+{
+    const struct workflow *w = t->workflow;
+    return w ? w->succ_task[w->succ_off[task] + e] : t->graph->child(t->graph->context, task, e);
+}
+
+static uint32_t parents(const struct table *t, uint32_t task)
+{
+    const struct workflow *w = t->workflow;
+    return w ? w->pred_off[task + 1] - w->pred_off[task]
+             : t->graph->parents(t->graph->context, task);
+}
+
+static uint32_t parent_at(const struct table *t, uint32_t task, uint32_t e)
+{
+    const struct workflow *w = t->workflow;
+    return w ? w->pred_task[w->pred_off[task] + e] : t->graph->parent(t->graph->context, task, e);
+}
+
+/* The one object that a task produces; NONE: none, or several. */
+static uint32_t only_object(const struct table *t, uint32_t task)
+{
+    const struct workflow *w = t->workflow;
+    if (!w)
+        return task;
+    return w->object_off[task + 1] - w->object_off[task] == 1 ? w->object_off[task] : NONE;
+}
+
 static bool holds(const struct table *t, const struct meta_op *op)
 {
     return t->holder[op->task] == op->node && t->epoch[op->task] == op->epoch;
+}
+
+/* A stamp in a column that may not be there. */
+static void stamp(double *column, uint32_t task, double time)
+{
+    if (column)
+        column[task] = time;
+}
+
+/* The workflow's own inputs count where somebody said that they stand on a node. */
+static void item_input(const struct table *t, uint32_t object, struct meta_item *item)
+{
+    uint32_t copy = t->last_copy[object];
+    if (copy == NONE)
+        return;
+    double size = object_size(t, object);
+    item->all_size += size;
+    if (size > item->max_size) {
+        item->max_size = size;
+        item->max_node = t->copies.at[copy].node;
+    }
+}
+
+static void item_from_graph(const struct table *t, uint32_t task, struct meta_item *item)
+{
+    const struct store_graph *g = t->graph;
+    for (uint32_t i = 0, n = g->parents(g->context, task); i < n; i++) {
+        uint32_t parent = g->parent(g->context, task, i);
+        double size = object_size(t, parent);
+        item->all_size += size;
+        if (size > item->max_size && t->status[parent] == META_DONE) {
+            item->max_size = size;
+            item->max_node = t->holder[parent];
+        }
+    }
+    if (t->last_copy)
+        for (uint32_t i = 0, n = g->inputs(g->context, task); i < n; i++)
+            item_input(t, g->input(g->context, task, i), item);
 }
 
 /* Sizes and place of the inputs, for Algorithm 1: one sum for each parent (the edges are sorted by
@@ -118,6 +208,10 @@ static struct meta_item item_of(const struct table *t, uint32_t task)
                              .waiting = t->waiting[task],
                              .max_node = NONE,
                              .attempts = t->attempts[task]};
+    if (!w) {
+        item_from_graph(t, task, &item);
+        return item;
+    }
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1];) {
         uint32_t parent = w->pred_task[e];
         double sum = 0;
@@ -130,17 +224,8 @@ static struct meta_item item_of(const struct table *t, uint32_t task)
         }
     }
     if (w->input_off && t->last_copy)
-        for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++) {
-            uint32_t object = w->input_object[i], copy = t->last_copy[object];
-            if (copy == NONE)
-                continue;
-            double size = object_size(t, object);
-            item.all_size += size;
-            if (size > item.max_size) {
-                item.max_size = size;
-                item.max_node = t->copies.at[copy].node;
-            }
-        }
+        for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++)
+            item_input(t, w->input_object[i], &item);
     return item;
 }
 
@@ -148,17 +233,19 @@ static struct meta_item item_of(const struct table *t, uint32_t task)
 
 static void take(struct table *t, uint32_t task, uint32_t node, double time)
 {
-    if (t->first_holder[task] == NONE) {
+    if (!t->first_holder) {
+        /* no history */
+    } else if (t->first_holder[task] == NONE) {
         t->first_holder[task] = node;
     } else {
         if (!t->last_move)
-            t->last_move = column_of_none(t->workflow->ntasks);
+            t->last_move = column_of_none(t->ntasks);
         array_push(&t->moves, (struct store_table_link){node, t->last_move[task]});
         t->last_move[task] = (uint32_t)(t->moves.n - 1);
     }
     t->holder[task] = node;
     t->epoch[task]++;
-    t->queued[task] = time;
+    stamp(t->queued, task, time);
 }
 
 static bool put(struct table *t, const struct meta_op *op, uint8_t *outcome)
@@ -170,7 +257,7 @@ static bool put(struct table *t, const struct meta_op *op, uint8_t *outcome)
         return false;
     }
     t->status[op->task] = META_QUEUED;
-    t->submitted[op->task] = op->time;
+    stamp(t->submitted, op->task, op->time);
     if (op->node != NONE)
         take(t, op->task, op->node, op->time);
     return true;
@@ -195,7 +282,7 @@ static bool start(struct table *t, const struct meta_op *op)
         return false;
     t->status[op->task] = META_RUNNING;
     t->attempts[op->task] = op->attempt;
-    t->started[op->task] = op->time;
+    stamp(t->started, op->task, op->time);
     return true;
 }
 
@@ -211,8 +298,10 @@ static bool retry(struct table *t, const struct meta_op *op)
 static void set_size(struct table *t, uint32_t object, double bytes)
 {
     if (!t->size) {
-        t->size = mem_new(double, t->workflow->nobjects);
-        memcpy(t->size, t->workflow->size, t->workflow->nobjects * sizeof *t->size);
+        double *size = mem_new(double, t->nobjects);
+        for (uint32_t i = 0; i < t->nobjects; i++)
+            size[i] = object_size(t, i);
+        t->size = size;
     }
     t->size[object] = bytes;
 }
@@ -222,9 +311,8 @@ static void set_size(struct table *t, uint32_t object, double bytes)
 static void children_ready(struct table *t, uint32_t task, bool count_down, struct answers *out,
                            struct meta_answer *answer)
 {
-    const struct workflow *w = t->workflow;
-    for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++) {
-        uint32_t child = w->succ_task[e];
+    for (uint32_t e = 0, n = children(t, task); e < n; e++) {
+        uint32_t child = child_at(t, task, e);
         bool last = count_down ? --t->waiting[child] == 0 : t->waiting[child] == 0;
         if (last && out && t->status[child] == META_QUEUED) {
             array_push(&out->items, item_of(t, child));
@@ -236,7 +324,6 @@ static void children_ready(struct table *t, uint32_t task, bool count_down, stru
 static bool complete(struct table *t, const struct meta_op *op, struct answers *out,
                      struct meta_answer *answer)
 {
-    const struct workflow *w = t->workflow;
     uint32_t task = op->task;
     if (has_ended(t, task)) {
         if (t->status[task] == META_DONE && holds(t, op))
@@ -250,13 +337,13 @@ static bool complete(struct table *t, const struct meta_op *op, struct answers *
         return false;
     }
     t->status[task] = META_DONE;
-    t->started[task] = op->start;
-    t->ended[task] = op->time;
+    stamp(t->started, task, op->start);
+    stamp(t->ended, task, op->time);
     if (op->attempt)
         t->attempts[task] = op->attempt;
-    if (op->bytes > 0 && w->object_off[task + 1] - w->object_off[task] == 1 &&
-        object_size(t, w->object_off[task]) != op->bytes)
-        set_size(t, w->object_off[task], op->bytes);
+    uint32_t object = op->bytes > 0 ? only_object(t, task) : NONE;
+    if (object != NONE && object_size(t, object) != op->bytes)
+        set_size(t, object, op->bytes);
     children_ready(t, task, true, out, answer);
     return true;
 }
@@ -264,15 +351,14 @@ static bool complete(struct table *t, const struct meta_op *op, struct answers *
 static bool end(struct table *t, const struct meta_op *op, struct answers *out,
                 struct meta_answer *answer)
 {
-    const struct workflow *w = t->workflow;
     if (op->status == META_FAILED && !holds(t, op)) {
         answer->outcome = META_STALE;
         return false;
     }
     t->status[op->task] = op->status == META_FAILED ? META_FAILED : META_REMOVED;
-    t->ended[op->task] = op->time;
-    for (uint32_t e = w->succ_off[op->task]; out && e < w->succ_off[op->task + 1]; e++) {
-        uint32_t child = w->succ_task[e];
+    stamp(t->ended, op->task, op->time);
+    for (uint32_t e = 0, n = out ? children(t, op->task) : 0; e < n; e++) {
+        uint32_t child = child_at(t, op->task, e);
         if (t->status[child] == META_ABSENT || has_ended(t, child))
             continue;
         array_push(&out->items, item_of(t, child));
@@ -295,7 +381,7 @@ static bool adopt(struct table *t, const struct meta_op *op, struct answers *out
         changed = true;
     }
     uint64_t taken = 0;
-    for (uint32_t task = op->task; task < t->workflow->ntasks; task++) {
+    for (uint32_t task = op->task; task < t->ntasks; task++) {
         if (t->holder[task] != op->other || t->status[task] == META_ABSENT || has_ended(t, task))
             continue;
         if (taken == op->limit) {
@@ -332,7 +418,7 @@ static bool join(struct table *t, const struct meta_op *op, uint8_t *outcome)
 static bool object_copy(struct table *t, const struct meta_op *op)
 {
     if (!t->last_copy)
-        t->last_copy = column_of_none(t->workflow->nobjects);
+        t->last_copy = column_of_none(t->nobjects);
     uint32_t *link = &t->last_copy[op->task];
     while (*link != NONE && t->copies.at[*link].node != op->node)
         link = &t->copies.at[*link].before;
@@ -352,7 +438,9 @@ static bool object_copy(struct table *t, const struct meta_op *op)
 static void where(const struct table *t, uint32_t object, struct answers *out,
                   struct meta_answer *answer)
 {
-    uint32_t producer = t->workflow->producer[object];
+    uint32_t producer = t->workflow          ? t->workflow->producer[object]
+                        : object < t->ntasks ? object
+                                             : NONE;
     answer->first = (uint32_t)out->nodes.n;
     if (producer != NONE && t->status[producer] == META_DONE)
         array_push(&out->nodes, t->holder[producer]);
@@ -366,7 +454,7 @@ static void where(const struct table *t, uint32_t object, struct answers *out,
 static bool apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
                             struct meta_answer *answer)
 {
-    if (op->task >= t->workflow->nobjects || (op->kind == META_COPY && op->node == NONE)) {
+    if (op->task >= t->nobjects || (op->kind == META_COPY && op->node == NONE)) {
         answer->outcome = META_UNKNOWN;
         return false;
     }
@@ -387,7 +475,6 @@ static bool apply_to_object(struct table *t, const struct meta_op *op, struct an
 
 static void read_record(const struct table *t, uint32_t task, struct answers *out)
 {
-    const struct workflow *w = t->workflow;
     struct meta_record r = {.task = task,
                             .holder = t->holder[task],
                             .epoch = t->epoch[task],
@@ -395,19 +482,20 @@ static void read_record(const struct table *t, uint32_t task, struct answers *ou
                             .attempts = t->attempts[task],
                             .status = t->status[task],
                             .all_size = item_of(t, task).all_size,
-                            .submitted = t->submitted[task],
-                            .queued = t->queued[task],
-                            .started = t->started[task],
-                            .ended = t->ended[task],
+                            .submitted = t->submitted ? t->submitted[task] : NAN,
+                            .queued = t->queued ? t->queued[task] : NAN,
+                            .started = t->started ? t->started[task] : NAN,
+                            .ended = t->ended ? t->ended[task] : NAN,
                             .first = (uint32_t)out->nodes.n};
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        if ((e == w->pred_off[task] || w->pred_task[e] != w->pred_task[e - 1]) &&
-            t->status[w->pred_task[e]] != META_DONE)
-            r.waiting_parents++;
+    for (uint32_t e = 0, n = parents(t, task), last = NONE; e < n; e++) {
+        uint32_t parent = parent_at(t, task, e);
+        r.waiting_parents += parent != last && t->status[parent] != META_DONE;
+        last = parent;
+    }
     if (t->last_move)
         for (uint32_t m = t->last_move[task]; m != NONE; m = t->moves.at[m].before)
             array_push(&out->nodes, t->moves.at[m].node);
-    if (t->first_holder[task] != NONE)
+    if (t->first_holder && t->first_holder[task] != NONE)
         array_push(&out->nodes, t->first_holder[task]);
     r.count = (uint32_t)out->nodes.n - r.first;
     for (uint32_t i = 0; i < r.count / 2; i++) {
@@ -421,9 +509,8 @@ static void read_record(const struct table *t, uint32_t task, struct answers *ou
 
 static bool is_doomed(const struct table *t, uint32_t task)
 {
-    const struct workflow *w = t->workflow;
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        if (t->status[w->pred_task[e]] > META_DONE)
+    for (uint32_t e = 0, n = parents(t, task); e < n; e++)
+        if (t->status[parent_at(t, task, e)] > META_DONE)
             return true;
     return false;
 }
@@ -434,7 +521,7 @@ static bool apply_to_task(struct table *t, const struct meta_op *op, struct answ
                           struct meta_answer *answer)
 {
     uint32_t task = op->task;
-    if (task >= t->workflow->ntasks ||
+    if (task >= t->ntasks ||
         (t->status[task] == META_ABSENT && op->kind != META_PUT && op->kind != META_READ)) {
         answer->outcome = META_UNKNOWN;
         return false;
@@ -499,7 +586,7 @@ bool store_table_apply(struct table *t, const struct meta_op *op, struct answers
             break;
         }
         changed = apply_to_task(t, op, out, &answer);
-        if (out && op->task < t->workflow->ntasks) {
+        if (out && op->task < t->ntasks) {
             answer.status = t->status[op->task];
             if (op->kind == META_HOLD || op->kind == META_GET || op->kind == META_PUT)
                 answer.item = item_of(t, op->task);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "model/metadata.h"
 #include "model/workflow.h"
+#include "store/graph.h"
 #include <stdbool.h>
 
 struct store_table_link {
@@ -16,11 +17,15 @@ struct store_table_node {
 };
 
 struct table {
-    const struct workflow *workflow;
+    const struct workflow *workflow; /* NULL: `graph` it is */
+    const struct store_graph *graph;
+    uint32_t ntasks, nobjects;
     uint8_t *status;
     uint16_t *attempts;
-    uint32_t *epoch, *holder, *first_holder;
+    uint32_t *epoch, *holder;
     uint32_t *waiting; /* edges whose producer is not done */
+    /* history; NULL over a graph by arithmetic, where it would cost 36 bytes a task */
+    uint32_t *first_holder;
     double *submitted, *queued, *started, *ended;
     double *size;        /* of objects; NULL until one differs from the workflow's */
     uint32_t *last_move; /* a task's last entry in `moves`; NULL until a task moves */
@@ -42,6 +47,8 @@ void answers_clear(struct answers *a);
 void answers_free(struct answers *a);
 
 void store_table_init(struct table *t, const struct workflow *w);
+/* Over a graph by arithmetic, without timestamps and history: 15 bytes a task. */
+void store_table_init_graph(struct table *t, const struct store_graph *g);
 void store_table_free(struct table *t);
 size_t store_table_bytes(const struct table *t);
 

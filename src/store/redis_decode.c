@@ -1,0 +1,482 @@
+/* What the script says, back to answers: the client knows the graph, so it makes the items. */
+#include "store/redis_state.h"
+#include <math.h>
+
+struct cursor {
+    const unsigned char *at, *end;
+    bool bad; /* read past the end; what was read is zero */
+};
+
+static const unsigned char no_bytes[REDIS_SCRIPT_RECORD];
+
+static const unsigned char *take_bytes(struct cursor *c, size_t n)
+{
+    if ((size_t)(c->end - c->at) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    c->at += n;
+    return c->at - n;
+}
+
+static uint8_t take8(struct cursor *c)
+{
+    const unsigned char *p = take_bytes(c, 1);
+    return p ? *p : 0;
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+
+static uint32_t take32(struct cursor *c)
+{
+    const unsigned char *p = take_bytes(c, 4);
+    return p ? get32(p) : 0;
+}
+
+static double get64(const unsigned char *p)
+{
+    double v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+/* ---- looking at a task ---- */
+
+struct seen {
+    uint32_t task, n;            /* n: edges in */
+    const unsigned char *record; /* REDIS_SCRIPT_RECORD bytes */
+    const unsigned char *marks;  /* 4 bytes an edge */
+    const unsigned char *sizes;  /* 8 bytes an edge, or NULL: as in the workflow */
+    const unsigned char *inputs; /* 13 bytes each, or NULL: nobody has one */
+};
+
+static struct seen take_seen(struct cursor *c, const struct workflow *w, uint32_t task)
+{
+    struct seen s = {.task = task, .n = w->pred_off[task + 1] - w->pred_off[task]};
+    s.record = take_bytes(c, REDIS_SCRIPT_RECORD);
+    if (s.n) {
+        s.marks = take_bytes(c, (size_t)s.n * 4);
+        if (take8(c))
+            s.sizes = take_bytes(c, (size_t)s.n * 8);
+    }
+    if (take8(c) && w->input_off)
+        s.inputs = take_bytes(c, (size_t)(w->input_off[task + 1] - w->input_off[task]) * 13);
+    if (!s.record)
+        s.record = no_bytes;
+    if (c->bad)
+        s.n = 0;
+    return s;
+}
+
+static uint8_t status_of(const struct seen *s)
+{
+    return s->record[0];
+}
+
+static uint32_t holder_of(const struct seen *s)
+{
+    return status_of(s) == META_ABSENT ? NONE : get32(s->record + 8);
+}
+
+static double edge_size(const struct seen *s, const struct workflow *w, uint32_t i)
+{
+    uint32_t object = w->pred_object[w->pred_off[s->task] + i];
+    if (object == NONE)
+        return 0;
+    uint64_t word = 0;
+    if (s->sizes)
+        memcpy(&word, s->sizes + (size_t)i * 8, 8);
+    return word ? get64(s->sizes + (size_t)i * 8) + 0.0 : w->size[object];
+}
+
+static uint32_t node_of_mark(uint32_t mark)
+{
+    return mark >> 24 == 1 ? mark & (REDIS_NODES_MAX - 1) : NONE;
+}
+
+/* The same sums in the same order as the table's. */
+static struct meta_item item_of(const struct seen *s, const struct workflow *w)
+{
+    struct meta_item item = {
+        .task = s->task, .epoch = get32(s->record + 4), .holder = holder_of(s), .max_node = NONE};
+    uint16_t attempts;
+    memcpy(&attempts, s->record + 2, 2);
+    item.attempts = attempts;
+    const uint32_t *parent = s->n ? w->pred_task + w->pred_off[s->task] : NULL;
+    for (uint32_t i = 0; i < s->n;) {
+        uint32_t first = i, mark = get32(s->marks + (size_t)i * 4);
+        double sum = 0;
+        for (; i < s->n && parent[i] == parent[first]; i++) {
+            sum += edge_size(s, w, i);
+            item.waiting += !mark;
+        }
+        item.all_size += sum;
+        if (sum > item.max_size && mark) {
+            item.max_size = sum;
+            item.max_node = node_of_mark(mark);
+        }
+    }
+    if (!s->inputs)
+        return item;
+    for (uint32_t i = w->input_off[s->task]; i < w->input_off[s->task + 1]; i++) {
+        const unsigned char *p = s->inputs + (size_t)(i - w->input_off[s->task]) * 13;
+        if (get32(p) == NONE)
+            continue;
+        double size = p[4] ? get64(p + 5) + 0.0 : w->size[w->input_object[i]];
+        item.all_size += size;
+        if (size > item.max_size) {
+            item.max_size = size;
+            item.max_node = get32(p);
+        }
+    }
+    return item;
+}
+
+/* ---- COMPLETE and REMOVE ---- */
+
+static void take_child(struct cursor *c, const struct workflow *w, uint32_t child,
+                       struct redis_entry *e)
+{
+    if (!take8(c))
+        return;
+    struct seen s = take_seen(c, w, child);
+    if (e)
+        array_push(&e->items, item_of(&s, w));
+}
+
+static int by_task(const void *a, const void *b)
+{
+    uint32_t x = ((const struct meta_item *)a)->task, y = ((const struct meta_item *)b)->task;
+    return (x > y) - (x < y);
+}
+
+/* Children in the order of the edges, as the table lists them: a fresh COMPLETE names a child at
+ * its last edge, everything else at each. */
+static void order_children(struct redis *r, struct redis_entry *e)
+{
+    const struct workflow *w = r->w;
+    uint32_t task = e->op.task;
+    if (!e->items.n)
+        return;
+    ARRAY(struct meta_item) sorted = {0};
+    qsort(e->items.at, e->items.n, sizeof *e->items.at, by_task);
+    for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
+        struct meta_item key = {.task = w->succ_task[edge]};
+        const struct meta_item *found = bsearch(&key, e->items.at, e->items.n, sizeof key, by_task);
+        if (!found)
+            continue;
+        uint32_t first, n = redis_run(w, task, key.task, &first);
+        if (!e->fresh || e->op.kind == META_REMOVE ||
+            w->pred_object[first + n - 1] == w->succ_object[edge])
+            array_push(&sorted, *found);
+    }
+    array_free(&e->items);
+    e->items.at = sorted.at;
+    e->items.n = sorted.n;
+    e->items.cap = sorted.cap;
+}
+
+static void end_finished(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    if (e->several) {
+        redis_release(r, e->op.task);
+        if (e->answer.outcome == META_OK)
+            redis_encode_settled(r, e->op.task);
+    }
+    order_children(r, e);
+    redis_entry_done(r, number);
+}
+
+static void take_end(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+{
+    const struct workflow *w = r->w;
+    struct redis_entry *e = redis_entry_at(r, number);
+    uint32_t task = e->op.task;
+    e->answer.outcome = take8(c);
+    if (e->op.kind == META_COMPLETE)
+        e->fresh = take8(c);
+    e->answer.status = take8(c);
+    uint32_t holder = take32(c);
+    e->answer.item.holder = e->answer.status == META_ABSENT ? NONE : holder;
+    e->open--;
+    if (e->answer.outcome == META_OK) {
+        for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
+            uint32_t child = w->succ_task[edge], first;
+            redis_run(w, task, child, &first);
+            if (redis_lane_of(r, child) == lane && w->pred_object[first] == w->succ_object[edge])
+                take_child(c, w, child, e);
+        }
+        if (e->several)
+            e->open += redis_encode_children(
+                r, number, task, e->op.kind == META_REMOVE, e->op.node,
+                w->object_off[task + 1] - w->object_off[task] == 1 ? e->op.bytes : 0,
+                REDIS_PART_CHILD);
+    }
+    if (!e->open)
+        end_finished(r, number);
+}
+
+/* ---- ADOPT ---- */
+
+static void adopt_finished(struct redis *r, uint64_t number)
+{
+    r->exclusive = false;
+    redis_entry_done(r, number);
+}
+
+static void adopt_refused(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    e->answer.outcome = META_STALE;
+    e->answer.item.task = NONE;
+    e->items.n = e->nodes.n = 0;
+    adopt_finished(r, number);
+}
+
+static void adopt_scan(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    for (size_t i = 0; i < r->repairs.n; i++)
+        redis_encode_settled(r, r->repairs.at[i].task);
+    r->repairs.n = 0;
+    struct redis_lane *lane = &r->lanes[e->lane];
+    uint32_t from = e->op.task > lane->first ? e->op.task : lane->first;
+    redis_encode_adopt(r, number,
+                       from < lane->first + lane->count ? from : lane->first + lane->count);
+}
+
+/* A shard knows that the node is dead, and which words are on their way to children elsewhere; all
+ * of them are said again, since nobody can tell which of the speakers still live. */
+static void take_fence(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    if (take8(c)) {
+        e->answer.outcome = META_STALE;
+    } else {
+        for (uint32_t i = 0, n = take32(c); i < n && !c->bad; i++) {
+            uint32_t task = take32(c);
+            const unsigned char *word = take_bytes(c, 13);
+            if (!word || task >= lane->count) {
+                c->bad = true;
+                return;
+            }
+            task += lane->first;
+            array_push(&r->repairs, (struct redis_settled){task});
+            e->open +=
+                redis_encode_children(r, number, task, word[0] == 2, node_of_mark(get32(word + 1)),
+                                      get64(word + 5), REDIS_PART_REPAIR);
+        }
+    }
+}
+
+/* One part of the first half of an ADOPT is back. */
+static void adopt_step(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    if (--e->open)
+        return;
+    if (e->answer.outcome == META_OK) {
+        adopt_scan(r, number);
+        return;
+    }
+    r->repairs.n = 0;
+    adopt_refused(r, number);
+}
+
+static void take_adopt(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    e->open--;
+    if (take8(c)) {
+        adopt_refused(r, number);
+        return;
+    }
+    uint32_t at = take32(c), stop = take8(c), n = take32(c);
+    for (uint32_t i = 0; i < n && !c->bad; i++) {
+        uint32_t task = take32(c);
+        if (task >= lane->count)
+            c->bad = true;
+        else
+            array_push(&e->nodes, lane->first + task);
+    }
+    if (c->bad)
+        return;
+    if (!stop && at < lane->count) {
+        redis_encode_adopt(r, number, lane->first + at);
+        return;
+    }
+    if (!stop && e->lane + 1 < r->nlanes) {
+        e->lane++;
+        redis_encode_adopt(r, number, r->lanes[e->lane].first);
+        return;
+    }
+    e->answer.item.task = stop ? lane->first + at : NONE;
+    for (size_t i = 0; i < e->nodes.n; i++)
+        redis_encode_look(r, number, e->nodes.at[i]);
+    e->scanning = false;
+    /* looks of different shards come back in any order: each has its place */
+    for (size_t i = 0; i < e->nodes.n; i++)
+        array_push(&e->items, (struct meta_item){.task = e->nodes.at[i]});
+    if (!e->open)
+        adopt_finished(r, number);
+}
+
+static void take_look(struct redis *r, struct cursor *c, const struct redis_part *part)
+{
+    struct redis_entry *e = redis_entry_at(r, part->entry);
+    struct seen s = take_seen(c, r->w, part->task);
+    struct meta_item key = {.task = part->task};
+    struct meta_item *place =
+        e->items.n ? bsearch(&key, e->items.at, e->items.n, sizeof key, by_task) : NULL;
+    if (!place) {
+        c->bad = true;
+        return;
+    }
+    *place = item_of(&s, r->w);
+    if (--e->open)
+        return;
+    e->nodes.n = 0;
+    adopt_finished(r, part->entry);
+}
+
+/* ---- the others ---- */
+
+static void take_record(struct redis *r, struct cursor *c, struct redis_entry *e)
+{
+    const struct workflow *w = r->w;
+    uint32_t task = e->op.task, moves = take32(c);
+    const unsigned char *nodes = take_bytes(c, (size_t)moves * 4);
+    struct seen s = take_seen(c, w, task);
+    if (c->bad)
+        return;
+    struct meta_item item = item_of(&s, w);
+    bool absent = status_of(&s) == META_ABSENT;
+    uint32_t first = absent ? NONE : get32(s.record + 12);
+    struct meta_record *record = e->record = mem_new(struct meta_record, 1);
+    *record = (struct meta_record){.task = task,
+                                   .holder = item.holder,
+                                   .epoch = item.epoch,
+                                   .ran_on = status_of(&s) == META_DONE ? item.holder : NONE,
+                                   .attempts = (uint16_t)item.attempts,
+                                   .status = status_of(&s),
+                                   .all_size = item.all_size,
+                                   .queued = absent ? NAN : get64(s.record + 16),
+                                   .started = absent ? NAN : get64(s.record + 24),
+                                   .ended = absent ? NAN : get64(s.record + 32),
+                                   .submitted = absent ? NAN : get64(s.record + 40)};
+    for (uint32_t i = 0, last = NONE; i < s.n; i++) {
+        uint32_t parent = w->pred_task[w->pred_off[task] + i];
+        record->waiting_parents += parent != last && !get32(s.marks + (size_t)i * 4);
+        last = parent;
+    }
+    if (first != NONE)
+        array_push(&e->nodes, first);
+    for (uint32_t i = 0; i < moves; i++)
+        array_push(&e->nodes, get32(nodes + (size_t)i * 4));
+    record->count = (uint32_t)e->nodes.n;
+    e->answer.status = status_of(&s);
+    e->answer.item.holder = item.holder;
+}
+
+static void take_where(struct cursor *c, struct redis_entry *e)
+{
+    uint8_t status = take8(c);
+    uint32_t holder = take32(c), n = take32(c);
+    if (status == META_DONE)
+        array_push(&e->nodes, holder);
+    for (uint32_t i = 0; i < n && !c->bad; i++) {
+        uint32_t node = take32(c);
+        if (!e->nodes.n || e->nodes.at[0] != node)
+            array_push(&e->nodes, node);
+    }
+}
+
+static void take_task(struct redis *r, struct cursor *c, struct redis_entry *e)
+{
+    if (e->op.kind == META_READ) {
+        take_record(r, c, e);
+        return;
+    }
+    e->answer.outcome = take8(c);
+    if (e->op.kind == META_START || e->op.kind == META_RETRY) {
+        e->answer.status = take8(c);
+        uint32_t holder = take32(c);
+        e->answer.item.holder = e->answer.status == META_ABSENT ? NONE : holder;
+        return;
+    }
+    struct seen s = take_seen(c, r->w, e->op.task);
+    e->answer.item = item_of(&s, r->w);
+    e->answer.status = status_of(&s);
+    if (e->op.kind == META_GET)
+        e->answer.doomed =
+            e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
+}
+
+static void take_op(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    switch (e->op.kind) {
+    case META_COMPLETE:
+    case META_REMOVE:
+        take_end(r, lane, c, number);
+        return;
+    case META_ADOPT:
+        take_adopt(r, lane, c, number);
+        return;
+    case META_WHERE:
+        take_where(c, e);
+        break;
+    case META_JOIN:
+    case META_OBJECT:
+    case META_COPY:
+        if (take8(c))
+            e->answer.outcome = META_STALE;
+        break;
+    default:
+        take_task(r, c, e);
+    }
+    if (!--e->open)
+        redis_entry_done(r, number);
+}
+
+bool redis_decode(struct redis *r, struct redis_lane *lane, const struct redis_call *call,
+                  const unsigned char *bytes, size_t n)
+{
+    struct cursor c = {bytes, bytes + n, false};
+    for (size_t i = 0; i < call->parts.n && !c.bad; i++) {
+        const struct redis_part *part = &call->parts.at[i];
+        switch ((enum redis_part_kind)part->kind) {
+        case REDIS_PART_OP:
+            take_op(r, lane, &c, part->entry);
+            break;
+        case REDIS_PART_CHILD: {
+            struct redis_entry *e = redis_entry_at(r, part->entry);
+            take_child(&c, r->w, part->task, e);
+            if (!--e->open)
+                end_finished(r, part->entry);
+            break;
+        }
+        case REDIS_PART_REPAIR:
+            take_child(&c, r->w, part->task, NULL);
+            adopt_step(r, part->entry);
+            break;
+        case REDIS_PART_FENCE:
+            take_fence(r, lane, &c, part->entry);
+            adopt_step(r, part->entry);
+            break;
+        case REDIS_PART_LOOK:
+            take_look(r, &c, part);
+            break;
+        case REDIS_PART_QUIET:
+            take8(&c);
+            break;
+        }
+    }
+    return !c.bad && c.at == c.end;
+}

@@ -1,0 +1,403 @@
+/* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers
+ * of tasks and edges are the shard's own, from 0 on. */
+#include "store/redis_state.h"
+
+static void add_bytes(struct redis_call *c, const void *data, size_t n)
+{
+    array_reserve(&c->bytes, c->bytes.n + n);
+    memcpy(c->bytes.at + c->bytes.n, data, n);
+    c->bytes.n += n;
+}
+
+static void add8(struct redis_call *c, uint8_t v)
+{
+    add_bytes(c, &v, 1);
+}
+
+static void add32(struct redis_call *c, uint32_t v)
+{
+    add_bytes(c, &v, 4);
+}
+
+static void add64(struct redis_call *c, double v)
+{
+    add_bytes(c, &v, 8);
+}
+
+static void add_part(struct redis_call *c, uint64_t entry, enum redis_part_kind kind, uint32_t task)
+{
+    array_push(&c->parts, (struct redis_part){.entry = entry, .kind = (uint8_t)kind, .task = task});
+}
+
+static void add_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t x,
+                     const struct meta_op *op)
+{
+    unsigned char head[28];
+    head[0] = kind;
+    head[1] = op->status;
+    memcpy(head + 2, &op->attempt, 2);
+    memcpy(head + 4, &task, 4);
+    memcpy(head + 8, &op->epoch, 4);
+    memcpy(head + 12, &op->node, 4);
+    memcpy(head + 16, &x, 4);
+    memcpy(head + 20, &op->time, 8);
+    add_bytes(c, head, sizeof head);
+}
+
+static void add_inputs(struct redis_call *c, const struct workflow *w, uint32_t task)
+{
+    uint32_t first = w->input_off ? w->input_off[task] : 0;
+    uint32_t n = w->input_off ? w->input_off[task + 1] - first : 0;
+    add32(c, n);
+    if (n)
+        add_bytes(c, w->input_object + first, (size_t)n * 4);
+}
+
+static void add_section(struct redis_call *c, const struct redis_lane *lane,
+                        const struct workflow *w, uint32_t task)
+{
+    add32(c, w->pred_off[task] - lane->first_edge);
+    add32(c, w->pred_off[task + 1] - w->pred_off[task]);
+    add_inputs(c, w, task);
+}
+
+/* Where a producer ran, as its children note it: never 0, and its last byte never 0, so that four
+ * zero bytes among notes are a producer that is not done. */
+static uint32_t mark_of(uint32_t node)
+{
+    return node < REDIS_NODES_MAX ? node | 1u << 24 : 2u << 24;
+}
+
+/* The script takes eight zero bytes for "as in the workflow". */
+static double size_word(double bytes)
+{
+    return bytes == 0 ? -0.0 : bytes;
+}
+
+uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, uint32_t *first)
+{
+    uint32_t low = w->pred_off[child], high = w->pred_off[child + 1], end = high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->pred_task[middle] < parent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *first = low;
+    while (low < end && w->pred_task[low] == parent)
+        low++;
+    return low - *first;
+}
+
+/* A child with several edges from one parent is told once: at the first of them. */
+static bool leads(const struct workflow *w, uint32_t edge, uint32_t parent, uint32_t *first,
+                  uint32_t *n)
+{
+    *n = redis_run(w, parent, w->succ_task[edge], first);
+    return w->pred_object[*first] == w->succ_object[edge];
+}
+
+static void add_child(struct redis_call *c, const struct redis_lane *lane, const struct workflow *w,
+                      uint32_t child, uint32_t first, uint32_t n, bool doom, double bytes)
+{
+    add32(c, child - lane->first);
+    if (doom) {
+        add_section(c, lane, w, child);
+        return;
+    }
+    uint32_t from = w->pred_off[child], object = w->pred_object[first];
+    bool sized = bytes > 0 && object != NONE;
+    add32(c, from - lane->first_edge);
+    add32(c, w->pred_off[child + 1] - from);
+    add32(c, first - from);
+    add32(c, n);
+    add8(c, sized && w->size[object] != bytes);
+    add64(c, sized ? bytes : 0);
+    add_inputs(c, w, child);
+}
+
+/* The bytes that COMPLETE says count for the one object of the task; 0: it has none or several. */
+static double object_bytes(const struct workflow *w, const struct meta_op *op)
+{
+    return w->object_off[op->task + 1] - w->object_off[op->task] == 1 && op->bytes > 0 ? op->bytes
+                                                                                       : 0;
+}
+
+static void encode_end(struct redis *r, uint64_t number)
+{
+    const struct workflow *w = r->w;
+    struct redis_entry *e = redis_entry_at(r, number);
+    const struct meta_op *op = &e->op;
+    struct redis_lane *lane = redis_lane_of(r, op->task);
+    struct redis_call *c = redis_call_filling(r, lane);
+    bool doom = op->kind == META_REMOVE;
+    double bytes = doom ? 0 : object_bytes(w, op);
+    add_part(c, number, REDIS_PART_OP, op->task);
+    add_head(c, op->kind, op->task - lane->first, 0, op);
+    if (!doom) {
+        add64(c, op->start);
+        add64(c, bytes);
+        add32(c, mark_of(op->node));
+    }
+    size_t place = c->bytes.n;
+    add_bytes(c, (const unsigned char[9]){0}, 9);
+    uint32_t count = 0;
+    for (uint32_t edge = w->succ_off[op->task]; edge < w->succ_off[op->task + 1]; edge++) {
+        uint32_t child = w->succ_task[edge], first, n;
+        if (!leads(w, edge, op->task, &first, &n))
+            continue;
+        if (redis_lane_of(r, child) != lane) {
+            e->several = true;
+            r->busy[child]++;
+            continue;
+        }
+        add_child(c, lane, w, child, first, n, doom, bytes);
+        count++;
+    }
+    uint32_t length = (uint32_t)(c->bytes.n - place - 9);
+    c->bytes.at[place] = e->several;
+    memcpy(c->bytes.at + place + 1, &count, 4);
+    memcpy(c->bytes.at + place + 5, &length, 4);
+    r->several += e->several;
+    e->open = 1;
+}
+
+uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, bool doom,
+                               uint32_t node, double bytes, enum redis_part_kind kind)
+{
+    static const struct meta_op nothing;
+    const struct workflow *w = r->w;
+    uint32_t parts = 0;
+    for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
+        uint32_t child = w->succ_task[edge], first, n;
+        struct redis_lane *lane = redis_lane_of(r, child);
+        if (lane == redis_lane_of(r, task) || !leads(w, edge, task, &first, &n))
+            continue;
+        struct redis_call *c = redis_call_filling(r, lane);
+        add_part(c, number, kind, child);
+        add_head(c, doom ? REDIS_DOOM : REDIS_TELL, 0, 0, &nothing);
+        if (!doom)
+            add32(c, mark_of(node));
+        add_child(c, lane, w, child, first, n, doom, bytes);
+        parts++;
+    }
+    return parts;
+}
+
+void redis_release(struct redis *r, uint32_t task)
+{
+    const struct workflow *w = r->w;
+    for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
+        uint32_t child = w->succ_task[edge], first, n;
+        if (redis_lane_of(r, child) != redis_lane_of(r, task) && leads(w, edge, task, &first, &n))
+            r->busy[child]--;
+    }
+    r->several--;
+}
+
+void redis_encode_settled(struct redis *r, uint32_t task)
+{
+    static const struct meta_op nothing;
+    struct redis_lane *lane = redis_lane_of(r, task);
+    struct redis_call *c = redis_call_filling(r, lane);
+    add_part(c, 0, REDIS_PART_QUIET, task);
+    add_head(c, REDIS_SETTLED, task - lane->first, 0, &nothing);
+}
+
+#define SCAN_MOST 65536u /* records that one ADOPT reads before others have their turn: 30 ms */
+
+void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    struct redis_lane *lane = &r->lanes[e->lane];
+    struct redis_call *c = redis_call_filling(r, lane);
+    uint64_t left = e->op.limit - e->nodes.n;
+    add_part(c, number, REDIS_PART_OP, NONE);
+    add_head(c, META_ADOPT, from - lane->first, e->op.other, &e->op);
+    add32(c, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
+    add32(c, SCAN_MOST);
+    e->scanning = true;
+    e->open = 1;
+}
+
+void redis_encode_look(struct redis *r, uint64_t number, uint32_t task)
+{
+    struct redis_lane *lane = redis_lane_of(r, task);
+    struct redis_call *c = redis_call_filling(r, lane);
+    add_part(c, number, REDIS_PART_LOOK, task);
+    add_head(c, REDIS_LOOK, task - lane->first, 0, &redis_entry_at(r, number)->op);
+    add_section(c, lane, r->w, task);
+    redis_entry_at(r, number)->open++;
+}
+
+/* ADOPT begins by fencing the dead node off everywhere and learning what it left half told; with
+ * one shard there is nothing half told, and taking its tasks fences it. */
+static void encode_adopt_first(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    uint32_t last = r->w->ntasks ? r->w->ntasks - 1 : 0;
+    e->lane = (e->op.task < r->w->ntasks ? e->op.task : last) / r->per_lane;
+    r->exclusive = true;
+    if (r->nlanes == 1) {
+        redis_encode_adopt(r, number, e->op.task < r->w->ntasks ? e->op.task : r->w->ntasks);
+        return;
+    }
+    for (uint32_t i = 0; i < r->nlanes; i++) {
+        struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
+        add_part(c, number, REDIS_PART_FENCE, i);
+        add_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
+    }
+    e->open = r->nlanes;
+}
+
+/* ---- objects: with the producer; inputs with every reader, and at home for those who ask ---- */
+
+static uint32_t home_of(const struct redis *r, uint32_t object)
+{
+    uint32_t producer = r->w->producer[object];
+    return producer == NONE ? object % r->nlanes : producer / r->per_lane;
+}
+
+static void encode_object_in(struct redis *r, uint64_t number, uint32_t lane_index,
+                             const uint32_t *consumers, uint32_t n)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    const struct meta_op *op = &e->op;
+    const struct workflow *w = r->w;
+    struct redis_lane *lane = &r->lanes[lane_index];
+    bool input = w->producer[op->task] == NONE;
+    struct redis_call *c = redis_call_filling(r, lane);
+    add_part(c, number, REDIS_PART_OP, op->task);
+    add_head(c, op->kind, op->task, 0, op);
+    e->open++;
+    if (op->kind == META_COPY)
+        return;
+    add64(c, size_word(op->bytes));
+    add8(c, w->size[op->task] != op->bytes);
+    add8(c, input);
+    add32(c, input ? 0 : n);
+    for (uint32_t i = 0; !input && i < n; i++) {
+        uint32_t first, run = redis_run(w, w->producer[op->task], consumers[i], &first);
+        for (uint32_t edge = first; edge < first + run; edge++)
+            if (w->pred_object[edge] == op->task) {
+                add32(c, edge - lane->first_edge);
+                break;
+            }
+    }
+}
+
+/* Consumers of an object stand in rising order, so those of one shard are a run. */
+static void encode_object(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    const struct meta_op *op = &e->op;
+    uint32_t home = home_of(r, op->task), n = 0;
+    bool input = r->w->producer[op->task] == NONE, at_home = false;
+    if (op->kind == META_WHERE) {
+        struct redis_lane *lane = &r->lanes[home];
+        struct redis_call *c = redis_call_filling(r, lane);
+        add_part(c, number, REDIS_PART_OP, op->task);
+        add_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - lane->first, op);
+        e->open = 1;
+        return;
+    }
+    const uint32_t *consumers = workflow_consumers(r->w, op->task, &n);
+    for (uint32_t i = 0, from; (input || op->kind == META_OBJECT) && i < n;) {
+        uint32_t lane = consumers[from = i] / r->per_lane;
+        while (i < n && consumers[i] / r->per_lane == lane)
+            i++;
+        encode_object_in(r, number, lane, consumers + from, i - from);
+        at_home |= lane == home;
+    }
+    if (!at_home && (input || op->kind == META_COPY))
+        encode_object_in(r, number, home, NULL, 0);
+}
+
+static void encode_join(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    for (uint32_t i = 0; i < r->nlanes; i++) {
+        struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
+        add_part(c, number, REDIS_PART_OP, i);
+        add_head(c, META_JOIN, 0, e->op.life, &e->op);
+    }
+    e->open = r->nlanes;
+}
+
+static void encode_task(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    struct redis_lane *lane = redis_lane_of(r, e->op.task);
+    struct redis_call *c = redis_call_filling(r, lane);
+    add_part(c, number, REDIS_PART_OP, e->op.task);
+    add_head(c, e->op.kind, e->op.task - lane->first, e->op.life, &e->op);
+    if (e->op.kind != META_START && e->op.kind != META_RETRY)
+        add_section(c, lane, r->w, e->op.task);
+    e->open = 1;
+}
+
+/* What needs no server: numbers that cannot be. */
+static bool refused(const struct redis *r, const struct meta_op *op, uint8_t *outcome)
+{
+    *outcome = META_UNKNOWN;
+    switch (op->kind) {
+    case META_ADOPT:
+        *outcome = META_STALE;
+        return op->node >= REDIS_NODES_MAX || op->other >= REDIS_NODES_MAX;
+    case META_JOIN:
+        return op->node >= REDIS_NODES_MAX;
+    case META_OBJECT:
+    case META_COPY:
+    case META_WHERE:
+        return op->task >= r->w->nobjects || (op->kind == META_COPY && op->node == NONE);
+    default:
+        return op->kind >= META_KINDS || op->task >= r->w->ntasks;
+    }
+}
+
+bool redis_encode(struct redis *r, uint64_t number)
+{
+    struct redis_entry *e = redis_entry_at(r, number);
+    const struct meta_op *op = &e->op;
+    e->answer = (struct meta_answer){.kind = op->kind,
+                                     .slot = op->slot,
+                                     .asked_epoch = op->epoch,
+                                     .item = {.task = op->task, .holder = NONE, .max_node = NONE}};
+    if (op->kind == META_ADOPT)
+        e->answer.item = (struct meta_item){.task = NONE, .holder = op->other, .max_node = NONE};
+    uint8_t outcome;
+    if (refused(r, op, &outcome)) {
+        e->answer.outcome = outcome;
+        redis_entry_done(r, number);
+        return true;
+    }
+    switch (op->kind) {
+    case META_ADOPT:
+        if (r->several)
+            return false;
+        encode_adopt_first(r, number);
+        return true;
+    case META_JOIN:
+        encode_join(r, number);
+        return true;
+    case META_OBJECT:
+    case META_COPY:
+    case META_WHERE:
+        encode_object(r, number);
+        if (!e->open)
+            redis_entry_done(r, number); /* nobody reads it */
+        return true;
+    case META_COMPLETE:
+    case META_REMOVE:
+        if (r->busy && r->busy[op->task])
+            return false;
+        encode_end(r, number);
+        return true;
+    default:
+        if (r->busy && r->busy[op->task])
+            return false;
+        encode_task(r, number);
+        return true;
+    }
+}

@@ -1,0 +1,635 @@
+/* The Redis store against the table, operation by operation, and what goes wrong with servers. */
+#include "base/rng.h"
+#include "store/redis_testing.h"
+#include "store/table.h"
+#include "tap.h"
+#include <poll.h>
+
+/* Random parents, some joined by several objects, inputs of the workflow, and one task that waits
+ * for 100. */
+static struct workflow *make_random(uint32_t n, uint64_t seed)
+{
+    struct builder *b = builder_new("<test>", "test");
+    struct rng g;
+    char name[32];
+    rng_seed(&g, seed);
+    for (uint32_t t = 0; t < n; t++)
+        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        uint32_t o = builder_object(b, name, (size_t)snprintf(name, sizeof name, "in%u", i));
+        builder_size(b, o, 1000.0 * (i + 1), 0);
+        for (uint32_t k = 0; k < 3; k++)
+            builder_consumes(b, (uint32_t)rng_below(&g, n / 3) + k * (n / 3), o, 0);
+    }
+    for (uint32_t t = 1; t < n; t++)
+        for (uint32_t k = 0, m = t == n - 1 ? 100 : (uint32_t)rng_below(&g, 4); k < m && k < t;
+             k++) {
+            uint32_t from = t == n - 1 ? k : t - 1 - (uint32_t)rng_below(&g, t < 20 ? t : 20);
+            if (k % 3 == 2) {
+                builder_edge(b, from, t, 0);
+            } else {
+                uint32_t o =
+                    builder_object(b, name, (size_t)snprintf(name, sizeof name, "o%u_%u", t, k));
+                builder_size(b, o, (double)rng_below(&g, 1000), 0);
+                builder_produces(b, from, o, 0);
+                builder_consumes(b, t, o, 0);
+            }
+        }
+    struct error err = {0};
+    struct workflow *w = builder_finish(b, &err);
+    if (!w) {
+        printf("Bail out! %s\n", err.text);
+        exit(1);
+    }
+    return w;
+}
+
+/* Mostly what a scheduler would ask next, so that the run gets somewhere; sometimes nonsense. */
+static struct meta_op random_op(struct rng *g, const struct workflow *w, const struct table *t)
+{
+    static const uint8_t kinds[] = {META_PUT,    META_PUT,      META_HOLD,     META_GET,
+                                    META_START,  META_RETRY,    META_COMPLETE, META_COMPLETE,
+                                    META_REMOVE, META_COMPLETE, META_ADOPT,    META_JOIN,
+                                    META_OBJECT, META_COPY,     META_READ,     META_WHERE,
+                                    META_PUT,    META_COMPLETE, META_COPY,     99};
+    struct meta_op op = {.kind = kinds[rng_below(g, sizeof kinds)]};
+    uint32_t task = (uint32_t)rng_below(g, w->ntasks + (rng_below(g, 20) == 0));
+    if ((op.kind == META_REMOVE || op.kind == META_ADOPT || op.kind == 99) && rng_below(g, 4))
+        op.kind = META_COMPLETE;
+    op.task = task;
+    op.slot = (uint32_t)rng_below(g, 1000);
+    op.node = (uint32_t)rng_below(g, 5);
+    op.epoch = (uint32_t)rng_below(g, 3);
+    op.life = (uint32_t)rng_below(g, 3);
+    op.time = rng_unit(g);
+    op.attempt = (uint16_t)rng_below(g, 3);
+    op.status = (uint8_t)rng_below(g, 6);
+    op.bytes = rng_below(g, 3) ? (double)rng_below(g, 5000) : 0;
+    if (task < w->ntasks && rng_below(g, 4)) { /* the holder's word */
+        op.node = t->holder[task];
+        op.epoch = t->epoch[task];
+    }
+    if (op.kind == META_PUT)
+        op.node = rng_below(g, 10) ? (uint32_t)rng_below(g, 5) : NONE;
+    if (op.kind == META_COMPLETE)
+        op.start = rng_unit(g);
+    if (op.kind == META_ADOPT) {
+        op.other = (uint32_t)rng_below(g, 5);
+        op.limit = rng_below(g, 6);
+        op.node = (uint32_t)rng_below(g, 5);
+    }
+    if (op.kind == META_OBJECT || op.kind == META_COPY || op.kind == META_WHERE) {
+        op.task = (uint32_t)rng_below(g, w->nobjects + (rng_below(g, 20) == 0));
+        op.status = rng_below(g, 3) != 0;
+        op.node = (uint32_t)rng_below(g, 5);
+    }
+    return op;
+}
+
+static bool same_item(const struct meta_item *a, const struct meta_item *b)
+{
+    return a->task == b->task && a->epoch == b->epoch && a->holder == b->holder &&
+           a->waiting == b->waiting && a->max_node == b->max_node && a->attempts == b->attempts &&
+           a->all_size == b->all_size && a->max_size == b->max_size;
+}
+
+static bool same_record(const struct meta_record *a, const struct meta_record *b,
+                        const uint32_t *na, const uint32_t *nb)
+{
+    bool same = a->task == b->task && a->waiting_parents == b->waiting_parents &&
+                a->holder == b->holder && a->epoch == b->epoch && a->ran_on == b->ran_on &&
+                a->attempts == b->attempts && a->status == b->status &&
+                a->all_size == b->all_size && a->count == b->count &&
+                memcmp(&a->submitted, &b->submitted, 4 * sizeof(double)) == 0;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = na[a->first + i] == nb[b->first + i];
+    return same;
+}
+
+static void show_difference(const struct meta_answer *a, const struct meta_answer *b)
+{
+    printf("# kind %u: outcome %u, %u; status %u, %u; doomed %u, %u; count %u, %u; task %u, %u; "
+           "epoch %u, %u; holder %u, %u; waiting %u, %u; max_node %u, %u; all %g, %g; max %g, %g\n",
+           a->kind, a->outcome, b->outcome, a->status, b->status, a->doomed, b->doomed, a->count,
+           b->count, a->item.task, b->item.task, a->item.epoch, b->item.epoch, a->item.holder,
+           b->item.holder, a->item.waiting, b->item.waiting, a->item.max_node, b->item.max_node,
+           a->item.all_size, b->item.all_size, a->item.max_size, b->item.max_size);
+}
+
+/* Answer `i` of one and answer `k` of the other. */
+static bool same_answer(const struct meta_answers *x, size_t i, size_t xr,
+                        const struct meta_answers *y, size_t k, size_t yr)
+{
+    const struct meta_answer *a = &x->at[i], *b = &y->at[k];
+    bool same = a->kind == b->kind && a->outcome == b->outcome && a->status == b->status &&
+                a->doomed == b->doomed && a->slot == b->slot && a->asked_epoch == b->asked_epoch &&
+                a->count == b->count && same_item(&a->item, &b->item);
+    for (uint32_t c = 0; same && c < a->count; c++)
+        same = a->kind == META_WHERE ? x->nodes[a->first + c] == y->nodes[b->first + c]
+                                     : same_item(&x->items[a->first + c], &y->items[b->first + c]);
+    if (same && a->kind == META_READ && a->outcome != META_UNKNOWN)
+        same = same_record(&x->records[xr], &y->records[yr], x->nodes, y->nodes);
+    if (!same)
+        show_difference(a, b);
+    return same;
+}
+
+static struct meta_answers answers_of(const struct answers *a)
+{
+    return (struct meta_answers){a->at.at, a->at.n, a->items.at, a->records.at, a->nodes.at};
+}
+
+/* Take answers until all that are due have come; compare each with the table's. False: one
+ * differs. */
+static bool compare(struct store *s, const struct answers *want)
+{
+    struct meta_answers got, all = answers_of(want);
+    struct error err = {0};
+    size_t record = 0;
+    bool same = true;
+    for (size_t at = 0; at < all.n;) {
+        store_wait(s);
+        if (!store_poll(s, &got, &err)) {
+            printf("# %s\n", err.text);
+            return false;
+        }
+        size_t first = record;
+        for (size_t i = 0; i < got.n && at < all.n; i++, at++) {
+            same &= same_answer(&got, i, record - first, &all, at, record);
+            record += all.at[at].kind == META_READ && all.at[at].outcome != META_UNKNOWN;
+        }
+    }
+    return same;
+}
+
+static bool same_state(struct store *s, struct table *t)
+{
+    struct answers want = {0};
+    bool same = true;
+    for (uint32_t k = 0; k < t->ntasks && same; k++) {
+        struct meta_op ops[2] = {OP(READ, .task = k), OP(GET, .task = k)};
+        answers_clear(&want);
+        for (int i = 0; i < 2; i++)
+            store_table_apply(t, &ops[i], &want);
+        store_submit(s, ops, 2);
+        same = compare(s, &want);
+        if (!same)
+            printf("# task %u\n", k);
+    }
+    for (uint32_t k = 0; k < t->nobjects && same; k++) {
+        struct meta_op op = OP(WHERE, .task = k);
+        answers_clear(&want);
+        store_table_apply(t, &op, &want);
+        store_submit(s, &op, 1);
+        same = compare(s, &want);
+    }
+    answers_free(&want);
+    return same;
+}
+
+static void against_the_table(const struct server *server, const struct workflow *w,
+                              uint32_t shards, uint32_t batch, uint64_t seed)
+{
+    struct error err = {0};
+    struct table t;
+    struct answers want = {0};
+    struct rng g;
+    char prefix[32];
+    rng_seed(&g, seed);
+    snprintf(prefix, sizeof prefix, "r%u.%u.%llu", shards, batch, (unsigned long long)seed);
+    struct store *s = store_redis_open(&(struct store_redis_config){.workflow = w,
+                                                                    .servers = server->address,
+                                                                    .prefix = prefix,
+                                                                    .forget = true,
+                                                                    .shards = shards},
+                                       NULL, &err);
+    if (!ok(s != NULL, "open %s %s", prefix, err.text))
+        return;
+    store_table_init(&t, w);
+    ARRAY(struct meta_op) ops = {0};
+    bool same = true;
+    uint32_t asked = 0, ended = 0;
+    for (uint32_t round = 0; asked < 4000 && same; round++) {
+        ops.n = 0;
+        answers_clear(&want);
+        for (uint32_t i = 0, n = batch > 1 ? 1 + (uint32_t)rng_below(&g, batch) : 1; i < n; i++) {
+            array_push(&ops, random_op(&g, w, &t));
+            store_table_apply(&t, &array_last(&ops), &want);
+        }
+        store_submit(s, ops.at, ops.n);
+        asked += (uint32_t)ops.n;
+        same = compare(s, &want);
+        if (!same)
+            printf("# in round %u, seed %llu\n", round, (unsigned long long)seed);
+    }
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        ended += t.status[k] == META_DONE;
+    ok(same, "%u shards, batches up to %u: %u random operations are answered as by the table",
+       shards, batch, asked);
+    ok(ended > w->ntasks / 8, "%u of %u tasks are done", ended, w->ntasks);
+    ok(same && same_state(s, &t), "and all is the same at the end");
+    ok(store_close(s, &err), "closed %s", err.text);
+    is_str(tell((struct server *)server, "DBSIZE"), "0", "and nothing is left in the server");
+    store_table_free(&t);
+    answers_free(&want);
+    array_free(&ops);
+}
+
+/* ---- a server that dies ---- */
+
+/* Every task put, held and completed in order while the server is killed and started again. */
+static void restart(struct server *server, const struct workflow *w, uint32_t shards)
+{
+    struct error err = {0};
+    struct table t;
+    struct answers want = {0};
+    struct store *s = store_redis_open(&(struct store_redis_config){.workflow = w,
+                                                                    .servers = server->address,
+                                                                    .prefix = "restart",
+                                                                    .forget = true,
+                                                                    .shards = shards},
+                                       NULL, &err);
+    if (!ok(s != NULL, "open %s", err.text))
+        return;
+    store_table_init(&t, w);
+    uint64_t due = 0, got = 0, refused = 0;
+    struct meta_answers all;
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        uint32_t task = w->topo[i];
+        struct meta_op ops[] = {
+            OP(PUT, .task = task, .node = task % 5, .time = i),
+            OP(START, .task = task, .node = task % 5, .epoch = 1, .attempt = 1, .time = i + 1),
+            OP(HOLD, .task = task, .node = 7, .epoch = 1, .time = i + 2),
+            OP(COMPLETE, .task = task, .node = 7, .epoch = 2, .attempt = 1, .start = i,
+               .time = i + 3, .bytes = 17)};
+        for (size_t k = 0; k < 4; k++)
+            store_table_apply(&t, &ops[k], &want);
+        store_submit(s, ops, 4);
+        due += 4;
+        if (i % (w->ntasks / 4) == w->ntasks / 8) {
+            store_poll(s, &all, &err); /* some of it is on its way */
+            for (size_t k = 0; k < all.n; k++)
+                refused += all.at[k].outcome != META_OK;
+            got += all.n;
+            server_kill(server);
+            server_run(server);
+        }
+        while (got < due && (i % 16 == 0 || i + 1 == w->ntasks)) {
+            store_wait(s);
+            if (!store_poll(s, &all, &err))
+                break;
+            got += all.n;
+            for (size_t k = 0; k < all.n; k++)
+                refused += all.at[k].outcome != META_OK;
+        }
+    }
+    struct store_redis_counts counts = store_redis_counts(s);
+    is_int(got, due, "%u shards: every operation is answered %s", shards, err.text);
+    is_int(refused, 0, "and granted");
+    ok(counts.connects >= 5 && counts.resent > 0, "over %llu connections, %llu calls sent again",
+       (unsigned long long)counts.connects, (unsigned long long)counts.resent);
+    ok(same_state(s, &t), "nothing is lost and nothing applied twice");
+    is_int(store_durable(s), got + 2 * (uint64_t)w->ntasks + w->nobjects,
+           "what is answered is in the append-only file");
+    ok(store_close(s, &err), "closed %s", err.text);
+    store_table_free(&t);
+    answers_free(&want);
+}
+
+/* A call that nobody answered, and that may have been applied. */
+static void unanswered(struct server *server, const struct workflow *w)
+{
+    struct error err = {0};
+    struct meta_answers all;
+    struct store *s = store_redis_open(
+        &(struct store_redis_config){
+            .workflow = w, .servers = server->address, .prefix = "unanswered", .forget = true},
+        NULL, &err);
+    if (!ok(s != NULL, "open %s", err.text))
+        return;
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        ask(s, OP(PUT, .task = k, .node = k % 3), NULL);
+    struct meta_op ops[] = {OP(REMOVE, .task = 0, .status = META_REMOVED, .time = 5),
+                            OP(ADOPT, .node = 1, .other = 2, .limit = 10), OP(GET, .task = 1)};
+    struct meta_answer first = ask(s, ops[0], NULL);
+    ok(first.outcome == META_OK && first.count > 0, "removed, with %u children", first.count);
+    is_int(ask(s, ops[0], NULL).outcome, META_ENDED, "asked again: it has ended");
+    kill(server->pid, SIGSTOP);
+    store_submit(s, ops, 3);
+    ok(store_poll(s, &all, &err) && all.n == 0, "the server is silent");
+    server_kill(server);
+    server_run(server);
+    ok(store_flush(s, &err) && store_poll(s, &all, &err) && all.n == 3, "and comes back %s",
+       err.text);
+    ok(all.n == 3 && all.at[0].outcome == META_OK && all.at[0].count == first.count,
+       "a removal that may be our own is answered as such");
+    ok(all.n == 3 && all.at[1].outcome == META_STALE, "nobody can know about an adoption");
+    ok(all.n == 3 && all.at[2].outcome == META_OK, "the rest goes on");
+    ok(store_close(s, &err), "closed %s", err.text);
+}
+
+/* Two clients want every task: of two claims at one epoch the store grants one. */
+static void rivals(const struct server *server, const struct workflow *w)
+{
+    struct error err = {0};
+    struct store_redis_config c = {.workflow = w, .servers = server->address, .prefix = "rivals"};
+    struct store *s[2] = {store_redis_open(&c, NULL, &err)};
+    bool existed = false;
+    c.forget = true;
+    s[1] = store_redis_open(&c, &existed, &err);
+    if (!ok(s[0] && s[1] && existed, "two clients in one run %s", err.text))
+        return;
+    uint32_t *granted = mem_new_zero(uint32_t, w->ntasks);
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        ask(s[k % 2], OP(PUT, .task = k, .node = 5), NULL);
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        for (uint32_t i = 0; i < 2; i++)
+            store_submit(s[(k + i) % 2],
+                         &OP(HOLD, .task = k, .node = (k + i) % 2, .epoch = 1, .slot = k), 1);
+    uint32_t once = 0, got = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct meta_answers all;
+        store_flush(s[i], &err);
+        store_poll(s[i], &all, &err);
+        for (size_t k = 0; k < all.n; k++)
+            granted[all.at[k].slot] += all.at[k].outcome == META_OK;
+        got += (uint32_t)all.n;
+    }
+    for (uint32_t k = 0; k < w->ntasks; k++)
+        once += granted[k] == 1;
+    is_int(got, 2 * w->ntasks, "both are answered");
+    is_int(once, w->ntasks, "each task goes to one of them");
+    ok(store_close(s[0], &err) && store_close(s[1], &err), "closed %s", err.text);
+    free(granted);
+}
+
+/* ---- what goes wrong ---- */
+
+static void errors(struct server *server, const struct workflow *w, const struct workflow *other)
+{
+    struct error err = {0};
+    struct store_redis_config c = {.workflow = w, .servers = server->address, .patience = 1};
+    struct meta_answers all;
+    char nobody[64];
+    snprintf(nobody, sizeof nobody, "127.0.0.1:%d", free_port());
+    ok(!store_redis_open(
+           &(struct store_redis_config){.workflow = w, .servers = nobody, .patience = 1}, NULL,
+           &err),
+       "no server");
+    has_str(err.text, "Connection refused", "says so");
+    error_clear(&err);
+    ok(!store_redis_open(&(struct store_redis_config){.workflow = w, .servers = "host:x"}, NULL,
+                         &err),
+       "no address: %s", err.text);
+    error_clear(&err);
+    ok(!store_redis_open(&(struct store_redis_config){.workflow = w, .prefix = "a{b"}, NULL, &err),
+       "no prefix: %s", err.text);
+    error_clear(&err);
+
+    struct store *s = store_redis_open(&c, NULL, &err);
+    ok(s != NULL, "open %s", err.text);
+    struct store_redis_config wrong = c;
+    wrong.workflow = other;
+    ok(!store_redis_open(&wrong, NULL, &err), "another workflow under the same prefix");
+    has_str(err.text, "another workflow", "says so");
+    error_clear(&err);
+
+    tell(server, "SCRIPT FLUSH");
+    is_int(ask(s, OP(PUT, .task = 0, .node = 1), NULL).outcome, META_OK,
+           "a server that forgot the script gets it again");
+    struct pollfd fd = {store_fd(s), POLLIN, 0};
+    store_submit(s, &OP(PUT, .task = 1, .node = 1), 1);
+    is_int(poll(&fd, 1, 5000), 1, "the descriptor tells of answers");
+    size_t got = 0;
+    while (!got && store_poll(s, &all, &err) && poll(&fd, 1, 5000) >= 0)
+        got += all.n;
+    is_int(got, 1, "which are there");
+
+    tell(server, "CONFIG SET maxmemory 1");
+    is_int(ask(s, OP(PUT, .task = 2, .node = 1), &all).outcome, 99, "no memory: not recorded");
+    ok(!store_poll(s, &all, &err), "and told");
+    has_str(err.text, "memory is full", "with its cause");
+    error_clear(&err);
+    tell(server, "CONFIG SET maxmemory 0");
+    ok(store_retry(s, &err) && store_flush(s, &err), "then it goes on %s", err.text);
+    ok(store_poll(s, &all, &err) && all.n == 1 && all.at[0].outcome == META_OK, "where it was");
+
+    tell(server, "REPLICAOF 127.0.0.1 1");
+    is_int(ask(s, OP(PUT, .task = 3, .node = 1), &all).outcome, 99, "a replica: not recorded");
+    ok(!store_poll(s, &all, &err), "and told");
+    has_str(err.text, "READONLY", "with its cause");
+    error_clear(&err);
+    tell(server, "REPLICAOF NO ONE");
+    ok(store_retry(s, &err) && store_flush(s, &err), "then it goes on %s", err.text);
+    ok(store_poll(s, &all, &err) && all.n == 1, "likewise");
+
+    server_kill(server);
+    is_int(ask(s, OP(PUT, .task = 4, .node = 1), &all).outcome, 99, "a server that stays away");
+    ok(!store_poll(s, &all, &err), "is told after a while: %s", err.text);
+    error_clear(&err);
+    server_run(server);
+    ok(store_retry(s, &err) && store_flush(s, &err), "then it goes on %s", err.text);
+    ok(store_poll(s, &all, &err) && all.n == 1, "likewise");
+
+    tell(server, "FLUSHALL");
+    is_int(ask(s, OP(GET, .task = 4), &all).outcome, 99, "a server that lost the run");
+    ok(!store_poll(s, &all, &err), "is told");
+    has_str(err.text, "are gone", "as that");
+    ok(!store_retry(s, &err), "and cannot be repaired");
+    store_close(s, NULL);
+
+    error_clear(&err);
+    c.expire = 100;
+    c.prefix = "short";
+    s = store_redis_open(&c, NULL, &err);
+    ask(s, OP(COPY, .task = 0, .node = 3, .status = 1), NULL);
+    ok(store_close(s, &err), "closed without forgetting %s", err.text);
+    ok(strtol(tell(server, "TTL {short.0}:R"), NULL, 10) > 90 &&
+           strtol(tell(server, "TTL {short.0}:K"), NULL, 10) > 90,
+       "the run will expire, with what came later");
+}
+
+static void passwords(struct server *server, const struct workflow *w)
+{
+    struct error err = {0};
+    struct store_redis_config c = {
+        .workflow = w, .servers = server->address, .prefix = "secret", .forget = true};
+    tell(server, "ACL SETUSER worker on >pass1 ~{secret.* +@all");
+    tell(server, "ACL SETUSER default >pass2");
+    tell(server, "CONFIG SET requirepass pass2");
+    ok(!store_redis_open(&c, NULL, &err), "no password");
+    has_str(err.text, "wants a password", "says so");
+    error_clear(&err);
+    c.password = "guess";
+    ok(!store_redis_open(&c, NULL, &err), "a wrong one");
+    has_str(err.text, "wrong user or password", "says so");
+    ok(!strstr(err.text, "guess"), "without repeating it");
+    error_clear(&err);
+    c.password = "pass2";
+    struct store *s = store_redis_open(&c, NULL, &err);
+    ok(s != NULL && store_close(s, &err), "the right one %s", err.text);
+    c.user = "worker";
+    c.password = "pass1";
+    s = store_redis_open(&c, NULL, &err);
+    ok(s && ask(s, OP(PUT, .task = 0, .node = 1), NULL).outcome == META_OK, "a user of its own %s",
+       err.text);
+    store_close(s, &err);
+}
+
+/* A server of another version, or none at all: says one thing to everybody. */
+static void impostors(const struct workflow *w)
+{
+    const char *const says[] = {"$21\r\nredis_version:6.2.14\n\r\n+OK\r\n+OK\r\n",
+                                "HTTP/1.0 400 Bad Request\r\n\r\n"};
+    const char *const told[] = {"needs Redis 7", "not a Redis server"};
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t size = sizeof a;
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (bind(fd, (struct sockaddr *)&a, size) < 0 || listen(fd, 8) < 0 ||
+            getsockname(fd, (struct sockaddr *)&a, &size) < 0)
+            continue;
+        fflush(stdout);
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;) {
+                int client = accept(fd, NULL, NULL);
+                char bytes[4096];
+                if (read(client, bytes, sizeof bytes) > 0 &&
+                    write(client, says[i], strlen(says[i])) > 0)
+                    pause_ms(20);
+                close(client);
+            }
+        }
+        close(fd);
+        char address[64];
+        struct error err = {0};
+        snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(a.sin_port));
+        ok(!store_redis_open(
+               &(struct store_redis_config){.workflow = w, .servers = address, .patience = 1}, NULL,
+               &err),
+           "an impostor");
+        has_str(err.text, told[i], "is seen through");
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static bool run_program(const char *const *args)
+{
+    int status = 1;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, 1);
+        dup2(null, 2);
+        execvp(args[0], (char *const *)args);
+        _exit(127);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void encrypted(const char *folder, const struct workflow *w)
+{
+    char cert[4300], key[4300];
+    struct server server = {0};
+    struct error err = {0};
+    snprintf(cert, sizeof cert, "%s/cert.pem", folder);
+    snprintf(key, sizeof key, "%s/key.pem", folder);
+    const char *const make[] = {"openssl",
+                                "req",
+                                "-x509",
+                                "-newkey",
+                                "ec",
+                                "-pkeyopt",
+                                "ec_paramgen_curve:prime256v1",
+                                "-nodes",
+                                "-days",
+                                "2",
+                                "-subj",
+                                "/CN=weft-test",
+                                "-addext",
+                                "subjectAltName=IP:127.0.0.1",
+                                "-keyout",
+                                key,
+                                "-out",
+                                cert,
+                                NULL};
+    if (!has_program("openssl") || !run_program(make)) {
+        tap_skip("TLS", "openssl is not installed");
+        return;
+    }
+    const char *const more[] = {
+        "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert,
+        "--tls-port",      "0",  "--port",         "0"};
+    memcpy(server.more, more, sizeof more);
+    server_start(&server, folder, "tls");
+    struct store_redis_config c = {
+        .workflow = w, .servers = server.address, .tls = true, .tls_ca = cert, .patience = 1};
+    ok(!store_redis_open(&c, NULL, &err), "a server that wants our certificate gets none");
+    error_clear(&err);
+    c.tls_cert = cert;
+    c.tls_key = key;
+    struct store *s = store_redis_open(&c, NULL, &err);
+    ok(s != NULL, "TLS %s", err.text);
+    struct meta_op puts[2000];
+    for (uint32_t i = 0; i < 2000; i++)
+        puts[i] = OP(PUT, .task = i % w->ntasks, .node = 1);
+    if (s) {
+        store_submit(s, puts, 2000);
+        ok(store_flush(s, &err), "2000 operations through it %s", err.text);
+        struct meta_answers all;
+        ok(store_poll(s, &all, &err) && all.n == 2000 && all.at[1999].outcome == META_OK,
+           "and their answers");
+        store_close(s, &err);
+    }
+    c.tls_name = "elsewhere";
+    ok(!store_redis_open(&c, NULL, &err), "a server of another name is not believed");
+    has_str(err.text, "mismatch", "says so");
+    error_clear(&err);
+    c.tls_ca = NULL;
+    ok(!store_redis_open(&c, NULL, &err), "nor one that nobody vouches for: %s", err.text);
+    error_clear(&err);
+    c.tls_unchecked = true;
+    s = store_redis_open(&c, NULL, &err);
+    ok(s != NULL, "unless told so %s", err.text);
+    store_close(s, &err);
+    error_clear(&err);
+    c.tls = false;
+    ok(!store_redis_open(&c, NULL, &err), "plain text is refused: %s", err.text);
+    server_remove(&server);
+}
+
+int main(void)
+{
+    struct workflow *w = make_random(150, 1), *other = make_workflow(30, "x");
+    struct server server = {0};
+    char folder[4096];
+    impostors(w);
+    if (!has_program("redis-server")) {
+        tap_skip("the Redis store", "redis-server is not installed");
+    } else {
+        make_folder(folder, sizeof folder);
+        server_start(&server, folder, "redis");
+        tell(&server, "CONFIG SET appendfsync no"); /* the disk is not what is compared */
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            against_the_table(&server, w, 1, 60, seed);
+            against_the_table(&server, w, 7, 1, seed);
+        }
+        rivals(&server, w);
+        tell(&server, "CONFIG SET appendfsync always");
+        restart(&server, w, 1);
+        restart(&server, w, 7);
+        unanswered(&server, w);
+        errors(&server, w, other);
+        passwords(&server, w);
+        server_remove(&server);
+        encrypted(folder, w);
+        remove_folder(folder);
+    }
+    workflow_free(w);
+    workflow_free(other);
+    return tap_done();
+}

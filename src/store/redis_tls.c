@@ -1,0 +1,152 @@
+#include "store/redis_tls.h"
+#include "base/mem.h"
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct redis_tls_context {
+    SSL_CTX *ssl;
+    char *name;
+    bool unchecked;
+};
+
+struct redis_tls {
+    SSL *ssl;
+    BIO *in, *out; /* belong to ssl */
+};
+
+/* The first reason in OpenSSL's queue, which is emptied. */
+static const char *reason(void)
+{
+    unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    const char *text = code ? ERR_reason_error_string(code) : NULL;
+    return text ? text : "no reason given";
+}
+
+struct redis_tls_context *redis_tls_context_new(const struct redis_tls_options *o,
+                                                struct error *err)
+{
+    struct redis_tls_context *c = mem_new_zero(struct redis_tls_context, 1);
+    c->ssl = SSL_CTX_new(TLS_client_method());
+    c->unchecked = o->unchecked;
+    c->name = o->name ? mem_copy_string(o->name) : NULL;
+    bool good = c->ssl || error_set(err, ERROR_FAILED, "redis: no TLS: %s", reason());
+    if (good)
+        SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
+    if (good && o->ca && SSL_CTX_load_verify_locations(c->ssl, o->ca, NULL) != 1)
+        good = error_set(err, ERROR_INPUT, "%s: no certificates to trust: %s", o->ca, reason());
+    if (good && !o->ca)
+        SSL_CTX_set_default_verify_paths(c->ssl);
+    if (good && o->cert && SSL_CTX_use_certificate_chain_file(c->ssl, o->cert) != 1)
+        good = error_set(err, ERROR_INPUT, "%s: no certificate: %s", o->cert, reason());
+    const char *key = o->key ? o->key : o->cert;
+    if (good && key && SSL_CTX_use_PrivateKey_file(c->ssl, key, SSL_FILETYPE_PEM) != 1)
+        good = error_set(err, ERROR_INPUT, "%s: no private key: %s", key, reason());
+    if (good && o->cert && SSL_CTX_check_private_key(c->ssl) != 1)
+        good = error_set(err, ERROR_INPUT, "%s: not the key of the certificate %s", key, o->cert);
+    if (good) {
+        SSL_CTX_set_verify(c->ssl, o->unchecked ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+        return c;
+    }
+    redis_tls_context_free(c);
+    return NULL;
+}
+
+void redis_tls_context_free(struct redis_tls_context *c)
+{
+    if (!c)
+        return;
+    SSL_CTX_free(c->ssl);
+    free(c->name);
+    free(c);
+}
+
+struct redis_tls *redis_tls_new(const struct redis_tls_context *c, const char *host)
+{
+    struct redis_tls *t = mem_new_zero(struct redis_tls, 1);
+    const char *name = c->name ? c->name : host;
+    unsigned char address[sizeof(struct in6_addr)];
+    t->ssl = SSL_new(c->ssl);
+    t->in = BIO_new(BIO_s_mem());
+    t->out = BIO_new(BIO_s_mem());
+    if (!t->ssl || !t->in || !t->out) {
+        fprintf(stderr, "weft: out of memory\n");
+        exit(1);
+    }
+    SSL_set_bio(t->ssl, t->in, t->out);
+    SSL_set_connect_state(t->ssl);
+    bool numeric =
+        inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
+    if (!numeric)
+        SSL_set_tlsext_host_name(t->ssl, name);
+    if (!c->unchecked) {
+        if (numeric)
+            X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), name);
+        else
+            SSL_set1_host(t->ssl, name);
+    }
+    return t;
+}
+
+void redis_tls_free(struct redis_tls *t)
+{
+    if (!t)
+        return;
+    SSL_free(t->ssl);
+    free(t);
+}
+
+void redis_tls_feed(struct redis_tls *t, const void *data, size_t n)
+{
+    BIO_write(t->in, data, (int)n);
+}
+
+int redis_tls_shake(struct redis_tls *t, char *why, size_t size)
+{
+    ERR_clear_error();
+    int result = SSL_do_handshake(t->ssl);
+    if (result == 1)
+        return 1;
+    int error = SSL_get_error(t->ssl, result);
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
+        return 0;
+    long verified = SSL_get_verify_result(t->ssl);
+    const char *text = reason();
+    snprintf(why, size, "%s", verified ? X509_verify_cert_error_string(verified) : text);
+    return -1;
+}
+
+long redis_tls_read(struct redis_tls *t, void *data, size_t n)
+{
+    ERR_clear_error();
+    int got = SSL_read(t->ssl, data, (int)n);
+    if (got > 0)
+        return got;
+    int error = SSL_get_error(t->ssl, got);
+    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? 0 : -1;
+}
+
+bool redis_tls_write(struct redis_tls *t, const void *data, size_t n)
+{
+    /* The way out is memory, which takes everything. */
+    for (size_t at = 0; at < n;) {
+        size_t part = n - at < 1u << 20 ? n - at : 1u << 20;
+        ERR_clear_error();
+        int put = SSL_write(t->ssl, (const char *)data + at, (int)part);
+        if (put <= 0)
+            return false;
+        at += (size_t)put;
+    }
+    return true;
+}
+
+size_t redis_tls_take(struct redis_tls *t, void *data, size_t n)
+{
+    int got = BIO_read(t->out, data, (int)n);
+    return got > 0 ? (size_t)got : 0;
+}
