@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 NINJA  := ninja -C
 CMAKE  := cmake -G Ninja -S .
 
-.PHONY: all run test check asan lint format bench fuzz soak install clean deps-build deps-test tsan
+.PHONY: all run test check asan lint format bench fuzz soak install clean deps-build deps-test deps-bench tsan
 
 all: deps-build
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
@@ -31,7 +31,7 @@ lint: deps-test
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-bench: deps-test
+bench: deps-bench
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@$(NINJA) $(BUILD)/release weft bench --quiet
 	@tools/bench $(BUILD)/release
@@ -60,3 +60,6 @@ deps-build:
 
 deps-test:
 	@tools/deps build test
+
+deps-bench:
+	@tools/deps build test bench

@@ -35,6 +35,7 @@ struct child {
     uint32_t task, attempt;
     double start, deadline, kill_at; /* kill_at: SIGKILL is due; INFINITY: not yet */
     double memory, used_memory;
+    double peak, own; /* of its first process, as seen while it runs; ours when it was started */
     char *log_path;
     bool written; /* the last task wrote into the log, which has not been kept */
     posix_spawn_file_actions_t actions; /* of a task without a folder of its own */
@@ -52,6 +53,7 @@ struct children {
     bool swept;          /* nothing was started since */
     ARRAY(pid_t) groups; /* killed; their members are still to be buried */
     int ticks;
+    double own; /* our own peak of memory, of late */
     struct child *slot;
 };
 
@@ -248,6 +250,29 @@ uint32_t children_end_of(pid_t owner)
     return ended;
 }
 
+/* ---- memory ---- */
+
+/* Most memory that a process has had since it was executed; 0: it is ending. */
+static double high_water(pid_t pid)
+{
+    char path[64], text[2048];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = strstr(text, "VmHWM:");
+    return at ? 1024.0 * (double)strtoll(at + 6, NULL, 10) : 0;
+}
+
+static double own_peak(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_SELF, &use) == 0 ? 1024.0 * (double)use.ru_maxrss : 0;
+}
+
 /* ---- the set ---- */
 
 struct children *children_new(const struct children_config *config, struct error *err)
@@ -261,6 +286,7 @@ struct children *children_new(const struct children_config *config, struct error
     c->folder = mem_copy_string(config->folder);
     c->logs = mem_copy_string(config->logs);
     c->slot = mem_new_zero(struct child, config->slots);
+    c->own = own_peak();
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     posix_spawnattr_init(&c->attributes);
@@ -504,7 +530,8 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
     x->deadline = x->start + r->timeout;
     x->kill_at = INFINITY;
     x->memory = r->memory;
-    x->used_memory = 0;
+    x->used_memory = x->peak = 0;
+    x->own = c->own;
     c->running++;
     return true;
 }
@@ -529,6 +556,13 @@ void child_stop(struct children *c, uint32_t slot, bool now)
 {
     if (c->slot[slot].used)
         end_group(c, &c->slot[slot], CHILD_CANCELLED, now);
+}
+
+/* A process that was started by vfork takes our own peak over as its least: what the kernel says
+ * counts only above that. Below, what was seen while it ran; 0: nobody knows. */
+static double peak_of(const struct child *x, double told)
+{
+    return told > x->own ? told : x->peak;
 }
 
 static void reap(struct children *c, uint32_t slot, struct child_result *out)
@@ -557,7 +591,7 @@ static void reap(struct children *c, uint32_t slot, struct child_result *out)
         .finish = clock_seconds(),
         .cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec),
-        .memory = 1024.0 * (double)use.ru_maxrss,
+        .memory = peak_of(x, 1024.0 * (double)use.ru_maxrss),
     };
     if (out->end == CHILD_EXITED && WIFSIGNALED(status))
         out->end = CHILD_SIGNALLED;
@@ -590,6 +624,7 @@ size_t children_reap(struct children *c, struct child_result *out, size_t most)
 
 void children_tick(struct children *c)
 {
+    c->own = own_peak();
     double now = clock_seconds();
     bool look = c->ticks++ % 10 == 0;
     for (uint32_t i = 0; i < c->config.slots; i++) {
@@ -605,6 +640,8 @@ void children_tick(struct children *c)
             end_group(c, x, x->end, true);
         else if (now > x->deadline && x->end == CHILD_EXITED)
             end_group(c, x, CHILD_TIMEOUT, false);
+        double peak = high_water(x->pid);
+        x->peak = peak > x->peak ? peak : x->peak;
         double size = log_size(x);
         if (size > 2 * c->config.log_most) /* only its ends will be kept: give the middle back */
             fallocate(x->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

@@ -86,9 +86,9 @@ bool sched_check(const struct sched *s, struct error *err)
     if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING))
         return error_set(err, ERROR_FAILED, "a list of tasks is broken");
     if (fabs(disk - s->taken_disk) > 1e-9 * disk)
-        return error_set(err, ERROR_FAILED, "running tasks take %g of the disk, counted as %g", disk,
-                         s->taken_disk);
-    if (s->free_cores == s->config.cores && least <= s->free_disk)
+        return error_set(err, ERROR_FAILED, "running tasks take %g of the disk, counted as %g",
+                         disk, s->taken_disk);
+    if (s->free_cores == s->config.cores && least < INFINITY && least <= s->free_disk)
         return error_set(err, ERROR_FAILED, "idle with ready tasks");
     return true;
 }

@@ -46,6 +46,51 @@ static void test_ready(uint32_t keys, uint64_t seed)
     readyq_free(&q);
 }
 
+/* Looking ahead and behind, while the queue is used. */
+static void test_ends(uint32_t keys)
+{
+    struct slot slots[N] = {0};
+    double key[N];
+    bool in[N] = {false};
+    struct ready_queue q;
+    struct rng r;
+    uint32_t wrong = 0, seen[N];
+    readyq_init(&q);
+    rng_seed(&r, keys);
+    for (uint32_t i = 0; i < N; i++)
+        slots[i].task = i;
+    for (int step = 0; step < 5000; step++) {
+        uint32_t i = (uint32_t)rng_below(&r, N);
+        if (!in[i]) {
+            key[i] = (double)rng_below(&r, keys);
+            readyq_push(&q, slots, i, key[i]);
+            in[i] = true;
+        } else if (rng_below(&r, 2)) {
+            uint32_t last = readyq_tail(&q);
+            wrong += last == NONE || !in[last];
+            readyq_remove(&q, slots, last);
+            in[last] = false;
+            wrong += !readyq_check(&q, slots);
+        } else {
+            in[readyq_pop(&q, slots)] = false;
+        }
+        uint32_t most = (uint32_t)rng_below(&r, 9), n = readyq_first(&q, slots, seen, most);
+        wrong += n != (q.length < most ? q.length : most);
+        wrong += n && seen[0] != slots[readyq_peek(&q)].task;
+        for (uint32_t k = 0; k < n; k++)
+            wrong += !in[seen[k]] || (k && key[seen[k]] > key[seen[k - 1]]);
+    }
+    while (q.length) { /* all that it said at last is what comes, in that order */
+        uint32_t n = readyq_first(&q, slots, seen, 5);
+        for (uint32_t k = 0; k < n; k++)
+            wrong += slots[readyq_pop(&q, slots)].task != seen[k];
+    }
+    wrong += readyq_tail(&q) != NONE || readyq_first(&q, slots, seen, 3) != 0;
+    is_int(wrong, 0, "%u keys: the first in order without taking them, and one from the far end",
+           keys);
+    readyq_free(&q);
+}
+
 static void test_slots(uint32_t stride)
 {
     struct slots s;
@@ -73,6 +118,9 @@ int main(void)
     test_ready(1, 1);
     test_ready(3, 2);
     test_ready(1000, 3);
+    test_ends(1);
+    test_ends(7);
+    test_ends(1000000);
     test_slots(1);
     test_slots(8);
     test_slots(1024);

@@ -391,6 +391,11 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     s->out = out;
     if (e->now > s->now)
         s->now = e->now;
+    if (e->kind == SCHED_EVENT_MESSAGE && e->message.head->kind == SCHED_LOAD_QUERY) {
+        message(s, e->message.head, e->message.items);
+        s->out = NULL;
+        return; /* asking changes nothing, and of many schedulers it is most of what they hear */
+    }
     switch (e->kind) {
     case SCHED_EVENT_START:
         s->life = e->life;

@@ -412,6 +412,63 @@ static bool predict_hour(void *context, uint32_t task, uint32_t node, struct pre
     return task != 5;
 }
 
+/* A thief also gets tasks that would wait here for longer than their data take to move. */
+static void test_share_local(void)
+{
+    for (int share = 0; share < 2; share++) {
+        struct bed b = bed_new((struct sched_config){.nodes = 4,
+                                                     .node = 0,
+                                                     .cores = 2,
+                                                     .share_local = share,
+                                                     .bandwidth = 1e6,
+                                                     .default_length = 1,
+                                                     .wait_poll = -1});
+        b.size = 3e6; /* three seconds to move: six tasks of a second are done here in that time */
+        b.where = 0;
+        submit(&b, 0, 22);
+        is_int(look(&b).at[SCHED_LREADYQ], 20, "large data here: the LReadyQ");
+        uint32_t next[4] = {0};
+        is_int(sched_upcoming(b.s, next, 4), 4, "what starts next is known");
+        ok(next[0] == 2 && next[3] == 5, "in order");
+        message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
+        is_int(b.out.sends.at[0].load, share ? 14 : 0, share ? "14 of 20 can be spared" : "none");
+        message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 1, .to = 0}, NULL);
+        is_int(b.out.sends.at[0].count, share ? 7 : 0, "a thief gets half of them");
+        is_int(look(&b).at[SCHED_LREADYQ], share ? 13 : 20, "the others stay");
+        is_int(look(&b).relaxed, share ? 7 : 0, "counted as relaxed");
+        bed_free(&b);
+    }
+    struct bed b = bed_new((struct sched_config){
+        .nodes = 4, .share_local = true, .policy = SCHED_MDL, .wait_poll = -1});
+    b.size = 3e6;
+    b.where = 0;
+    submit(&b, 0, 9);
+    message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
+    is_int(b.out.sends.at[0].load, 0, "under MDL nobody gets any");
+    bed_free(&b);
+}
+
+/* A new life looks for its tasks when the store knows that it has begun: what an earlier life asked
+ * for is then refused, and cannot give it a task that it does not know. */
+static void test_join(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 2, .wait_poll = -1});
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_START, .life = 5});
+    is_int(b.out.ops.n, 1, "at first it joins");
+    is_int(b.out.ops.at[0].kind, META_JOIN, "and does nothing else");
+    is_int(b.out.ops.at[0].life, 5, "with its life");
+    struct meta_answer late = {.kind = META_JOIN, .asked_epoch = 4};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &late, .n = 1}});
+    is_int(b.out.ops.n, 0, "an earlier life's answer is nothing");
+    late.asked_epoch = 5;
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &late, .n = 1}});
+    is_int(b.out.ops.n, 1, "then it takes back what it held");
+    ok(b.out.ops.at[0].kind == META_ADOPT && b.out.ops.at[0].other == 0 &&
+           b.out.ops.at[0].epoch == 5,
+       "from itself, in this life");
+    bed_free(&b);
+}
+
 static void test_adapting(void)
 {
     is_int(policy_after(1, 2e6), SCHED_MDL, "much is transferred: MDL");
@@ -550,17 +607,17 @@ static void test_random_events(uint64_t seeds)
         double disk[24];
         for (int i = 0; i < 24; i++)
             disk[i] = (double)rng_below(&r, 4);
-        struct sched *s = sched_new(&(struct sched_config){.nodes = 1 + (uint32_t)rng_below(&r, 5),
-                                                           .seed = seed,
-                                                           .cores = 1 + (uint32_t)rng_below(&r, 3),
-                                                           .retries = 1,
-                                                           .retry_first = (double)rng_below(&r, 2),
-                                                           .disk = (double)rng_below(&r, 8),
-                                                           .task_disk =
-                                                               rng_below(&r, 2) ? disk : NULL,
-                                                           .adapt_tt = true,
-                                                           .adapt_policy = true,
-                                                           .steal_bound = 0.01});
+        struct sched *s =
+            sched_new(&(struct sched_config){.nodes = 1 + (uint32_t)rng_below(&r, 5),
+                                             .seed = seed,
+                                             .cores = 1 + (uint32_t)rng_below(&r, 3),
+                                             .retries = 1,
+                                             .retry_first = (double)rng_below(&r, 2),
+                                             .disk = (double)rng_below(&r, 8),
+                                             .task_disk = rng_below(&r, 2) ? disk : NULL,
+                                             .adapt_tt = true,
+                                             .adapt_policy = true,
+                                             .steal_bound = 0.01});
         struct sched_actions out = {0};
         double now = 0;
         for (int step = 0; step < 400; step++) {
@@ -612,9 +669,9 @@ static void test_random_events(uint64_t seeds)
                                       .round = (uint32_t)rng_below(&r, 9),
                                       .load = (uint32_t)rng_below(&r, 4),
                                       .count = (uint32_t)rng_below(&r, 6)};
-            struct sched_event e = {
-                .kind = (enum sched_event_kind)rng_below(&r, SCHED_EVENT_DISK + 1),
-                .now = now += rng_unit(&r) - 0.1};
+            struct sched_event e = {.kind =
+                                        (enum sched_event_kind)rng_below(&r, SCHED_EVENT_DISK + 1),
+                                    .now = now += rng_unit(&r) - 0.1};
             switch (e.kind) {
             case SCHED_EVENT_SUBMIT:
                 e.submit.tasks = tasks;
@@ -672,6 +729,8 @@ int main(int argc, char **argv)
     test_packing();
     test_push();
     test_steal();
+    test_share_local();
+    test_join();
     test_adapting();
     test_retries();
     test_remove();

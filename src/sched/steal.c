@@ -128,7 +128,9 @@ static void offer(struct sched *s, uint32_t n)
     }
 }
 
-/* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. */
+/* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. With
+ * share_local of what the LReadyQ can spare as well, and from the far end: those move the least
+ * data, and children of one parent stay together. */
 static void give_half(struct sched *s, const struct sched_message *m)
 {
     uint32_t total = s->shared.length + surplus(s), n = total - total / 2;
@@ -138,8 +140,7 @@ static void give_half(struct sched *s, const struct sched_message *m)
         offer(s, n - s->shared.length);
     send_begin(s, SCHED_TASKS, m->from, m->round);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot =
-            s->config.share_local ? readyq_tail(&s->shared) : readyq_peek(&s->shared);
+        uint32_t slot = s->config.share_local ? readyq_tail(&s->shared) : readyq_peek(&s->shared);
         place_leave(s, slot);
         move_give(s, slot, SCHED_TASKS, m->from, m->round);
     }

@@ -1,0 +1,112 @@
+#include "sim/bound.h"
+#include "base/array.h"
+#include <math.h>
+
+struct level {
+    uint64_t tasks;
+    double work, wait;
+};
+
+struct bound {
+    const struct bound_config *config;
+    const struct cluster_dag *dag;
+    double *finish;
+    uint32_t *level;
+    ARRAY(struct level) levels;
+};
+
+static uint32_t task_at(const struct cluster_dag *d, uint32_t i)
+{
+    return d->workflow ? d->workflow->topo[i] : i;
+}
+
+/* Bytes that the i-th edge into a task carries. */
+static double bytes_in(const struct cluster_dag *d, uint32_t task, uint32_t i)
+{
+    uint32_t producer, object = cluster_dag_need(d, task, i, &producer);
+    return object == NONE ? 0 : cluster_dag_size(d, object);
+}
+
+static void find_levels(struct bound *b)
+{
+    const struct cluster_dag *d = b->dag;
+    for (uint32_t i = 0; i < d->ntasks; i++) {
+        uint32_t task = task_at(d, i), level = 0;
+        for (uint32_t k = 0, n = cluster_dag_parents(d, task); k < n; k++) {
+            uint32_t above = b->level[cluster_dag_parent(d, task, k)] + 1;
+            level = above > level ? above : level;
+        }
+        b->level[task] = level;
+        while (b->levels.n <= level)
+            array_add(&b->levels);
+        b->levels.at[level].tasks++;
+        b->levels.at[level].work += cluster_dag_length(d, task);
+    }
+    for (size_t i = 0; i < b->levels.n; i++) {
+        struct level *l = &b->levels.at[i];
+        double rest = (double)l->tasks / (double)b->config->cores - 1;
+        l->wait = rest > 0 ? rest * (l->work / (double)l->tasks) : 0;
+        if (b->config->wait == BOUND_WAIT_MEAN)
+            l->wait /= 2;
+    }
+}
+
+/* When the data of all parents can be at one place: a new one (case 1), or where one parent ran
+ * (case 2), for which the task itself moves. The best parent to stay with is the one whose data
+ * would arrive last, since its own transfer is the only one that staying saves. */
+static double inputs_there(const struct bound *b, uint32_t task)
+{
+    const struct cluster_dag *d = b->dag;
+    double speed = b->config->bandwidth, latest = 0, second = 0, own = 0;
+    uint32_t n = cluster_dag_parents(d, task);
+    for (uint32_t k = 0; k < n; k++) {
+        double done = b->finish[cluster_dag_parent(d, task, k)];
+        double there = done + bytes_in(d, task, k) / speed;
+        if (k == 0 || there > latest) {
+            second = k ? latest : 0;
+            latest = there;
+            own = done;
+        } else if (there > second) {
+            second = there;
+        }
+    }
+    double moved = fmax(second, own) + (n ? b->config->task_bytes / speed : 0);
+    return fmin(latest, moved);
+}
+
+static double recursion(struct bound *b, bool waiting)
+{
+    const struct cluster_dag *d = b->dag;
+    double last = 0;
+    for (uint32_t i = 0; i < d->ntasks; i++) {
+        uint32_t task = task_at(d, i);
+        double finish = inputs_there(b, task) + cluster_dag_length(d, task) +
+                        (waiting ? b->levels.at[b->level[task]].wait : 0);
+        b->finish[task] = finish;
+        last = finish > last ? finish : last;
+    }
+    return last;
+}
+
+bool bound_compute(const struct bound_config *config, struct bound_result *out, struct error *err)
+{
+    struct bound b = {.config = config, .dag = config->dag};
+    *out = (struct bound_result){0};
+    if (!config->cores || !(config->bandwidth > 0))
+        return error_set(err, ERROR_INPUT, "a bound needs cores and a bandwidth");
+    b.finish = mem_new(double, b.dag->ntasks);
+    b.level = mem_new(uint32_t, b.dag->ntasks);
+    find_levels(&b);
+    for (size_t i = 0; i < b.levels.n; i++)
+        out->work += b.levels.at[i].work;
+    out->levels = (uint32_t)b.levels.n;
+    out->path = recursion(&b, false);
+    out->recursion = recursion(&b, true);
+    out->area = out->work / (double)config->cores;
+    out->timespan = fmax(out->recursion, out->area);
+    out->throughput = out->timespan > 0 ? b.dag->ntasks / out->timespan : 0;
+    array_free(&b.levels);
+    free(b.finish);
+    free(b.level);
+    return true;
+}

@@ -1,0 +1,496 @@
+#include "sim/cluster_state.h"
+#include <math.h>
+#include <stdio.h>
+
+#define SUBMIT_CHUNK 64 /* tasks a submission message; bounds what is on its way at the start */
+#define PROGRESS_EVERY 65536
+
+/* ---- cores over time ---- */
+
+static void account(struct cluster *c, double *bins, double from, double to)
+{
+    struct cluster_result *r = c->result;
+    while (to >= r->bin_width * CLUSTER_BINS) { /* two bins become one */
+        for (uint32_t i = 0; i < CLUSTER_BINS; i++) {
+            bool there = i < CLUSTER_BINS / 2;
+            r->running[i] = there ? r->running[2 * i] + r->running[2 * i + 1] : 0;
+            r->fetching[i] = there ? r->fetching[2 * i] + r->fetching[2 * i + 1] : 0;
+        }
+        r->bin_width *= 2;
+    }
+    while (from < to) {
+        uint32_t i = (uint32_t)(from / r->bin_width);
+        double end = (i + 1) * r->bin_width;
+        if (end <= from) /* rounding at the edge of a bin */
+            end = (++i + 1) * r->bin_width;
+        if (end > to)
+            end = to;
+        bins[i < CLUSTER_BINS ? i : CLUSTER_BINS - 1] += end - from;
+        from = end;
+    }
+}
+
+/* ---- parcels ---- */
+
+static struct cluster_parcel *parcel_new(struct cluster *c, size_t bytes, uint32_t *index)
+{
+    *index = pool_take(&c->parcels);
+    struct cluster_parcel *p = mem_alloc(sizeof *p + bytes);
+    c->parcels.all.at[*index] = p;
+    return p;
+}
+
+static struct cluster_parcel *parcel_at(struct cluster *c, uint32_t index)
+{
+    return c->parcels.all.at[index];
+}
+
+static void parcel_free(struct cluster *c, uint32_t index)
+{
+    free(c->parcels.all.at[index]);
+    c->parcels.all.at[index] = NULL;
+    pool_give(&c->parcels, index);
+}
+
+/* What follows `n` messages in a parcel stands on a boundary. */
+static size_t messages_size(size_t n)
+{
+    return (n * sizeof(struct sched_message) + 15) & ~(size_t)15;
+}
+
+static void put_bytes(void *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+}
+
+/* ---- the store ---- */
+
+static uint32_t server_of(const struct cluster *c, const struct meta_op *op)
+{
+    uint32_t nodes = c->config.nodes, servers = c->config.servers;
+    uint32_t home = op->task < c->dag->ntasks
+                        ? cluster_dag_home(c->dag, c->config.submit, nodes, op->task)
+                        : op->node;
+    if (servers == nodes)
+        return home;
+    uint64_t server = (uint64_t)home * servers / nodes;
+    return (uint32_t)(server * nodes / servers); /* the node that it stands on */
+}
+
+/* Children whose metadata another server keeps: it works on each, a round trip away. */
+static bool tell_children(struct cluster *c, uint32_t server, uint32_t task)
+{
+    bool away = false;
+    for (uint32_t i = 0, n = cluster_dag_children(c->dag, task); i < n; i++) {
+        uint32_t other = server_of(
+            c, &(struct meta_op){.task = cluster_dag_child(c->dag, task, i), .node = server});
+        double *free_at = &c->nodes[other].server_free;
+        *free_at = (*free_at > c->now ? *free_at : c->now) + c->config.store_service;
+        away |= other != server;
+    }
+    return away;
+}
+
+/* Operations at their server: they are applied in the order of arrival, and answered when their
+ * turn is over. */
+static void serve(struct cluster *c, uint32_t server, uint32_t node, const struct meta_op *ops,
+                  uint32_t n)
+{
+    bool away = false;
+    answers_clear(&c->answers);
+    for (uint32_t i = 0; i < n; i++) {
+        bool changed = store_table_apply(&c->table, &ops[i], &c->answers);
+        if (ops[i].kind == META_COMPLETE && changed) {
+            c->done++;
+            away |= tell_children(c, server, ops[i].task);
+        }
+    }
+    c->result->store_operations += n;
+    double *free_at = &c->nodes[server].server_free;
+    *free_at = (*free_at > c->now ? *free_at : c->now) + n * c->config.store_service;
+    size_t heads = c->answers.at.n * sizeof *c->answers.at.at,
+           items = c->answers.items.n * sizeof *c->answers.items.at;
+    uint32_t index;
+    struct cluster_parcel *p = parcel_new(c, heads + items, &index);
+    *p = (struct cluster_parcel){.node = node,
+                                 .server = server,
+                                 .n = (uint32_t)c->answers.at.n,
+                                 .nitems = (uint32_t)c->answers.items.n};
+    put_bytes(p->data, c->answers.at.at, heads);
+    put_bytes(p->data + heads, c->answers.items.at, items);
+    cluster_later(
+        c, *free_at + (away ? 2 * c->config.latency : 0) + (server != node ? c->config.latency : 0),
+        EVENT_ANSWERS, index, 0);
+}
+
+static void send_ops(struct cluster *c, uint32_t node)
+{
+    for (size_t i = 0; i < c->out.ops.n;) {
+        uint32_t server = server_of(c, &c->out.ops.at[i]);
+        size_t end = i + 1;
+        while (end < c->out.ops.n && server_of(c, &c->out.ops.at[end]) == server)
+            end++;
+        uint32_t n = (uint32_t)(end - i), index;
+        if (server == node) {
+            serve(c, server, node, c->out.ops.at + i, n);
+        } else {
+            struct cluster_parcel *p = parcel_new(c, n * sizeof(struct meta_op), &index);
+            *p = (struct cluster_parcel){.node = node, .server = server, .n = n};
+            put_bytes(p->data, c->out.ops.at + i, n * sizeof(struct meta_op));
+            cluster_later(c, c->now + c->config.latency, EVENT_OPS, index, 0);
+            c->result->store_trips++;
+        }
+        i = end;
+    }
+}
+
+/* ---- what a scheduler wants ---- */
+
+static void start(struct cluster *c, uint32_t node, const struct sched_start *s)
+{
+    uint32_t run = pool_take(&c->runs);
+    c->runs.all.at[run] =
+        (struct cluster_running){.task = s->task, .slot = s->slot, .node = node, .started = c->now};
+    cluster_data_need(c, run);
+}
+
+void cluster_begin(struct cluster *c, uint32_t run)
+{
+    struct cluster_running *r = &c->runs.all.at[run];
+    r->begun = c->now;
+    cluster_later(c, c->now + c->config.dispatch + cluster_dag_length(c->dag, r->task), EVENT_ENDED,
+                  run, 0);
+}
+
+/* All that was gathered leaves as one parcel. */
+static void send_off(struct cluster *c)
+{
+    if (!c->sends.n)
+        return;
+    size_t heads = messages_size(c->sends.n), items = c->sent_items.n * sizeof *c->sent_items.at;
+    uint32_t index;
+    struct cluster_parcel *p = parcel_new(c, heads + items, &index);
+    *p = (struct cluster_parcel){.n = (uint32_t)c->sends.n, .nitems = (uint32_t)c->sent_items.n};
+    put_bytes(p->data, c->sends.at, c->sends.n * sizeof *c->sends.at);
+    put_bytes(p->data + heads, c->sent_items.at, items);
+    cluster_later(c, c->now + c->config.latency, EVENT_MESSAGES, index, 0);
+    c->result->messages += c->sends.n;
+    c->sends.n = c->sent_items.n = 0;
+}
+
+static void gather(struct cluster *c)
+{
+    uint32_t base = (uint32_t)c->sent_items.n;
+    for (size_t i = 0; i < c->out.items.n; i++)
+        array_push(&c->sent_items, c->out.items.at[i]);
+    for (size_t i = 0; i < c->out.sends.n; i++) {
+        struct sched_message m = c->out.sends.at[i];
+        m.first += base;
+        array_push(&c->sends, m);
+    }
+    if (!c->gathering)
+        send_off(c);
+}
+
+static void handle(struct cluster *c, uint32_t node, struct sched_event *e)
+{
+    struct sched_actions *out = &c->out;
+    e->now = c->now;
+    sched_handle(c->nodes[node].sched, e, out);
+    if (out->sends.n)
+        gather(c);
+    for (size_t i = 0; i < out->timers.n; i++)
+        cluster_later(c, fmax(out->timers.at[i].when, c->now), EVENT_TIMER, out->timers.at[i].mark,
+                      node << 3 | out->timers.at[i].kind);
+    send_ops(c, node);
+    bool started = out->starts.n > 0;
+    for (size_t i = 0; i < out->starts.n; i++)
+        start(c, node, &out->starts.at[i]);
+    sched_actions_clear(out);
+    if (started && c->has_data && c->config.prefetch)
+        cluster_data_ahead(c, node);
+}
+
+/* ---- events ---- */
+
+/* The next tasks of a node's share: PUT by the client, then told to the scheduler. */
+static void submit(struct cluster *c, uint32_t node)
+{
+    struct cluster_node *n = &c->nodes[node];
+    uint32_t tasks[SUBMIT_CHUNK], count = 0;
+    while (count < SUBMIT_CHUNK) {
+        if (n->share.first >= n->share.end) {
+            if (!cluster_dag_share(c->dag, c->config.submit, c->config.nodes, node, n->range,
+                                   &n->share))
+                break;
+            n->range++;
+            continue;
+        }
+        uint32_t task = cluster_dag_task(c->dag, c->config.submit, n->share.first);
+        struct meta_op put = {.kind = META_PUT, .task = task, .node = node, .time = c->now};
+        store_table_apply(&c->table, &put, NULL);
+        tasks[count++] = task;
+        uint64_t next = (uint64_t)n->share.first + n->share.step;
+        n->share.first = next < n->share.end ? (uint32_t)next : n->share.end;
+    }
+    if (!count && c->now > 0)
+        return; /* at the start even those without a share get word, and go stealing */
+    struct sched_event e = {.kind = SCHED_EVENT_SUBMIT};
+    e.submit.tasks = tasks;
+    e.submit.n = count;
+    handle(c, node, &e);
+    if (count)
+        cluster_later(c, fmax(n->server_free, c->now + count * c->config.store_service),
+                      EVENT_SUBMIT, node, 0);
+}
+
+static void ended(struct cluster *c, uint32_t run)
+{
+    struct cluster_running r = c->runs.all.at[run];
+    pool_give(&c->runs, run);
+    account(c, c->result->fetching, r.started, r.begun);
+    account(c, c->result->running, r.begun, c->now);
+    c->result->waited += r.begun - r.started;
+    struct sched_ended e = {
+        .task = r.task, .slot = r.slot, .start = r.begun, .finish = c->now, .fetched = r.fetched};
+    struct sched_event event = {.kind = SCHED_EVENT_ENDED};
+    event.ended.at = &e;
+    event.ended.n = 1;
+    handle(c, r.node, &event);
+}
+
+/* A round of stealing asks hundreds of schedulers that nobody has touched for long: bring the next
+ * ones near while this one works. */
+static void expect(const struct cluster *c, const struct sched_message *heads, uint32_t i,
+                   uint32_t n)
+{
+    if (i + 8 < n)
+        __builtin_prefetch(&c->nodes[heads[i + 8].to]);
+    if (i + 4 >= n)
+        return;
+    const char *sched = (const char *)c->nodes[heads[i + 4].to].sched;
+    for (int line = 0; line < 12; line++)
+        __builtin_prefetch(sched + 64 * line);
+}
+
+static void messages(struct cluster *c, uint32_t index)
+{
+    struct cluster_parcel *p = parcel_at(c, index);
+    const struct sched_message *heads = (const void *)p->data;
+    const struct meta_item *items = (const void *)(p->data + messages_size(p->n));
+    c->gathering = true;
+    for (uint32_t i = 0; i < p->n; i++) {
+        expect(c, heads, i, p->n);
+        struct sched_event e = {.kind = SCHED_EVENT_MESSAGE};
+        e.message.head = &heads[i];
+        e.message.items = items + heads[i].first;
+        handle(c, heads[i].to, &e);
+    }
+    c->gathering = false;
+    send_off(c);
+    parcel_free(c, index);
+}
+
+static void step(struct cluster *c)
+{
+    struct queue_item next = queue_pop(&c->queue);
+    uint32_t a = (uint32_t)next.value, b = (uint32_t)(next.value >> 32) & 0xFFFFFFF;
+    struct sched_event e = {0};
+    c->now = next.key;
+    c->result->events++;
+    switch ((enum cluster_event)(next.value >> 60)) {
+    case EVENT_SUBMIT:
+        submit(c, a);
+        break;
+    case EVENT_TIMER:
+        e.kind = SCHED_EVENT_TIMER;
+        e.timer.kind = b & 7;
+        e.timer.mark = a;
+        handle(c, b >> 3, &e);
+        break;
+    case EVENT_ENDED:
+        ended(c, a);
+        break;
+    case EVENT_MESSAGES:
+        messages(c, a);
+        break;
+    case EVENT_OPS: {
+        struct cluster_parcel *p = parcel_at(c, a);
+        serve(c, p->server, p->node, (const void *)p->data, p->n);
+        parcel_free(c, a);
+        break;
+    }
+    case EVENT_ANSWERS: {
+        struct cluster_parcel *p = parcel_at(c, a);
+        e.kind = SCHED_EVENT_STORE;
+        e.store = (struct meta_answers){
+            .at = (const void *)p->data,
+            .n = p->n,
+            .items = (const void *)(p->data + p->n * sizeof(struct meta_answer))};
+        handle(c, p->node, &e);
+        parcel_free(c, a);
+        break;
+    }
+    case EVENT_ARRIVES:
+        cluster_data_arrives(c, a);
+        break;
+    case EVENT_FETCHED:
+        cluster_data_fetched(c, a);
+        break;
+    }
+}
+
+/* ---- a run ---- */
+
+static void or_default(double *field, double value)
+{
+    if (!(*field > 0))
+        *field = value;
+}
+
+static bool check_config(struct cluster_config *c, struct error *err)
+{
+    c->nodes = c->nodes ? c->nodes : 1;
+    c->cores = c->cores ? c->cores : 2;
+    c->servers = c->servers && c->servers < c->nodes ? c->servers : c->nodes;
+    c->prefetch = c->prefetch == CLUSTER_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
+    or_default(&c->t, 0.5);
+    or_default(&c->tt, 10);
+    or_default(&c->steal_bound, 50);
+    or_default(&c->bandwidth, 125e6);
+    or_default(&c->latency, 100e-6);
+    or_default(&c->store_service, 10e-6);
+    if (!(c->dispatch > 0))
+        c->dispatch = 0;
+    if (!(c->cache < 0))
+        or_default(&c->cache, 8e9);
+    if (c->nodes > 1u << 24 || (uint64_t)c->nodes * c->cores > UINT32_MAX)
+        return error_set(err, ERROR_INPUT, "%u schedulers of %u cores; at most %u schedulers",
+                         c->nodes, c->cores, 1u << 24);
+    return true;
+}
+
+static void place_files(struct cluster *c)
+{
+    const struct cluster_dag *d = c->dag;
+    uint32_t first = d->workflow ? 0 : d->ntasks;
+    if (d->workflow ? !d->workflow->input_off : d->nobjects == d->ntasks)
+        return;
+    for (uint32_t o = first; o < d->nobjects; o++)
+        if (!d->workflow || d->workflow->producer[o] == NONE) {
+            struct meta_op copy = {.kind = META_COPY,
+                                   .status = 1,
+                                   .task = o,
+                                   .node = cluster_dag_file_node(d, o, c->config.nodes)};
+            store_table_apply(&c->table, &copy, NULL);
+        }
+}
+
+static void open_cluster(struct cluster *c, double mean)
+{
+    const struct cluster_config *k = &c->config;
+    c->has_data = cluster_dag_has_data(c->dag);
+    c->nodes = mem_new_zero(struct cluster_node, k->nodes);
+    if (c->dag->workflow)
+        store_table_init(&c->table, c->dag->workflow);
+    else
+        store_table_init_graph(&c->table, &c->dag->graph);
+    place_files(c);
+    for (uint32_t n = 0; n < k->nodes; n++) {
+        struct sched_config s = {.node = n,
+                                 .nodes = k->nodes,
+                                 .seed = k->seed,
+                                 .cores = k->cores,
+                                 .policy = k->policy,
+                                 .t = k->t,
+                                 .tt = k->tt,
+                                 .bandwidth = k->bandwidth,
+                                 .default_length = mean,
+                                 .share_local = !k->rigid_steal,
+                                 .adapt_policy = k->adapt,
+                                 .adapt_tt = k->adapt,
+                                 .steal_bound = k->steal_bound,
+                                 .reply_timeout = 5,
+                                 .wait_poll = -1}; /* no word is lost here */
+        if (c->dag->workflow)
+            s.task_cores = c->dag->workflow->cores;
+        c->nodes[n].sched = sched_new(&s);
+        cluster_later(c, 0, EVENT_SUBMIT, n, 0);
+    }
+}
+
+static void close_cluster(struct cluster *c)
+{
+    struct cluster_result *r = c->result;
+    r->memory = store_table_bytes(&c->table) + c->queue.cap * sizeof *c->queue.at;
+    for (uint32_t n = 0; n < c->config.nodes; n++) {
+        struct sched_counts counts;
+        sched_look(c->nodes[n].sched, &counts);
+        r->steals += counts.steals;
+        r->failed_steals += counts.failed_steals;
+        r->stolen += counts.stolen;
+        r->pushed += counts.pushed;
+        r->relaxed += counts.relaxed;
+        r->policies[counts.policy]++;
+        r->memory += sched_bytes(c->nodes[n].sched) + sizeof *c->nodes;
+        sched_free(c->nodes[n].sched);
+        cluster_cache_free(&c->nodes[n].cache);
+    }
+    free(c->nodes);
+    store_table_free(&c->table);
+    answers_free(&c->answers);
+    queue_free(&c->queue);
+    sched_actions_free(&c->out);
+    array_free(&c->sends);
+    array_free(&c->sent_items);
+    for (size_t i = 0; i < c->parcels.all.n; i++)
+        free(c->parcels.all.at[i]);
+    array_free(&c->parcels.all);
+    array_free(&c->parcels.unused);
+    array_free(&c->runs.all);
+    array_free(&c->runs.unused);
+    array_free(&c->fetches.all);
+    array_free(&c->fetches.unused);
+    array_free(&c->waiters.all);
+    array_free(&c->waiters.unused);
+    free(c->copies);
+    free(c->flying);
+}
+
+bool cluster_run(const struct cluster_config *config, struct cluster_result *out, struct error *err)
+{
+    struct cluster c = {.config = *config, .dag = config->dag, .result = out};
+    *out = (struct cluster_result){.tasks = config->dag->ntasks, .bin_width = 1e-3};
+    if (!check_config(&c.config, err))
+        return false;
+    double mean = cluster_dag_mean_length(c.dag);
+    out->work = mean * c.dag->ntasks;
+    open_cluster(&c, mean);
+    bool stopped = false;
+    while (c.done < c.dag->ntasks && c.queue.n && !stopped) {
+        step(&c);
+        if (out->events % PROGRESS_EVERY == 0) {
+            char what[64];
+            snprintf(what, sizeof what, "%llu tasks done at %.3g s", (unsigned long long)c.done,
+                     c.now);
+            stopped = !progress_tell(c.config.progress, (double)c.done / c.dag->ntasks, what);
+        }
+    }
+    double cores = (double)c.config.nodes * c.config.cores;
+    uint64_t left = c.dag->ntasks - c.done;
+    out->makespan = c.now;
+    out->efficiency = c.now > 0 ? out->work / cores / c.now : 1;
+    out->throughput = c.now > 0 ? c.dag->ntasks / c.now : 0;
+    out->remote_reads = out->reads - out->local_reads;
+    out->hit_rate =
+        out->remote_reads > out->transfers ? 1 - (double)out->transfers / out->remote_reads : 0;
+    out->nbins = (uint32_t)fmin(CLUSTER_BINS, ceil(c.now / out->bin_width));
+    close_cluster(&c);
+    if (stopped)
+        return error_set(err, ERROR_FAILED, "stopped");
+    if (left)
+        return error_set(err, ERROR_FAILED, "%llu tasks were not done and nothing is left to do",
+                         (unsigned long long)left);
+    return true;
+}

@@ -1,0 +1,89 @@
+#include "sim/cluster_cache.h"
+
+#define FREE UINT32_MAX
+
+void cluster_cache_free(struct cluster_cache *c)
+{
+    free(c->table);
+    array_free(&c->order);
+    *c = (struct cluster_cache){0};
+}
+
+static uint32_t home(const struct cluster_cache *c, uint32_t object)
+{
+    uint32_t h = object * 0x9E3779B1u;
+    return (h ^ (h >> 15)) & c->mask;
+}
+
+static uint32_t find(const struct cluster_cache *c, uint32_t object)
+{
+    uint32_t i = home(c, object);
+    while (c->table[i] != FREE && c->table[i] != object)
+        i = (i + 1) & c->mask;
+    return i;
+}
+
+bool cluster_cache_has(const struct cluster_cache *c, uint32_t object)
+{
+    return c->used && c->table[find(c, object)] == object;
+}
+
+static void resize(struct cluster_cache *c, uint32_t size)
+{
+    uint32_t *old = c->table, n = old ? c->mask + 1 : 0;
+    c->table = mem_new(uint32_t, size);
+    memset(c->table, 0xff, size * sizeof *c->table);
+    c->mask = size - 1;
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i] != FREE)
+            c->table[find(c, old[i])] = old[i];
+    free(old);
+}
+
+void cluster_cache_drop(struct cluster_cache *c, uint32_t object, double bytes)
+{
+    if (!c->used)
+        return;
+    uint32_t i = find(c, object);
+    if (c->table[i] == FREE)
+        return;
+    for (uint32_t j = (i + 1) & c->mask; c->table[j] != FREE; j = (j + 1) & c->mask)
+        if (((j - home(c, c->table[j])) & c->mask) >= ((j - i) & c->mask)) {
+            c->table[i] = c->table[j];
+            i = j;
+        }
+    c->table[i] = FREE;
+    c->used--;
+    c->bytes = c->used ? c->bytes - bytes : 0;
+}
+
+/* Forget the age of what has left. */
+static void compact(struct cluster_cache *c)
+{
+    size_t n = 0;
+    for (size_t i = c->head; i < c->order.n; i++)
+        if (cluster_cache_has(c, c->order.at[i].object))
+            c->order.at[n++] = c->order.at[i];
+    c->order.n = n;
+    c->head = 0;
+}
+
+void cluster_cache_add(struct cluster_cache *c, uint32_t object, double bytes, double limit)
+{
+    while (c->used && c->bytes + bytes > limit && c->head < c->order.n) {
+        struct cluster_cached *oldest = &c->order.at[c->head++];
+        cluster_cache_drop(c, oldest->object, oldest->bytes);
+    }
+    if (bytes > limit)
+        return;
+    if (c->order.n > 2 * (size_t)c->used + 64)
+        compact(c);
+    if (!c->table)
+        resize(c, 16);
+    else if (c->used >= c->mask / 4 * 3)
+        resize(c, (c->mask + 1) * 2);
+    c->table[find(c, object)] = object;
+    c->used++;
+    c->bytes += bytes;
+    array_push(&c->order, (struct cluster_cached){object, bytes});
+}

@@ -1,0 +1,489 @@
+#include "sim/cluster_dag.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const names[CLUSTER_DAG_KINDS] = {
+    [CLUSTER_BOT] = "bot",           [CLUSTER_FAN_OUT] = "fan-out",
+    [CLUSTER_FAN_IN] = "fan-in",     [CLUSTER_PIPELINE] = "pipeline",
+    [CLUSTER_STACKING] = "stacking", [CLUSTER_ALL_PAIRS] = "all-pairs",
+    [CLUSTER_WORKFLOW] = "workflow",
+};
+
+const char *cluster_dag_name(enum cluster_dag_kind kind)
+{
+    return (unsigned)kind < CLUSTER_DAG_KINDS ? names[kind] : NULL;
+}
+
+enum cluster_dag_kind cluster_dag_find(const char *name)
+{
+    for (int k = 0; k < CLUSTER_WORKFLOW; k++)
+        if (strcmp(names[k], name) == 0)
+            return (enum cluster_dag_kind)k;
+    return CLUSTER_DAG_KINDS;
+}
+
+/* ---- random numbers that need no state ---- */
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+static double unit(const struct cluster_dag *d, uint32_t number, uint64_t what)
+{
+    return (double)(mix(mix(d->seed * 4 + what) ^ number) >> 11) * 0x1p-53;
+}
+
+/* ---- trees: heap numbers, root 0; a fan-in counts from the other end ---- */
+
+static bool is_tree(const struct cluster_dag *d)
+{
+    return d->kind == CLUSTER_FAN_OUT || d->kind == CLUSTER_FAN_IN;
+}
+
+static uint32_t heap_of(const struct cluster_dag *d, uint32_t task)
+{
+    return d->kind == CLUSTER_FAN_IN ? d->ntasks - 1 - task : task;
+}
+
+static uint32_t below_count(const struct cluster_dag *d, uint32_t heap)
+{
+    uint64_t first = (uint64_t)heap * d->degree + 1;
+    if (first >= d->ntasks)
+        return 0;
+    uint64_t left = d->ntasks - first;
+    return left < d->degree ? (uint32_t)left : d->degree;
+}
+
+static uint32_t level_of(const struct cluster_dag *d, uint32_t heap)
+{
+    uint32_t level = d->nlevels - 1;
+    while (d->level_first[level] > heap)
+        level--;
+    return level;
+}
+
+/* How many tasks stand before the index-th of a level when a tree is walked from the root, each
+ * task before what hangs below it: contiguous stretches of this order are subtrees, so that equal
+ * stretches are equal shares with few edges between them. */
+static uint64_t walk_rank(const struct cluster_dag *d, uint32_t level, uint32_t index)
+{
+    uint64_t rank = 0, below = index;
+    for (uint32_t k = level; k < d->nlevels; k++) {
+        rank += below < d->level_count[k] ? below : d->level_count[k];
+        below = below > UINT32_MAX ? below : below * d->degree;
+    }
+    uint32_t up = index;
+    for (uint32_t k = level; k > 0; k--) {
+        up /= d->degree;
+        rank += up + 1;
+    }
+    return rank;
+}
+
+/* The first index of a level whose rank is at least `rank`. */
+static uint32_t rank_bound(const struct cluster_dag *d, uint32_t level, uint64_t rank)
+{
+    uint32_t low = 0, high = d->level_count[level];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (walk_rank(d, level, middle) < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- edges ---- */
+
+uint32_t cluster_dag_parents(const struct cluster_dag *d, uint32_t task)
+{
+    switch (d->kind) {
+    case CLUSTER_FAN_OUT:
+        return task > 0;
+    case CLUSTER_FAN_IN:
+        return below_count(d, heap_of(d, task));
+    case CLUSTER_PIPELINE:
+        return task % d->degree > 0;
+    case CLUSTER_STACKING:
+        return task == d->ntasks - 1 ? task : 0;
+    case CLUSTER_WORKFLOW:
+        return d->workflow->pred_off[task + 1] - d->workflow->pred_off[task];
+    default:
+        return 0;
+    }
+}
+
+uint32_t cluster_dag_parent(const struct cluster_dag *d, uint32_t task, uint32_t index)
+{
+    switch (d->kind) {
+    case CLUSTER_FAN_OUT:
+        return (task - 1) / d->degree;
+    case CLUSTER_FAN_IN: /* the lowest number first */
+        return d->ntasks - 1 -
+               (heap_of(d, task) * d->degree + below_count(d, heap_of(d, task)) - index);
+    case CLUSTER_STACKING:
+        return index;
+    case CLUSTER_WORKFLOW:
+        return d->workflow->pred_task[d->workflow->pred_off[task] + index];
+    default:
+        return task - 1;
+    }
+}
+
+uint32_t cluster_dag_children(const struct cluster_dag *d, uint32_t task)
+{
+    switch (d->kind) {
+    case CLUSTER_FAN_OUT:
+        return below_count(d, task);
+    case CLUSTER_FAN_IN:
+    case CLUSTER_STACKING:
+        return task < d->ntasks - 1;
+    case CLUSTER_PIPELINE:
+        return task % d->degree < d->degree - 1 && task < d->ntasks - 1;
+    case CLUSTER_WORKFLOW:
+        return d->workflow->succ_off[task + 1] - d->workflow->succ_off[task];
+    default:
+        return 0;
+    }
+}
+
+uint32_t cluster_dag_child(const struct cluster_dag *d, uint32_t task, uint32_t index)
+{
+    switch (d->kind) {
+    case CLUSTER_FAN_OUT:
+        return task * d->degree + 1 + index;
+    case CLUSTER_FAN_IN:
+        return d->ntasks - 1 - (heap_of(d, task) - 1) / d->degree;
+    case CLUSTER_STACKING:
+        return d->ntasks - 1;
+    case CLUSTER_WORKFLOW:
+        return d->workflow->succ_task[d->workflow->succ_off[task] + index];
+    default:
+        return task + 1;
+    }
+}
+
+/* All-pairs goes through `tile` files of A together, each tile against all of B from the file of
+ * its own position on: nodes that start at once do not all ask for the same file. */
+static void pair_of(const struct cluster_dag *d, uint32_t task, uint32_t *a, uint32_t *b)
+{
+    uint32_t row = task / (d->files * d->tile), first = row * d->tile;
+    uint32_t wide = d->files - first < d->tile ? d->files - first : d->tile;
+    uint32_t rest = task % (d->files * d->tile);
+    *a = first + rest % wide;
+    *b = (first + rest / wide) % d->files;
+}
+
+static uint32_t inputs(const struct cluster_dag *d, uint32_t task)
+{
+    return d->kind == CLUSTER_ALL_PAIRS ? 2 : d->kind == CLUSTER_STACKING && task < d->ntasks - 1;
+}
+
+static uint32_t input(const struct cluster_dag *d, uint32_t task, uint32_t index)
+{
+    if (d->kind == CLUSTER_STACKING)
+        return d->ntasks + task % d->files;
+    uint32_t a, b;
+    pair_of(d, task, &a, &b);
+    return d->ntasks + (index ? d->files + b : a);
+}
+
+uint32_t cluster_dag_needs(const struct cluster_dag *d, uint32_t task)
+{
+    const struct workflow *w = d->workflow;
+    if (w)
+        return cluster_dag_parents(d, task) +
+               (w->input_off ? w->input_off[task + 1] - w->input_off[task] : 0);
+    return cluster_dag_parents(d, task) + inputs(d, task);
+}
+
+uint32_t cluster_dag_need(const struct cluster_dag *d, uint32_t task, uint32_t index,
+                          uint32_t *producer)
+{
+    uint32_t n = cluster_dag_parents(d, task);
+    if (index < n) {
+        *producer = cluster_dag_parent(d, task, index);
+        return d->workflow ? d->workflow->pred_object[d->workflow->pred_off[task] + index]
+                           : *producer;
+    }
+    *producer = NONE;
+    return d->workflow ? d->workflow->input_object[d->workflow->input_off[task] + index - n]
+                       : input(d, task, index - n);
+}
+
+bool cluster_dag_has_data(const struct cluster_dag *d)
+{
+    return d->workflow ? d->workflow->nobjects > 0
+                       : d->kind != CLUSTER_BOT && (d->size > 0 || d->file_size > 0);
+}
+
+bool cluster_dag_read_once(const struct cluster_dag *d, uint32_t object)
+{
+    if (d->workflow) {
+        uint32_t count;
+        workflow_consumers(d->workflow, object, &count);
+        return count < 2;
+    }
+    return object < d->ntasks && d->kind != CLUSTER_FAN_OUT;
+}
+
+uint32_t cluster_dag_file_node(const struct cluster_dag *d, uint32_t object, uint32_t nodes)
+{
+    if (d->workflow)
+        return object % nodes;
+    uint32_t file = object - d->ntasks;
+    if (d->kind == CLUSTER_STACKING)
+        return file % nodes;
+    return (uint32_t)((uint64_t)(file % d->files) * nodes / d->files);
+}
+
+/* ---- sizes and lengths ---- */
+
+double cluster_dag_length(const struct cluster_dag *d, uint32_t task)
+{
+    if (d->workflow)
+        return d->workflow->work[task];
+    return d->spread > 0 ? d->length * (1 + d->spread * (2 * unit(d, task, 0) - 1)) : d->length;
+}
+
+double cluster_dag_mean_length(const struct cluster_dag *d)
+{
+    if (d->spread <= 0 && !d->workflow)
+        return d->length;
+    double sum = 0;
+    for (uint32_t t = 0; t < d->ntasks; t++)
+        sum += cluster_dag_length(d, t);
+    return d->ntasks ? sum / d->ntasks : 0;
+}
+
+double cluster_dag_size(const struct cluster_dag *d, uint32_t object)
+{
+    if (d->workflow)
+        return d->workflow->size[object];
+    if (object >= d->ntasks)
+        return d->file_size;
+    return d->spread > 0 ? 2 * d->size * unit(d, object, 1) : d->size;
+}
+
+/* ---- shares ---- */
+
+/* Tasks that stay together: a pipe. */
+static uint32_t grain(const struct cluster_dag *d)
+{
+    return d->kind == CLUSTER_PIPELINE ? d->degree : 1;
+}
+
+static uint32_t grains(const struct cluster_dag *d)
+{
+    return d->ntasks / grain(d) + (d->ntasks % grain(d) > 0);
+}
+
+/* Half the bits that numbers below n need, rounded up. */
+static uint32_t half_bits(uint32_t n)
+{
+    uint32_t bits = 1;
+    while (bits < 32 && (n - 1) >> bits)
+        bits++;
+    return (bits + 1) / 2;
+}
+
+/* A random permutation of the tasks without a table: four rounds of a Feistel network over the next
+ * power of four, again until the number is one of a task. `back`: its inverse. */
+static uint32_t scatter(const struct cluster_dag *d, uint32_t number, bool back)
+{
+    uint32_t h = d->half_bits, mask = (1u << h) - 1;
+    uint64_t x = number;
+    do {
+        uint32_t left = (uint32_t)(x >> h), right = (uint32_t)x & mask;
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t round = back ? 3 - i : i, same = back ? left : right,
+                     other = (back ? right : left) ^
+                             ((uint32_t)mix((uint64_t)same << 8 | round) & mask);
+            left = back ? other : same;
+            right = back ? same : other;
+        }
+        x = (uint64_t)left << h | right;
+    } while (x >= d->ntasks);
+    return (uint32_t)x;
+}
+
+uint32_t cluster_dag_task(const struct cluster_dag *d, enum cluster_submit how, uint32_t place)
+{
+    return how == CLUSTER_SUBMIT_HASH ? scatter(d, place, false) : place;
+}
+
+uint32_t cluster_dag_home(const struct cluster_dag *d, enum cluster_submit how, uint32_t nodes,
+                          uint32_t task)
+{
+    if (how == CLUSTER_SUBMIT_WORST)
+        return 0;
+    if (how == CLUSTER_SUBMIT_HASH)
+        return scatter(d, task, true) % nodes;
+    if (!is_tree(d))
+        return (uint32_t)((uint64_t)(task / grain(d)) * nodes / grains(d));
+    uint32_t heap = heap_of(d, task), level = level_of(d, heap);
+    return (uint32_t)(walk_rank(d, level, heap - d->level_first[level]) * nodes / d->ntasks);
+}
+
+/* The first of `n` that belongs to `node` when `n` are dealt out in equal stretches. */
+static uint64_t stretch(uint64_t n, uint32_t nodes, uint32_t node)
+{
+    return (n * node + nodes - 1) / nodes;
+}
+
+bool cluster_dag_share(const struct cluster_dag *d, enum cluster_submit how, uint32_t nodes,
+                       uint32_t node, uint32_t range, struct cluster_range *out)
+{
+    if (how != CLUSTER_SUBMIT_BEST || !is_tree(d)) {
+        if (range)
+            return false;
+        *out = (struct cluster_range){0, 0, 1};
+        if (how == CLUSTER_SUBMIT_WORST) {
+            out->end = node ? 0 : d->ntasks;
+        } else if (how == CLUSTER_SUBMIT_HASH) {
+            *out = (struct cluster_range){node, d->ntasks, nodes};
+        } else {
+            uint64_t first = stretch(grains(d), nodes, node) * grain(d),
+                     end = stretch(grains(d), nodes, node + 1) * grain(d);
+            out->first = (uint32_t)first;
+            out->end = end < d->ntasks ? (uint32_t)end : d->ntasks;
+        }
+        return true;
+    }
+    if (range >= d->nlevels)
+        return false;
+    bool up = d->kind == CLUSTER_FAN_IN;
+    uint32_t level = up ? d->nlevels - 1 - range : range;
+    uint32_t first = rank_bound(d, level, stretch(d->ntasks, nodes, node)) + d->level_first[level];
+    uint32_t end =
+        rank_bound(d, level, stretch(d->ntasks, nodes, node + 1)) + d->level_first[level];
+    *out = up ? (struct cluster_range){d->ntasks - end, d->ntasks - first, 1}
+              : (struct cluster_range){first, end, 1};
+    return true;
+}
+
+/* ---- for the store ---- */
+
+static uint32_t graph_parents(const void *d, uint32_t task)
+{
+    return cluster_dag_parents(d, task);
+}
+
+static uint32_t graph_parent(const void *d, uint32_t task, uint32_t index)
+{
+    return cluster_dag_parent(d, task, index);
+}
+
+static uint32_t graph_children(const void *d, uint32_t task)
+{
+    return cluster_dag_children(d, task);
+}
+
+static uint32_t graph_child(const void *d, uint32_t task, uint32_t index)
+{
+    return cluster_dag_child(d, task, index);
+}
+
+static uint32_t graph_inputs(const void *d, uint32_t task)
+{
+    return inputs(d, task);
+}
+
+static uint32_t graph_input(const void *d, uint32_t task, uint32_t index)
+{
+    return input(d, task, index);
+}
+
+static double graph_size(const void *d, uint32_t object)
+{
+    return cluster_dag_size(d, object);
+}
+
+static void make_levels(struct cluster_dag *d)
+{
+    uint64_t first = 0, count = 1;
+    d->nlevels = 0;
+    while (first < d->ntasks && d->nlevels < CLUSTER_DAG_LEVELS) {
+        uint64_t left = d->ntasks - first;
+        d->level_first[d->nlevels] = (uint32_t)first;
+        d->level_count[d->nlevels++] = (uint32_t)(count < left ? count : left);
+        first += count;
+        count *= d->degree;
+    }
+}
+
+bool cluster_dag_init(struct cluster_dag *d, struct error *err)
+{
+    uint64_t n = d->ntasks, objects;
+    d->degree = d->degree ? d->degree : 10;
+    if (d->kind == CLUSTER_WORKFLOW) {
+        d->ntasks = d->workflow->ntasks;
+        d->nobjects = d->workflow->nobjects;
+        if (!d->ntasks)
+            return error_set(err, ERROR_INPUT, "the workflow has no tasks");
+        d->half_bits = half_bits(d->ntasks);
+        return true;
+    }
+    if (d->kind == CLUSTER_ALL_PAIRS) {
+        d->tile = d->tile ? d->tile : 5;
+        n = (uint64_t)d->files * d->files;
+        if (!d->files)
+            return error_set(err, ERROR_INPUT, "all-pairs needs files in its sets");
+    } else if (d->kind == CLUSTER_STACKING && (!d->files || n < 2)) {
+        return error_set(err, ERROR_INPUT, "image stacking needs files and at least two tasks");
+    }
+    objects = n + (d->kind == CLUSTER_ALL_PAIRS  ? (uint64_t)d->files * 2
+                   : d->kind == CLUSTER_STACKING ? d->files
+                                                 : 0);
+    if (!n || objects >= UINT32_MAX / 2)
+        return error_set(err, ERROR_INPUT, "%llu tasks; expected 1 to %u", (unsigned long long)n,
+                         UINT32_MAX / 2);
+    if (is_tree(d) && d->degree < 2)
+        return error_set(err, ERROR_INPUT, "a tree of degree %u; expected at least 2", d->degree);
+    d->ntasks = (uint32_t)n;
+    d->nobjects = (uint32_t)objects;
+    d->half_bits = half_bits(d->ntasks);
+    if (is_tree(d))
+        make_levels(d);
+    d->graph = (struct store_graph){.context = d,
+                                    .ntasks = d->ntasks,
+                                    .nobjects = d->nobjects,
+                                    .parents = graph_parents,
+                                    .parent = graph_parent,
+                                    .children = graph_children,
+                                    .child = graph_child,
+                                    .inputs = graph_inputs,
+                                    .input = graph_input,
+                                    .size = graph_size};
+    return true;
+}
+
+void cluster_dag_benchmark(struct cluster_dag *d, enum cluster_dag_kind kind, uint64_t cores)
+{
+    uint64_t tasks = cores * 1000;
+    *d = (struct cluster_dag){.kind = kind,
+                              .ntasks = tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX,
+                              .degree = 10,
+                              .length = 0.05,
+                              .spread = 1,
+                              .size = 5e6,
+                              .seed = 1};
+    if (kind == CLUSTER_ALL_PAIRS) {
+        d->files = 500;
+        d->length = 0.1;
+        d->spread = d->size = 0;
+        d->file_size = 12e6;
+    } else if (kind == CLUSTER_STACKING) { /* locality 30 */
+        d->ntasks = 23695 + 1;
+        d->files = 790;
+        d->length = 0.158;
+        d->spread = 0;
+        d->size = 10e3;
+        d->file_size = 2e6;
+    }
+}

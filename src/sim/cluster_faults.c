@@ -1,0 +1,604 @@
+#include "sim/cluster_faults_state.h"
+#include "model/builder.h"
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define EVENTS_MOST 400000
+
+static bool chance(struct faults_world *w, double p)
+{
+    return p > 0 && rng_unit(&w->rng) < p;
+}
+
+static bool has(const struct faults_world *w, enum cluster_fault fault)
+{
+    return w->faults & fault;
+}
+
+/* Most are quick; one in ten takes up to the longest delay, so that much is overtaken. */
+static double delay(struct faults_world *w, uint32_t node)
+{
+    return w->slow[node] * rng_uniform(&w->rng, 1e-5, chance(w, 0.1) ? w->late : 1e-3);
+}
+
+/* ---- what is on its way ---- */
+
+static struct faults_pending *later(struct faults_world *w, double after, enum faults_event kind,
+                                    uint32_t node)
+{
+    struct faults_pending *p = mem_new_zero(struct faults_pending, 1);
+    p->kind = kind;
+    p->node = node;
+    p->life = w->life[node];
+    uint32_t index;
+    if (w->unused.n) {
+        index = array_pop(&w->unused);
+        w->pool.at[index] = p;
+    } else {
+        index = (uint32_t)w->pool.n;
+        array_push(&w->pool, p);
+    }
+    heap_push(&w->queue, w->now + after, index);
+    return p;
+}
+
+static void pending_free(struct faults_pending *p)
+{
+    free(p->items);
+    free(p->ops);
+    free(p->answers);
+    free(p->tasks);
+    free(p);
+}
+
+static void *copy(const void *from, size_t bytes)
+{
+    void *to = mem_alloc(bytes + 1);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to;
+}
+
+/* The same again a little later: its receiver cannot be reached now. */
+static void again(struct faults_world *w, struct faults_pending *p)
+{
+    struct faults_pending *next = later(w, rng_uniform(&w->rng, 0.005, 0.05), p->kind, p->node);
+    *next = *p;
+    p->items = NULL;
+    p->ops = NULL;
+    p->answers = NULL;
+    p->tasks = NULL;
+}
+
+/* ---- the store ---- */
+
+static bool open_store(struct faults_world *w)
+{
+    struct error err = {0};
+    struct store_embedded_config config = {
+        .workflow = w->workflow, .journal = w->journal[0] ? w->journal : NULL, .no_sync = true};
+    w->store = store_embedded_open(&config, NULL, &err);
+    if (!w->store)
+        faults_trouble(w, "%s", err.text);
+    return w->store;
+}
+
+/* One batch: applied in order, answered in order. A resent ADOPT may have been applied, and a
+ * second one would take what others got meanwhile: nobody knows, so the answer is STALE. */
+static void apply(struct faults_world *w, struct faults_pending *p)
+{
+    struct faults_pending *back = later(w, delay(w, p->node), EVENT_ANSWERS, p->node);
+    struct meta_answers answers;
+    struct error err = {0};
+    ARRAY(struct meta_item) items = {0};
+    back->life = p->life;
+    back->answers = mem_new(struct meta_answer, p->n);
+    back->ops = p->ops;
+    back->n = p->n;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct meta_op *op = &p->ops[i];
+        struct meta_answer *a = &back->answers[i];
+        if (p->resent && op->kind == META_ADOPT) {
+            *a = (struct meta_answer){.kind = op->kind,
+                                      .outcome = META_STALE,
+                                      .slot = op->slot,
+                                      .asked_epoch = op->epoch,
+                                      .item = {.task = NONE, .holder = op->other}};
+            continue;
+        }
+        store_submit(w->store, op, 1);
+        if (!store_flush(w->store, &err) || !store_poll(w->store, &answers, &err) ||
+            answers.n != 1) {
+            faults_trouble(w, "the store does not answer: %s", err.text);
+            answers.n = 0;
+            *a = (struct meta_answer){.kind = op->kind, .outcome = META_STALE};
+            continue;
+        }
+        faults_check_answer(w, op, &answers.at[0], answers.items);
+        *a = answers.at[0];
+        a->first = (uint32_t)items.n;
+        for (uint32_t k = 0; k < a->count; k++)
+            array_push(&items, answers.items[answers.at[0].first + k]);
+        if (op->kind == META_ADOPT && a->outcome == META_OK && op->other != op->node &&
+            w->sched[op->other]) {
+            w->suspected = true; /* it lives: its heart beats, and it is told to join again */
+            w->result->adoptions++;
+            later(w, 0.3, EVENT_REJOIN, op->other);
+        }
+    }
+    back->items = items.at;
+    p->ops = NULL;
+}
+
+/* Answers that are on their way are lost with the server that gave them, perhaps; whoever asked
+ * asks the next one again. */
+static void store_down(struct faults_world *w)
+{
+    w->result->failovers++;
+    w->store_down = true;
+    for (size_t i = 0; i < w->pool.n; i++) {
+        struct faults_pending *p = w->pool.at[i];
+        if (!p || p->kind != EVENT_ANSWERS || !chance(w, 0.7))
+            continue;
+        for (uint32_t k = 0; k < p->n; k++)
+            for (uint32_t c = 0; p->answers[k].kind == META_ADOPT && c < p->answers[k].count; c++)
+                w->owed[p->items[p->answers[k].first + c].task]--;
+        free(p->answers);
+        free(p->items);
+        p->answers = NULL;
+        p->items = NULL;
+        p->kind = EVENT_OPS;
+        p->resent = true;
+        w->result->resent++;
+    }
+    later(w, rng_uniform(&w->rng, 0.01, 0.3), EVENT_STORE_UP, w->immortal);
+}
+
+/* Half a frame at the end of the journal, as a crash leaves it. */
+static void tear(struct faults_world *w)
+{
+    FILE *file = fopen(w->journal, "ab");
+    uint32_t n = 1 + (uint32_t)rng_below(&w->rng, 7);
+    for (uint32_t i = 0; file && i < n; i++)
+        fputc((int)rng_below(&w->rng, 256), file);
+    if (file)
+        fclose(file);
+}
+
+static void store_up(struct faults_world *w)
+{
+    struct error err = {0};
+    w->store_down = false;
+    if (!w->journal[0])
+        return;
+    if (!store_close(w->store, &err))
+        faults_trouble(w, "%s", err.text);
+    w->store = NULL;
+    if (chance(w, 0.5))
+        tear(w);
+    w->result->replays++;
+    if (open_store(w))
+        faults_check_store(w);
+}
+
+/* ---- carrying out actions ---- */
+
+static void send(struct faults_world *w, const struct sched_message *m)
+{
+    int copies = chance(w, w->lose) ? 0 : chance(w, w->twice) ? 2 : 1;
+    w->result->lost += copies == 0;
+    w->result->doubled += copies == 2;
+    while (copies--) {
+        struct faults_pending *p = later(w, delay(w, m->from), EVENT_MESSAGE, m->to);
+        p->head = *m;
+        p->items = copy(w->out.items.at + m->first, m->count * sizeof(struct meta_item));
+    }
+}
+
+static void start(struct faults_world *w, uint32_t node, const struct sched_start *s)
+{
+    faults_check_start(w, node, s->task);
+    double length = w->slow[node] * rng_exponential(&w->rng, 0.05);
+    struct faults_pending *p = later(w, length, EVENT_ENDED, node);
+    p->ended = (struct sched_ended){.task = s->task,
+                                    .slot = s->slot,
+                                    .failed = has(w, FAULT_FAIL) && chance(w, 0.15),
+                                    .start = w->now,
+                                    .finish = w->now + length,
+                                    .bytes = 1,
+                                    .fetched = rng_uniform(&w->rng, 0, 1e6)};
+}
+
+static void digest(struct faults_world *w, uint64_t value)
+{
+    w->result->digest = (w->result->digest ^ value) * 0x100000001b3u;
+}
+
+static void carry_out(struct faults_world *w, uint32_t node)
+{
+    struct sched_actions *out = &w->out;
+    for (size_t i = 0; i < out->sends.n; i++) {
+        digest(w, (uint64_t)out->sends.at[i].kind << 32 | out->sends.at[i].to);
+        send(w, &out->sends.at[i]);
+    }
+    for (size_t i = 0; i < out->starts.n; i++)
+        start(w, node, &out->starts.at[i]);
+    for (size_t i = 0; i < out->timers.n; i++) {
+        double wait = fmax(out->timers.at[i].when - w->now, 0);
+        later(w, wait * fmin(w->slow[node], 1.5), EVENT_TIMER, node)->timer = out->timers.at[i];
+    }
+    for (size_t i = 0; i < out->notes.n; i++)
+        faults_check_note(w, &out->notes.at[i]);
+    for (size_t i = 0; i < out->ops.n;) {
+        size_t n = 1 + rng_below(&w->rng, out->ops.n - i);
+        struct faults_pending *p = later(w, delay(w, node), EVENT_OPS, node);
+        p->ops = copy(out->ops.at + i, n * sizeof *p->ops);
+        p->n = (uint32_t)n;
+        for (size_t k = i; k < i + n; k++)
+            digest(w, (uint64_t)out->ops.at[k].kind << 32 | out->ops.at[k].task);
+        i += n;
+    }
+    sched_actions_clear(out);
+}
+
+static void deliver(struct faults_world *w, uint32_t node, struct sched_event *e)
+{
+    if (!w->sched[node])
+        return;
+    e->now = w->now;
+    sched_handle(w->sched[node], e, &w->out);
+    carry_out(w, node);
+    struct error err = {0};
+    if (!sched_check(w->sched[node], &err))
+        faults_trouble(w, "node %u: %s", node, err.text);
+}
+
+/* ---- nodes that come and go ---- */
+
+static void control(struct faults_world *w, double after, uint32_t node, struct sched_event e)
+{
+    later(w, after, EVENT_CONTROL, node)->control = e;
+}
+
+static void tell_others(struct faults_world *w, double after, uint32_t node,
+                        enum sched_event_kind kind)
+{
+    for (uint32_t i = 0; i < w->nodes; i++)
+        if (i != node && w->sched[i])
+            control(w, after + delay(w, i), i, (struct sched_event){.kind = kind, .node = node});
+}
+
+static void crash(struct faults_world *w, uint32_t node)
+{
+    if (!w->sched[node])
+        return;
+    w->result->crashes++;
+    sched_free(w->sched[node]);
+    w->sched[node] = NULL;
+    w->life[node]++;
+    if (chance(w, 0.4)) { /* so quickly that nobody notices */
+        later(w, 0.01, EVENT_RESTART, node);
+        return;
+    }
+    tell_others(w, 0.05, node, SCHED_EVENT_NODE_DOWN);
+    if (chance(w, 0.6))
+        later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
+}
+
+static void restart(struct faults_world *w, uint32_t node)
+{
+    if (w->sched[node])
+        return;
+    w->sched[node] = sched_new(&w->config[node]);
+    struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
+    deliver(w, node, &e);
+    for (uint32_t i = 0; i < w->nodes;
+         i++) /* who is dead it learns as the others do: from outside */
+        if (i != node && !w->sched[i])
+            control(w, delay(w, node), node,
+                    (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = i});
+    tell_others(w, 0.01, node, SCHED_EVENT_NODE_UP);
+}
+
+/* Some nodes lose the others and the store. Long enough, and they are thought dead; they think
+ * nothing, since nobody told them. */
+static void cut(struct faults_world *w)
+{
+    double length = rng_uniform(&w->rng, 0.02, 0.8);
+    w->result->partitions++;
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        w->cut[n] = chance(w, 0.4);
+        if (w->cut[n] && length > 0.15 && n != w->immortal) {
+            for (uint32_t i = 0; i < w->nodes; i++)
+                if (i != n && !w->cut[i] && w->sched[i]) {
+                    control(w, 0.15 + delay(w, i), i,
+                            (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = n});
+                    control(w, length + 0.35 + delay(w, i), i,
+                            (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = n});
+                }
+        }
+    }
+    later(w, length, EVENT_HEAL, w->immortal);
+}
+
+/* ---- events ---- */
+
+static void answers(struct faults_world *w, struct faults_pending *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->answers[i].kind == META_ADOPT)
+            for (uint32_t k = 0; k < p->answers[i].count; k++)
+                w->owed[p->items[p->answers[i].first + k].task]--;
+    if (p->life != w->life[p->node])
+        return;
+    struct sched_event e = {.kind = SCHED_EVENT_STORE};
+    e.store = (struct meta_answers){.at = p->answers, .n = p->n, .items = p->items};
+    deliver(w, p->node, &e);
+}
+
+static void handle(struct faults_world *w, struct faults_pending *p)
+{
+    bool same_life = p->life == w->life[p->node];
+    struct sched_event e = {0};
+    switch (p->kind) {
+    case EVENT_SUBMIT:
+        for (uint32_t i = 0; i < p->n; i++)
+            w->owed[p->tasks[i]]--;
+        e.kind = SCHED_EVENT_SUBMIT;
+        e.submit.tasks = p->tasks;
+        e.submit.n = p->n;
+        deliver(w, p->node, &e);
+        break;
+    case EVENT_MESSAGE: /* also reaches the next life, and not the other side of a cut */
+        e.kind = SCHED_EVENT_MESSAGE;
+        e.message.head = &p->head;
+        e.message.items = p->items;
+        if (w->cut[p->head.from] == w->cut[p->node])
+            deliver(w, p->node, &e);
+        break;
+    case EVENT_TIMER:
+        e.kind = SCHED_EVENT_TIMER;
+        e.timer.kind = p->timer.kind;
+        e.timer.mark = p->timer.mark;
+        if (same_life)
+            deliver(w, p->node, &e);
+        break;
+    case EVENT_ENDED:
+        e.kind = SCHED_EVENT_ENDED;
+        e.ended.at = &p->ended;
+        e.ended.n = 1;
+        if (same_life)
+            deliver(w, p->node, &e);
+        break;
+    case EVENT_OPS: /* those of the dead arrive too, unless nobody is left to send them again */
+        if (w->store_down || w->cut[p->node])
+            again(w, p);
+        else if (!p->resent || same_life)
+            apply(w, p);
+        break;
+    case EVENT_ANSWERS:
+        if (w->cut[p->node] && same_life)
+            again(w, p);
+        else
+            answers(w, p);
+        break;
+    case EVENT_CONTROL:
+        if (same_life)
+            deliver(w, p->node, &p->control);
+        break;
+    case EVENT_CRASH:
+        crash(w, p->node);
+        break;
+    case EVENT_RESTART:
+        restart(w, p->node);
+        break;
+    case EVENT_REJOIN:
+        e.kind = SCHED_EVENT_START;
+        e.life = w->lives + 1;
+        if (same_life) {
+            w->lives++;
+            deliver(w, p->node, &e);
+        }
+        break;
+    case EVENT_CUT:
+        cut(w);
+        break;
+    case EVENT_HEAL:
+        memset(w->cut, 0, sizeof w->cut);
+        break;
+    case EVENT_STORE_DOWN:
+        if (!w->store_down)
+            store_down(w);
+        break;
+    case EVENT_STORE_UP:
+        store_up(w);
+        break;
+    }
+}
+
+/* ---- one run ---- */
+
+static bool make_graph(struct faults_world *w)
+{
+    struct builder *b = builder_new("<faults>", "faults");
+    struct error err = {0};
+    char name[16];
+    for (uint32_t t = 0; t < w->tasks; t++)
+        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
+    for (uint32_t t = 1; t < w->tasks; t++)
+        for (uint32_t k = (uint32_t)rng_below(&w->rng, 4); k > 0; k--) {
+            uint32_t from = (uint32_t)rng_below(&w->rng, t);
+            if (chance(w, 0.3))
+                builder_edge(b, from, t, 0);
+            else
+                builder_data_edge(b, from, t, rng_uniform(&w->rng, 0, chance(w, 0.5) ? 1e5 : 1e9),
+                                  0);
+        }
+    w->workflow = builder_finish(b, &err);
+    if (!w->workflow)
+        faults_trouble(w, "%s", err.text);
+    return w->workflow;
+}
+
+static void make_nodes(struct faults_world *w, uint64_t seed)
+{
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
+        w->config[n] =
+            (struct sched_config){.node = n,
+                                  .nodes = w->nodes,
+                                  .seed = seed,
+                                  .cores = 1 + (uint32_t)rng_below(&w->rng, 3),
+                                  .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
+                                  .tt = 0.1,
+                                  .bandwidth = 1e9,
+                                  .default_length = 0.05,
+                                  .share_local = chance(w, 0.5),
+                                  .adapt_tt = chance(w, 0.5),
+                                  .adapt_policy = chance(w, 0.3),
+                                  .steal_bound = 0.5,
+                                  .reply_timeout = 0.1,
+                                  .monitor_every = 0.05,
+                                  .wait_poll = 0.2,
+                                  .wait_batch = 5,
+                                  .steal_most = 16,
+                                  .retries = 2,
+                                  .retry_first = chance(w, 0.5) ? 0.02 : 0,
+                                  .record_starts = chance(w, 0.5)};
+        w->sched[n] = sched_new(&w->config[n]);
+    }
+}
+
+static void submit(struct faults_world *w)
+{
+    bool one = chance(w, 0.4); /* the paper's worst case: all to one scheduler */
+    struct meta_answers ignored;
+    struct error err = {0};
+    for (uint32_t n = 0; n < w->nodes; n++) {
+        struct faults_pending *p = later(w, delay(w, n), EVENT_SUBMIT, n);
+        p->tasks = mem_new(uint32_t, w->tasks);
+        for (uint32_t t = 0; t < w->tasks; t++)
+            if (one ? n == 0 : t % w->nodes == n) {
+                struct meta_op put = {.kind = META_PUT, .task = t, .node = n};
+                store_submit(w->store, &put, 1);
+                w->status[t] = META_QUEUED;
+                w->holder[t] = n;
+                w->epoch[t] = 1;
+                w->owed[t]++;
+                p->tasks[p->n++] = t;
+            }
+    }
+    if (!store_flush(w->store, &err) || !store_poll(w->store, &ignored, &err))
+        faults_trouble(w, "%s", err.text);
+}
+
+static void plan_faults(struct faults_world *w)
+{
+    for (uint32_t n = 0; n < w->nodes && has(w, FAULT_CRASH); n++)
+        for (int k = 0; n != w->immortal && k < 2; k++)
+            if (chance(w, 0.4))
+                later(w, rng_uniform(&w->rng, 0.05, 1), EVENT_CRASH, n);
+    if (has(w, FAULT_SUSPECT) && w->nodes > 1) {
+        uint32_t node = (uint32_t)rng_below(&w->rng, w->nodes);
+        double when = rng_uniform(&w->rng, 0.01, 0.3);
+        tell_others(w, when, node, SCHED_EVENT_NODE_DOWN);
+        tell_others(w, when + 0.6, node, SCHED_EVENT_NODE_UP);
+    }
+    for (int i = 0; i < 2 && has(w, FAULT_PARTITION) && w->nodes > 1; i++)
+        later(w, i + rng_uniform(&w->rng, 0.01, 0.2), EVENT_CUT, w->immortal);
+    for (int i = 0; i < 3 && has(w, FAULT_FAILOVER); i++)
+        later(w, rng_uniform(&w->rng, 0.01, 1), EVENT_STORE_DOWN, w->immortal);
+    for (int i = 0; i < 3 && has(w, FAULT_REMOVE); i++)
+        control(w, rng_uniform(&w->rng, 0, 0.3), (uint32_t)rng_below(&w->rng, w->nodes),
+                (struct sched_event){.kind = SCHED_EVENT_REMOVE,
+                                     .task = (uint32_t)rng_below(&w->rng, w->tasks)});
+    for (int i = 0; i < 6 && has(w, FAULT_SWITCH); i++) {
+        struct sched_event e = {.kind = SCHED_EVENT_POLICY};
+        e.policy.policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES);
+        e.policy.t = chance(w, 0.5) ? -1 : rng_unit(&w->rng);
+        e.policy.tt = chance(w, 0.5) ? -1 : rng_unit(&w->rng);
+        control(w, rng_uniform(&w->rng, 0, 0.5), (uint32_t)rng_below(&w->rng, w->nodes), e);
+    }
+}
+
+static void draw(struct faults_world *w, uint64_t seed)
+{
+    static const double delays[] = {0.05, 0.3, 1};
+    rng_seed(&w->rng, seed);
+    w->faults = (uint32_t)rng_below(&w->rng, FAULT_ALL + 1) &
+                (chance(w, 0.5) ? FAULT_ALL : (uint32_t)rng_below(&w->rng, FAULT_ALL + 1));
+    if (w->options->faults)
+        w->faults = w->options->faults;
+    w->nodes = 1 + (uint32_t)rng_below(&w->rng, FAULTS_NODES);
+    w->tasks = 1 + (uint32_t)rng_below(&w->rng, FAULTS_TASKS);
+    w->immortal = (uint32_t)rng_below(&w->rng, w->nodes);
+    w->lose = has(w, FAULT_LOSE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
+    w->twice = has(w, FAULT_TWICE) ? rng_uniform(&w->rng, 0, 0.25) : 0;
+    w->late = has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
+}
+
+static void loop(struct faults_world *w)
+{
+    struct cluster_faults_result *r = w->result;
+    while (!r->trouble[0] && w->queue.n && !faults_finished(w)) {
+        struct heap_item next = heap_pop(&w->queue);
+        struct faults_pending *p = w->pool.at[next.value];
+        w->now = fmax(w->now, next.key);
+        w->pool.at[next.value] = NULL;
+        handle(w, p);
+        pending_free(p);
+        array_push(&w->unused, (uint32_t)next.value);
+        faults_check_world(w);
+        if (++r->events % 256 == 0 && !w->store_down && w->store)
+            faults_check_store(w);
+        if (r->events > EVENTS_MOST)
+            faults_trouble(w, "no end in sight");
+    }
+    if (!r->trouble[0])
+        faults_check_end(w);
+}
+
+static void clean_up(struct faults_world *w)
+{
+    for (uint32_t n = 0; n < w->nodes; n++)
+        sched_free(w->sched[n]);
+    for (size_t i = 0; i < w->pool.n; i++)
+        if (w->pool.at[i])
+            pending_free(w->pool.at[i]);
+    array_free(&w->pool);
+    array_free(&w->unused);
+    heap_free(&w->queue);
+    sched_actions_free(&w->out);
+    struct error err = {0};
+    if (w->store && !store_close(w->store, &err))
+        faults_trouble(w, "%s", err.text);
+    if (w->journal[0])
+        unlink(w->journal);
+    workflow_free(w->workflow);
+}
+
+void cluster_faults_run(uint64_t seed, const struct cluster_faults_options *options,
+                        struct cluster_faults_result *out)
+{
+    struct faults_world *w = mem_new_zero(struct faults_world, 1);
+    *out = (struct cluster_faults_result){0};
+    w->options = options;
+    w->result = out;
+    draw(w, seed);
+    if (options->folder && has(w, FAULT_FAILOVER))
+        snprintf(w->journal, sizeof w->journal, "%s/%llu.journal", options->folder,
+                 (unsigned long long)seed);
+    if (make_graph(w) && open_store(w)) {
+        make_nodes(w, seed);
+        submit(w);
+        plan_faults(w);
+        loop(w);
+    }
+    out->nodes = w->nodes;
+    out->tasks = w->tasks;
+    out->faults = w->faults;
+    out->time = w->now;
+    clean_up(w);
+    free(w);
+}

@@ -1,0 +1,96 @@
+/* What the files of the fault simulation share. */
+#pragma once
+#include "base/array.h"
+#include "base/heap.h"
+#include "base/rng.h"
+#include "model/workflow.h"
+#include "sched/sched.h"
+#include "sim/cluster_faults.h"
+#include "store/embedded.h"
+
+#define FAULTS_NODES 9
+#define FAULTS_TASKS 120
+
+enum faults_event {
+    EVENT_SUBMIT,
+    EVENT_MESSAGE,
+    EVENT_TIMER,
+    EVENT_ENDED,
+    EVENT_OPS,
+    EVENT_ANSWERS,
+    EVENT_CONTROL,
+    EVENT_CRASH,
+    EVENT_RESTART,
+    EVENT_REJOIN,
+    EVENT_CUT,
+    EVENT_HEAL,
+    EVENT_STORE_DOWN,
+    EVENT_STORE_UP,
+};
+
+struct faults_pending {
+    enum faults_event kind;
+    uint32_t node, life; /* of the receiver; in another life it is lost */
+    struct sched_message head;
+    struct meta_item *items;
+    struct meta_op *ops; /* answers keep theirs: they may have to be sent again */
+    struct meta_answer *answers;
+    uint32_t *tasks;
+    uint32_t n;
+    bool resent;
+    struct sched_timer timer;
+    struct sched_ended ended;
+    struct sched_event control;
+};
+
+struct faults_world {
+    const struct cluster_faults_options *options;
+    struct cluster_faults_result *result;
+    struct rng rng;
+    double now;
+    double lose, twice, late; /* chances; longest delay */
+
+    /* the graph and the store */
+    struct workflow *workflow;
+    struct store *store;
+    char journal[300];
+    bool store_down;
+
+    /* the cluster */
+    uint32_t nodes, tasks, faults, immortal;
+    struct sched *sched[FAULTS_NODES]; /* NULL: dead */
+    uint32_t life[FAULTS_NODES];
+    double slow[FAULTS_NODES];
+    bool cut[FAULTS_NODES]; /* from the store and from those that are not cut */
+    struct sched_config config[FAULTS_NODES];
+    uint32_t lives;
+    struct heap queue;
+    ARRAY(struct faults_pending *) pool;
+    ARRAY(uint32_t) unused;
+    struct sched_actions out;
+
+    /* what the store must say, gathered from its answers; and witnesses */
+    uint8_t status[FAULTS_TASKS];
+    uint32_t holder[FAULTS_TASKS], epoch[FAULTS_TASKS];
+    uint32_t commits[FAULTS_TASKS], reported[FAULTS_TASKS], owed[FAULTS_TASKS];
+    bool suspected; /* a living node's tasks were given to others */
+};
+
+void faults_trouble(struct faults_world *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static inline bool faults_ended(const struct faults_world *w, uint32_t task)
+{
+    return w->status[task] >= META_DONE;
+}
+
+/* cluster_faults_check.c */
+/* What an applied operation's answer says about the task, against what was known. */
+void faults_check_answer(struct faults_world *w, const struct meta_op *op,
+                         const struct meta_answer *a, const struct meta_item *items);
+void faults_check_start(struct faults_world *w, uint32_t node, uint32_t task);
+void faults_check_note(struct faults_world *w, const struct sched_note *note);
+void faults_check_world(struct faults_world *w); /* after every event */
+void faults_check_store(struct faults_world *w); /* the store says what its answers said */
+bool faults_finished(const struct faults_world *w);
+void faults_check_end(struct faults_world *w);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# `weft reproduce matrix --quick`: report, pictures and tables come out, the same from the same seed. Speaks TAP.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+count=0
+check() { # check DESCRIPTION COMMAND...: one line of TAP
+    local what=$1
+    shift
+    count=$((count + 1))
+    if "$@" >"$folder/log" 2>&1; then
+        echo "ok $count - $what"
+    else
+        echo "not ok $count - $what"
+        sed 's/^/# /' "$folder/log"
+        failed=1
+    fi
+}
+
+check "the small version runs" "$WEFT" reproduce matrix --quick --quiet -o "$folder/a"
+"$WEFT" reproduce matrix --quick --quiet -o "$folder/b" >"$folder/summary"
+check "the same seed gives the same report" cmp "$folder/a/matrix.md" "$folder/b/matrix.md"
+check "four lines of summary" test "$(grep -c 'of the bound' "$folder/summary")" = 4
+for part in "Figure 5" "Figure 6" "Figure 7" "Figure 8" "Figures 9 and 11" "Table 4" "Figure 10" "Figure 12" "Figure 13"; do
+    check "$part is there" grep -q "^## $part" "$folder/a/matrix.md"
+done
+check "published beside ours: DAWS" grep -q '^| DAWS as the paper describes it (tasks by hash) | 85.9 % | [0-9.]* % |' "$folder/a/matrix.md"
+check "published beside ours: Table 4" grep -q '^| Fan-Out | 85.7 % | [0-9.]* % | [0-9.]* % |' "$folder/a/matrix.md"
+# Caching must pay: no line of Figure 7 has it behind.
+check "caching is never worse than none" awk '/^## Figure 7/ {on = 1} /^## Figure 8/ {on = 0}
+    on && /^\| [0-9]/ {rows++; if ($4 + 0 < $10 + 0) bad = 1} END {exit bad || rows < 3}' "$folder/a/matrix.md"
+for picture in "$folder"/a/*.svg; do
+    check "${picture##*/} is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" "$picture"
+done
+check "nine pictures" test "$(ls "$folder"/a/*.svg | wc -l)" -ge 9
+echo "1..$count"
+exit ${failed:-0}

@@ -1,0 +1,156 @@
+/* Fault simulation of the real schedulers over the real store, seed by seed.
+ *   soak_test                       a few hundred seeds, for CI
+ *   soak_test --seconds T [--first S]   as many as fit into the time; prints where it is
+ *   soak_test --seeds N [--first S]     exactly so many
+ *   soak_test --seed S              one, and what happened in it: the replay of a failing one */
+#include "base/clock.h"
+#include "sim/cluster_faults.h"
+#include "tap.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const fault_names[] = {
+    "lost messages", "doubled messages", "late messages", "crashes",  "false alarms",  "partitions",
+    "failovers",     "slow nodes",       "failing tasks", "removals", "policy changes"};
+
+struct totals {
+    uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
+        doubled, done;
+};
+
+static void add(struct totals *t, const struct cluster_faults_result *r)
+{
+    t->seeds++;
+    t->events += r->events;
+    t->crashes += r->crashes;
+    t->partitions += r->partitions;
+    t->failovers += r->failovers;
+    t->replays += r->replays;
+    t->resent += r->resent;
+    t->adoptions += r->adoptions;
+    t->lost += r->lost;
+    t->doubled += r->doubled;
+    t->done += r->done;
+}
+
+static void show(uint64_t seed, const struct cluster_faults_result *r)
+{
+    printf("# seed %llu: %u nodes, %u tasks, %llu events, %.3f s;", (unsigned long long)seed,
+           r->nodes, r->tasks, (unsigned long long)r->events, r->time);
+    for (int i = 0; i < 11; i++)
+        if (r->faults >> i & 1)
+            printf(" %s%s", fault_names[i], r->faults >> (i + 1) ? "," : "");
+    printf("\n# %u done, %u failed or removed; %u messages lost, %u doubled; %u crashes, %u of the "
+           "living adopted, %u partitions, %u failovers, %u journals replayed; digest %016llx\n",
+           r->done, r->ended_otherwise, r->lost, r->doubled, r->crashes, r->adoptions,
+           r->partitions, r->failovers, r->replays, (unsigned long long)r->digest);
+}
+
+/* Until the count or the time is over, or one fails. */
+static bool run_seeds(const struct cluster_faults_options *options, uint64_t first, uint64_t count,
+                      double seconds, const char *program, struct totals *t)
+{
+    double began = clock_seconds(), told = began;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct cluster_faults_result r;
+        cluster_faults_run(seed, options, &r);
+        add(t, &r);
+        if (r.trouble[0]) {
+            printf("# seed %llu: %s\n", (unsigned long long)seed, r.trouble);
+            show(seed, &r);
+            printf("# again: %s --seed %llu\n", program, (unsigned long long)seed);
+            return false;
+        }
+        double now = clock_seconds();
+        if (seconds > 0 && now - told > 10) {
+            printf("# seeds %llu to %llu pass, %.0f s\n", (unsigned long long)first,
+                   (unsigned long long)seed, now - began);
+            fflush(stdout);
+            told = now;
+        }
+        if (seconds > 0 && now - began > seconds)
+            break;
+    }
+    return true;
+}
+
+static bool same(uint64_t seed, const struct cluster_faults_options *options)
+{
+    struct cluster_faults_result a, b;
+    cluster_faults_run(seed, options, &a);
+    cluster_faults_run(seed, options, &b);
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void for_ci(const struct cluster_faults_options *options, const struct totals *t)
+{
+    struct cluster_faults_options memory = {0};
+    struct cluster_faults_result a, b;
+    bool good = true;
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        good &= same(seed, options);
+    ok(good, "a seed replays to the bit");
+    cluster_faults_run(7, options, &a);
+    cluster_faults_run(7, &memory, &b);
+    ok(a.digest != 0 && !b.trouble[0], "and without a journal it passes too");
+    cluster_faults_run(8, options, &b);
+    ok(a.digest != b.digest, "another seed is another run");
+    ok(t->crashes && t->partitions && t->failovers && t->replays && t->resent && t->adoptions &&
+           t->lost && t->doubled,
+       "every fault happened: %llu crashes, %llu partitions, %llu failovers, %llu batches sent "
+       "again",
+       (unsigned long long)t->crashes, (unsigned long long)t->partitions,
+       (unsigned long long)t->failovers, (unsigned long long)t->resent);
+    for (int i = 0; i < 11; i++) {
+        struct cluster_faults_options one = {.faults = 1u << i};
+        good = true;
+        for (uint64_t seed = 1; seed <= 10 && good; seed++) {
+            cluster_faults_run(seed, &one, &a);
+            good = !a.trouble[0];
+        }
+        ok(good, "%s alone%s%s", fault_names[i], good ? "" : ": ", a.trouble);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, count = 200, one = 0;
+    double seconds = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seconds") == 0) {
+            seconds = atof(argv[i + 1]);
+            count = UINT64_MAX / 2;
+        } else if (strcmp(argv[i], "--seeds") == 0) {
+            count = strtoull(argv[i + 1], NULL, 10);
+        } else if (strcmp(argv[i], "--first") == 0) {
+            first = strtoull(argv[i + 1], NULL, 10);
+        } else if (strcmp(argv[i], "--seed") == 0) {
+            one = strtoull(argv[i + 1], NULL, 10);
+        }
+    }
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s/weft-soak-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
+    struct cluster_faults_options options = {.folder = mkdtemp(folder)};
+    struct totals t = {0};
+    bool good;
+    if (one) {
+        struct cluster_faults_result r;
+        cluster_faults_run(one, &options, &r);
+        show(one, &r);
+        good = ok(!r.trouble[0], "seed %llu%s%s", (unsigned long long)one, r.trouble[0] ? ": " : "",
+                  r.trouble);
+    } else {
+        double began = clock_seconds();
+        good = run_seeds(&options, first, count, seconds, argv[0], &t);
+        ok(good, "%llu seeds from %llu on: %llu events, %llu tasks done",
+           (unsigned long long)t.seeds, (unsigned long long)first, (unsigned long long)t.events,
+           (unsigned long long)t.done);
+        printf("# %.1f s\n", clock_seconds() - began);
+        if (argc == 1 && good)
+            for_ci(&options, &t);
+    }
+    rmdir(folder);
+    return tap_done();
+}
