@@ -506,7 +506,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
     }
     describe(c, x, r);
     c->swept = false;
-    pid_t pid;
+    pid_t pid = 0;
     int reason =
         spawn(c, x, r, r->memory > 0 && c->config.limits && limits_grouped(c->config.limits), &pid);
     if (reason)
