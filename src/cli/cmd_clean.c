@@ -167,11 +167,12 @@ static int run(const struct arguments *a)
 {
     struct error err = {0};
     struct cleaning c = {.dry = arguments_flag(a, "dry-run"), .all = arguments_flag(a, "all")};
+    session_begin(&c.s, a, a->operand[0]);
     struct format_file *f = cli_open(a, a->operand[0], &err);
     struct workflow *w = f ? format_file_workflow(f, &err) : NULL;
     format_file_close(f);
     /* the records are open from here on, so no run is going on in the folder */
-    bool good = w && session_open(&c.s, a, a->operand[0], w, &err);
+    bool good = session_open(&c.s, w, &err);
     if (good) {
         drop_inside(&c, "logs", &c.logs);
         drop_inside(&c, "sandbox", &c.sandboxes);

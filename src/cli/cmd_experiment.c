@@ -144,8 +144,8 @@ static int experiment_run(const struct arguments *a, struct study *s)
     struct merged *m = s->merged;
     bool show = arguments_flag(a, "dry-run");
     int status;
-    if (!session_open(&run, a, s->x.workflow, m->workflow, &err) ||
-        !follow_plan(a, s, &run, &err)) {
+    session_begin(&run, a, s->x.workflow);
+    if (!session_open(&run, m->workflow, &err) || !follow_plan(a, s, &run, &err)) {
         status = cli_fail(&err);
     } else {
         status = show ? session_show(&run) : session_run(&run);

@@ -139,11 +139,11 @@ static int run(const struct arguments *a)
     struct error err = {0};
     struct session s = {0};
     const char *why = arguments_value(a, "why");
-    struct workflow *w = one_order(a, &err) ? read_flow(a, &err) : NULL;
     int status;
-    if (!w)
-        status = cli_fail(&err);
-    else if (!session_open(&s, a, a->operand[0], w, &err) || !choose_order(&s, &err))
+    bool good = one_order(a, &err);
+    if (good)
+        session_begin(&s, a, a->operand[0]);
+    if (!good || !session_open(&s, read_flow(a, &err), &err) || !choose_order(&s, &err))
         status = cli_fail(&err);
     else if (why)
         status = session_why(&s, why);

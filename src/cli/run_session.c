@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,23 +63,26 @@ static bool read_options(struct session *s, struct error *err)
     return true;
 }
 
-static bool find_folder(struct session *s, struct error *err)
+static void name_folder(struct session *s)
 {
-    const char *given = arguments_value(s->a, "directory");
+    const char *given = arguments_value(s->a, "directory"), *slash = strrchr(s->flow, '/');
     struct strbuf path = {0};
-    struct stat st;
     if (given)
         s->folder = mem_copy_string(given);
-    else if (strchr(s->flow, '/'))
-        s->folder = mem_copy_bytes(s->flow, (size_t)(strrchr(s->flow, '/') - s->flow) +
-                                                (strrchr(s->flow, '/') == s->flow));
+    else if (slash)
+        s->folder = mem_copy_bytes(s->flow, (size_t)(slash - s->flow) + (slash == s->flow));
     else
         s->folder = mem_copy_string(".");
+    size_t n = strlen(s->folder);
+    strbuf_printf(&path, "%s%s.weft", s->folder, n && s->folder[n - 1] == '/' ? "" : "/");
+    s->state = strbuf_steal(&path);
+}
+
+static bool make_state(const struct session *s, struct error *err)
+{
+    struct stat st;
     if (stat(s->folder, &st) != 0 || !S_ISDIR(st.st_mode))
         return error_set(err, ERROR_INPUT, "%s: not a folder", s->folder);
-    strbuf_printf(&path, "%s%s.weft", s->folder,
-                  s->folder[strlen(s->folder) - 1] == '/' ? "" : "/");
-    s->state = strbuf_steal(&path);
     if (mkdir(s->state, 0777) != 0 && errno != EEXIST)
         return error_set(err, ERROR_FAILED,
                          "%s: cannot make the folder in which weft remembers what it has done: %s; "
@@ -94,40 +98,100 @@ static void mark_path(const struct session *s, struct strbuf *out)
     strbuf_printf(out, "%s/running", s->state);
 }
 
+/* The memo of a large folder takes as long to read as a part of the workflow: both at once. */
+struct memo_loader {
+    pthread_t thread;
+    char *path;
+    struct memo *memo;
+    struct memo_opened found;
+    struct error err;
+};
+
+static void *load_memo(void *context)
+{
+    struct memo_loader *l = context;
+    l->memo = memo_open(l->path, &l->found, &l->err);
+    return NULL;
+}
+
+static void begin_loading(struct session *s)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/memo", s->state);
+    if (access(path.at, F_OK) != 0) { /* nothing is made before the workflow is known to be one */
+        strbuf_free(&path);
+        return;
+    }
+    struct memo_loader *l = mem_new_zero(struct memo_loader, 1);
+    l->path = strbuf_steal(&path);
+    if (pthread_create(&l->thread, NULL, load_memo, l) == 0) {
+        s->loader = l;
+        return;
+    }
+    free(l->path);
+    free(l);
+}
+
+static void end_loading(struct session *s, struct error *err)
+{
+    struct memo_loader *l = s->loader;
+    if (!l)
+        return;
+    pthread_join(l->thread, NULL);
+    s->memo = l->memo;
+    s->found = l->found;
+    if (!l->memo)
+        error_set(err, l->err.kind, "%s", l->err.text);
+    free(l->path);
+    free(l);
+    s->loader = NULL;
+}
+
 static bool open_memo(struct session *s, struct error *err)
 {
     struct strbuf path = {0};
-    struct memo_opened found;
-    strbuf_printf(&path, "%s/memo", s->state);
-    s->memo = memo_open(path.at, &found, err);
+    if (s->loader) {
+        end_loading(s, err);
+    } else {
+        strbuf_printf(&path, "%s/memo", s->state);
+        s->memo = memo_open(path.at, &s->found, err);
+    }
     if (s->memo) {
         mark_path(s, &path);
         s->crashed = access(path.at, F_OK) == 0;
     }
-    if (s->memo && found.cut && !s->quiet)
+    if (s->memo && s->found.cut && !s->quiet)
         fprintf(stderr,
                 "weft: the last run here was cut off while writing; %llu bytes of an "
                 "unfinished record were dropped\n",
-                (unsigned long long)found.cut);
+                (unsigned long long)s->found.cut);
     strbuf_free(&path);
     return s->memo != NULL;
 }
 
-bool session_open(struct session *s, const struct arguments *a, const char *flow,
-                  struct workflow *w, struct error *err)
+void session_begin(struct session *s, const struct arguments *a, const char *flow)
 {
-    char buffer[256];
-    *s = (struct session){.a = a, .flow = flow, .w = w};
+    *s = (struct session){.a = a, .flow = flow};
     s->json = arguments_flag(a, "json");
     s->quiet = arguments_flag(a, "quiet") || s->json;
+    name_folder(s);
+    begin_loading(s);
+}
+
+bool session_open(struct session *s, struct workflow *w, struct error *err)
+{
+    char buffer[256];
+    s->w = w;
+    if (!w)
+        return false;
     s->name = mem_copy_string(cli_workflow_name(w, buffer, sizeof buffer));
     if (!w->command)
         return error_set(err, ERROR_INPUT,
                          "%s: no task has a command to run; an abstract graph can be planned "
                          "(`weft plan`) and simulated (`weft sim`)",
-                         flow);
-    struct need_options need = {.all = arguments_flag(a, "force")};
-    if (!read_options(s, err) || !find_folder(s, err) || !open_memo(s, err) ||
+                         s->flow);
+    struct need_options need = {.all = arguments_flag(s->a, "force")};
+    if (!read_options(s, err) || !make_state(s, err) || !open_memo(s, err) ||
         !needs_find(&s->needs, w, s->folder, s->memo, &need, err))
         return false;
     s->priority = mem_new(double, w->ntasks);
@@ -145,6 +209,7 @@ void session_follow(struct session *s, const struct plan *plan)
 void session_close(struct session *s)
 {
     struct error err = {0};
+    end_loading(s, &(struct error){0});
     needs_free(&s->needs);
     if (!memo_close(s->memo, &err))
         cli_say("", err.text);

@@ -20,6 +20,8 @@ struct session {
     double retry_first;
 
     struct memo *memo;
+    struct memo_opened found;
+    struct memo_loader *loader; /* reads the memo while the workflow is being read; NULL: nobody */
     struct needs needs;
     struct history *history; /* NULL: none */
     struct forecast *forecast;
@@ -48,9 +50,11 @@ struct session {
         "no-history", 0, NULL, "leave no record of this run, and predict nothing"                  \
     }
 
-/* Take the workflow over and look at its folder. False: an error; close all the same. */
-bool session_open(struct session *s, const struct arguments *a, const char *flow,
-                  struct workflow *w, struct error *err);
+/* Before the workflow is read: what is known about its folder is read meanwhile, by a thread. */
+void session_begin(struct session *s, const struct arguments *a, const char *flow);
+/* Take the workflow over (NULL: there is none after all) and look at its folder. False: an error;
+ * close all the same. */
+bool session_open(struct session *s, struct workflow *w, struct error *err);
 /* Prefer tasks in the order of a plan, of which `planner` is the name. */
 void session_follow(struct session *s, const struct plan *plan);
 /* Time, memory and disk ahead, from the history's predictions. */

@@ -344,6 +344,18 @@ static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
     return true;
 }
 
+/* "task 'NAME'" for messages; by hand, because a million tasks pass here and hardly one is wrong.
+ */
+static void name_place(struct native *f, const struct yaml *y, yaml_ref key)
+{
+    size_t length;
+    const char *name = yaml_text(y, key, &length);
+    length = length < 120 ? length : 120;
+    memcpy(f->where, "task '", 6);
+    memcpy(f->where + 6, name, length);
+    memcpy(f->where + 6 + length, "'", 2);
+}
+
 static bool read_tasks(struct reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
@@ -362,7 +374,7 @@ static bool read_tasks(struct reading *r, yaml_ref tasks)
     for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good && !builder_failed(r->b);
          k = yaml_next(y, tasks, k), task++) {
         yaml_ref body = yaml_value(k);
-        snprintf(r->file.where, sizeof r->file.where, "task '%.120s'", yaml_text(y, k, NULL));
+        name_place(&r->file, y, k);
         good = (yaml_is_null(y, body) || native_is_mapping(&r->file, body, "its description")) &&
                read_task(r, task, body);
     }

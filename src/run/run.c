@@ -113,7 +113,8 @@ static void handle(struct run *r, struct sched_event *e)
     carry_out(r);
     for (;;) {
         struct sched_event answers = {.kind = SCHED_EVENT_STORE, .now = e->now};
-        struct error err = {0};
+        struct error err;
+        error_clear(&err);
         if (!store_poll(r->store, &answers.store, &err)) {
             run_broken(r, &err);
             return;

@@ -235,7 +235,8 @@ static void fill_paths(struct run *r, uint32_t task, struct call_arguments *a)
 static void start_call(struct run *r, const struct sched_start *s, uint32_t cores)
 {
     const struct workflow *w = r->w;
-    struct error err = {0};
+    struct error err; /* cleared by hand: zeroing its text would cost as much as a short call */
+    error_clear(&err);
     struct call_job job = {.task = s->task, .attempt = s->attempt};
     uint32_t text = w->command[s->task];
     job.function = r->call_function;
@@ -368,7 +369,8 @@ void task_stop(struct run *r, uint32_t task)
 static void task_ended(struct run *r, const struct trace_event *e, uint32_t slot, uint32_t cores,
                        const char *sandbox, struct run_failure failure)
 {
-    struct error err = {0};
+    struct error err;
+    error_clear(&err);
     struct trace_event told = *e;
     if (told.outcome == TRACE_DONE) {
         struct strbuf remarks = {0};
@@ -485,9 +487,26 @@ void task_child_ended(struct run *r, const struct child_result *c)
     free(sandbox);
 }
 
+/* A call that went well, made no files, and of which nobody wants to hear: nothing but counting. */
+static bool ended_quietly(struct run *r, const struct call_result *c, struct call_arguments *a)
+{
+    if (c->status || r->o->nsinks || r->o->needs || a->paths || a->sandbox)
+        return false;
+    r->result->attempts++;
+    r->result->busy += (c->finish - c->start) * a->cores;
+    r->result->cpu += c->cpu;
+    r->running--;
+    run_ended(r, c->task, a->lane, false, c->start - r->began, c->finish - r->began, 0);
+    a->next = r->free_arguments;
+    r->free_arguments = c->slot;
+    return true;
+}
+
 void task_call_ended(struct run *r, const struct call_result *c)
 {
     struct call_arguments *a = r->arguments.at[c->slot];
+    if (ended_quietly(r, c, a))
+        return;
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = c->task,
                             .lane = c->lane,
