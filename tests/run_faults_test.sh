@@ -267,7 +267,7 @@ grep -q "$((retries + 1)) attempts\|attempt $((retries + 1))\|exit status 1\|sta
 ok $? "say how it failed"
 
 flow "$work/daemon" <<'X'
-a: { out: [o], run: 'setsid sleep 97.5311 & (setsid sh -c "sleep 97.5312; true" &) ; echo done > {out}' }
+a: { out: [o], run: 'setsid sleep 97.5311 & (setsid sh -c "sleep 97.5312; true" &) ; sleep 0.5; echo done > {out}' }
 b: { in: [o], out: [p], run: 'sleep 0.3; cp {in} {out}' }
 X
 run "$work/daemon"

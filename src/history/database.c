@@ -1,5 +1,6 @@
 #include "history/database.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define APPLICATION_ID 0x77656674 /* "weft" in the file's header: it is ours */
 
@@ -66,6 +68,7 @@ bool database_error(struct history *h, struct error *err)
 {
     int code = sqlite3_errcode(h->db);
     const char *what = sqlite3_errmsg(h->db);
+    h->busy = (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
     switch (code & 0xff) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
@@ -245,6 +248,36 @@ static bool make_folders(const char *path, struct error *err)
     return ok;
 }
 
+static bool set_up(struct history *h, struct error *err)
+{
+    /* WAL: readers and the writer do not wait for one another, and a commit needs no fsync;
+     * NORMAL: it survives the end of the process, and after a power cut it is whole though the
+     * last seconds may be missing. The log is folded into the file every 32 MB, and the cache
+     * holds as much: the pages that every transaction touches are then written once. */
+    return (sqlite3_db_readonly(h->db, "main") == 1 ||
+            database_exec(h,
+                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                          "PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -32000",
+                          err)) &&
+           database_migrate(h, DATABASE_VERSION, err);
+}
+
+/* Several programs that make a new history at once: SQLite does not wait for the lock that it takes
+ * to change into WAL, it says busy at once. We wait. */
+static bool set_up_patiently(struct history *h, struct error *err)
+{
+    double until = clock_seconds() + 1e-3 * DATABASE_WAIT;
+    for (;;) {
+        struct error why = {0};
+        h->busy = false;
+        if (set_up(h, &why))
+            return true;
+        if (!h->busy || clock_seconds() >= until)
+            return error_set(err, why.kind, "%s", why.text);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+}
+
 static struct history *database_open(const char *path, struct error *err)
 {
     struct history *h = mem_new_zero(struct history, 1);
@@ -259,16 +292,7 @@ static struct history *database_open(const char *path, struct error *err)
         sqlite3_extended_result_codes(h->db, 1);
         sqlite3_create_function(h->db, "path_hash", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                 path_hash, NULL, NULL);
-        /* WAL: readers and the writer do not wait for one another, and a commit needs no fsync;
-         * NORMAL: it survives the end of the process, and after a power cut it is whole though the
-         * last seconds may be missing. The log is folded into the file every 32 MB, and the cache
-         * holds as much: the pages that every transaction touches are then written once. */
-        ok = (sqlite3_db_readonly(h->db, "main") == 1 ||
-              database_exec(h,
-                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                            "PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -32000",
-                            err)) &&
-             database_migrate(h, DATABASE_VERSION, err);
+        ok = set_up_patiently(h, err);
     }
     if (!ok) {
         history_close(h);

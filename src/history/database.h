@@ -12,6 +12,7 @@ struct history {
     sqlite3 *db;
     char *path;
     struct recorder *recorder; /* NULL: no run is being recorded */
+    bool busy;                 /* the last error was a lock that another program holds */
 };
 
 /* Rows of a run are numbered run * 2^32 + n, so that they lie together and need no index. */
