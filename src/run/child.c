@@ -54,6 +54,7 @@ struct children {
     ARRAY(pid_t) groups; /* killed; their members are still to be buried */
     int ticks;
     double own; /* our own peak of memory, of late */
+    pid_t pid;  /* our own */
     struct child *slot;
 };
 
@@ -287,13 +288,17 @@ struct children *children_new(const struct children_config *config, struct error
     c->logs = mem_copy_string(config->logs);
     c->slot = mem_new_zero(struct child, config->slots);
     c->own = own_peak();
+    c->pid = getpid();
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     posix_spawnattr_init(&c->attributes);
-    sigset_t all, none;
-    sigfillset(&all);
+    /* handlers end with exec; of what may be ignored only SIGPIPE is our doing. (Naming all signals
+     * would cost a system call each, while we wait.) */
+    sigset_t ignored, none;
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
     sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&c->attributes, &all);
+    posix_spawnattr_setsigdefault(&c->attributes, &ignored);
     posix_spawnattr_setsigmask(&c->attributes, &none);
     posix_spawnattr_setpgroup(&c->attributes, 0);
     posix_spawnattr_setflags(&c->attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
@@ -404,7 +409,7 @@ static void describe(struct children *c, struct child *x, const struct child_req
     snprintf(x->variable[1], VARIABLE, "WEFT_ATTEMPT=%u", r->attempt);
     snprintf(x->variable[2], VARIABLE, "WEFT_CORES=%u", r->cores);
     snprintf(x->variable[3], VARIABLE, "WEFT_FOLDER=%.300s", c->folder);
-    snprintf(x->variable[4], VARIABLE, "WEFT_OWNER=%d.%u.%u", (int)getpid(), r->task, r->attempt);
+    snprintf(x->variable[4], VARIABLE, "WEFT_OWNER=%d.%u.%u", (int)c->pid, r->task, r->attempt);
 }
 
 static bool not_started(struct children *c, const struct child_request *r, int reason,
@@ -570,11 +575,10 @@ static void reap(struct children *c, uint32_t slot, struct child_result *out)
     struct child *x = &c->slot[slot];
     int status = 0;
     struct rusage use = {0};
-    /* what it left in its group, while its own number still keeps the group's from being reused */
-    kill(-x->pid, SIGKILL);
     while (wait4(x->pid, &status, 0, &use) < 0 && errno == EINTR)
         ;
-    /* others of its group become our children when they are gone; most tasks have none */
+    /* what it left in its group, which keeps its number as long as somebody is in it; they become
+     * our children when they are gone. Most tasks leave none */
     if (kill(-x->pid, SIGKILL) == 0)
         array_push(&c->groups, x->pid);
     close(x->pidfd);

@@ -72,6 +72,8 @@ struct run {
     bool disk_changed;
 
     ARRAY(struct trace_event) events; /* to be told once what they tell is on record */
+    double unrecorded;                /* seconds of work that a crash now would lose */
+    double told;                      /* when everything was last on record */
     ARRAY(struct trace_file) files;
     struct strbuf command, path;
     struct strbuf logs; /* folder */
