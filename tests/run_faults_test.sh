@@ -364,6 +364,7 @@ else
 fi
 
 memo=$work/records/.weft/memo
+run "$work/records" --force # a second frame: damage in the last one is an unfinished write
 cp "$memo" "$work/memo"
 printf 'torn' >>"$memo"
 run "$work/records"
