@@ -156,6 +156,7 @@ void json_write_bool(struct json_writer *w, bool value);
 void json_write_null(struct json_writer *w);
 /* key and value in one call */
 void json_put_string(struct json_writer *w, const char *key, const char *text);
+void json_put_text(struct json_writer *w, const char *key, const char *text); /* NULL is null */
 void json_put_number(struct json_writer *w, const char *key, double value);
 void json_put_integer(struct json_writer *w, const char *key, int64_t value);
 void json_put_bool(struct json_writer *w, const char *key, bool value);

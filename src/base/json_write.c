@@ -207,6 +207,15 @@ void json_put_string(struct json_writer *w, const char *key, const char *text)
     json_write_string(w, text);
 }
 
+void json_put_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_write_key(w, key);
+    if (text)
+        json_write_string(w, text);
+    else
+        json_write_null(w);
+}
+
 void json_put_number(struct json_writer *w, const char *key, double value)
 {
     json_write_key(w, key);

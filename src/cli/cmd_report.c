@@ -75,15 +75,6 @@ static bool read_trace(const struct arguments *a, const char *path, struct run_r
 
 /* ---- JSON ---- */
 
-static void put_text(struct json_writer *j, const char *key, const char *text)
-{
-    json_write_key(j, key);
-    if (text)
-        json_write_string(j, text);
-    else
-        json_write_null(j);
-}
-
 static void put_pair(struct json_writer *j, const char *key, double predicted, double real)
 {
     json_write_key(j, key);
@@ -153,11 +144,11 @@ static void as_json(const struct run_record *r, struct strbuf *out)
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-report/1");
     json_put_integer(&j, "run", r->run);
-    put_text(&j, "workflow", r->name);
-    put_text(&j, "file", r->file);
-    put_text(&j, "folder", r->folder);
-    put_text(&j, "host", r->host);
-    put_text(&j, "planner", r->planner);
+    json_put_text(&j, "workflow", r->name);
+    json_put_text(&j, "file", r->file);
+    json_put_text(&j, "folder", r->folder);
+    json_put_text(&j, "host", r->host);
+    json_put_text(&j, "planner", r->planner);
     json_put_string(&j, "outcome", record_outcome_name(r->outcome));
     json_put_number(&j, "started", r->started > 0 ? r->started : NAN);
     json_put_number(&j, "seconds", r->seconds);

@@ -53,15 +53,6 @@ static void end_line(struct event_json *e, struct json_writer *j, double now)
     }
 }
 
-static void put_text(struct json_writer *j, const char *key, const char *text)
-{
-    json_write_key(j, key);
-    if (text)
-        json_write_string(j, text);
-    else
-        json_write_null(j);
-}
-
 void event_json_started(struct event_json *e, const struct run_record *r)
 {
     struct json_writer j;
@@ -70,11 +61,11 @@ void event_json_started(struct event_json *e, const struct run_record *r)
     json_put_string(&j, "schema", "weft-event/1");
     json_put_string(&j, "event", "started");
     json_put_integer(&j, "run", r->run);
-    put_text(&j, "workflow", r->name);
-    put_text(&j, "file", r->file);
-    put_text(&j, "folder", r->folder);
-    put_text(&j, "host", r->host);
-    put_text(&j, "planner", r->planner);
+    json_put_text(&j, "workflow", r->name);
+    json_put_text(&j, "file", r->file);
+    json_put_text(&j, "folder", r->folder);
+    json_put_text(&j, "host", r->host);
+    json_put_text(&j, "planner", r->planner);
     json_put_number(&j, "started", r->started);
     json_put_integer(&j, "tasks", r->tasks);
     json_put_integer(&j, "cores", r->cores);

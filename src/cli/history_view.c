@@ -13,23 +13,14 @@
 
 /* ---- JSON ---- */
 
-static void put_text(struct json_writer *j, const char *key, const char *text)
-{
-    json_write_key(j, key);
-    if (text)
-        json_write_string(j, text);
-    else
-        json_write_null(j);
-}
-
 void history_view_head(struct json_writer *j, const struct run_record *r)
 {
     json_put_integer(j, "run", r->run);
-    put_text(j, "workflow", r->name);
-    put_text(j, "file", r->file);
-    put_text(j, "folder", r->folder);
-    put_text(j, "host", r->host);
-    put_text(j, "planner", r->planner);
+    json_put_text(j, "workflow", r->name);
+    json_put_text(j, "file", r->file);
+    json_put_text(j, "folder", r->folder);
+    json_put_text(j, "host", r->host);
+    json_put_text(j, "planner", r->planner);
     json_put_string(j, "outcome", record_outcome_name(r->outcome));
     json_put_number(j, "started", r->started);
     json_put_number(j, "seconds", r->seconds);
@@ -91,10 +82,10 @@ static void put_file(struct json_writer *j, const struct record_file *f,
     char text[DIGEST_TEXT];
     json_write_object_inline(j);
     json_put_string(j, "path", f->path);
-    put_text(j, "task", f->task == NONE ? NULL : history_task_name(t, f->task));
+    json_put_text(j, "task", f->task == NONE ? NULL : history_task_name(t, f->task));
     json_put_number(j, "size", f->size);
-    put_text(j, "digest", digest_is_zero(&f->digest) ? NULL : digest_text(&f->digest, text));
-    put_text(j, "key", digest_is_zero(&f->key) ? NULL : digest_text(&f->key, text));
+    json_put_text(j, "digest", digest_is_zero(&f->digest) ? NULL : digest_text(&f->digest, text));
+    json_put_text(j, "key", digest_is_zero(&f->key) ? NULL : digest_text(&f->key, text));
     json_put_bool(j, "made", f->made);
     json_write_end_object(j);
 }

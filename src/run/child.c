@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "run/limit.h"
+#include "run/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -151,24 +152,11 @@ static void bury(struct children *c, bool wait)
     }
 }
 
-/* What a process was started with, up to a limit; the length, 0 or less when nobody may know. */
-static ssize_t environment_of(const char *pid, char *text, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = read(fd, text, size);
-    close(fd);
-    return n;
-}
-
 /* The task that a process belongs to, by the variable that it inherited. */
 static bool owner_runs(const struct children *c, const char *pid)
 {
     char text[65536], mark[64];
-    ssize_t n = environment_of(pid, text, sizeof text);
+    ssize_t n = proc_read(pid, "environ", text, sizeof text);
     for (uint32_t i = 0; i < c->config.slots; i++) {
         const struct child *x = &c->slot[i];
         if (!x->used)
@@ -185,17 +173,10 @@ static bool owner_runs(const struct children *c, const char *pid)
 /* The parent of a process; 0: it is gone, or waits for its burial. */
 static pid_t parent_of(const char *pid)
 {
-    char path[64], text[512], state = 0;
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *at = strrchr(text, ')'); /* the name may hold anything */
+    char text[512], state = 0;
+    const char *at = proc_stat(pid, text, sizeof text);
     int parent = 0;
-    return at && sscanf(at + 1, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
+    return at && sscanf(at, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
 }
 
 /* Daemons: processes that left their task's group and outlived it are our children now. Looks at
@@ -230,7 +211,8 @@ uint32_t children_end_of(pid_t owner)
     ARRAY(pid_t) dying = {0};
     while (proc && (e = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        ssize_t n = pid > 1 && pid != getpid() ? environment_of(e->d_name, text, sizeof text) : 0;
+        ssize_t n =
+            pid > 1 && pid != getpid() ? proc_read(e->d_name, "environ", text, sizeof text) : 0;
         if (n > 0 && memmem(text, (size_t)n, mark, (size_t)length) && kill(pid, SIGKILL) == 0)
             array_push(&dying, pid);
     }
@@ -256,15 +238,10 @@ uint32_t children_end_of(pid_t owner)
 /* Most memory that a process has had since it was executed; 0: it is ending. */
 static double high_water(pid_t pid)
 {
-    char path[64], text[2048];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *at = strstr(text, "VmHWM:");
+    char name[24], text[2048];
+    snprintf(name, sizeof name, "%d", (int)pid);
+    const char *at =
+        proc_read(name, "status", text, sizeof text) > 0 ? strstr(text, "VmHWM:") : NULL;
     return at ? 1024.0 * (double)strtoll(at + 6, NULL, 10) : 0;
 }
 

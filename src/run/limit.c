@@ -1,6 +1,7 @@
 #include "run/limit.h"
 
 #include "base/mem.h"
+#include "run/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -185,22 +186,12 @@ void limit_begin(struct limits *l, uint32_t slot, pid_t pid, double bytes)
 /* Resident bytes of a process, if it belongs to the process group. */
 static double resident(const char *name, pid_t group)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    char text[1024];
+    const char *at = proc_stat(name, text, sizeof text);
+    long of_group, pages = 0;
+    if (!at || sscanf(at, " %*c %*d %ld", &of_group) != 1 || of_group != (long)group)
         return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    const char *at = strrchr(text, ')'); /* the name may hold anything */
-    long of_group;
-    if (!at || sscanf(at + 1, " %*c %*d %ld", &of_group) != 1 || of_group != (long)group)
-        return 0;
-    long pages = 0;
-    if (sscanf(at + 1,
+    if (sscanf(at,
                " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
                "%*d %*u %*u %ld",
                &pages) != 1)

@@ -1,0 +1,10 @@
+/* What the kernel tells about a process in /proc. */
+#pragma once
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The beginning of /proc/PID/FILE, with a NUL behind it; the length, or -1: it is gone, or nobody
+ * may know. `pid` is a name of a folder in /proc. */
+ssize_t proc_read(const char *pid, const char *file, char *text, size_t size);
+/* The fields of "stat" behind the process's name, which may hold anything; NULL: it is gone. */
+const char *proc_stat(const char *pid, char *text, size_t size);
