@@ -99,6 +99,7 @@ sed 's/finish-time/finsh-time/' "$work/own.yaml" >"$work/slip.yaml"
 ok $? "a mistake in them is placed"
 
 # pressing + on the terminal: a thorough search that would not end becomes a quick one
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 "$weft" generate layered --set n=40 -o "$work/wide.yaml" -q
 python3 - "$weft" "$work" <<'END' >"$work/out"
 import os, pty, select, sys, termios, time
@@ -133,6 +134,9 @@ ok $? "by raising p1"
 grep -q 'restored True' "$work/out"
 ok $? "and the terminal is as before"
 [ $failed = 0 ] || sed 's/^/# /' "$work/out" | tail -n 20
+else
+    count=$((count + 1)) && echo "ok $count - pressing + # SKIP this machine gives no terminal"
+fi
 
 plan --json -q >"$work/a" && plan --json -q >"$work/b"
 [ "$(grep -v planning_seconds "$work/a")" = "$(grep -v planning_seconds "$work/b")" ]
