@@ -80,7 +80,7 @@ static void drop_outputs(struct cleaning *c)
     struct strbuf path = {0};
     char label[512];
     for (uint32_t o = 0; o < w->nobjects; o++) {
-        bool temporary = w->object_flags && (w->object_flags[o] & OBJECT_TEMPORARY);
+        bool temporary = workflow_is_temporary(w, o);
         if (w->producer[o] == NONE || !w->object_name[o])
             continue;
         /* a temporary file is of use only to a consumer that must still run */

@@ -111,23 +111,53 @@ static void tell(struct environment_study *s, size_t i, const char *what)
         progress_tell(&progress, (double)i / (double)s->count, what);
 }
 
+/* One program graph under one study: what every study of them begins and ends with. */
+struct trial {
+    struct workflow *w;
+    struct platform *p;
+    struct plan *plan;
+    struct environment_row row;
+    struct replay_result real;
+};
+
+/* `named`: on the paper's processors of that name. False: an error; trial_end() all the same. */
+static bool trial_begin(struct environment_study *s, size_t i, const char *what, bool named,
+                        struct trial *t, struct error *err)
+{
+    tell(s, i, what);
+    *t = (struct trial){0};
+    t->w = environment_graph(&s->shapes[i], err);
+    t->p = environment_network(s->shapes[i].seed, named, err);
+    return t->w && t->p;
+}
+
+static bool trial_run(struct environment_study *s, size_t i, const char *rules, const char *more,
+                      struct trial *t, struct error *err)
+{
+    return run_graph(s, s->shapes[i].name, t->w, t->p, rules, more, &t->row, &t->plan, &t->real,
+                     err);
+}
+
+static void trial_end(struct trial *t)
+{
+    plan_free(t->plan);
+    replay_result_free(&t->real);
+    platform_free(t->p);
+    workflow_free(t->w);
+}
+
 /* ---- study 1: the default constraints ---- */
 
 static bool run_default(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        tell(s, i, "default constraints");
-        struct environment_row row = {0};
-        struct replay_result real = {0};
-        struct workflow *w = environment_graph(&s->shapes[i], err);
-        struct platform *p = environment_network(s->shapes[i].seed, false, err);
-        good = w && p && run_graph(s, s->shapes[i].name, w, p, NULL, NULL, &row, NULL, &real, err);
+        struct trial t;
+        good = trial_begin(s, i, "default constraints", false, &t, err) &&
+               trial_run(s, i, NULL, NULL, &t, err);
         if (good)
-            array_push(&s->plain, row);
-        replay_result_free(&real);
-        platform_free(p);
-        workflow_free(w);
+            array_push(&s->plain, t.row);
+        trial_end(&t);
     }
     return good;
 }
@@ -295,28 +325,20 @@ static bool run_early(struct environment_study *s, struct error *err)
     const char *rules = strstr(constraints_default_rules, "-- 2.");
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        tell(s, i, "processor finish times");
-        struct environment_row row = {0};
-        struct replay_result real = {0};
-        struct plan *plan = NULL;
-        struct workflow *w = environment_graph(&s->shapes[i], err);
-        struct platform *p = environment_network(s->shapes[i].seed, true, err);
-        good = w && p &&
-               run_graph(s, s->shapes[i].name, w, p, rules, environment_early_rules, &row, &plan,
-                         &real, err);
+        struct trial t;
+        good = trial_begin(s, i, "processor finish times", true, &t, err) &&
+               trial_run(s, i, rules, environment_early_rules, &t, err);
         if (good) {
             static const char *const names[] = {"oddvar", "norge"};
+            struct environment_row *row = &t.row;
             for (int k = 0; k < 2; k++)
-                finishes_of(plan, &real, platform_find_node(p, names[k]), &row.early[k],
-                            &row.early_real[k]);
-            row.fulfilled = at_least(row.early[0], 2 * row.early[1]);
-            row.fulfilled_real = at_least(row.early_real[0], 2 * row.early_real[1]);
-            array_push(&s->early, row);
+                finishes_of(t.plan, &t.real, platform_find_node(t.p, names[k]), &row->early[k],
+                            &row->early_real[k]);
+            row->fulfilled = at_least(row->early[0], 2 * row->early[1]);
+            row->fulfilled_real = at_least(row->early_real[0], 2 * row->early_real[1]);
+            array_push(&s->early, *row);
         }
-        plan_free(plan);
-        replay_result_free(&real);
-        platform_free(p);
-        workflow_free(w);
+        trial_end(&t);
     }
     return good;
 }
@@ -402,30 +424,21 @@ static bool run_ordered(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        tell(s, i, "orders of outputs");
-        struct environment_row row = {0};
-        struct replay_result real = {0};
-        struct plan *plan = NULL;
+        struct trial t;
         struct strbuf more = {0};
-        struct workflow *w = environment_graph(&s->shapes[i], err);
-        struct platform *p = environment_network(s->shapes[i].seed, false, err);
-        uint32_t *outputs = w ? mem_new(uint32_t, w->ntasks) : NULL;
-        uint32_t count = w ? draw_outputs(w, s->shapes[i].seed, outputs) : 0;
+        good = trial_begin(s, i, "orders of outputs", false, &t, err);
+        uint32_t *outputs = good ? mem_new(uint32_t, t.w->ntasks) : NULL;
+        uint32_t count = good ? draw_outputs(t.w, s->shapes[i].seed, outputs) : 0;
         for (uint32_t k = 1; k < count; k++)
             add_order(&more, outputs[k - 1], outputs[k]);
-        good = w && p &&
-               run_graph(s, s->shapes[i].name, w, p, soft_order, strbuf_text(&more), &row, &plan,
-                         &real, err);
+        good = good && trial_run(s, i, soft_order, strbuf_text(&more), &t, err);
         if (good) {
-            judge_order(plan, &real, outputs, count, w->ntasks, &row);
-            array_push(&s->ordered, row);
+            judge_order(t.plan, &t.real, outputs, count, t.w->ntasks, &t.row);
+            array_push(&s->ordered, t.row);
         }
-        plan_free(plan);
-        replay_result_free(&real);
         strbuf_free(&more);
         free(outputs);
-        platform_free(p);
-        workflow_free(w);
+        trial_end(&t);
     }
     return good;
 }
@@ -441,39 +454,30 @@ static bool run_assigned(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        tell(s, i, "task to processor assignments");
-        struct environment_row row = {0};
-        struct replay_result real = {0};
-        struct plan *plan = NULL;
-        struct workflow *w = environment_graph(&s->shapes[i], err);
-        struct platform *p = environment_network(s->shapes[i].seed, true, err);
-        good = w && p &&
-               run_graph(s, s->shapes[i].name, w, p, NULL, environment_assigned_rules, &row, &plan,
-                         &real, err);
+        struct trial t;
+        good = trial_begin(s, i, "task to processor assignments", true, &t, err) &&
+               trial_run(s, i, NULL, environment_assigned_rules, &t, err);
         size_t display = 0;
-        row.fulfilled = true;
-        for (size_t k = 0; good && k < plan->placements.n; k++) {
-            const struct placement *x = &plan->placements.at[k];
-            if (strcmp(workflow_text(w, w->kind[x->task]), "Display Image") != 0)
+        t.row.fulfilled = true;
+        for (size_t k = 0; good && k < t.plan->placements.n; k++) {
+            const struct placement *x = &t.plan->placements.at[k];
+            if (strcmp(workflow_text(t.w, t.w->kind[x->task]), "Display Image") != 0)
                 continue;
             display++;
-            row.fulfilled &= strcmp(platform_node_name(p, x->node), "willow") == 0;
+            t.row.fulfilled &= strcmp(platform_node_name(t.p, x->node), "willow") == 0;
         }
         if (good) {
-            row.outputs = (uint32_t)display;
-            array_push(&s->assigned, row);
+            t.row.outputs = (uint32_t)display;
+            array_push(&s->assigned, t.row);
         }
         if (good && display > s->display) {
             struct gantt_options options = {.used_only = true};
             s->display = display;
             strbuf_clear(&s->gantt);
-            report_gantt_svg(plan, w, p, &s->gantt, &options);
-            snprintf(s->gantt_name, sizeof s->gantt_name, "%s", row.name);
+            report_gantt_svg(t.plan, t.w, t.p, &s->gantt, &options);
+            snprintf(s->gantt_name, sizeof s->gantt_name, "%s", t.row.name);
         }
-        plan_free(plan);
-        replay_result_free(&real);
-        platform_free(p);
-        workflow_free(w);
+        trial_end(&t);
     }
     return good;
 }

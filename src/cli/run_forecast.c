@@ -21,11 +21,6 @@ static bool runs(const struct run_forecast_request *q, uint32_t task)
     return !q->needs || q->needs->task[task] != NEED_NOT;
 }
 
-static bool is_intermediate(const struct workflow *w, uint32_t object)
-{
-    return w->producer[object] != NONE && w->object_edge[object] != NONE;
-}
-
 static void take(struct state *s, double bytes)
 {
     s->live += bytes;
@@ -58,12 +53,12 @@ static void end(struct state *s, uint32_t task)
         s->cores += w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
         s->used -= s->q->memory[task];
         for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
-            if (is_intermediate(w, o))
+            if (workflow_is_intermediate(w, o))
                 take(s, size_of(s, o));
         for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1];
              i++) {
             uint32_t o = w->in_object[i];
-            if (--s->readers[o] == 0 && w->object_flags && w->object_flags[o] & OBJECT_TEMPORARY)
+            if (--s->readers[o] == 0 && workflow_is_temporary(w, o))
                 take(s, -size_of(s, o));
         }
     }
@@ -95,7 +90,7 @@ struct run_forecast run_forecast(const struct run_forecast_request *q)
                 s.readers[w->in_object[i]]++;
     }
     for (uint32_t o = 0; q->needs && o < w->nobjects; o++)
-        if (q->needs->present[o] && is_intermediate(w, o))
+        if (q->needs->present[o] && workflow_is_intermediate(w, o))
             take(&s, q->needs->bytes[o]);
     double now = 0;
     while (s.ready.n || s.running.n) {

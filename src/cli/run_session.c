@@ -191,16 +191,14 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
     struct need_options need = {.all = arguments_flag(s->a, "force")};
-    if (!read_options(s, err) || !make_state(s, err) || !open_memo(s, err) ||
-        !needs_find(&s->needs, w, s->folder, s->memo, &need, err))
-        return false;
-    s->priority = mem_new(double, w->ntasks);
-    order_depth_first(w, s->priority);
-    return true;
+    return read_options(s, err) && make_state(s, err) && open_memo(s, err) &&
+           needs_find(&s->needs, w, s->folder, s->memo, &need, err);
 }
 
 void session_follow(struct session *s, const struct plan *plan)
 {
+    if (!s->priority)
+        s->priority = mem_new(double, s->w->ntasks);
     order_of_plan(s->w, plan, s->priority);
     free(s->planner);
     s->planner = mem_copy_string(plan->planner ? plan->planner : "a plan");
@@ -245,6 +243,10 @@ void session_predict(struct session *s)
 {
     const struct workflow *w = s->w;
     struct error err = {0};
+    if (!s->priority) {
+        s->priority = mem_new(double, w->ntasks);
+        order_depth_first(w, s->priority);
+    }
     if (!s->history)
         open_history(s);
     if (s->history && !s->forecast)

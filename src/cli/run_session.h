@@ -27,8 +27,8 @@ struct session {
     struct forecast *forecast;
     double *seconds, *task_memory; /* expected, per task */
     struct prediction *predicted;
-    double *priority;
-    char *planner; /* whose order; NULL: depth first */
+    double *priority; /* once something asks for an order: a plan, or session_predict() */
+    char *planner;    /* whose order; NULL: depth first */
     struct run_forecast ahead;
 };
 

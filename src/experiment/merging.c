@@ -220,7 +220,7 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
         builder_produces(m->out, task, to, 0);
         if (w->size[from] > 0)
             builder_size(m->out, to, w->size[from], 0);
-        if (w->object_flags && w->object_flags[from] & OBJECT_TEMPORARY)
+        if (workflow_is_temporary(w, from))
             builder_temporary(m->out, to);
     }
     bool plain = read_inputs(m, task, body);

@@ -114,6 +114,16 @@ static inline const char *workflow_task_name(const struct workflow *w, uint32_t 
     return pool_text(&w->text, w->task_name[task]);
 }
 
+/* Made by a task and read by another? */
+static inline bool workflow_is_intermediate(const struct workflow *w, uint32_t object)
+{
+    return w->producer[object] != NONE && w->object_edge[object] != NONE;
+}
+static inline bool workflow_is_temporary(const struct workflow *w, uint32_t object)
+{
+    return w->object_flags && (w->object_flags[object] & OBJECT_TEMPORARY);
+}
+
 uint32_t workflow_find_task(const struct workflow *w, const char *name); /* NONE: no such task */
 /* By name; anonymous objects are found by their label. */
 uint32_t workflow_find_object(const struct workflow *w, const char *name);

@@ -2,22 +2,17 @@
 #include "run/sandbox.h"
 #include "run/state.h"
 
-static bool is_intermediate(const struct workflow *w, uint32_t object)
+/* A temporary file that nobody reads is a result, and stays. */
+static bool may_go(const struct workflow *w, uint32_t object)
 {
-    return w->producer[object] != NONE && w->object_edge[object] != NONE;
-}
-
-static bool is_temporary(const struct workflow *w, uint32_t object)
-{
-    return w->object_flags && (w->object_flags[object] & OBJECT_TEMPORARY) &&
-           is_intermediate(w, object);
+    return workflow_is_temporary(w, object) && workflow_is_intermediate(w, object);
 }
 
 double disk_expected(const struct workflow *w, uint32_t task)
 {
     double sum = 0;
     for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
-        sum += is_intermediate(w, o) ? w->size[o] : 0;
+        sum += workflow_is_intermediate(w, o) ? w->size[o] : 0;
     return sum;
 }
 
@@ -35,7 +30,7 @@ void disk_begin(struct run *r)
             r->left[w->in_object[i]]++;
     }
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (n->present[o] && is_intermediate(w, o))
+        if (n->present[o] && workflow_is_intermediate(w, o))
             r->live += n->bytes[o];
     r->result->peak_disk = r->live;
 }
@@ -60,7 +55,7 @@ void disk_task_done(struct run *r, uint32_t task, bool made)
         return;
     if (made)
         for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
-            if (is_intermediate(w, o)) {
+            if (workflow_is_intermediate(w, o)) {
                 r->live += n->bytes[o];
                 r->disk_changed = true;
             }
@@ -70,7 +65,7 @@ void disk_task_done(struct run *r, uint32_t task, bool made)
         return; /* was not counted among the consumers */
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
-        if (--r->left[object] == 0 && is_temporary(w, object))
+        if (--r->left[object] == 0 && may_go(w, object))
             remove_temporary(r, object);
     }
 }
@@ -82,7 +77,7 @@ void disk_end(struct run *r)
     if (!r->left || !w->object_flags)
         return;
     for (uint32_t o = 0; o < w->nobjects; o++) {
-        if (!is_temporary(w, o) || r->left[o])
+        if (!may_go(w, o) || r->left[o])
             continue;
         remove_temporary(r, o);
     }

@@ -81,11 +81,6 @@ static uint32_t output_at(const struct workflow *w, uint32_t i)
     return w->out_object ? w->out_object[i] : i;
 }
 
-static bool is_temporary(const struct workflow *w, uint32_t object)
-{
-    return w->object_flags && (w->object_flags[object] & OBJECT_TEMPORARY);
-}
-
 /* Are the outputs what the record says? A temporary one may be gone. */
 static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task *t,
                           uint32_t *because)
@@ -106,7 +101,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
         path_in(n->folder, label_of(n, object, label, sizeof label), &path);
         bool there = memo_digest(n->memo, path.at, false, &now, &size, &err);
         n->present[object] = there;
-        good = there ? digest_equal(&now, &known[k]) : is_temporary(w, object);
+        good = there ? digest_equal(&now, &known[k]) : workflow_is_temporary(w, object);
         if (there)
             n->bytes[object] = size;
         if (!good)
