@@ -285,7 +285,11 @@ static void restart(struct server *server, const struct workflow *w, uint32_t sh
     }
     struct store_redis_counts counts = store_redis_counts(s);
     is_int(got, due, "%u shards: every operation is answered %s", shards, err.text);
-    is_int(refused, 0, "and granted");
+    /* A call that was applied but not answered before the kill is sent again whole, and what it
+     * says about an epoch that the same call has ended is then refused: at most its 64 operations.
+     */
+    ok(refused <= 64 * counts.resent, "and granted, but for %zu of calls sent again",
+       (size_t)refused);
     ok(counts.connects >= 5 && counts.resent > 0, "over %llu connections, %llu calls sent again",
        (unsigned long long)counts.connects, (unsigned long long)counts.resent);
     ok(same_state(s, &t), "nothing is lost and nothing applied twice");
