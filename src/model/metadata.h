@@ -45,7 +45,8 @@ enum meta_kind {
                     node `other`,  which is fenced off: it can take no task until it joins again.
                     node
                     == other: its own tasks after  a restart. The answer's item: `holder` is `other`,
-                    `task` where to go on (NONE: that was all).  A store that cannot know whether it
+                    `task` where to go on (NONE: that was all). `bytes`: the life of `other` that is
+                    over; when it has begun another, nothing is taken (0: whatever it is). A store that cannot know whether it
                     was applied answers STALE; the node then adopts itself */
     META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
     META_OBJECT, /* object `task` really has `bytes` bytes */
@@ -53,6 +54,9 @@ enum meta_kind {
     META_READ,   /* everything about `task`: a meta_record */
     META_WHERE,  /* the nodes that have object `task`: `count` of `nodes` from `first` on, its
                     producer's first */
+    META_COUNT,  /* how many tasks have ended, of the whole run: the answer's item has the done in
+                    `task`, the failed in `epoch` and the removed in `waiting`. While others end
+                    tasks it may be a moment old, but never counts one twice or too early */
     META_KINDS
 };
 

@@ -135,6 +135,9 @@ void move_adopt(struct sched *s, uint32_t node, uint32_t from)
     op->other = node;
     op->limit = ADOPT_LIMIT;
     op->epoch = s->life;
+    for (size_t i = 0; i < s->down.n; i++)
+        if (s->down.at[i].node == node)
+            op->bytes = s->down.at[i].life;
 }
 
 void move_adopt_all(struct sched *s)
@@ -142,7 +145,7 @@ void move_adopt_all(struct sched *s)
     s->adopt_set = false;
     move_adopt(s, s->config.node, 0);
     for (size_t i = 0; i < s->down.n; i++)
-        move_adopt(s, s->down.at[i], 0);
+        move_adopt(s, s->down.at[i].node, 0);
 }
 
 void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items)

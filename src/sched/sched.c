@@ -370,20 +370,27 @@ static void timer(struct sched *s, uint32_t kind, uint32_t mark)
     }
 }
 
-static void node_changed(struct sched *s, uint32_t node, bool down)
+static void node_changed(struct sched *s, uint32_t node, uint32_t life, bool down)
 {
-    if (node == s->config.node || node >= s->config.nodes)
+    if (node == s->config.node || (down && node >= s->config.nodes))
         return;
+    /* a newcomer past the last number: those between are not there until they are told of */
+    for (; s->config.nodes <= node; s->config.nodes++)
+        if (s->config.nodes < node)
+            array_push(&s->down, (struct sched_down){.node = s->config.nodes});
     size_t i = 0;
-    while (i < s->down.n && s->down.at[i] != node)
+    while (i < s->down.n && s->down.at[i].node != node)
         i++;
     if (down) {
         if (i == s->down.n)
-            array_push(&s->down, node);
+            array_add(&s->down);
+        s->down.at[i] = (struct sched_down){node, life};
         move_adopt(s, node, 0);
     } else if (i < s->down.n) {
         s->down.at[i] = array_pop(&s->down);
     }
+    if (!down)
+        steal_wake(s); /* it may bring work, or take some */
 }
 
 void sched_handle(struct sched *s, const struct sched_event *e, struct sched_actions *out)
@@ -418,10 +425,10 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
         answers_handle(s, &e->store);
         break;
     case SCHED_EVENT_NODE_DOWN:
-        node_changed(s, e->node, true);
+        node_changed(s, e->node, e->over, true);
         break;
     case SCHED_EVENT_NODE_UP:
-        node_changed(s, e->node, false);
+        node_changed(s, e->node, 0, false);
         break;
     case SCHED_EVENT_REMOVE:
         op_add(s, META_REMOVE, e->task)->status = META_REMOVED;

@@ -94,7 +94,8 @@ enum sched_event_kind {
     SCHED_EVENT_ENDED,
     SCHED_EVENT_STORE,
     SCHED_EVENT_NODE_DOWN,
-    SCHED_EVENT_NODE_UP,
+    SCHED_EVENT_NODE_UP, /* it lives (again); numbers past the last so far are newcomers. Wakes a
+                            thief that has given up */
     SCHED_EVENT_REMOVE, /* a task and its subtree, wherever they are */
     SCHED_EVENT_POLICY, /* change policy, t, tt while running */
     SCHED_EVENT_DISK,   /* so much is free now: files were deleted, or are larger than expected */
@@ -112,6 +113,7 @@ struct sched_ended {
 struct sched_event {
     enum sched_event_kind kind;
     double now; /* seconds; going back is taken as standing still */
+    uint32_t over; /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched */
     union {
         struct {
             const uint32_t *tasks;

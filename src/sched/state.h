@@ -23,6 +23,10 @@ enum steal_state {
     STEAL_DORMANT,  /* the polling interval hit its bound */
 };
 
+struct sched_down {
+    uint32_t node, life; /* the life that is over; 0: not known */
+};
+
 struct sched {
     struct sched_config config;
     struct rng rng;
@@ -49,7 +53,7 @@ struct sched {
     enum steal_state steal;
     uint32_t round, pending, best_node, best_load;
     double interval;
-    ARRAY(uint32_t) down; /* nodes known to be dead, sorted */
+    ARRAY(struct sched_down) down; /* nodes known to be dead */
 
     bool monitor_set, wait_set, moving_set, adopt_set; /* a timer of this kind is on its way */
     ARRAY(uint32_t) scratch;

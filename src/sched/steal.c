@@ -13,7 +13,7 @@
 bool node_is_down(const struct sched *s, uint32_t node)
 {
     for (size_t i = 0; i < s->down.n; i++)
-        if (s->down.at[i] == node)
+        if (s->down.at[i].node == node)
             return true;
     return false;
 }

@@ -2,16 +2,18 @@
 #include "base/clock.h"
 #include "store/fingerprint.h"
 #include "store/redis_state.h"
-#include <ctype.h>
+#include "store/redis_words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #define SHARDS_OF_CLUSTER 64u
 #define SHARDS_MOST 4096u
+#define GOODBYE_SECONDS 1.0
 #define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 48 bytes, */
 #define SHARD_EDGES (1u << 25) /* sizes of 8 bytes an edge */
 
@@ -222,7 +224,7 @@ static void make_lanes(struct redis *r, uint32_t shards)
         for (int k = 0; k < REDIS_SCRIPT_KEYS; k++) {
             char name[320];
             lane->key_size =
-                (size_t)snprintf(name, sizeof name, "{%s.%u}:%c", r->prefix, i, "RESNMCKZPI"[k]);
+                (size_t)snprintf(name, sizeof name, "{%s.%u}:%c", r->prefix, i, "RESNMCKZPIDA"[k]);
             lane->key[k] = mem_copy_string(name);
         }
         lane->slot = redis_slot(lane->key[0], lane->key_size);
@@ -283,6 +285,15 @@ static void free_store(struct redis *r)
     free(r);
 }
 
+/* Nobody will ask again for what the shards keep for us; when they do not hear it, little stays. */
+static void say_goodbye(struct redis *r)
+{
+    for (uint32_t i = 0; i < r->nlanes; i++)
+        if (r->lanes[i].kept)
+            redis_call_new(r, &r->lanes[i], REDIS_CALL_APPLY)->keep = REDIS_KEEP_BYE;
+    settle(r, clock_seconds() + GOODBYE_SECONDS);
+}
+
 static bool close_store(struct store *s, struct error *err)
 {
     struct redis *r = self(s);
@@ -301,6 +312,8 @@ static bool close_store(struct store *s, struct error *err)
                                "redis: run '%s': everything is recorded, but the server did "
                                "not answer the last words",
                                r->prefix);
+    if (good && !r->forget)
+        say_goodbye(r);
     free_store(r);
     return good;
 }
@@ -331,53 +344,11 @@ struct store_redis_counts store_redis_counts(const struct store *s)
 
 /* ---- opening ---- */
 
-/* "host:port", "[::1]:port", "host". */
-static bool add_server(struct redis *r, const char *text, size_t n, struct error *err)
+static void add_server(void *context, const char *host, uint16_t port)
 {
-    char host[256], *end = NULL;
-    size_t colon = n;
-    while (colon && text[colon - 1] != ':' && text[colon - 1] != ']')
-        colon--;
-    bool has_port = colon && text[colon - 1] == ':';
-    size_t length = has_port ? colon - 1 : n;
-    unsigned long port = has_port ? strtoul(text + colon, &end, 10) : 6379;
-    if (length > 1 && text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    }
-    if (!length || length >= sizeof host || !port || port > 65535 ||
-        (has_port && *end && *end != ',' && !isspace((unsigned char)*end)))
-        return error_set(err, ERROR_INPUT, "redis: '%.*s' is no server: expected host:port",
-                         (int)(n < 200 ? n : 200), text);
-    memcpy(host, text, length);
-    host[length] = 0;
-    redis_lanes_conn(r, host, (uint16_t)port);
+    struct redis *r = context;
+    redis_lanes_conn(r, host, port);
     r->seeds = (uint32_t)r->conns.n;
-    return true;
-}
-
-static bool add_servers(struct redis *r, const char *text, struct error *err)
-{
-    for (const char *at = text; *at;) {
-        at += strspn(at, ", \t");
-        size_t n = strcspn(at, ", \t");
-        if (n && !add_server(r, at, n, err))
-            return false;
-        at += n;
-    }
-    return r->conns.n || error_set(err, ERROR_INPUT, "redis: no server is named: host:port");
-}
-
-static bool check_prefix(const char *prefix, struct error *err)
-{
-    size_t n = strlen(prefix);
-    bool good = n > 0 && n <= 200;
-    for (size_t i = 0; i < n; i++)
-        good &= isalnum((unsigned char)prefix[i]) || strchr("-_.:", prefix[i]);
-    return good || error_set(err, ERROR_INPUT,
-                             "redis: '%.200s' is no prefix of keys: expected 1 to 200 letters, "
-                             "digits and -_.:",
-                             prefix);
 }
 
 static bool no_server(struct redis *r, struct error *err)
@@ -449,7 +420,7 @@ static bool open_run(struct redis *r, uint32_t shards, double until, bool *exist
     shards = have ? have : shards ? shards : r->cluster ? SHARDS_OF_CLUSTER : 1;
     shards = shards > least || have ? shards : least;
     shards = shards <= SHARDS_MOST ? shards : SHARDS_MOST;
-    snprintf(run, sizeof run, "weft-store/1 %016llx %u %u %u",
+    snprintf(run, sizeof run, "weft-store/2 %016llx %u %u %u",
              (unsigned long long)store_fingerprint(w), w->ntasks, w->nobjects, shards);
     if (*was && strcmp(was, run) != 0)
         return error_set(err, ERROR_INPUT,
@@ -490,7 +461,7 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     const char *prefix = config->prefix ? config->prefix : "weft";
     const char *servers = config->servers ? config->servers : "127.0.0.1:6379";
     bool ignored;
-    if (!check_prefix(prefix, err))
+    if (!redis_words_prefix(prefix, 200, err))
         return NULL;
     if (config->shards > SHARDS_MOST) {
         error_set(err, ERROR_INPUT, "redis: %u shards: at most %u", config->shards, SHARDS_MOST);
@@ -511,6 +482,8 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     r->entries = mem_new_zero(struct redis_entry, r->mask + 1);
     double until = clock_seconds() + (r->patience > 5 ? r->patience / 10 : 0.5);
     bool good = open_events(r, err);
+    if (good && getrandom(r->client, sizeof r->client, 0) != sizeof r->client)
+        good = error_set(err, ERROR_FAILED, "redis: the system has no random numbers");
     if (good && config->tls) {
         struct redis_tls_options o = {.ca = config->tls_ca,
                                       .cert = config->tls_cert,
@@ -520,7 +493,7 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
         r->tls = redis_tls_context_new(&o, err);
         good = r->tls != NULL;
     }
-    good = good && add_servers(r, servers, err) && find_server(r, until, err) &&
+    good = good && redis_words_servers(servers, add_server, r, err) && find_server(r, until, err) &&
            open_run(r, config->shards, until, existed ? existed : &ignored, err);
     if (good)
         return &r->store;

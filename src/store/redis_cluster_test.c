@@ -2,8 +2,10 @@
  * moves, a client that dies between the two halves of a completion, a master that dies. */
 #include "base/clock.h"
 #include "base/rng.h"
+#include "store/board.h"
 #include "store/redis_state.h"
 #include "store/redis_testing.h"
+#include "store/redis_words.h"
 #include "tap.h"
 
 #define MASTERS 3
@@ -150,7 +152,7 @@ static void move_slot(struct server *servers, uint32_t wave)
         return; /* it goes on while the store asks */
     tell(&servers[to], "CLUSTER SETSLOT %d IMPORTING %s", slot, ids[owner]);
     tell(&servers[owner], "CLUSTER SETSLOT %d MIGRATING %s", slot, ids[to]);
-    for (const char *k = "RESNMCKZPI"; *k; k++) {
+    for (const char *k = "RESNMCKZPIDA"; *k; k++) {
         char key[32];
         pause_ms(10);
         snprintf(key, sizeof key, "{moving.3}:%c", *k);
@@ -280,6 +282,132 @@ static void half_told(struct server *servers, const struct workflow *w)
     store_table_free(&t);
 }
 
+/* ---- the board ---- */
+
+struct seen {
+    int calls;
+    bool good;
+    uint32_t node, life;
+    uint64_t run;
+    size_t nmembers, nruns, length;
+    char why[200];
+};
+
+static void on_joined(void *context, bool good, uint32_t node, uint32_t life, const char *why)
+{
+    struct seen *s = context;
+    s->calls++;
+    s->good = good;
+    s->node = node;
+    s->life = life;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static void on_view(void *context, const struct board_view *view, const char *why)
+{
+    struct seen *s = context;
+    s->calls++;
+    s->good = view != NULL;
+    s->nmembers = view ? view->nmembers : 0;
+    s->nruns = view ? view->nruns : 0;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static void on_number(void *context, bool good, uint64_t run, const char *why)
+{
+    struct seen *s = context;
+    s->calls++;
+    s->good = good;
+    s->run = run;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static void on_text(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct seen *s = context;
+    (void)data;
+    s->calls++;
+    s->good = good;
+    s->length = n;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+/* A board whose slot is with the master that will die. */
+static struct board *open_board(struct server *servers, char *prefix, size_t size)
+{
+    struct error err = {0};
+    struct store_address a;
+    char url[256], key[64];
+    for (int i = 0, slot = 16384; slot >= 16384 / MASTERS; i++) {
+        snprintf(prefix, size, "b%d", i);
+        int n = snprintf(key, sizeof key, "{%s.board}:B", prefix);
+        slot = redis_slot(key, (size_t)n);
+    }
+    snprintf(url, sizeof url, "redis://%s,%s/%s?replicas=1", servers[1].address, servers[2].address,
+             prefix);
+    if (!store_address_parse(url, &a, &err))
+        return NULL;
+    struct board *b = board_open(&a, &err);
+    ok(b != NULL, "a board in the cluster %s", err.text);
+    store_address_free(&a);
+    return b;
+}
+
+/* One key of a slot; false: there is none any more. */
+static bool migrate_one(struct server *from, struct server *to, int slot)
+{
+    redisContext *c = redisConnect("127.0.0.1", from->port);
+    redisReply *r = c && !c->err ? redisCommand(c, "CLUSTER GETKEYSINSLOT %d 1", slot) : NULL;
+    bool found = r && r->type == REDIS_REPLY_ARRAY && r->elements == 1;
+    if (found)
+        tell(from, "MIGRATE 127.0.0.1 %d %s 0 2000", to->port, r->element[0]->str);
+    if (r)
+        freeReplyObject(r);
+    if (c)
+        redisFree(c);
+    return found;
+}
+
+/* Its slot moves to another master, and back, while questions are on their way. */
+static void moved_board(struct server *servers, struct board *b, const char *prefix)
+{
+    char ids[2][64], key[96];
+    int n = snprintf(key, sizeof key, "{%s.board}:B", prefix), slot = redis_slot(key, (size_t)n);
+    for (int i = 0; i < 2; i++)
+        snprintf(ids[i], sizeof ids[i], "%s", tell(&servers[i], "CLUSTER MYID"));
+    for (int back = 0; back < 2; back++) {
+        struct server *from = &servers[back], *to = &servers[1 - back];
+        struct seen s = {0};
+        int asked = 2;
+        tell(to, "CLUSTER SETSLOT %d IMPORTING %s", slot, ids[back]);
+        tell(from, "CLUSTER SETSLOT %d MIGRATING %s", slot, ids[1 - back]);
+        for (; asked < 50 && migrate_one(from, to, slot); asked++) {
+            board_view(b, on_view, &s);
+            board_wait(b, 0.02);
+        }
+        board_run_text(b, 1, on_text, &s);
+        board_wait(b, 0.1);
+        for (int i = 0; i < MASTERS; i++)
+            tell(&servers[(1 - back + i) % MASTERS], "CLUSTER SETSLOT %d NODE %s", slot,
+                 ids[1 - back]);
+        board_view(b, on_view, &s);
+        ok(board_wait(b, 10), "a slot moves %s", board_trouble(b));
+        is_int(s.calls, asked, "all that was asked meanwhile is answered");
+        ok(s.good && s.nmembers == 1 && s.length == 4, "and sees the same %s", s.why);
+    }
+}
+
+static void board_after(struct board *b, struct seen joined)
+{
+    struct seen s = {0};
+    board_beat(b, joined.node, joined.life, BOARD_UP, "x", 1, on_view, &s);
+    ok(board_wait(b, 10) && s.good && s.nmembers == 1, "its board lives on the replica %s", s.why);
+    board_run_text(b, 1, on_text, &s);
+    ok(board_wait(b, 10) && s.good && s.length == 4, "with its texts %s", s.why);
+    board_new_run(b, "more", 4, on_number, &s);
+    ok(board_wait(b, 10) && s.good && s.run == 2, "and takes more %s", s.why);
+}
+
 int main(void)
 {
     is_int(redis_slot("123456789", 9), 12739, "slots are those of Redis");
@@ -301,7 +429,20 @@ int main(void)
         whole_run(servers, w, "one", 0, 1, NULL);
         whole_run(servers, w, "many", 0, 50, NULL);
         whole_run(servers, w, "moving", 0, 25, move_slot);
+        char prefix[32];
+        struct board *b = open_board(servers, prefix, sizeof prefix);
+        struct seen joined = {0}, run = {0};
+        if (b) {
+            board_join(b, "me", 1, 5, "", 0, on_joined, &joined);
+            board_new_run(b, "text", 4, on_number, &run);
+            ok(board_wait(b, 10) && joined.good && run.run == 1, "a member and a run %s%s",
+               joined.why, run.why);
+            moved_board(servers, b, prefix);
+        }
         whole_run(servers, w, "failover", 1, 40, kill_master);
+        if (b)
+            board_after(b, joined);
+        board_close(b);
     }
     printf("# %.1f s\n", clock_seconds() - start);
     for (int i = 0; i < SERVERS; i++)

@@ -10,6 +10,7 @@
 #define BACK_OFF_FIRST 0.01
 #define BACK_OFF_MOST 0.5
 #define READ_SIZE (64u << 10)
+#define KEEP_SIZE (8u << 20) /* a larger buffer goes when it is empty */
 
 struct redis_conn *redis_conn_new(const char *host, uint16_t port, uint32_t index, int epoll,
                                   const struct redis_tls_context *tls)
@@ -185,8 +186,11 @@ bool redis_conn_flush(struct redis_conn *c)
         c->out_at += (size_t)put;
         c->sent += (uint64_t)put;
     }
-    if (c->out_at == c->out.n)
+    if (c->out_at == c->out.n) {
         c->out.n = c->out_at = 0;
+        if (c->out.cap > KEEP_SIZE)
+            array_free(&c->out);
+    }
     want_write(c, c->out.n > 0);
     return true;
 }

@@ -432,6 +432,11 @@ static void take_op(struct redis *r, struct redis_lane *lane, struct cursor *c, 
     case META_WHERE:
         take_where(c, e);
         break;
+    case META_COUNT:
+        e->answer.item.task += take32(c);
+        e->answer.item.epoch += take32(c);
+        e->answer.item.waiting += take32(c);
+        break;
     case META_JOIN:
     case META_OBJECT:
     case META_COPY:

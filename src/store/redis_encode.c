@@ -32,7 +32,14 @@ static void add_part(struct redis_call *c, uint64_t entry, enum redis_part_kind 
 static void add_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t x,
                      const struct meta_op *op)
 {
+    static const bool reads[] = {[META_GET] = true,
+                                 [META_READ] = true,
+                                 [META_WHERE] = true,
+                                 [META_COUNT] = true,
+                                 [REDIS_LOOK] = true};
     unsigned char head[28];
+    if (!reads[kind])
+        c->keep = REDIS_KEEP_ANSWER;
     head[0] = kind;
     head[1] = op->status;
     memcpy(head + 2, &op->attempt, 2);
@@ -217,6 +224,7 @@ void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
     add_head(c, META_ADOPT, from - lane->first, e->op.other, &e->op);
     add32(c, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
     add32(c, SCAN_MOST);
+    add32(c, (uint32_t)e->op.bytes);
     e->scanning = true;
     e->open = 1;
 }
@@ -247,6 +255,7 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
         struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
         add_part(c, number, REDIS_PART_FENCE, i);
         add_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
+        add32(c, (uint32_t)e->op.bytes);
     }
     e->open = r->nlanes;
 }
@@ -314,13 +323,13 @@ static void encode_object(struct redis *r, uint64_t number)
         encode_object_in(r, number, home, NULL, 0);
 }
 
-static void encode_join(struct redis *r, uint64_t number)
+static void encode_everywhere(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     for (uint32_t i = 0; i < r->nlanes; i++) {
         struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
         add_part(c, number, REDIS_PART_OP, i);
-        add_head(c, META_JOIN, 0, e->op.life, &e->op);
+        add_head(c, e->op.kind, 0, e->op.life, &e->op);
     }
     e->open = r->nlanes;
 }
@@ -347,6 +356,8 @@ static bool refused(const struct redis *r, const struct meta_op *op, uint8_t *ou
         return op->node >= REDIS_NODES_MAX || op->other >= REDIS_NODES_MAX;
     case META_JOIN:
         return op->node >= REDIS_NODES_MAX;
+    case META_COUNT:
+        return false;
     case META_OBJECT:
     case META_COPY:
     case META_WHERE:
@@ -366,6 +377,8 @@ bool redis_encode(struct redis *r, uint64_t number)
                                      .item = {.task = op->task, .holder = NONE, .max_node = NONE}};
     if (op->kind == META_ADOPT)
         e->answer.item = (struct meta_item){.task = NONE, .holder = op->other, .max_node = NONE};
+    if (op->kind == META_COUNT)
+        e->answer.item = (struct meta_item){.holder = NONE, .max_node = NONE};
     uint8_t outcome;
     if (refused(r, op, &outcome)) {
         e->answer.outcome = outcome;
@@ -379,7 +392,8 @@ bool redis_encode(struct redis *r, uint64_t number)
         encode_adopt_first(r, number);
         return true;
     case META_JOIN:
-        encode_join(r, number);
+    case META_COUNT:
+        encode_everywhere(r, number);
         return true;
     case META_OBJECT:
     case META_COPY:

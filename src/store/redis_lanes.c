@@ -2,6 +2,7 @@
  * try again. Nothing here blocks but redis_lanes_pump() when it is told to. */
 #include "base/clock.h"
 #include "store/redis_state.h"
+#include "store/redis_words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -10,7 +11,7 @@
 
 #define CALL_PARTS 1024u        /* most in one call: others wait no longer than for these, 5 ms */
 #define CALL_BYTES (256u << 10) /* likewise */
-#define HEADER_BYTES 13u
+#define HEADER_BYTES (2 + 3 * 4 + REDIS_SCRIPT_CLIENT + 4)
 #define CONNECT_SECONDS 5.0
 #define REPLY_SECONDS 10.0 /* without a byte from a server that owes us some: the line is dead */
 #define REFRESH_SECONDS 0.1
@@ -32,6 +33,8 @@ struct redis_call *redis_call_new(struct redis *r, struct redis_lane *lane, uint
     c->next = NULL;
     c->kind = kind;
     c->resent = false;
+    c->keep = REDIS_KEEP_NOT;
+    c->number = lane->numbered++;
     c->parts.n = 0;
     array_reserve(&c->bytes, HEADER_BYTES);
     memset(c->bytes.at, 0, HEADER_BYTES);
@@ -79,24 +82,6 @@ static void call_finished(struct redis *r, struct redis_lane *lane)
 
 /* ---- slots ---- */
 
-/* CRC-16/XMODEM of the part in braces, as the cluster does it. */
-uint16_t redis_slot(const char *key, size_t n)
-{
-    const char *open = memchr(key, '{', n);
-    const char *end = open ? memchr(open + 1, '}', n - (size_t)(open + 1 - key)) : NULL;
-    if (end && end > open + 1) {
-        n = (size_t)(end - open - 1);
-        key = open + 1;
-    }
-    uint16_t crc = 0;
-    for (size_t i = 0; i < n; i++) {
-        crc ^= (uint16_t)((uint16_t)(unsigned char)key[i] << 8);
-        for (int bit = 0; bit < 8; bit++)
-            crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
-    }
-    return crc & 16383;
-}
-
 struct redis_conn *redis_lanes_conn(struct redis *r, const char *host, uint16_t port)
 {
     for (size_t i = 0; i < r->conns.n; i++)
@@ -110,34 +95,17 @@ struct redis_conn *redis_lanes_conn(struct redis *r, const char *host, uint16_t 
 static void use_slots(struct redis *r, const struct redis_conn *from, const redisReply *reply)
 {
     for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
-        const redisReply *range = reply->element[i];
-        if (range->type != REDIS_REPLY_ARRAY || range->elements < 3 ||
-            range->element[0]->type != REDIS_REPLY_INTEGER ||
-            range->element[1]->type != REDIS_REPLY_INTEGER ||
-            range->element[2]->type != REDIS_REPLY_ARRAY || range->element[2]->elements < 2 ||
-            range->element[2]->element[1]->type != REDIS_REPLY_INTEGER)
+        struct redis_words_range range;
+        if (!redis_words_range(from, reply, i, &range))
             continue;
-        const redisReply *name = range->element[2]->element[0];
-        const char *host = name->type == REDIS_REPLY_STRING && name->len ? name->str : from->host;
-        uint32_t conn =
-            redis_lanes_conn(r, host, (uint16_t)range->element[2]->element[1]->integer)->index;
+        uint32_t conn = redis_lanes_conn(r, range.host, range.port)->index;
         for (uint32_t k = 0; k < r->nlanes; k++)
-            if (r->lanes[k].slot >= range->element[0]->integer &&
-                r->lanes[k].slot <= range->element[1]->integer)
+            if (r->lanes[k].slot >= range.first && r->lanes[k].slot <= range.last)
                 r->lanes[k].conn = conn;
     }
 }
 
 /* ---- sending ---- */
-
-static void command(struct redis_conn *c, struct redis_conn_mark mark, size_t n,
-                    const char *const *args)
-{
-    size_t lengths[8];
-    for (size_t i = 0; i < n; i++)
-        lengths[i] = strlen(args[i]);
-    redis_conn_command(c, mark, n, args, lengths);
-}
 
 static void send_call(struct redis *r, struct redis_lane *lane, struct redis_conn *c, double now)
 {
@@ -151,13 +119,14 @@ static void send_call(struct redis *r, struct redis_lane *lane, struct redis_con
         r->counts.round_trips++;
     }
     if (lane->asking)
-        command(c, (struct redis_conn_mark){MARK_IGNORE, 0}, 1, (const char *const[]){"ASKING"});
+        redis_words_command(c, (struct redis_conn_mark){MARK_IGNORE, 0}, 1,
+                            (const char *const[]){"ASKING"});
     if (call->kind == REDIS_CALL_FORGET) {
         args[n] = "UNLINK", lengths[n++] = 6;
     } else {
         args[n] = "EVALSHA", lengths[n++] = 7;
         args[n] = r->sha[call->kind == REDIS_CALL_OPEN], lengths[n] = strlen(args[n]), n++;
-        args[n] = "10", lengths[n++] = 2;
+        args[n] = "12", lengths[n++] = 2;
     }
     for (int k = 0; k < REDIS_SCRIPT_KEYS; k++)
         args[n] = lane->key[k], lengths[n++] = lane->key_size;
@@ -167,7 +136,11 @@ static void send_call(struct redis *r, struct redis_lane *lane, struct redis_con
         if (renew)
             lane->touched = now;
         call->bytes.at[0] = call->resent;
-        memcpy(call->bytes.at + 1, header, sizeof header);
+        call->bytes.at[1] = call->keep;
+        memcpy(call->bytes.at + 2, header, sizeof header);
+        memcpy(call->bytes.at + 14, r->client, sizeof r->client);
+        memcpy(call->bytes.at + 14 + sizeof r->client, &call->number, 4);
+        lane->kept |= call->keep == REDIS_KEEP_ANSWER;
         args[n] = (const char *)call->bytes.at, lengths[n++] = call->bytes.n;
         r->counts.calls++;
     } else if (call->kind == REDIS_CALL_OPEN) {
@@ -182,8 +155,8 @@ static void send_call(struct redis *r, struct redis_lane *lane, struct redis_con
     redis_conn_command(c, (struct redis_conn_mark){MARK_CALL, lane->index}, n, args, lengths);
     if (r->replicas && call->kind == REDIS_CALL_APPLY) {
         snprintf(numbers[0], sizeof numbers[0], "%u", c->lagging > now ? 0 : r->replicas);
-        command(c, (struct redis_conn_mark){MARK_WAIT, lane->index}, 3,
-                (const char *const[]){"WAIT", numbers[0], WAIT_MILLISECONDS});
+        redis_words_command(c, (struct redis_conn_mark){MARK_WAIT, lane->index}, 3,
+                            (const char *const[]){"WAIT", numbers[0], WAIT_MILLISECONDS});
     }
     lane->flying = true;
     lane->sent_on = c->index;
@@ -210,14 +183,10 @@ static void kick(struct redis *r, struct redis_lane *lane, double now)
 
 static void greet(struct redis *r, struct redis_conn *c)
 {
-    struct redis_conn_mark mark = {MARK_AUTH, 0};
-    if (r->password && r->user)
-        command(c, mark, 3, (const char *const[]){"AUTH", r->user, r->password});
-    else if (r->password)
-        command(c, mark, 2, (const char *const[]){"AUTH", r->password});
-    command(c, (struct redis_conn_mark){MARK_INFO, 0}, 1, (const char *const[]){"INFO"});
+    redis_words_greet(c, r->user, r->password, (struct redis_conn_mark){MARK_AUTH, 0},
+                      (struct redis_conn_mark){MARK_INFO, 0});
     for (uint32_t i = 0; i < 2; i++)
-        command(
+        redis_words_command(
             c, (struct redis_conn_mark){MARK_LOAD, i}, 3,
             (const char *const[]){"SCRIPT", "LOAD", i ? redis_script_open : redis_script_apply});
 }
@@ -239,46 +208,34 @@ static void lose(struct redis *r, struct redis_conn *c, double now, const char *
     be_unwell(r);
 }
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* "MOVED 3999 127.0.0.1:6381": the connection it names, NULL when this is no address. */
 static struct redis_conn *redirected(struct redis *r, const struct redis_conn *from,
                                      const char *text)
 {
     char host[256];
-    const char *address = strrchr(text, ' '), *colon = address ? strrchr(address, ':') : NULL;
-    if (!colon || (size_t)(colon - address - 1) >= sizeof host)
-        return NULL;
-    unsigned long port = strtoul(colon + 1, NULL, 10);
-    if (!port || port > 65535)
-        return NULL;
-    snprintf(host, sizeof host, "%.*s", (int)(colon - address - 1), address + 1);
-    return redis_lanes_conn(r, host[0] ? host : from->host, (uint16_t)port);
+    uint16_t port;
+    return redis_words_redirect(from, text, host, &port) ? redis_lanes_conn(r, host, port) : NULL;
 }
 
 static void call_refused(struct redis *r, struct redis_lane *lane, struct redis_conn *c,
                          const char *text, double now)
 {
-    static const char *const later[] = {"TRYAGAIN", "LOADING",  "CLUSTERDOWN", "MASTERDOWN",
-                                        "BUSY ",    "READONLY", "NOREPLICAS"};
     struct redis_conn *to;
     lane->flying = lane->asking = false;
     r->counts.resent++;
     snprintf(lane->why, sizeof lane->why, "%s", text);
-    if (starts(text, "NOSCRIPT")) {
+    if (redis_words_start(text, "NOSCRIPT")) {
         for (uint32_t i = 0; i < 2; i++)
-            command(c, (struct redis_conn_mark){MARK_IGNORE, 0}, 3,
-                    (const char *const[]){"SCRIPT", "LOAD",
-                                          i ? redis_script_open : redis_script_apply});
+            redis_words_command(c, (struct redis_conn_mark){MARK_IGNORE, 0}, 3,
+                                (const char *const[]){"SCRIPT", "LOAD",
+                                                      i ? redis_script_open : redis_script_apply});
         if (lane->tries++ < 3)
             return; /* kicked again by the caller, behind the load */
     }
-    if ((starts(text, "MOVED ") || starts(text, "ASK ")) && (to = redirected(r, c, text))) {
+    if ((redis_words_start(text, "MOVED ") || redis_words_start(text, "ASK ")) &&
+        (to = redirected(r, c, text))) {
         r->counts.redirected++;
-        if (starts(text, "ASK ")) {
+        if (redis_words_start(text, "ASK ")) {
             lane->asking = true;
             lane->asked = to->index;
         } else {
@@ -290,24 +247,23 @@ static void call_refused(struct redis *r, struct redis_lane *lane, struct redis_
         be_unwell(r);
         return;
     }
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (starts(text, later[i])) {
-            lane->retry_at = now + RETRY_SECONDS;
-            be_unwell(r);
-            return;
-        }
+    if (redis_words_later(text)) {
+        lane->retry_at = now + RETRY_SECONDS;
+        be_unwell(r);
+        return;
+    }
     if (strstr(text, "WEFTGONE"))
         redis_trouble(r, true,
                       "redis %s:%u: the metadata of run '%s' are gone: the server lost or dropped "
                       "them (no append-only file? FLUSHALL? expired?); start the run again",
                       c->host, c->port, r->prefix);
-    else if (starts(text, "OOM"))
+    else if (redis_words_start(text, "OOM"))
         redis_trouble(
             r, false,
             "redis %s:%u: the server's memory is full (%s): raise its maxmemory or remove "
             "old runs, then go on",
             c->host, c->port, text);
-    else if (starts(text, "MISCONF"))
+    else if (redis_words_start(text, "MISCONF"))
         redis_trouble(r, false,
                       "redis %s:%u: the server cannot write its disk (%s): make space, "
                       "then go on",
@@ -337,15 +293,14 @@ static void call_answered(struct redis *r, struct redis_lane *lane, const redisR
 
 static void info_arrived(struct redis *r, struct redis_conn *c, const redisReply *reply)
 {
-    const char *version = reply->str ? strstr(reply->str, "redis_version:") : NULL;
-    if (!version || strtol(version + 14, NULL, 10) < 7) {
-        redis_trouble(r, true, "redis %s:%u: this is version %.*s; weft needs Redis 7 or later",
-                      c->host, c->port, version ? (int)strcspn(version + 14, "\r\n") : 7,
-                      version ? version + 14 : "unknown");
+    struct redis_words_server server;
+    char why[200];
+    if (!redis_words_info(c, reply, &server, why, sizeof why)) {
+        redis_trouble(r, true, "%s", why);
         return;
     }
-    r->cluster = strstr(reply->str, "redis_mode:cluster") != NULL;
-    r->has_aof = strstr(reply->str, "aof_enabled:1") != NULL;
+    r->cluster = server.cluster;
+    r->has_aof = server.has_aof;
     r->known_mode = true;
 }
 
@@ -354,18 +309,10 @@ static bool greeted(struct redis *r, struct redis_conn *c, struct redis_conn_mar
                     const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
+        char why[512];
         snprintf(c->why, sizeof c->why, "%s", reply->str);
-        if (starts(reply->str, "LOADING") || starts(reply->str, "MASTERDOWN"))
-            return false;
-        if (mark.what == MARK_AUTH && starts(reply->str, "WRONGPASS"))
-            redis_trouble(r, true, "redis %s:%u: wrong user or password", c->host, c->port);
-        else if (mark.what == MARK_AUTH)
-            redis_trouble(r, true, "redis %s:%u: the password was refused: %s", c->host, c->port,
-                          reply->str);
-        else if (starts(reply->str, "NOAUTH"))
-            redis_trouble(r, true, "redis %s:%u: the server wants a password", c->host, c->port);
-        else
-            redis_trouble(r, true, "redis %s:%u: %s", c->host, c->port, reply->str);
+        if (redis_words_refused(c, mark.what == MARK_AUTH, reply->str, why, sizeof why))
+            redis_trouble(r, true, "%s", why);
         return false;
     }
     if (mark.what == MARK_INFO)
@@ -485,8 +432,8 @@ static void refresh(struct redis *r, double now)
     }
     if (!best->open.n)
         best->since = now;
-    command(best, (struct redis_conn_mark){MARK_SLOTS, 0}, 2,
-            (const char *const[]){"CLUSTER", "SLOTS"});
+    redis_words_command(best, (struct redis_conn_mark){MARK_SLOTS, 0}, 2,
+                        (const char *const[]){"CLUSTER", "SLOTS"});
     r->refreshing = true;
 }
 

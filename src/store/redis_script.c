@@ -1,29 +1,39 @@
 #include "store/redis_script.h"
 
-/* The keys of one shard, all in one slot: KEYS[1] to KEYS[10] (docs/store.md).
+/* The keys of one shard, all in one slot: KEYS[1] to KEYS[12] (docs/store.md).
  *     R  records, 48 bytes a task: status B, doomed B, attempts H, epoch I, holder I, first holder
  *        I, queued d, started d, ended d, submitted d
  *     E  4 bytes an edge in: 0, or where its producer ran (redis_encode.c: mark)
  *     S  8 bytes an edge in: the real size of what it carries, 0: as in the workflow
- *     N  node -> life I, fenced B          M  task -> its holders after the first
+ *     N  node -> life I, fenced B, client  M  task -> its holders after the first
  *     C  task with many edges in -> how many are marked
  *     K  object -> nodes with a copy, newest first        Z  input object -> its real size
  *     P  task -> it ended, but its children in other shards may not know yet
- *     I  whose run this is
+ *     I  whose run this is                 D  how many tasks are done, failed, removed: III
+ *     A  client -> its last call that changed something: number I, whether its answers follow B,
+ *        answers. Sent again, it gets those instead of being applied again
  * Times and sizes go through as 8 bytes that nobody looks at: they come back to the bit. What a
  * child has heard is written edge by edge, so hearing it twice changes nothing. */
 /* clang-format off */
 const char redis_script_apply[] =
-    "local R, E, S, N, M, C, K, Z, P = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]\n"
+    "local R, E, S, N, M, C, K, Z, P, D, A = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[11], KEYS[12]\n"
     "local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.find, string.rep\n"
     "local pack, unpack, concat = struct.pack, struct.unpack, table.concat\n"
     "local a = ARGV[1]\n"
-    "local NONE, SIZE, SMALL = 4294967295, 48, 32\n"
+    "local NONE, SIZE, SMALL, LONG = 4294967295, 48, 32, 1048576\n"
     "local ZERO4, ZERO8, NAN = '\\0\\0\\0\\0', '\\0\\0\\0\\0\\0\\0\\0\\0', '\\0\\0\\0\\0\\0\\0\\248\\127'\n"
-    "local resent, expire, tasks, edges, p = unpack('<BIII', a)\n"
+    "local resent, keep, expire, tasks, edges, client, number, p = unpack('<BBIIIc8I', a)\n"
     "if call('STRLEN', R) ~= tasks * SIZE then return redis.error_reply('WEFTGONE') end\n"
+    "if resent == 1 and keep == 1 then\n"
+    "  local last, kept = NONE, 0\n"
+    "  local s = call('HGET', A, client)\n"
+    "  if s then last, kept = unpack('<IB', s) end\n"
+    "  if last == number and kept == 1 then return sub(s, 6) end\n"
+    "  if last ~= number then resent = 0 end -- it never came here\n"
+    "end\n"
     "local sized, copied = call('EXISTS', S) == 1, call('EXISTS', K) == 1\n"
     "local out, n = {}, 0\n"
+    "local done_now, failed_now, removed_now = 0, 0, 0 -- of this call\n"
     "local function put(s) n = n + 1 out[n] = s end\n"
     "\n"
     "-- records are read ahead when asked for nearly in order, and written when all is done, neighbours together\n"
@@ -95,16 +105,26 @@ const char redis_script_apply[] =
     "  local v = nodes[i]\n"
     "  if not v then\n"
     "    local s = call('HGET', N, i)\n"
-    "    v = {0, 0}\n"
-    "    if s then v[1], v[2] = unpack('<IB', s) end\n"
+    "    v = {0, 0, ''}\n"
+    "    if s then v[1], v[2] = unpack('<IB', s) v[3] = sub(s, 6) end\n"
     "    nodes[i] = v\n"
     "  end\n"
     "  return v\n"
     "end\n"
-    "local function set_node(i, life, fenced)\n"
-    "  nodes[i] = {life, fenced}\n"
-    "  call('HSET', N, i, pack('<IB', life, fenced))\n"
+    "local function set_node(i, life, fenced, who)\n"
+    "  nodes[i] = {life, fenced, who}\n"
+    "  call('HSET', N, i, pack('<IB', life, fenced) .. who)\n"
     "end\n"
+    "-- the dead will not ask again; should they, the number says that it was applied\n"
+    "local function fence(i)\n"
+    "  local v = node(i)\n"
+    "  if v[2] == 1 then return end\n"
+    "  local s = v[3] ~= '' and call('HGET', A, v[3])\n"
+    "  if s then call('HSET', A, v[3], sub(s, 1, 4) .. '\\0') end\n"
+    "  set_node(i, v[1], 1, v[3])\n"
+    "end\n"
+    "-- another life has begun since that one was over: it takes its tasks back itself\n"
+    "local function is_back(nd, x, over) return x ~= nd and over > 0 and node(x)[1] > over end\n"
     "local function may_take(i, life) local v = node(i) return v[2] == 0 and life >= v[1] end\n"
     "\n"
     "-- what an item is made of: the record, its edges in, the sizes of what they carry, its inputs\n"
@@ -267,6 +287,7 @@ const char redis_script_apply[] =
     "  elseif not holds then outcome = 1\n"
     "  else\n"
     "    fresh, st = 1, 3\n"
+    "    done_now = done_now + 1\n"
     "    save(t, pack('<BBH', 3, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time .. sub(rec, 41))\n"
     "    if remote == 1 then call('HSET', P, t, '\\1' .. mark .. bytes) end\n"
     "  end\n"
@@ -287,6 +308,7 @@ const char redis_script_apply[] =
     "  elseif want == 4 and not (ho == nd and ep == epoch) then outcome = 1\n"
     "  else\n"
     "    st = want\n"
+    "    if want == 4 then failed_now = failed_now + 1 else removed_now = removed_now + 1 end\n"
     "    save(t, pack('<B', want) .. sub(rec, 2, 32) .. time .. sub(rec, 41))\n"
     "    if remote == 1 then call('HSET', P, t, '\\2' .. ZERO4 .. ZERO8) end\n"
     "  end\n"
@@ -295,10 +317,11 @@ const char redis_script_apply[] =
     "  p = done\n"
     "end\n"
     "op[7] = function(status, attempt, t, epoch, nd, x, time) -- ADOPT\n"
-    "  local limit, scan\n"
-    "  limit, scan, p = unpack('<II', a, p)\n"
+    "  local limit, scan, over\n"
+    "  limit, scan, over, p = unpack('<III', a, p)\n"
     "  if resent == 1 or not may_take(nd, epoch) then put('\\1') return end\n"
-    "  if x ~= nd and node(x)[2] == 0 then set_node(x, node(x)[1], 1) end\n"
+    "  if is_back(nd, x, over) then put('\\0') put(pack('<IBI', tasks, 0, 0)) return end\n"
+    "  if x ~= nd then fence(x) end\n"
     "  local taken, list, stop, i = 0, {}, 0, t\n"
     "  local last = math.min(tasks, t + scan)\n"
     "  while i < last do\n"
@@ -319,7 +342,10 @@ const char redis_script_apply[] =
     "op[8] = function(status, attempt, t, epoch, nd, life) -- JOIN\n"
     "  local v = node(nd)\n"
     "  if life < v[1] then put('\\1') return end\n"
-    "  if life ~= v[1] or v[2] == 1 then set_node(nd, life, 0) end\n"
+    "  if life ~= v[1] or v[2] == 1 or v[3] ~= client then\n"
+    "    if v[3] ~= '' and v[3] ~= client then call('HDEL', A, v[3]) end\n"
+    "    set_node(nd, life, 0, client)\n"
+    "  end\n"
     "  put('\\0')\n"
     "end\n"
     "op[9] = function(status, attempt, object) -- OBJECT: where its consumers look, and an input's own size\n"
@@ -359,6 +385,13 @@ const char redis_script_apply[] =
     "  put(sub(rec, 1, 1) .. sub(rec, 9, 12) .. pack('<I', #s / 4))\n"
     "  put(s)\n"
     "end\n"
+    "local function ended()\n"
+    "  local s = call('GET', D)\n"
+    "  if not s then return done_now, failed_now, removed_now end\n"
+    "  local d, f, r = unpack('<III', s)\n"
+    "  return d + done_now, f + failed_now, r + removed_now\n"
+    "end\n"
+    "op[13] = function() put(pack('<III', ended())) end -- COUNT\n"
     "op[20] = function() -- TELL\n"
     "  local mark\n"
     "  mark, p = unpack('<c4', a, p)\n"
@@ -367,8 +400,11 @@ const char redis_script_apply[] =
     "op[21] = function() doom() end -- DOOM\n"
     "op[22] = function(status, attempt, t) call('HDEL', P, t) put('\\0') end -- SETTLED\n"
     "op[23] = function(status, attempt, t, epoch, nd, x) -- FENCE; whose words did not reach all children?\n"
+    "  local over\n"
+    "  over, p = unpack('<I', a, p)\n"
     "  if not may_take(nd, epoch) then put('\\1') return end\n"
-    "  if x ~= nd and node(x)[2] == 0 then set_node(x, node(x)[1], 1) end\n"
+    "  if is_back(nd, x, over) then put('\\0') put(pack('<I', 0)) return end\n"
+    "  if x ~= nd then fence(x) end\n"
     "  local all = call('HGETALL', P)\n"
     "  put('\\0')\n"
     "  put(pack('<I', #all / 2))\n"
@@ -390,8 +426,14 @@ const char redis_script_apply[] =
     "end\n"
     "write_runs(R, SIZE, changed, nchanged, rising, recs)\n"
     "write_runs(E, 4, marked, nmarked, mrising, marks)\n"
+    "if done_now + failed_now + removed_now > 0 then call('SET', D, pack('<III', ended())) end\n"
+    "local answers = concat(out)\n"
+    "if keep == 1 then\n"
+    "  local short = #answers <= LONG\n"
+    "  call('HSET', A, client, pack('<IB', number, short and 1 or 0) .. (short and answers or ''))\n"
+    "elseif keep == 2 then call('HDEL', A, client) end\n"
     "if expire > 0 then for i = 1, #KEYS do call('EXPIRE', KEYS[i], expire) end end\n"
-    "return concat(out)\n";
+    "return answers\n";
 
 /* Make the shard, or say whose it is. ARGV: the run (empty: only look), bytes of R and E, seconds
  * to live. */
@@ -400,7 +442,7 @@ const char redis_script_open[] =
     "if have then return have end\n"
     "if ARGV[1] == '' then return '' end\n"
     "redis.call('SET', KEYS[10], ARGV[1])\n"
-    "redis.call('DEL', unpack(KEYS, 1, 9))\n"
+    "redis.call('DEL', KEYS[11], KEYS[12], unpack(KEYS, 1, 9))\n"
     "if tonumber(ARGV[2]) > 0 then redis.call('SETRANGE', KEYS[1], ARGV[2] - 1, '\\0') end\n"
     "if tonumber(ARGV[3]) > 0 then redis.call('SETRANGE', KEYS[2], ARGV[3] - 1, '\\0') end\n"
     "if tonumber(ARGV[4]) > 0 then for i = 1, #KEYS do redis.call('EXPIRE', KEYS[i], ARGV[4]) end end\n"

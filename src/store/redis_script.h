@@ -2,8 +2,16 @@
  * the shard. */
 #pragma once
 
-#define REDIS_SCRIPT_KEYS 10
+#define REDIS_SCRIPT_KEYS 12
 #define REDIS_SCRIPT_RECORD 48 /* bytes a task */
+#define REDIS_SCRIPT_CLIENT 8  /* bytes of a client's name */
+
+/* What becomes of a call's answers in the shard. */
+enum redis_keep {
+    REDIS_KEEP_NOT,    /* it only reads: asked again, it reads again */
+    REDIS_KEEP_ANSWER, /* for the case that it must be sent again */
+    REDIS_KEEP_BYE,    /* the client goes: forget what is kept for it */
+};
 
 /* Words of the script that are no operations of the store. */
 enum redis_word {

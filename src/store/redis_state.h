@@ -37,7 +37,9 @@ enum redis_call_kind { REDIS_CALL_APPLY, REDIS_CALL_OPEN, REDIS_CALL_FORGET };
 struct redis_call {
     struct redis_call *next;
     uint8_t kind;
+    uint8_t keep;     /* enum redis_keep */
     bool resent;      /* it may have been applied already */
+    uint32_t number;  /* of this lane's calls */
     redisReply *held; /* until enough replicas have it */
     ARRAY(unsigned char) bytes;
     ARRAY(struct redis_part) parts;
@@ -50,8 +52,10 @@ struct redis_lane {
     char *key[REDIS_SCRIPT_KEYS];
     size_t key_size;
     struct redis_call *calls, *last;
-    bool flying; /* the first call is with the server */
-    bool asking; /* its next try goes to `asked` */
+    uint32_t numbered; /* calls made */
+    bool kept;         /* the server has an answer of ours */
+    bool flying;       /* the first call is with the server */
+    bool asking;       /* its next try goes to `asked` */
     uint32_t conn, asked, sent_on;
     uint32_t tries; /* of the first call that were sent elsewhere or later */
     double since;   /* 0: well */
@@ -81,6 +85,7 @@ struct redis {
     struct store store;
     const struct workflow *w;
     char *prefix, *user, *password, *servers;
+    char client[REDIS_SCRIPT_CLIENT]; /* our name, by chance */
     struct redis_tls_context *tls;
     uint32_t replicas, expire;
     bool forget;
@@ -149,7 +154,6 @@ void redis_lanes_kick(struct redis *r); /* send what can be sent */
 /* Do what is possible; wait for it at most `timeout` milliseconds (-1: for ever). */
 void redis_lanes_pump(struct redis *r, int timeout);
 struct redis_conn *redis_lanes_conn(struct redis *r, const char *host, uint16_t port);
-uint16_t redis_slot(const char *key, size_t n);
 
 /* ---- redis.c ---- */
 

@@ -146,6 +146,26 @@ static void objects(struct store *s, const struct workflow *w)
            "an object that does not exist");
 }
 
+static void counting(struct store *s)
+{
+    uint32_t have[META_REMOVED + 1] = {0};
+    struct meta_answers all;
+    is_int(
+        ask(s, OP(REMOVE, .task = 3, .node = 0, .epoch = 1, .status = META_FAILED), NULL).outcome,
+        META_OK, "one fails");
+    for (uint32_t t = 0; t < 40; t++)
+        have[read_task(s, t, &all).status]++;
+    struct meta_answer a = ask(s, OP(COUNT, .slot = 9), &all);
+    ok(a.outcome == META_OK && a.slot == 9 && a.kind == META_COUNT, "counted");
+    ok(have[META_DONE] == 3 && have[META_FAILED] == 1 && have[META_REMOVED] == 1,
+       "done %u, failed %u, removed %u", have[META_DONE], have[META_FAILED], have[META_REMOVED]);
+    is_int(a.item.task, have[META_DONE], "the done");
+    is_int(a.item.epoch, have[META_FAILED], "the failed");
+    is_int(a.item.waiting, have[META_REMOVED], "the removed");
+    ask(s, OP(REMOVE, .task = 6, .status = META_REMOVED), NULL);
+    is_int(ask(s, OP(COUNT), NULL).item.waiting, have[META_REMOVED], "each once");
+}
+
 enum { MEMORY, JOURNAL, EAGER, REDIS, REDIS_SHARDS, KINDS };
 
 static struct store *open_kind(int kind, const struct workflow *w, const char *folder,
@@ -195,6 +215,7 @@ int main(void)
         the_dead(s);
         removing(s);
         objects(s, w);
+        counting(s);
         struct meta_answers all;
         struct meta_record before[40], after[40];
         memset(before, 0, sizeof before);
@@ -217,6 +238,9 @@ int main(void)
                     memcmp(&after[t].submitted, &before[t].submitted, 4 * sizeof(double)) == 0;
         }
         ok(same, "every task is as it was");
+        struct meta_answer count = s ? ask(s, OP(COUNT), NULL) : (struct meta_answer){0};
+        ok(count.item.task == 3 && count.item.epoch == 1 && count.item.waiting == 1,
+           "and counted as before");
         store_close(s, &err);
     }
     if (redis)

@@ -337,6 +337,7 @@ static bool complete(struct table *t, const struct meta_op *op, struct answers *
         return false;
     }
     t->status[task] = META_DONE;
+    t->done++;
     stamp(t->started, task, op->start);
     stamp(t->ended, task, op->time);
     if (op->attempt)
@@ -355,6 +356,10 @@ static bool end(struct table *t, const struct meta_op *op, struct answers *out,
         answer->outcome = META_STALE;
         return false;
     }
+    if (op->status == META_FAILED)
+        t->failed++;
+    else
+        t->removed++;
     t->status[op->task] = op->status == META_FAILED ? META_FAILED : META_REMOVED;
     stamp(t->ended, op->task, op->time);
     for (uint32_t e = 0, n = out ? children(t, op->task) : 0; e < n; e++) {
@@ -376,6 +381,8 @@ static bool adopt(struct table *t, const struct meta_op *op, struct answers *out
         return false;
     }
     bool changed = false;
+    if (op->other != op->node && op->bytes > 0 && node_at(t, op->other)->life > op->bytes)
+        return false; /* it has begun another life meanwhile, and taken its tasks back itself */
     if (op->other != op->node && !node_at(t, op->other)->fenced) {
         node_at(t, op->other)->fenced = true;
         changed = true;
@@ -579,6 +586,13 @@ bool store_table_apply(struct table *t, const struct meta_op *op, struct answers
     case META_COPY:
     case META_WHERE:
         changed = apply_to_object(t, op, out, &answer);
+        break;
+    case META_COUNT:
+        answer.item = (struct meta_item){.task = t->done,
+                                         .epoch = t->failed,
+                                         .waiting = t->removed,
+                                         .holder = NONE,
+                                         .max_node = NONE};
         break;
     default:
         if (op->kind >= META_KINDS) {

@@ -129,7 +129,7 @@ struct decoder *decoder_new(const struct problem *p)
     if (p->ports || p->memory_binds)
         d->schedule = schedule_new(p->costs);
     else if (one_core_each(p))
-        d->links = links_new(p);
+        d->links = search_links_new(p);
     else
         d->snapshots = mem_new(double, (n / stride + 1) * d->ncores);
     d->moved_first = UINT32_MAX;
@@ -155,7 +155,7 @@ void decoder_free(struct decoder *d)
     free(d->available);
     free(d->snapshots);
     free(d->longest);
-    links_free(d->links);
+    search_links_free(d->links);
     if (d->schedule)
         schedule_free(d->schedule);
     free(d);

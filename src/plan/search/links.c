@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-struct links *links_new(const struct problem *p)
+struct links *search_links_new(const struct problem *p)
 {
     struct links *l = mem_new_zero(struct links, 1);
     l->before = mem_new(uint32_t, p->n);
@@ -16,7 +16,7 @@ struct links *links_new(const struct problem *p)
     return l;
 }
 
-void links_free(struct links *l)
+void search_links_free(struct links *l)
 {
     if (!l)
         return;

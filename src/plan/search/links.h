@@ -26,8 +26,8 @@ struct links {
     uint32_t settled;      /* from this position on only times have changed, no links */
 };
 
-struct links *links_new(const struct problem *p);
-void links_free(struct links *l); /* NULL is fine */
+struct links *search_links_new(const struct problem *p);
+void search_links_free(struct links *l); /* NULL is fine */
 double links_load(struct decoder *d);
 /* Around every change of a task's node or place: unlink, change, link. */
 void links_unlink(struct decoder *d, uint32_t task);

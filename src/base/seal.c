@@ -1,0 +1,448 @@
+/* The conversation. Its bytes (all numbers little-endian):
+ *
+ *     challenge   32 random bytes
+ *     call        magic 8, public key 32, u16 n, n bytes sealed: u32 version, u8 length, program,
+ *                 hello
+ *     answer      public key 32, u16 n, n bytes sealed: u8 accepted, u32 version, u8 length,
+ *                 program, hello
+ *     frame       u32 n, n bytes sealed, 16 bytes of proof (Poly1305, over n too)
+ *
+ * Everything that was said so far, in this order, is hashed with the shared key (BLAKE2b) into the
+ * key of the next sealed part; from the answer on the secret that only the two fresh key pairs give
+ * (X25519) is hashed with it. So each key serves for one part of one conversation, an old call does
+ * not fit a new challenge, and the two directions have keys of their own. What is sealed proves
+ * itself: nothing in `call` or `answer` but the magic can be read or made without the key. */
+#include "base/seal.h"
+
+#include "base/bytes.h"
+#include "base/mem.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHALLENGE = 32,
+    PUBLIC = crypto_scalarmult_BYTES,
+    PROOF = crypto_aead_chacha20poly1305_ietf_ABYTES,
+    PROGRAM_MAX = 64,
+    BOX_MIN = 1 + 4 + 1 + PROOF,
+    BOX_MAX = BOX_MIN + PROGRAM_MAX + SEAL_HELLO_MAX,
+    FRAME_HEAD = 4,
+    CALL_HEAD = 8 + PUBLIC + 2,
+    ANSWER_HEAD = PUBLIC + 2,
+};
+
+static const char magic[8] = {'w', 'e', 'f', 't', 's', 'e', 'a', '1'};
+
+enum state { CHALLENGING, CALLING, ANSWERING, OPEN, BROKEN };
+
+/* One direction of frames. Numbers never repeat: 2^64 frames are more than a connection can have.
+ */
+struct way {
+    unsigned char key[32];
+    uint64_t number;
+};
+
+struct seal {
+    bool caller;
+    enum state state; /* what is awaited: CHALLENGING the challenge, ... */
+    uint32_t version;
+    char program[PROGRAM_MAX + 1];
+    char *hello; /* our own */
+    char *their_hello;
+    struct error why; /* BROKEN: the first reason */
+
+    unsigned char hands[32]; /* from the shared key, for hands only; wiped once they are shaken */
+    unsigned char own[PUBLIC], own_secret[32], secret[32];
+    struct strbuf said; /* all of the handshake until now */
+
+    struct way in, out;
+    struct strbuf got; /* bytes from `used` on are not yet looked at */
+    size_t used;
+};
+
+struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
+                      const char *program, const char *hello)
+{
+    struct seal *s = mem_new_zero(struct seal, 1);
+    s->caller = caller;
+    s->state = caller ? CHALLENGING : CALLING;
+    s->version = version;
+    snprintf(s->program, sizeof s->program, "%s", program);
+    size_t n = strlen(hello);
+    s->hello = mem_copy_bytes(hello, n < SEAL_HELLO_MAX ? n : SEAL_HELLO_MAX);
+    seal_derive(key, "weft: shaking hands", s->hands, sizeof s->hands);
+    return s;
+}
+
+static void forget_hands(struct seal *s)
+{
+    sodium_memzero(s->hands, sizeof s->hands);
+    sodium_memzero(s->own_secret, sizeof s->own_secret);
+    sodium_memzero(s->secret, sizeof s->secret);
+    strbuf_free(&s->said);
+}
+
+void seal_free(struct seal *s)
+{
+    if (!s)
+        return;
+    forget_hands(s);
+    free(s->hello);
+    free(s->their_hello);
+    strbuf_free(&s->got);
+    sodium_memzero(s, sizeof *s);
+    free(s);
+}
+
+bool seal_is_open(const struct seal *s)
+{
+    return s->state == OPEN;
+}
+
+const char *seal_hello(const struct seal *s)
+{
+    return s->their_hello ? s->their_hello : "";
+}
+
+bool seal_at_rest(const struct seal *s)
+{
+    return s->state == OPEN && s->used == s->got.n;
+}
+
+/* A key of the handshake: from the shared one, its use, the secret of the fresh ones (zeros until
+ * both are known) and all that was said. */
+static void key_of_now(const struct seal *s, const char *use, unsigned char *out, size_t n)
+{
+    struct strbuf all = {0};
+    strbuf_add_bytes(&all, use, strlen(use) + 1);
+    bytes_put(&all, s->secret, sizeof s->secret);
+    bytes_put(&all, s->said.at, s->said.n);
+    crypto_generichash(out, n, (const unsigned char *)all.at, all.n, s->hands, sizeof s->hands);
+    sodium_memzero(all.at, all.n);
+    strbuf_free(&all);
+}
+
+static const unsigned char nonce_zero[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
+
+/* Says `head` (already in `said`) followed by the length and the sealed `text`. */
+static void box_put(struct seal *s, const char *use, const struct strbuf *text)
+{
+    unsigned char key[32], box[BOX_MAX];
+    size_t n = text->n + PROOF;
+    uint8_t length[2] = {(uint8_t)n, (uint8_t)(n >> 8)};
+    bytes_put(&s->said, length, sizeof length);
+    key_of_now(s, use, key, sizeof key);
+    crypto_aead_chacha20poly1305_ietf_encrypt(box, NULL, (const unsigned char *)text->at, text->n,
+                                              NULL, 0, NULL, nonce_zero, key);
+    bytes_put(&s->said, box, n);
+    sodium_memzero(key, sizeof key);
+}
+
+/* The text of a box whose head and length are in `said`; the box is said after it. False: not made
+ * by somebody who has the key and heard the same. */
+static bool box_take(struct seal *s, const char *use, const void *box, size_t n,
+                     struct strbuf *text)
+{
+    unsigned char key[32], plain[BOX_MAX];
+    key_of_now(s, use, key, sizeof key);
+    bool good = crypto_aead_chacha20poly1305_ietf_decrypt(plain, NULL, NULL, box, n, NULL, 0,
+                                                          nonce_zero, key) == 0;
+    if (good)
+        bytes_put(text, plain, n - PROOF);
+    bytes_put(&s->said, box, n);
+    sodium_memzero(key, sizeof key);
+    sodium_memzero(plain, sizeof plain);
+    return good;
+}
+
+static void put_self(const struct seal *s, struct strbuf *text, bool hello)
+{
+    bytes_put_u32(text, s->version);
+    bytes_put_u8(text, (uint8_t)strlen(s->program));
+    strbuf_add(text, s->program);
+    if (hello)
+        strbuf_add(text, s->hello);
+}
+
+struct other {
+    uint32_t version;
+    char program[PROGRAM_MAX + 1];
+    const char *hello;
+    size_t nhello;
+};
+
+static bool take_other(struct bytes *in, struct other *o)
+{
+    o->version = bytes_u32(in);
+    size_t n = bytes_u8(in);
+    const char *program = bytes_take(in, n);
+    if (!program || n > PROGRAM_MAX || in->n > SEAL_HELLO_MAX)
+        return false;
+    snprintf(o->program, sizeof o->program, "%.*s", (int)n, program);
+    o->hello = in->at;
+    o->nhello = in->n;
+    return !memchr(o->hello, 0, o->nhello);
+}
+
+static enum seal_progress broken(struct seal *s, struct error *err, const char *why)
+{
+    if (s->state != BROKEN) {
+        error_set(&s->why, ERROR_FAILED, "%s", why);
+        s->state = BROKEN;
+        forget_hands(s);
+        strbuf_free(&s->got);
+        s->used = 0;
+    }
+    error_set(err, s->why.kind, "%s", s->why.text);
+    return SEAL_BROKEN;
+}
+
+static enum seal_progress other_version(struct seal *s, const struct other *o, struct error *err)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "the other end is weft %s (protocol %u), this is weft %s (protocol %u): install the "
+             "same version on both",
+             o->program, o->version, s->program, s->version);
+    return broken(s, err, text);
+}
+
+/* The fresh pair of this end. */
+static void pair_make(struct seal *s)
+{
+    randombytes_buf(s->own_secret, sizeof s->own_secret);
+    crypto_scalarmult_base(s->own, s->own_secret);
+}
+
+/* False: a public key that gives everybody the same secret. */
+static bool pair_meet(struct seal *s, const void *theirs)
+{
+    return crypto_scalarmult(s->secret, s->own_secret, theirs) == 0;
+}
+
+static void opened(struct seal *s, const struct other *o)
+{
+    unsigned char both[64];
+    key_of_now(s, "frames", both, sizeof both);
+    memcpy(s->caller ? s->out.key : s->in.key, both, 32);
+    memcpy(s->caller ? s->in.key : s->out.key, both + 32, 32);
+    sodium_memzero(both, sizeof both);
+    s->their_hello = mem_copy_bytes(o->hello, o->nhello);
+    s->state = OPEN;
+    forget_hands(s);
+}
+
+void seal_begin(struct seal *s, struct strbuf *out)
+{
+    if (s->caller || s->said.n)
+        return;
+    unsigned char challenge[CHALLENGE];
+    randombytes_buf(challenge, sizeof challenge);
+    bytes_put(&s->said, challenge, sizeof challenge);
+    bytes_put(out, challenge, sizeof challenge);
+}
+
+static size_t waiting(const struct seal *s)
+{
+    return s->got.n - s->used;
+}
+
+static const unsigned char *look(const struct seal *s)
+{
+    return (const unsigned char *)s->got.at + s->used;
+}
+
+static uint32_t number_at(const unsigned char *b, size_t n)
+{
+    struct bytes in = {.at = b, .n = n};
+    return n == 2 ? (uint32_t)(b[0] | b[1] << 8) : bytes_u32(&in);
+}
+
+/* The caller has the challenge: its call. */
+static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
+{
+    if (waiting(s) < CHALLENGE)
+        return SEAL_MORE;
+    bytes_put(&s->said, look(s), CHALLENGE);
+    s->used += CHALLENGE;
+    pair_make(s);
+    bytes_put(&s->said, magic, sizeof magic);
+    bytes_put(&s->said, s->own, sizeof s->own);
+    struct strbuf text = {0};
+    put_self(s, &text, true);
+    box_put(s, "call", &text);
+    strbuf_free(&text);
+    bytes_put(out, s->said.at + CHALLENGE, s->said.n - CHALLENGE);
+    s->state = ANSWERING;
+    return SEAL_MORE;
+}
+
+static void put_answer(struct seal *s, bool accepted, struct strbuf *out)
+{
+    struct strbuf text = {0};
+    size_t before = s->said.n;
+    bytes_put(&s->said, s->own, sizeof s->own);
+    bytes_put_u8(&text, accepted);
+    put_self(s, &text, accepted);
+    box_put(s, "answer", &text);
+    strbuf_free(&text);
+    bytes_put(out, s->said.at + before, s->said.n - before);
+}
+
+/* The answerer has the call, or part of it. Nothing is said to who did not prove the key. */
+static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct error *err)
+{
+    size_t n = waiting(s);
+    if (n && memcmp(look(s), magic, n < sizeof magic ? n : sizeof magic) != 0)
+        return broken(s, err, "garbage: it does not speak as weft does");
+    if (n < CALL_HEAD)
+        return SEAL_MORE;
+    size_t box = number_at(look(s) + CALL_HEAD - 2, 2);
+    if (box < BOX_MIN - 1 || box > BOX_MAX)
+        return broken(s, err, "garbage: a call of impossible size");
+    if (n < CALL_HEAD + box)
+        return SEAL_MORE;
+    bytes_put(&s->said, look(s), CALL_HEAD);
+    struct strbuf text = {0};
+    bool good = box_take(s, "call", look(s) + CALL_HEAD, box, &text);
+    if (!good) {
+        strbuf_free(&text);
+        return broken(s, err,
+                      "its proof is wrong: it has another key, or plays an old conversation again");
+    }
+    struct other o = {0};
+    struct bytes in = {.at = text.at, .n = text.n};
+    pair_make(s);
+    enum seal_progress p = SEAL_OPEN;
+    if (!pair_meet(s, look(s) + sizeof magic) || !take_other(&in, &o)) {
+        p = broken(s, err, "a malformed call from somebody who has the key");
+    } else if (o.version != s->version) {
+        put_answer(s, false, out);
+        p = other_version(s, &o, err);
+    } else {
+        s->used += CALL_HEAD + box;
+        put_answer(s, true, out);
+        opened(s, &o);
+    }
+    strbuf_free(&text);
+    return p;
+}
+
+static enum seal_progress take_answer(struct seal *s, struct error *err)
+{
+    size_t n = waiting(s);
+    if (n < ANSWER_HEAD)
+        return SEAL_MORE;
+    size_t box = number_at(look(s) + ANSWER_HEAD - 2, 2);
+    if (box < BOX_MIN || box > BOX_MAX)
+        return broken(s, err, "garbage: an answer of impossible size");
+    if (n < ANSWER_HEAD + box)
+        return SEAL_MORE;
+    bytes_put(&s->said, look(s), ANSWER_HEAD);
+    struct strbuf text = {0};
+    if (!pair_meet(s, look(s)) || !box_take(s, "answer", look(s) + ANSWER_HEAD, box, &text)) {
+        strbuf_free(&text);
+        return broken(s, err, "its proof is wrong: it has another key, or somebody stands between");
+    }
+    struct other o = {0};
+    struct bytes in = {.at = text.at, .n = text.n};
+    bool accepted = bytes_u8(&in);
+    enum seal_progress p = SEAL_OPEN;
+    if (!take_other(&in, &o)) {
+        p = broken(s, err, "a malformed answer from somebody who has the key");
+    } else if (!accepted || o.version != s->version) {
+        p = other_version(s, &o, err);
+    } else {
+        s->used += ANSWER_HEAD + box;
+        opened(s, &o);
+    }
+    strbuf_free(&text);
+    return p;
+}
+
+static void nonce_of(uint64_t number, unsigned char nonce[static 12])
+{
+    memset(nonce, 0, 4);
+    for (int i = 0; i < 8; i++)
+        nonce[4 + i] = (unsigned char)(number >> (8 * i));
+}
+
+static enum seal_progress take_frame(struct seal *s, const void **frame, size_t *frame_size,
+                                     struct error *err)
+{
+    size_t n = waiting(s);
+    if (n < FRAME_HEAD)
+        return SEAL_MORE;
+    size_t size = number_at(look(s), FRAME_HEAD);
+    if (size > SEAL_FRAME_MAX) {
+        char text[120];
+        snprintf(text, sizeof text, "oversized: a message of %zu bytes; at most %d are allowed",
+                 size, SEAL_FRAME_MAX);
+        return broken(s, err, text);
+    }
+    if (n < FRAME_HEAD + size + PROOF)
+        return SEAL_MORE;
+    unsigned char nonce[12];
+    nonce_of(s->in.number, nonce);
+    unsigned char *text = (unsigned char *)s->got.at + s->used + FRAME_HEAD;
+    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+            text, NULL, text, size, text + size, look(s), FRAME_HEAD, nonce, s->in.key) != 0)
+        return broken(s, err, "a message that was changed, or played again");
+    s->in.number++;
+    s->used += FRAME_HEAD + size + PROOF;
+    *frame = text;
+    *frame_size = size;
+    return SEAL_FRAME;
+}
+
+/* What is left of a frame moves to the front: less than one frame when all whole ones were taken,
+ * as they should be. */
+static void keep(struct seal *s, const void *data, size_t n)
+{
+    size_t left = waiting(s);
+    if (s->used) {
+        memmove(s->got.at, s->got.at + s->used, left);
+        s->got.n = left;
+        s->used = 0;
+    }
+    bytes_put(&s->got, data, n);
+}
+
+enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct strbuf *out,
+                             const void **frame, size_t *frame_size, struct error *err)
+{
+    if (n && s->state != BROKEN)
+        keep(s, data, n);
+    switch (s->state) {
+    case CHALLENGING:
+        return take_challenge(s, out);
+    case CALLING:
+        return take_call(s, out, err);
+    case ANSWERING:
+        return take_answer(s, err);
+    case OPEN:
+        return take_frame(s, frame, frame_size, err);
+    case BROKEN:
+        break;
+    }
+    return broken(s, err, "");
+}
+
+void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,
+                struct strbuf *out)
+{
+    static const char room[PROOF];
+    size_t at = out->n, n = nhead + nbody;
+    bytes_put_u32(out, (uint32_t)n);
+    bytes_put(out, head, nhead);
+    bytes_put(out, body, nbody);
+    bytes_put(out, room, sizeof room);
+    unsigned char nonce[12];
+    nonce_of(s->out.number++, nonce);
+    unsigned char *length = (unsigned char *)out->at + at, *text = length + FRAME_HEAD;
+    crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, text + n, NULL, text, n, length,
+                                                       FRAME_HEAD, NULL, nonce, s->out.key);
+}

@@ -1,0 +1,82 @@
+/* What only holders of one secret key can read or say (libsodium): the key's file, sealed pieces of
+ * data at rest, and a sealed conversation between two ends of a byte stream. No sockets here. */
+#pragma once
+#include "base/error.h"
+#include "base/strbuf.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct seal_key {
+    uint8_t at[32];
+};
+
+/* The file is one line of text. Reading refuses what others may read or write (any bit of 077),
+ * what belongs to somebody else, is no regular file or no key: an error that says what to do.
+ * Making never overwrites. */
+bool seal_key_read(const char *path, struct seal_key *key, struct error *err);
+bool seal_key_make(const char *path, struct error *err);
+bool seal_key_write(const char *path, const struct seal_key *key, struct error *err);
+/* The line as text (with its newline), and back: for a key that comes through a pipe. */
+enum { SEAL_KEY_TEXT = 96 };
+void seal_key_text(const struct seal_key *key, char text[static SEAL_KEY_TEXT]);
+bool seal_key_parse(const char *text, size_t n, struct seal_key *key, struct error *err);
+void seal_key_random(struct seal_key *key);
+void seal_random(void *out, size_t n);
+/* A secret for another purpose, from which nobody finds the key. At most 64 bytes. */
+void seal_derive(const struct seal_key *key, const char *purpose, void *out, size_t n);
+/* Eight hexadecimal digits by which people can tell keys apart. */
+void seal_key_name(const struct seal_key *key, char name[static 9]);
+
+/* ---- at rest ---- */
+
+/* `purpose` is part of what is authenticated: a piece cannot stand in for another. Appended to
+ * `out`. */
+void seal_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
+                struct strbuf *out);
+/* False: another key, another purpose, or damaged. */
+bool seal_open_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
+                     struct strbuf *out);
+
+/* ---- a conversation ----
+ *
+ *     caller                                    answerer
+ *       ◀── 32 random bytes (challenge) ──────────
+ *       ── magic, version, own fresh public key, hello, proof over all of it and the challenge ──▶
+ *       ◀── own fresh public key, hello, proof ───   or a refusal, sealed, that says why
+ *       ◀──────────── sealed frames ─────────────▶
+ *
+ * Keys of the frames come from the shared key and both fresh ones: what was recorded cannot be read
+ * later with the key alone, and cannot be played again. Who does not know the key gets 32 random
+ * bytes and a closed connection. `hello` is a text that each end tells the other. */
+
+enum { SEAL_FRAME_MAX = 1 << 20, SEAL_HELLO_MAX = 1024 };
+
+struct seal;
+
+/* `version` must be the same at both ends; the end that answers refuses another with a text that
+ * names both (`program` is the version for people). */
+struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
+                      const char *program, const char *hello);
+void seal_free(struct seal *s);
+
+enum seal_progress {
+    SEAL_MORE,   /* nothing yet: more bytes are needed */
+    SEAL_OPEN,   /* the hands are shaken, just now: seal_hello() is there */
+    SEAL_FRAME,  /* a frame: its bytes are in *frame, until the next call */
+    SEAL_BROKEN, /* close; `err` says why, for the log */
+};
+
+/* What is to be sent before anything else (the challenge, for the answerer), appended to `out`. */
+void seal_begin(struct seal *s, struct strbuf *out);
+/* Bytes came in. Call it until it says MORE: first with the bytes, then with n = 0. What must be
+ * sent in return is appended to `out`, also when BROKEN (a refusal). */
+enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct strbuf *out,
+                             const void **frame, size_t *frame_size, struct error *err);
+/* Seal a frame of at most SEAL_FRAME_MAX bytes in two parts, appended to `out`. Only when open. */
+void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,
+                struct strbuf *out);
+bool seal_is_open(const struct seal *s);
+const char *seal_hello(const struct seal *s); /* the other end's */
+/* Did the stream end at a good place (between frames, after the hands were shaken)? */
+bool seal_at_rest(const struct seal *s);

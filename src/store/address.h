@@ -1,0 +1,28 @@
+/* Where a store is:
+ *
+ *     redis://[user[:password]@]host[:port][,host:port...][/prefix][?option=value&...]
+ *
+ * rediss:// is the same with TLS. Options: ca, cert, key (files), name (in the certificate),
+ * unchecked=1, replicas, shards, and auth=key: the password comes from the cluster's key. Parts are
+ * percent-decoded. */
+#pragma once
+#include "base/error.h"
+#include "store/redis.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store_address {
+    char *text; /* as given, without the password, for people and for other programs */
+    char *servers, *prefix, *user, *password;
+    bool auth_key; /* whoever has the cluster's key sets `password` (heap) before it is used */
+    bool tls, tls_unchecked;
+    char *tls_ca, *tls_cert, *tls_key, *tls_name;
+    uint32_t replicas, shards;
+};
+
+/* Errors never repeat the text: it may hold a password. */
+bool store_address_parse(const char *text, struct store_address *out, struct error *err);
+void store_address_free(struct store_address *a);
+/* The settings of the store of one run there; `prefix` is a buffer that lives as long as these. */
+struct store_redis_config store_address_config(const struct store_address *a, uint64_t run,
+                                               char prefix[static 128]);

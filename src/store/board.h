@@ -1,0 +1,99 @@
+/* The notice board of a cluster, on its Redis server: which agents there are, until when each is
+ * known to live, and which runs there are. Texts on it are sealed with the cluster's key by whoever
+ * puts them there; the board sees bytes.
+ *
+ * One thread, nothing blocks but board_open() and board_wait(): requests are queued, sent again
+ * when a connection was lost, and answered by callbacks from within board_poll(). Callbacks may ask
+ * for more, but not poll, wait or close. */
+#pragma once
+#include "base/error.h"
+#include "store/address.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct board;
+
+enum board_state {
+    BOARD_UP,
+    BOARD_LEAVING, /* takes nothing new */
+    BOARD_DEAD,    /* its lease ran out and somebody said so; or it left */
+};
+
+struct board_member {
+    uint32_t node, life;
+    uint8_t state; /* enum board_state; an UP one whose age is past the lease is about to be dead */
+    double age;    /* seconds since its last beat, by the server's clock */
+    double lease;  /* seconds, as it said when it joined */
+    const char *text; /* what it says of itself (address, counts) */
+    size_t n;
+};
+
+enum board_run_state {
+    BOARD_RUN_OPEN,      /* being run */
+    BOARD_RUN_STOPPING,  /* a task failed and the rest may not go on, or somebody said so: nothing
+                            new starts */
+    BOARD_RUN_CANCELLED, /* end everything */
+    BOARD_RUN_ENDED,     /* every task has ended, or nothing more will run */
+    BOARD_RUN_COLLECTED, /* and its results were taken: agents may delete its data */
+};
+
+struct board_run {
+    uint64_t run; /* counted from 1 */
+    uint8_t state;
+    double created, changed; /* server's clock, seconds since 1970 */
+};
+
+struct board_view {
+    double now;                         /* server's clock, seconds since 1970 */
+    double arrived;                     /* our clock_seconds() when it came */
+    const struct board_member *members; /* by number */
+    size_t nmembers;
+    const struct board_run *runs; /* by number; COLLECTED ones only for an hour */
+    size_t nruns;
+};
+
+struct board *board_open(const struct store_address *address, struct error *err);
+void board_close(struct board *b);   /* callbacks of open requests are not called; NULL is fine */
+int board_fd(const struct board *b); /* readable when board_poll() has something to do */
+void board_poll(struct board *b);
+/* Poll until all requests are answered, or so many seconds have passed (false). */
+bool board_wait(struct board *b, double seconds);
+/* Seconds since the server last answered something. */
+double board_silence(const struct board *b);
+/* Why it is silent, as far as we know; "": no trouble known. */
+const char *board_trouble(const struct board *b);
+
+/* `good` false: the server refused (text) or the request is impossible. Results are valid during
+ * the call. */
+typedef void (*board_done)(void *context, bool good, const char *why);
+typedef void (*board_seen)(void *context, const struct board_view *view, const char *why);
+typedef void (*board_joined)(void *context, bool good, uint32_t node, uint32_t life,
+                             const char *why);
+typedef void (*board_text)(void *context, bool good, const void *data, size_t n, const char *why);
+
+/* Become a member: an identity that was here before gets its number back with a larger life; else
+ * the lowest number of a dead member is taken over (with a larger life), else a new one. State is
+ * UP, the lease begins. Sent again after a lost connection it gives the same number and life
+ * (`attempt` is a random number that marks one joining). */
+void board_join(struct board *b, const char *identity, uint64_t attempt, double lease,
+                const void *text, size_t n, board_joined done, void *context);
+/* "I live", what I say of myself, and the view in return. When the member has been declared dead or
+ * its life is over, the beat changes nothing and the view shows it so: it must join again. */
+void board_beat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
+                size_t n, board_seen seen, void *context);
+void board_view(struct board *b, board_seen seen, void *context); /* for clients */
+/* Its lease has run out, as the view shows: make it DEAD unless it beat meanwhile (or has another
+ * life). */
+void board_bury(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
+void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
+
+/* A new run number for a text (workflow and settings); in no view until it is opened. */
+typedef void (*board_numbered)(void *context, bool good, uint64_t run, const char *why);
+void board_new_run(struct board *b, const void *text, size_t n, board_numbered done, void *context);
+void board_run_text(struct board *b, uint64_t run, board_text got, void *context);
+/* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED; going back changes nothing. */
+void board_run_state(struct board *b, uint64_t run, enum board_run_state state, board_done done,
+                     void *context);
+/* Remove a run's text; its tasks' keys are the store's to forget. */
+void board_forget_run(struct board *b, uint64_t run, board_done done, void *context);

@@ -1,0 +1,10 @@
+/* What the server runs for the board: one script, its first argument says what is wanted. Numbers
+ * of bytes must agree with board.c. */
+#pragma once
+
+#define BOARD_KEYS 7    /* six of the board, one of the request ("-": none) */
+#define BOARD_RECORD 32 /* bytes a member, behind as many of a head */
+#define BOARD_RUN_RECORD 17
+#define BOARD_UNOPENED 255 /* state of a run that has a number and no more */
+
+extern const char board_script[];
