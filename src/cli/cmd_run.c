@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/run_on.h"
 #include "cli/run_session.h"
 #include "plan/planner.h"
 
@@ -14,6 +15,7 @@ static const struct cli_option options[] = {
     {"order", 0, "PLANNER", "follow the order that this planner makes (ic)"},
     {"with", 0, "PLANNER", "plan first, on predicted times, and follow the plan"},
     {"set", 0, "NAME=VALUE", "an option of that planner; may be repeated"},
+    RUN_ON_OPTIONS,
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
@@ -138,11 +140,13 @@ static int run(const struct arguments *a)
 {
     struct error err = {0};
     struct session s = {0};
-    const char *why = arguments_value(a, "why");
+    const char *why = arguments_value(a, "why"), *on = arguments_value(a, "on");
     int status;
-    bool good = one_order(a, &err);
+    bool good = one_order(a, &err) && run_on_check(a, &err);
     if (good)
         session_begin(&s, a, a->operand[0]);
+    if (good && on)
+        session_elsewhere(&s, NULL, NULL);
     if (!good || !session_open(&s, read_flow(a, &err), &err) || !choose_order(&s, &err))
         status = cli_fail(&err);
     else if (why)
@@ -150,7 +154,7 @@ static int run(const struct arguments *a)
     else if (arguments_flag(a, "dry-run"))
         status = session_show(&s);
     else
-        status = session_run(&s);
+        status = on ? run_on(&s, on) : session_run(&s);
     session_close(&s);
     return status;
 }
@@ -160,12 +164,15 @@ const struct command command_run = {
     .operands = "FLOW",
     .least = 1,
     .most = 1,
-    .summary = "run a workflow of commands on this machine",
+    .summary = "run a workflow of commands, here or on other machines",
     .details =
         "Tasks run as soon as their inputs are there and cores and memory allow it, each in a\n"
         "sandbox of its own. What has been computed is not computed again: a task runs when its\n"
         "command, its parameters or the content of its inputs changed, or its output is gone.\n"
         "weft's own files are in .weft beside the workflow: records, logs, sandboxes.\n\n"
+        "--on runs the tasks elsewhere and brings the results: local:N, ssh:HOST,HOST... and slurm\n"
+        "start agents for this run and end them after it; cluster uses those that are at --store.\n"
+        "-j and -m are then an agent's. If this command dies, the run goes on: `weft attach`.\n\n"
         "Ctrl-C once: nothing new starts. Twice: everything is ended now. `weft run` again goes "
         "on.\n"
         "Exit status: 0 all is done, 1 a task failed or the run was stopped, 2 bad input.\n\n"
@@ -175,7 +182,9 @@ const struct command command_run = {
         "  weft run flow.yaml --why align         one task\n"
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
         "  weft run flow.yaml --with heft         plan on predicted times, follow the plan\n"
-        "  weft run flow.yaml --json | jq .       events as they happen\n",
+        "  weft run flow.yaml --json | jq .       events as they happen\n"
+        "  weft run flow.yaml --on ssh:a,b,c      on other machines\n"
+        "  weft run flow.yaml --on slurm --nodes 8\n",
     .options = options,
     .run = run,
 };

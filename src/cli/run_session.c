@@ -178,6 +178,51 @@ void session_begin(struct session *s, const struct arguments *a, const char *flo
     begin_loading(s);
 }
 
+void session_elsewhere(struct session *s, session_execute execute, void *where)
+{
+    s->elsewhere = true;
+    s->execute = execute;
+    s->where = where;
+}
+
+/* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
+ * it: so do we. */
+static bool take_as_text(struct session *s, const struct need_options *need, struct error *err)
+{
+    const struct format *native = format_find("native");
+    if (!native->write_workflow(s->w, &s->text, NULL, err))
+        return false;
+    char *copy = mem_copy_bytes(s->text.at, s->text.n);
+    struct workflow *w = native->read_workflow(
+        &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
+    free(copy);
+    if (!w)
+        return false;
+    needs_free(&s->needs);
+    workflow_free(s->w);
+    s->w = w;
+    return needs_find(&s->needs, w, s->folder, s->memo, need, err);
+}
+
+bool session_join(struct session *s, const struct arguments *a, const char *name,
+                  const char *folder, struct workflow *w, const uint32_t *done, size_t ndone,
+                  struct error *err)
+{
+    *s = (struct session){.a = a, .flow = name, .w = w, .elsewhere = true};
+    s->json = arguments_flag(a, "json");
+    s->quiet = arguments_flag(a, "quiet") || s->json;
+    s->name = mem_copy_string(name);
+    s->folder = mem_copy_string(folder);
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/.weft", folder);
+    s->state = strbuf_steal(&path);
+    if (!read_options(s, err) || !make_state(s, err) || !open_memo(s, err))
+        return false;
+    s->crashed = false; /* that it was cut off is why we join it */
+    needs_blank(&s->needs, w, s->folder, s->memo, done, ndone);
+    return true;
+}
+
 bool session_open(struct session *s, struct workflow *w, struct error *err)
 {
     char buffer[256];
@@ -190,9 +235,10 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          "%s: no task has a command to run; an abstract graph can be planned "
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
-    struct need_options need = {.all = arguments_flag(s->a, "force")};
+    struct need_options need = {.all = arguments_flag(s->a, "force"), .elsewhere = s->elsewhere};
     return read_options(s, err) && make_state(s, err) && open_memo(s, err) &&
-           needs_find(&s->needs, w, s->folder, s->memo, &need, err);
+           needs_find(&s->needs, w, s->folder, s->memo, &need, err) &&
+           (!s->elsewhere || take_as_text(s, &need, err));
 }
 
 void session_follow(struct session *s, const struct plan *plan)
@@ -222,6 +268,7 @@ void session_close(struct session *s)
     free(s->predicted);
     free(s->priority);
     free(s->planner);
+    strbuf_free(&s->text);
     *s = (struct session){0};
 }
 
@@ -710,26 +757,31 @@ int session_run(struct session *s)
              l.record.run ? (long long)l.record.run : (long long)getpid());
     strbuf_printf(&logs, "%s/logs/%s", s->state, label);
     mark(s, true);
-    struct run_result result;
-    bool good = run_workflow(&(struct run_options){.workflow = s->w,
-                                                   .folder = s->folder,
-                                                   .state = s->state,
-                                                   .label = label,
-                                                   .needs = &s->needs,
-                                                   .cores = s->cores,
-                                                   .memory = s->memory,
-                                                   .disk = isfinite(s->disk) ? s->disk : 0,
-                                                   .priority = s->priority,
-                                                   .keep_going = arguments_flag(s->a, "keep-going"),
-                                                   .unlimited = arguments_flag(s->a, "no-limits"),
-                                                   .no_sandbox = arguments_flag(s->a, "no-sandbox"),
-                                                   .retry_first = s->retry_first,
-                                                   .sinks = l.list,
-                                                   .nsinks = l.n,
-                                                   .tick = on_tick,
-                                                   .context = &l},
-                             &result, &err);
-    fill_totals(&l.record, &result, good);
+    struct run_result result = {0};
+    struct run_options o = {.workflow = s->w,
+                            .folder = s->folder,
+                            .state = s->state,
+                            .label = label,
+                            .needs = &s->needs,
+                            .cores = s->cores,
+                            .memory = s->memory,
+                            .disk = isfinite(s->disk) ? s->disk : 0,
+                            .priority = s->priority,
+                            .keep_going = arguments_flag(s->a, "keep-going"),
+                            .unlimited = arguments_flag(s->a, "no-limits"),
+                            .no_sandbox = arguments_flag(s->a, "no-sandbox"),
+                            .retry_first = s->retry_first,
+                            .sinks = l.list,
+                            .nsinks = l.n,
+                            .tick = on_tick,
+                            .context = &l};
+    s->display = l.display;
+    bool good =
+        s->execute ? s->execute(s, &o, &result, &err) : run_workflow(&o, &result, &err);
+    s->display = NULL;
+    fill_totals(&l.record, &result, good && !s->detached);
+    if (s->detached)
+        l.record.outcome = RECORD_CANCELLED; /* it ends in the record of whoever attaches */
     live_display_hide(l.display);
     live_display_free(l.display);
     mark(s, false);
@@ -741,7 +793,7 @@ int session_run(struct session *s)
         event_json_done(l.json, &l.record);
         if (!event_json_free(l.json))
             status = ERROR_FAILED;
-    } else if (!s->quiet || !good) {
+    } else if (!s->detached && (!s->quiet || !good)) {
         summarise(s, &l, &result, logs.at);
     }
     if (!good)

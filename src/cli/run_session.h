@@ -6,6 +6,14 @@
 #include "cli/run_forecast.h"
 #include "history/history.h"
 #include "run/need.h"
+#include "run/run.h"
+
+struct session;
+
+/* Who runs the tasks, in place of this machine (run_workflow() is the same for it). False: see the
+ * error; s->detached: the run goes on without us. */
+typedef bool (*session_execute)(struct session *s, const struct run_options *o,
+                                struct run_result *result, struct error *err);
 
 struct session {
     const struct arguments *a;
@@ -30,6 +38,13 @@ struct session {
     double *priority; /* once something asks for an order: a plan, or session_predict() */
     char *planner;    /* whose order; NULL: depth first */
     struct run_forecast ahead;
+
+    bool elsewhere;      /* tasks run on other machines: files between them may be absent here */
+    struct strbuf text;  /* elsewhere: the workflow in the native format, from which `w` was read */
+    session_execute execute; /* NULL: this machine */
+    void *where;             /* its own */
+    struct live_display *display; /* while it executes */
+    bool detached;
 };
 
 /* The options that a command must have among its own. */
@@ -52,6 +67,13 @@ struct session {
 
 /* Before the workflow is read: what is known about its folder is read meanwhile, by a thread. */
 void session_begin(struct session *s, const struct arguments *a, const char *flow);
+/* Before opening: tasks will run on other machines. */
+void session_elsewhere(struct session *s, session_execute execute, void *where);
+/* In place of begin and open: a run that goes on already, whose results belong into `folder`. Takes
+ * the workflow over; `done`: tasks that did not have to run. */
+bool session_join(struct session *s, const struct arguments *a, const char *name,
+                  const char *folder, struct workflow *w, const uint32_t *done, size_t ndone,
+                  struct error *err);
 /* Take the workflow over (NULL: there is none after all) and look at its folder. False: an error;
  * close all the same. */
 bool session_open(struct session *s, struct workflow *w, struct error *err);

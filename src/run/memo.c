@@ -422,6 +422,17 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
     return true;
 }
 
+void memo_tell(struct memo *m, const char *path, const struct digest *digest)
+{
+    struct stat s;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+        return;
+    struct memo_file f = describe(path, &s);
+    f.digest = *digest;
+    learn_file(m, &f);
+    write_file(m, &f);
+}
+
 /* ---- making it small again ---- */
 
 bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),

@@ -55,6 +55,9 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
 /* The same, asked by `struct stat` only: false when it would have to be read. */
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out);
 
+/* We just wrote this file, whole, and know its digest: it need not be read. */
+void memo_tell(struct memo *m, const char *path, const struct digest *digest);
+
 /* Rewrite the file with only the records for which `keep` says so (and all digests of files). Bytes
  * before and after. */
 bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),

@@ -81,6 +81,12 @@ static uint32_t output_at(const struct workflow *w, uint32_t i)
     return w->out_object ? w->out_object[i] : i;
 }
 
+static bool may_be_gone(const struct needs *n, uint32_t object)
+{
+    return workflow_is_temporary(n->w, object) ||
+           (n->elsewhere && workflow_is_intermediate(n->w, object));
+}
+
 /* Are the outputs what the record says? A temporary one may be gone. */
 static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task *t,
                           uint32_t *because)
@@ -101,7 +107,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
         path_in(n->folder, label_of(n, object, label, sizeof label), &path);
         bool there = memo_digest(n->memo, path.at, false, &now, &size, &err);
         n->present[object] = there;
-        good = there ? digest_equal(&now, &known[k]) : workflow_is_temporary(w, object);
+        good = there ? digest_equal(&now, &known[k]) : may_be_gone(n, object);
         if (there)
             n->bytes[object] = size;
         if (!good)
@@ -120,46 +126,68 @@ bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
     return t && outputs_stand(n, task, t, &because);
 }
 
-bool need_done(struct needs *n, uint32_t task, struct error *err)
+/* Record what the task read and left. False: the content of an input is not known. */
+static bool record(struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;
     uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
     uint32_t in = w->in_off ? w->in_off[task] : 0,
              inputs = w->in_off ? w->in_off[task + 1] - in : 0;
+    struct memo_task t = {.ninputs = inputs, .noutputs = count};
+    if (!need_key(n, task, &t.key))
+        return false;
+    t.name = name_hash(n, task);
+    t.command = command_hash(n, task);
     struct digest few[8], *outputs = count <= 8 ? few : mem_new(struct digest, count);
     struct memo_input some[8], *read = inputs <= 8 ? some : mem_new(struct memo_input, inputs);
-    struct memo_task t = {.name = name_hash(n, task),
-                          .command = command_hash(n, task),
-                          .ninputs = inputs,
-                          .noutputs = count};
-    struct strbuf path = {0};
     char label[512];
-    bool good = true;
-    for (uint32_t k = 0; k < count && good; k++) {
-        uint32_t object = output_at(w, first + k);
-        double size = 0;
-        path_in(n->folder, label_of(n, object, label, sizeof label), &path);
-        good = memo_digest(n->memo, path.at, true, &outputs[k], &size, err);
-        if (!good && err->kind == ERROR_NONE)
-            error_set(err, ERROR_FAILED, "output '%.200s' is missing",
-                      label_of(n, object, label, sizeof label));
-        n->content[object] = good ? outputs[k] : (struct digest){0};
-        n->bytes[object] = size;
-        n->present[object] = good;
-    }
+    for (uint32_t k = 0; k < count; k++)
+        outputs[k] = n->content[output_at(w, first + k)];
     for (uint32_t k = 0; k < inputs; k++) {
         const char *name = label_of(n, w->in_object[in + k], label, sizeof label);
         read[k] = (struct memo_input){memo_hash(name, strlen(name)),
                                       short_digest(&n->content[w->in_object[in + k]])};
     }
-    if (good && need_key(n, task, &t.key))
-        memo_add(n->memo, &t, read, outputs);
-    strbuf_free(&path);
+    memo_add(n->memo, &t, read, outputs);
     if (outputs != few)
         free(outputs);
     if (read != some)
         free(read);
+    return true;
+}
+
+bool need_done(struct needs *n, uint32_t task, struct error *err)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    char label[512];
+    bool good = true;
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+        uint32_t object = output_at(w, i);
+        double size = 0;
+        struct digest found;
+        path_in(n->folder, label_of(n, object, label, sizeof label), &path);
+        good = memo_digest(n->memo, path.at, true, &found, &size, err);
+        if (!good && err->kind == ERROR_NONE)
+            error_set(err, ERROR_FAILED, "output '%.200s' is missing",
+                      label_of(n, object, label, sizeof label));
+        n->content[object] = good ? found : (struct digest){0};
+        n->bytes[object] = size;
+        n->present[object] = good;
+    }
+    strbuf_free(&path);
+    if (good)
+        record(n, task);
     return good;
+}
+
+bool need_learn(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        if (digest_is_zero(&n->content[o]))
+            return false;
+    return record(n, task);
 }
 
 /* ---- finding ---- */
@@ -245,7 +273,7 @@ static enum need judge(struct needs *n, uint32_t task, const struct need_options
 static void restore_temporaries(struct needs *n)
 {
     const struct workflow *w = n->w;
-    if (!w->object_flags)
+    if (!w->object_flags && !n->elsewhere)
         return;
     for (uint32_t i = w->ntasks; i--;) {
         uint32_t task = w->topo[i];
@@ -276,8 +304,8 @@ static void expect_sizes(struct needs *n, uint32_t task)
     strbuf_free(&path);
 }
 
-bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
-                const struct need_options *options, struct error *err)
+static void allocate(struct needs *n, const struct workflow *w, const char *folder,
+                     struct memo *memo)
 {
     *n = (struct needs){.w = w, .folder = folder, .memo = memo};
     n->task = mem_new_zero(uint8_t, w->ntasks);
@@ -287,6 +315,30 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
     n->present = mem_new_zero(uint8_t, w->nobjects);
     for (uint32_t o = 0; o < w->nobjects; o++)
         n->bytes[o] = w->size[o];
+}
+
+void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                 const uint32_t *done, size_t ndone)
+{
+    allocate(n, w, folder, memo);
+    n->elsewhere = true;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        n->task[t] = NEED_NEVER;
+        n->because[t] = NONE;
+    }
+    for (size_t i = 0; i < ndone; i++)
+        if (done[i] < w->ntasks)
+            n->task[done[i]] = NEED_NOT;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        n->skip += n->task[t] == NEED_NOT;
+    n->run = w->ntasks - n->skip;
+}
+
+bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                const struct need_options *options, struct error *err)
+{
+    allocate(n, w, folder, memo);
+    n->elsewhere = options->elsewhere;
     uint8_t *forced = options->nforced ? mem_new_zero(uint8_t, w->ntasks) : NULL;
     for (size_t i = 0; i < options->nforced; i++)
         forced[options->forced[i]] = 1;
@@ -377,8 +429,10 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
                       named ? workflow_task_name(n->w, because) : "a task");
         break;
     case NEED_RESTORE:
-        strbuf_printf(out, "runs: its temporary output '%s' is gone and is needed again",
-                      named ? label_of(n, because, label, sizeof label) : "?");
+        strbuf_printf(out, "runs: its %soutput '%s' is %s and is needed again",
+                      named && !workflow_is_temporary(n->w, because) ? "" : "temporary ",
+                      named ? label_of(n, because, label, sizeof label) : "?",
+                      named && !workflow_is_temporary(n->w, because) ? "not here" : "gone");
         break;
     case NEED_FORCED:
         strbuf_add(out, "runs: because you said so (--force)");

@@ -29,6 +29,7 @@ struct needs {
     double *bytes;          /* of each object that is there; as stated or 0 otherwise */
     uint8_t *present;       /* of each object: a file is there */
     uint32_t run, skip;     /* tasks that must, and need not */
+    bool elsewhere;         /* as in the options */
 };
 
 struct need_options {
@@ -36,11 +37,17 @@ struct need_options {
     const uint32_t *forced; /* these tasks */
     size_t nforced;
     const uint8_t *wanted; /* per task: 0 is left out altogether; NULL: all are wanted */
+    bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as
+                       temporary ones may, and is made again only when something reads it */
 };
 
 /* Fails when an input of the workflow that a task must read is not there, naming file and task. */
 bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
                 const struct need_options *options, struct error *err);
+/* Nothing is looked at and nothing known: every task must run but those in `done`. For who records
+ * what others run. */
+void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                 const uint32_t *done, size_t ndone);
 void needs_free(struct needs *n);
 
 /* The key of a task's computation; false while an input's content is not known. */
@@ -49,6 +56,9 @@ bool need_key(const struct needs *n, uint32_t task, struct digest *key);
 bool need_reuse(struct needs *n, uint32_t task, const struct digest *key);
 /* It has run: look at its outputs and record it. False: an output cannot be read. */
 bool need_done(struct needs *n, uint32_t task, struct error *err);
+/* It has run somewhere else: its outputs' contents are in n->content. False, and nothing is
+ * recorded, while one of them or of its inputs is not known. */
+bool need_learn(struct needs *n, uint32_t task);
 
 const char *need_name(enum need need); /* "new", "command changed", ... */
 /* One line for people: "runs: its command changed since it last ran". */

@@ -1,9 +1,6 @@
 #include "run/run.h"
 
 #include "base/clock.h"
-#include "run/limit.h"
-#include "run/order.h"
-#include "run/sandbox.h"
 #include "run/state.h"
 #include "store/embedded.h"
 
@@ -16,7 +13,6 @@
 
 enum {
     CHUNK = 4096,  /* tasks submitted, results taken, at once */
-    AHEAD = 256,   /* calls that may wait for each thread: a batch is handed over at once */
     EVENTS = 4096, /* told at once */
     ROUNDS = 1024, /* of calls that end at once, between looks at the world */
 };
@@ -219,35 +215,6 @@ static void on_signal(uv_signal_t *signal, int number)
 
 /* ---- what ends ---- */
 
-static void on_children(uv_poll_t *poll, int status, int events)
-{
-    (void)status;
-    (void)events;
-    struct run *r = poll->data;
-    struct child_result results[64];
-    size_t n;
-    do { /* a full batch may not have been all */
-        n = children_reap(r->children, results, 64);
-        for (size_t i = 0; i < n; i++)
-            task_child_ended(r, &results[i]);
-    } while (n == 64);
-}
-
-static void on_calls(uv_async_t *async)
-{
-    struct run *r = async->data;
-    struct call_result results[256];
-    for (size_t n; (n = calls_take(r->calls, results, 256)) > 0;)
-        for (size_t i = 0; i < n; i++)
-            task_call_ended(r, &results[i]);
-}
-
-static void wake(void *context)
-{
-    struct run *r = context;
-    uv_async_send(&r->calls_ready);
-}
-
 /* What has been recorded may be told. */
 static void tell(struct run *r)
 {
@@ -337,7 +304,7 @@ static void loop(struct run *r)
             if (r->events.n > EVENTS)
                 tell(r);
             if (++rounds % ROUNDS == 0) /* calls made here must not keep signals out */
-                uv_run(&r->loop, UV_RUN_NOWAIT);
+                uv_run(r->loop, UV_RUN_NOWAIT);
             continue;
         }
         if (must_tell(r))
@@ -350,61 +317,12 @@ static void loop(struct run *r)
             stalled(r);
             break;
         }
-        uv_run(&r->loop, UV_RUN_ONCE);
+        uv_run(r->loop, UV_RUN_ONCE);
     }
     tell(r);
 }
 
 /* ---- from beginning to end ---- */
-
-static bool only_calls(const struct workflow *w)
-{
-    bool any = false;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        if (!w->command[t])
-            continue;
-        if (!(w->flags[t] & TASK_CALL) || w->memory[t] > 0 || w->cores[t] > 1)
-            return false;
-        any = true;
-    }
-    return any;
-}
-
-static void prepare_tasks(struct run *r)
-{
-    const struct workflow *w = r->w;
-    bool memory = false;
-    for (uint32_t t = 0; t < w->ntasks && !memory; t++)
-        memory = w->memory[t] > 0;
-    if (memory) {
-        r->memory = mem_new(double, w->ntasks);
-        memcpy(r->memory, w->memory, w->ntasks * sizeof *r->memory);
-        r->rung = mem_new_zero(uint8_t, w->ntasks);
-    }
-    if (w->retries || w->more_off) {
-        r->retries = mem_new_zero(uint32_t, w->ntasks);
-        for (uint32_t t = 0; t < w->ntasks; t++) {
-            uint32_t rungs = w->more_off ? w->more_off[t + 1] - w->more_off[t] : 0;
-            r->retries[t] = w->retries ? w->retries[t] : 0;
-            r->retries[t] = r->retries[t] > rungs ? r->retries[t] : rungs;
-        }
-    }
-    const double *given = r->o->priority;
-    const struct needs *n = r->o->needs;
-    r->priority = mem_new(double, w->ntasks);
-    if (given)
-        memcpy(r->priority, given, w->ntasks * sizeof *given);
-    else
-        order_depth_first(w, r->priority);
-    for (uint32_t t = 0; n && t < w->ntasks; t++)
-        if (n->task[t] == NEED_NOT) /* costs nothing and may free others */
-            r->priority[t] = INFINITY;
-    if (r->o->disk > 0 && isfinite(r->o->disk) && !r->o->task_disk) {
-        r->task_disk = mem_new(double, w->ntasks);
-        for (uint32_t t = 0; t < w->ntasks; t++)
-            r->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
-    }
-}
 
 static bool open_store(struct run *r, struct error *err)
 {
@@ -417,67 +335,24 @@ static bool open_store(struct run *r, struct error *err)
 
 static void open_sched(struct run *r)
 {
-    const struct run_options *o = r->o;
-    double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : 0.1;
-    if (r->memory && first < 0.001)
-        first = 0.001; /* the next attempt's memory is set after the scheduler has seen the end */
-    r->sched = sched_new(&(struct sched_config){
-        .cores = only_calls(r->w) ? o->cores * AHEAD : o->cores,
-        .memory = o->memory,
-        .task_cores = r->w->cores,
-        .task_memory = r->memory,
-        .disk = o->disk,
-        .task_disk = o->task_disk ? o->task_disk : r->task_disk,
-        .priority = r->priority,
-        .task_retries = r->retries,
-        .retry_first = first,
-        .retry_most = o->retry_most > 0 ? o->retry_most : 10,
-        .predictor = o->predictor,
-        .policy = SCHED_MLB, /* one node: every task is as near to its data as any other */
-    });
+    struct sched_config config = run_sched_config(r);
+    config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
+    r->sched = sched_new(&config);
 }
 
 static bool open_loop(struct run *r, struct error *err)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct run_options *o = r->o;
-    uv_loop_init(&r->loop);
-    strbuf_printf(&r->logs, "%s/logs", o->state ? o->state : "/tmp");
-    if (o->state && !make_parents(strbuf_text(&r->logs), err))
-        return false;
-    if (o->label) {
-        mkdir(r->logs.at, 0777);
-        strbuf_printf(&r->logs, "/%s", o->label);
-    }
-    r->limits = r->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
-    r->children = children_new(&(struct children_config){.slots = o->cores,
-                                                         .folder = o->folder,
-                                                         .logs = r->logs.at,
-                                                         .grace = o->grace,
-                                                         .limits = r->limits},
-                               err);
-    uv_async_init(&r->loop, &r->calls_ready, on_calls);
-    r->calls_ready.data = r;
-    uv_timer_init(&r->loop, &r->waker);
-    uv_timer_init(&r->loop, &r->ticker);
+    uv_timer_init(r->loop, &r->waker);
+    uv_timer_init(r->loop, &r->ticker);
     r->ticker.data = r;
     uv_timer_start(&r->ticker, on_tick, 100, 100);
     for (int i = 0; i < 3; i++) {
-        uv_signal_init(&r->loop, &r->signals[i]);
+        uv_signal_init(r->loop, &r->signals[i]);
         r->signals[i].data = r;
         uv_signal_start(&r->signals[i], on_signal, numbers[i]);
     }
-    if (!r->children)
-        return false;
-    uv_poll_init(&r->loop, &r->children_ready, children_fd(r->children));
-    r->children_ready.data = r;
-    uv_poll_start(&r->children_ready, UV_READABLE, on_children);
-    bool calls = false;
-    for (uint32_t t = 0; t < r->w->ntasks && !calls; t++)
-        calls = r->w->flags[t] & TASK_CALL;
-    if (calls)
-        r->calls = calls_new(o->cores, o->folder, wake, r);
-    return true;
+    return run_setup(r, err);
 }
 
 static void close_handle(uv_handle_t *handle, void *context)
@@ -490,34 +365,19 @@ static void close_handle(uv_handle_t *handle, void *context)
 static void run_free(struct run *r)
 {
     calls_free(r->calls);
-    uv_walk(&r->loop, close_handle, NULL);
-    while (uv_run(&r->loop, UV_RUN_DEFAULT) != 0)
+    r->calls = NULL;
+    uv_walk(r->loop, close_handle, NULL);
+    while (uv_run(r->loop, UV_RUN_DEFAULT) != 0)
         ;
-    uv_loop_close(&r->loop);
-    children_free(r->children);
-    limits_free(r->limits);
-    tasks_free(r);
+    uv_loop_close(r->loop);
+    run_release(r);
     sched_free(r->sched);
     sched_actions_free(&r->out);
-    array_free(&r->ended);
     array_free(&r->handled);
     array_free(&r->timers);
-    array_free(&r->jobs);
     free(r->puts);
     free(r->chunk);
-    array_free(&r->lanes);
-    array_free(&r->hungry);
-    array_free(&r->events);
-    array_free(&r->files);
-    free(r->memory);
-    free(r->rung);
-    free(r->retries);
-    free(r->priority);
-    free(r->task_disk);
     free(r->left);
-    strbuf_free(&r->command);
-    strbuf_free(&r->path);
-    strbuf_free(&r->logs);
 }
 
 static bool finish(struct run *r, struct error *err)
@@ -553,12 +413,12 @@ bool run_workflow(const struct run_options *options, struct run_result *result, 
                          workflow_text(r.w, r.w->file));
     r.total = r.w->ntasks;
     r.began = clock_seconds();
-    r.active = mem_new_zero(struct active, o.cores);
-    for (uint32_t lane = o.cores; lane--;)
-        array_push(&r.lanes, lane);
+    uv_loop_t turns;
+    uv_loop_init(&turns);
+    r.loop = &turns;
     r.puts = mem_new_zero(struct meta_op, CHUNK);
     r.chunk = mem_new(uint32_t, CHUNK);
-    prepare_tasks(&r);
+    run_prepare(&r);
     disk_begin(&r);
     bool good = open_loop(&r, err) && open_store(&r, err);
     if (good) {

@@ -1,5 +1,5 @@
-/* What the files of a run share: run.c (the loop), task.c (one task from start to end), disk.c
- * (files that come and go). Private to the room. */
+/* What the files of a run share: run.c (the loop), setup.c (what there must be for it), task.c (one
+ * task from start to end), disk.c (files that come and go). Private to the room. */
 #pragma once
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -34,7 +34,7 @@ struct run {
     uint32_t total, ended_tasks, running;
     int stopping; /* 0: no, 1: nothing new, 2: everything ends now */
 
-    uv_loop_t loop;
+    uv_loop_t *loop;
     uv_poll_t children_ready;
     uv_async_t calls_ready;
     uv_timer_t ticker, waker;
@@ -88,8 +88,17 @@ void run_ended(struct run *r, uint32_t task, uint32_t slot, bool failed, double 
 void run_broken(struct run *r, const struct error *err);
 void run_stop(struct run *r);
 
+/* setup.c */
+void run_prepare(struct run *r); /* what is known of the tasks: memory, retries, priorities */
+/* Children and threads, on r->loop: their ends come to task.c, which calls run_ended(). */
+bool run_setup(struct run *r, struct error *err);
+struct sched_config run_sched_config(const struct run *r);
+void run_release(struct run *r); /* after the handles were closed */
+
 /* task.c */
 void task_start(struct run *r, const struct sched_start *s);
+/* It cannot be: the attempt ends here, and `err` is why. */
+void task_not_started(struct run *r, const struct sched_start *s, const struct error *err);
 void task_stop(struct run *r, uint32_t task);
 void task_more_memory(struct run *r, uint32_t task);
 void task_child_ended(struct run *r, const struct child_result *c);

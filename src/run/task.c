@@ -119,7 +119,7 @@ static bool make_output_folders(struct run *r, uint32_t task, struct error *err)
     return true;
 }
 
-static void not_started(struct run *r, const struct sched_start *s, const struct error *err)
+void task_not_started(struct run *r, const struct sched_start *s, const struct error *err)
 {
     double now = run_now(r);
     keep_failure(r, (struct run_failure){.task = s->task,
@@ -174,7 +174,7 @@ static void start_command(struct run *r, const struct sched_start *s, uint32_t c
         free(a->sandbox);
         a->sandbox = NULL;
         array_push(&r->lanes, lane);
-        not_started(r, s, &err);
+        task_not_started(r, s, &err);
         return;
     }
     a->used = true;
@@ -242,7 +242,7 @@ static void start_call(struct run *r, const struct sched_start *s, uint32_t core
     job.function = r->call_function;
     if (text != r->call_text &&
         !calls_find(r->calls, workflow_text(w, text), &job.function, &err)) {
-        not_started(r, s, &err);
+        task_not_started(r, s, &err);
         return;
     }
     r->call_text = text;
@@ -259,7 +259,7 @@ static void start_call(struct run *r, const struct sched_start *s, uint32_t core
             a->sandbox = make_sandbox(r, s->task, "c", number, &err);
         if (err.kind != ERROR_NONE || (!a->sandbox && !make_output_folders(r, s->task, &err))) {
             arguments_give_back(r, number);
-            not_started(r, s, &err);
+            task_not_started(r, s, &err);
             return;
         }
         fill_paths(r, s->task, a);

@@ -1,0 +1,33 @@
+/* One agent of a cluster: joins the board, works on every run that is open there, until it is told
+ * to leave. */
+#pragma once
+#include "base/error.h"
+#include "base/seal.h"
+#include "model/workflow.h"
+#include "store/board.h"
+
+struct agent_options {
+    const struct store_address *store;
+    struct seal_key key;
+    const char *bind;  /* "host:port" for links ["127.0.0.1:0"] */
+    const char *tell;  /* the host under which others reach it [that of `bind`] */
+    const char *state; /* its own folder: identity, data of runs, logs; one agent at a time */
+    const char *host;  /* its name for people */
+    uint32_t cores;
+    double memory;    /* bytes [no limit] */
+    double cache;     /* most bytes of data kept for a run [no limit] */
+    double lease;     /* seconds without a beat until others take over [5] */
+    double linger;    /* leave after so many seconds without work [never] */
+    uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
+    bool serves;      /* the store is its own: it leaves last */
+    double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
+    /* The reader of the native format: a run's workflow is such a text. */
+    struct workflow *(*read)(const char *text, size_t n, struct error *err);
+    void (*ready)(void *context, uint32_t node, const char *address);
+    void (*log)(void *context, const char *line);
+    void *context;
+};
+
+/* Until it has left: by MESSAGE_LEAVE, SIGTERM (running tasks may end), a second one (they are
+ * ended), or `linger`. False: could not begin, or could not go on. */
+bool agent_run(const struct agent_options *o, struct error *err);

@@ -1,0 +1,43 @@
+/* Agents of one's own for one run (`weft run --on local:4`, `ssh:a,b`, `slurm`): started before it,
+ * more of them during it, told to leave and let go after it. A launch (launch.h) with the loop that
+ * drives it, which the client of the run shares. */
+#pragma once
+#include "base/error.h"
+#include "base/seal.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fleet;
+struct uv_loop_s;
+
+struct fleet_config {
+    const char *target; /* as launch.h has them */
+    struct seal_key key;
+    const char *store;   /* NULL: the first agent starts one */
+    const char *state;   /* a folder of this fleet alone; made */
+    const char *program; /* this one */
+    uint32_t cores;      /* of an agent [all of its node] */
+    double memory;       /* of an agent, bytes [all] */
+    double linger;       /* seconds without work until an agent leaves [never] */
+    void (*say)(void *context, const char *line); /* for people */
+    void *context;
+};
+
+struct fleet *fleet_new(const struct fleet_config *config, struct error *err);
+uint32_t fleet_most(const struct fleet *f); /* UINT32_MAX: no limit known */
+bool fleet_is_elastic(const struct fleet *f); /* agents are asked for as tasks become ready */
+/* So many agents should be there; starts what is missing. */
+void fleet_want(struct fleet *f, uint32_t agents);
+/* Wait until all that are asked for are ready or have failed (elastic: until one is ready). False:
+ * none is; or Ctrl-C. */
+bool fleet_wait(struct fleet *f, struct error *err);
+/* Once one is ready. */
+const char *fleet_store(const struct fleet *f);
+struct uv_loop_s *fleet_loop(struct fleet *f);
+uint32_t fleet_ready(const struct fleet *f);
+/* The numbers on the board of those that were ever ready. */
+const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n);
+/* The agents were told to leave: let go of what they stood on, and free. */
+void fleet_end(struct fleet *f, double grace);
+/* What runs goes on without us. Frees; NULL is fine. */
+void fleet_abandon(struct fleet *f);

@@ -1,0 +1,42 @@
+/* What an agent says of itself on the board, as a reader sees it: who and where it is, and how each
+ * run that it works on stands. The text is JSON (docs/cluster.md); unknown fields are passed over,
+ * missing ones are 0. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "base/seal.h"
+#include "store/board.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An agent's part in one run. */
+struct member_work {
+    uint64_t run;
+    char policy[16];
+    double tt;
+    double held, waiting, local, shared, running, fetching; /* tasks here now */
+    double done, failed, lost;
+    double steals, failed_steals, stolen, given, pushed, recomputed;
+    double fetched, fetched_bytes, served, served_bytes;
+    double hits, misses, cache_bytes, busy;
+};
+
+struct member {
+    uint32_t node, life;
+    uint8_t state; /* enum board_state */
+    double age;    /* seconds since its last beat when the board was looked at */
+    bool sealed;   /* with another key: nothing below is known */
+    char *host, *address, *version;
+    uint32_t cores;
+    double memory, started, cache_limit; /* NAN: no limit */
+    int64_t pid;
+    ARRAY(struct member_work) works;
+    char *text; /* the JSON; NULL: none */
+};
+
+void member_read(const struct board_member *from, const struct seal_key *key, struct member *out);
+void member_free(struct member *m);
+struct json_writer;
+/* The same fields again, as an object. */
+void member_work_json(const struct member_work *w, struct json_writer *j);
+const struct member_work *member_work(const struct member *m, uint64_t run); /* NULL: none */

@@ -1,0 +1,226 @@
+#include "run/cluster/store_server.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "run/proc.h"
+#include "run/sandbox.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+void store_server_password(const struct seal_key *key, char password[static STORE_PASSWORD])
+{
+    uint8_t secret[32];
+    seal_derive(key, "redis-password", secret, sizeof secret);
+    for (int i = 0; i < 32; i++)
+        snprintf(password + 2 * i, 3, "%02x", secret[i]);
+}
+
+static void pause_ms(int ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+}
+
+/* "host:port" in two; the port 0 becomes one that is free now. */
+static bool split(const char *bind, char host[256], int *port, struct error *err)
+{
+    const char *colon = strrchr(bind, ':');
+    char *end = NULL;
+    long number = colon ? strtol(colon + 1, &end, 10) : -1;
+    size_t n = colon ? (size_t)(colon - bind) : 0;
+    if (!colon || *end || number < 0 || number > 65535 || !n || n > 255)
+        return error_set(err, ERROR_INPUT, "--serve-store is '%.100s'; expected HOST:PORT", bind);
+    bool bracketed = bind[0] == '[' && n > 2 && bind[n - 1] == ']';
+    snprintf(host, 256, "%.*s", (int)(bracketed ? n - 2 : n), bind + bracketed);
+    *port = (int)number;
+    return true;
+}
+
+static bool resolve(const char *host, int port, struct sockaddr_storage *at, socklen_t *size,
+                    struct error *err)
+{
+    char service[16];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    snprintf(service, sizeof service, "%d", port);
+    int reason = getaddrinfo(host, service, &hints, &found);
+    if (reason || !found)
+        return error_set(err, ERROR_FAILED, "%s: cannot be looked up: %s", host,
+                         gai_strerror(reason));
+    memcpy(at, found->ai_addr, found->ai_addrlen);
+    *size = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+static bool free_port(const char *host, int *port, struct error *err)
+{
+    struct sockaddr_storage at;
+    socklen_t size;
+    if (!resolve(host, 0, &at, &size, err))
+        return false;
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 &&
+                getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+    if (!good)
+        error_set(err, ERROR_FAILED, "%s: no port is free: %s", host, strerror(errno));
+    else
+        *port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
+                                               : ((struct sockaddr_in *)&at)->sin_port);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static bool answers(const char *host, int port)
+{
+    struct sockaddr_storage at;
+    socklen_t size;
+    if (!resolve(host, port, &at, &size, NULL))
+        return false;
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && connect(fd, (struct sockaddr *)&at, size) == 0;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+/* The server that this folder's note is about; 0: none that lives. */
+static pid_t running(const char *folder, char host[256], int *port)
+{
+    struct strbuf path = {0};
+    int pid = 0, number = 0;
+    char name[24], text[64];
+    strbuf_printf(&path, "%s/server", folder);
+    FILE *f = fopen(path.at, "re");
+    if (f && fscanf(f, "%d %255s %d", &pid, host, &number) != 3)
+        pid = 0;
+    if (f)
+        fclose(f);
+    strbuf_free(&path);
+    *port = number;
+    snprintf(name, sizeof name, "%d", pid);
+    if (pid <= 0 || proc_read(name, "comm", text, sizeof text) <= 0 ||
+        strncmp(text, "redis-server", 12) != 0)
+        return 0;
+    return pid;
+}
+
+static void put_config(struct strbuf *out, const char *folder, const char *host, int port,
+                       const struct seal_key *key)
+{
+    char password[STORE_PASSWORD];
+    store_server_password(key, password);
+    strbuf_printf(out,
+                  "bind %s\nport %d\nrequirepass %s\nmasterauth %s\ndir \"%s\"\n"
+                  "logfile \"%s/redis.log\"\nappendonly yes\nappendfsync everysec\nsave \"\"\n"
+                  "maxmemory-policy noeviction\ndaemonize no\ntcp-backlog 511\n",
+                  host, port, password, password, folder, folder);
+    memset(password, 0, sizeof password);
+}
+
+static bool spawn(const struct strbuf *config, pid_t *pid, struct error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return error_set(err, ERROR_FAILED, "cannot make a pipe: %s", strerror(errno));
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    char *words[] = {(char *)"redis-server", (char *)"-", NULL};
+    int reason = posix_spawnp(pid, words[0], &actions, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(ends[0]);
+    if (!reason && write(ends[1], config->at, config->n) != (ssize_t)config->n)
+        reason = errno;
+    close(ends[1]);
+    if (reason == ENOENT)
+        return error_set(err, ERROR_FAILED,
+                         "there is no redis-server on this machine; install it (Debian: "
+                         "redis-server), or give a store that runs elsewhere (--store)");
+    return !reason || error_set(err, ERROR_FAILED, "redis-server: %s", strerror(reason));
+}
+
+static void put_url(struct strbuf *url, const char *host, int port)
+{
+    bool six = strchr(host, ':') != NULL;
+    strbuf_printf(url, "redis://%s%s%s:%d?auth=key", six ? "[" : "", host, six ? "]" : "", port);
+}
+
+bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
+                        struct strbuf *url, struct error *err)
+{
+    char host[256], old[256];
+    int port = 0, before;
+    pid_t pid;
+    struct strbuf config = {0}, path = {0}, line = {0};
+    if (!split(bind, host, &port, err))
+        return false;
+    strbuf_printf(&path, "%s/server", folder);
+    if (!make_parents(path.at, err)) {
+        strbuf_free(&path);
+        return false;
+    }
+    char *whole = realpath(folder, NULL);
+    if (running(folder, old, &before) && answers(old, before)) {
+        put_url(url, old, before);
+        strbuf_free(&path);
+        free(whole);
+        return true;
+    }
+    bool good = whole && (port || free_port(host, &port, err));
+    if (good) {
+        put_config(&config, whole, host, port, key);
+        good = spawn(&config, &pid, err);
+    }
+    if (good) {
+        strbuf_printf(&line, "%d %s %d\n", (int)pid, host, port);
+        good = file_write(path.at, line.at, line.n, err);
+        for (int i = 0; good && i < 1000 && !answers(host, port); i++) {
+            if (waitpid(pid, NULL, WNOHANG) == pid)
+                good = error_set(err, ERROR_FAILED,
+                                 "redis-server ended at once; %s/redis.log says why", whole);
+            pause_ms(10);
+        }
+    }
+    if (good)
+        put_url(url, host, port);
+    strbuf_free(&config);
+    strbuf_free(&path);
+    strbuf_free(&line);
+    free(whole);
+    return good;
+}
+
+void store_server_stop(const char *folder)
+{
+    char host[256];
+    int port;
+    pid_t pid = running(folder, host, &port);
+    if (pid <= 0)
+        return;
+    kill(pid, SIGTERM);
+    for (int i = 0; i < 500 && kill(pid, 0) == 0; i++) {
+        waitpid(pid, NULL, WNOHANG); /* when it is our child */
+        pause_ms(10);
+    }
+}

@@ -1,0 +1,18 @@
+/* A redis-server of one's own, for a cluster that has none: started by an agent, in a session of
+ * its own, so that it outlives the agent; found again by what it left in its folder. */
+#pragma once
+#include "base/error.h"
+#include "base/seal.h"
+#include "base/strbuf.h"
+#include <stdbool.h>
+
+/* The password of a store with `auth=key`: who has the key has it. */
+enum { STORE_PASSWORD = 65 };
+void store_server_password(const struct seal_key *key, char password[static STORE_PASSWORD]);
+
+/* Start it at "host:port" (port 0: a free one), with its data in `folder`, or find the one that
+ * runs there already. `url`: its address, with auth=key. */
+bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
+                        struct strbuf *url, struct error *err);
+/* End the one of this folder, if it runs: by its process number, after its data is on disk. */
+void store_server_stop(const char *folder);
