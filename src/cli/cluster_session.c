@@ -65,14 +65,16 @@ static void say_above(void *context, const char *line)
 
 void cluster_say_detached(const struct cluster_session *c)
 {
-    char where[4400] = "", line[4600];
+    struct strbuf where = {0}, line = {0};
     if (c->target) /* its store and key are in the note that stands there */
-        snprintf(where, sizeof where, " -C %s", c->session->folder);
-    snprintf(line, sizeof line,
-             "run %" PRIu64 " goes on without this command; `weft attach %" PRIu64
-             "%s` follows it and brings the results, `weft cancel %" PRIu64 "%s` ends it",
-             c->run, c->run, where, c->run, where);
-    cli_say("", line);
+        strbuf_printf(&where, " -C %s", c->session->folder);
+    strbuf_printf(&line,
+                  "run %" PRIu64 " goes on without this command; `weft attach %" PRIu64
+                  "%s` follows it and brings the results, `weft cancel %" PRIu64 "%s` ends it",
+                  c->run, c->run, strbuf_text(&where), c->run, strbuf_text(&where));
+    cli_say("", line.at);
+    strbuf_free(&where);
+    strbuf_free(&line);
 }
 
 static bool follow(struct cluster_session *c, const struct ticket *ticket, bool late,

@@ -151,18 +151,17 @@ static int detach(const char *state, struct output *out, int *status)
     pid_t pid = fork();
     if (pid != 0) {
         char line[2048];
-        ssize_t n;
         close(ends[1]);
-        *status = pid < 0 ? (int)ERROR_FAILED : (int)ERROR_FAILED;
-        bool ready = false;
-        while (pid > 0 && (n = read(ends[0], line, sizeof line)) > 0) {
-            ready |= memmem(line, (size_t)n, " ready at ", 10) != NULL;
-            fwrite(line, 1, (size_t)n, ready ? stdout : stderr);
+        *status = ERROR_FAILED;
+        FILE *said = pid > 0 ? fdopen(ends[0], "r") : NULL;
+        while (said && fgets(line, sizeof line, said)) {
+            if (strstr(line, " ready at "))
+                *status = 0;
+            fputs(line, strncmp(line, "weft agent: ", 12) == 0 ? stdout : stderr);
+            fflush(stdout);
         }
-        fflush(stdout);
-        close(ends[0]);
-        if (ready)
-            *status = 0;
+        if (said)
+            fclose(said);
         return -1;
     }
     close(ends[0]);
@@ -195,13 +194,13 @@ static void put_store(const struct output *out, const char *url)
 
 static bool open_store(const struct arguments *a, const struct agent_options *o,
                        const struct output *out, const char *folder, struct store_address *address,
-                       struct error *err)
+                       pid_t *pid, struct error *err)
 {
     const char *serve = arguments_value(a, "serve-store"), *given = arguments_value(a, "store");
     struct strbuf url = {0};
     if (serve && given)
         return error_set(err, ERROR_INPUT, "--store and --serve-store: one of them");
-    if (serve && !store_server_start(folder, serve, &o->key, &url, err))
+    if (serve && !store_server_start(folder, serve, &o->key, &url, pid, err))
         return false;
     if (serve)
         put_store(out, url.at);
@@ -220,9 +219,10 @@ static int serve(const struct arguments *a, struct agent_options *o, struct outp
     strbuf_printf(&folder, "%s/store", o->state);
     o->store = &address;
     o->serves = arguments_value(a, "serve-store") != NULL;
-    bool good = open_store(a, o, out, folder.at, &address, &err) && agent_run(o, &err);
-    if (o->serves && good)
-        store_server_stop(folder.at);
+    pid_t server = 0;
+    bool good = open_store(a, o, out, folder.at, &address, &server, &err) && agent_run(o, &err);
+    if (good)
+        store_server_stop(server);
     store_address_free(&address);
     strbuf_free(&folder);
     if (good)

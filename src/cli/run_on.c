@@ -174,8 +174,11 @@ static bool start_agents(struct run_on *r, const char *where, struct error *err)
         r->c.load = on_load;
         r->c.load_context = r;
     }
-    return fleet_wait(r->fleet, err) &&
-           cluster_address(fleet_store(r->fleet), &r->place.key, &r->place.address, err);
+    if (!fleet_wait(r->fleet, err))
+        return false;
+    if (!fleet_store(r->fleet)[0])
+        return error_set(err, ERROR_FAILED, "no agent has said where its store is");
+    return cluster_address(fleet_store(r->fleet), &r->place.key, &r->place.address, err);
 }
 
 /* ---- from beginning to end ---- */

@@ -96,9 +96,9 @@ enum sched_event_kind {
     SCHED_EVENT_NODE_DOWN,
     SCHED_EVENT_NODE_UP, /* it lives (again); numbers past the last so far are newcomers. Wakes a
                             thief that has given up */
-    SCHED_EVENT_REMOVE, /* a task and its subtree, wherever they are */
-    SCHED_EVENT_POLICY, /* change policy, t, tt while running */
-    SCHED_EVENT_DISK,   /* so much is free now: files were deleted, or are larger than expected */
+    SCHED_EVENT_REMOVE,  /* a task and its subtree, wherever they are */
+    SCHED_EVENT_POLICY,  /* change policy, t, tt while running */
+    SCHED_EVENT_DISK,    /* so much is free now: files were deleted, or are larger than expected */
 };
 
 /* One look at a task that ended. `slot` is that of its start action. */
@@ -112,7 +112,7 @@ struct sched_ended {
 
 struct sched_event {
     enum sched_event_kind kind;
-    double now; /* seconds; going back is taken as standing still */
+    double now;    /* seconds; going back is taken as standing still */
     uint32_t over; /* NODE_DOWN: its life that is over [whatever it is]: a new one is not touched */
     union {
         struct {

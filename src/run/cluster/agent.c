@@ -85,13 +85,6 @@ static bool is_refused(const struct agent *a, uint64_t run)
     return false;
 }
 
-struct loading {
-    struct agent *agent;
-    uint64_t run;
-    double created;
-    enum board_run_state state;
-};
-
 static void got_text(void *context, bool good, const void *data, size_t n, const char *why)
 {
     struct loading *l = context;
@@ -126,7 +119,7 @@ static void got_text(void *context, bool good, const void *data, size_t n, const
 }
 
 /* Not opened yet: COLLECTED stands for "no state so far". */
-static void load(struct agent *a, uint64_t run, double created, enum board_run_state state)
+void agent_load(struct agent *a, uint64_t run, double created, enum board_run_state state)
 {
     if (agent_job(a, run) || is_refused(a, run) || a->leave != AGENT_STAYS ||
         (a->o->only && a->o->only != run))
@@ -160,7 +153,7 @@ static void see_run(struct agent *a, const struct board_run *r)
     struct job *j = agent_job(a, r->run);
     if (!j) {
         if (r->state < BOARD_RUN_ENDED || (r->state == BOARD_RUN_ENDED && has_data(a, r->run)))
-            load(a, r->run, r->created, r->state);
+            agent_load(a, r->run, r->created, r->state);
         return;
     }
     if (!j->scheduling) /* it was loaded before it was opened: now its time is known */
@@ -178,7 +171,7 @@ static void see_run(struct agent *a, const struct board_run *r)
 
 /* ---- leaving ---- */
 
-static void begin_leaving(struct agent *a, bool now)
+void agent_leave(struct agent *a, bool now)
 {
     if (a->leave < AGENT_LEAVING) {
         agent_log(a, "leaving");
@@ -232,7 +225,7 @@ static void hand_over(struct agent *a)
         agent_log(a, "%u objects go to others", a->handing);
 }
 
-static void go_on_leaving(struct agent *a)
+void agent_go_on_leaving(struct agent *a)
 {
     uint32_t running = 0;
     for (size_t i = 0; i < a->jobs.n; i++)
@@ -255,203 +248,6 @@ static void go_on_leaving(struct agent *a)
         board_leave(a->board, a->node, a->life, on_left, a);
     else
         on_left(a, true, "");
-}
-
-/* ---- links ---- */
-
-static void link_opened(void *context, struct link *l)
-{
-    struct agent *a = context;
-    for (size_t i = 0; i < a->peers.n; i++)
-        if (a->peers.at[i].link == l)
-            a->peers.at[i].refused = 0;
-}
-
-static void kept(struct agent *a, const void *data, size_t n)
-{
-    (void)data;
-    (void)n;
-    if (a->handing && --a->handing == 0)
-        go_on_leaving(a);
-}
-
-void agent_kept(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why)
-{
-    for (size_t i = 0; i < a->keeps.n; i++) {
-        struct keep k = a->keeps.at[i];
-        if (k.run != run || k.object != object)
-            continue;
-        struct strbuf out = {0};
-        bytes_put_u64(&out, run);
-        bytes_put_u32(&out, object);
-        bytes_put_u8(&out, good);
-        bytes_put_text(&out, why, strlen(why));
-        link_send(k.link, MESSAGE_KEPT, out.at, out.n, NULL, 0);
-        strbuf_free(&out);
-        a->keeps.at[i--] = array_pop(&a->keeps);
-    }
-}
-
-static void probe(struct agent *a, struct link *l, struct bytes *in, uint64_t mark)
-{
-    size_t npath, ntoken;
-    const char *path = bytes_text(in, &npath), *token = bytes_text(in, &ntoken);
-    char name[4096], found[256];
-    bool yes = false;
-    if (bytes_end(in) && npath < sizeof name && ntoken && ntoken < sizeof found) {
-        memcpy(name, path, npath);
-        name[npath] = 0;
-        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        ssize_t n = fd >= 0 ? read(fd, found, sizeof found) : -1;
-        yes = n == (ssize_t)ntoken && memcmp(found, token, ntoken) == 0;
-        if (fd >= 0)
-            close(fd);
-    }
-    strbuf_clear(&a->scratch);
-    bytes_put_u64(&a->scratch, mark);
-    bytes_put_u8(&a->scratch, yes);
-    link_send(l, MESSAGE_PROBED, a->scratch.at, a->scratch.n, NULL, 0);
-}
-
-static void tell(struct agent *a, struct link *l, uint64_t run, bool good, const char *text)
-{
-    strbuf_clear(&a->scratch);
-    bytes_put_u64(&a->scratch, run);
-    bytes_put_u8(&a->scratch, good);
-    bytes_put_text(&a->scratch, text, strlen(text));
-    link_send(l, MESSAGE_TOLD, a->scratch.at, a->scratch.n, NULL, 0);
-}
-
-static void cancel(struct agent *a, struct link *l, uint64_t run, uint32_t task)
-{
-    struct job *j = agent_job(a, run);
-    if (!j || !j->scheduling) {
-        tell(a, l, run, false, "this agent does not work on that run");
-    } else if (j->state >= BOARD_RUN_ENDED) {
-        tell(a, l, run, false, "the run has ended");
-    } else if (task == NONE) {
-        board_run_state(a->board, run, BOARD_RUN_CANCELLED, agent_noted, a);
-        job_state(j, BOARD_RUN_CANCELLED);
-        tell(a, l, run, true, "the run is being ended");
-    } else if (task >= j->w->ntasks) {
-        tell(a, l, run, false, "the run has no such task");
-    } else {
-        job_remove(j, task);
-        tell(a, l, run, true, "the task and what depends on it are being taken out");
-    }
-}
-
-static void beat(struct agent *a);
-
-/* What this agent has of a run may not be known yet. */
-static bool is_starting(const struct agent *a, uint64_t run)
-{
-    for (size_t i = 0; i < a->loading.n; i++)
-        if (a->loading.at[i]->run == run)
-            return true;
-    return !a->seen_once;
-}
-
-static void link_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
-{
-    struct agent *a = context;
-    struct bytes in = {data, n, false};
-    uint64_t run = bytes_u64(&in);
-    bool malformed = in.bad;
-    struct job *j = malformed ? NULL : agent_job(a, run);
-    switch (malformed ? MESSAGES : (enum message)kind) {
-    case MESSAGE_LOOK:
-        load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
-        beat(a);
-        break;
-    case MESSAGE_PROBE:
-        probe(a, l, &in, run);
-        break;
-    case MESSAGE_CANCEL: {
-        uint32_t task = bytes_u32(&in);
-        malformed = !bytes_end(&in);
-        if (!malformed)
-            cancel(a, l, run, task);
-        break;
-    }
-    case MESSAGE_LEAVE: {
-        bool now = bytes_u8(&in);
-        malformed = !bytes_end(&in);
-        if (malformed)
-            break;
-        tell(a, l, run, true, now ? "it leaves at once" : "it leaves when its tasks have ended");
-        begin_leaving(a, now);
-        go_on_leaving(a);
-        break;
-    }
-    case MESSAGE_KEPT:
-        kept(a, data, n);
-        break;
-    case MESSAGE_SCHED:
-    case MESSAGE_KEEP:
-    case MESSAGE_WATCH:
-    case MESSAGE_FETCH:
-    case MESSAGE_HEAD:
-    case MESSAGE_DATA:
-    case MESSAGE_ABSENT:
-    case MESSAGE_LATER:
-    case MESSAGE_UNFETCH:
-    case MESSAGE_UNFETCHED:
-        if (j) {
-            job_message(j, l, kind, data, n, &malformed);
-        } else if (kind == MESSAGE_KEEP || kind == MESSAGE_WATCH) { /* it is being read: later */
-            array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
-            load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
-        } else if (kind == MESSAGE_FETCH && is_starting(a, run)) {
-            link_close(l, "this run is still being read"); /* ask again: it may be here */
-        } else if (kind == MESSAGE_FETCH) {
-            uint32_t object = bytes_u32(&in);
-            static const char text[] = "no data of this run here";
-            strbuf_clear(&a->scratch);
-            bytes_put_u64(&a->scratch, run);
-            bytes_put_u32(&a->scratch, object);
-            bytes_put_text(&a->scratch, text, sizeof text - 1);
-            link_send(l, MESSAGE_ABSENT, a->scratch.at, a->scratch.n, NULL, 0);
-        }
-        break;
-    default: /* what only clients are told, or nonsense */
-        malformed = true;
-        break;
-    }
-    if (malformed)
-        link_close(l, "a message that makes no sense");
-}
-
-static void link_drained(void *context, struct link *l)
-{
-    struct agent *a = context;
-    for (size_t i = 0; i < a->jobs.n; i++)
-        if (a->jobs.at[i]->depot)
-            depot_drained(a->jobs.at[i]->depot, l);
-}
-
-static void link_closed(void *context, struct link *l, const char *why)
-{
-    struct agent *a = context;
-    (void)why;
-    for (size_t i = 0; i < a->peers.n; i++)
-        if (a->peers.at[i].link == l) {
-            a->peers.at[i].link = NULL;
-            a->peers.at[i].refused = clock_seconds();
-        }
-    for (size_t i = 0; i < a->keeps.n; i++)
-        if (a->keeps.at[i].link == l)
-            a->keeps.at[i--] = array_pop(&a->keeps);
-    for (size_t i = 0; i < a->early.n; i++)
-        if (a->early.at[i].link == l)
-            a->early.at[i].link = NULL;
-    for (size_t i = 0; i < a->jobs.n; i++)
-        job_link_closed(a->jobs.at[i], l);
-}
-
-static void link_log(void *context, const char *line)
-{
-    agent_log(context, "%s", line);
 }
 
 /* ---- the board ---- */
@@ -549,7 +345,7 @@ static void seen(void *context, const struct board_view *view, const char *why)
     a->seen_once = true;
 }
 
-static void beat(struct agent *a)
+void agent_beat(struct agent *a)
 {
     if (!a->joined || a->beating || a->left_sent)
         return;
@@ -585,7 +381,7 @@ static void on_joined(void *context, bool good, uint32_t node, uint32_t life, co
     a->told_ready = true;
     for (size_t i = 0; i < a->jobs.n; i++)
         job_rejoined(a->jobs.at[i]);
-    beat(a);
+    agent_beat(a);
 }
 
 static void join(struct agent *a)
@@ -612,7 +408,7 @@ static void on_board(uv_poll_t *poll, int status, int events)
 
 static void on_beat(uv_timer_t *timer)
 {
-    beat(timer->data);
+    agent_beat(timer->data);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -634,12 +430,14 @@ static void on_tick(uv_timer_t *timer)
             close_job(a, i--, true);
         }
     }
+    for (uint32_t node = 0; a->o->serves && node < a->peers.n; node++)
+        idle &= !agent_is_up(a, node); /* the others need its store */
     if (!idle)
         a->idle = now;
     if ((a->o->linger > 0 && now - a->idle > a->o->linger) || a->collected)
-        begin_leaving(a, false);
+        agent_leave(a, false);
     if (a->leave != AGENT_STAYS)
-        go_on_leaving(a);
+        agent_go_on_leaving(a);
     if (a->left_sent && now - a->leave_asked > 2 * a->lease) { /* the store does not answer */
         a->leave = AGENT_LEFT;
         uv_stop(&a->loop);
@@ -667,8 +465,8 @@ static void on_signal(uv_signal_t *signal, int number)
 {
     (void)number;
     struct agent *a = signal->data;
-    begin_leaving(a, a->leave != AGENT_STAYS);
-    go_on_leaving(a);
+    agent_leave(a, a->leave != AGENT_STAYS);
+    agent_go_on_leaving(a);
 }
 
 /* ---- from beginning to end ---- */
@@ -743,17 +541,7 @@ static void name_address(struct agent *a)
 static bool open_agent(struct agent *a, struct error *err)
 {
     const struct agent_options *o = a->o;
-    a->links = links_new(&(struct links_config){.loop = &a->loop,
-                                                .key = o->key,
-                                                .bind = o->bind ? o->bind : "127.0.0.1:0",
-                                                .hello = "agent",
-                                                .open = link_opened,
-                                                .message = link_message,
-                                                .closed = link_closed,
-                                                .drained = link_drained,
-                                                .log = link_log,
-                                                .context = a},
-                         err);
+    a->links = agent_listen(a, err);
     if (!a->links)
         return false;
     name_address(a);

@@ -2,8 +2,12 @@
  * store, processes and data.
  *
  *     agent.c    the loop: board, links, membership, cores shared by all jobs
+ *     agent_links.c  messages of others
  *     job.c      one run: events to the scheduler, its actions carried out
- *     supply.c   the inputs of tasks: found, fetched, recomputed, dropped */
+ *     job_open.c     from its ticket to its end
+ *     watch.c    those who follow it are told
+ *     supply.c   the inputs of tasks: found, fetched, recomputed
+ *     evict.c    data that is too much, dropped */
 #pragma once
 #include "base/array.h"
 #include "base/bytes.h"
@@ -27,6 +31,7 @@ struct peer {
 
 /* An object that somebody here needs and that is not here. */
 enum want_state {
+    WANT_CHECKING, /* nobody has it: is its producer done at all? */
     WANT_ASKING,   /* the store where it is */
     WANT_FETCHING, /* from `from`, or (NONE) from a client */
     WANT_MAKING,   /* its producer runs here again, or waits for its own inputs */
@@ -112,7 +117,12 @@ struct early { /* a message for a run that is still being read */
     size_t n;
 };
 
-struct loading;
+struct loading { /* a run whose text was asked for */
+    struct agent *agent;
+    uint64_t run;
+    double created;
+    enum board_run_state state;
+};
 
 struct agent {
     const struct agent_options *o;
@@ -164,9 +174,19 @@ void agent_kept(struct agent *a, uint64_t run, uint32_t object, bool good, const
 /* The board has written something down, or could not: said in the log. */
 void agent_noted(void *context, bool good, const char *why);
 
+/* Get a run's text and begin to work on it; COLLECTED stands for a run that is not open yet. */
+void agent_load(struct agent *a, uint64_t run, double created, enum board_run_state state);
+void agent_beat(struct agent *a);
+void agent_leave(struct agent *a, bool now);
+void agent_go_on_leaving(struct agent *a);
+
+/* ---- agent_links.c ---- */
+
+struct links *agent_listen(struct agent *a, struct error *err);
+
 /* ---- job.c ---- */
 
-/* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. */
+/* job_open.c: begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. */
 struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n);
 void job_close(struct job *j,
                bool remove_data); /* freed when the loop has seen its handles close */
@@ -186,6 +206,14 @@ void job_say(const struct job *j, struct json_writer *out); /* about itself, for
 /* A task and what depends on it; NONE: all that do not run (all, when the run was cancelled). */
 void job_remove(struct job *j, uint32_t task);
 
+void job_log(struct job *j, const char *text);
+void job_store_ready(uv_poll_t *poll, int status, int events);
+
+/* ---- watch.c ---- */
+
+void watch_begin(struct job *j, struct link *l);
+void watch_tell(struct job *j); /* what has happened since the last time */
+
 /* ---- supply.c ---- */
 
 /* The scheduler says start: at once, or when the inputs are here. */
@@ -202,3 +230,12 @@ void supply_answers(struct job *j, const struct meta_answers *all);
 void supply_prefetch(struct job *j);
 void supply_tick(struct job *j); /* rested wants; too much data */
 void supply_free(struct job *j);
+struct meta_op *supply_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot);
+
+/* ---- evict.c ---- */
+
+/* Marks of its questions to the store, beside the numbers of wants. */
+#define EVICT_MARK 0x40000000u
+void evict_look(struct job *j); /* there is too much: ask what may go */
+void evict_answer(struct job *j, const struct meta_answer *answer, const struct meta_answers *all,
+                  size_t record);

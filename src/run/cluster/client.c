@@ -144,8 +144,7 @@ static bool enough_agents(void *context)
     const struct enough *e = context;
     uint32_t n = 0;
     for (size_t i = 0; i < e->c->members.n; i++)
-        n += client_lives(e->c, &e->c->members.at[i]) &&
-             e->c->members.at[i].state == BOARD_UP;
+        n += client_lives(e->c, &e->c->members.at[i]) && e->c->members.at[i].state == BOARD_UP;
     return n >= e->agents;
 }
 
@@ -162,8 +161,7 @@ bool client_unknown(const struct client *c, uint64_t run, struct error *err)
         strbuf_printf(&list, "%s%" PRIu64, i > first ? ", " : "", c->runs.at[i].run);
     if (c->runs.n)
         error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there %s %s%s", run,
-                  c->o.address->text, c->runs.n == 1 ? "is" : "are", first ? "..., " : "",
-                  list.at);
+                  c->o.address->text, c->runs.n == 1 ? "is" : "are", first ? "..., " : "", list.at);
     else
         error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there is none at all", run,
                   c->o.address->text);
@@ -215,8 +213,8 @@ static bool await_reply(struct client *c, struct reply *r, struct error *err)
             return error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
                              c->o.address->text);
         }
-    return r->good || error_set(err, ERROR_FAILED, "the store at %s refuses: %s",
-                                c->o.address->text, r->why);
+    return r->good ||
+           error_set(err, ERROR_FAILED, "the store at %s refuses: %s", c->o.address->text, r->why);
 }
 
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err)
@@ -240,8 +238,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     return good;
 }
 
-bool client_set_state(struct client *c, uint64_t run, enum board_run_state state,
-                      struct error *err)
+bool client_set_state(struct client *c, uint64_t run, enum board_run_state state, struct error *err)
 {
     struct reply r = {0};
     board_run_state(c->board, run, state, on_done, &r);
@@ -638,9 +635,9 @@ struct client *client_open(const struct client_config *config, struct error *err
         c->polls_board = true;
         uv_poll_start(&c->board_ready, UV_READABLE, on_board);
         ask_look(c);
-        good = client_drive(c, first_look, c, OPEN_PATIENCE) ||
-               error_set(err, ERROR_FAILED, "the store at %s does not answer",
-                         config->address->text);
+        good =
+            client_drive(c, first_look, c, OPEN_PATIENCE) ||
+            error_set(err, ERROR_FAILED, "the store at %s does not answer", config->address->text);
     }
     if (good && c->sealed) {
         char name[9];

@@ -84,9 +84,9 @@ struct client_work {
 
 struct client_submitted {
     uint64_t run;
-    bool shared;      /* agents work in the folder itself */
-    uint32_t agents;  /* that have tasks */
-    uint32_t files;   /* handed over, in so many copies, of so many bytes */
+    bool shared;     /* agents work in the folder itself */
+    uint32_t agents; /* that have tasks */
+    uint32_t files;  /* handed over, in so many copies, of so many bytes */
     uint32_t copies;
     double bytes;
 };
@@ -105,7 +105,7 @@ struct client_load {
 };
 
 enum client_interrupt {
-    CLIENT_INTERRUPT_STOPS,   /* once: nothing new starts; twice: everything ends; then: detached */
+    CLIENT_INTERRUPT_STOPS, /* once: nothing new starts; twice: everything ends; then: detached */
     CLIENT_INTERRUPT_DETACHES, /* the run goes on without us */
 };
 
@@ -130,7 +130,7 @@ struct client_followed {
     bool detached;      /* the run goes on */
     uint32_t collected; /* final outputs that came here */
     double bytes;
-    uint32_t missing;   /* final outputs that nobody had; attach again */
+    uint32_t missing; /* final outputs that nobody had; attach again */
 };
 
 /* Until the run has ended and its final outputs are here, or detached. False: an error, or tasks

@@ -49,8 +49,8 @@ struct client {
     bool polls_board, polls_store, owns_loop;
     struct board *board;
     struct links *links;
-    int interrupts;   /* SIGINT and SIGTERM since something began to listen */
-    bool hung_up;     /* SIGHUP */
+    int interrupts; /* SIGINT and SIGTERM since something began to listen */
+    bool hung_up;   /* SIGHUP */
     bool signals_on;
 
     ARRAY(struct member) members;

@@ -13,10 +13,18 @@ enum {
     AT_ONCE = 64, /* asked for or on their way */
     TRIES = 12,   /* with pauses: about 40 seconds */
 };
-static const double ALONE = 30; /* seconds without an agent to ask, until what is left is given up */
+static const double ALONE =
+    30; /* seconds without an agent to ask, until what is left is given up */
 
-enum stage { STAGE_NOTHING, STAGE_QUEUED, STAGE_ASKED, STAGE_COMING, STAGE_RESTING, STAGE_HERE,
-             STAGE_MISSING };
+enum stage {
+    STAGE_NOTHING,
+    STAGE_QUEUED,
+    STAGE_ASKED,
+    STAGE_COMING,
+    STAGE_RESTING,
+    STAGE_HERE,
+    STAGE_MISSING
+};
 
 struct resting {
     uint32_t object;

@@ -54,8 +54,8 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
                         struct error *err)
 {
     struct dismiss d = {.c = c, .run = run, .asked = NONE, .told = told};
-    c->listener = (struct client_listener){.message = on_message, .closed = on_closed,
-                                           .context = &d};
+    c->listener =
+        (struct client_listener){.message = on_message, .closed = on_closed, .context = &d};
     struct strbuf head = {0};
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
@@ -106,7 +106,7 @@ struct leaving {
 
 static bool is_meant(const struct leaving *l, uint32_t node)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; l->nodes && i < l->n; i++)
         if (l->nodes[i] == node)
             return true;
     return !l->nodes;

@@ -169,9 +169,8 @@ bool fleet_wait(struct fleet *f, struct error *err)
         uv_signal_stop(&f->signals[i]);
     if (f->interrupts)
         return error_set(err, ERROR_FAILED, "stopped before the agents were ready; nothing ran");
-    return c.ready ||
-           error_set(err, ERROR_FAILED, "no agent could be started: %s",
-                     f->last[0] ? f->last : "none became ready");
+    return c.ready || error_set(err, ERROR_FAILED, "no agent could be started: %s",
+                                f->last[0] ? f->last : "none became ready");
 }
 
 const char *fleet_store(const struct fleet *f)

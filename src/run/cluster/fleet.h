@@ -24,7 +24,7 @@ struct fleet_config {
 };
 
 struct fleet *fleet_new(const struct fleet_config *config, struct error *err);
-uint32_t fleet_most(const struct fleet *f); /* UINT32_MAX: no limit known */
+uint32_t fleet_most(const struct fleet *f);   /* UINT32_MAX: no limit known */
 bool fleet_is_elastic(const struct fleet *f); /* agents are asked for as tasks become ready */
 /* So many agents should be there; starts what is missing. */
 void fleet_want(struct fleet *f, uint32_t agents);

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum { READS = 4096 /* at once */, COUNTERS = COUNTER_RUNNING + 1 };
-static const double GAP = 3;     /* seconds that more tasks have ended than we were told */
-static const double LOADS = 3;   /* seconds between looks ahead */
+static const double GAP = 3;       /* seconds that more tasks have ended than we were told */
+static const double LOADS = 3;     /* seconds between looks ahead */
 static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
 
 enum seen { SEEN_NOTHING, SEEN_RUNNING, SEEN_FAILED, SEEN_REMOVED, SEEN_DONE, SEEN_REUSED };
@@ -51,7 +51,7 @@ struct follow {
     bool counters_changed, counter_known[COUNTERS];
 
     bool counting;
-    uint32_t counted; /* tasks that have ended, by the store */
+    uint32_t counted;           /* tasks that have ended, by the store */
     double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
 
     bool reading;
@@ -682,11 +682,10 @@ static bool judge(struct follow *f, struct error *err)
     if (f->out->detached)
         return true;
     if (f->out->missing)
-        return error_set(err, ERROR_FAILED,
-                         "%u result%s could not be brought home (%s); `weft attach %" PRIu64
-                         "` tries again",
-                         f->out->missing, f->out->missing == 1 ? "" : "s",
-                         collect_why(f->collect), f->o->run);
+        return error_set(
+            err, ERROR_FAILED,
+            "%u result%s could not be brought home (%s); `weft attach %" PRIu64 "` tries again",
+            f->out->missing, f->out->missing == 1 ? "" : "s", collect_why(f->collect), f->o->run);
     if (r->failed)
         return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
                          r->failed, r->failed == 1 ? "" : "s", r->skipped);

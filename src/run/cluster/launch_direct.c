@@ -59,7 +59,7 @@ static char *remote_script(const struct launch *l, const struct launch_agent *a)
         errand_quote(&s, words.at[i]);
     }
     launch_arguments_free(&words);
-    if (l->config.linger > 0 && !a->serves)
+    if (l->config.linger > 0)
         strbuf_printf(&s, " --linger %g", l->config.linger);
     return strbuf_steal(&s);
 }
@@ -97,7 +97,7 @@ static void local_arguments(const struct launch *l, const struct launch_agent *a
     launch_argument(words, a->serves ? "--serve-store" : "--store");
     launch_argument(words, a->serves ? "127.0.0.1:0" : l->store);
     launch_common_arguments(l, words);
-    if (l->config.linger > 0 && !a->serves) {
+    if (l->config.linger > 0) {
         char number[32];
         snprintf(number, sizeof number, "%g", l->config.linger);
         launch_argument(words, "--linger");

@@ -79,7 +79,7 @@ char *launch_node_script(const struct launch *l, const char *key)
                 "until [ -s \"$state/store-address\" ]; do\n"
                 "    if mkdir \"$state/store-lock\" 2>/dev/null; then\n"
                 "        trap : TERM INT # the agent has it too, and ends first\n"
-                "        \"$program\" \"$@\" --serve-store \"$a:0\"\n"
+                "        \"$program\" \"$@\" $linger --serve-store \"$a:0\"\n"
                 "        status=$?\n"
                 "        [ -s \"$state/store-address\" ] || rmdir \"$state/store-lock\"\n"
                 "        exit $status\n"

@@ -29,19 +29,19 @@ static uint64_t whole(double x, double most)
 
 #define FIELD(name)                                                                                \
     {                                                                                              \
-        #name, offsetof(struct member_work, name)                                                  \
+#name, offsetof(struct member_work, name)                                                  \
     }
 
 static const struct {
     const char *name;
     size_t at;
 } fields[] = {
-    FIELD(tt),           FIELD(held),          FIELD(waiting),    FIELD(local),
-    FIELD(shared),       FIELD(running),       FIELD(fetching),   FIELD(done),
-    FIELD(failed),       FIELD(lost),          FIELD(steals),     FIELD(failed_steals),
-    FIELD(stolen),       FIELD(given),         FIELD(pushed),     FIELD(recomputed),
-    FIELD(fetched),      FIELD(fetched_bytes), FIELD(served),     FIELD(served_bytes),
-    FIELD(hits),         FIELD(misses),        FIELD(cache_bytes), FIELD(busy),
+    FIELD(tt),      FIELD(held),          FIELD(waiting),     FIELD(local),
+    FIELD(shared),  FIELD(running),       FIELD(fetching),    FIELD(done),
+    FIELD(failed),  FIELD(lost),          FIELD(steals),      FIELD(failed_steals),
+    FIELD(stolen),  FIELD(given),         FIELD(pushed),      FIELD(recomputed),
+    FIELD(fetched), FIELD(fetched_bytes), FIELD(served),      FIELD(served_bytes),
+    FIELD(hits),    FIELD(misses),        FIELD(cache_bytes), FIELD(busy),
 };
 
 static void read_work(const struct json *j, json_ref v, struct member *out)

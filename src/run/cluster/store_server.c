@@ -98,12 +98,20 @@ static bool answers(const char *host, int port)
     return good;
 }
 
+/* Numbers of processes come again: is this one what we think? */
+static bool is_server(pid_t pid)
+{
+    char name[24], text[64];
+    snprintf(name, sizeof name, "%d", (int)pid);
+    return pid > 0 && proc_read(name, "comm", text, sizeof text) > 0 &&
+           strncmp(text, "redis-server", 12) == 0;
+}
+
 /* The server that this folder's note is about; 0: none that lives. */
 static pid_t running(const char *folder, char host[256], int *port)
 {
     struct strbuf path = {0};
     int pid = 0, number = 0;
-    char name[24], text[64];
     strbuf_printf(&path, "%s/server", folder);
     FILE *f = fopen(path.at, "re");
     if (f && fscanf(f, "%d %255s %d", &pid, host, &number) != 3)
@@ -112,11 +120,7 @@ static pid_t running(const char *folder, char host[256], int *port)
         fclose(f);
     strbuf_free(&path);
     *port = number;
-    snprintf(name, sizeof name, "%d", pid);
-    if (pid <= 0 || proc_read(name, "comm", text, sizeof text) <= 0 ||
-        strncmp(text, "redis-server", 12) != 0)
-        return 0;
-    return pid;
+    return is_server(pid) ? pid : 0;
 }
 
 static void put_config(struct strbuf *out, const char *folder, const char *host, int port,
@@ -167,11 +171,10 @@ static void put_url(struct strbuf *url, const char *host, int port)
 }
 
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
-                        struct strbuf *url, struct error *err)
+                        struct strbuf *url, pid_t *pid, struct error *err)
 {
     char host[256], old[256];
     int port = 0, before;
-    pid_t pid;
     struct strbuf config = {0}, path = {0}, line = {0};
     if (!split(bind, host, &port, err))
         return false;
@@ -181,7 +184,8 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
         return false;
     }
     char *whole = realpath(folder, NULL);
-    if (running(folder, old, &before) && answers(old, before)) {
+    *pid = running(folder, old, &before);
+    if (*pid && answers(old, before)) {
         put_url(url, old, before);
         strbuf_free(&path);
         free(whole);
@@ -190,13 +194,13 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
     bool good = whole && (port || free_port(host, &port, err));
     if (good) {
         put_config(&config, whole, host, port, key);
-        good = spawn(&config, &pid, err);
+        good = spawn(&config, pid, err);
     }
     if (good) {
-        strbuf_printf(&line, "%d %s %d\n", (int)pid, host, port);
+        strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
         good = file_write(path.at, line.at, line.n, err);
         for (int i = 0; good && i < 1000 && !answers(host, port); i++) {
-            if (waitpid(pid, NULL, WNOHANG) == pid)
+            if (waitpid(*pid, NULL, WNOHANG) == *pid)
                 good = error_set(err, ERROR_FAILED,
                                  "redis-server ended at once; %s/redis.log says why", whole);
             pause_ms(10);
@@ -211,15 +215,12 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
     return good;
 }
 
-void store_server_stop(const char *folder)
+void store_server_stop(pid_t pid)
 {
-    char host[256];
-    int port;
-    pid_t pid = running(folder, host, &port);
-    if (pid <= 0)
+    if (!is_server(pid))
         return;
     kill(pid, SIGTERM);
-    for (int i = 0; i < 500 && kill(pid, 0) == 0; i++) {
+    for (int i = 0; i < 500 && is_server(pid); i++) {
         waitpid(pid, NULL, WNOHANG); /* when it is our child */
         pause_ms(10);
     }

@@ -5,6 +5,7 @@
 #include "base/seal.h"
 #include "base/strbuf.h"
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* The password of a store with `auth=key`: who has the key has it. */
 enum { STORE_PASSWORD = 65 };
@@ -13,6 +14,6 @@ void store_server_password(const struct seal_key *key, char password[static STOR
 /* Start it at "host:port" (port 0: a free one), with its data in `folder`, or find the one that
  * runs there already. `url`: its address, with auth=key. */
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
-                        struct strbuf *url, struct error *err);
-/* End the one of this folder, if it runs: by its process number, after its data is on disk. */
-void store_server_stop(const char *folder);
+                        struct strbuf *url, pid_t *pid, struct error *err);
+/* End it, if it still runs, after its data is on disk. 0: nothing. */
+void store_server_stop(pid_t pid);

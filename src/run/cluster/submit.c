@@ -119,8 +119,8 @@ static bool look_shared(struct submit *s)
         bytes_put_text(&message, path.at, path.n);
         bytes_put_text(&message, token, 32);
         for (size_t i = 0; i < s->nodes.n; i++)
-            link_send(client_peer(s->c, s->nodes.at[i])->link, MESSAGE_PROBE, message.at,
-                      message.n, NULL, 0);
+            link_send(client_peer(s->c, s->nodes.at[i])->link, MESSAGE_PROBE, message.at, message.n,
+                      NULL, 0);
         client_drive(s->c, probe_is_over, s, PROBING);
         unlink(path.at);
     }
@@ -222,9 +222,8 @@ static bool post_ticket(struct submit *s, struct error *err)
         c->board = NULL;
         return interrupted(s, err);
     }
-    return s->numbered_good ||
-           error_set(err, ERROR_FAILED, "the store at %s takes no new run: %s",
-                     c->o.address->text, s->why);
+    return s->numbered_good || error_set(err, ERROR_FAILED, "the store at %s takes no new run: %s",
+                                         c->o.address->text, s->why);
 }
 
 /* ---- tasks ---- */
@@ -252,9 +251,8 @@ static bool put_tasks(struct submit *s, struct error *err)
     bool good = true;
     ops[n++] = (struct meta_op){.kind = META_JOIN, .node = TICKET_CLIENT_NODE, .life = 1};
     for (uint32_t t = 0; t < w->ntasks && good; t++) {
-        ops[n++] = (struct meta_op){.kind = META_PUT,
-                                    .task = t,
-                                    .node = s->skip[t] ? TICKET_CLIENT_NODE : s->home[t]};
+        ops[n++] = (struct meta_op){
+            .kind = META_PUT, .task = t, .node = s->skip[t] ? TICKET_CLIENT_NODE : s->home[t]};
         good = ask_chunk(s, ops, &n, CHUNK, err);
     }
     for (uint32_t o = 0; o < w->nobjects && good; o++) {
@@ -447,8 +445,8 @@ static bool hand_over(struct submit *s, struct error *err)
             continue;
         s->out->copies++;
         s->out->bytes += k->needs->bytes[p->object];
-        ops[n++] = (struct meta_op){
-            .kind = META_COPY, .task = p->object, .node = p->node, .status = 1};
+        ops[n++] =
+            (struct meta_op){.kind = META_COPY, .task = p->object, .node = p->node, .status = 1};
         good = ask_chunk(s, ops, &n, CHUNK, err);
     }
     good = good && ask_chunk(s, ops, &n, 0, err) && client_answered(s->c, err);
@@ -526,8 +524,8 @@ static bool submit(struct submit *s, struct error *err)
     if (!choose_agents(s, err))
         return false;
     s->out->agents = (uint32_t)s->nodes.n;
-    s->out->shared = k->shared == CLIENT_SHARED_YES ||
-                     (k->shared == CLIENT_SHARED_LOOK && look_shared(s));
+    s->out->shared =
+        k->shared == CLIENT_SHARED_YES || (k->shared == CLIENT_SHARED_LOOK && look_shared(s));
     if (!s->out->shared && !depot_check_names(w, err))
         return false;
     s->skip = mem_new_zero(uint8_t, w->ntasks);

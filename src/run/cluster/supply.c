@@ -12,13 +12,8 @@
 
 enum {
     RECOMPUTE_TRIES = 3,
-    AHEAD_MOST = 64,     /* wants that prefetching may add to */
-    EVICT_BATCH = 32,    /* objects looked at together */
-    EVICT_READERS = 256, /* more tasks than this read it: it is needed */
+    AHEAD_MOST = 64, /* wants that prefetching may add to */
 };
-
-/* Marks of our questions to the store, beside the numbers of wants. */
-#define EVICT_MARK 0x40000000u
 
 static const double patience = 60; /* seconds for an input that only the submitter may still have */
 
@@ -33,7 +28,7 @@ static bool is_everywhere(const struct job *j, uint32_t object)
     return workflow_object_label(j->w, object, label, sizeof label)[0] == '/';
 }
 
-static struct meta_op *ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot)
+struct meta_op *supply_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot)
 {
     struct meta_op *op = array_add(&j->ops);
     op->kind = (uint8_t)kind;
@@ -112,7 +107,7 @@ static void ask_where(struct job *j, uint32_t number)
 {
     struct want *x = &j->wants.at[number];
     x->state = WANT_ASKING;
-    ask(j, META_WHERE, x->object, number);
+    supply_ask(j, META_WHERE, x->object, number);
 }
 
 static void rest(struct job *j, struct want *x, double seconds)
@@ -288,6 +283,8 @@ static void from_submitter(struct job *j, uint32_t number)
     strbuf_free(&why);
 }
 
+/* Nobody has it who lives. That may also be because its producer is not through yet: somebody heard
+ * of its end before the store did. So the store is asked first. */
 static void lost(struct job *j, uint32_t number)
 {
     struct want *x = &j->wants.at[number];
@@ -296,6 +293,14 @@ static void lost(struct job *j, uint32_t number)
         from_submitter(j, number);
         return;
     }
+    x->state = WANT_CHECKING;
+    supply_ask(j, META_READ, producer, number);
+}
+
+static void restore(struct job *j, uint32_t number)
+{
+    struct want *x = &j->wants.at[number];
+    uint32_t producer = j->w->producer[x->object];
     uint32_t owner = owner_of(j, producer);
     if (owner == j->agent->node || x->make_here) {
         x->state = WANT_MAKING;
@@ -354,7 +359,7 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
         j->needs.bytes[object] = depot_bytes(j->depot, object);
         j->needs.present[object] = 1;
         j->touched[object] = now_in(j);
-        ask(j, META_COPY, object, NONE)->status = 1;
+        supply_ask(j, META_COPY, object, NONE)->status = 1;
         here(j, object);
         agent_kept(j->agent, j->number, object, true, "");
         return;
@@ -485,9 +490,9 @@ static void made(struct job *j, uint32_t task, bool copies)
         if (!j->needs.present || !j->needs.present[o])
             continue;
         if (copies)
-            ask(j, META_COPY, o, NONE)->status = 1;
+            supply_ask(j, META_COPY, o, NONE)->status = 1;
         else if (j->needs.bytes[o] != w->size[o])
-            ask(j, META_OBJECT, o, NONE)->bytes = j->needs.bytes[o];
+            supply_ask(j, META_OBJECT, o, NONE)->bytes = j->needs.bytes[o];
         j->touched[o] = now_in(j);
         depot_made(j->depot, o, &j->needs.content[o], j->needs.bytes[o]);
         here(j, o);
@@ -540,107 +545,25 @@ void supply_prefetch(struct job *j)
             want(j, w->in_object[k], NONE);
 }
 
-/* ---- too much ---- */
+/* ---- answers ---- */
 
-/* Objects that could be dropped are asked about in the store: who else has them, and have those who
- * read them ended? Never the last copy of something needed: a copy goes only when somebody before
- * us in the order (its producer's agent, then by number) lives and has it, so of two agents that
- * look at each other one keeps it. */
-
-static uint32_t count_readers(const struct workflow *w, uint32_t object)
+static void answer_where(struct job *j, const struct meta_answer *a, const uint32_t *nodes)
 {
-    uint32_t first = w->object_edge[object], n = 0;
-    if (first == NONE)
-        return 0;
-    if (w->producer[object] != NONE) {
-        uint32_t end = w->succ_off[w->producer[object] + 1];
-        while (first + n < end && w->succ_object[first + n] == object && n <= EVICT_READERS)
-            n++;
-        return n;
-    }
-    /* consumers of inputs are grouped by object: those of this one end where the next begins */
-    uint32_t end = w->input_off[w->ntasks];
-    for (uint32_t o = object + 1; o < w->nobjects; o++)
-        if (w->object_edge[o] != NONE && w->object_edge[o] > first && w->object_edge[o] < end)
-            end = w->object_edge[o];
-    return end - first;
+    const struct want *x = &j->wants.at[a->slot];
+    if (x->object == a->item.task && x->state == WANT_ASKING)
+        places_known(j, a->slot, nodes, a->count);
 }
 
-static void evict_look(struct job *j)
+static void answer_producer(struct job *j, uint32_t number, const struct meta_record *producer)
 {
-    const struct workflow *w = j->w;
-    struct {
-        double when;
-        uint32_t object;
-    } oldest[EVICT_BATCH];
-    uint32_t n = 0;
-    for (uint32_t o = 0; o < w->nobjects; o++) {
-        if (!depot_has(j->depot, o) || j->used[o] ||
-            (w->producer[o] != NONE && !workflow_is_intermediate(w, o)))
-            continue;
-        uint32_t at = n < EVICT_BATCH ? n++ : NONE;
-        if (at == NONE) {
-            for (uint32_t i = 0; i < n; i++)
-                if (at == NONE || oldest[i].when > oldest[at].when)
-                    at = i;
-            if (oldest[at].when <= j->touched[o])
-                continue;
-        }
-        oldest[at].when = j->touched[o];
-        oldest[at].object = o;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t o = oldest[i].object, mark = EVICT_MARK + (uint32_t)j->evicts.n;
-        struct evict x = {.object = o, .open = 1};
-        ask(j, META_WHERE, o, mark);
-        uint32_t first = w->object_edge[o], readers = count_readers(w, o);
-        const uint32_t *reader = w->producer[o] == NONE ? w->input_task : w->succ_task;
-        x.needed = readers > EVICT_READERS;
-        for (uint32_t k = 0; !x.needed && k < readers; k++)
-            ask(j, META_READ, reader[first + k], mark);
-        x.open += x.needed ? 0 : readers;
-        array_push(&j->evicts, x);
-    }
-}
-
-static void evict_decide(struct job *j, const struct evict *x)
-{
-    if (x->needed && !x->elsewhere)
+    struct want *x = &j->wants.at[number];
+    if (x->object == NONE || x->state != WANT_CHECKING ||
+        j->w->producer[x->object] != producer->task)
         return;
-    if (j->used[x->object] || !depot_has(j->depot, x->object))
-        return;
-    depot_drop(j->depot, x->object);
-    j->needs.present[x->object] = 0;
-    j->dropped++;
-    ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
-}
-
-static void evict_answer(struct job *j, const struct meta_answer *answer,
-                         const struct meta_answers *all, size_t *record)
-{
-    uint32_t number = answer->slot - EVICT_MARK;
-    if (number >= j->evicts.n)
-        return;
-    struct evict *x = &j->evicts.at[number];
-    if (answer->kind == META_READ) {
-        x->needed |= all->records[*record].status < META_DONE;
-    } else {
-        uint32_t self = j->agent->node;
-        for (uint32_t i = 0; i < answer->count; i++) {
-            uint32_t node = all->nodes[answer->first + i];
-            bool before = i == 0 ? node != self : node < self;
-            if (i == 0 && node == self)
-                break; /* it was made here: others drop theirs first */
-            x->elsewhere |= before && agent_is_up(j->agent, node);
-        }
-    }
-    if (--x->open)
-        return;
-    evict_decide(j, x);
-    for (size_t i = 0; i < j->evicts.n; i++)
-        if (j->evicts.at[i].open)
-            return;
-    j->evicts.n = 0;
+    if (producer->status == META_DONE)
+        restore(j, number);
+    else
+        rest(j, x, 0.3);
 }
 
 void supply_answers(struct job *j, const struct meta_answers *all)
@@ -650,10 +573,11 @@ void supply_answers(struct job *j, const struct meta_answers *all)
         const struct meta_answer *a = &all->at[i];
         if (a->kind == META_READ || a->kind == META_WHERE) {
             if (a->slot >= EVICT_MARK)
-                evict_answer(j, a, all, &record);
-            else if (a->slot < j->wants.n && j->wants.at[a->slot].object == a->item.task &&
-                     j->wants.at[a->slot].state == WANT_ASKING && a->kind == META_WHERE)
-                places_known(j, a->slot, all->nodes + a->first, a->count);
+                evict_answer(j, a, all, record);
+            else if (a->slot < j->wants.n && a->kind == META_WHERE)
+                answer_where(j, a, a->count ? all->nodes + a->first : NULL);
+            else if (a->slot < j->wants.n)
+                answer_producer(j, a->slot, &all->records[record]);
         }
         record += a->kind == META_READ;
     }
