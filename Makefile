@@ -59,7 +59,7 @@ deps-build:
 	@tools/deps build
 
 deps-test:
-	@tools/deps build test
+	@tools/deps build test cluster
 
 deps-bench:
-	@tools/deps build test bench
+	@tools/deps build test cluster bench

@@ -177,6 +177,26 @@ if [ -w /dev/full ]; then
     says "/dev/full: cannot write"
 fi
 
+# --- the key of a cluster ---
+run 0 "a key in folders that are not there yet" "$weft" key "$work/a/b/cluster.key"
+prints "copy the file to every machine"
+[ "$(stat -c %a "$work/a/b/cluster.key" "$work/a/b" "$work/a" | tr '\n' ' ')" = "600 700 700 " ]; ok $? "for its owner alone, the folders too"
+run 2 "a key is never overwritten" "$weft" key "$work/a/b/cluster.key"
+says "never overwritten"
+run 0 "its eight digits" "$weft" key --show "$work/a/b/cluster.key"
+grep -qxE '[0-9a-f]{8}' "$work/out"; ok $? "are all that is shown"
+chmod 644 "$work/a/b/cluster.key"
+run 2 "a key that others may read is refused" "$weft" key --show "$work/a/b/cluster.key"
+says "chmod 600"
+run 0 "the standard place" env -u WEFT_KEY XDG_CONFIG_HOME="$work/config" "$weft" key -q
+run 0 "which --show knows" env -u WEFT_KEY XDG_CONFIG_HOME="$work/config" "$weft" key --show
+run 0 "or the one that WEFT_KEY names" env WEFT_KEY="$work/named.key" "$weft" key --json
+[ -s "$work/config/weft/key" ] && [ -s "$work/named.key" ]; ok $? "both are there"
+run 2 "no home" env -u WEFT_KEY -u XDG_CONFIG_HOME -u HOME "$weft" key
+says "name a file"
+run 2 "no such key" "$weft" key --show "$work/nothing.key"
+says "cannot be read"
+
 # --- names are anybody's: none steers the terminal ---
 printf 'weft: 1\nname: "x\\e[31m\\ny"\ntasks:\n  "a\\e[31m\\nb": {work: 1}\n  c: {work: 2, after: ["a\\e[31m\\nb"]}\n' >"$work/evil.yaml"
 printf 'weft: 1\ntasks:\n  c: {work: 2, after: ["a\\e[31m\\nb"]}\n' >"$work/evil-error.yaml"

@@ -92,6 +92,7 @@ for schema, arguments in [
     ("weft-history/1", ["history", "--file", at("y")]),
     ("weft-predict/1", ["predict", at("flow.yaml")]),
     ("weft-formats/1", ["formats"]),
+    ("weft-key/1", ["key", at("cluster.key")]),
 ]:
     result = run(*arguments, "--json")
     name = " ".join(arguments[:1]) + " --json"

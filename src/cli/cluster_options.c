@@ -25,11 +25,10 @@ bool cluster_address(const char *store, const struct seal_key *key, struct store
 {
     if (!store_address_parse(store, out, err))
         return false;
-    if (out->auth_key && !out->password) {
-        out->password = mem_new_zero(char, STORE_PASSWORD);
-        store_server_password(key, out->password);
-    }
-    return true;
+    if (store_server_unlock(key, out, err))
+        return true;
+    store_address_free(out);
+    return false;
 }
 
 /* Weft's own folder where the user says that the files are, or here. The caller frees. */
@@ -57,8 +56,8 @@ bool cluster_place(const struct arguments *a, uint64_t run, struct cluster_place
     }
     if (!store)
         store = named && *named ? named : standard_store;
-    bool good = key_file_get(key, &out->key, err) &&
-                cluster_address(store, &out->key, &out->address, err);
+    bool good =
+        key_file_get(key, &out->key, err) && cluster_address(store, &out->key, &out->address, err);
     cluster_note_free(&note);
     free(state);
     return good;
@@ -81,11 +80,10 @@ struct client *cluster_client(const struct arguments *a, const struct cluster_pl
 {
     bool quiet = arguments_flag(a, "quiet") || arguments_flag(a, "json");
     signal(SIGPIPE, SIG_IGN); /* an agent that goes away is no reason to end */
-    return client_open(&(struct client_config){.address = &p->address,
-                                               .key = p->key,
-                                               .loop = loop,
-                                               .say = quiet ? NULL : cluster_say},
-                       err);
+    return client_open(
+        &(struct client_config){
+            .address = &p->address, .key = p->key, .loop = loop, .say = quiet ? NULL : cluster_say},
+        err);
 }
 
 bool cluster_run_number(const char *text, uint64_t *run, struct error *err)

@@ -19,14 +19,15 @@ struct cluster_place {
     bool noted; /* found in a note that a run here has left */
 };
 
-/* `store`: a URL. With `auth=key` the password comes from the key. */
+/* `store`: a URL. With `auth=key` the password and the certificate to believe come from the key. */
 bool cluster_address(const char *store, const struct seal_key *key, struct store_address *out,
                      struct error *err);
 /* By --store and --key, else the note of this run (0: none), else by environment and defaults. */
 bool cluster_place(const struct arguments *a, uint64_t run, struct cluster_place *out,
                    struct error *err);
 void cluster_place_free(struct cluster_place *p);
-/* The client; what it has to say goes to standard error unless --quiet or --json. NULL: an error. */
+/* The client; what it has to say goes to standard error unless --quiet or --json. NULL: an error.
+ */
 struct client *cluster_client(const struct arguments *a, const struct cluster_place *p,
                               struct uv_loop_s *loop, struct error *err);
 void cluster_say(void *context, const char *line);

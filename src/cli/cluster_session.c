@@ -125,7 +125,9 @@ bool cluster_execute(struct session *s, const struct run_options *o, struct run_
         if (in.shared || !in.files)
             snprintf(line, sizeof line, "run %" PRIu64 " on %u agent%s%s", in.run, in.agents,
                      in.agents == 1 ? "" : "s",
-                     in.shared ? ", which work in this folder" : "");
+                     !in.shared       ? ""
+                     : in.agents == 1 ? ", which works in this folder"
+                                      : ", which work in this folder");
         else
             snprintf(line, sizeof line,
                      "run %" PRIu64 " on %u agent%s; %u file%s handed over (%s in %u cop%s)",

@@ -10,7 +10,8 @@
      "which agents get tasks: best (all, equal shares; default), worst (one), group:HOST,HOST"},   \
         {"policy", 0, "NAME",                                                                      \
          "of stealing: flds (default), rlds, mlb, mdl, or auto: by the volume transferred"},       \
-        {"shared", 0, NULL, "agents see the workflow's folder too: they work in it, nothing moves"}, \
+        {"shared", 0, NULL,                                                                        \
+         "agents see the workflow's folder too: they work in it, nothing moves"},                  \
     {                                                                                              \
         "no-shared", 0, NULL, "copy files even when agents see the folder (default: look)"         \
     }
@@ -19,9 +20,9 @@ struct cluster_session {
     struct session *session;
     struct client *client;
     const struct cluster_place *place;
-    const char *key_file; /* of --key; NULL: the note keeps a key of its own */
-    const char *target;   /* of --on; NULL: others' agents */
-    uint64_t run;         /* 0: to be handed in */
+    const char *key_file;        /* of --key; NULL: the note keeps a key of its own */
+    const char *target;          /* of --on; NULL: others' agents */
+    uint64_t run;                /* 0: to be handed in */
     const struct ticket *ticket; /* of a run that is joined */
     enum client_interrupt interrupt;
     void (*load)(void *context, const struct client_load *load);

@@ -12,8 +12,7 @@
 static const struct cli_option options[] = {
     OPTION_STORE,
     OPTION_KEY,
-    {"directory", 'C', "DIR",
-     "where the results go (default: where the run was submitted from)"},
+    {"directory", 'C', "DIR", "where the results go (default: where the run was submitted from)"},
     {"no-history", 0, NULL, "leave no record of this run"},
     {"json", 0, NULL, "events as they happen, one JSON object a line on standard output"},
     OPTION_QUIET,
@@ -79,7 +78,7 @@ static int run(const struct arguments *a)
             cluster_say_detached(&c);
             status = 0;
         } else if (own && !c.followed.missing) {
-            client_leave(client, NULL, 0, false, 20); /* they were started for this run alone */
+            client_leave(client, NULL, 0, true, 20); /* they were started for this run alone */
         }
     } else {
         status = cli_fail(&err);

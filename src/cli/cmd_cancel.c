@@ -17,8 +17,7 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static bool find_task(const struct workflow *w, const char *name, uint32_t *task,
-                      struct error *err)
+static bool find_task(const struct workflow *w, const char *name, uint32_t *task, struct error *err)
 {
     *task = workflow_find_task(w, name);
     if (*task != NONE)
@@ -52,8 +51,9 @@ static int report(const struct arguments *a, uint64_t run, const char *told)
             strbuf_printf(&out, "run %" PRIu64 ": task %s and what depends on it: %s\n", run, task,
                           *told ? told : "cancelled");
         else
-            strbuf_printf(&out, "run %" PRIu64 " is cancelled; what it had made so far comes with "
-                                "`weft attach %" PRIu64 "`\n",
+            strbuf_printf(&out,
+                          "run %" PRIu64 " is cancelled; what it had made so far comes with "
+                          "`weft attach %" PRIu64 "`\n",
                           run, run);
     }
     int status = cli_print(&out);
@@ -105,13 +105,12 @@ const struct command command_cancel = {
     .least = 1,
     .most = 2,
     .summary = "end a run on a cluster, or one of its tasks",
-    .details =
-        "Without TASK everything of the run ends now. With TASK only that one and all that\n"
-        "depends on it, wherever they are; the rest of the run goes on. What is done stays\n"
-        "done.\n\n"
-        "examples:\n"
-        "  weft cancel 3\n"
-        "  weft cancel 3 align_7\n",
+    .details = "Without TASK everything of the run ends now. With TASK only that one and all that\n"
+               "depends on it, wherever they are; the rest of the run goes on. What is done stays\n"
+               "done.\n\n"
+               "examples:\n"
+               "  weft cancel 3\n"
+               "  weft cancel 3 align_7\n",
     .options = options,
     .run = run,
 };

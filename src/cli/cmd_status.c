@@ -100,10 +100,10 @@ static struct member_work sum_of(const struct status *s, const struct member *m)
 
 static const char *agent_state(const struct status *s, const struct member *m)
 {
-    return m->state == BOARD_DEAD           ? "dead"
-           : !client_lives(s->client, m)    ? "silent"
-           : m->state == BOARD_LEAVING      ? "leaving"
-                                            : "up";
+    return m->state == BOARD_DEAD        ? "dead"
+           : !client_lives(s->client, m) ? "silent"
+           : m->state == BOARD_LEAVING   ? "leaving"
+                                         : "up";
 }
 
 static void count_cell(struct table *t, double x)

@@ -154,6 +154,9 @@ static bool start_agents(struct run_on *r, const char *where, struct error *err)
                   (int)getpid());
     r->state = strbuf_steal(&state);
     r->cores = arguments_value(s->a, "jobs") ? s->cores : 0;
+    uint32_t here;
+    if (!r->cores && sscanf(where, "local:%u", &here) == 1 && here) /* they share this machine */
+        r->cores = s->cores > here ? s->cores / here : 1;
     r->fleet =
         fleet_new(&(struct fleet_config){.target = where,
                                          .key = r->place.key,
@@ -216,8 +219,8 @@ static void dismiss_agents(struct run_on *r, bool now)
     uint32_t n = 0;
     const uint32_t *nodes = fleet_nodes(r->fleet, &n);
     bool own_store = !arguments_value(r->session->a, "store");
-    if (r->c.client && n)
-        client_leave(r->c.client, own_store ? NULL : nodes, n, now, LEAVING);
+    if (r->c.client && n) /* at a store of their own they have no other work, and no data to save */
+        client_leave(r->c.client, own_store ? NULL : nodes, n, now || own_store, LEAVING);
     client_close(r->c.client);
     r->c.client = NULL;
     fleet_end(r->fleet, 10);

@@ -3,8 +3,10 @@
 #include "cli/cluster_session.h"
 
 #define RUN_ON_OPTIONS                                                                             \
-    {"on", 0, "WHERE", "run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store)"}, \
-        {"nodes", 0, "N", "slurm: at most so many nodes (default 1), asked for as tasks get ready"}, \
+    {"on", 0, "WHERE",                                                                             \
+     "run on agents: local:N, ssh:HOST,HOST..., slurm, or cluster (at --store)"},                  \
+        {"nodes", 0, "N",                                                                          \
+         "slurm: at most so many nodes (default 1), asked for as tasks get ready"},                \
         OPTION_STORE, OPTION_KEY, CLUSTER_WORK_OPTIONS
 
 /* The options that belong to --on, and are nonsense without it. */

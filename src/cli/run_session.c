@@ -776,8 +776,7 @@ int session_run(struct session *s)
                             .tick = on_tick,
                             .context = &l};
     s->display = l.display;
-    bool good =
-        s->execute ? s->execute(s, &o, &result, &err) : run_workflow(&o, &result, &err);
+    bool good = s->execute ? s->execute(s, &o, &result, &err) : run_workflow(&o, &result, &err);
     s->display = NULL;
     fill_totals(&l.record, &result, good && !s->detached);
     if (s->detached)

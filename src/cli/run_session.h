@@ -39,10 +39,10 @@ struct session {
     char *planner;    /* whose order; NULL: depth first */
     struct run_forecast ahead;
 
-    bool elsewhere;      /* tasks run on other machines: files between them may be absent here */
-    struct strbuf text;  /* elsewhere: the workflow in the native format, from which `w` was read */
-    session_execute execute; /* NULL: this machine */
-    void *where;             /* its own */
+    bool elsewhere;     /* tasks run on other machines: files between them may be absent here */
+    struct strbuf text; /* elsewhere: the workflow in the native format, from which `w` was read */
+    session_execute execute;      /* NULL: this machine */
+    void *where;                  /* its own */
     struct live_display *display; /* while it executes */
     bool detached;
 };

@@ -161,12 +161,13 @@ static bool owner_runs(const struct children *c, const char *pid)
         const struct child *x = &c->slot[i];
         if (!x->used)
             continue;
-        int length =
-            snprintf(mark, sizeof mark, "WEFT_OWNER=%d.%u.%u", (int)getpid(), x->task, x->attempt);
+        int length = snprintf(mark, sizeof mark, "WEFT_OWNER=%d.%d.%u.%u", (int)getpid(), c->epoll,
+                              x->task, x->attempt);
         if (n > 0 && memmem(text, (size_t)n, mark, (size_t)length + 1))
             return true;
     }
-    snprintf(mark, sizeof mark, "WEFT_OWNER=%d.", (int)getpid());
+    /* another set of children of this process (an agent has one a run) looks after its own */
+    snprintf(mark, sizeof mark, "WEFT_OWNER=%d.%d.", (int)getpid(), c->epoll);
     return n <= 0 || !memmem(text, (size_t)n, mark, strlen(mark));
 }
 
@@ -386,7 +387,8 @@ static void describe(struct children *c, struct child *x, const struct child_req
     snprintf(x->variable[1], VARIABLE, "WEFT_ATTEMPT=%u", r->attempt);
     snprintf(x->variable[2], VARIABLE, "WEFT_CORES=%u", r->cores);
     snprintf(x->variable[3], VARIABLE, "WEFT_FOLDER=%.300s", c->folder);
-    snprintf(x->variable[4], VARIABLE, "WEFT_OWNER=%d.%u.%u", (int)c->pid, r->task, r->attempt);
+    snprintf(x->variable[4], VARIABLE, "WEFT_OWNER=%d.%d.%u.%u", (int)c->pid, c->epoll, r->task,
+             r->attempt);
 }
 
 static bool not_started(struct children *c, const struct child_request *r, int reason,
@@ -552,8 +554,11 @@ static void reap(struct children *c, uint32_t slot, struct child_result *out)
     struct child *x = &c->slot[slot];
     int status = 0;
     struct rusage use = {0};
-    while (wait4(x->pid, &status, 0, &use) < 0 && errno == EINTR)
+    pid_t reaped;
+    while ((reaped = wait4(x->pid, &status, 0, &use)) < 0 && errno == EINTR)
         ;
+    if (reaped < 0) /* somebody else has taken its end: nobody knows whether it was a good one */
+        status = SIGKILL;
     /* what it left in its group, which keeps its number as long as somebody is in it; they become
      * our children when they are gone. Most tasks leave none */
     if (kill(-x->pid, SIGKILL) == 0)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX_MOST 64 /* with ".run.NUMBER" it fits the buffer of store_address_config() */
+#define RUN_KEPT (30u * 86400) /* seconds without a client, until a run that nobody ended goes */
+#define PREFIX_MOST 64         /* with ".run.NUMBER" it fits the buffer of store_address_config() */
 
 static int digit_of(char c)
 {
@@ -203,6 +204,7 @@ void store_address_free(struct store_address *a)
     free(a->tls_cert);
     free(a->tls_key);
     free(a->tls_name);
+    free(a->tls_pin);
     *a = (struct store_address){0};
 }
 
@@ -210,7 +212,8 @@ struct store_redis_config store_address_config(const struct store_address *a, ui
                                                char prefix[static 128])
 {
     snprintf(prefix, 128, "%s.run.%llu", a->prefix, (unsigned long long)run);
-    return (struct store_redis_config){.servers = a->servers,
+    return (struct store_redis_config){.expire = RUN_KEPT,
+                                       .servers = a->servers,
                                        .prefix = prefix,
                                        .user = a->user,
                                        .password = a->password,
@@ -219,6 +222,7 @@ struct store_redis_config store_address_config(const struct store_address *a, ui
                                        .tls_cert = a->tls_cert,
                                        .tls_key = a->tls_key,
                                        .tls_name = a->tls_name,
+                                       .tls_pin = a->tls_pin,
                                        .tls_unchecked = a->tls_unchecked,
                                        .replicas = a->replicas,
                                        .shards = a->shards};

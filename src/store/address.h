@@ -3,7 +3,8 @@
  *     redis://[user[:password]@]host[:port][,host:port...][/prefix][?option=value&...]
  *
  * rediss:// is the same with TLS. Options: ca, cert, key (files), name (in the certificate),
- * unchecked=1, replicas, shards, and auth=key: the password comes from the cluster's key. Parts are
+ * unchecked=1, replicas, shards, and auth=key: the password comes from the cluster's key, and with
+ * TLS also the certificate to believe unless ca, name or unchecked say otherwise. Parts are
  * percent-decoded. */
 #pragma once
 #include "base/error.h"
@@ -14,9 +15,11 @@
 struct store_address {
     char *text; /* as given, without the password, for people and for other programs */
     char *servers, *prefix, *user, *password;
-    bool auth_key; /* whoever has the cluster's key sets `password` (heap) before it is used */
+    bool auth_key; /* whoever has the cluster's key sets `password` and `tls_pin` (heap) before it
+                      is used: run/cluster/store_server.h */
     bool tls, tls_unchecked;
     char *tls_ca, *tls_cert, *tls_key, *tls_name;
+    char *tls_pin; /* not part of the text: the certificate itself */
     uint32_t replicas, shards;
 };
 

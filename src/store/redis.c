@@ -331,6 +331,13 @@ static const struct store_ops redis_ops = {
     .close = close_store,
 };
 
+void store_redis_closing(struct store *s, bool forget, double patience)
+{
+    struct redis *r = self(s);
+    r->forget = forget;
+    r->patience = patience;
+}
+
 struct store_redis_counts store_redis_counts(const struct store *s)
 {
     const struct redis *r = self(s);
@@ -384,6 +391,9 @@ static bool find_server(struct redis *r, double until, struct error *err)
                                      r->conns.at[i]->host, r->conns.at[i]->port);
                 return true;
             }
+        if (r->conns.at[0]->stranger)
+            return error_set(err, ERROR_FAILED, "redis %s:%u: %s", r->conns.at[0]->host,
+                             r->conns.at[0]->port, r->conns.at[0]->why);
         if (r->troubled || clock_seconds() > until)
             return no_server(r, err);
         redis_lanes_kick(r);
@@ -489,6 +499,7 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
                                       .cert = config->tls_cert,
                                       .key = config->tls_key,
                                       .name = config->tls_name,
+                                      .pin = config->tls_pin,
                                       .unchecked = config->tls_unchecked};
         r->tls = redis_tls_context_new(&o, err);
         good = r->tls != NULL;

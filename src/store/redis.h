@@ -19,7 +19,8 @@ struct store_redis_config {
     const char *tls_ca;             /* file [the system's] */
     const char *tls_cert, *tls_key; /* files, for a server that asks for them */
     const char *tls_name;           /* the name in the server's certificate [its host] */
-    bool tls_unchecked;             /* believe any certificate */
+    const char *tls_pin; /* text (PEM) of the only certificate to believe: no `tls_ca`, no name */
+    bool tls_unchecked;  /* believe any certificate */
     uint32_t shards; /* parts of the run, each in one slot [1; in a cluster 64; what the run has] */
     uint32_t replicas; /* that must have an operation before it is answered (WAIT) [0] */
     uint32_t expire;   /* seconds after the last operation when the server drops the run [never] */
@@ -32,6 +33,10 @@ struct store_redis_config {
  * error that says which. `existed`: the run was there already (may be NULL). */
 struct store *store_redis_open(const struct store_redis_config *config, bool *existed,
                                struct error *err);
+
+/* How it will close: `forget` as above, and for how long closing may wait for a server that is not
+ * there. */
+void store_redis_closing(struct store *s, bool forget, double patience);
 
 struct store_redis_counts {
     uint64_t operations;  /* answered */

@@ -224,6 +224,7 @@ static bool shake(struct redis_conn *c)
     char why[160];
     int done = redis_tls_shake(c->tls, why, sizeof why);
     take_ciphered(c);
+    c->stranger = done < 0 && redis_tls_is_stranger(c->tls);
     if (done < 0) {
         snprintf(c->why, sizeof c->why, "TLS: %s", why);
         return false;
@@ -253,10 +254,12 @@ bool redis_conn_move(struct redis_conn *c, double now)
         ssize_t got = recv(c->fd, bytes, sizeof bytes, 0);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && errno != EAGAIN)
-            return lose(c, strerror(errno));
-        if (got < 0)
+        if (got < 0 && errno == EAGAIN)
             break;
+        if (got <= 0 && !c->tls && c->state == REDIS_CONN_GREETING)
+            return lose(c, "the server hung up at the first word (TLS only? then rediss://)");
+        if (got < 0)
+            return lose(c, strerror(errno));
         if (!got)
             return lose(c, "the server closed the connection");
         c->since = now;

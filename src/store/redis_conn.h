@@ -33,6 +33,7 @@ struct redis_conn {
     double lagging; /* its replicas were late: not waited for until then; its owner's note */
     uint64_t sent, received; /* bytes */
     char why[256];           /* it ended */
+    bool stranger;           /* it ended because the server is not the pinned one */
 
     struct sockaddr_storage address;
     socklen_t address_size;                      /* 0: not looked up yet */

@@ -559,6 +559,7 @@ static bool open_tls(struct redis_pipe *p, const struct store_address *a, struct
                                                                .cert = a->tls_cert,
                                                                .key = a->tls_key,
                                                                .name = a->tls_name,
+                                                               .pin = a->tls_pin,
                                                                .unchecked = a->tls_unchecked},
                                    err);
     return p->tls != NULL;
@@ -583,6 +584,9 @@ static bool find_home(struct redis_pipe *p, double until, struct error *err)
             return true;
         if (p->final)
             return error_set(err, ERROR_FAILED, "%s", p->trouble);
+        if (first->stranger)
+            return error_set(err, ERROR_FAILED, "redis %s:%u: %s", first->host, first->port,
+                             first->why);
         if (clock_seconds() <= until)
             continue;
         if (p->known_mode)

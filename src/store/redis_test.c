@@ -1,6 +1,8 @@
 /* The Redis store against the table, operation by operation, and what goes wrong with servers. */
+#include "base/digest.h"
 #include "base/rng.h"
 #include "store/board.h"
+#include "store/redis_certificate.h"
 #include "store/redis_state.h"
 #include "store/redis_testing.h"
 #include "store/table.h"
@@ -675,12 +677,124 @@ static void encrypted(const char *folder, const struct workflow *w)
     server_remove(&server);
 }
 
+static void write_text(const char *path, const struct strbuf *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (write(fd, text->at, text->n) != (ssize_t)text->n) {
+        printf("Bail out! %s cannot be written\n", path);
+        exit(1);
+    }
+    close(fd);
+}
+
+/* Certificates made of secrets: the same everywhere, and nobody else's. */
+static void made_certificates(void)
+{
+    uint8_t seed[REDIS_CERTIFICATE_SEED] = {1, 2, 3}, changed[REDIS_CERTIFICATE_SEED] = {1, 2, 4};
+    struct strbuf one = {0}, two = {0}, three = {0}, key = {0}, other = {0};
+    struct error err = {0};
+    ok(redis_certificate_make(seed, &one, &key, &err) &&
+           redis_certificate_make(seed, &two, NULL, &err) &&
+           redis_certificate_make(changed, &three, &other, &err),
+       "certificates of two secrets %s", err.text);
+    is_str(two.at, one.at, "of one secret the same bytes each time");
+    ok(strcmp(one.at, three.at) != 0 && strcmp(key.at, other.at) != 0, "of another, others");
+    /* The bytes themselves: agents built against another OpenSSL must make the same. */
+    is_str(key.at,
+           "-----BEGIN PRIVATE KEY-----\n"
+           "MC4CAQAwBQYDK2VwBCIEIAECAwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
+           "-----END PRIVATE KEY-----\n",
+           "the key is the secret");
+    struct digest digest;
+    char hex[DIGEST_TEXT];
+    digest_of(one.at, one.n, &digest);
+    digest_text(&digest, hex);
+    is_str(hex, "6f15dcb39d8f62861a4ec7dd3ab3ecc118585e3ca42e249f5271d4624c4486b4",
+           "the certificate is what it always was");
+    strbuf_free(&one);
+    strbuf_free(&two);
+    strbuf_free(&three);
+    strbuf_free(&key);
+    strbuf_free(&other);
+}
+
+static void pinned(const char *folder, const struct workflow *w)
+{
+    char cert[4300], key[4300], url[128];
+    struct server server = {0};
+    struct error err = {0};
+    uint8_t seed[REDIS_CERTIFICATE_SEED] = {42}, changed[REDIS_CERTIFICATE_SEED] = {43};
+    struct strbuf ours = {0}, secret = {0}, theirs = {0};
+    snprintf(cert, sizeof cert, "%s/made.pem", folder);
+    snprintf(key, sizeof key, "%s/made.key", folder);
+    ok(redis_certificate_make(seed, &ours, &secret, &err) &&
+           redis_certificate_make(changed, &theirs, NULL, &err),
+       "made certificates %s", err.text);
+    write_text(cert, &ours);
+    write_text(key, &secret);
+    const char *const more[] = {
+        "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no",
+        "--tls-port",      "0",  "--port",         "0"};
+    memcpy(server.more, more, sizeof more);
+    server_start(&server, folder, "pinned");
+    struct store_redis_config c = {
+        .workflow = w, .servers = server.address, .tls = true, .tls_pin = ours.at, .patience = 1};
+    struct store *s = store_redis_open(&c, NULL, &err);
+    ok(s != NULL, "a store with the certificate that we make ourselves %s", err.text);
+    struct meta_op puts[500];
+    for (uint32_t i = 0; i < 500; i++)
+        puts[i] = OP(PUT, .task = i % w->ntasks, .node = 1);
+    if (s) {
+        struct meta_answers all;
+        store_submit(s, puts, 500);
+        ok(store_flush(s, &err) && store_poll(s, &all, &err) && all.n == 500,
+           "operations through it %s", err.text);
+        store_close(s, &err);
+    }
+    c.tls_pin = theirs.at;
+    c.patience = 600; /* known at once, not after a minute */
+    ok(!store_redis_open(&c, NULL, &err), "a store of another key is not believed");
+    has_str(err.text, "belongs to a cluster with another key", "says so");
+    has_str(err.text, server.address, "and where");
+    error_clear(&err);
+    struct store_address a;
+    snprintf(url, sizeof url, "rediss://%s/pinned", server.address);
+    store_address_parse(url, &a, &err);
+    a.tls_pin = mem_copy_string(theirs.at);
+    ok(!board_open(&a, &err), "nor is its board");
+    has_str(err.text, "belongs to a cluster with another key", "says so");
+    error_clear(&err);
+    free(a.tls_pin);
+    a.tls_pin = mem_copy_string(ours.at);
+    struct board *b = board_open(&a, &err);
+    ok(b != NULL, "our own is %s", err.text);
+    board_close(b);
+    store_address_free(&a);
+    c.patience = 1;
+    c.tls_pin = "none";
+    ok(!store_redis_open(&c, NULL, &err) && err.kind == ERROR_INPUT, "no certificate: %s",
+       err.text);
+    error_clear(&err);
+    c.tls_pin = NULL;
+    ok(!store_redis_open(&c, NULL, &err), "nobody else vouches for it: %s", err.text);
+    error_clear(&err);
+    c.tls = false;
+    ok(!store_redis_open(&c, NULL, &err), "a client without TLS gets nothing");
+    has_str(err.text, "rediss://", "and a hint");
+    error_clear(&err);
+    server_remove(&server);
+    strbuf_free(&ours);
+    strbuf_free(&secret);
+    strbuf_free(&theirs);
+}
+
 int main(void)
 {
     struct workflow *w = make_random(150, 1), *other = make_workflow(30, "x");
     struct server server = {0};
     char folder[4096];
     impostors(w);
+    made_certificates();
     if (!has_program("redis-server")) {
         tap_skip("the Redis store", "redis-server is not installed");
     } else {
@@ -700,6 +814,7 @@ int main(void)
         passwords(&server, w);
         server_remove(&server);
         encrypted(folder, w);
+        pinned(folder, w);
         remove_folder(folder);
     }
     workflow_free(w);

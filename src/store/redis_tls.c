@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include <arpa/inet.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -11,11 +12,13 @@
 struct redis_tls_context {
     SSL_CTX *ssl;
     char *name;
+    X509 *pin; /* NULL: none */
     bool unchecked;
 };
 
 struct redis_tls {
     SSL *ssl;
+    bool pinned;
     BIO *in, *out; /* belong to ssl */
 };
 
@@ -28,6 +31,28 @@ static const char *reason(void)
     return text ? text : "no reason given";
 }
 
+/* In place of OpenSSL's own look at the chain: only the very certificate will do. */
+static int is_pinned(X509_STORE_CTX *seen, void *pin)
+{
+    X509 *shown = X509_STORE_CTX_get0_cert(seen);
+    if (shown && X509_cmp(shown, pin) == 0)
+        return 1;
+    X509_STORE_CTX_set_error(seen, X509_V_ERR_CERT_REJECTED);
+    return 0;
+}
+
+static bool take_pin(struct redis_tls_context *c, const char *text, struct error *err)
+{
+    BIO *memory = BIO_new_mem_buf(text, -1);
+    c->pin = memory ? PEM_read_bio_X509(memory, NULL, NULL, NULL) : NULL;
+    BIO_free(memory);
+    if (!c->pin)
+        return error_set(err, ERROR_INPUT, "redis: the certificate to believe is none: %s",
+                         reason());
+    SSL_CTX_set_cert_verify_callback(c->ssl, is_pinned, c->pin);
+    return true;
+}
+
 struct redis_tls_context *redis_tls_context_new(const struct redis_tls_options *o,
                                                 struct error *err)
 {
@@ -38,9 +63,11 @@ struct redis_tls_context *redis_tls_context_new(const struct redis_tls_options *
     bool good = c->ssl || error_set(err, ERROR_FAILED, "redis: no TLS: %s", reason());
     if (good)
         SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
+    if (good && o->pin)
+        good = take_pin(c, o->pin, err);
     if (good && o->ca && SSL_CTX_load_verify_locations(c->ssl, o->ca, NULL) != 1)
         good = error_set(err, ERROR_INPUT, "%s: no certificates to trust: %s", o->ca, reason());
-    if (good && !o->ca)
+    if (good && !o->ca && !o->pin)
         SSL_CTX_set_default_verify_paths(c->ssl);
     if (good && o->cert && SSL_CTX_use_certificate_chain_file(c->ssl, o->cert) != 1)
         good = error_set(err, ERROR_INPUT, "%s: no certificate: %s", o->cert, reason());
@@ -62,6 +89,7 @@ void redis_tls_context_free(struct redis_tls_context *c)
     if (!c)
         return;
     SSL_CTX_free(c->ssl);
+    X509_free(c->pin);
     free(c->name);
     free(c);
 }
@@ -71,6 +99,7 @@ struct redis_tls *redis_tls_new(const struct redis_tls_context *c, const char *h
     struct redis_tls *t = mem_new_zero(struct redis_tls, 1);
     const char *name = c->name ? c->name : host;
     unsigned char address[sizeof(struct in6_addr)];
+    t->pinned = c->pin && !c->unchecked;
     t->ssl = SSL_new(c->ssl);
     t->in = BIO_new(BIO_s_mem());
     t->out = BIO_new(BIO_s_mem());
@@ -84,7 +113,7 @@ struct redis_tls *redis_tls_new(const struct redis_tls_context *c, const char *h
         inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
     if (!numeric)
         SSL_set_tlsext_host_name(t->ssl, name);
-    if (!c->unchecked) {
+    if (!c->unchecked && !c->pin) {
         if (numeric)
             X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), name);
         else
@@ -116,9 +145,21 @@ int redis_tls_shake(struct redis_tls *t, char *why, size_t size)
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
         return 0;
     long verified = SSL_get_verify_result(t->ssl);
+    bool plain = ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER;
     const char *text = reason();
-    snprintf(why, size, "%s", verified ? X509_verify_cert_error_string(verified) : text);
+    if (redis_tls_is_stranger(t))
+        snprintf(why, size,
+                 "its certificate is not the one of our key: this store belongs to a cluster with "
+                 "another key");
+    else
+        snprintf(why, size, "%s%s", verified ? X509_verify_cert_error_string(verified) : text,
+                 plain ? " (is it TLS that the server speaks there? redis:// is without)" : "");
     return -1;
+}
+
+bool redis_tls_is_stranger(const struct redis_tls *t)
+{
+    return t->pinned && SSL_get_verify_result(t->ssl) == X509_V_ERR_CERT_REJECTED;
 }
 
 long redis_tls_read(struct redis_tls *t, void *data, size_t n)

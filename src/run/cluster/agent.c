@@ -201,7 +201,7 @@ static void hand_over(struct agent *a)
     uint32_t takers[64], n = 0;
     a->handed = true;
     for (uint32_t node = 0; node < a->peers.n && n < 64; node++)
-        if (node != a->node && agent_is_up(a, node))
+        if (node != a->node && agent_is_up(a, node) && !a->peers.at[node].leaving)
             takers[n++] = node;
     for (size_t i = 0; i < a->jobs.n && n; i++) {
         struct job *j = a->jobs.at[i];
@@ -299,6 +299,7 @@ static void see_member(struct agent *a, const struct board_member *m, bool stead
     bool was = p->known && p->up;
     p->known = true;
     p->up = up;
+    p->leaving = m->state == BOARD_LEAVING;
     if (up != was) {
         if (!up)
             agent_log(a, "node %u is gone", m->node);

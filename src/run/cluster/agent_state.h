@@ -23,7 +23,7 @@ struct json_writer;
 /* Another agent, by its number on the board. */
 struct peer {
     uint32_t life;
-    bool known, up;
+    bool known, up, leaving;
     char *address;
     struct link *link; /* NULL: none */
     double refused;    /* when the last connection failed; 0: it did not */
@@ -56,6 +56,7 @@ struct held {
     uint32_t missing;         /* inputs */
     bool again;               /* for its data: recomputed */
     uint32_t tries;
+    double fetched; /* bytes that had to come for it */
 };
 
 /* An object that may be dropped, while the store is asked about it. */
@@ -92,6 +93,7 @@ struct job {
     ARRAY(uint32_t) free_held, runnable; /* runnable: inputs are here, cores are not */
     size_t runnable_at;
     uint32_t *used;            /* by object: tasks here that read it now */
+    double *fetched;           /* by task that runs: bytes that had to come for it */
     double *touched;           /* by object: when it was last read */
     ARRAY(struct meta_op) ops; /* our own, for the store */
     ARRAY(struct evict) evicts;
@@ -223,7 +225,7 @@ bool supply_stop(struct job *j, uint32_t task);
 void supply_pump(struct job *j); /* start what can be started */
 /* A task of this job has ended here. True: it was a recomputation, of no interest to the scheduler.
  */
-bool supply_ended(struct job *j, const struct sched_ended *e);
+bool supply_ended(struct job *j, struct sched_ended *e);
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why);
 bool supply_make(struct job *j, uint32_t object);
 void supply_answers(struct job *j, const struct meta_answers *all);

@@ -1,5 +1,5 @@
-/* What the files of a client share: client.c (board, links, store, signals), submit.c, follow.c
- * (events and counts), collect.c (final outputs come home). Private to them. */
+/* What the files of a client share: client.c (board, links, store, signals), submit.c, follow.c and
+ * hear.c (events and counts), collect.c (final outputs come home). Private to them. */
 #pragma once
 #include "base/bytes.h"
 #include "run/cluster/client.h"

@@ -12,30 +12,28 @@ enum {
 
 static uint32_t count_readers(const struct workflow *w, uint32_t object)
 {
-    uint32_t first = w->object_edge[object], n = 0;
-    if (first == NONE)
-        return 0;
-    if (w->producer[object] != NONE) {
-        uint32_t end = w->succ_off[w->producer[object] + 1];
-        while (first + n < end && w->succ_object[first + n] == object && n <= EVICT_READERS)
-            n++;
-        return n;
-    }
-    /* consumers of inputs are grouped by object: those of this one end where the next begins */
-    uint32_t end = w->input_off[w->ntasks];
-    for (uint32_t o = object + 1; o < w->nobjects; o++)
-        if (w->object_edge[o] != NONE && w->object_edge[o] > first && w->object_edge[o] < end)
-            end = w->object_edge[o];
-    return end - first;
+    uint32_t first = w->object_edge[object], n = 0, end = w->succ_off[w->producer[object] + 1];
+    while (first + n < end && w->succ_object[first + n] == object && n <= EVICT_READERS)
+        n++;
+    return n;
+}
+
+struct aged {
+    double when;
+    uint32_t object;
+};
+
+static int by_age(const void *a, const void *b)
+{
+    const struct aged *x = a, *y = b;
+    return x->when != y->when ? (x->when > y->when) - (x->when < y->when)
+                              : (x->object > y->object) - (x->object < y->object);
 }
 
 void evict_look(struct job *j)
 {
     const struct workflow *w = j->w;
-    struct {
-        double when;
-        uint32_t object;
-    } oldest[EVICT_BATCH];
+    struct aged oldest[EVICT_BATCH];
     uint32_t n = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
         if (!depot_has(j->depot, o) || j->used[o] ||
@@ -52,15 +50,18 @@ void evict_look(struct job *j)
         oldest[at].when = j->touched[o];
         oldest[at].object = o;
     }
+    qsort(oldest, n, sizeof *oldest, by_age);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t o = oldest[i].object, mark = EVICT_MARK + (uint32_t)j->evicts.n;
         struct evict x = {.object = o, .open = 1};
         supply_ask(j, META_WHERE, o, mark);
-        uint32_t first = w->object_edge[o], readers = count_readers(w, o);
-        const uint32_t *reader = w->producer[o] == NONE ? w->input_task : w->succ_task;
+        /* an input cannot be computed again, should its readers have to be */
+        uint32_t first = w->object_edge[o], readers = EVICT_READERS + 1;
+        if (w->producer[o] != NONE)
+            readers = count_readers(w, o);
         x.needed = readers > EVICT_READERS;
         for (uint32_t k = 0; !x.needed && k < readers; k++)
-            supply_ask(j, META_READ, reader[first + k], mark);
+            supply_ask(j, META_READ, w->succ_task[first + k], mark);
         x.open += x.needed ? 0 : readers;
         array_push(&j->evicts, x);
     }
@@ -68,8 +69,10 @@ void evict_look(struct job *j)
 
 static void evict_decide(struct job *j, const struct evict *x)
 {
-    if (x->needed && !x->elsewhere)
+    if (x->needed && !x->elsewhere) {
+        j->touched[x->object] = run_now(&j->run); /* others are looked at first next time */
         return;
+    }
     if (j->used[x->object] || !depot_has(j->depot, x->object))
         return;
     depot_drop(j->depot, x->object);
@@ -97,11 +100,13 @@ void evict_answer(struct job *j, const struct meta_answer *answer, const struct 
             x->elsewhere |= before && agent_is_up(j->agent, node);
         }
     }
-    if (--x->open)
-        return;
-    evict_decide(j, x);
+    x->open--;
     for (size_t i = 0; i < j->evicts.n; i++)
         if (j->evicts.at[i].open)
             return;
+    /* all is known: the oldest go first, until it is enough */
+    for (size_t i = 0; i < j->evicts.n; i++)
+        if (depot_look(j->depot).bytes > j->agent->o->cache)
+            evict_decide(j, &j->evicts.at[i]);
     j->evicts.n = 0;
 }

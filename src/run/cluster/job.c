@@ -156,7 +156,9 @@ static void keep(struct job *j, struct link *l, struct bytes *in, bool *malforme
             return;
         }
         array_push(&j->agent->keeps, (struct keep){j->number, object, l});
-        if (!j->depot || depot_has(j->depot, object))
+        if (j->agent->leave != AGENT_STAYS)
+            agent_kept(j->agent, j->number, object, false, "this agent is leaving too");
+        else if (!j->depot || depot_has(j->depot, object))
             agent_kept(j->agent, j->number, object, true, "");
         else
             depot_fetch(j->depot, object, l, NULL, false);

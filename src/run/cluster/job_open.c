@@ -127,6 +127,7 @@ static bool open_data(struct job *j, bool existed, struct error *err)
         return true;
     j->used = mem_new_zero(uint32_t, w->nobjects);
     j->touched = mem_new_zero(double, w->nobjects);
+    j->fetched = mem_new_zero(double, w->ntasks);
     j->want_of = mem_new(uint32_t, w->nobjects);
     memset(j->want_of, 0xff, w->nobjects * sizeof *j->want_of);
     j->depot = depot_new(&(struct depot_config){.workflow = w,
@@ -239,8 +240,11 @@ static void free_job(struct job *j)
     sched_actions_free(&j->run.out);
     array_free(&j->run.handled);
     array_free(&j->run.timers);
-    if (j->has_store && !store_close(j->run.store, &err))
-        job_log(j, err.text);
+    if (j->has_store) { /* who leaves does not wait long: others take over what is not written */
+        store_redis_closing(j->run.store, false, 2);
+        if (!store_close(j->run.store, &err) && !j->remove_data)
+            job_log(j, err.text);
+    }
     depot_free(j->depot);
     needs_free(&j->needs);
     error_clear(&err);

@@ -16,8 +16,8 @@
  * is deleted once none is.
  *
  * Without a store, the first agent starts one (`--serve-store`) and the others are given its
- * address. That store ends with its agent, which therefore does not leave when idle (`linger`);
- * under Slurm also with the agent's job: a store of one's own is better for long runs.
+ * address. That store ends with its agent, which therefore leaves last; under Slurm also with the
+ * agent's job: a store of one's own is better for long runs.
  *
  * Needs a process that ignores SIGPIPE; everything happens in the loop's thread. */
 #pragma once

@@ -124,7 +124,8 @@ static void test_local(void)
         is_int(launch_most(t.launch), 3, "three at most");
         launch_want(t.launch, 2);
         ok(launch_test_wait(&t, 2, 0, 0, false), "two ready");
-        is_str(launch_store(t.launch), "redis://127.0.0.1:6399?auth=key", "the store of the first");
+        is_str(launch_store(t.launch), "rediss://127.0.0.1:6399?auth=key",
+               "the store of the first");
         launch_want(t.launch, 99);
         ok(launch_test_wait(&t, 3, 0, 0, false), "and the third");
         is_int(launch_look(t.launch).asked, 3, "no more than there are");
@@ -133,7 +134,7 @@ static void test_local(void)
         has_str(first, "-j 2 -m 1000000000 --cache 5M", "settings are handed on");
         ok(!strstr(first, "--linger"), "and stays as long as it is needed");
         ok(!strstr(first, LAUNCH_TEST_KEY), "the key is in no argument");
-        has_str(launch_test_file(&t, 2, "arguments"), "--store redis://127.0.0.1:6399?auth=key",
+        has_str(launch_test_file(&t, 2, "arguments"), "--store rediss://127.0.0.1:6399?auth=key",
                 "the others are told where it is");
         has_str(launch_test_file(&t, 2, "arguments"), "--linger 7", "and may leave");
         struct stat s;
@@ -219,7 +220,7 @@ static void test_ssh(void)
         ok(launch_test_wait(&t, 3, 1, 0, false), "three ready, one failed");
         has_str(t.why, "ssh down: ssh: connect to host down port 22: Connection refused", "cause");
         has_str(t.why, "is its sshd running", "remedy");
-        is_str(launch_store(t.launch), "redis://10.0.0.2:6399?auth=key",
+        is_str(launch_store(t.launch), "rediss://10.0.0.2:6399?auth=key",
                "the store is at the second host, where ssh reached it");
         is_str(launch_name(t.launch, 1), "me@a", "by name");
         is_int(strncmp(t.address[1], "10.0.0.2:", 9), 0, "the address ssh reached");

@@ -42,6 +42,7 @@ static const struct {
     FIELD(stolen),  FIELD(given),         FIELD(pushed),      FIELD(recomputed),
     FIELD(fetched), FIELD(fetched_bytes), FIELD(served),      FIELD(served_bytes),
     FIELD(hits),    FIELD(misses),        FIELD(cache_bytes), FIELD(busy),
+    FIELD(dropped),
 };
 
 static void read_work(const struct json *j, json_ref v, struct member *out)

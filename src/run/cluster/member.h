@@ -16,7 +16,7 @@ struct member_work {
     double tt;
     double held, waiting, local, shared, running, fetching; /* tasks here now */
     double done, failed, lost;
-    double steals, failed_steals, stolen, given, pushed, recomputed;
+    double steals, failed_steals, stolen, given, pushed, recomputed, dropped;
     double fetched, fetched_bytes, served, served_bytes;
     double hits, misses, cache_bytes, busy;
 };

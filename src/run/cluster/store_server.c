@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "run/proc.h"
 #include "run/sandbox.h"
+#include "store/redis_certificate.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,6 +29,35 @@ void store_server_password(const struct seal_key *key, char password[static STOR
     seal_derive(key, "redis-password", secret, sizeof secret);
     for (int i = 0; i < 32; i++)
         snprintf(password + 2 * i, 3, "%02x", secret[i]);
+}
+
+/* Either may be NULL. */
+static bool make_certificate(const struct seal_key *key, struct strbuf *certificate,
+                             struct strbuf *secret, struct error *err)
+{
+    uint8_t seed[REDIS_CERTIFICATE_SEED];
+    seal_derive(key, "store-certificate", seed, sizeof seed);
+    bool good = redis_certificate_make(seed, certificate, secret, err);
+    explicit_bzero(seed, sizeof seed);
+    return good;
+}
+
+bool store_server_unlock(const struct seal_key *key, struct store_address *a, struct error *err)
+{
+    struct strbuf certificate = {0};
+    if (!a->auth_key)
+        return true;
+    if (!a->password) {
+        a->password = mem_new_zero(char, STORE_PASSWORD);
+        store_server_password(key, a->password);
+    }
+    if (!a->tls || a->tls_pin || a->tls_ca || a->tls_name || a->tls_unchecked)
+        return true;
+    bool good = make_certificate(key, &certificate, NULL, err);
+    if (good)
+        a->tls_pin = strbuf_steal(&certificate);
+    strbuf_free(&certificate);
+    return good;
 }
 
 static void pause_ms(int ms)
@@ -123,20 +153,66 @@ static pid_t running(const char *folder, char host[256], int *port)
     return is_server(pid) ? pid : 0;
 }
 
+/* What it keeps and the key of its certificate are its owner's alone. */
+static bool make_private(const char *folder, struct error *err)
+{
+    return make_parents(folder, err) &&
+           (((mkdir(folder, 0700) == 0 || errno == EEXIST) && chmod(folder, 0700) == 0) ||
+            error_set(err, ERROR_FAILED, "%s: no folder for the store: %s", folder,
+                      strerror(errno)));
+}
+
+static bool write_private(const char *folder, const char *name, const struct strbuf *text,
+                          struct error *err)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s", folder, name);
+    unlink(path.at); /* never into a file that others may have open */
+    int fd = open(path.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool good = fd >= 0 && write(fd, text->at, text->n) == (ssize_t)text->n;
+    int reason = errno;
+    if (fd >= 0)
+        good &= close(fd) == 0;
+    if (!good)
+        error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path.at, strerror(reason));
+    strbuf_free(&path);
+    return good;
+}
+
+static bool put_certificate(const char *folder, const struct seal_key *key, struct error *err)
+{
+    struct strbuf certificate = {0}, secret = {0};
+    bool good = make_certificate(key, &certificate, &secret, err) &&
+                write_private(folder, "certificate.pem", &certificate, err) &&
+                write_private(folder, "certificate.key", &secret, err);
+    if (secret.at)
+        explicit_bzero(secret.at, secret.n);
+    strbuf_free(&certificate);
+    strbuf_free(&secret);
+    return good;
+}
+
+/* TLS comes first: a server that was built without it stumbles there, and says so. */
 static void put_config(struct strbuf *out, const char *folder, const char *host, int port,
                        const struct seal_key *key)
 {
     char password[STORE_PASSWORD];
     store_server_password(key, password);
     strbuf_printf(out,
-                  "bind %s\nport %d\nrequirepass %s\nmasterauth %s\ndir \"%s\"\n"
+                  "tls-port %d\nport 0\ntls-cert-file \"%s/certificate.pem\"\n"
+                  "tls-key-file \"%s/certificate.key\"\ntls-auth-clients no\n"
+                  "tls-protocols \"TLSv1.2 TLSv1.3\"\n",
+                  port, folder, folder);
+    strbuf_printf(out,
+                  "bind %s\nrequirepass %s\nmasterauth %s\ndir \"%s\"\n"
                   "logfile \"%s/redis.log\"\nappendonly yes\nappendfsync everysec\nsave \"\"\n"
                   "maxmemory-policy noeviction\ndaemonize no\ntcp-backlog 511\n",
-                  host, port, password, password, folder, folder);
-    memset(password, 0, sizeof password);
+                  host, password, password, folder, folder);
+    explicit_bzero(password, sizeof password);
 }
 
-static bool spawn(const struct strbuf *config, pid_t *pid, struct error *err)
+/* `said`: where its words go that come before its log. */
+static bool spawn(const struct strbuf *config, const char *said, pid_t *pid, struct error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -147,7 +223,7 @@ static bool spawn(const struct strbuf *config, pid_t *pid, struct error *err)
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     char *words[] = {(char *)"redis-server", (char *)"-", NULL};
     int reason = posix_spawnp(pid, words[0], &actions, &attributes, words, environ);
@@ -167,7 +243,66 @@ static bool spawn(const struct strbuf *config, pid_t *pid, struct error *err)
 static void put_url(struct strbuf *url, const char *host, int port)
 {
     bool six = strchr(host, ':') != NULL;
-    strbuf_printf(url, "redis://%s%s%s:%d?auth=key", six ? "[" : "", host, six ? "]" : "", port);
+    strbuf_printf(url, "rediss://%s%s%s:%d?auth=key", six ? "[" : "", host, six ? "]" : "", port);
+}
+
+/* It ended before anybody could connect to it. */
+static bool explain(const char *log, const char *said, struct error *err)
+{
+    struct text text = {0};
+    bool told = file_read(said, &text, NULL) && text.n;
+    bool old = told && memmem(text.at, text.n, "'tls-", 5);
+    text_free(&text);
+    if (old)
+        return error_set(err, ERROR_FAILED,
+                         "the redis-server on this machine was built without TLS, and a store of a "
+                         "cluster is never served in the clear; install one that has it (Debian: "
+                         "redis-server 6 or later), or give a store that runs elsewhere (--store)");
+    return error_set(err, ERROR_FAILED, "redis-server ended at once; %s says why",
+                     told ? said : log);
+}
+
+static bool wait_for(const char *host, int port, pid_t pid, const char *folder, const char *said,
+                     struct error *err)
+{
+    struct strbuf log = {0};
+    strbuf_printf(&log, "%s/redis.log", folder);
+    bool good = false, over = false;
+    for (int i = 0; i < 1000 && !good && !over; i++) {
+        good = answers(host, port);
+        over = waitpid(pid, NULL, WNOHANG) == pid;
+        if (!good && !over)
+            pause_ms(10);
+    }
+    if (over)
+        good = explain(log.at, said, err);
+    else if (!good)
+        error_set(err, ERROR_FAILED,
+                  "redis-server does not answer at %s:%d after 10 s; %s may say why", host, port,
+                  log.at);
+    strbuf_free(&log);
+    return good;
+}
+
+static bool start_new(const char *folder, const char *host, int port, const struct seal_key *key,
+                      pid_t *pid, struct error *err)
+{
+    struct strbuf config = {0}, path = {0}, said = {0}, line = {0};
+    strbuf_printf(&path, "%s/server", folder);
+    strbuf_printf(&said, "%s/redis.err", folder);
+    put_config(&config, folder, host, port, key);
+    bool good = put_certificate(folder, key, err) && spawn(&config, said.at, pid, err);
+    if (good) {
+        strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
+        good = file_write(path.at, line.at, line.n, err) &&
+               wait_for(host, port, *pid, folder, said.at, err);
+    }
+    explicit_bzero(config.at, config.n);
+    strbuf_free(&config);
+    strbuf_free(&path);
+    strbuf_free(&said);
+    strbuf_free(&line);
+    return good;
 }
 
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
@@ -175,42 +310,25 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
 {
     char host[256], old[256];
     int port = 0, before;
-    struct strbuf config = {0}, path = {0}, line = {0};
-    if (!split(bind, host, &port, err))
+    *pid = 0;
+    if (!split(bind, host, &port, err) || !make_private(folder, err))
         return false;
-    strbuf_printf(&path, "%s/server", folder);
-    if (!make_parents(path.at, err)) {
-        strbuf_free(&path);
-        return false;
-    }
-    char *whole = realpath(folder, NULL);
     *pid = running(folder, old, &before);
     if (*pid && answers(old, before)) {
         put_url(url, old, before);
-        strbuf_free(&path);
-        free(whole);
         return true;
     }
-    bool good = whole && (port || free_port(host, &port, err));
-    if (good) {
-        put_config(&config, whole, host, port, key);
-        good = spawn(&config, pid, err);
-    }
-    if (good) {
-        strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
-        good = file_write(path.at, line.at, line.n, err);
-        for (int i = 0; good && i < 1000 && !answers(host, port); i++) {
-            if (waitpid(*pid, NULL, WNOHANG) == *pid)
-                good = error_set(err, ERROR_FAILED,
-                                 "redis-server ended at once; %s/redis.log says why", whole);
-            pause_ms(10);
-        }
-    }
+    if (port && answers(host, port)) /* else it would be taken for the one that we start */
+        return error_set(err, ERROR_FAILED,
+                         "--serve-store %s: something else listens there already; name another "
+                         "port, or give that store with --store",
+                         bind);
+    char *whole = realpath(folder, NULL);
+    bool good = whole != NULL || error_set(err, ERROR_FAILED, "%s: %s", folder, strerror(errno));
+    good = good && (port || free_port(host, &port, err)) &&
+           start_new(whole, host, port, key, pid, err);
     if (good)
         put_url(url, host, port);
-    strbuf_free(&config);
-    strbuf_free(&path);
-    strbuf_free(&line);
     free(whole);
     return good;
 }

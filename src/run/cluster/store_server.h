@@ -1,11 +1,18 @@
 /* A redis-server of one's own, for a cluster that has none: started by an agent, in a session of
- * its own, so that it outlives the agent; found again by what it left in its folder. */
+ * its own, so that it outlives the agent; found again by what it left in its folder. It speaks TLS
+ * alone. Its password and its certificate both come from the cluster's key: who has that can use
+ * the server and tell it from others, with nothing to configure; who has not learns nothing. */
 #pragma once
 #include "base/error.h"
 #include "base/seal.h"
 #include "base/strbuf.h"
+#include "store/address.h"
 #include <stdbool.h>
 #include <sys/types.h>
+
+/* What an address with `auth=key` lacks: the password, and with TLS the certificate to believe
+ * (unless ca, name or unchecked name others). Leaves other addresses alone. */
+bool store_server_unlock(const struct seal_key *key, struct store_address *a, struct error *err);
 
 /* The password of a store with `auth=key`: who has the key has it. */
 enum { STORE_PASSWORD = 65 };

@@ -164,7 +164,8 @@ static void here(struct job *j, uint32_t object)
     struct want *x = &j->wants.at[number];
     for (size_t i = 0; i < x->waiting.n; i++) {
         struct held *h = &j->held.at[x->waiting.at[i]];
-        if (h->start.task != NONE && h->missing && --h->missing == 0)
+        h->fetched += i ? 0 : depot_bytes(j->depot, object); /* one transfer, for the first */
+        if (h->missing && --h->missing == 0)
             make_runnable(j, x->waiting.at[i]);
     }
     want_free(j, number);
@@ -477,6 +478,8 @@ void supply_pump(struct job *j)
         if (h->again) {
             j->needs.task[start.task] = NEED_RESTORE; /* whatever the record says: it is wanted */
         } else {
+            if (j->depot)
+                j->fetched[start.task] = h->fetched;
             held_done(j, number);
         }
         start_now(j, &start);
@@ -499,7 +502,7 @@ static void made(struct job *j, uint32_t task, bool copies)
     }
 }
 
-bool supply_ended(struct job *j, const struct sched_ended *e)
+bool supply_ended(struct job *j, struct sched_ended *e)
 {
     bool again = (e->slot & HELD_MARK) != 0;
     if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start) {
@@ -509,6 +512,8 @@ bool supply_ended(struct job *j, const struct sched_ended *e)
     if (!again) {
         if (j->depot) {
             use_inputs(j, e->task, -1);
+            e->fetched = j->fetched[e->task];
+            j->fetched[e->task] = 0;
             if (!e->failed)
                 made(j, e->task, false);
         }
@@ -612,4 +617,5 @@ void supply_free(struct job *j)
     free(j->want_of);
     free(j->used);
     free(j->touched);
+    free(j->fetched);
 }

@@ -93,6 +93,34 @@ void watch_tell(struct job *j)
     r->told = run_now(r);
 }
 
+/* To one who comes late: every file that a task left here. Told as if it were new; who knows it
+ * already passes it over. */
+static void tell_known(struct job *j, struct link *l)
+{
+    const struct workflow *w = j->w;
+    struct strbuf out = {0};
+    j->run.files.n = 0; /* watch_tell() has just told them */
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        uint32_t task = w->producer[o];
+        if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
+            continue;
+        struct trace_file f = {.object = o,
+                               .task = task,
+                               .digest = j->needs.content[o],
+                               .size = j->needs.bytes[o],
+                               .made = true};
+        need_key(&j->needs, task, &f.key);
+        array_push(&j->run.files, f);
+    }
+    for (size_t at = 0; at < j->run.files.n; at += EVENTS) {
+        strbuf_clear(&out);
+        put_files(j, &out, at, j->run.files.n - at < EVENTS ? j->run.files.n - at : EVENTS);
+        link_send(l, MESSAGE_FILES, out.at, out.n, NULL, 0);
+    }
+    j->run.files.n = 0;
+    strbuf_free(&out);
+}
+
 void watch_begin(struct job *j, struct link *l)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
@@ -101,6 +129,7 @@ void watch_begin(struct job *j, struct link *l)
     watch_tell(j);
     array_push(&j->watchers, l);
     j->options.nsinks = 1; /* events are kept from now on; tell() sends them */
+    tell_known(j, l);
     for (size_t i = 0; i < j->failures_told; i++)
         tell_failure(j, l, &j->result.failures.at[i]);
 }
