@@ -196,7 +196,7 @@ static uint32_t owner_of(const struct job *j, uint32_t task)
     uint32_t best = a->node;
     uint64_t most = 0;
     for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
-        if (node != a->node && (node >= a->peers.n || !agent_is_up(a, node)))
+        if (node != a->node && (!agent_is_up(a, node) || a->peers.at[node].leaving))
             continue;
         uint64_t x = (uint64_t)task << 32 | node; /* splitmix64 */
         x += 0x9e3779b97f4a7c15;
@@ -384,10 +384,15 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
 
 bool supply_make(struct job *j, uint32_t object)
 {
-    if (!j->scheduling || object >= j->w->nobjects || j->w->producer[object] == NONE)
+    if (!j->scheduling || j->agent->leave != AGENT_STAYS || object >= j->w->nobjects ||
+        j->w->producer[object] == NONE)
         return false;
     uint32_t number = want_find(j, object);
-    j->wants.at[number].make_here = true;
+    struct want *x = &j->wants.at[number];
+    x->make_here = true;
+    if (x->state == WANT_FETCHING &&
+        x->asked_owner) /* views differ, or differed: not in a circle */
+        lost(j, number);
     return true;
 }
 
@@ -424,8 +429,8 @@ void supply_start(struct job *j, const struct sched_start *s)
 {
     const struct workflow *w = j->w;
     bool inputs = j->depot && w->in_off[s->task] < w->in_off[s->task + 1];
-    if (!inputs && j->state == BOARD_RUN_OPEN && j->runnable_at == j->runnable.n &&
-        finds_room(j, s->task)) {
+    if (!inputs && j->state == BOARD_RUN_OPEN && j->agent->leave == AGENT_STAYS &&
+        j->runnable_at == j->runnable.n && finds_room(j, s->task)) {
         start_now(j, s);
         return;
     }
@@ -462,7 +467,7 @@ bool supply_stop(struct job *j, uint32_t task)
 
 void supply_pump(struct job *j)
 {
-    while (j->runnable_at < j->runnable.n) {
+    while (j->runnable_at < j->runnable.n && j->agent->leave == AGENT_STAYS) {
         uint32_t number = j->runnable.at[j->runnable_at];
         if (number == NONE) { /* stopped meanwhile */
             j->runnable_at++;
