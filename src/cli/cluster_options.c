@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char standard_store[] = "redis://127.0.0.1:6379";
@@ -191,6 +192,25 @@ void cluster_note_free(struct cluster_note *n)
     *n = (struct cluster_note){0};
 }
 
+/* Folders of agents that have left: each removes its own, this is what they stood in. */
+static bool remove_agent_folders(const char *state)
+{
+    struct strbuf path = {0};
+    DIR *folder = opendir(state);
+    bool all = true;
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        if (strncmp(e->d_name, "agents-", 7) != 0)
+            continue;
+        strbuf_clear(&path);
+        strbuf_printf(&path, "%s/%s", state, e->d_name);
+        all &= rmdir(path.at) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    strbuf_free(&path);
+    return all;
+}
+
 void cluster_note_remove(const char *state, uint64_t run)
 {
     struct strbuf path = {0};
@@ -202,6 +222,8 @@ void cluster_note_remove(const char *state, uint64_t run)
     strbuf_printf(&path, "%s/cluster", state);
     rmdir(path.at); /* if it was the last */
     strbuf_free(&path);
+    for (int i = 0; i < 40 && !remove_agent_folders(state); i++) /* they are just leaving */
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 }
 
 uint64_t *cluster_notes(const char *state, size_t *n)

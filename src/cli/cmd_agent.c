@@ -7,6 +7,7 @@
 #include "run/cluster/agent.h"
 #include "run/cluster/store_server.h"
 #include "run/measure.h"
+#include "run/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,7 @@ static const struct cli_option options[] = {
     {"for", 0, "RUN", "work on this run alone, and leave when its results were taken"},
     {"serve-store", 0, "HOST:PORT",
      "start a redis-server here: TLS, password and certificate from the key"},
+    {"temporary", 0, NULL, "remove its folder when it has left in order"},
     {"detach", 0, NULL, "go on in the background once it is ready"},
     OPTION_QUIET,
     OPTION_END,
@@ -68,6 +70,7 @@ static void put_ready(void *context, uint32_t node, const char *address)
         (void)sent; /* nobody waits any more: just as well */
         close(o->ready);
         o->ready = -1;
+        snprintf(line, sizeof line, "node %u ready at %s", node, address);
         put_log(o, line);
     } else {
         fputs(line, stdout);
@@ -224,6 +227,8 @@ static int serve(const struct arguments *a, struct agent_options *o, struct outp
     bool good = open_store(a, o, out, folder.at, &address, &server, &err) && agent_run(o, &err);
     if (good)
         store_server_stop(server);
+    if (good && arguments_flag(a, "temporary"))
+        tree_remove(o->state);
     store_address_free(&address);
     strbuf_free(&folder);
     if (good)

@@ -266,7 +266,8 @@ static void tell_others(struct faults_world *w, double after, uint32_t node,
 {
     for (uint32_t i = 0; i < w->nodes; i++)
         if (i != node && w->sched[i])
-            control(w, after + delay(w, i), i, (struct sched_event){.kind = kind, .node = node});
+            control(w, after + delay(w, i), i,
+                    (struct sched_event){.kind = kind, .node = node, .over = w->born[node]});
 }
 
 static void crash(struct faults_world *w, uint32_t node)
@@ -292,12 +293,14 @@ static void restart(struct faults_world *w, uint32_t node)
         return;
     w->sched[node] = sched_new(&w->config[node]);
     struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
+    w->born[node] = w->lives;
     deliver(w, node, &e);
     for (uint32_t i = 0; i < w->nodes;
          i++) /* who is dead it learns as the others do: from outside */
         if (i != node && !w->sched[i])
-            control(w, delay(w, node), node,
-                    (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = i});
+            control(
+                w, delay(w, node), node,
+                (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = i, .over = w->born[i]});
     tell_others(w, 0.01, node, SCHED_EVENT_NODE_UP);
 }
 
@@ -313,7 +316,8 @@ static void cut(struct faults_world *w)
             for (uint32_t i = 0; i < w->nodes; i++)
                 if (i != n && !w->cut[i] && w->sched[i]) {
                     control(w, 0.15 + delay(w, i), i,
-                            (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = n});
+                            (struct sched_event){
+                                .kind = SCHED_EVENT_NODE_DOWN, .node = n, .over = w->born[n]});
                     control(w, length + 0.35 + delay(w, i), i,
                             (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = n});
                 }
@@ -397,8 +401,9 @@ static void handle(struct faults_world *w, struct faults_pending *p)
         e.kind = SCHED_EVENT_START;
         e.life = w->lives + 1;
         if (same_life) {
-            w->lives++;
+            w->born[p->node] = ++w->lives;
             deliver(w, p->node, &e);
+            tell_others(w, 0.01, p->node, SCHED_EVENT_NODE_UP); /* as they see on the board */
         }
         break;
     case EVENT_CUT:

@@ -60,6 +60,7 @@ struct faults_world {
     uint32_t nodes, tasks, faults, immortal;
     struct sched *sched[FAULTS_NODES]; /* NULL: dead */
     uint32_t life[FAULTS_NODES];
+    uint32_t born[FAULTS_NODES]; /* the number of its present life, as it has told the store */
     double slow[FAULTS_NODES];
     bool cut[FAULTS_NODES]; /* from the store and from those that are not cut */
     struct sched_config config[FAULTS_NODES];

@@ -372,6 +372,17 @@ static bool end(struct table *t, const struct meta_op *op, struct answers *out,
     return true;
 }
 
+/* That life, and all before it, are over: should it still JOIN (its word was on the way), nobody
+ * would be there to do what it takes. */
+static bool bury(struct store_table_node *node, uint32_t life)
+{
+    if (node->fenced && node->life >= life)
+        return false;
+    node->life = life > node->life ? life : node->life;
+    node->fenced = true;
+    return true;
+}
+
 static bool adopt(struct table *t, const struct meta_op *op, struct answers *out,
                   struct meta_answer *answer)
 {
@@ -383,10 +394,8 @@ static bool adopt(struct table *t, const struct meta_op *op, struct answers *out
     bool changed = false;
     if (op->other != op->node && op->bytes > 0 && node_at(t, op->other)->life > op->bytes)
         return false; /* it has begun another life meanwhile, and taken its tasks back itself */
-    if (op->other != op->node && !node_at(t, op->other)->fenced) {
-        node_at(t, op->other)->fenced = true;
+    if (op->other != op->node && bury(node_at(t, op->other), (uint32_t)op->bytes))
         changed = true;
-    }
     uint64_t taken = 0;
     for (uint32_t task = op->task; task < t->ntasks; task++) {
         if (t->holder[task] != op->other || t->status[task] == META_ABSENT || has_ended(t, task))
@@ -409,11 +418,11 @@ static bool adopt(struct table *t, const struct meta_op *op, struct answers *out
 static bool join(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     struct store_table_node *node = node_at(t, op->node);
-    if (op->life < node->life) {
+    if (op->life < node->life || (op->life == node->life && node->fenced)) {
         *outcome = META_STALE;
         return false;
     }
-    if (op->life == node->life && !node->fenced)
+    if (op->life == node->life)
         return false;
     node->life = op->life;
     node->fenced = false;

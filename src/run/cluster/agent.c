@@ -112,6 +112,8 @@ static void got_text(void *context, bool good, const void *data, size_t n, const
     }
     for (size_t i = 0; i < a->early.n; i++)
         if (a->early.at[i].run == l->run) {
+            if (!j && a->early.at[i].link && a->early.at[i].kind == MESSAGE_KEEP)
+                agent_keep_not(a, a->early.at[i].link, a->early.at[i].data, a->early.at[i].n);
             free(a->early.at[i].data);
             a->early.at[i--] = array_pop(&a->early);
         }
@@ -136,6 +138,9 @@ void agent_load(struct agent *a, uint64_t run, double created, enum board_run_st
 static void close_job(struct agent *a, size_t at, bool remove_data)
 {
     struct job *j = a->jobs.at[at];
+    for (size_t i = 0; i < a->handing.n; i++)
+        if (a->handing.at[i].run == j->number)
+            a->handing.at[i--] = array_pop(&a->handing);
     memmove(&a->jobs.at[at], &a->jobs.at[at + 1], (a->jobs.n - at - 1) * sizeof *a->jobs.at);
     a->jobs.n--;
     job_close(j, remove_data);
@@ -218,11 +223,11 @@ static void hand_over(struct agent *a)
             bytes_put_u32(&a->scratch, 1);
             bytes_put_u32(&a->scratch, o);
             link_send(l, MESSAGE_KEEP, a->scratch.at, a->scratch.n, NULL, 0);
-            a->handing++;
+            array_push(&a->handing, (struct keep){j->number, o, l});
         }
     }
-    if (a->handing)
-        agent_log(a, "%u objects go to others", a->handing);
+    if (a->handing.n)
+        agent_log(a, "%zu objects go to others", a->handing.n);
 }
 
 void agent_go_on_leaving(struct agent *a)
@@ -234,7 +239,7 @@ void agent_go_on_leaving(struct agent *a)
         return;
     if (!a->handed && a->leave == AGENT_LEAVING && a->joined)
         hand_over(a);
-    if (a->handing && clock_seconds() - a->leave_since < hand_over_most)
+    if (a->handing.n && clock_seconds() - a->leave_since < hand_over_most)
         return;
     if (a->left_sent)
         return;
@@ -610,6 +615,7 @@ static void free_agent(struct agent *a, bool opened)
     array_free(&a->jobs);
     array_free(&a->refused);
     array_free(&a->keeps);
+    array_free(&a->handing);
     for (size_t i = 0; i < a->loading.n; i++)
         free(a->loading.at[i]);
     array_free(&a->loading);

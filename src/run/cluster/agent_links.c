@@ -13,12 +13,37 @@ static void on_opened(void *context, struct link *l)
             a->peers.at[i].refused = 0;
 }
 
-static void kept(struct agent *a, const void *data, size_t n)
+/* Another keeps what we had, or cannot: either way it is not waited for any more. */
+static void kept(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
 {
-    (void)data;
-    (void)n;
-    if (a->handing && --a->handing == 0)
+    uint32_t object = bytes_u32(in);
+    for (size_t i = 0; i < a->handing.n; i++) {
+        const struct keep *k = &a->handing.at[i];
+        if (k->run == run && k->object == object && k->link == l)
+            a->handing.at[i--] = array_pop(&a->handing);
+    }
+    if (a->leave != AGENT_STAYS && !a->handing.n)
         agent_go_on_leaving(a);
+}
+
+static void tell_kept(struct link *l, uint64_t run, uint32_t object, bool good, const char *why)
+{
+    struct strbuf out = {0};
+    bytes_put_u64(&out, run);
+    bytes_put_u32(&out, object);
+    bytes_put_u8(&out, good);
+    bytes_put_text(&out, why, strlen(why));
+    link_send(l, MESSAGE_KEPT, out.at, out.n, NULL, 0);
+    strbuf_free(&out);
+}
+
+void agent_keep_not(struct agent *a, struct link *l, const void *data, size_t n)
+{
+    (void)a;
+    struct bytes in = {data, n, false};
+    uint64_t run = bytes_u64(&in);
+    for (uint32_t count = bytes_u32(&in); count-- && in.n >= 4;)
+        tell_kept(l, run, bytes_u32(&in), false, "this agent does not work on that run");
 }
 
 void agent_kept(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why)
@@ -27,13 +52,7 @@ void agent_kept(struct agent *a, uint64_t run, uint32_t object, bool good, const
         struct keep k = a->keeps.at[i];
         if (k.run != run || k.object != object)
             continue;
-        struct strbuf out = {0};
-        bytes_put_u64(&out, run);
-        bytes_put_u32(&out, object);
-        bytes_put_u8(&out, good);
-        bytes_put_text(&out, why, strlen(why));
-        link_send(k.link, MESSAGE_KEPT, out.at, out.n, NULL, 0);
-        strbuf_free(&out);
+        tell_kept(k.link, run, object, good, why);
         a->keeps.at[i--] = array_pop(&a->keeps);
     }
 }
@@ -129,7 +148,7 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
         break;
     }
     case MESSAGE_KEPT:
-        kept(a, data, n);
+        kept(a, l, run, &in);
         break;
     case MESSAGE_SCHED:
     case MESSAGE_KEEP:
@@ -143,6 +162,8 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
     case MESSAGE_UNFETCHED:
         if (j) {
             job_message(j, l, kind, data, n, &malformed);
+        } else if (kind == MESSAGE_KEEP && a->leave != AGENT_STAYS) {
+            agent_keep_not(a, l, data, n);
         } else if (kind == MESSAGE_KEEP || kind == MESSAGE_WATCH) { /* it is being read: later */
             array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
             agent_load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
@@ -186,6 +207,9 @@ static void on_closed(void *context, struct link *l, const char *why)
     for (size_t i = 0; i < a->keeps.n; i++)
         if (a->keeps.at[i].link == l)
             a->keeps.at[i--] = array_pop(&a->keeps);
+    for (size_t i = 0; i < a->handing.n; i++)
+        if (a->handing.at[i].link == l)
+            a->handing.at[i--] = array_pop(&a->handing);
     for (size_t i = 0; i < a->early.n; i++)
         if (a->early.at[i].link == l)
             a->early.at[i].link = NULL;

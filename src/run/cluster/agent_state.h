@@ -143,7 +143,7 @@ struct agent {
     enum { AGENT_STAYS, AGENT_LEAVING, AGENT_LEAVING_NOW, AGENT_LEFT } leave;
     double leave_since;
     double leave_asked;
-    uint32_t handing; /* objects that others are asked to keep before it leaves */
+    ARRAY(struct keep) handing; /* objects that others are asked to keep before it leaves */
     bool handed, left_sent, collected;
     uint64_t ticks;
     double lease;
@@ -185,6 +185,8 @@ void agent_go_on_leaving(struct agent *a);
 /* ---- agent_links.c ---- */
 
 struct links *agent_listen(struct agent *a, struct error *err);
+/* The answer to a KEEP of a run that is not worked on here. */
+void agent_keep_not(struct agent *a, struct link *l, const void *data, size_t n);
 
 /* ---- job.c ---- */
 

@@ -390,6 +390,7 @@ void launch_common_arguments(const struct launch *l, launch_words *words)
         launch_argument(words, "-m");
         launch_argument(words, number);
     }
+    launch_argument(words, "--temporary");
     for (size_t i = 0; i < l->extra.n; i++)
         launch_argument(words, l->extra.at[i]);
 }

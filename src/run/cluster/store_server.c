@@ -6,7 +6,6 @@
 #include "run/sandbox.h"
 #include "store/redis_certificate.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -98,18 +97,20 @@ static bool resolve(const char *host, int port, struct sockaddr_storage *at, soc
 
 static bool free_port(const char *host, int *port, struct error *err)
 {
-    struct sockaddr_storage at;
-    socklen_t size;
+    char service[16] = "";
+    struct sockaddr_storage at = {0};
+    socklen_t size = 0;
     if (!resolve(host, 0, &at, &size, err))
         return false;
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool good = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 &&
-                getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+                getsockname(fd, (struct sockaddr *)&at, &size) == 0 &&
+                getnameinfo((struct sockaddr *)&at, size, NULL, 0, service, sizeof service,
+                            NI_NUMERICSERV) == 0;
     if (!good)
         error_set(err, ERROR_FAILED, "%s: no port is free: %s", host, strerror(errno));
     else
-        *port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
-                                               : ((struct sockaddr_in *)&at)->sin_port);
+        *port = (int)strtol(service, NULL, 10);
     if (fd >= 0)
         close(fd);
     return good;
@@ -117,8 +118,8 @@ static bool free_port(const char *host, int *port, struct error *err)
 
 static bool answers(const char *host, int port)
 {
-    struct sockaddr_storage at;
-    socklen_t size;
+    struct sockaddr_storage at = {0};
+    socklen_t size = 0;
     if (!resolve(host, port, &at, &size, NULL))
         return false;
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -308,8 +309,8 @@ static bool start_new(const char *folder, const char *host, int port, const stru
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
                         struct strbuf *url, pid_t *pid, struct error *err)
 {
-    char host[256], old[256];
-    int port = 0, before;
+    char host[256], old[256] = "";
+    int port = 0, before = 0;
     *pid = 0;
     if (!split(bind, host, &port, err) || !make_private(folder, err))
         return false;

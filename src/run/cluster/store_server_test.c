@@ -52,7 +52,7 @@ static bool in_path(const char *name)
 static void unlocking(void)
 {
     struct seal_key one = {{1}}, two = {{2}};
-    struct store_address a, b, c;
+    struct store_address a = {0}, b = {0}, c = {0};
     struct error err = {0};
     ok(store_address_parse("rediss://h:1?auth=key", &a, &err) &&
            store_server_unlock(&one, &a, &err) && store_address_parse(a.text, &b, &err) &&
