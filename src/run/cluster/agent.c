@@ -292,6 +292,7 @@ static void see_member(struct agent *a, const struct board_member *m, bool stead
     if (!p->known || p->life != m->life) {
         struct member text;
         member_read(m, &a->o->key, &text);
+        p->stranger = text.sealed;
         free(p->address);
         p->address = text.address ? mem_copy_string(text.address) : NULL;
         member_free(&text);
@@ -303,6 +304,7 @@ static void see_member(struct agent *a, const struct board_member *m, bool stead
     }
     bool was = p->known && p->up;
     p->known = true;
+    up &= !p->stranger; /* has another key: we cannot speak to it, nor it to us */
     p->up = up;
     p->leaving = m->state == BOARD_LEAVING;
     if (up != was) {
@@ -315,8 +317,34 @@ static void see_member(struct agent *a, const struct board_member *m, bool stead
         for (size_t i = 0; i < a->jobs.n; i++)
             job_peer(a->jobs.at[i], m->node, up);
     }
-    if (up && steady && m->age > a->lease)
+    if (up && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
         board_bury(a->board, m->node, m->life, agent_noted, a);
+}
+
+/* The first look at the others: with another key than theirs this agent is at the wrong place. */
+static bool may_be_here(struct agent *a, const struct board_view *view)
+{
+    for (size_t i = 0; i < view->nmembers; i++) {
+        const struct board_member *m = &view->members[i];
+        if (m->node == a->node || m->state == BOARD_DEAD || m->age > a->lease ||
+            !a->peers.at[m->node].stranger)
+            continue;
+        char name[9];
+        seal_key_name(&a->o->key, name);
+        error_set(&a->error, ERROR_FAILED,
+                  "the agents at %s have another cluster key than this one (%s); --key names the "
+                  "key's file",
+                  a->o->store->text, name);
+        a->leave = AGENT_LEAVING_NOW;
+        a->left_sent = true;
+        a->leave_asked = clock_seconds();
+        board_leave(a->board, a->node, a->life, on_left, a);
+        return false;
+    }
+    if (a->o->ready)
+        a->o->ready(a->o->context, a->node, a->address);
+    a->told_ready = true;
+    return true;
 }
 
 static void seen(void *context, const struct board_view *view, const char *why)
@@ -346,6 +374,8 @@ static void seen(void *context, const struct board_view *view, const char *why)
         join(a);
         return;
     }
+    if (!a->told_ready && !may_be_here(a, view))
+        return;
     for (size_t i = 0; i < view->nruns; i++)
         see_run(a, &view->runs[i]);
     a->seen_once = true;
@@ -382,9 +412,6 @@ static void on_joined(void *context, bool good, uint32_t node, uint32_t life, co
     a->joined = true;
     peer_at(a, node);
     a->steady = a->answered = clock_seconds();
-    if (!a->told_ready && a->o->ready)
-        a->o->ready(a->o->context, node, a->address);
-    a->told_ready = true;
     for (size_t i = 0; i < a->jobs.n; i++)
         job_rejoined(a->jobs.at[i]);
     agent_beat(a);

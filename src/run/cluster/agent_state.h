@@ -24,6 +24,7 @@ struct json_writer;
 struct peer {
     uint32_t life;
     bool known, up, leaving;
+    bool stranger; /* has another key */
     char *address;
     struct link *link; /* NULL: none */
     double refused;    /* when the last connection failed; 0: it did not */

@@ -54,11 +54,12 @@ static void on_view(void *context, const struct board_view *view, const char *wh
         return;
     }
     forget_look(c);
-    c->sealed = false;
+    c->sealed = c->opened = false;
     for (size_t i = 0; i < view->nmembers; i++) {
         struct member m;
         member_read(&view->members[i], &c->o.key, &m);
-        c->sealed |= m.sealed && m.state != BOARD_DEAD;
+        c->sealed |= m.sealed && m.state != BOARD_DEAD && m.age < BEATS_UNTIL;
+        c->opened |= client_lives(c, &m);
         array_push(&c->members, m);
     }
     for (size_t i = 0; i < view->nruns; i++)
@@ -639,7 +640,10 @@ struct client *client_open(const struct client_config *config, struct error *err
             client_drive(c, first_look, c, OPEN_PATIENCE) ||
             error_set(err, ERROR_FAILED, "the store at %s does not answer", config->address->text);
     }
-    if (good && c->sealed) {
+    if (good && c->sealed && c->opened)
+        client_say(c, "some agents at %s have another cluster key; they are left alone",
+                   config->address->text);
+    if (good && c->sealed && !c->opened) {
         char name[9];
         seal_key_name(&config->key, name);
         good = error_set(err, ERROR_FAILED,

@@ -329,6 +329,7 @@ static void next_place(struct job *j, uint32_t number)
         if (l) {
             x->from = node;
             x->state = WANT_FETCHING;
+            x->asked_owner = false; /* says of the fetch under way that it is one */
             depot_fetch(j->depot, x->object, l, NULL, false);
             return;
         }
