@@ -89,13 +89,14 @@ static void got_text(void *context, bool good, const void *data, size_t n, const
 {
     struct loading *l = context;
     struct agent *a = l->agent;
+    bool again = false; /* the store is away: it is tried when the board shows the run again */
     for (size_t i = 0; i < a->loading.n; i++)
         if (a->loading.at[i] == l)
             a->loading.at[i--] = array_pop(&a->loading);
     if (!good)
         agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
     struct job *j = good && a->leave == AGENT_STAYS && !agent_job(a, l->run)
-                        ? job_open(a, l->run, l->created, data, n)
+                        ? job_open(a, l->run, l->created, data, n, &again)
                         : NULL;
     if (j) {
         array_push(&a->jobs, j);
@@ -107,16 +108,18 @@ static void got_text(void *context, bool good, const void *data, size_t n, const
                 job_message(j, a->early.at[i].link, a->early.at[i].kind, a->early.at[i].data,
                             a->early.at[i].n, &malformed);
             }
-    } else if (good) {
+    } else if (good && !again) {
         array_push(&a->refused, l->run);
     }
-    for (size_t i = 0; i < a->early.n; i++)
-        if (a->early.at[i].run == l->run) {
-            if (!j && a->early.at[i].link && a->early.at[i].kind == MESSAGE_KEEP)
-                agent_keep_not(a, a->early.at[i].link, a->early.at[i].data, a->early.at[i].n);
-            free(a->early.at[i].data);
-            a->early.at[i--] = array_pop(&a->early);
-        }
+    for (size_t i = a->early.n; i--;) {
+        struct early e = a->early.at[i];
+        if (e.run != l->run)
+            continue;
+        a->early.at[i] = array_pop(&a->early);
+        if (!j && e.link && e.kind == MESSAGE_KEEP)
+            agent_keep_not(a, e.link, e.data, e.n);
+        free(e.data);
+    }
     free(l);
 }
 

@@ -191,8 +191,10 @@ void agent_keep_not(struct agent *a, struct link *l, const void *data, size_t n)
 
 /* ---- job.c ---- */
 
-/* job_open.c: begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. */
-struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n);
+/* job_open.c: begin with a sealed ticket. NULL: it cannot be worked on here; the log says
+ * why. `again`: it may be possible later. */
+struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+                     bool *again);
 void job_close(struct job *j,
                bool remove_data); /* freed when the loop has seen its handles close */
 /* The run's state on the board. */

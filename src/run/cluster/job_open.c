@@ -195,10 +195,11 @@ static bool open_run(struct job *j, double created, struct error *err)
     bool good = run_setup(&j->run, err);
     j->has_setup = j->run.children != NULL;
     j->open_handles += 1 + j->has_setup;
-    return good && open_store(j, err);
+    return good;
 }
 
-struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n)
+struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+                     bool *again)
 {
     struct job *j = mem_new_zero(struct job, 1);
     struct error err = {0};
@@ -217,6 +218,8 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
     if (good)
         j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, &err);
     good = good && j->w && check_ticket(j, &err) && open_run(j, created, &err);
+    *again = good;
+    good = good && open_store(j, &err);
     strbuf_free(&plain);
     if (good) {
         strbuf_free(&j->ticket.workflow);
