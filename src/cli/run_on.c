@@ -157,6 +157,8 @@ static bool start_agents(struct run_on *r, const char *where, struct error *err)
     uint32_t here;
     if (!r->cores && sscanf(where, "local:%u", &here) == 1 && here) /* they share this machine */
         r->cores = s->cores > here ? s->cores / here : 1;
+    else
+        here = 0;
     r->fleet =
         fleet_new(&(struct fleet_config){.target = where,
                                          .key = r->place.key,
@@ -164,7 +166,9 @@ static bool start_agents(struct run_on *r, const char *where, struct error *err)
                                          .state = r->state,
                                          .program = program,
                                          .cores = r->cores,
-                                         .memory = arguments_value(s->a, "memory") ? s->memory : 0,
+                                         .memory = arguments_value(s->a, "memory") ? s->memory
+                                                   : here ? s->memory / here
+                                                          : 0,
                                          .linger = slurm ? LINGER_SLURM : LINGER,
                                          .say = say_launch,
                                          .context = s},

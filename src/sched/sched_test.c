@@ -384,6 +384,30 @@ static void test_steal(void)
     bed_free(&b);
 }
 
+/* Agents join and go during a run: numbers past the last are newcomers, and word of a death names
+ * the life that is over. */
+static void test_newcomers(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 2, .wait_poll = -1, .steal_bound = 0.01});
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 1, .over = 7});
+    is_int(b.out.ops.n, 1, "the dead one's tasks");
+    ok(b.out.ops.at[0].kind == META_ADOPT && b.out.ops.at[0].other == 1 &&
+           b.out.ops.at[0].bytes == 7,
+       "are asked for, with the life that is over");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 4});
+    is_int(b.out.ops.n, 0, "nobody has heard of node 4");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = 4});
+    bool asked = b.out.sends.n == 1 && b.out.sends.at[0].kind == SCHED_LOAD_QUERY &&
+                 b.out.sends.at[0].to == 4;
+    ok(asked, "a newcomer is asked for work, and not those between, who are not there");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_START, .life = 2});
+    struct meta_answer joined = {.kind = META_JOIN, .asked_epoch = 2};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_STORE, .store = {.at = &joined, .n = 1}});
+    ok(b.out.ops.n >= 2 && b.out.ops.at[1].other == 1 && b.out.ops.at[1].bytes == 7,
+       "a new life asks again, with the same");
+    bed_free(&b);
+}
+
 /* ---- adapting ---- */
 
 static enum sched_policy policy_after(double seconds, double fetched)
@@ -736,5 +760,6 @@ int main(int argc, char **argv)
     test_remove();
     test_nonsense();
     test_random_events(argc > 1 ? strtoull(argv[1], NULL, 10) : 300);
+    test_newcomers();
     return tap_done();
 }

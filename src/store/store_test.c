@@ -146,6 +146,24 @@ static void objects(struct store *s, const struct workflow *w)
            "an object that does not exist");
 }
 
+/* Word of a death that comes late does not touch the next life; word of a life that is over comes
+ * to nothing, however late. */
+static void lives(struct store *s)
+{
+    is_int(ask(s, OP(JOIN, .node = 9, .life = 3), NULL).outcome, META_OK, "node 9 lives");
+    is_int(ask(s, OP(PUT, .task = 39, .node = 9), NULL).outcome, META_OK, "and has a task");
+    struct meta_answer a = ask(s, OP(ADOPT, .node = 0, .other = 9, .limit = 9, .bytes = 2), NULL);
+    ok(a.outcome == META_OK && a.count == 0 && a.item.task == NONE, "its life 2 is over: nothing");
+    is_int(ask(s, OP(GET, .task = 39), NULL).item.holder, 9, "it keeps its task");
+    is_int(ask(s, OP(HOLD, .task = 39, .node = 9, .life = 3, .epoch = 1), NULL).outcome, META_OK,
+           "and may take tasks");
+    a = ask(s, OP(ADOPT, .node = 0, .other = 9, .limit = 9, .bytes = 5), NULL);
+    is_int(a.count, 1, "its life 5, of which the store has not heard, is over: the task goes");
+    is_int(ask(s, OP(JOIN, .node = 9, .life = 5), NULL).outcome, META_STALE,
+           "that life's JOIN comes too late");
+    is_int(ask(s, OP(JOIN, .node = 9, .life = 6), NULL).outcome, META_OK, "the next one is heard");
+}
+
 static void counting(struct store *s)
 {
     uint32_t have[META_REMOVED + 1] = {0};
@@ -216,6 +234,7 @@ int main(void)
         removing(s);
         objects(s, w);
         counting(s);
+        lives(s);
         struct meta_answers all;
         struct meta_record before[40], after[40];
         memset(before, 0, sizeof before);
