@@ -102,6 +102,7 @@ struct job {
     ARRAY(struct link *) watchers;
     size_t failures_told;
     uint64_t hits, misses, recomputed, dropped;
+    uint32_t idle;           /* seconds without a task */
     bool counting, told_end; /* the store is asked how many tasks have ended; all have */
     struct strbuf scratch;
 };

@@ -327,6 +327,21 @@ void job_remove(struct job *j, uint32_t task)
     }
 }
 
+/* Is it over? And if not, is something ours that we do not know of: a store that was killed may
+ * have lost its last words, also such as it had answered. Asked ever more rarely: mostly others
+ * just have all the work. */
+static void be_idle(struct job *j)
+{
+    if (!j->counting && !j->told_end) {
+        j->counting = true;
+        array_push(&j->ops, (struct meta_op){.kind = META_COUNT, .slot = NONE});
+    }
+    j->idle++;
+    bool now = j->idle >= 5 && (j->idle & (j->idle - 1)) == 0; /* 8, 16, 32 ... seconds */
+    if (now && !j->told_end && j->state < BOARD_RUN_ENDED)
+        job_rejoined(j);
+}
+
 void job_second(struct job *j)
 {
     struct sched_counts now;
@@ -340,10 +355,10 @@ void job_second(struct job *j)
         return;
     if (j->state >= BOARD_RUN_STOPPING && j->state < BOARD_RUN_ENDED)
         job_remove(j, NONE);
-    if (!j->counting && !j->told_end && job_is_idle(j)) {
-        j->counting = true;
-        array_push(&j->ops, (struct meta_op){.kind = META_COUNT, .slot = NONE});
-    }
+    if (job_is_idle(j))
+        be_idle(j);
+    else
+        j->idle = 0;
     sched_look(j->run.sched, &now);
     if (now.dormant && j->state == BOARD_RUN_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)

@@ -206,7 +206,7 @@ static void put_config(struct strbuf *out, const char *folder, const char *host,
                   port, folder, folder);
     strbuf_printf(out,
                   "bind %s\nrequirepass %s\nmasterauth %s\ndir \"%s\"\n"
-                  "logfile \"%s/redis.log\"\nappendonly yes\nappendfsync everysec\nsave \"\"\n"
+                  "logfile \"%s/redis.log\"\nappendonly yes\nappendfsync always\nsave \"\"\n"
                   "maxmemory-policy noeviction\ndaemonize no\ntcp-backlog 511\n",
                   host, password, password, folder, folder);
     explicit_bzero(password, sizeof password);
