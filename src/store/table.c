@@ -237,7 +237,7 @@ static void take(struct table *t, uint32_t task, uint32_t node, double time)
         /* no history */
     } else if (t->first_holder[task] == NONE) {
         t->first_holder[task] = node;
-    } else {
+    } else if (t->holder[task] != node) {
         if (!t->last_move)
             t->last_move = column_of_none(t->ntasks);
         array_push(&t->moves, (struct store_table_link){node, t->last_move[task]});

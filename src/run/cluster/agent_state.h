@@ -49,6 +49,7 @@ struct want {
     ARRAY(uint32_t) places;  /* nodes still to be tried */
     bool unreached;          /* one that lives and may have it could not be reached */
     bool asked_owner;
+    bool is_done; /* its producer, the store says */
 };
 
 /* A task that may run but for its inputs, or for a core. */

@@ -102,6 +102,7 @@ static void use_inputs(struct job *j, uint32_t task, int by)
 /* ---- wants ---- */
 
 static void next_place(struct job *j, uint32_t number);
+static void restore(struct job *j, uint32_t number);
 
 static void ask_where(struct job *j, uint32_t number)
 {
@@ -130,7 +131,7 @@ static uint32_t want_find(struct job *j, uint32_t object)
     struct want *x = &j->wants.at[number];
     x->object = object;
     x->since = now_in(j);
-    x->make_here = x->unreached = x->asked_owner = false;
+    x->make_here = x->unreached = x->asked_owner = x->is_done = false;
     x->from = NONE;
     x->waiting.n = x->places.n = 0;
     j->want_of[object] = number;
@@ -292,6 +293,10 @@ static void lost(struct job *j, uint32_t number)
     uint32_t producer = j->w->producer[x->object];
     if (producer == NONE) {
         from_submitter(j, number);
+        return;
+    }
+    if (x->is_done) { /* and nobody had it even after that was known */
+        restore(j, number);
         return;
     }
     x->state = WANT_CHECKING;
@@ -571,8 +576,9 @@ static void answer_producer(struct job *j, uint32_t number, const struct meta_re
     if (x->object == NONE || x->state != WANT_CHECKING ||
         j->w->producer[x->object] != producer->task)
         return;
-    if (producer->status == META_DONE)
-        restore(j, number);
+    x->is_done = producer->status == META_DONE;
+    if (x->is_done)
+        ask_where(j, number); /* it may have been done just now, after we asked */
     else
         rest(j, x, 0.3);
 }

@@ -1,0 +1,110 @@
+# For the tests of clusters (sourced, not run): TAP, a redis-server, agents, waiting for what must come. Only what was started
+# here is ended, by its number. Nothing here sleeps for a fixed time and hopes.
+weft=$WEFT
+work=$(mktemp -d)
+agents="" server="" client=""
+export WEFT_HISTORY=none TMPDIR=$work
+unset WEFT_STORE WEFT_KEY
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+        failed=1
+        { tail -n 8 "$work/err"; for log in "$work"/*.log; do [ "${log##*/}" = redis.log ] || tail -n 4 "$log" | sed "s|^|${log##*/}: |"; done; } 2>/dev/null | sed 's/^/# /'
+    fi
+}
+finish() {
+    echo "1..$count"
+    exit $failed
+}
+skip() { # what, why
+    echo "ok 1 - $1 # SKIP $2"
+    echo "1..1"
+    exit 0
+}
+say() { timeout 120 "$weft" "$@" >"$work/out" 2>"$work/err"; }
+
+lives() { kill -0 "$1" 2>/dev/null; }
+dead() { ! lives "$1"; }
+wait_for() { # seconds command...: until it is so
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -ge $until ] && return 1
+        sleep 0.1
+    done
+}
+end_process() { # told, told again, killed
+    local how
+    for how in TERM TERM KILL; do
+        kill -$how "$1" 2>/dev/null || break
+        wait_for 5 dead "$1" && break
+    done
+    wait "$1" 2>/dev/null
+}
+stop_all() {
+    for pid in $client $agents; do kill "$pid" 2>/dev/null; done
+    for pid in $client $agents $server; do end_process "$pid"; done 2>/dev/null
+    if [ -n "${KEEP:-}" ]; then echo "# kept $work"; else rm -rf "$work"; fi
+}
+trap stop_all EXIT
+trap 'exit 143' TERM INT
+
+start_server() { # a redis-server at a free port of this machine
+    local try
+    for try in 1 2 3 4 5 6 7 8; do
+        port=$((20000 + (RANDOM * 7 + $$ + try) % 12000))
+        redis-server --port $port --bind 127.0.0.1 --dir "$work" --save '' --appendonly no >"$work/redis.log" 2>&1 &
+        server=$!
+        until grep -q "Ready to accept connections" "$work/redis.log" 2>/dev/null; do
+            lives $server || continue 2
+            sleep 0.05
+        done
+        export WEFT_STORE=redis://127.0.0.1:$port
+        return
+    done
+    echo "not ok 1 - redis-server does not start"
+    exit 1
+}
+start_agent() { # name command...: an agent whose folder and log have that name
+    local name=$1
+    shift
+    "$@" --state "$work/$name" >"$work/$name.out" 2>"$work/$name.log" </dev/null &
+    eval "pid_$name=$!"
+    agents="$agents $!"
+}
+is_ready() { grep -q "ready at" "$work/$1.out" 2>/dev/null; }
+are_ready() { # names
+    local name
+    for name in "$@"; do wait_for 60 is_ready "$name" || return 1; done
+}
+node_of() { sed -n 's/.*node \([0-9]*\) ready at.*/\1/p' "$work/$1.out"; }
+
+# What `weft status RUN --json` says, in $work/status.
+look() { timeout 60 "$weft" status "$1" --json >"$work/status" 2>>"$work/err"; }
+state_is() { look "$1" && grep -q "\"state\": \"$2\"" "$work/status"; } # run state
+# A number of the agents' work on a run: of all, or of the one with that name.
+work_of() { # field [name]
+    awk -v field="\"$1\":" -v node="${2:+$(node_of "$2")}" '
+        /"node":/ { at = $2 + 0 }
+        /"policy":/ && (node == "" || at == node) { for (i = 1; i < NF; i++) if ($i == field) sum += $(i + 1) }
+        END { printf "%.0f\n", sum }' "$work/status"
+}
+life_of() { awk -v node="$(node_of "$1")" '/"node":/ { at = $2 + 0 } /"life":/ && at == node { print $2 + 0 }' "$work/status"; }
+work_is() { # run field relation number [name]: test's -eq, -ge ...
+    look "$1" && [ "$(work_of "$2" "${5:-}")" "$3" "$4" ]
+}
+# Processes that work in this test's folders (agents, their tasks, their redis-server): pid and command, a line each.
+processes() {
+    local p
+    for p in /proc/[0-9]*; do
+        [ "${p#/proc/}" = $$ ] && continue
+        case "$(readlink "$p/cwd" 2>/dev/null) $(tr '\0' ' ' 2>/dev/null <"$p/cmdline")" in
+        *"$work"*) echo "${p#/proc/} $(tr '\0' ' ' 2>/dev/null <"$p/cmdline")" ;;
+        esac
+    done
+}
+nothing_left() { processes >"$work/err" && [ ! -s "$work/err" ]; }
