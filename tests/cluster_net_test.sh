@@ -137,6 +137,8 @@ wait_for 20 work_is "$run" done -eq 16
 ok $? "every task was committed once"
 [ "$(work_of lost n3)" -ge 1 ]
 ok $? "by the one that took it over: what node 3 had done was refused ($(work_of lost n3) times)"
+[ "$(grep -c "node $(node_of n3) is gone" "$work/n1.log")" -le 1 ]
+ok $? "it was taken for dead no more than once"
 say attach "$run"
 ok $? "attach"
 for i in $(seq 8); do [ "$(cat "$work/c/out/b_$i")" = "$(seq $i 3000 | cksum)" ] || echo "b_$i"; done >"$work/err" 2>&1

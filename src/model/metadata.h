@@ -8,8 +8,8 @@
  *     status            QUEUED -> RUNNING -> DONE          ended: DONE, FAILED, REMOVED
  *     num_wait_parent   `waiting`: incoming edges whose producer is not DONE (several objects from
  * one parent count each) parent_list, data_object, data_size    from the graph, the node on which
- * each parent ran, and the objects' sizes history           the nodes that held the task; `epoch`
- * is how many holders it has had
+ * each parent ran, and the objects' sizes history           the nodes that held the task, one
+ * after the other; `epoch` is how often it was taken
  *
  * Ownership is a compare-and-swap on the epoch, so that a task moved twice, a message delivered
  * twice and a node that was declared dead and comes back are all decided in one place: the store. A
@@ -46,8 +46,9 @@ enum meta_kind {
                     node
                     == other: its own tasks after  a restart. The answer's item: `holder` is `other`,
                     `task` where to go on (NONE: that was all). `bytes`: the life of `other` that is
-                    over; when it has begun another, nothing is taken (0: whatever it is). A store that cannot know whether it
-                    was applied answers STALE; the node then adopts itself */
+                    over; when it has begun another, nothing is taken (0: whatever it is). A store
+                    that cannot know whether it  was applied answers STALE; the node then adopts
+                    itself */
     META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
     META_OBJECT, /* object `task` really has `bytes` bytes */
     META_COPY,   /* object `task` also stands on `node`; `status` 0: no longer */

@@ -140,8 +140,13 @@ void faults_check_store(struct faults_world *w)
                            "it answered %u, %u, %u, %u",
                            t, r->status, r->holder, r->epoch, r->waiting_parents, w->status[t],
                            w->holder[t], w->epoch[t], waiting);
-        if (r->count != r->epoch)
+        const uint32_t *held = r->count ? answers.nodes + r->first : NULL;
+        if (r->count > r->epoch || (r->epoch && !r->count) ||
+            (r->count && held[r->count - 1] != r->holder))
             faults_trouble(w, "task %u had %u holders in %u epochs", t, r->count, r->epoch);
+        for (uint32_t i = 1; i < r->count; i++)
+            if (held[i] == held[i - 1])
+                faults_trouble(w, "node %u took task %u from itself", held[i], t);
     }
     if (answers.n != w->tasks)
         faults_trouble(w, "the store gave %zu answers for %u reads", answers.n, w->tasks);
