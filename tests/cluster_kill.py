@@ -181,9 +181,11 @@ def tell(line):
 # ---- why something ran again ----
 
 
-def examine(path, run, confused):
+def examine(path, run, confused, restored):
     """Executions of tasks of this run: how many, how many again, and those again without a reason.
-    `confused`: folders of agents that others took for dead while they lived; a busy machine does that."""
+    `confused`: folders of agents that others took for dead while they lived; a busy machine does that.
+    `restored`: (task, folder) whose execution was for data that had died; while the agents' views of who lives
+    differ, two may restore the same."""
     begun = {}    # task -> [(line, folder)]
     ended = {}    # (task, folder) -> line
     killed = {}   # folder -> [line]
@@ -219,6 +221,8 @@ def examine(path, run, confused):
             whole += all((task, folder) in ended for _, folder in times[:at])
             for line, folder in times[:at]:
                 if folder in confused or has_died(folder, line, times[at][0]):
+                    continue
+                if (task, folder) in restored and (task, times[at][1]) in restored:
                     continue
                 without.append("%s: on %s (line %d), then on %s (line %d)"
                                % (task, folder, line + 1, times[at][1], times[at][0] + 1))
@@ -322,14 +326,16 @@ def one_round(number, expected, total):
     if not ok(not wrong, "round %d: %d final outputs are those of an undisturbed run" % (number, len(expected))):
         remark("differ: " + ", ".join(sorted({w[0] for w in wrong})[:8]))
     everyone = agents + state["gone"]
-    confused, lineage = set(), 0
+    confused, restored, lineage = set(), set(), 0
     for a in everyone:
         if os.path.exists(a.log):
             said = a.said()[said_before.get(a.name, 0):]
-            lineage += len(re.findall(r"run %d: .* is computed again" % state["run"], said))
+            restoring = re.findall(r"run %d: '(.*)' is computed again" % state["run"], said)
+            lineage += len(restoring)
+            restored.update((task, a.name) for task in restoring)
             if "joining again" in said:
                 confused.add(a.name)
-    ran, again, whole, without = examine(task_log, state["run"], confused)
+    ran, again, whole, without = examine(task_log, state["run"], confused, restored)
     remark("%d tasks ran, %d executions more; %d were computed again for their data; taken for dead alive: %s"
            % (ran, again, lineage, ", ".join(sorted(confused)) or "none"))
     ok(ran == total, "round %d: every task ran" % number)

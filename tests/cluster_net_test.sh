@@ -81,20 +81,22 @@ say attach "$run" && [ "$(cat "$work"/b/out/* | sort -u)" = "$sum" ]
 ok $? "whole"
 
 # ---- cut off ----
-# A task of the first layer waits for a file in its agent's folder, one of the second for another that all see.
+# A task of the first layer waits for a file in its agent's folder; `hold` keeps the second layer (and one core) back, whose tasks
+# wait for a file too.
 mkdir "$work/c"
 {
     echo "weft: 1"
     echo "name: cut"
     echo "tasks:"
+    echo "  hold: { run: 'until [ -e $work/first ]; do sleep 0.1; done; echo > {out}', in: [mid/a_1], out: [mid/hold] }"
     for i in $(seq 8); do
         cat <<END2
   a_$i:
     run: 'echo a_$i \$WEFT_FOLDER >> $work/trail; until [ -e \$WEFT_FOLDER/../../../go ]; do sleep 0.1; done; seq $i 3000 > {out}; echo done a_$i \$WEFT_FOLDER >> $work/trail'
     out: [mid/a_$i]
   b_$i:
-    run: 'echo b_$i \$WEFT_FOLDER >> $work/trail; until [ -e $work/second ]; do sleep 0.1; done; cksum < {in} > {out}'
-    in: [mid/a_$i]
+    run: 'echo b_$i \$WEFT_FOLDER >> $work/trail; until [ -e $work/second ]; do sleep 0.1; done; cksum < mid/a_$i > {out}'
+    in: [mid/a_$i, mid/hold]
     out: [out/b_$i]
 END2
     done
@@ -128,12 +130,13 @@ ok $? "back, it learns that it was taken for dead"
 reborn() { look "$run" && [ "$(life_of n3)" = 2 ]; }
 wait_for 60 reborn
 ok $? "and has a new life"
+touch "$work/first"
 wait_for 60 at_n3 b
 ok $? "in which it gets work"
 touch "$work/second"
 wait_for 100 state_is "$run" ended
 ok $? "the run ends"
-wait_for 20 work_is "$run" done -eq 16
+wait_for 20 work_is "$run" done -eq 17
 ok $? "every task was committed once"
 [ "$(work_of lost n3)" -ge 1 ]
 ok $? "by the one that took it over: what node 3 had done was refused ($(work_of lost n3) times)"
