@@ -452,6 +452,11 @@ static void on_tick(uv_timer_t *timer)
     struct agent *a = timer->data;
     for (size_t i = 0; i < a->jobs.n; i++)
         job_tick(a->jobs.at[i]);
+    if (a->leave != AGENT_STAYS) {
+        if (a->o->serves) /* have the others left? */
+            agent_beat(a);
+        agent_go_on_leaving(a);
+    }
     if (++a->ticks % 10)
         return;
     double now = clock_seconds();
@@ -472,8 +477,6 @@ static void on_tick(uv_timer_t *timer)
         a->idle = now;
     if ((a->o->linger > 0 && now - a->idle > a->o->linger) || a->collected)
         agent_leave(a, false);
-    if (a->leave != AGENT_STAYS)
-        agent_go_on_leaving(a);
     if (a->left_sent && now - a->leave_asked > 2 * a->lease) { /* the store does not answer */
         a->leave = AGENT_LEFT;
         uv_stop(&a->loop);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const double LOOK_EVERY = 1;    /* seconds */
+static const double LOOK_HURRY = 0.1;  /* when something is about to be over */
 static const double SILENCE = 10;      /* of the server, until people are told */
 static const double BEATS_UNTIL = 20;  /* no agent beats less often, unless told to */
 static const double OPEN_PATIENCE = 8; /* for the first look */
@@ -547,7 +548,7 @@ static void on_tick(uv_timer_t *timer)
     struct client *c = timer->data;
     double now = clock_seconds();
     if (c->board) {
-        if (now - c->looked >= LOOK_EVERY)
+        if (now - c->looked >= (c->hurry ? LOOK_HURRY : LOOK_EVERY))
             ask_look(c);
         board_poll(c->board);
         if (c->looked > 0 && !c->said_silent && now - c->looked > SILENCE) {

@@ -57,6 +57,7 @@ struct client {
     ARRAY(struct board_run) runs;
     double server_now, looked; /* looked: clock_seconds() of it; 0: never */
     double asked;              /* when a look was asked for that is not answered; 0: none */
+    bool hurry;                /* look often */
     bool sealed, opened;       /* members are sealed with another key */
     bool said_silent;
 

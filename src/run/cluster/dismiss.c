@@ -131,7 +131,8 @@ static uint32_t still_there(const struct leaving *l)
     uint32_t count = 0;
     for (size_t i = 0; i < l->c->peers.n; i++) {
         const struct client_peer *p = l->c->peers.at[i];
-        count += p->lives && is_meant(l, p->node) && (p->open || !silent);
+        bool gone = !p->open && (silent || !l->nodes); /* all leave, and the store with them */
+        count += p->lives && is_meant(l, p->node) && !gone;
     }
     return count;
 }
@@ -153,7 +154,9 @@ uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool no
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open)
             tell_to_leave(&l, c->peers.at[i]);
+    c->hurry = true;
     client_drive(c, have_left, &l, seconds);
+    c->hurry = false;
     c->listener = (struct client_listener){0};
     client_signals(c, false);
     return still_there(&l);

@@ -209,7 +209,8 @@ static void on_tick(void *context)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
         return;
-    if (now - f->second >= 1)
+    f->c->hurry = f->told_ended >= f->w->ntasks;
+    if (now - f->second >= (f->c->hurry ? 0.1 : 1))
         each_second(f, now);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
         f->phase = PHASE_READING;
@@ -437,6 +438,7 @@ bool client_follow(struct client *c, const struct client_following *o, struct cl
         board_forget_run(c->board, o->run, ignore, NULL);
         store_redis_closing(c->store, true, 5);
     }
+    c->hurry = false;
     client_signals(c, false);
     follow_free(&f);
     return good;

@@ -272,12 +272,22 @@ bool job_turn(struct job *j)
     return r->ended.n > 0;
 }
 
+static void ask_count(struct job *j)
+{
+    if (j->counting || j->told_end)
+        return;
+    j->counting = true;
+    array_push(&j->ops, (struct meta_op){.kind = META_COUNT, .slot = NONE});
+}
+
 void job_tick(struct job *j)
 {
     if (j->has_setup)
         children_tick(j->run.children);
     if (j->scheduling)
         supply_tick(j);
+    if (j->scheduling && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
+        ask_count(j);
     if (j->watchers.n && j->scheduling) {
         struct sched_counts now;
         sched_look(j->run.sched, &now);
@@ -332,10 +342,7 @@ void job_remove(struct job *j, uint32_t task)
  * just have all the work. */
 static void be_idle(struct job *j)
 {
-    if (!j->counting && !j->told_end) {
-        j->counting = true;
-        array_push(&j->ops, (struct meta_op){.kind = META_COUNT, .slot = NONE});
-    }
+    ask_count(j);
     j->idle++;
     bool now = j->idle >= 5 && (j->idle & (j->idle - 1)) == 0; /* 8, 16, 32 ... seconds */
     if (now && !j->told_end && j->state < BOARD_RUN_ENDED)
