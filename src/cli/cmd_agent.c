@@ -139,6 +139,18 @@ static bool make_state(const char *path, struct error *err)
     return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
 }
 
+/* And the folder that it shares with others of its launch, once it is the last. */
+static void remove_state(const char *path)
+{
+    char *above = mem_copy_string(path), *slash = strrchr(above, '/');
+    tree_remove(path);
+    if (slash && slash > above) {
+        *slash = 0;
+        rmdir(above);
+    }
+    free(above);
+}
+
 /* ---- in the background ---- */
 
 /* The parent waits for the line and passes it on; the child goes on alone. In the parent: -1 and
@@ -228,7 +240,7 @@ static int serve(const struct arguments *a, struct agent_options *o, struct outp
     if (good)
         store_server_stop(server);
     if (good && arguments_flag(a, "temporary"))
-        tree_remove(o->state);
+        remove_state(o->state);
     store_address_free(&address);
     strbuf_free(&folder);
     if (good)

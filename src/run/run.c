@@ -285,6 +285,8 @@ static void loop(struct run *r)
     while (r->ended_tasks < r->total) {
         submit_more(r);
         if (r->ended.n) {
+            if (must_tell(r)) /* before others start, which takes time: a crash would cost both */
+                tell(r);
             /* taken out first: handling starts tasks, and some of those end at once */
             __typeof__(r->ended) batch = r->ended;
             r->ended = r->handled;
