@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
 struct output {
     FILE *log;
     int ready; /* the end of a pipe to the process that waits for us; -1: none */
-    bool quiet;
+    bool quiet, was_ready;
 };
 
 static void put_log(void *context, const char *line)
@@ -64,6 +64,7 @@ static void put_ready(void *context, uint32_t node, const char *address)
 {
     struct output *o = context;
     char line[512];
+    o->was_ready = true;
     int n = snprintf(line, sizeof line, "weft agent: node %u ready at %s\n", node, address);
     if (o->ready >= 0) {
         ssize_t sent = write(o->ready, line, (size_t)n);
@@ -235,9 +236,9 @@ static int serve(const struct arguments *a, struct agent_options *o, struct outp
     strbuf_printf(&folder, "%s/store", o->state);
     o->store = &address;
     o->serves = arguments_value(a, "serve-store") != NULL;
-    pid_t server = 0;
+    pid_t server = 0, before = store_server_running(folder.at);
     bool good = open_store(a, o, out, folder.at, &address, &server, &err) && agent_run(o, &err);
-    if (good)
+    if (good || (!out->was_ready && server != before))
         store_server_stop(server);
     if (good && arguments_flag(a, "temporary"))
         remove_state(o->state);

@@ -42,8 +42,14 @@ static void on_failed(void *context, uint32_t agent, const char *why)
 {
     struct fleet *f = context;
     (void)agent;
-    snprintf(f->last, sizeof f->last, "%s", why);
-    say(f, why);
+    size_t n = 0;
+    for (; *why && n + 3 < sizeof f->last; why++) { /* what other programs say has lines */
+        if (*why == '\n')
+            f->last[n++] = ';';
+        f->last[n++] = *why == '\n' ? ' ' : *why;
+    }
+    f->last[n] = 0;
+    say(f, f->last);
 }
 
 static void on_ended(void *context, uint32_t agent)

@@ -334,6 +334,13 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
     return good;
 }
 
+pid_t store_server_running(const char *folder)
+{
+    char host[256];
+    int port;
+    return running(folder, host, &port);
+}
+
 void store_server_stop(pid_t pid)
 {
     if (!is_server(pid))

@@ -22,5 +22,6 @@ void store_server_password(const struct seal_key *key, char password[static STOR
  * runs there already. `url`: its address, with auth=key. */
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
                         struct strbuf *url, pid_t *pid, struct error *err);
+pid_t store_server_running(const char *folder); /* the one of that folder; 0: none */
 /* End it, if it still runs, after its data is on disk. 0: nothing. */
 void store_server_stop(pid_t pid);
