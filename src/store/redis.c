@@ -376,6 +376,7 @@ static bool no_server(struct redis *r, struct error *err)
 static bool find_server(struct redis *r, double until, struct error *err)
 {
     bool resolved = false;
+    double most = clock_seconds() + r->patience;
     for (uint32_t i = 0; i < r->seeds; i++)
         resolved |= redis_conn_resolve(r->conns.at[i]);
     if (!resolved)
@@ -394,7 +395,10 @@ static bool find_server(struct redis *r, double until, struct error *err)
         if (r->conns.at[0]->stranger)
             return error_set(err, ERROR_FAILED, "redis %s:%u: %s", r->conns.at[0]->host,
                              r->conns.at[0]->port, r->conns.at[0]->why);
-        if (r->troubled || clock_seconds() > until)
+        double now = clock_seconds();
+        if (redis_words_loading(r->conns.at[0]) && now < most)
+            until = now + 1; /* it is there, and reads what it knew: worth the whole patience */
+        if (r->troubled || now > until)
             return no_server(r, err);
         redis_lanes_kick(r);
         redis_lanes_pump(r, 20);
@@ -504,8 +508,10 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
         r->tls = redis_tls_context_new(&o, err);
         good = r->tls != NULL;
     }
-    good = good && redis_words_servers(servers, add_server, r, err) && find_server(r, until, err) &&
-           open_run(r, config->shards, until, existed ? existed : &ignored, err);
+    good = good && redis_words_servers(servers, add_server, r, err) && find_server(r, until, err);
+    if (good && clock_seconds() + 1 > until) /* found late: it was loading */
+        until = clock_seconds() + 5;
+    good = good && open_run(r, config->shards, until, existed ? existed : &ignored, err);
     if (good)
         return &r->store;
     free_store(r);

@@ -11,6 +11,7 @@
 #define CONNECT_SECONDS 5.0
 #define REPLY_SECONDS 5.0 /* without a byte to or from a server that owes us some: a dead line */
 #define REFRESH_SECONDS 0.1
+#define LOADING_SECONDS 60.0 /* that opening waits for a server that reads its file */
 #define RETRY_SECONDS 0.02
 #define WAIT_MILLISECONDS "500"
 #define LAGGING_SECONDS 2.0
@@ -568,6 +569,7 @@ static bool open_tls(struct redis_pipe *p, const struct store_address *a, struct
 static bool find_home(struct redis_pipe *p, double until, struct error *err)
 {
     bool resolved = false;
+    double most = clock_seconds() + LOADING_SECONDS;
     for (uint32_t i = 0; i < p->seeds; i++)
         resolved |= redis_conn_resolve(p->conns.at[i]);
     const struct redis_conn *first = p->conns.at[0];
@@ -587,7 +589,10 @@ static bool find_home(struct redis_pipe *p, double until, struct error *err)
         if (first->stranger)
             return error_set(err, ERROR_FAILED, "redis %s:%u: %s", first->host, first->port,
                              first->why);
-        if (clock_seconds() <= until)
+        double now = clock_seconds();
+        if (redis_words_loading(first) && now < most)
+            until = now + 1;
+        if (now <= until)
             continue;
         if (p->known_mode)
             return error_set(err, ERROR_FAILED, "redis %s:%u: %s", first->host, first->port,

@@ -95,6 +95,11 @@ bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
     return true;
 }
 
+bool redis_words_loading(const struct redis_conn *c)
+{
+    return redis_words_start(c->why, "LOADING");
+}
+
 bool redis_words_refused(const struct redis_conn *c, bool auth, const char *text, char *why,
                          size_t size)
 {

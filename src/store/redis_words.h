@@ -25,6 +25,8 @@ struct redis_words_server {
 /* The answer to "who are you?". False: too old, `why` says so. */
 bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
                       struct redis_words_server *out, char *why, size_t size);
+/* The server was reached, but it is still reading its file. */
+bool redis_words_loading(const struct redis_conn *c);
 /* An error in answer to the greeting. False: it will pass (the server is loading); true: it will
  * not, `why` says what and repeats no password. */
 bool redis_words_refused(const struct redis_conn *c, bool auth, const char *text, char *why,

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double LOOK_EVERY = 1;    /* seconds */
+static const double OPEN_STORE = 60;   /* that a run's store may take to open */
 static const double LOOK_HURRY = 0.1;  /* when something is about to be over */
 static const double SILENCE = 10;      /* of the server, until people are told */
 static const double BEATS_UNTIL = 20;  /* no agent beats less often, unless told to */
@@ -451,9 +453,16 @@ bool client_store(struct client *c, uint64_t run, const struct workflow *w, stru
     client_store_close(c);
     struct store_redis_config config = store_address_config(c->o.address, run, prefix);
     config.workflow = w;
-    c->store = store_redis_open(&config, NULL, err);
+    /* a server that is just being started again is worth waiting for: so do the agents */
+    double until = clock_seconds() + OPEN_STORE;
+    struct error why = {0};
+    while (!(c->store = store_redis_open(&config, NULL, &why)) && why.kind == ERROR_FAILED &&
+           clock_seconds() < until) {
+        error_clear(&why);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    }
     if (!c->store)
-        return false;
+        return error_set(err, why.kind, "%s", why.text);
     c->pending = 0;
     c->store_silent = false;
     error_clear(&c->store_error);
