@@ -151,29 +151,11 @@ static void submit_more(struct run *r)
     }
 }
 
-/* ---- timers ---- */
+/* ---- time ---- */
 
-static void on_waker(uv_timer_t *timer)
+static void fire(void *context, const struct sched_timer *t)
 {
-    (void)timer; /* waking up is all it is for: due timers are looked at in every round */
-}
-
-static void fire_timers(struct run *r)
-{
-    double now = run_now(r), next = INFINITY;
-    for (size_t i = 0; i < r->timers.n;) {
-        struct sched_timer t = r->timers.at[i];
-        if (t.when > now) {
-            next = t.when < next ? t.when : next;
-            i++;
-            continue;
-        }
-        r->timers.at[i] = array_pop(&r->timers);
-        handle(r, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}});
-        now = run_now(r);
-    }
-    if (isfinite(next))
-        uv_timer_start(&r->waker, on_waker, (uint64_t)((next - now) * 1000) + 1, 0);
+    handle(context, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t->kind, t->mark}});
 }
 
 static void count(struct run *r, enum trace_counter counter, double amount)
@@ -301,7 +283,7 @@ static void loop(struct run *r)
             r->hungry.n = 0;
         }
         if (r->timers.n)
-            fire_timers(r);
+            run_fire_timers(r, fire, r);
         if (r->ended.n) {
             if (r->events.n > EVENTS)
                 tell(r);

@@ -43,6 +43,32 @@ static void wake(void *context)
     uv_async_send(&r->calls_ready);
 }
 
+/* ---- timers ---- */
+
+static void on_waker(uv_timer_t *timer)
+{
+    (void)timer; /* waking up is all it is for: due timers are looked at in every round */
+}
+
+void run_fire_timers(struct run *r, void (*fire)(void *context, const struct sched_timer *t),
+                     void *context)
+{
+    double now = run_now(r), next = INFINITY;
+    for (size_t i = 0; i < r->timers.n;) {
+        struct sched_timer t = r->timers.at[i];
+        if (t.when > now) {
+            next = t.when < next ? t.when : next;
+            i++;
+            continue;
+        }
+        r->timers.at[i] = array_pop(&r->timers);
+        fire(context, &t);
+        now = run_now(r);
+    }
+    if (isfinite(next)) /* it may have become due while others were fired */
+        uv_timer_start(&r->waker, on_waker, (uint64_t)(fmax(next - now, 0) * 1000) + 1, 0);
+}
+
 /* ---- from beginning to end ---- */
 
 static bool only_calls(const struct workflow *w)

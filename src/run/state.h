@@ -93,6 +93,9 @@ void run_prepare(struct run *r); /* what is known of the tasks: memory, retries,
 /* Children and threads, on r->loop: their ends come to task.c, which calls run_ended(). */
 bool run_setup(struct run *r, struct error *err);
 struct sched_config run_sched_config(const struct run *r);
+/* The scheduler's timers that are due; r->waker is set for the next. */
+void run_fire_timers(struct run *r, void (*fire)(void *context, const struct sched_timer *t),
+                     void *context);
 void run_release(struct run *r); /* after the handles were closed */
 
 /* task.c */

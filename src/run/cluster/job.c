@@ -228,28 +228,9 @@ static void handle_ended(struct job *j)
     r->hungry.n = 0;
 }
 
-static void on_waker(uv_timer_t *timer)
+static void fire(void *context, const struct sched_timer *t)
 {
-    (void)timer;
-}
-
-static void fire_timers(struct job *j)
-{
-    struct run *r = &j->run;
-    double now = run_now(r), next = INFINITY;
-    for (size_t i = 0; i < r->timers.n;) {
-        struct sched_timer t = r->timers.at[i];
-        if (t.when > now) {
-            next = t.when < next ? t.when : next;
-            i++;
-            continue;
-        }
-        r->timers.at[i] = array_pop(&r->timers);
-        handle(j, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}});
-        now = run_now(r);
-    }
-    if (isfinite(next))
-        uv_timer_start(&r->waker, on_waker, (uint64_t)((next - now) * 1000) + 1, 0);
+    handle(context, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t->kind, t->mark}});
 }
 
 bool job_turn(struct job *j)
@@ -262,7 +243,7 @@ bool job_turn(struct job *j)
         if (r->ended.n)
             handle_ended(j);
         if (r->timers.n)
-            fire_timers(j);
+            run_fire_timers(r, fire, j);
         supply_pump(j);
     } while (r->ended.n && clock_seconds() < until);
     supply_prefetch(j);
