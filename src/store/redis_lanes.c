@@ -406,7 +406,7 @@ static void set_pace(struct redis *r, int milliseconds)
 
 static bool is_needed(const struct redis *r, uint32_t conn)
 {
-    if (!r->known_mode)
+    if (!r->known_mode || !r->nlanes) /* one that reads its file tells its mode, and no more */
         return conn < r->seeds;
     for (uint32_t i = 0; i < r->nlanes; i++)
         if (r->lanes[i].conn == conn || (r->lanes[i].asking && r->lanes[i].asked == conn))

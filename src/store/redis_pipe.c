@@ -436,8 +436,8 @@ static void refresh(struct redis_pipe *p, double now)
 
 static bool is_needed(const struct redis_pipe *p, uint32_t conn)
 {
-    if (!p->known_mode)
-        return conn < p->seeds;
+    if ((!p->known_mode || p->home == NO_CONN) && conn < p->seeds)
+        return true; /* one that reads its file tells its mode, and no more */
     for (const struct request *q = p->first; q; q = q->next)
         if (q->asking && q->asked == conn)
             return true;

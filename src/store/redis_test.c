@@ -788,6 +788,30 @@ static void pinned(const char *folder, const struct workflow *w)
     strbuf_free(&theirs);
 }
 
+/* A server that reads its file tells who it is, and refuses everything else until it is through:
+ * opening waits for it. */
+static void loading(const char *folder, const struct workflow *w)
+{
+    struct server server = {.more = {"--appendonly", "no"}};
+    server_start(&server, folder, "loading");
+    tell(&server, "EVAL %s 0", "for i = 1, 1500 do redis.call('SET', 'k' .. i, i) end");
+    is_str(tell(&server, "SAVE"), "OK", "a file to read");
+    server_kill(&server);
+    static const char *const slowly[] = {"--key-load-delay", "1000",
+                                         "--loading-process-events-interval-bytes", "1024"};
+    for (size_t i = 0; i < 4; i++)
+        server.more[2 + i] = slowly[i];
+    server_run(&server);
+    has_str(tell(&server, "GET k1"), "LOADING", "it is being read");
+    struct error err = {0};
+    struct store *s = store_redis_open(
+        &(struct store_redis_config){.workflow = w, .servers = server.address}, NULL, &err);
+    ok(s != NULL, "the store opens when it has been %s", err.text);
+    if (s)
+        ok(store_close(s, &err), "and closes %s", err.text);
+    server_remove(&server);
+}
+
 int main(void)
 {
     struct workflow *w = make_random(150, 1), *other = make_workflow(30, "x");
@@ -813,6 +837,7 @@ int main(void)
         errors(&server, w, other);
         passwords(&server, w);
         server_remove(&server);
+        loading(folder, w);
         encrypted(folder, w);
         pinned(folder, w);
         remove_folder(folder);
