@@ -2,9 +2,9 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "run/sandbox.h"
 #include "store/journal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -346,25 +346,12 @@ bool memo_known(const struct memo *m, const char *path, const struct stat *s, st
     return true;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool digest_folder(struct memo *m, const char *path, bool fresh, struct digest *out,
                           double *size, struct error *err)
 {
-    DIR *d = opendir(path);
-    if (!d)
+    folder_names names = {0};
+    if (!folder_list(path, &names))
         return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
-    ARRAY(char *) names = {0};
-    struct dirent *e;
-    while ((e = readdir(d)) != NULL)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            array_push(&names, mem_copy_string(e->d_name));
-    closedir(d);
-    if (names.n)
-        qsort(names.at, names.n, sizeof *names.at, compare_names);
     struct digest_state state;
     digest_begin(&state);
     digest_string(&state, "folder", 6);
@@ -384,9 +371,7 @@ static bool digest_folder(struct memo *m, const char *path, bool fresh, struct d
         strbuf_free(&below);
     }
     digest_end(&state, out);
-    for (size_t i = 0; i < names.n; i++)
-        free(names.at[i]);
-    array_free(&names);
+    folder_names_free(&names);
     return good;
 }
 

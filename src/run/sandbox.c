@@ -22,6 +22,32 @@ const char *path_in(const char *folder, const char *name, struct strbuf *out)
     return strbuf_text(out);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool folder_list(const char *path, folder_names *names)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return false;
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            array_push(names, mem_copy_string(e->d_name));
+    closedir(d);
+    if (names->n)
+        qsort(names->at, names->n, sizeof *names->at, compare_names);
+    return true;
+}
+
+void folder_names_free(folder_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->at[i]);
+    array_free(names);
+}
+
 static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *ftw)
 {
     (void)s;

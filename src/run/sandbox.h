@@ -1,6 +1,7 @@
 /* A folder of its own for a task: its declared inputs linked in, its declared outputs moved out,
  * all of them or none, each by one rename. */
 #pragma once
+#include "base/array.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "model/workflow.h"
@@ -18,6 +19,12 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
  * nothing is moved then. `remarks`: undeclared files, a line each. */
 bool sandbox_take(const char *path, const char *folder, const struct workflow *w, uint32_t task,
                   struct strbuf *remarks, struct error *err);
+
+/* The names in a folder, sorted as bytes, without "." and "..". False: it cannot be read, errno
+ * says why. */
+typedef ARRAY(char *) folder_names;
+bool folder_list(const char *path, folder_names *names);
+void folder_names_free(folder_names *names);
 
 /* Remove a file or a whole tree; nothing there is fine. */
 bool tree_remove(const char *path);

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "run/cluster/protocol.h"
+#include "run/sandbox.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,11 +33,6 @@ static int climbs(const char *target)
     return count;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool add_entry(struct depot_pack *p, uint8_t form, const char *path, uint64_t size,
                       const char *target, struct error *err)
 {
@@ -62,18 +57,10 @@ static bool add_entry(struct depot_pack *p, uint8_t form, const char *path, uint
 static bool list(struct depot_pack *p, const char *below, int depth, int floor, struct error *err)
 {
     struct strbuf path = {0}, name = {0};
-    ARRAY(char *) names = {0};
+    folder_names names = {0};
     strbuf_printf(&path, "%s%s%s", p->root, below[0] ? "/" : "", below);
-    DIR *d = opendir(path.at);
-    bool good =
-        d || error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path.at, strerror(errno));
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            array_push(&names, mem_copy_string(e->d_name));
-    if (d)
-        closedir(d);
-    if (names.n)
-        qsort(names.at, names.n, sizeof *names.at, compare_names);
+    bool good = folder_list(path.at, &names) ||
+                error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path.at, strerror(errno));
     for (size_t i = 0; i < names.n && good; i++) {
         struct stat s;
         char target[DEPOT_PATH_MAX];
@@ -108,9 +95,7 @@ static bool list(struct depot_pack *p, const char *below, int depth, int floor, 
             good = add_entry(p, MESSAGE_FOLDER, name.at, 0, NULL, err) &&
                    list(p, name.at, depth + 1, is_link ? depth + 1 : floor, err);
     }
-    for (size_t i = 0; i < names.n; i++)
-        free(names.at[i]);
-    array_free(&names);
+    folder_names_free(&names);
     strbuf_free(&path);
     strbuf_free(&name);
     return good;

@@ -5,7 +5,6 @@
 #include "run/cluster/protocol.h"
 #include "run/sandbox.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -255,26 +254,14 @@ static int compare_inodes(const void *a, const void *b)
     return x->inode < y->inode ? -1 : x->inode > y->inode;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* As memo.c does, with the digests that are known. Links among folders can be so many that a walk
  * would not end: `left` bounds it. */
 static bool digest_folder(const struct depot_unpack *u, const char *path, int depth, uint64_t *left,
                           struct digest *out, double *bytes, struct error *err)
 {
-    DIR *d = depth < DEPOT_DEPTH_MAX ? opendir(path) : NULL;
-    if (!d)
+    folder_names names = {0};
+    if (depth >= DEPOT_DEPTH_MAX || !folder_list(path, &names))
         return error_set(err, ERROR_FAILED, "%s: cannot be read, or is too deep", path);
-    ARRAY(char *) names = {0};
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            array_push(&names, mem_copy_string(e->d_name));
-    closedir(d);
-    if (names.n)
-        qsort(names.at, names.n, sizeof *names.at, compare_names);
     struct digest_state state;
     digest_begin(&state);
     digest_string(&state, "folder", 6);
@@ -304,9 +291,7 @@ static bool digest_folder(const struct depot_unpack *u, const char *path, int de
         strbuf_free(&below);
     }
     digest_end(&state, out);
-    for (size_t i = 0; i < names.n; i++)
-        free(names.at[i]);
-    array_free(&names);
+    folder_names_free(&names);
     return good;
 }
 

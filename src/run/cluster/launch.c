@@ -395,6 +395,17 @@ void launch_common_arguments(const struct launch *l, launch_words *words)
         launch_argument(words, l->extra.at[i]);
 }
 
+void launch_quote_common(const struct launch *l, struct strbuf *out)
+{
+    launch_words words = {0};
+    launch_common_arguments(l, &words);
+    for (size_t i = 0; i < words.n; i++) {
+        strbuf_add_char(out, ' ');
+        errand_quote(out, words.at[i]);
+    }
+    launch_arguments_free(&words);
+}
+
 /* ---- more, fewer, none ---- */
 
 void launch_want(struct launch *l, uint32_t agents)

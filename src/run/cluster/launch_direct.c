@@ -52,13 +52,7 @@ static char *remote_script(const struct launch *l, const struct launch_agent *a)
         strbuf_add(&s, " --store ");
         errand_quote(&s, l->store);
     }
-    launch_words words = {0};
-    launch_common_arguments(l, &words);
-    for (size_t i = 0; i < words.n; i++) {
-        strbuf_add_char(&s, ' ');
-        errand_quote(&s, words.at[i]);
-    }
-    launch_arguments_free(&words);
+    launch_quote_common(l, &s);
     if (l->config.linger > 0)
         strbuf_printf(&s, " --linger %g", l->config.linger);
     return strbuf_steal(&s);

@@ -59,13 +59,7 @@ char *launch_node_script(const struct launch *l, const char *key)
                   l->name);
     if (!l->config.cores)
         strbuf_add(&s, " ${SLURM_CPUS_ON_NODE:+-j \"$SLURM_CPUS_ON_NODE\"}");
-    launch_words words = {0};
-    launch_common_arguments(l, &words);
-    for (size_t i = 0; i < words.n; i++) {
-        strbuf_add_char(&s, ' ');
-        errand_quote(&s, words.at[i]);
-    }
-    launch_arguments_free(&words);
+    launch_quote_common(l, &s);
     strbuf_add(&s, "\nlinger=");
     if (l->config.linger > 0)
         strbuf_printf(&s, "'--linger %g'", l->config.linger);

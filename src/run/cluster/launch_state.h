@@ -64,6 +64,7 @@ void launch_over(struct launch *l, struct launch_agent *a);
 struct launch_agent *launch_add_agent(struct launch *l, const char *name);
 /* The arguments of an agent that are the same everywhere: cores, memory, extra. */
 void launch_common_arguments(const struct launch *l, launch_words *words);
+void launch_quote_common(const struct launch *l, struct strbuf *out); /* the same, for a shell */
 /* What helps against what a starter said, or `otherwise`. */
 const char *launch_remedy(const char *said, int status, const char *otherwise);
 /* Tell the end, in the loop's next turn; `why` is copied. */
