@@ -13,8 +13,8 @@
 #include "bench/run_peers.h"
 #include "formats/format.h"
 #include "model/builder.h"
-#include "run/cluster/client.h"
-#include "run/sandbox.h"
+#include "cluster/client/client.h"
+#include "base/tree.h"
 #include "store/board.h"
 #include "store/redis.h"
 #include <errno.h>

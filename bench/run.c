@@ -11,8 +11,8 @@
 #include "bench/run_peers.h"
 #include "history/history.h"
 #include "model/builder.h"
-#include "run/run.h"
-#include "run/sandbox.h"
+#include "drive/run.h"
+#include "base/tree.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

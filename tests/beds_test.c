@@ -2,7 +2,7 @@
  * tests/bed_slurm), with a stand-in for the agent; and the network of tests/bed_netns. Without
  * arguments this runs every bed with itself inside; a bed that this machine does not allow is
  * skipped, and says why. */
-#include "run/cluster/launch_testing.h"
+#include "cluster/launch/launch_testing.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

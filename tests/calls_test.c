@@ -1,7 +1,7 @@
 /* Tasks that are functions, through a real run. */
 #include "base/clock.h"
-#include "run/calls.h"
-#include "run/testing.h"
+#include "exec/calls.h"
+#include "drive/testing.h"
 #include "tap.h"
 
 static uint32_t add_call(struct builder *b, const char *name, const char *function,

@@ -1,13 +1,13 @@
 #include "cli/cluster_options.h"
 
-#include "run/cluster/store_server.h"
+#include "cluster/launch/store_server.h"
 
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
-#include "run/sandbox.h"
+#include "base/tree.h"
 
 #include <dirent.h>
 #include <inttypes.h>

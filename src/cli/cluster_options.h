@@ -4,7 +4,7 @@
 #pragma once
 #include "cli/cli.h"
 #include "cli/key_file.h"
-#include "run/cluster/client.h"
+#include "cluster/client/client.h"
 #include "store/board.h"
 
 #define OPTION_STORE                                                                               \

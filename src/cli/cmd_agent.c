@@ -4,10 +4,10 @@
 #include "base/quantity.h"
 #include "cli/cli.h"
 #include "cli/cluster_options.h"
-#include "run/cluster/agent.h"
-#include "run/cluster/store_server.h"
-#include "run/measure.h"
-#include "run/sandbox.h"
+#include "cluster/agent/agent.h"
+#include "cluster/launch/store_server.h"
+#include "exec/measure.h"
+#include "base/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/run_session.h"
 #include "report/human.h"
-#include "run/sandbox.h"
+#include "base/tree.h"
 
 #include <dirent.h>
 #include <ftw.h>

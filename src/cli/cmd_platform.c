@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "report/human.h"
 #include "report/table.h"
-#include "run/measure.h"
+#include "exec/measure.h"
 
 #include <errno.h>
 #include <math.h>

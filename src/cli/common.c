@@ -7,7 +7,7 @@
 #include "cli/prediction.h"
 #include "generate/generate.h"
 #include "report/gantt.h"
-#include "run/measure.h"
+#include "exec/measure.h"
 
 #include <ctype.h>
 #include <errno.h>

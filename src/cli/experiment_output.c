@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "report/human.h"
 #include "report/table.h"
-#include "run/sandbox.h"
+#include "base/tree.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * every task takes the time and memory that is expected of it. */
 #pragma once
 #include "model/workflow.h"
-#include "run/need.h"
+#include "memo/need.h"
 
 struct run_forecast {
     double seconds, memory, disk;

@@ -1,9 +1,9 @@
 #include "cli/run_on.h"
 
 #include "base/mem.h"
-#include "run/cluster/fleet.h"
-#include "run/cluster/launch.h"
-#include "run/sandbox.h"
+#include "cluster/launch/fleet.h"
+#include "cluster/launch/launch.h"
+#include "base/tree.h"
 
 #include <inttypes.h>
 #include <signal.h>

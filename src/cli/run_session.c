@@ -11,11 +11,11 @@
 #include "report/human.h"
 #include "report/summary.h"
 #include "report/table.h"
-#include "run/child.h"
-#include "run/measure.h"
-#include "run/order.h"
-#include "run/run.h"
-#include "run/sandbox.h"
+#include "exec/child.h"
+#include "exec/measure.h"
+#include "drive/order.h"
+#include "drive/run.h"
+#include "base/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/run_forecast.h"
 #include "history/history.h"
-#include "run/need.h"
-#include "run/run.h"
+#include "memo/need.h"
+#include "drive/run.h"
 
 struct session;
 

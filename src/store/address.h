@@ -16,7 +16,7 @@ struct store_address {
     char *text; /* as given, without the password, for people and for other programs */
     char *servers, *prefix, *user, *password;
     bool auth_key; /* whoever has the cluster's key sets `password` and `tls_pin` (heap) before it
-                      is used: run/cluster/store_server.h */
+                      is used: cluster/launch/store_server.h */
     bool tls, tls_unchecked;
     char *tls_ca, *tls_cert, *tls_key, *tls_name;
     char *tls_pin; /* not part of the text: the certificate itself */

@@ -10,7 +10,7 @@
 #include "store/embedded.h"
 #include "base/mem.h"
 #include "store/fingerprint.h"
-#include "store/journal.h"
+#include "base/journal.h"
 #include "store/record.h"
 #include "store/table.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The journal against kill -9, torn ends, damage, full disks and foreign files. */
 #include "base/file.h"
 #include "base/rng.h"
-#include "store/journal.h"
+#include "base/journal.h"
 #include "store/testing.h"
 #include "tap.h"
 #include <errno.h>

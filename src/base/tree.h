@@ -1,0 +1,19 @@
+/* Folders and trees of files. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include <stdbool.h>
+
+/* The names in a folder, sorted as bytes, without "." and "..". False: it cannot be read, errno
+ * says why. */
+typedef ARRAY(char *) folder_names;
+bool folder_list(const char *path, folder_names *names);
+void folder_names_free(folder_names *names);
+
+/* Remove a file or a whole tree; nothing there is fine. */
+bool tree_remove(const char *path);
+/* Make the folders that `path` stands in. */
+bool make_parents(const char *path, struct error *err);
+/* "folder/name", or the name alone when it is absolute. In `out`, replaced. */
+const char *path_in(const char *folder, const char *name, struct strbuf *out);

@@ -1,0 +1,299 @@
+/* A job from its ticket to its end: what must be there before tasks can run, and how it goes. */
+#include "base/clock.h"
+#include "cluster/agent/agent_state.h"
+#include "base/tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* ---- opening ---- */
+
+static void on_arrived(void *context, uint32_t object, bool good, const char *why)
+{
+    supply_arrived(context, object, good, why);
+}
+
+static void on_lost(void *context, uint32_t object, const char *why)
+{
+    struct job *j = context;
+    job_log(j, why);
+    j->needs.present[object] = 0;
+    array_push(
+        &j->ops,
+        (struct meta_op){.kind = META_COPY, .task = object, .slot = NONE, .node = j->agent->node});
+}
+
+static bool on_make(void *context, uint32_t object)
+{
+    return supply_make(context, object);
+}
+
+static bool predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
+{
+    (void)node;
+    const struct job *j = context;
+    *out = (struct prediction){.seconds = j->ticket.seconds.at[task], .samples = 1};
+    return out->seconds > 0;
+}
+
+static char *path_of(const char *folder, const char *name)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s", folder, name);
+    return strbuf_steal(&path);
+}
+
+static bool check_ticket(struct job *j, struct error *err)
+{
+    const struct ticket *t = &j->ticket;
+    const struct workflow *w = j->w;
+    struct stat s;
+    bool good = (!t->priority.n || t->priority.n == w->ntasks) &&
+                (!t->seconds.n || t->seconds.n == w->ntasks) && t->policy < SCHED_POLICIES;
+    for (size_t i = 0; i < t->files.n; i++)
+        good &= t->files.at[i].object < w->nobjects;
+    if (!good || !w->command)
+        return error_set(err, ERROR_FAILED, "its ticket does not fit its workflow");
+    if (t->shared && (stat(t->folder, &s) != 0 || !S_ISDIR(s.st_mode)))
+        return error_set(err, ERROR_FAILED,
+                         "it runs in %.300s, a folder that is not here: %s; this agent cannot take "
+                         "part in it",
+                         t->folder, strerror(errno));
+    return depot_check_names(w, err);
+}
+
+/* Per object: what is known of its content. Without files there is nothing to know. */
+static void open_needs(struct job *j)
+{
+    const struct workflow *w = j->w;
+    struct needs *n = &j->needs;
+    *n = (struct needs){.w = w, .folder = j->options.folder, .memo = j->memo};
+    n->task = mem_new(uint8_t, w->ntasks);
+    memset(n->task, NEED_PARENT, w->ntasks); /* unless this very computation is on record here */
+    n->content = mem_new_zero(struct digest, w->nobjects);
+    n->bytes = mem_new(double, w->nobjects);
+    memcpy(n->bytes, w->size, w->nobjects * sizeof *n->bytes);
+    n->present = mem_new_zero(uint8_t, w->nobjects);
+    n->run = w->ntasks;
+    for (size_t i = 0; i < j->ticket.files.n; i++) {
+        const struct ticket_file *f = &j->ticket.files.at[i];
+        n->content[f->object] = f->digest;
+        n->bytes[f->object] = f->bytes;
+    }
+    j->options.needs = n;
+}
+
+/* What an earlier life of this agent left: files that were renamed into place are whole. A task
+ * that works in the folder itself may have been cut off: there the record must say so too. */
+static void find_data(struct job *j)
+{
+    struct strbuf path = {0};
+    char label[512];
+    struct stat s;
+    for (uint32_t o = 0; o < j->w->nobjects; o++) {
+        const char *name = workflow_object_label(j->w, o, label, sizeof label);
+        struct digest digest;
+        double bytes;
+        struct error err = {0};
+        if (name[0] == '/' || lstat(path_in(j->files, name, &path), &s) != 0)
+            continue;
+        uint32_t producer = j->w->producer[o];
+        bool in_place = producer != NONE && (j->w->flags[producer] & TASK_IN_PLACE);
+        if ((in_place && !memo_known(j->memo, path.at, &s, &digest)) ||
+            !memo_digest(j->memo, path.at, false, &digest, &bytes, &err)) {
+            tree_remove(path.at);
+            continue;
+        }
+        j->needs.content[o] = digest;
+        j->needs.bytes[o] = bytes;
+        j->needs.present[o] = 1;
+        depot_made(j->depot, o, &digest, bytes);
+    }
+    strbuf_free(&path);
+}
+
+static bool open_data(struct job *j, bool existed, struct error *err)
+{
+    const struct workflow *w = j->w;
+    char *memo = path_of(j->home, "memo");
+    j->memo = memo_open(memo, NULL, err);
+    free(memo);
+    if (!j->memo)
+        return false;
+    open_needs(j);
+    if (j->ticket.shared)
+        return true;
+    j->used = mem_new_zero(uint32_t, w->nobjects);
+    j->touched = mem_new_zero(double, w->nobjects);
+    j->fetched = mem_new_zero(double, w->ntasks);
+    j->want_of = mem_new(uint32_t, w->nobjects);
+    memset(j->want_of, 0xff, w->nobjects * sizeof *j->want_of);
+    j->depot = depot_new(&(struct depot_config){.workflow = w,
+                                                .run = j->number,
+                                                .folder = j->files,
+                                                .partial = j->partial,
+                                                .memo = j->memo,
+                                                .arrived = on_arrived,
+                                                .make = on_make,
+                                                .lost = on_lost,
+                                                .context = j});
+    if (existed)
+        find_data(j);
+    return true;
+}
+
+static bool open_store(struct job *j, struct error *err)
+{
+    char prefix[128];
+    struct store_redis_config config = store_address_config(j->agent->o->store, j->number, prefix);
+    config.workflow = j->w;
+    j->run.store = store_redis_open(&config, NULL, err);
+    if (!j->run.store)
+        return false;
+    j->has_store = true;
+    uv_poll_init(&j->agent->loop, &j->store_ready, store_fd(j->run.store));
+    j->store_ready.data = j;
+    uv_poll_start(&j->store_ready, UV_READABLE, job_store_ready);
+    j->open_handles++;
+    return true;
+}
+
+static bool open_run(struct job *j, double created, struct error *err)
+{
+    struct agent *a = j->agent;
+    j->options.workflow = j->w;
+    j->options.folder = j->ticket.shared ? j->ticket.folder : j->files;
+    j->options.state = j->home;
+    j->options.cores = a->o->cores;
+    j->options.memory = a->o->memory;
+    j->options.keep_going = j->ticket.keep_going;
+    j->options.no_sandbox = j->ticket.no_sandbox;
+    j->options.unlimited = j->ticket.unlimited;
+    j->options.retry_first = j->ticket.retry_first;
+    j->options.retry_most = j->ticket.retry_most;
+    j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
+    j->predictor = (struct predictor){predict, j};
+    struct stat s;
+    bool existed = stat(j->home, &s) == 0;
+    if (!make_parents(j->partial, err) || (mkdir(j->files, 0777) != 0 && errno != EEXIST))
+        return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
+    if (j->w->nobjects && !open_data(j, existed, err))
+        return false;
+    j->run = (struct run){.o = &j->options,
+                          .w = j->w,
+                          .result = &j->result,
+                          .loop = &a->loop,
+                          .total = j->w->ntasks,
+                          .free_arguments = NONE};
+    j->run.began = created - a->server_offset;
+    run_prepare(&j->run);
+    uv_timer_init(&a->loop, &j->run.waker);
+    j->run.waker.data = j;
+    j->open_handles++;
+    bool good = run_setup(&j->run, err);
+    j->has_setup = j->run.children != NULL;
+    j->open_handles += 1 + j->has_setup;
+    return good;
+}
+
+struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+                     bool *again)
+{
+    struct job *j = mem_new_zero(struct job, 1);
+    struct error err = {0};
+    struct strbuf plain = {0}, name = {0};
+    j->agent = a;
+    j->number = run;
+    j->loaded = clock_seconds();
+    strbuf_printf(&name, "%s/runs/%llu", a->o->state, (unsigned long long)run);
+    j->home = strbuf_steal(&name);
+    j->files = path_of(j->home, "files");
+    j->partial = path_of(j->home, "partial");
+    bool good = seal_open_piece(&a->o->key, "ticket", text, n, &plain);
+    if (!good)
+        error_set(&err, ERROR_FAILED, "was submitted with another key, and is not looked at");
+    good = good && ticket_read(plain.at, plain.n, &j->ticket, &err);
+    if (good)
+        j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, &err);
+    good = good && j->w && check_ticket(j, &err) && open_run(j, created, &err);
+    *again = good;
+    good = good && open_store(j, &err);
+    strbuf_free(&plain);
+    if (good) {
+        strbuf_free(&j->ticket.workflow);
+        agent_log(a, "run %llu: '%s', %u tasks, from %s", (unsigned long long)run, j->ticket.name,
+                  j->w->ntasks, j->ticket.host);
+        return j;
+    }
+    agent_log(a, "run %llu: %s", (unsigned long long)run, err.text);
+    job_close(j, false);
+    return NULL;
+}
+
+/* ---- closing ---- */
+
+static void free_job(struct job *j)
+{
+    struct error err = {0};
+    if (j->has_setup || j->run.active)
+        run_release(&j->run);
+    sched_free(j->run.sched);
+    sched_actions_free(&j->run.out);
+    array_free(&j->run.handled);
+    array_free(&j->run.timers);
+    if (j->has_store) { /* who leaves does not wait long: others take over what is not written */
+        store_redis_closing(j->run.store, false, 2);
+        if (!store_close(j->run.store, &err) && !j->remove_data)
+            job_log(j, err.text);
+    }
+    depot_free(j->depot);
+    needs_free(&j->needs);
+    error_clear(&err);
+    if (!memo_close(j->memo, &err))
+        job_log(j, err.text);
+    supply_free(j);
+    run_result_free(&j->result);
+    array_free(&j->watchers);
+    ticket_free(&j->ticket);
+    workflow_free(j->w);
+    strbuf_free(&j->scratch);
+    if (j->remove_data)
+        tree_remove(j->home);
+    free(j->home);
+    free(j->files);
+    free(j->partial);
+    free(j);
+}
+
+static void handle_closed(uv_handle_t *handle)
+{
+    struct job *j = handle->data;
+    if (--j->open_handles == 0)
+        free_job(j);
+}
+
+static void end_handle(struct job *j, uv_handle_t *handle)
+{
+    handle->data = j; /* run_setup() has it point to the run */
+    uv_close(handle, handle_closed);
+}
+
+void job_close(struct job *j, bool remove_data)
+{
+    j->closing = true;
+    j->remove_data = remove_data;
+    if (!j->open_handles) {
+        free_job(j);
+        return;
+    }
+    calls_free(j->run.calls); /* no thread may wake what is closed */
+    j->run.calls = NULL;
+    if (j->has_store)
+        end_handle(j, (uv_handle_t *)&j->store_ready);
+    if (j->has_setup)
+        end_handle(j, (uv_handle_t *)&j->run.children_ready);
+    end_handle(j, (uv_handle_t *)&j->run.calls_ready);
+    end_handle(j, (uv_handle_t *)&j->run.waker);
+}

@@ -1,0 +1,189 @@
+/* What those who follow a run are told: events as they happen, what was made, why tasks failed; and
+ * what a job says of itself on the board. */
+#include "base/json.h"
+#include "cluster/agent/agent_state.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    EVENTS = 2048, /* in one message */
+    LOG_TAIL = 4096,
+};
+
+/* ---- watchers ---- */
+
+static void put_files(const struct job *j, struct strbuf *out, size_t from, size_t n)
+{
+    bytes_put_u64(out, j->number);
+    bytes_put_u32(out, (uint32_t)n);
+    for (size_t i = from; i < from + n; i++) {
+        const struct trace_file *f = &j->run.files.at[i];
+        bytes_put_u32(out, f->object);
+        bytes_put_u32(out, f->task);
+        bytes_put(out, f->digest.at, sizeof f->digest.at);
+        bytes_put(out, f->key.at, sizeof f->key.at);
+        bytes_put_f64(out, f->size);
+        bytes_put_u8(out, f->made);
+    }
+}
+
+static void log_tail(const char *path, struct strbuf *out)
+{
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat s;
+    char text[LOG_TAIL];
+    if (fd >= 0 && fstat(fd, &s) == 0) {
+        off_t from = s.st_size > LOG_TAIL ? s.st_size - LOG_TAIL : 0;
+        ssize_t n = pread(fd, text, sizeof text, from);
+        if (n > 0)
+            strbuf_add_bytes(out, text, (size_t)n);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void tell_failure(struct job *j, struct link *l, const struct run_failure *f)
+{
+    struct strbuf out = {0}, tail = {0};
+    log_tail(f->log, &tail);
+    bytes_put_u64(&out, j->number);
+    bytes_put_u32(&out, f->task);
+    bytes_put_u32(&out, f->attempt);
+    bytes_put_u32(&out, (uint32_t)f->outcome);
+    bytes_put_u32(&out, (uint32_t)f->status);
+    bytes_put_u8(&out, f->last);
+    bytes_put_f64(&out, f->limit);
+    bytes_put_text(&out, f->text, f->text ? strlen(f->text) : 0);
+    bytes_put_text(&out, tail.at, tail.n);
+    link_send(l, MESSAGE_FAILED, out.at, out.n, NULL, 0);
+    strbuf_free(&out);
+    strbuf_free(&tail);
+}
+
+static void tell_all(struct job *j, uint8_t kind, const struct strbuf *text)
+{
+    for (size_t i = 0; i < j->watchers.n; i++)
+        link_send(j->watchers.at[i], kind, text->at, text->n, NULL, 0);
+}
+
+void watch_tell(struct job *j)
+{
+    struct run *r = &j->run;
+    for (size_t at = 0; at < r->events.n && j->watchers.n; at += EVENTS) {
+        size_t n = r->events.n - at < EVENTS ? r->events.n - at : EVENTS;
+        strbuf_clear(&j->scratch);
+        bytes_put_u64(&j->scratch, j->number);
+        bytes_put_u32(&j->scratch, j->agent->node);
+        bytes_put_u32(&j->scratch, (uint32_t)n);
+        for (size_t i = at; i < at + n; i++)
+            protocol_put_event(&j->scratch, &r->events.at[i]);
+        tell_all(j, MESSAGE_EVENTS, &j->scratch);
+    }
+    for (size_t at = 0; at < r->files.n && j->watchers.n; at += EVENTS) {
+        strbuf_clear(&j->scratch);
+        put_files(j, &j->scratch, at, r->files.n - at < EVENTS ? r->files.n - at : EVENTS);
+        tell_all(j, MESSAGE_FILES, &j->scratch);
+    }
+    for (; j->failures_told < j->result.failures.n; j->failures_told++)
+        for (size_t i = 0; i < j->watchers.n; i++)
+            tell_failure(j, j->watchers.at[i], &j->result.failures.at[j->failures_told]);
+    r->events.n = r->files.n = 0;
+    r->told = run_now(r);
+}
+
+/* To one who comes late: every file that a task left here. Told as if it were new; who knows it
+ * already passes it over. */
+static void tell_known(struct job *j, struct link *l)
+{
+    const struct workflow *w = j->w;
+    struct strbuf out = {0};
+    j->run.files.n = 0; /* watch_tell() has just told them */
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        uint32_t task = w->producer[o];
+        if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
+            continue;
+        struct trace_file f = {.object = o,
+                               .task = task,
+                               .digest = j->needs.content[o],
+                               .size = j->needs.bytes[o],
+                               .made = true};
+        need_key(&j->needs, task, &f.key);
+        array_push(&j->run.files, f);
+    }
+    for (size_t at = 0; at < j->run.files.n; at += EVENTS) {
+        strbuf_clear(&out);
+        put_files(j, &out, at, j->run.files.n - at < EVENTS ? j->run.files.n - at : EVENTS);
+        link_send(l, MESSAGE_FILES, out.at, out.n, NULL, 0);
+    }
+    j->run.files.n = 0;
+    strbuf_free(&out);
+}
+
+void watch_begin(struct job *j, struct link *l)
+{
+    for (size_t i = 0; i < j->watchers.n; i++)
+        if (j->watchers.at[i] == l)
+            return;
+    watch_tell(j);
+    array_push(&j->watchers, l);
+    j->options.nsinks = 1; /* events are kept from now on; tell() sends them */
+    tell_known(j, l);
+    for (size_t i = 0; i < j->failures_told; i++)
+        tell_failure(j, l, &j->result.failures.at[i]);
+}
+
+void job_link_closed(struct job *j, struct link *l)
+{
+    for (size_t i = 0; i < j->watchers.n; i++)
+        if (j->watchers.at[i] == l)
+            j->watchers.at[i--] = array_pop(&j->watchers);
+    j->options.nsinks = j->watchers.n ? 1 : 0;
+    if (j->depot)
+        depot_closed(j->depot, l);
+}
+
+/* ---- about itself ---- */
+
+void job_say(const struct job *j, struct json_writer *out)
+{
+    struct sched_counts c = {0};
+    struct depot_counts d = {0};
+    if (j->scheduling)
+        sched_look(j->run.sched, &c);
+    if (j->depot)
+        d = depot_look(j->depot);
+    uint32_t held = 0;
+    for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
+        held += c.at[i];
+    json_write_object_inline(out);
+    json_put_integer(out, "run", (int64_t)j->number);
+    json_put_string(out, "policy", j->scheduling ? sched_policy_name(c.policy) : "");
+    json_put_number(out, "tt", c.tt);
+    json_put_integer(out, "held", held);
+    json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
+    json_put_integer(out, "local", c.at[SCHED_LREADYQ]);
+    json_put_integer(out, "shared", c.at[SCHED_SREADYQ]);
+    json_put_integer(out, "running", j->run.running);
+    json_put_integer(out, "fetching", d.under_way + d.waiting);
+    json_put_integer(out, "done", (int64_t)c.done);
+    json_put_integer(out, "failed", j->result.failed);
+    json_put_integer(out, "lost", (int64_t)c.lost);
+    json_put_integer(out, "steals", (int64_t)c.steals);
+    json_put_integer(out, "failed_steals", (int64_t)c.failed_steals);
+    json_put_integer(out, "stolen", (int64_t)c.stolen);
+    json_put_integer(out, "given", (int64_t)c.given);
+    json_put_integer(out, "pushed", (int64_t)c.pushed);
+    json_put_integer(out, "recomputed", (int64_t)j->recomputed);
+    json_put_integer(out, "dropped", (int64_t)j->dropped);
+    json_put_integer(out, "fetched", (int64_t)d.fetched);
+    json_put_number(out, "fetched_bytes", d.fetched_bytes);
+    json_put_integer(out, "served", (int64_t)d.served);
+    json_put_number(out, "served_bytes", d.served_bytes);
+    json_put_integer(out, "hits", (int64_t)j->hits);
+    json_put_integer(out, "misses", (int64_t)j->misses);
+    json_put_number(out, "cache_bytes", d.bytes);
+    json_put_number(out, "busy", c.busy);
+    json_write_end_object(out);
+}

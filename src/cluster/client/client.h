@@ -1,0 +1,149 @@
+/* The side of a cluster that hands work in, follows it and takes the results home: `weft submit`,
+ * `status`, `attach`, `cancel` and `weft run --on`. The agents need none of it once a run is open.
+ *
+ *     struct client *c = client_open(&config, &err);
+ *     client_submit(c, &work, &run, &err)          the run is open; one may leave now
+ *     client_follow(c, &following, &result, &err)  until it has ended and its results are here
+ *     client_close(c);
+ *
+ * Everything blocks, driving a libuv loop; nothing here is for two threads at once. A server that
+ * restarts, agents that die or join and links that break are waited for and said once. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "base/seal.h"
+#include "cluster/wire/member.h"
+#include "cluster/client/share.h"
+#include "cluster/wire/ticket.h"
+#include "memo/need.h"
+#include "drive/run.h"
+#include "store/board.h"
+
+struct client;
+struct uv_loop_s;
+
+struct client_config {
+    const struct store_address *address; /* must outlive the client */
+    struct seal_key key;
+    struct uv_loop_s *loop;                       /* NULL: one of its own */
+    void (*say)(void *context, const char *line); /* for people, rarely; may be NULL */
+    void *context;
+};
+
+/* False with NULL: no server, or what stands on its board is sealed with another key. */
+struct client *client_open(const struct client_config *config, struct error *err);
+void client_close(struct client *c); /* NULL is fine */
+void client_listen(struct client *c, void (*say)(void *context, const char *line), void *context);
+
+/* ---- what is there ---- */
+
+/* Look at the board now. False: the server did not answer in `patience` seconds. */
+bool client_look(struct client *c, double patience, struct error *err);
+/* Of the last look; valid until the next, or until something else is asked of the client. */
+const struct member *client_members(const struct client *c, size_t *n);
+const struct board_run *client_runs(const struct client *c, size_t *n);
+double client_now(const struct client *c); /* server's clock */
+/* Beats, and leaves no more than that to be seen. */
+bool client_lives(const struct client *c, const struct member *m);
+/* The run on the board; NULL: not there (not opened yet, or collected long ago). */
+const struct board_run *client_run(const struct client *c, uint64_t run);
+/* What its submitter left on the board. False: there is none of that number, and these are. */
+bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err);
+/* The run has no such number: an error that lists those there are. */
+bool client_unknown(const struct client *c, uint64_t run, struct error *err);
+/* Wait until so many agents live, or the seconds have passed (false). */
+bool client_wait_agents(struct client *c, uint32_t agents, double seconds);
+
+/* How far a run is, from its store: tasks that have ended, and how. */
+struct client_progress {
+    uint32_t done, failed, removed;
+};
+bool client_count(struct client *c, uint64_t run, const struct workflow *w,
+                  struct client_progress *out, struct error *err);
+
+/* ---- submitting ---- */
+
+enum client_shared { CLIENT_SHARED_LOOK, CLIENT_SHARED_YES, CLIENT_SHARED_NO };
+
+struct client_work {
+    const struct workflow *workflow; /* read from `text`: agents have the same numbers */
+    const struct strbuf *text;
+    struct needs *needs;
+    const char *folder, *state;
+    const char *name;
+    enum share_kind share;
+    const char *group; /* "host,host": only these agents get tasks; NULL: all */
+    enum client_shared shared;
+    uint32_t copies; /* of each input, on agents [2] */
+    bool keep_going, no_sandbox, unlimited, adapt;
+    enum sched_policy policy;
+    double t, tt, retry_first, retry_most;
+    const double *priority, *seconds; /* per task; may be NULL */
+    bool watch;                       /* client_follow() comes next: miss nothing until then */
+};
+
+struct client_submitted {
+    uint64_t run;
+    bool shared;     /* agents work in the folder itself */
+    uint32_t agents; /* that have tasks */
+    uint32_t files;  /* handed over, in so many copies, of so many bytes */
+    uint32_t copies;
+    double bytes;
+};
+
+/* Ctrl-C meanwhile: false; the run was never opened, and nothing runs. */
+bool client_submit(struct client *c, const struct client_work *work, struct client_submitted *out,
+                   struct error *err);
+
+/* ---- following ---- */
+
+/* Every few seconds: what there is to do, for whoever brings more agents. */
+struct client_load {
+    uint32_t agents, cores;        /* living */
+    uint32_t ready, running, soon; /* tasks; soon: once something that runs has ended */
+    bool ending;                   /* no more agents are of use */
+};
+
+enum client_interrupt {
+    CLIENT_INTERRUPT_STOPS, /* once: nothing new starts; twice: everything ends; then: detached */
+    CLIENT_INTERRUPT_DETACHES, /* the run goes on without us */
+};
+
+struct client_following {
+    uint64_t run;
+    const struct ticket *ticket; /* of the run */
+    const struct workflow *workflow;
+    struct needs *needs;       /* contents are learned, and what was done is recorded there */
+    const char *folder;        /* where final outputs go */
+    const char *state, *label; /* logs of failures: STATE/logs/LABEL */
+    bool late;                 /* somebody else submitted it: tell what happened before, first */
+    enum client_interrupt interrupt;
+    const struct trace_sink *const *sinks;
+    size_t nsinks;
+    bool (*tick)(void *context, int stopping); /* as in run_options */
+    void *context;
+    void (*load)(void *context, const struct client_load *load); /* may be NULL */
+    void *load_context;
+};
+
+struct client_followed {
+    bool detached;      /* the run goes on */
+    uint32_t collected; /* final outputs that came here */
+    double bytes;
+    uint32_t missing; /* final outputs that nobody had; attach again */
+};
+
+/* Until the run has ended and its final outputs are here, or detached. False: an error, or tasks
+ * failed or were stopped: see the result, which is filled either way. */
+bool client_follow(struct client *c, const struct client_following *f, struct client_followed *out,
+                   struct run_result *result, struct error *err);
+
+/* ---- ending ---- */
+
+/* End a run, or (task not NONE) a task and what depends on it. `told`: what the agent says of it,
+ * for people. */
+bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+                   struct error *err);
+/* Tell these agents (NULL: all) to leave; `now`: running tasks are ended. Waits until they have
+ * left the board, or so many seconds. How many have not. */
+uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds);

@@ -1,0 +1,243 @@
+/* Final outputs come home: the store knows who has one, a living one of these sends it, and when
+ * none has it any more an agent makes it again. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/client/client_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    AT_ONCE = 64, /* asked for or on their way */
+    TRIES = 12,   /* with pauses: about 40 seconds */
+};
+static const double ALONE =
+    30; /* seconds without an agent to ask, until what is left is given up */
+
+enum stage {
+    STAGE_NOTHING,
+    STAGE_QUEUED,
+    STAGE_ASKED,
+    STAGE_COMING,
+    STAGE_RESTING,
+    STAGE_HERE,
+    STAGE_MISSING
+};
+
+struct resting {
+    uint32_t object;
+    double until;
+};
+
+struct collect {
+    struct collect_config o;
+    uint8_t *stage, *tries, *made; /* per object; made: asked to be made again */
+    ARRAY(uint32_t) queue;
+    size_t next; /* of the queue */
+    ARRAY(struct resting) resting;
+    uint32_t under_way, here, missing;
+    double bytes, alone; /* alone: since when; 0: not */
+    char why[256];
+};
+
+struct collect *collect_new(const struct collect_config *config)
+{
+    struct collect *c = mem_new_zero(struct collect, 1);
+    c->o = *config;
+    c->stage = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
+    c->tries = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
+    c->made = mem_new_zero(uint8_t, config->workflow->nobjects + 1);
+    return c;
+}
+
+void collect_free(struct collect *c)
+{
+    if (!c)
+        return;
+    free(c->stage);
+    free(c->tries);
+    free(c->made);
+    array_free(&c->queue);
+    array_free(&c->resting);
+    free(c);
+}
+
+static void is_here(struct collect *c, uint32_t object)
+{
+    c->stage[object] = STAGE_HERE;
+    c->o.needs->present[object] = 1;
+    if (c->o.here)
+        c->o.here(c->o.context, object);
+}
+
+void collect_want(struct collect *c, uint32_t object)
+{
+    char label[512];
+    if (c->stage[object] != STAGE_NOTHING)
+        return;
+    const char *name = workflow_object_label(c->o.workflow, object, label, sizeof label);
+    if (c->o.shared || name[0] == '/') {
+        is_here(c, object);
+        return;
+    }
+    c->stage[object] = STAGE_QUEUED;
+    array_push(&c->queue, object);
+}
+
+static void rest(struct collect *c, uint32_t object, double seconds)
+{
+    c->stage[object] = STAGE_RESTING;
+    array_push(&c->resting, (struct resting){object, clock_seconds() + seconds});
+}
+
+static void give_up(struct collect *c, uint32_t object, const char *why)
+{
+    char label[512];
+    c->stage[object] = STAGE_MISSING;
+    c->missing++;
+    snprintf(c->why, sizeof c->why, "'%.120s': %.120s",
+             workflow_object_label(c->o.workflow, object, label, sizeof label), why);
+}
+
+static void failed(struct collect *c, uint32_t object, const char *why)
+{
+    if (++c->tries[object] >= TRIES)
+        give_up(c, object, why);
+    else
+        rest(c, object, c->tries[object] < 8 ? 0.5 * c->tries[object] : 4);
+}
+
+/* Whoever is asked makes it; asking the same one again finds it at work. */
+static struct client_peer *maker(const struct collect *c, uint32_t object)
+{
+    const struct client *client = c->o.client;
+    uint32_t open = 0;
+    for (size_t i = 0; i < client->peers.n; i++)
+        open += client->peers.at[i]->open;
+    if (!open)
+        return NULL;
+    uint32_t chosen = (uint32_t)((object * 2654435761u) % open);
+    for (size_t i = 0; i < client->peers.n; i++)
+        if (client->peers.at[i]->open && !chosen--)
+            return client->peers.at[i];
+    return NULL;
+}
+
+void collect_answer(struct collect *c, const struct meta_answer *a, const uint32_t *nodes)
+{
+    uint32_t object = a->slot;
+    if (object >= c->o.workflow->nobjects || c->stage[object] != STAGE_ASKED)
+        return;
+    struct client_peer *from = NULL;
+    uint32_t able = 0;
+    bool unreached = false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct client_peer *p = client_peer(c->o.client, nodes[a->first + i]);
+        if (!p || !p->lives)
+            continue;
+        unreached |= !p->open;
+        if (p->open && able++ == c->tries[object])
+            from = p;
+    }
+    const struct digest *expected = &c->o.needs->content[object];
+    bool make = !from && !(unreached && c->tries[object] < TRIES / 2);
+    if (make)
+        from = maker(c, object);
+    if (!from) {
+        c->under_way--;
+        if (unreached)
+            failed(c, object, "the agents that have it cannot be reached");
+        else
+            rest(c, object, 1); /* nobody lives: collect_tick() loses patience, not we */
+        return;
+    }
+    c->stage[object] = STAGE_COMING;
+    c->made[object] |= make;
+    /* what is made again need not be the same to the bit; then it is taken as it is */
+    depot_fetch(c->o.client->depot, object, from->link,
+                c->made[object] || digest_is_zero(expected) ? NULL : expected, make);
+}
+
+void collect_arrived(struct collect *c, uint32_t object, bool good, const char *why)
+{
+    if (object >= c->o.workflow->nobjects || c->stage[object] != STAGE_COMING)
+        return;
+    c->under_way--;
+    if (!good) {
+        failed(c, object, why);
+        return;
+    }
+    const struct digest *digest = depot_digest(c->o.client->depot, object);
+    double bytes = depot_bytes(c->o.client->depot, object);
+    if (digest)
+        c->o.needs->content[object] = *digest;
+    c->o.needs->bytes[object] = bytes;
+    c->here++;
+    c->bytes += bytes;
+    is_here(c, object);
+}
+
+static void lose_patience(struct collect *c, double now)
+{
+    bool open = false;
+    for (size_t i = 0; i < c->o.client->peers.n && !open; i++)
+        open = c->o.client->peers.at[i]->open;
+    if (open || c->o.client->said_silent)
+        c->alone = 0;
+    else if (c->alone == 0)
+        c->alone = now;
+    if (c->alone == 0 || now - c->alone < ALONE)
+        return;
+    static const char why[] = "no agent is there that could send it";
+    for (; c->next < c->queue.n; c->next++)
+        give_up(c, c->queue.at[c->next], why);
+    for (size_t i = 0; i < c->resting.n; i++)
+        give_up(c, c->resting.at[i].object, why);
+    c->resting.n = 0;
+}
+
+void collect_tick(struct collect *c)
+{
+    double now = clock_seconds();
+    struct meta_op ops[AT_ONCE];
+    size_t n = 0;
+    for (size_t i = 0; i < c->resting.n;) {
+        if (c->resting.at[i].until > now) {
+            i++;
+            continue;
+        }
+        c->stage[c->resting.at[i].object] = STAGE_QUEUED;
+        array_push(&c->queue, c->resting.at[i].object);
+        c->resting.at[i] = array_pop(&c->resting);
+    }
+    while (c->next < c->queue.n && c->under_way < AT_ONCE && n < AT_ONCE) {
+        uint32_t object = c->queue.at[c->next++];
+        c->stage[object] = STAGE_ASKED;
+        c->under_way++;
+        ops[n++] = (struct meta_op){.kind = META_WHERE, .task = object, .slot = object};
+    }
+    if (c->next == c->queue.n)
+        c->next = c->queue.n = 0;
+    if (n)
+        client_ask(c->o.client, ops, n);
+    lose_patience(c, now);
+}
+
+bool collect_is_idle(const struct collect *c)
+{
+    return !c->under_way && !c->resting.n && c->next == c->queue.n;
+}
+
+void collect_count(const struct collect *c, uint32_t *here, double *bytes, uint32_t *missing)
+{
+    *here = c->here;
+    *bytes = c->bytes;
+    *missing = c->missing;
+}
+
+const char *collect_why(const struct collect *c)
+{
+    return c->why;
+}

@@ -1,0 +1,163 @@
+/* Ending things from outside: a run, a task with what depends on it, agents. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/client/client_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double CONNECTING = 5, ANSWERING = 20; /* seconds */
+
+struct dismiss {
+    struct client *c;
+    uint64_t run;
+    uint32_t asked; /* node; NONE: nobody now */
+    bool come, good, lost;
+    struct strbuf *told;
+};
+
+static bool on_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in)
+{
+    struct dismiss *d = context;
+    uint64_t run = bytes_u64(in);
+    if (kind != MESSAGE_TOLD)
+        return true;
+    bool good = bytes_u8(in);
+    size_t n;
+    const char *text = bytes_text(in, &n);
+    if (!bytes_end(in))
+        return false;
+    if (run == d->run && p->node == d->asked && !d->come) {
+        d->come = true;
+        d->good = good;
+        if (n)
+            strbuf_add_bytes(d->told, text, n);
+    }
+    return true;
+}
+
+static void on_closed(void *context, struct client_peer *p)
+{
+    struct dismiss *d = context;
+    d->lost |= p->node == d->asked;
+}
+
+static bool is_answered(void *context)
+{
+    const struct dismiss *d = context;
+    return d->come || d->lost || d->c->interrupts;
+}
+
+/* Any agent will do: it finds the others that hold a part of the subtree. */
+static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+                        struct error *err)
+{
+    struct dismiss d = {.c = c, .run = run, .asked = NONE, .told = told};
+    c->listener =
+        (struct client_listener){.message = on_message, .closed = on_closed, .context = &d};
+    struct strbuf head = {0};
+    bytes_put_u64(&head, run);
+    bytes_put_u32(&head, task);
+    uint32_t open = client_connected(c, CONNECTING);
+    for (size_t i = 0; i < c->peers.n && !d.come && !c->interrupts; i++) {
+        struct client_peer *p = c->peers.at[i];
+        if (!p->open)
+            continue;
+        d.asked = p->node;
+        d.lost = false;
+        link_send(p->link, MESSAGE_CANCEL, head.at, head.n, NULL, 0);
+        client_drive(c, is_answered, &d, ANSWERING);
+    }
+    c->listener = (struct client_listener){0};
+    strbuf_free(&head);
+    if (d.come)
+        return d.good || error_set(err, ERROR_FAILED, "%s", strbuf_text(told));
+    return error_set(err, ERROR_FAILED,
+                     open ? "no agent answered; `weft status` shows who is there"
+                          : "no agent at %s can be reached; a task can only be cancelled by one",
+                     c->o.address->text);
+}
+
+bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+                   struct error *err)
+{
+    client_signals(c, true);
+    bool good;
+    if (task != NONE) {
+        good = cancel_task(c, run, task, told, err);
+    } else {
+        good = client_set_state(c, run, BOARD_RUN_CANCELLED, err);
+        if (good && client_connected(c, CONNECTING))
+            client_tell_all(c, MESSAGE_LOOK, run);
+    }
+    client_signals(c, false);
+    return good;
+}
+
+/* ---- leaving ---- */
+
+struct leaving {
+    struct client *c;
+    const uint32_t *nodes;
+    size_t n;
+    bool now;
+};
+
+static bool is_meant(const struct leaving *l, uint32_t node)
+{
+    for (size_t i = 0; l->nodes && i < l->n; i++)
+        if (l->nodes[i] == node)
+            return true;
+    return !l->nodes;
+}
+
+static void tell_to_leave(void *context, struct client_peer *p)
+{
+    struct leaving *l = context;
+    struct strbuf head = {0};
+    if (!is_meant(l, p->node))
+        return;
+    bytes_put_u64(&head, 0);
+    bytes_put_u8(&head, l->now);
+    link_send(p->link, MESSAGE_LEAVE, head.at, head.n, NULL, 0);
+    strbuf_free(&head);
+}
+
+/* The store may go with the last of them: then a closed link is all that tells. */
+static uint32_t still_there(const struct leaving *l)
+{
+    bool silent = board_silence(l->c->board) > 2;
+    uint32_t count = 0;
+    for (size_t i = 0; i < l->c->peers.n; i++) {
+        const struct client_peer *p = l->c->peers.at[i];
+        bool gone = !p->open && (silent || !l->nodes); /* all leave, and the store with them */
+        count += p->lives && is_meant(l, p->node) && !gone;
+    }
+    return count;
+}
+
+static bool have_left(void *context)
+{
+    const struct leaving *l = context;
+    return !still_there(l) || l->c->interrupts > 1;
+}
+
+uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds)
+{
+    struct leaving l = {c, nodes, n, now};
+    if (!c->board)
+        return 0;
+    client_signals(c, true);
+    c->listener = (struct client_listener){.opened = tell_to_leave, .context = &l};
+    client_connect(c);
+    for (size_t i = 0; i < c->peers.n; i++)
+        if (c->peers.at[i]->open)
+            tell_to_leave(&l, c->peers.at[i]);
+    c->hurry = true;
+    client_drive(c, have_left, &l, seconds);
+    c->hurry = false;
+    c->listener = (struct client_listener){0};
+    client_signals(c, false);
+    return still_there(&l);
+}

@@ -1,0 +1,445 @@
+/* Following a run: what agents tell goes to the listeners as if it happened here (hear.c); what was
+ * missed (before we came, while a link was down) is read from the store; final outputs are
+ * collected (collect.c). */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/client/follow_state.h"
+#include "base/tree.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double GAP = 3;       /* seconds that more tasks have ended than we were told */
+static const double LOADS = 3;     /* seconds between looks ahead */
+static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
+
+static void on_opened(void *context, struct client_peer *p)
+{
+    struct follow *f = context;
+    struct strbuf *head = &f->c->scratch;
+    strbuf_clear(head);
+    bytes_put_u64(head, f->o->run);
+    link_send(p->link, MESSAGE_WATCH, head->at, head->n, NULL, 0);
+}
+
+/* ---- what becomes of the run ---- */
+
+/* Tasks that could start now, and those that only wait for some that run: for whoever brings more
+ * agents. O(V + E), so once every few seconds. */
+static void look_ahead(const struct follow *f, struct client_load *load)
+{
+    const struct workflow *w = f->w;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (f->seen[t] >= SEEN_FAILED)
+            continue;
+        if (f->seen[t] == SEEN_RUNNING) {
+            load->running++;
+            continue;
+        }
+        enum seen worst = SEEN_DONE;
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && worst != SEEN_NOTHING; e++) {
+            enum seen parent = (enum seen)f->seen[w->pred_task[e]];
+            if (parent < SEEN_DONE)
+                worst = parent == SEEN_RUNNING ? SEEN_RUNNING : SEEN_NOTHING;
+        }
+        load->ready += worst == SEEN_DONE;
+        load->soon += worst == SEEN_RUNNING;
+    }
+}
+
+static void ignore(void *context, bool good, const char *why)
+{
+    (void)context;
+    (void)good;
+    (void)why;
+}
+
+static void set_state(struct follow *f, enum board_run_state state)
+{
+    board_run_state(f->c->board, f->o->run, state, ignore, NULL);
+    client_tell_all(f->c, MESSAGE_LOOK, f->o->run);
+}
+
+static uint32_t agents_that_live(const struct follow *f, struct client_load *load)
+{
+    size_t n;
+    const struct member *m = client_members(f->c, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (!client_lives(f->c, &m[i]))
+            continue;
+        load->agents++;
+        load->cores += m[i].cores;
+    }
+    return load->agents;
+}
+
+/* Nobody works on it any more: who would say that it has ended? */
+static void look_after_the_deserted(struct follow *f, uint32_t agents)
+{
+    double now = clock_seconds();
+    if (agents) {
+        if (f->said_deserted)
+            client_say(f->c, "an agent has joined; the run goes on");
+        f->deserted = 0;
+        f->said_deserted = false;
+        return;
+    }
+    if (f->deserted == 0)
+        f->deserted = now;
+    if (f->state == BOARD_RUN_OPEN && !f->said_deserted && now - f->deserted > 2) {
+        f->said_deserted = true;
+        client_say(f->c, "no agent is left; the run waits until one joins at %s",
+                   f->c->o.address->text);
+    }
+    if (f->state != BOARD_RUN_OPEN && now - f->deserted > DESERTED && !f->ending) {
+        f->ending = true;
+        set_state(f, BOARD_RUN_ENDED);
+    }
+}
+
+static void on_looked(void *context)
+{
+    struct follow *f = context;
+    const struct board_run *r = client_run(f->c, f->o->run);
+    if (!r) {
+        if (f->known && f->phase == PHASE_FOLLOWING)
+            error_set(&f->error, ERROR_FAILED, "run %" PRIu64 " has vanished from the board",
+                      f->o->run);
+        return;
+    }
+    f->known = true;
+    f->created = r->created;
+    f->state = (enum board_run_state)r->state;
+    for (size_t i = 0; i < f->c->peers.n; i++) {
+        struct client_peer *p = f->c->peers.at[i];
+        uint32_t life = p->lives ? p->life : 0;
+        if (p->followed && p->followed != life)
+            hear_lost(f, p->node);
+        p->followed = life;
+    }
+    struct client_load load = {.ending = f->state != BOARD_RUN_OPEN};
+    uint32_t agents = agents_that_live(f, &load);
+    if (f->state >= BOARD_RUN_ENDED) {
+        if (isnan(f->ended_at))
+            f->ended_at = r->changed;
+        load.ending = true;
+    } else {
+        look_after_the_deserted(f, agents);
+    }
+    if (f->state == BOARD_RUN_STOPPING && f->stopping < 1)
+        f->stopping = 1;
+    if (f->state == BOARD_RUN_CANCELLED && f->stopping < 2)
+        f->stopping = 2;
+    double now = clock_seconds();
+    if (f->o->load && now - f->loaded >= LOADS) {
+        f->loaded = now;
+        look_ahead(f, &load);
+        f->o->load(f->o->load_context, &load);
+    }
+}
+
+static void heed_signals(struct follow *f)
+{
+    struct client *c = f->c;
+    if (c->hung_up || (c->interrupts && f->o->interrupt == CLIENT_INTERRUPT_DETACHES)) {
+        f->out->detached = true;
+        f->phase = PHASE_OVER;
+        return;
+    }
+    for (; f->handled < c->interrupts && f->phase != PHASE_OVER; f->handled++) {
+        f->result->interrupted = true;
+        if (f->handled == 0) {
+            set_state(f, BOARD_RUN_STOPPING);
+            f->stopping = f->stopping > 1 ? f->stopping : 1;
+        } else if (f->handled == 1) {
+            set_state(f, BOARD_RUN_CANCELLED);
+            f->stopping = 2;
+        } else {
+            f->out->detached = true;
+            f->phase = PHASE_OVER;
+        }
+    }
+}
+
+/* What is known now of tasks whose inputs were told before or after them. */
+static void record_learned(struct follow *f)
+{
+    struct error err = {0};
+    for (size_t i = 0; i < f->unlearned.n;) {
+        if (need_learn(f->o->needs, f->unlearned.at[i]))
+            f->unlearned.at[i] = array_pop(&f->unlearned);
+        else
+            i++;
+    }
+    if (!memo_flush(f->o->needs->memo, &err))
+        client_say(f->c, "%s", err.text);
+}
+
+static void each_second(struct follow *f, double now)
+{
+    f->second = now;
+    record_learned(f);
+    if (f->phase != PHASE_FOLLOWING)
+        return;
+    hear_count(f);
+    if (f->counted >= f->w->ntasks && f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
+        f->ending = true;
+        set_state(f, BOARD_RUN_ENDED);
+    }
+    if (f->counted <= f->told_ended)
+        f->behind = 0;
+    else if (f->behind == 0)
+        f->behind = now;
+    else if (now - f->behind > GAP && !f->reading) {
+        f->behind = 0;
+        hear_read(f);
+    }
+}
+
+static void on_tick(void *context)
+{
+    struct follow *f = context;
+    double now = clock_seconds();
+    heed_signals(f);
+    if (f->c->store_error.kind != ERROR_NONE)
+        error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
+    if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
+        return;
+    f->c->hurry = f->told_ended >= f->w->ntasks;
+    if (now - f->second >= (f->c->hurry ? 0.1 : 1))
+        each_second(f, now);
+    if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
+        f->phase = PHASE_READING;
+        hear_read(f);
+    }
+    if (f->phase == PHASE_READING && !f->reading)
+        f->phase = PHASE_COLLECTING;
+    collect_tick(f->collect);
+    if (f->phase == PHASE_COLLECTING && collect_is_idle(f->collect))
+        f->phase = PHASE_OVER;
+    hear_tell_counters(f);
+    if (f->o->tick && f->o->tick(f->o->context, f->stopping))
+        f->c->interrupts++;
+}
+
+static bool over(void *context)
+{
+    const struct follow *f = context;
+    return f->phase == PHASE_OVER || f->error.kind != ERROR_NONE;
+}
+
+/* ---- from beginning to end ---- */
+
+static void on_arrived(void *context, uint32_t object, bool good, const char *why)
+{
+    struct follow *f = context;
+    collect_arrived(f->collect, object, good, why);
+}
+
+/* A final output is here: with it its maker may be on record, if nobody told of it. */
+static void on_here(void *context, uint32_t object)
+{
+    struct follow *f = context;
+    uint32_t task = f->w->producer[object];
+    if (!f->learned[task]) {
+        f->learned[task] = 1;
+        array_push(&f->unlearned, task);
+    }
+}
+
+static void tell_beginning(struct follow *f)
+{
+    const struct needs *n = f->o->needs;
+    for (size_t i = 0; i < f->o->ticket->done.n; i++) {
+        uint32_t t = f->o->ticket->done.at[i];
+        if (t >= f->w->ntasks || hear_is_over(f, t))
+            continue;
+        hear_ended(f, t, SEEN_REUSED);
+        hear_tell(f, &(struct trace_event){.kind = TRACE_REUSED, .id = t});
+    }
+    for (uint32_t o = f->w->nobjects; o-- && f->w->producer[o] == NONE;)
+        if (n->present[o] && f->w->object_name[o])
+            hear_tell_file(f,
+                           &(struct trace_file){.object = o,
+                                                .task = NONE,
+                                                .path = workflow_text(f->w, f->w->object_name[o]),
+                                                .digest = n->content[o],
+                                                .size = n->bytes[o]});
+}
+
+static void fill_result(struct follow *f)
+{
+    struct run_result *r = f->result;
+    for (uint32_t t = 0; t < f->w->ntasks; t++) {
+        r->done += f->seen[t] == SEEN_DONE;
+        r->reused += f->seen[t] == SEEN_REUSED;
+        r->failed += f->seen[t] == SEEN_FAILED;
+    }
+    r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
+    r->interrupted |= f->stopping > 1 && r->skipped;
+    double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
+    r->seconds = end > f->created ? end - f->created : 0;
+    collect_count(f->collect, &f->out->collected, &f->out->bytes, &f->out->missing);
+}
+
+static bool judge(struct follow *f, struct error *err)
+{
+    const struct run_result *r = f->result;
+    if (f->error.kind != ERROR_NONE)
+        return error_set(err, f->error.kind, "%s", f->error.text);
+    if (f->out->detached)
+        return true;
+    if (f->out->missing)
+        return error_set(
+            err, ERROR_FAILED,
+            "%u result%s could not be brought home (%s); `weft attach %" PRIu64 "` tries again",
+            f->out->missing, f->out->missing == 1 ? "" : "s", collect_why(f->collect), f->o->run);
+    if (r->failed)
+        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
+                         r->failed, r->failed == 1 ? "" : "s", r->skipped);
+    if (r->skipped)
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", r->skipped,
+                         f->w->ntasks);
+    return true;
+}
+
+/* Inputs that lie here as they were handed in: an agent may ask for one when those that had it are
+ * gone. */
+static void offer_inputs(struct follow *f)
+{
+    struct strbuf path = {0};
+    const struct client_following *o = f->o;
+    char label[512];
+    for (size_t i = 0; i < o->ticket->files.n; i++) {
+        const struct ticket_file *t = &o->ticket->files.at[i];
+        struct error err = {0};
+        struct digest now;
+        double size;
+        if (t->object >= f->w->nobjects)
+            continue;
+        const char *name = workflow_object_label(f->w, t->object, label, sizeof label);
+        if (name[0] != '/' &&
+            memo_digest(o->needs->memo, path_in(o->folder, name, &path), false, &now, &size,
+                        &err) &&
+            digest_equal(&now, &t->digest))
+            depot_made(f->c->depot, t->object, &now, size);
+    }
+    strbuf_free(&path);
+}
+
+static void prepare(struct follow *f)
+{
+    struct strbuf partial = {0};
+    const struct client_following *o = f->o;
+    f->seen = mem_new_zero(uint8_t, f->w->ntasks + 1);
+    f->node = mem_new_zero(uint32_t, f->w->ntasks + 1);
+    f->learned = mem_new_zero(uint8_t, f->w->ntasks + 1);
+    f->blamed = mem_new_zero(uint32_t, f->w->ntasks + 1);
+    f->told = mem_new_zero(uint8_t, f->w->nobjects + 1);
+    for (size_t i = 0; i < o->ticket->files.n; i++) {
+        const struct ticket_file *t = &o->ticket->files.at[i];
+        if (t->object < f->w->nobjects) { /* as it was when it was handed in */
+            o->needs->content[t->object] = t->digest;
+            o->needs->bytes[t->object] = t->bytes;
+        }
+    }
+    strbuf_printf(&partial, "%s/partial", o->state);
+    f->c->depot = depot_new(&(struct depot_config){.workflow = f->w,
+                                                   .run = o->run,
+                                                   .folder = o->folder,
+                                                   .partial = partial.at,
+                                                   .memo = o->needs->memo,
+                                                   .most = 16,
+                                                   .arrived = on_arrived,
+                                                   .context = f});
+    strbuf_free(&partial);
+    if (!o->ticket->shared)
+        offer_inputs(f);
+    f->collect = collect_new(&(struct collect_config){.client = f->c,
+                                                      .workflow = f->w,
+                                                      .needs = o->needs,
+                                                      .folder = o->folder,
+                                                      .shared = o->ticket->shared,
+                                                      .here = on_here,
+                                                      .context = f});
+}
+
+static void follow_free(struct follow *f)
+{
+    struct client *c = f->c;
+    c->listener = (struct client_listener){0};
+    depot_free(c->depot);
+    c->depot = NULL;
+    struct strbuf partial = {0};
+    strbuf_printf(&partial, "%s/partial", f->o->state);
+    rmdir(partial.at); /* what is in there can go on another time */
+    strbuf_free(&partial);
+    client_store_close(c);
+    collect_free(f->collect);
+    free(f->seen);
+    free(f->node);
+    free(f->learned);
+    free(f->blamed);
+    free(f->told);
+    array_free(&f->unlearned);
+    array_free(&f->counters);
+}
+
+bool client_follow(struct client *c, const struct client_following *o, struct client_followed *out,
+                   struct run_result *result, struct error *err)
+{
+    *out = (struct client_followed){0};
+    *result = (struct run_result){0};
+    struct follow f = {.c = c,
+                       .o = o,
+                       .w = o->workflow,
+                       .out = out,
+                       .result = result,
+                       .ended_at = NAN,
+                       .created = client_now(c)};
+    if (!client_store(c, o->run, o->workflow, err))
+        return false;
+    prepare(&f);
+    tell_beginning(&f);
+    c->listener = (struct client_listener){.opened = on_opened,
+                                           .message = hear_message,
+                                           .answers = hear_answers,
+                                           .looked = on_looked,
+                                           .tick = on_tick,
+                                           .context = &f};
+    client_signals(c, true);
+    client_connect(c);
+    for (size_t i = 0; i < c->peers.n; i++)
+        if (c->peers.at[i]->open && c->watched != o->run)
+            on_opened(&f, c->peers.at[i]);
+    for (size_t i = 0; i < c->early.n && c->watched == o->run; i++) {
+        const struct client_early *e = &c->early.at[i];
+        struct client_peer *p = client_peer(c, e->node);
+        if (p)
+            hear_message(&f, p, e->kind, &(struct bytes){e->data, e->n, false});
+    }
+    client_forget_early(c);
+    if (o->late)
+        hear_read(&f);
+    client_drive(c, over, &f, 1e12);
+    record_learned(&f);
+    fill_result(&f);
+    bool good = judge(&f, err);
+    if (!out->detached && f.error.kind == ERROR_NONE && !out->missing) {
+        c->listener = (struct client_listener){0};
+        struct error late = {0};
+        if (!client_set_state(c, o->run, BOARD_RUN_COLLECTED, &late))
+            client_say(c, "%s", late.text);
+        client_tell_all(c, MESSAGE_LOOK, o->run);
+        board_forget_run(c->board, o->run, ignore, NULL);
+        store_redis_closing(c->store, true, 5);
+    }
+    c->hurry = false;
+    client_signals(c, false);
+    follow_free(&f);
+    return good;
+}

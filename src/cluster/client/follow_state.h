@@ -1,0 +1,69 @@
+/* What the two files of following share: hear.c (what agents and the store tell) and follow.c (what
+ * becomes of the run, from beginning to end). Private to them. */
+#pragma once
+#include "cluster/client/client_state.h"
+
+enum { FOLLOW_COUNTERS = COUNTER_RUNNING + 1 };
+
+enum seen { SEEN_NOTHING, SEEN_RUNNING, SEEN_FAILED, SEEN_REMOVED, SEEN_DONE, SEEN_REUSED };
+
+/* The counters of an agent, so that a display sees their sum. */
+struct counters {
+    uint32_t node;
+    double value[FOLLOW_COUNTERS];
+};
+
+enum phase { PHASE_FOLLOWING, PHASE_READING, PHASE_COLLECTING, PHASE_OVER };
+
+struct follow {
+    struct client *c;
+    const struct client_following *o;
+    const struct workflow *w;
+    struct client_followed *out;
+    struct run_result *result;
+    struct error error;
+    enum phase phase;
+    enum board_run_state state;
+    double created, ended_at; /* server's clock; NAN: not yet */
+    bool known;               /* the board has it */
+
+    uint8_t *seen;    /* per task */
+    uint32_t *node;   /* per task: where it runs */
+    uint8_t *learned; /* per task: on record */
+    uint32_t *blamed; /* per task: the last attempt whose failure was told */
+    uint8_t *told;    /* per object: where it comes from was told */
+    uint32_t told_ended;
+    ARRAY(uint32_t) unlearned;
+    ARRAY(struct counters) counters;
+    bool counters_changed, counter_known[FOLLOW_COUNTERS];
+
+    bool counting;
+    uint32_t counted;           /* tasks that have ended, by the store */
+    double asked_count, behind; /* behind: since when we know of fewer; 0: we do not */
+
+    bool reading;
+    uint32_t read_next, read_open; /* tasks from here on; answers to come */
+
+    int handled; /* interrupts */
+    int stopping;
+    bool said_deserted, ending;
+    double deserted, second, loaded;
+    struct collect *collect;
+};
+
+/* ---- hear.c ---- */
+
+void hear_tell(struct follow *f, const struct trace_event *e);
+void hear_tell_file(struct follow *f, const struct trace_file *file);
+void hear_tell_counters(struct follow *f);
+/* A task has ended so; its final outputs are wanted. */
+void hear_ended(struct follow *f, uint32_t task, enum seen how);
+bool hear_is_over(const struct follow *f, uint32_t task); /* done, by whomever */
+/* An agent is gone, and with it what it ran. */
+void hear_lost(struct follow *f, uint32_t node);
+/* Ask the store about every task that is not known to be done. */
+void hear_read(struct follow *f);
+void hear_count(struct follow *f); /* how many have ended */
+/* For the client's listener. */
+bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in);
+void hear_answers(void *context, const struct meta_answers *answers);

@@ -1,0 +1,356 @@
+/* What agents and the store tell of a run that is followed, and how it is passed on. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cluster/client/follow_state.h"
+#include "base/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READS = 4096 }; /* at once */
+
+/* ---- telling ---- */
+
+void hear_tell(struct follow *f, const struct trace_event *e)
+{
+    for (size_t i = 0; i < f->o->nsinks; i++)
+        f->o->sinks[i]->event(f->o->sinks[i]->context, e);
+}
+
+void hear_tell_file(struct follow *f, const struct trace_file *file)
+{
+    for (size_t i = 0; i < f->o->nsinks; i++)
+        if (f->o->sinks[i]->file)
+            f->o->sinks[i]->file(f->o->sinks[i]->context, file);
+}
+
+void hear_ended(struct follow *f, uint32_t task, enum seen how)
+{
+    f->told_ended += f->seen[task] < SEEN_FAILED;
+    f->seen[task] = (uint8_t)how;
+    if (how < SEEN_DONE)
+        return;
+    for (uint32_t o = f->w->object_off[task]; o < f->w->object_off[task + 1]; o++)
+        if (how == SEEN_DONE && !workflow_is_intermediate(f->w, o))
+            collect_want(f->collect, o);
+}
+
+bool hear_is_over(const struct follow *f, uint32_t task)
+{
+    return f->seen[task] >= SEEN_DONE;
+}
+
+static void on_event(struct follow *f, uint32_t node, struct trace_event *e)
+{
+    e->node = node;
+    if (e->kind == TRACE_COUNTER) {
+        if (e->id >= FOLLOW_COUNTERS)
+            return;
+        size_t i = 0;
+        while (i < f->counters.n && f->counters.at[i].node != node)
+            i++;
+        if (i == f->counters.n)
+            array_push(&f->counters, (struct counters){.node = node});
+        f->counters.at[i].value[e->id] = e->amount;
+        f->counter_known[e->id] = true;
+        f->counters_changed = true;
+        return;
+    }
+    if (e->kind == TRACE_TRANSFER) {
+        if (e->id < f->w->nobjects)
+            hear_tell(f, e);
+        return;
+    }
+    if (e->id >= f->w->ntasks || hear_is_over(f, e->id))
+        return; /* told before, over another link */
+    switch (e->kind) {
+    case TRACE_BEGIN:
+        if (f->seen[e->id] == SEEN_NOTHING)
+            f->seen[e->id] = SEEN_RUNNING;
+        f->node[e->id] = node;
+        hear_tell(f, e);
+        break;
+    case TRACE_TASK:
+        f->result->attempts++;
+        f->result->busy += (e->finish - e->start) * f->w->cores[e->id];
+        f->result->cpu += e->cpu;
+        if (e->outcome == TRACE_DONE)
+            hear_ended(f, e->id, SEEN_DONE);
+        else if (f->seen[e->id] == SEEN_RUNNING)
+            f->seen[e->id] = SEEN_NOTHING;
+        hear_tell(f, e);
+        break;
+    case TRACE_REUSED:
+        hear_ended(f, e->id, SEEN_REUSED);
+        hear_tell(f, e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* An agent is gone, and with it what it ran. */
+void hear_lost(struct follow *f, uint32_t node)
+{
+    double now = client_now(f->c) - f->created;
+    for (size_t i = 0; i < f->counters.n; i++)
+        if (f->counters.at[i].node == node)
+            f->counters.at[i] = (struct counters){.node = node};
+    for (uint32_t t = 0; t < f->w->ntasks; t++)
+        if (f->seen[t] == SEEN_RUNNING && f->node[t] == node) {
+            f->seen[t] = SEEN_NOTHING;
+            hear_tell(f, &(struct trace_event){.kind = TRACE_TASK,
+                                               .id = t,
+                                               .node = node,
+                                               .start = now,
+                                               .finish = now,
+                                               .outcome = TRACE_CANCELLED});
+        }
+}
+
+void hear_tell_counters(struct follow *f)
+{
+    if (!f->counters_changed)
+        return;
+    f->counters_changed = false;
+    double now = client_now(f->c) - f->created;
+    for (uint32_t id = 0; id < FOLLOW_COUNTERS; id++) {
+        double sum = 0;
+        if (!f->counter_known[id])
+            continue;
+        for (size_t i = 0; i < f->counters.n; i++)
+            sum += f->counters.at[i].value[id];
+        hear_tell(f,
+                  &(struct trace_event){
+                      .kind = TRACE_COUNTER, .id = id, .start = now, .finish = now, .amount = sum});
+    }
+}
+
+/* ---- what agents say ---- */
+
+static bool take_events(struct follow *f, struct bytes *in)
+{
+    uint32_t node = bytes_u32(in), n = bytes_u32(in);
+    if (in->bad || (uint64_t)n * PROTOCOL_EVENT_BYTES != in->n)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct trace_event e = {0};
+        protocol_event(in, &e);
+        on_event(f, node, &e);
+    }
+    return bytes_end(in);
+}
+
+static void learn_file(struct follow *f, struct trace_file *file)
+{
+    struct needs *n = f->o->needs;
+    uint32_t o = file->object;
+    if (o >= f->w->nobjects || f->w->producer[o] == NONE || f->told[o])
+        return;
+    f->told[o] = 1;
+    file->task = f->w->producer[o];
+    file->path = f->w->object_name[o] ? workflow_text(f->w, f->w->object_name[o]) : NULL;
+    n->content[o] = file->digest;
+    n->bytes[o] = file->size;
+    if (!f->learned[file->task]) {
+        f->learned[file->task] = 1;
+        array_push(&f->unlearned, file->task);
+    }
+    if (file->path)
+        hear_tell_file(f, file);
+}
+
+static bool take_files(struct follow *f, struct bytes *in)
+{
+    for (uint32_t n = bytes_u32(in); n-- && !in->bad;) {
+        struct trace_file file = {.object = bytes_u32(in), .task = bytes_u32(in)};
+        const void *digest = bytes_take(in, sizeof file.digest.at);
+        const void *key = bytes_take(in, sizeof file.key.at);
+        file.size = bytes_f64(in);
+        file.made = bytes_u8(in);
+        if (in->bad)
+            return false;
+        memcpy(file.digest.at, digest, sizeof file.digest.at);
+        memcpy(file.key.at, key, sizeof file.key.at);
+        learn_file(f, &file);
+    }
+    return bytes_end(in);
+}
+
+/* What a task wrote before it failed, beside the logs of runs here. The caller frees; NULL: it
+ * wrote nothing. */
+static char *keep_log(struct follow *f, uint32_t task, uint32_t attempt, const char *text, size_t n)
+{
+    struct strbuf path = {0};
+    struct error err = {0};
+    if (!n || !f->o->state)
+        return NULL;
+    strbuf_printf(&path, "%s/logs/%s/", f->o->state, f->o->label ? f->o->label : "cluster");
+    const char *name = workflow_task_name(f->w, task);
+    for (size_t i = 0; name[i] && i < 180; i++)
+        strbuf_add_char(&path, name[i] == '/' || (unsigned char)name[i] < 32 ? '_' : name[i]);
+    if (strlen(name) > 180 || strchr(name, '/'))
+        strbuf_printf(&path, "-%u", task);
+    if (attempt > 1)
+        strbuf_printf(&path, ".%u", attempt);
+    strbuf_add(&path, ".log");
+    if (make_parents(path.at, &err) && file_write(path.at, text, n, &err)) {
+        f->result->log_bytes += (double)n;
+        return strbuf_steal(&path);
+    }
+    client_say(f->c, "%s", err.text);
+    strbuf_free(&path);
+    return NULL;
+}
+
+static bool take_failure(struct follow *f, struct bytes *in)
+{
+    struct run_failure x = {.task = bytes_u32(in), .attempt = bytes_u32(in)};
+    x.outcome = (enum trace_outcome)bytes_u32(in);
+    x.status = (int)bytes_u32(in);
+    x.last = bytes_u8(in);
+    x.limit = bytes_f64(in);
+    size_t n, nlog;
+    const char *text = bytes_text(in, &n), *log = bytes_text(in, &nlog);
+    if (!bytes_end(in) || x.task >= f->w->ntasks || x.outcome > TRACE_NOT_STARTED)
+        return bytes_end(in);
+    if (x.last && !hear_is_over(f, x.task))
+        hear_ended(f, x.task, x.outcome == TRACE_CANCELLED ? SEEN_REMOVED : SEEN_FAILED);
+    if (x.attempt <= f->blamed[x.task])
+        return true; /* told before: an agent tells all of them to whoever comes */
+    f->blamed[x.task] = x.attempt;
+    x.log = keep_log(f, x.task, x.attempt, log, nlog);
+    x.text = n ? mem_copy_bytes(text, n) : NULL;
+    if (f->result->failures.n < RUN_FAILURES) {
+        array_push(&f->result->failures, x);
+    } else {
+        free(x.text);
+        free(x.log);
+    }
+    return true;
+}
+
+bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in)
+{
+    struct follow *f = context;
+    (void)p;
+    if (kind < MESSAGE_PROBED)
+        return true; /* not for a client that follows */
+    if (bytes_u64(in) != f->o->run)
+        return true; /* another run's, that is no longer followed */
+    switch (kind) {
+    case MESSAGE_EVENTS:
+        return take_events(f, in);
+    case MESSAGE_FILES:
+        return take_files(f, in);
+    case MESSAGE_FAILED:
+        return take_failure(f, in);
+    default:
+        return true;
+    }
+}
+
+/* ---- reading the store ---- */
+
+static void read_more(struct follow *f)
+{
+    struct meta_op *ops = mem_new_zero(struct meta_op, READS);
+    size_t n = 0;
+    for (; f->read_next < f->w->ntasks && n < READS; f->read_next++)
+        if (!hear_is_over(f, f->read_next))
+            ops[n++] = (struct meta_op){.kind = META_READ, .task = f->read_next};
+    f->reading = n > 0;
+    f->read_open = (uint32_t)n;
+    if (n)
+        client_ask(f->c, ops, n);
+    free(ops);
+}
+
+void hear_read(struct follow *f)
+{
+    f->read_next = 0;
+    read_more(f);
+}
+
+static void blame(struct follow *f, const struct meta_record *r)
+{
+    if (f->blamed[r->task])
+        return;
+    f->blamed[r->task] = r->attempts ? r->attempts : 1;
+    if (f->result->failures.n < RUN_FAILURES)
+        array_push(&f->result->failures,
+                   (struct run_failure){.task = r->task,
+                                        .attempt = r->attempts,
+                                        .outcome = TRACE_FAILED,
+                                        .status = 1,
+                                        .last = true,
+                                        .text = mem_copy_string("it failed while nobody "
+                                                                "followed; its agent has the "
+                                                                "log")});
+}
+
+static void take_record(struct follow *f, const struct meta_record *r)
+{
+    uint32_t t = r->task;
+    if (t >= f->w->ntasks || hear_is_over(f, t))
+        return;
+    double finish = isfinite(r->ended) ? r->ended : 0;
+    struct trace_event e = {.kind = TRACE_TASK,
+                            .id = t,
+                            .node = r->ran_on != NONE ? r->ran_on : 0,
+                            .start = isfinite(r->started) ? r->started : finish,
+                            .finish = finish,
+                            .attempt = r->attempts ? r->attempts : 1};
+    if (r->status == META_DONE && r->ran_on == TICKET_CLIENT_NODE) {
+        e.kind = TRACE_REUSED;
+        e.node = 0;
+        hear_ended(f, t, SEEN_REUSED);
+        hear_tell(f, &e);
+    } else if (r->status == META_DONE) {
+        f->result->attempts++;
+        f->result->busy += (e.finish - e.start) * f->w->cores[t];
+        hear_ended(f, t, SEEN_DONE);
+        hear_tell(f, &e);
+    } else if (r->status == META_FAILED) {
+        if (f->seen[t] != SEEN_FAILED && !f->blamed[t]) {
+            e.outcome = TRACE_FAILED;
+            e.status = 1;
+            hear_tell(f, &e);
+        }
+        blame(f, r);
+        hear_ended(f, t, SEEN_FAILED);
+    } else if (r->status == META_REMOVED) {
+        hear_ended(f, t, SEEN_REMOVED);
+    }
+}
+
+void hear_count(struct follow *f)
+{
+    if (f->counting)
+        return;
+    f->counting = true;
+    f->asked_count = clock_seconds();
+    client_ask(f->c, &(struct meta_op){.kind = META_COUNT}, 1);
+}
+
+void hear_answers(void *context, const struct meta_answers *answers)
+{
+    struct follow *f = context;
+    size_t record = 0;
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct meta_answer *a = &answers->at[i];
+        if (a->kind == META_READ) {
+            take_record(f, &answers->records[record++]);
+            if (f->read_open && --f->read_open == 0)
+                read_more(f);
+        } else if (a->kind == META_WHERE) {
+            collect_answer(f->collect, a, answers->nodes);
+        } else if (a->kind == META_COUNT) {
+            struct client_progress p = client_progress_of(a);
+            f->counting = false;
+            f->counted = p.done + p.failed + p.removed;
+        }
+    }
+}

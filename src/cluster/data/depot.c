@@ -1,0 +1,225 @@
+/* What stands here, and who handles a message. */
+#include "cluster/data/depot.h"
+
+#include "cluster/data/depot_state.h"
+#include "base/tree.h"
+
+#include <unistd.h>
+
+/* ---- names ---- */
+
+static const char *without_dots(const char *name)
+{
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    return name;
+}
+
+bool depot_name_is_safe(const char *name)
+{
+    name = without_dots(name);
+    return depot_path_is_safe(name) &&
+           !(strncmp(name, ".weft", 5) == 0 && (!name[5] || name[5] == '/'));
+}
+
+bool depot_check_names(const struct workflow *w, struct error *err)
+{
+    char label[DEPOT_LABEL];
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        const char *name = workflow_object_label(w, o, label, sizeof label);
+        if (name[0] != '/' && !depot_name_is_safe(name))
+            return error_set(
+                err, ERROR_INPUT,
+                "object '%.300s': on a cluster, files stand below a folder of their own; name it "
+                "relative, without '..' or empty parts and not in .weft, or absolute if every "
+                "machine has it",
+                name);
+    }
+    return true;
+}
+
+const char *depot_label(const struct depot *d, uint32_t object, char label[static DEPOT_LABEL])
+{
+    return workflow_object_label(d->w, object, label, DEPOT_LABEL);
+}
+
+const char *depot_path(struct depot *d, uint32_t object)
+{
+    char label[DEPOT_LABEL];
+    return path_in(d->folder, depot_label(d, object, label), &d->path);
+}
+
+/* ---- life ---- */
+
+struct depot *depot_new(const struct depot_config *config)
+{
+    struct depot *d = mem_new_zero(struct depot, 1);
+    d->config = *config;
+    d->config.most = config->most ? config->most : 4;
+    d->w = config->workflow;
+    d->folder = mem_copy_string(config->folder);
+    d->partial = mem_copy_string(config->partial);
+    size_t n = d->w->nobjects ? d->w->nobjects : 1;
+    d->state = mem_new_zero(uint8_t, n);
+    d->objects = mem_new_zero(struct depot_object, n);
+    d->fetches = mem_new_zero(struct depot_fetch *, n);
+    d->serves = mem_new_zero(struct depot_serve *, n);
+    d->piece = mem_new(char, DEPOT_PIECE);
+    depot_ring_init(&d->waiting);
+    depot_ring_init(&d->begun);
+    return d;
+}
+
+void depot_free(struct depot *d)
+{
+    if (!d)
+        return;
+    while (!depot_ring_is_empty(&d->waiting))
+        depot_fetch_cancel(d, ((struct depot_fetch *)d->waiting.next)->object, false);
+    while (!depot_ring_is_empty(&d->begun))
+        depot_fetch_cancel(d, ((struct depot_fetch *)d->begun.next)->object, false);
+    depot_serve_free(d);
+    array_free(&d->stale);
+    array_free(&d->peers);
+    strbuf_free(&d->path);
+    strbuf_free(&d->other);
+    strbuf_free(&d->message);
+    free(d->state);
+    free(d->objects);
+    free(d->fetches);
+    free(d->serves);
+    free(d->piece);
+    free(d->folder);
+    free(d->partial);
+    free(d);
+}
+
+/* ---- what stands here ---- */
+
+bool depot_has(const struct depot *d, uint32_t object)
+{
+    return d->state[object] & OBJECT_HERE;
+}
+
+double depot_bytes(const struct depot *d, uint32_t object)
+{
+    return depot_has(d, object) ? d->objects[object].bytes : 0;
+}
+
+const struct digest *depot_digest(const struct depot *d, uint32_t object)
+{
+    return depot_has(d, object) ? &d->objects[object].digest : NULL;
+}
+
+void depot_put_here(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
+{
+    struct depot_object x = {bytes, *digest};
+    depot_gone(d, object);
+    d->state[object] = OBJECT_HERE;
+    d->objects[object] = x;
+    d->counts.bytes += bytes;
+    d->counts.here++;
+}
+
+void depot_made(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
+{
+    depot_put_here(d, object, digest, bytes);
+    depot_serve_made(d, object);
+    if (d->fetches[object])
+        depot_fetch_cancel(d, object, true);
+}
+
+void depot_cannot(struct depot *d, uint32_t object, const char *why)
+{
+    depot_serve_cannot(d, object, why);
+}
+
+void depot_gone(struct depot *d, uint32_t object)
+{
+    if (!depot_has(d, object))
+        return;
+    d->counts.bytes -= d->objects[object].bytes;
+    d->counts.here--;
+    d->state[object] = 0;
+    if (d->counts.here == 0)
+        d->counts.bytes = 0; /* no rest from rounding */
+}
+
+void depot_drop(struct depot *d, uint32_t object)
+{
+    char label[DEPOT_LABEL];
+    depot_gone(d, object);
+    if (depot_name_is_safe(depot_label(d, object, label)))
+        tree_remove(depot_path(d, object));
+}
+
+/* ---- messages ---- */
+
+struct strbuf *depot_say(struct depot *d, uint32_t object)
+{
+    strbuf_clear(&d->message);
+    bytes_put_u64(&d->message, d->config.run);
+    bytes_put_u32(&d->message, object);
+    return &d->message;
+}
+
+void depot_send(struct depot *d, struct link *l, uint8_t kind)
+{
+    link_send(l, kind, d->message.at, d->message.n, NULL, 0);
+}
+
+bool depot_message(struct depot *d, struct link *l, uint8_t kind, const void *data, size_t n)
+{
+    struct bytes in = {data, n, false};
+    uint64_t run = bytes_u64(&in);
+    uint32_t object = bytes_u32(&in);
+    if (in.bad || run != d->config.run || object >= d->w->nobjects)
+        return false;
+    switch (kind) {
+    case MESSAGE_FETCH:
+        return depot_serve_fetch(d, l, object, &in);
+    case MESSAGE_UNFETCH:
+        return depot_serve_unfetch(d, l, object, &in);
+    case MESSAGE_HEAD:
+        return depot_fetch_head(d, l, object, &in);
+    case MESSAGE_DATA:
+        return depot_fetch_data(d, l, object, &in);
+    case MESSAGE_ABSENT:
+        return depot_fetch_absent(d, l, object, &in);
+    case MESSAGE_LATER:
+        return depot_fetch_later(d, l, object, &in);
+    case MESSAGE_UNFETCHED:
+        return depot_fetch_unfetched(d, l, object, &in);
+    default:
+        return false;
+    }
+}
+
+void depot_drained(struct depot *d, struct link *l)
+{
+    depot_serve_drained(d, l);
+}
+
+void depot_closed(struct depot *d, struct link *l)
+{
+    depot_serve_closed(d, l);
+    depot_fetch_closed(d, l);
+}
+
+void depot_tick(struct depot *d, double now)
+{
+    depot_fetch_tick(d, now);
+}
+
+bool depot_is_fetching(const struct depot *d, uint32_t object)
+{
+    return d->fetches[object] != NULL;
+}
+
+struct depot_counts depot_look(const struct depot *d)
+{
+    struct depot_counts c = d->counts;
+    c.under_way = d->under_way;
+    c.waiting = d->nwaiting + d->nlater;
+    return c;
+}

@@ -1,0 +1,587 @@
+/* Incoming: a fetch from its asking to its place.
+ *
+ *     depot_fetch ─▶ WAITING ─▶ ASKED ──HEAD──▶ GROWING ─▶ (CHECKING) ─▶ renamed, arrived
+ *                                 └─LATER─▶ LATER ──HEAD──▲
+ *
+ * A large file that is cut off stays in `partial` with a note of its digest, also over a restart.
+ * When it goes on, its beginning is read and hashed again, a little with each piece that comes. */
+#include "cluster/data/depot_state.h"
+
+#include "base/file.h"
+#include "base/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static const double patience = 20; /* seconds without a word, as long as the link is open */
+
+enum {
+    NOTED_FROM = 1 << 20, /* bytes: smaller ones begin again */
+    NOTE_SIZE = 8 + 32,
+    CATCH_UP = 4 * DEPOT_PIECE, /* hashed again with each piece */
+    CATCH_UP_LAST = 64 << 20,   /* when all came */
+    CATCH_UP_TICK = 256 << 20,
+};
+
+static bool takes_a_turn(const struct depot_fetch *f)
+{
+    return f->state != FETCH_WAITING && f->state != FETCH_LATER;
+}
+
+static bool is_folder(const struct depot_fetch *f)
+{
+    return f->form == MESSAGE_FOLDER;
+}
+
+static bool has_form(const struct depot_fetch *f)
+{
+    return f->state == FETCH_GROWING || f->state == FETCH_CHECKING;
+}
+
+/* ---- names in `partial` ---- */
+
+static const char *partial_path(struct depot *d, uint32_t object, const char *kind)
+{
+    strbuf_clear(&d->other);
+    strbuf_printf(&d->other, "%s/%u.%s", d->partial, (unsigned)object, kind);
+    return d->other.at;
+}
+
+static void remove_partial(struct depot *d, const struct depot_fetch *f)
+{
+    unlink(partial_path(d, f->object, "note"));
+    unlink(partial_path(d, f->object, "part"));
+    if (has_form(f) && is_folder(f))
+        tree_remove(partial_path(d, f->object, "tree"));
+}
+
+/* It was cut off: what cannot go on later is removed. */
+static void remove_unless_noted(struct depot *d, const struct depot_fetch *f)
+{
+    if (has_form(f) && (is_folder(f) || f->total < NOTED_FROM))
+        remove_partial(d, f);
+}
+
+static void find_partial(struct depot *d, struct depot_fetch *f)
+{
+    struct stat s;
+    uint8_t note[NOTE_SIZE + 1];
+    int fd = open(partial_path(d, f->object, "note"), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, note, sizeof note);
+    close(fd);
+    struct bytes in = {note, n > 0 ? (size_t)n : 0, false};
+    uint64_t total = bytes_u64(&in);
+    const void *digest = bytes_take(&in, sizeof f->asked.at);
+    if (!bytes_end(&in) || stat(partial_path(d, f->object, "part"), &s) != 0 || s.st_size <= 0 ||
+        (uint64_t)s.st_size > total)
+        return;
+    memcpy(f->asked.at, digest, sizeof f->asked.at);
+    if (digest_is_zero(&f->expected) || digest_equal(&f->expected, &f->asked))
+        f->asked_offset = (uint64_t)s.st_size;
+    else
+        memset(&f->asked, 0, sizeof f->asked);
+}
+
+/* ---- beginning and ending ---- */
+
+static void begin(struct depot *d, struct depot_fetch *f)
+{
+    depot_ring_remove(&f->ring);
+    depot_ring_add(&d->begun, &f->ring);
+    d->nwaiting--;
+    d->under_way++;
+    f->state = FETCH_ASKED;
+    f->silent = -1;
+    find_partial(d, f);
+    struct strbuf *m = depot_say(d, f->object);
+    bytes_put_u64(m, f->asked_offset);
+    bytes_put(m, f->asked.at, sizeof f->asked.at);
+    bytes_put_u8(m, f->make);
+    depot_send(d, f->from, MESSAGE_FETCH);
+}
+
+static void begin_waiting(struct depot *d)
+{
+    while (d->under_way < d->config.most && !depot_ring_is_empty(&d->waiting))
+        begin(d, (struct depot_fetch *)d->waiting.next);
+}
+
+static void forget(struct depot *d, struct depot_fetch *f)
+{
+    depot_ring_remove(&f->ring);
+    d->fetches[f->object] = NULL;
+    d->nwaiting -= f->state == FETCH_WAITING;
+    d->nlater -= f->state == FETCH_LATER;
+    d->under_way -= takes_a_turn(f);
+    if (f->fd >= 0)
+        close(f->fd);
+    depot_unpack_free(&f->unpack);
+    free(f);
+}
+
+/* The last thing that is done with a fetch: `arrived` may do anything. */
+static void end(struct depot *d, struct depot_fetch *f, bool good, const char *why)
+{
+    uint32_t object = f->object;
+    forget(d, f);
+    d->counts.fetched += good;
+    d->counts.failed += !good;
+    begin_waiting(d);
+    d->config.arrived(d->config.context, object, good, why);
+}
+
+static void send_unfetch(struct depot *d, const struct depot_fetch *f, bool damaged)
+{
+    if (f->state == FETCH_WAITING)
+        return;
+    bytes_put_u8(depot_say(d, f->object), damaged);
+    depot_send(d, f->from, MESSAGE_UNFETCH);
+    array_push(&d->stale, (struct depot_stale){f->from, f->object});
+}
+
+/* It will come to nothing, and they need not go on; the partial is of no use. */
+static void give_up(struct depot *d, struct depot_fetch *f, bool damaged, const char *why)
+{
+    send_unfetch(d, f, damaged);
+    remove_partial(d, f);
+    end(d, f, false, why);
+}
+
+void depot_fetch_cancel(struct depot *d, uint32_t object, bool tell)
+{
+    struct depot_fetch *f = d->fetches[object];
+    send_unfetch(d, f, false);
+    if (tell) {
+        remove_partial(d, f);
+        end(d, f, true, "");
+    } else {
+        remove_unless_noted(d, f);
+        forget(d, f);
+    }
+}
+
+void depot_fetch(struct depot *d, uint32_t object, struct link *from, const struct digest *expected,
+                 bool make)
+{
+    char label[DEPOT_LABEL];
+    if (d->fetches[object])
+        return;
+    const char *name = depot_label(d, object, label);
+    if (!depot_name_is_safe(name)) {
+        struct error err = {0};
+        error_set(&err, ERROR_FAILED, "'%.300s' is not fetched: %s", name,
+                  name[0] == '/' ? "its name is absolute, so every machine must have it"
+                                 : "its name leads out of the folder");
+        d->counts.failed++;
+        d->config.arrived(d->config.context, object, false, err.text);
+        return;
+    }
+    if (depot_has(d, object) && (!expected || digest_equal(expected, &d->objects[object].digest))) {
+        d->config.arrived(d->config.context, object, true, "");
+        return;
+    }
+    struct depot_fetch *f = mem_new_zero(struct depot_fetch, 1);
+    f->object = object;
+    f->from = from;
+    f->make = make;
+    f->fd = -1;
+    if (expected)
+        f->expected = *expected;
+    depot_ring_add(&d->waiting, &f->ring);
+    d->nwaiting++;
+    d->fetches[object] = f;
+    begin_waiting(d);
+}
+
+/* ---- into place ---- */
+
+static bool move_into_place(const char *from, const char *to, struct error *err)
+{
+    if (rename(from, to) == 0)
+        return true;
+    if (errno == ENOENT && !make_parents(to, err))
+        return false;
+    if (rename(from, to) == 0)
+        return true;
+    /* something else stands there: another content's folder, or a file */
+    if ((errno == ENOTEMPTY || errno == EEXIST || errno == EISDIR || errno == ENOTDIR) &&
+        tree_remove(to) && rename(from, to) == 0)
+        return true;
+    return error_set(err, ERROR_FAILED, "%s: cannot be moved into place%s: %s", to,
+                     errno == EXDEV ? " from another file system" : "", strerror(errno));
+}
+
+static void tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
+{
+    if (!is_folder(f)) {
+        memo_tell(d->config.memo, path, &f->digest);
+        return;
+    }
+    struct strbuf below = {0};
+    for (size_t i = 0; i < f->unpack.files.n; i++) {
+        const struct depot_received *r = &f->unpack.files.at[i];
+        strbuf_clear(&below);
+        strbuf_printf(&below, "%s/%s", path, f->unpack.text.at + r->path);
+        memo_tell(d->config.memo, below.at, &r->digest);
+    }
+    strbuf_free(&below);
+}
+
+static void damaged(struct depot *d, struct depot_fetch *f, const char *how)
+{
+    char label[DEPOT_LABEL];
+    struct error err = {0};
+    error_set(&err, ERROR_FAILED, "'%.300s' from %s is damaged: %s",
+              depot_label(d, f->object, label), link_address(f->from), how);
+    /* of a resumed one the beginning may be to blame, which they did not send */
+    give_up(d, f, !f->resumed, err.text);
+}
+
+/* Everything came and is hashed. */
+static void finish(struct depot *d, struct depot_fetch *f)
+{
+    struct error err = {0};
+    struct digest digest;
+    double bytes = (double)f->total;
+    bool whole = true;
+    if (is_folder(f))
+        whole = depot_unpack_end(&f->unpack, &digest, &bytes, &err);
+    else
+        digest_end(&f->state_of_hash, &digest);
+    if (!whole || !digest_equal(&digest, &f->digest)) {
+        damaged(d, f,
+                whole ? "its content has not the digest it should have; another copy is needed, or "
+                        "it must be made again"
+                      : err.text);
+        return;
+    }
+    if (f->fd >= 0 && close(f->fd) != 0) {
+        f->fd = -1;
+        depot_write_error(d->partial, errno, &err);
+        give_up(d, f, false, err.text);
+        return;
+    }
+    f->fd = -1;
+    const char *to = depot_path(d, f->object);
+    if (!move_into_place(partial_path(d, f->object, is_folder(f) ? "tree" : "part"), to, &err)) {
+        remove_partial(d, f);
+        end(d, f, false, err.text);
+        return;
+    }
+    if (f->total >= NOTED_FROM)
+        unlink(partial_path(d, f->object, "note"));
+    tell_memo(d, f, to);
+    uint32_t object = f->object;
+    depot_put_here(d, object, &f->digest, bytes);
+    depot_serve_made(d, object);
+    if (d->fetches[object] == f)
+        end(d, f, true, "");
+}
+
+/* Hash what was there before, at most so many bytes. */
+static bool catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
+{
+    for (uint64_t done = 0; done < most && f->hashed < f->written;) {
+        uint64_t want = f->written - f->hashed;
+        ssize_t n = pread(f->fd, d->piece, want < DEPOT_PIECE ? (size_t)want : DEPOT_PIECE,
+                          (off_t)f->hashed);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            give_up(d, f, false, "what had come of it cannot be read again");
+            return false;
+        }
+        digest_bytes(&f->state_of_hash, d->piece, (size_t)n);
+        f->hashed += (uint64_t)n;
+        done += (uint64_t)n;
+    }
+    return true;
+}
+
+static void finish_if_whole(struct depot *d, struct depot_fetch *f)
+{
+    if (f->written < f->total)
+        return;
+    if (!is_folder(f)) {
+        f->state = FETCH_CHECKING;
+        if (!catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
+            return;
+    }
+    finish(d, f);
+}
+
+/* ---- messages ---- */
+
+/* The fetch that a message is about. NULL: none, and `*stale` says whether that is all right. */
+static struct depot_fetch *about(struct depot *d, struct link *l, uint32_t object, bool *stale)
+{
+    *stale = false;
+    for (size_t i = 0; i < d->stale.n; i++)
+        if (d->stale.at[i].link == l && d->stale.at[i].object == object) {
+            *stale = true;
+            return NULL;
+        }
+    struct depot_fetch *f = d->fetches[object];
+    return f && f->from == l && f->state != FETCH_WAITING ? f : NULL;
+}
+
+/* What comes for one transfer shows that the others on its link are only waiting for their turn. */
+static void heard(struct depot *d, const struct link *l)
+{
+    for (struct depot_ring *r = d->begun.next; r != &d->begun; r = r->next)
+        if (((struct depot_fetch *)r)->from == l)
+            ((struct depot_fetch *)r)->silent = -1;
+}
+
+static bool is_room(struct depot *d, const struct depot_fetch *f, struct error *err)
+{
+    struct statvfs s;
+    char label[DEPOT_LABEL];
+    uint64_t want = f->total - f->written;
+    if (want < NOTED_FROM || statvfs(d->partial, &s) != 0)
+        return true;
+    double there = (double)s.f_bavail * (double)s.f_frsize;
+    return (double)want <= there ||
+           error_set(err, ERROR_FAILED,
+                     "'%.300s' needs %.0f bytes more, and the disk with %s has %.0f: it is full; "
+                     "free some space there, give the agent a smaller --cache, or its --state "
+                     "another place",
+                     depot_label(d, f->object, label), (double)want, d->partial, there);
+}
+
+/* Where it grows: the file as far as it is there, or from the beginning. */
+static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *err)
+{
+    if (!d->partial_made && !make_parents(partial_path(d, 0, "part"), err))
+        return false;
+    d->partial_made = true;
+    if (!is_room(d, f, err))
+        return false;
+    if (is_folder(f))
+        return depot_unpack_begin(&f->unpack, partial_path(d, f->object, "tree"), err);
+    digest_begin(&f->state_of_hash);
+    const char *path = partial_path(d, f->object, "part");
+    if (f->resumed) {
+        f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (f->fd < 0 || ftruncate(f->fd, (off_t)f->written) != 0 ||
+            lseek(f->fd, (off_t)f->written, SEEK_SET) < 0)
+            return depot_write_error(path, errno, err);
+        return true;
+    }
+    unlink(partial_path(d, f->object, "note"));
+    path = partial_path(d, f->object, "part");
+    unlink(path);
+    f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                 f->form == MESSAGE_PROGRAM ? 0777 : 0666);
+    if (f->fd < 0)
+        return depot_write_error(path, errno, err);
+    if (f->total < NOTED_FROM)
+        return true;
+    struct strbuf note = {0};
+    bytes_put_u64(&note, f->total);
+    bytes_put(&note, f->digest.at, sizeof f->digest.at);
+    bool good = file_write(partial_path(d, f->object, "note"), note.at, note.n, err);
+    strbuf_free(&note);
+    return good;
+}
+
+bool depot_fetch_head(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    uint64_t offset = bytes_u64(in), total = bytes_u64(in);
+    const void *digest = bytes_take(in, sizeof(struct digest));
+    uint8_t form = bytes_u8(in);
+    bool stale;
+    struct depot_fetch *f = about(d, l, object, &stale);
+    if (!bytes_end(in) || (!f && !stale))
+        return false;
+    if (stale)
+        return true;
+    struct digest whole;
+    memcpy(whole.at, digest, sizeof whole.at);
+    if (has_form(f) || offset > total || total > INT64_MAX || digest_is_zero(&whole) ||
+        form > MESSAGE_FOLDER)
+        return false;
+    if (offset &&
+        (form == MESSAGE_FOLDER || offset != f->asked_offset || !digest_equal(&whole, &f->asked)))
+        return false;
+    heard(d, l);
+    if (f->state == FETCH_LATER) {
+        d->nlater--;
+        d->under_way++;
+    }
+    f->state = FETCH_GROWING;
+    f->digest = whole;
+    f->form = form;
+    f->total = total;
+    f->written = offset;
+    f->resumed = offset > 0;
+    d->counts.resumed += f->resumed;
+    struct error err = {0};
+    char label[DEPOT_LABEL];
+    if (!digest_is_zero(&f->expected) && !digest_equal(&f->expected, &whole)) {
+        error_set(&err, ERROR_FAILED, "'%.300s' at %s has another content than the one wanted",
+                  depot_label(d, object, label), link_address(l));
+        send_unfetch(d, f, false);
+        end(d, f, false, err.text);
+    } else if (!open_partial(d, f, &err)) {
+        give_up(d, f, false, err.text);
+    } else {
+        finish_if_whole(d, f);
+    }
+    return true;
+}
+
+bool depot_fetch_data(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    bool stale;
+    struct depot_fetch *f = about(d, l, object, &stale);
+    if (stale)
+        return true;
+    if (!f || f->state != FETCH_GROWING || !in->n || in->n > f->total - f->written)
+        return false;
+    heard(d, l);
+    d->counts.fetched_bytes += (double)in->n;
+    struct error err = {0};
+    if (is_folder(f)) {
+        f->written += in->n;
+        if (!depot_unpack_feed(&f->unpack, in->at, in->n, &err)) {
+            give_up(d, f, false, err.text);
+            return true;
+        }
+    } else {
+        if (!depot_write_all(f->fd, in->at, in->n)) {
+            depot_write_error(partial_path(d, object, "part"), errno, &err);
+            give_up(d, f, false, err.text);
+            return true;
+        }
+        bool level = f->hashed == f->written;
+        f->written += in->n;
+        if (level) {
+            digest_bytes(&f->state_of_hash, in->at, in->n);
+            f->hashed += in->n;
+        } else if (!catch_up(d, f, CATCH_UP)) {
+            return true;
+        }
+    }
+    finish_if_whole(d, f);
+    return true;
+}
+
+bool depot_fetch_absent(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    size_t n;
+    const char *text = bytes_text(in, &n);
+    bool stale;
+    struct depot_fetch *f = about(d, l, object, &stale);
+    if (!bytes_end(in) || (!f && !stale))
+        return false;
+    if (stale)
+        return true;
+    if (f->state == FETCH_CHECKING)
+        return false; /* they have sent everything */
+    char why[1024];
+    n = n < sizeof why - 1 ? n : sizeof why - 1;
+    for (size_t i = 0; i < n; i++)
+        why[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? ' ' : text[i];
+    why[n] = 0;
+    remove_unless_noted(d, f);
+    end(d, f, false, why);
+    return true;
+}
+
+bool depot_fetch_later(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    bool stale;
+    struct depot_fetch *f = about(d, l, object, &stale);
+    if (!bytes_end(in) || (!f && !stale))
+        return false;
+    if (stale)
+        return true;
+    if (f->state != FETCH_ASKED || !f->make)
+        return false;
+    f->state = FETCH_LATER;
+    d->under_way--;
+    d->nlater++;
+    begin_waiting(d);
+    return true;
+}
+
+bool depot_fetch_unfetched(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    if (!bytes_end(in))
+        return false;
+    for (size_t i = 0; i < d->stale.n; i++)
+        if (d->stale.at[i].link == l && d->stale.at[i].object == object) {
+            d->stale.at[i] = array_pop(&d->stale);
+            return true;
+        }
+    return false;
+}
+
+/* ---- time and links that end ---- */
+
+void depot_fetch_closed(struct depot *d, struct link *l)
+{
+    for (size_t i = d->stale.n; i-- > 0;)
+        if (d->stale.at[i].link == l) {
+            d->stale.at[i] = array_last(&d->stale);
+            d->stale.n--;
+        }
+    /* first found, then ended: `arrived` may change the rings */
+    ARRAY(uint32_t) objects = {0};
+    struct depot_ring *rings[2] = {&d->begun, &d->waiting};
+    for (int k = 0; k < 2; k++)
+        for (struct depot_ring *r = rings[k]->next; r != rings[k]; r = r->next)
+            if (((struct depot_fetch *)r)->from == l)
+                array_push(&objects, ((struct depot_fetch *)r)->object);
+    struct error err = {0};
+    error_set(&err, ERROR_FAILED, "the connection to %s ended", link_address(l));
+    for (size_t i = 0; i < objects.n; i++) { /* all, before the next begins or anybody is told */
+        struct depot_fetch *f = d->fetches[objects.at[i]];
+        remove_unless_noted(d, f);
+        forget(d, f);
+        d->counts.failed++;
+    }
+    begin_waiting(d);
+    for (size_t i = 0; i < objects.n; i++)
+        d->config.arrived(d->config.context, objects.at[i], false, err.text);
+    array_free(&objects);
+}
+
+void depot_fetch_tick(struct depot *d, double now)
+{
+    ARRAY(uint32_t) objects = {0};
+    for (struct depot_ring *r = d->begun.next; r != &d->begun; r = r->next) {
+        struct depot_fetch *f = (struct depot_fetch *)r;
+        if (f->state == FETCH_CHECKING)
+            array_push(&objects, f->object);
+        else if (f->state == FETCH_LATER || !link_is_open(f->from))
+            f->silent = -1;
+        else if (f->silent < 0)
+            f->silent = now;
+        else if (now - f->silent > patience)
+            array_push(&objects, f->object);
+    }
+    for (size_t i = 0; i < objects.n; i++) {
+        struct depot_fetch *f = d->fetches[objects.at[i]];
+        if (!f || f->state == FETCH_WAITING || f->state == FETCH_LATER)
+            continue;
+        if (f->state == FETCH_CHECKING) {
+            if (catch_up(d, f, CATCH_UP_TICK) && f->hashed == f->total)
+                finish(d, f);
+        } else if (f->silent >= 0 && now - f->silent > patience) {
+            struct error err = {0};
+            error_set(&err, ERROR_FAILED, "%s has sent nothing for %.0f seconds",
+                      link_address(f->from), patience);
+            send_unfetch(d, f, false);
+            remove_unless_noted(d, f);
+            end(d, f, false, err.text);
+        }
+    }
+    array_free(&objects);
+}

@@ -1,0 +1,350 @@
+/* Outgoing: what links ask for. A link has a few transfers open, which take turns, piece by piece,
+ * as long as it has little queued; the others wait in order. */
+#include "cluster/data/depot_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- peers and what they ask ---- */
+
+static struct depot_peer *find_peer(const struct depot *d, const struct link *l)
+{
+    for (size_t i = 0; i < d->peers.n; i++)
+        if (d->peers.at[i]->link == l)
+            return d->peers.at[i];
+    return NULL;
+}
+
+static struct depot_peer *add_peer(struct depot *d, struct link *l)
+{
+    struct depot_peer *p = mem_new_zero(struct depot_peer, 1);
+    p->link = l;
+    depot_ring_init(&p->waiting);
+    depot_ring_init(&p->ready);
+    depot_ring_init(&p->open);
+    array_push(&d->peers, p);
+    return p;
+}
+
+static struct depot_serve *find_serve(const struct depot *d, const struct link *l, uint32_t object)
+{
+    for (struct depot_serve *s = d->serves[object]; s; s = s->next)
+        if (s->peer->link == l)
+            return s;
+    return NULL;
+}
+
+static void end(struct depot *d, struct depot_serve *s)
+{
+    struct depot_serve **at = &d->serves[s->object];
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    depot_ring_remove(&s->ring);
+    s->peer->nopen -= s->open;
+    if (s->fd >= 0)
+        close(s->fd);
+    depot_pack_free(&s->pack);
+    free(s);
+}
+
+static void end_absent(struct depot *d, struct depot_serve *s, const char *why)
+{
+    size_t n = strlen(why);
+    bytes_put_text(depot_say(d, s->object), why, n < 1000 ? n : 1000);
+    depot_send(d, s->peer->link, MESSAGE_ABSENT);
+    end(d, s);
+}
+
+/* What should stand here does not, or is not what it was. */
+static void end_lost(struct depot *d, struct depot_serve *s, const char *why)
+{
+    uint32_t object = s->object;
+    end_absent(d, s, why);
+    depot_gone(d, object);
+    if (d->config.lost)
+        d->config.lost(d->config.context, object, why);
+}
+
+/* ---- one transfer ---- */
+
+static bool open_file(struct depot *d, struct depot_serve *s, const char *path,
+                      const struct stat *st, struct error *err)
+{
+    const struct depot_object *o = &d->objects[s->object];
+    struct digest known;
+    if ((double)st->st_size != o->bytes)
+        return error_set(err, ERROR_FAILED, "%s: its size has changed", path);
+    bool doubted = d->state[s->object] & OBJECT_DOUBTED;
+    bool as_it_was = memo_known(d->config.memo, path, st, &known);
+    if (as_it_was && !digest_equal(&known, &o->digest))
+        return error_set(err, ERROR_FAILED, "%s: has changed", path);
+    s->form = st->st_mode & 0111 ? MESSAGE_PROGRAM : MESSAGE_FILE;
+    s->total = (uint64_t)st->st_size;
+    if (doubted || s->offset > s->total || !digest_equal(&s->digest, &o->digest))
+        s->offset = 0;
+    /* what may have changed unseen is looked at while it is sent */
+    s->hashing = (doubted || !as_it_was) && s->offset == 0;
+    digest_begin(&s->state);
+    return true;
+}
+
+static bool open_folder(struct depot *d, struct depot_serve *s, const char *path, struct error *err)
+{
+    struct digest now;
+    double bytes;
+    s->form = MESSAGE_FOLDER;
+    s->offset = 0;
+    if (!memo_digest(d->config.memo, path, false, &now, &bytes, err))
+        return error_set(err, ERROR_FAILED, "%s: is gone", path);
+    if (!digest_equal(&now, &d->objects[s->object].digest))
+        return error_set(err, ERROR_FAILED, "%s: has changed", path);
+    if (!depot_pack_begin(&s->pack, path, err))
+        return false;
+    s->total = s->pack.total;
+    return true;
+}
+
+/* Open what is asked for and say what it is. False: it is over. */
+static bool begin(struct depot *d, struct depot_serve *s)
+{
+    char label[DEPOT_LABEL];
+    if (!depot_has(d, s->object)) {
+        end_absent(d, s, "it is not here any more");
+        return false;
+    }
+    const char *path = depot_path(d, s->object);
+    struct error err = {0};
+    struct stat st;
+    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        end_absent(d, s, "too many files are open here");
+        return false;
+    }
+    bool good = s->fd >= 0 && fstat(s->fd, &st) == 0;
+    if (!good)
+        error_set(&err, ERROR_FAILED, "'%.300s' cannot be read: %s",
+                  depot_label(d, s->object, label), strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        good = open_folder(d, s, path, &err);
+    else if (S_ISREG(st.st_mode))
+        good = open_file(d, s, path, &st, &err);
+    else
+        good = error_set(&err, ERROR_FAILED, "%s: neither a file nor a folder", path);
+    if (!good) {
+        end_lost(d, s, err.text);
+        return false;
+    }
+    depot_ring_remove(&s->ring);
+    depot_ring_add(&s->peer->open, &s->ring);
+    s->peer->nopen++;
+    s->open = true;
+    s->digest = d->objects[s->object].digest;
+    struct strbuf *m = depot_say(d, s->object);
+    bytes_put_u64(m, s->offset);
+    bytes_put_u64(m, s->total);
+    bytes_put(m, s->digest.at, sizeof s->digest.at);
+    bytes_put_u8(m, s->form);
+    depot_send(d, s->peer->link, MESSAGE_HEAD);
+    return true;
+}
+
+static bool read_piece(struct depot *d, struct depot_serve *s, size_t want, struct error *err)
+{
+    char label[DEPOT_LABEL];
+    size_t got = 0;
+    if (s->form == MESSAGE_FOLDER)
+        return depot_pack_read(&s->pack, d->piece, want, &got, err) && got == want;
+    while (got < want) {
+        ssize_t n = pread(s->fd, d->piece + got, want - got, (off_t)(s->offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return error_set(err, ERROR_FAILED, "'%.300s' %s", depot_label(d, s->object, label),
+                             n < 0 ? strerror(errno) : "became shorter while it was sent");
+        got += (size_t)n;
+    }
+    if (!s->hashing)
+        return true;
+    digest_bytes(&s->state, d->piece, want);
+    if (s->offset + want < s->total)
+        return true;
+    struct digest now;
+    digest_end(&s->state, &now);
+    return digest_equal(&now, &s->digest) ||
+           error_set(err, ERROR_FAILED, "'%.300s' is damaged: its content has changed",
+                     depot_label(d, s->object, label));
+}
+
+/* The next piece, and the end when it is the last. Bytes that were sent. */
+static size_t send_piece(struct depot *d, struct depot_serve *s)
+{
+    struct error err = {0};
+    uint64_t left = s->total - s->offset;
+    size_t n = left < DEPOT_PIECE ? (size_t)left : DEPOT_PIECE;
+    if (n && !read_piece(d, s, n, &err)) {
+        end_lost(d, s, err.kind ? err.text : "the folder changed while it was sent");
+        return 0;
+    }
+    if (n) {
+        struct strbuf *m = depot_say(d, s->object);
+        link_send(s->peer->link, MESSAGE_DATA, m->at, m->n, d->piece, n);
+        d->counts.served_bytes += (double)n;
+        s->offset += n;
+    }
+    if (s->offset < s->total) {
+        depot_ring_remove(&s->ring);
+        depot_ring_add(&s->peer->open, &s->ring);
+        return n;
+    }
+    uint32_t object = s->object;
+    if (s->hashing)
+        d->state[object] &= (uint8_t)~OBJECT_DOUBTED;
+    end(d, s);
+    d->counts.served++;
+    if (d->config.served)
+        d->config.served(d->config.context, object, depot_bytes(d, object));
+    return n;
+}
+
+/* A piece of every open transfer, and of small ones until it makes a piece. */
+static void pump(struct depot *d, struct depot_peer *p)
+{
+    size_t sent = 0;
+    do {
+        while (p->nopen < DEPOT_AT_ONCE && !depot_ring_is_empty(&p->ready)) {
+            begin(d, (struct depot_serve *)p->ready.next);
+            sent += 64; /* the message: the ready ones may be many, and empty */
+        }
+        for (uint32_t n = p->nopen; n && p->nopen && link_queued(p->link) < DEPOT_QUEUED_MOST; n--)
+            sent += send_piece(d, (struct depot_serve *)p->open.next);
+    } while (sent < DEPOT_PIECE && link_queued(p->link) < DEPOT_QUEUED_MOST &&
+             (p->nopen || !depot_ring_is_empty(&p->ready)));
+}
+
+/* ---- messages ---- */
+
+bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    uint64_t offset = bytes_u64(in);
+    const void *digest = bytes_take(in, sizeof(struct digest));
+    uint8_t make = bytes_u8(in);
+    if (!bytes_end(in) || make > 1 || find_serve(d, l, object))
+        return false;
+    struct depot_peer *p = find_peer(d, l);
+    if (!p)
+        p = add_peer(d, l);
+    struct depot_serve *s = mem_new_zero(struct depot_serve, 1);
+    s->peer = p;
+    s->object = object;
+    s->offset = offset;
+    memcpy(s->digest.at, digest, sizeof s->digest.at);
+    s->fd = -1;
+    s->next = d->serves[object];
+    d->serves[object] = s;
+    char label[DEPOT_LABEL];
+    bool safe = depot_name_is_safe(depot_label(d, object, label));
+    if (safe && depot_has(d, object)) {
+        depot_ring_add(&p->ready, &s->ring);
+        if (link_queued(l) < DEPOT_QUEUED_MOST)
+            pump(d, p);
+        return true;
+    }
+    depot_ring_add(&p->waiting, &s->ring);
+    s->waiting = true;
+    bool will = safe && make && d->config.make && d->config.make(d->config.context, object);
+    /* it may have been made at once, and even be sent by now */
+    s = find_serve(d, l, object);
+    if (!s || !s->waiting)
+        return true;
+    if (!will) {
+        end_absent(d, s, "it is not here");
+        return true;
+    }
+    depot_say(d, object);
+    depot_send(d, l, MESSAGE_LATER);
+    return true;
+}
+
+bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+{
+    uint8_t damaged = bytes_u8(in);
+    if (!bytes_end(in) || damaged > 1)
+        return false;
+    struct depot_serve *s = find_serve(d, l, object);
+    if (s)
+        end(d, s);
+    if (damaged && depot_has(d, object))
+        d->state[object] |= OBJECT_DOUBTED;
+    depot_say(d, object);
+    depot_send(d, l, MESSAGE_UNFETCHED);
+    return true;
+}
+
+void depot_serve_made(struct depot *d, uint32_t object)
+{
+    for (struct depot_serve *s = d->serves[object]; s; s = s->next)
+        if (s->waiting) {
+            s->waiting = false;
+            depot_ring_remove(&s->ring);
+            depot_ring_add(&s->peer->ready, &s->ring);
+        }
+    if (!d->serves[object])
+        return;
+    for (size_t i = 0; i < d->peers.n; i++)
+        if (!depot_ring_is_empty(&d->peers.at[i]->ready) &&
+            link_queued(d->peers.at[i]->link) < DEPOT_QUEUED_MOST)
+            pump(d, d->peers.at[i]);
+}
+
+void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
+{
+    for (struct depot_serve *s = d->serves[object], *next; s; s = next) {
+        next = s->next;
+        if (s->waiting)
+            end_absent(d, s, why[0] ? why : "it could not be made");
+    }
+}
+
+void depot_serve_drained(struct depot *d, struct link *l)
+{
+    struct depot_peer *p = find_peer(d, l);
+    if (p && (p->nopen || !depot_ring_is_empty(&p->ready)))
+        pump(d, p);
+}
+
+/* `why`: what they are told; NULL: nothing, the link is closed. */
+static void free_peer(struct depot *d, struct depot_peer *p, const char *why)
+{
+    struct depot_ring *rings[3] = {&p->waiting, &p->ready, &p->open};
+    for (int i = 0; i < 3; i++)
+        for (struct depot_ring *r = rings[i]->next, *next; r != rings[i]; r = next) {
+            next = r->next;
+            if (why)
+                end_absent(d, (struct depot_serve *)r, why);
+            else
+                end(d, (struct depot_serve *)r);
+        }
+    free(p);
+}
+
+void depot_serve_closed(struct depot *d, struct link *l)
+{
+    for (size_t i = 0; i < d->peers.n; i++)
+        if (d->peers.at[i]->link == l) {
+            struct depot_peer *p = d->peers.at[i];
+            d->peers.at[i] = array_last(&d->peers);
+            d->peers.n--;
+            free_peer(d, p, NULL);
+            return;
+        }
+}
+
+void depot_serve_free(struct depot *d)
+{
+    for (size_t i = 0; i < d->peers.n; i++)
+        free_peer(d, d->peers.at[i], "the run has ended there");
+    d->peers.n = 0;
+}

@@ -1,0 +1,286 @@
+#include "cluster/launch/errand.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    KEPT = 4096,          /* of stderr */
+    LINE_MAX_SIZE = 65536 /* of stdout: the rest of a longer line is not kept */
+};
+
+/* Somebody it left behind may hold its pipes: they are not waited for longer than this. */
+static const double last_words = 1;
+
+struct errand {
+    struct errand_config config;
+    uv_process_t process;
+    uv_pipe_t in, out, err;
+    uv_timer_t timer;
+    uv_write_t write;
+    char *input;
+    size_t ninput;
+    struct strbuf line, said;
+    char chunk[4096];
+    int status;
+    unsigned open;    /* handles that were made and are not closed yet */
+    unsigned streams; /* of out and err, those that have not ended */
+    bool running, dropped, told, killed;
+};
+
+static void wipe(struct errand *e)
+{
+    if (e->input)
+        explicit_bzero(e->input, e->ninput);
+    free(e->input);
+    e->input = NULL;
+}
+
+static void one_closed(uv_handle_t *handle)
+{
+    struct errand *e = handle->data;
+    if (--e->open > 0)
+        return;
+    wipe(e);
+    strbuf_free(&e->line);
+    strbuf_free(&e->said);
+    free(e);
+}
+
+static void close_one(uv_handle_t *handle)
+{
+    if (handle->data && !uv_is_closing(handle))
+        uv_close(handle, one_closed);
+}
+
+static void close_all(struct errand *e)
+{
+    close_one((uv_handle_t *)&e->process);
+    close_one((uv_handle_t *)&e->in);
+    close_one((uv_handle_t *)&e->out);
+    close_one((uv_handle_t *)&e->err);
+    close_one((uv_handle_t *)&e->timer);
+}
+
+static void tell_end(struct errand *e)
+{
+    if (e->told)
+        return;
+    e->told = true;
+    if (!e->dropped) {
+        if (e->line.n && e->config.line)
+            e->config.line(e->config.context, strbuf_text(&e->line));
+        while (e->said.n && strchr(" \t\r\n", e->said.at[e->said.n - 1]))
+            e->said.at[--e->said.n] = 0;
+        if (!e->dropped) /* by the line */
+            e->config.ended(e->config.context, e->status, strbuf_text(&e->said));
+    }
+    close_all(e);
+}
+
+static void late(uv_timer_t *timer)
+{
+    struct errand *e = timer->data;
+    if (!e->running) {
+        tell_end(e);
+        return;
+    }
+    uv_process_kill(&e->process, e->killed ? SIGKILL : SIGTERM);
+    e->killed = true;
+    uv_timer_start(timer, late, 2000, 0);
+}
+
+static void over_perhaps(struct errand *e)
+{
+    if (e->running)
+        return;
+    if (e->streams == 0)
+        tell_end(e);
+    else
+        uv_timer_start(&e->timer, late, (uint64_t)(last_words * 1000), 0);
+}
+
+static void exited(uv_process_t *process, int64_t status, int signal)
+{
+    struct errand *e = process->data;
+    e->running = false;
+    e->status = signal ? 128 + signal : (int)status;
+    if (e->killed && e->config.limit > 0 && e->said.n == 0)
+        strbuf_printf(&e->said, "no answer in %g s", e->config.limit);
+    over_perhaps(e);
+}
+
+static void take_lines(struct errand *e, const char *at, size_t n)
+{
+    for (size_t i = 0; i < n && !e->dropped; i++) {
+        if (at[i] == '\n') {
+            if (e->config.line)
+                e->config.line(e->config.context, strbuf_text(&e->line));
+            strbuf_clear(&e->line);
+        } else if (e->line.n < LINE_MAX_SIZE && at[i] != '\r' && at[i] != 0) {
+            strbuf_add_char(&e->line, at[i]);
+        }
+    }
+}
+
+static void take_words(struct errand *e, const char *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        strbuf_add_char(&e->said, at[i] ? at[i] : '?');
+    if (e->said.n > KEPT) { /* the end is the interesting part */
+        size_t cut = e->said.n - KEPT;
+        memmove(e->said.at, e->said.at + cut, KEPT + 1);
+        e->said.n = KEPT;
+    }
+}
+
+static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    (void)suggested;
+    struct errand *e = handle->data;
+    *buffer = uv_buf_init(e->chunk, sizeof e->chunk); /* one read at a time: taken at once */
+}
+
+static void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
+{
+    struct errand *e = stream->data;
+    if (n > 0 && stream == (uv_stream_t *)&e->out)
+        take_lines(e, buffer->base, (size_t)n);
+    else if (n > 0)
+        take_words(e, buffer->base, (size_t)n);
+    if (n >= 0 || e->told)
+        return;
+    uv_read_stop(stream);
+    e->streams--;
+    over_perhaps(e);
+}
+
+static void given(uv_write_t *request, int status)
+{
+    (void)status; /* who did not want to read has ended, which is told */
+    struct errand *e = request->data;
+    wipe(e);
+    close_one((uv_handle_t *)&e->in);
+}
+
+static void not_started(uv_timer_t *timer)
+{
+    tell_end(timer->data);
+}
+
+static void pipe_make(struct errand *e, uv_pipe_t *pipe)
+{
+    uv_pipe_init(e->config.loop, pipe, 0);
+    pipe->data = e;
+    e->open++;
+}
+
+struct errand *errand_start(const struct errand_config *config)
+{
+    struct errand *e = mem_new_zero(struct errand, 1);
+    e->config = *config;
+    uv_timer_init(config->loop, &e->timer);
+    e->timer.data = e;
+    e->open = 1;
+
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+    if (config->input) {
+        pipe_make(e, &e->in);
+        stdio[0].flags = UV_CREATE_PIPE | UV_READABLE_PIPE;
+        stdio[0].data.stream = (uv_stream_t *)&e->in;
+    }
+    int file = -1;
+    int bad = 0;
+    if (config->output) {
+        file = open(config->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        bad = file < 0 ? -errno : 0;
+        for (int i = 1; i <= 2; i++) {
+            stdio[i].flags = UV_INHERIT_FD;
+            stdio[i].data.fd = file;
+        }
+    } else {
+        uv_pipe_t *pipes[2] = {&e->out, &e->err};
+        for (int i = 0; i < 2; i++) {
+            pipe_make(e, pipes[i]);
+            stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
+            stdio[i + 1].data.stream = (uv_stream_t *)pipes[i];
+        }
+    }
+    uv_process_options_t options = {
+        .exit_cb = exited,
+        .file = config->arguments[0],
+        .args = (char **)config->arguments,
+        .stdio = stdio,
+        .stdio_count = 3,
+        .flags = config->stays ? UV_PROCESS_DETACHED : 0,
+    };
+    if (bad == 0) {
+        e->process.data = e; /* uv_spawn makes the handle also when it fails */
+        e->open++;
+        bad = uv_spawn(config->loop, &e->process, &options);
+    }
+    if (file >= 0)
+        close(file);
+    if (bad != 0) {
+        e->status = bad == UV_ENOENT ? 127 : 126;
+        strbuf_printf(&e->said, "%s: %s", config->arguments[0],
+                      bad == UV_ENOENT ? "no such program in PATH" : uv_strerror(bad));
+        uv_timer_start(&e->timer, not_started, 0, 0);
+        return e;
+    }
+    e->running = true;
+    if (!config->output) {
+        e->streams = 2;
+        uv_read_start((uv_stream_t *)&e->out, give_room, came);
+        uv_read_start((uv_stream_t *)&e->err, give_room, came);
+    }
+    if (config->input) {
+        e->ninput = strlen(config->input);
+        e->input = mem_copy_bytes(config->input, e->ninput);
+        e->write.data = e;
+        uv_buf_t buffer = uv_buf_init(e->input, (unsigned)e->ninput);
+        if (uv_write(&e->write, (uv_stream_t *)&e->in, &buffer, 1, given) != 0) {
+            wipe(e);
+            close_one((uv_handle_t *)&e->in);
+        }
+    }
+    if (config->limit > 0)
+        uv_timer_start(&e->timer, late, (uint64_t)(config->limit * 1000), 0);
+    return e;
+}
+
+void errand_signal(struct errand *e, int signal)
+{
+    if (e->running)
+        uv_process_kill(&e->process, signal);
+}
+
+void errand_drop(struct errand *e)
+{
+    if (!e || e->dropped)
+        return;
+    e->dropped = true;
+    if (e->running && !e->config.stays)
+        uv_process_kill(&e->process, SIGTERM);
+    e->told = true;
+    close_all(e);
+}
+
+void errand_quote(struct strbuf *out, const char *text)
+{
+    strbuf_add_char(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            strbuf_add(out, "'\\''");
+        else
+            strbuf_add_char(out, *text);
+    }
+    strbuf_add_char(out, '\'');
+}

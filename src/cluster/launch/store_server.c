@@ -1,0 +1,353 @@
+#include "cluster/launch/store_server.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "exec/proc.h"
+#include "base/tree.h"
+#include "store/redis_certificate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+void store_server_password(const struct seal_key *key, char password[static STORE_PASSWORD])
+{
+    uint8_t secret[32];
+    seal_derive(key, "redis-password", secret, sizeof secret);
+    for (int i = 0; i < 32; i++)
+        snprintf(password + 2 * i, 3, "%02x", secret[i]);
+}
+
+/* Either may be NULL. */
+static bool make_certificate(const struct seal_key *key, struct strbuf *certificate,
+                             struct strbuf *secret, struct error *err)
+{
+    uint8_t seed[REDIS_CERTIFICATE_SEED];
+    seal_derive(key, "store-certificate", seed, sizeof seed);
+    bool good = redis_certificate_make(seed, certificate, secret, err);
+    explicit_bzero(seed, sizeof seed);
+    return good;
+}
+
+bool store_server_unlock(const struct seal_key *key, struct store_address *a, struct error *err)
+{
+    struct strbuf certificate = {0};
+    if (!a->auth_key)
+        return true;
+    if (!a->password) {
+        a->password = mem_new_zero(char, STORE_PASSWORD);
+        store_server_password(key, a->password);
+    }
+    if (!a->tls || a->tls_pin || a->tls_ca || a->tls_name || a->tls_unchecked)
+        return true;
+    bool good = make_certificate(key, &certificate, NULL, err);
+    if (good)
+        a->tls_pin = strbuf_steal(&certificate);
+    strbuf_free(&certificate);
+    return good;
+}
+
+static void pause_ms(int ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+}
+
+/* "host:port" in two; the port 0 becomes one that is free now. */
+static bool split(const char *bind, char host[256], int *port, struct error *err)
+{
+    const char *colon = strrchr(bind, ':');
+    char *end = NULL;
+    long number = colon ? strtol(colon + 1, &end, 10) : -1;
+    size_t n = colon ? (size_t)(colon - bind) : 0;
+    if (!colon || *end || number < 0 || number > 65535 || !n || n > 255)
+        return error_set(err, ERROR_INPUT, "--serve-store is '%.100s'; expected HOST:PORT", bind);
+    bool bracketed = bind[0] == '[' && n > 2 && bind[n - 1] == ']';
+    snprintf(host, 256, "%.*s", (int)(bracketed ? n - 2 : n), bind + bracketed);
+    *port = (int)number;
+    return true;
+}
+
+static bool resolve(const char *host, int port, struct sockaddr_storage *at, socklen_t *size,
+                    struct error *err)
+{
+    char service[16];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    snprintf(service, sizeof service, "%d", port);
+    int reason = getaddrinfo(host, service, &hints, &found);
+    if (reason || !found)
+        return error_set(err, ERROR_FAILED, "%s: cannot be looked up: %s", host,
+                         gai_strerror(reason));
+    memcpy(at, found->ai_addr, found->ai_addrlen);
+    *size = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+static bool free_port(const char *host, int *port, struct error *err)
+{
+    char service[16] = "";
+    struct sockaddr_storage at = {0};
+    socklen_t size = 0;
+    if (!resolve(host, 0, &at, &size, err))
+        return false;
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 &&
+                getsockname(fd, (struct sockaddr *)&at, &size) == 0 &&
+                getnameinfo((struct sockaddr *)&at, size, NULL, 0, service, sizeof service,
+                            NI_NUMERICSERV) == 0;
+    if (!good)
+        error_set(err, ERROR_FAILED, "%s: no port is free: %s", host, strerror(errno));
+    else
+        *port = (int)strtol(service, NULL, 10);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static bool answers(const char *host, int port)
+{
+    struct sockaddr_storage at = {0};
+    socklen_t size = 0;
+    if (!resolve(host, port, &at, &size, NULL))
+        return false;
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && connect(fd, (struct sockaddr *)&at, size) == 0;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+/* Numbers of processes come again: is this one what we think? */
+static bool is_server(pid_t pid)
+{
+    char name[24], text[64];
+    snprintf(name, sizeof name, "%d", (int)pid);
+    return pid > 0 && proc_read(name, "comm", text, sizeof text) > 0 &&
+           strncmp(text, "redis-server", 12) == 0;
+}
+
+/* The server that this folder's note is about; 0: none that lives. */
+static pid_t running(const char *folder, char host[256], int *port)
+{
+    struct strbuf path = {0};
+    int pid = 0, number = 0;
+    strbuf_printf(&path, "%s/server", folder);
+    FILE *f = fopen(path.at, "re");
+    if (f && fscanf(f, "%d %255s %d", &pid, host, &number) != 3)
+        pid = 0;
+    if (f)
+        fclose(f);
+    strbuf_free(&path);
+    *port = number;
+    return is_server(pid) ? pid : 0;
+}
+
+/* What it keeps and the key of its certificate are its owner's alone. */
+static bool make_private(const char *folder, struct error *err)
+{
+    return make_parents(folder, err) &&
+           (((mkdir(folder, 0700) == 0 || errno == EEXIST) && chmod(folder, 0700) == 0) ||
+            error_set(err, ERROR_FAILED, "%s: no folder for the store: %s", folder,
+                      strerror(errno)));
+}
+
+static bool write_private(const char *folder, const char *name, const struct strbuf *text,
+                          struct error *err)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s", folder, name);
+    unlink(path.at); /* never into a file that others may have open */
+    int fd = open(path.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool good = fd >= 0 && write(fd, text->at, text->n) == (ssize_t)text->n;
+    int reason = errno;
+    if (fd >= 0)
+        good &= close(fd) == 0;
+    if (!good)
+        error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path.at, strerror(reason));
+    strbuf_free(&path);
+    return good;
+}
+
+static bool put_certificate(const char *folder, const struct seal_key *key, struct error *err)
+{
+    struct strbuf certificate = {0}, secret = {0};
+    bool good = make_certificate(key, &certificate, &secret, err) &&
+                write_private(folder, "certificate.pem", &certificate, err) &&
+                write_private(folder, "certificate.key", &secret, err);
+    if (secret.at)
+        explicit_bzero(secret.at, secret.n);
+    strbuf_free(&certificate);
+    strbuf_free(&secret);
+    return good;
+}
+
+/* TLS comes first: a server that was built without it stumbles there, and says so. */
+static void put_config(struct strbuf *out, const char *folder, const char *host, int port,
+                       const struct seal_key *key)
+{
+    char password[STORE_PASSWORD];
+    store_server_password(key, password);
+    strbuf_printf(out,
+                  "tls-port %d\nport 0\ntls-cert-file \"%s/certificate.pem\"\n"
+                  "tls-key-file \"%s/certificate.key\"\ntls-auth-clients no\n"
+                  "tls-protocols \"TLSv1.2 TLSv1.3\"\n",
+                  port, folder, folder);
+    strbuf_printf(out,
+                  "bind %s\nrequirepass %s\nmasterauth %s\ndir \"%s\"\n"
+                  "logfile \"%s/redis.log\"\nappendonly yes\nappendfsync always\nsave \"\"\n"
+                  "maxmemory-policy noeviction\ndaemonize no\ntcp-backlog 511\n",
+                  host, password, password, folder, folder);
+    explicit_bzero(password, sizeof password);
+}
+
+/* `said`: where its words go that come before its log. */
+static bool spawn(const struct strbuf *config, const char *said, pid_t *pid, struct error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return error_set(err, ERROR_FAILED, "cannot make a pipe: %s", strerror(errno));
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    char *words[] = {(char *)"redis-server", (char *)"-", NULL};
+    int reason = posix_spawnp(pid, words[0], &actions, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(ends[0]);
+    if (!reason && write(ends[1], config->at, config->n) != (ssize_t)config->n)
+        reason = errno;
+    close(ends[1]);
+    if (reason == ENOENT)
+        return error_set(err, ERROR_FAILED,
+                         "there is no redis-server on this machine; install it (Debian: "
+                         "redis-server), or give a store that runs elsewhere (--store)");
+    return !reason || error_set(err, ERROR_FAILED, "redis-server: %s", strerror(reason));
+}
+
+static void put_url(struct strbuf *url, const char *host, int port)
+{
+    bool six = strchr(host, ':') != NULL;
+    strbuf_printf(url, "rediss://%s%s%s:%d?auth=key", six ? "[" : "", host, six ? "]" : "", port);
+}
+
+/* It ended before anybody could connect to it. */
+static bool explain(const char *log, const char *said, struct error *err)
+{
+    struct text text = {0};
+    bool told = file_read(said, &text, NULL) && text.n;
+    bool old = told && memmem(text.at, text.n, "'tls-", 5);
+    text_free(&text);
+    if (old)
+        return error_set(err, ERROR_FAILED,
+                         "the redis-server on this machine was built without TLS, and a store of a "
+                         "cluster is never served in the clear; install one that has it (Debian: "
+                         "redis-server 6 or later), or give a store that runs elsewhere (--store)");
+    return error_set(err, ERROR_FAILED, "redis-server ended at once; %s says why",
+                     told ? said : log);
+}
+
+static bool wait_for(const char *host, int port, pid_t pid, const char *folder, const char *said,
+                     struct error *err)
+{
+    struct strbuf log = {0};
+    strbuf_printf(&log, "%s/redis.log", folder);
+    bool good = false, over = false;
+    for (int i = 0; i < 1000 && !good && !over; i++) {
+        good = answers(host, port);
+        over = waitpid(pid, NULL, WNOHANG) == pid;
+        if (!good && !over)
+            pause_ms(10);
+    }
+    if (over)
+        good = explain(log.at, said, err);
+    else if (!good)
+        error_set(err, ERROR_FAILED,
+                  "redis-server does not answer at %s:%d after 10 s; %s may say why", host, port,
+                  log.at);
+    strbuf_free(&log);
+    return good;
+}
+
+static bool start_new(const char *folder, const char *host, int port, const struct seal_key *key,
+                      pid_t *pid, struct error *err)
+{
+    struct strbuf config = {0}, path = {0}, said = {0}, line = {0};
+    strbuf_printf(&path, "%s/server", folder);
+    strbuf_printf(&said, "%s/redis.err", folder);
+    put_config(&config, folder, host, port, key);
+    bool good = put_certificate(folder, key, err) && spawn(&config, said.at, pid, err);
+    if (good) {
+        strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
+        good = file_write(path.at, line.at, line.n, err) &&
+               wait_for(host, port, *pid, folder, said.at, err);
+    }
+    explicit_bzero(config.at, config.n);
+    strbuf_free(&config);
+    strbuf_free(&path);
+    strbuf_free(&said);
+    strbuf_free(&line);
+    return good;
+}
+
+bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
+                        struct strbuf *url, pid_t *pid, struct error *err)
+{
+    char host[256], old[256] = "";
+    int port = 0, before = 0;
+    *pid = 0;
+    if (!split(bind, host, &port, err) || !make_private(folder, err))
+        return false;
+    *pid = running(folder, old, &before);
+    if (*pid && answers(old, before)) {
+        put_url(url, old, before);
+        return true;
+    }
+    if (port && answers(host, port)) /* else it would be taken for the one that we start */
+        return error_set(err, ERROR_FAILED,
+                         "--serve-store %s: something else listens there already; name another "
+                         "port, or give that store with --store",
+                         bind);
+    char *whole = realpath(folder, NULL);
+    bool good = whole != NULL || error_set(err, ERROR_FAILED, "%s: %s", folder, strerror(errno));
+    good = good && (port || free_port(host, &port, err)) &&
+           start_new(whole, host, port, key, pid, err);
+    if (good)
+        put_url(url, host, port);
+    free(whole);
+    return good;
+}
+
+pid_t store_server_running(const char *folder)
+{
+    char host[256];
+    int port;
+    return running(folder, host, &port);
+}
+
+void store_server_stop(pid_t pid)
+{
+    if (!is_server(pid))
+        return;
+    kill(pid, SIGTERM);
+    for (int i = 0; i < 500 && is_server(pid); i++) {
+        waitpid(pid, NULL, WNOHANG); /* when it is our child */
+        pause_ms(10);
+    }
+}

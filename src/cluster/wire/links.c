@@ -1,0 +1,268 @@
+/* All links of a process: where they come in, their clock and their log. */
+#include "cluster/wire/link_state.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_BURST 50 /* lines a second; strangers must not fill the disk */
+
+/* ---- the log ---- */
+
+void links_say(struct links *all, const char *address, const char *text)
+{
+    if (!all->config.log)
+        return;
+    char line[1200];
+    uint64_t second = links_now(all) / 1000;
+    if (second != all->log_second) {
+        if (all->log_left_out) {
+            snprintf(line, sizeof line, "links: %u more lines like these were left out",
+                     all->log_left_out);
+            all->config.log(all->config.context, line);
+        }
+        all->log_second = second;
+        all->log_lines = all->log_left_out = 0;
+    }
+    if (++all->log_lines > LOG_BURST) {
+        all->log_left_out++;
+        return;
+    }
+    snprintf(line, sizeof line, "link %s: %s", address, text);
+    all->config.log(all->config.context, line);
+}
+
+/* ---- addresses ---- */
+
+bool links_split(const char *text, char *host, size_t host_size, int *port)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon)
+        return false;
+    size_t n = (size_t)(colon - text);
+    const char *from = text;
+    if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
+        from++;
+        n -= 2;
+    } else if (memchr(text, ':', n)) {
+        return false; /* IPv6 without brackets: where does the port begin? */
+    }
+    char *end;
+    unsigned long number = strtoul(colon + 1, &end, 10);
+    if (n == 0 || n >= host_size || colon[1] < '0' || colon[1] > '9' || *end || number > 65535)
+        return false;
+    memcpy(host, from, n);
+    host[n] = 0;
+    *port = (int)number;
+    return true;
+}
+
+static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
+{
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (a->ss_family == AF_INET6) {
+        struct sockaddr_in6 six;
+        memcpy(&six, a, sizeof six);
+        uv_ip6_name(&six, host, sizeof host);
+        snprintf(out, size, "[%s]:%u", host, ntohs(six.sin6_port));
+    } else {
+        struct sockaddr_in four;
+        memcpy(&four, a, sizeof four);
+        uv_ip4_name(&four, host, sizeof host);
+        snprintf(out, size, "%s:%u", host, ntohs(four.sin_port));
+    }
+}
+
+/* ---- coming in ---- */
+
+static void came(uv_stream_t *listener, int status)
+{
+    struct links *all = listener->data;
+    if (status < 0) {
+        links_say(all, all->address, uv_strerror(status));
+        return;
+    }
+    struct link *l = link_make(all, false);
+    uv_tcp_init(all->config.loop, &l->tcp);
+    l->tcp.data = l;
+    l->has_tcp = l->accepted = true;
+    all->accepted++;
+    snprintf(l->address, sizeof l->address, "(gone already)");
+    status = uv_accept(listener, (uv_stream_t *)&l->tcp);
+    struct sockaddr_storage peer = {0};
+    int size = sizeof peer;
+    if (status == 0 && uv_tcp_getpeername(&l->tcp, (struct sockaddr *)&peer, &size) == 0)
+        address_text(&peer, l->address, sizeof l->address);
+    if (status < 0)
+        link_fail(l, false, "cannot be accepted: %s", uv_strerror(status));
+    else if (all->accepted > all->config.most)
+        link_fail(l, true, "too many: %u links are open already", all->config.most);
+    else
+        link_begin(l);
+}
+/* ---- the clock ---- */
+
+static void check_time(struct link *l, uint64_t now)
+{
+    const struct links_config *c = &l->all->config;
+    double since = 1e-3 * (double)(now - l->since), silent = 1e-3 * (double)(now - l->heard);
+    switch (l->state) {
+    case LINK_LOOKING_UP:
+    case LINK_CONNECTING:
+        if (since > c->handshake)
+            link_fail(l, false, "cannot be reached within %g s", c->handshake);
+        break;
+    case LINK_SHAKING:
+        if (since > c->handshake)
+            link_fail(l, true, "too slow: hands were not shaken within %g s", c->handshake);
+        break;
+    case LINK_OPEN:
+        if (silent > c->silence)
+            link_fail(l, true, "silence: nothing was heard for %g s", c->silence);
+        else if (1e-3 * (double)(now - l->said) > c->silence / 3 && link_queued(l) == 0)
+            link_still_here(l);
+        break;
+    case LINK_LEAVING:
+        if (since > c->handshake && l->ended)
+            link_end(l);
+        else if (since > c->handshake)
+            link_fail(l, true, "it did not read what was sent before the end");
+        break;
+    case LINK_CLOSING:
+        break;
+    }
+}
+
+static void look_at_clock(uv_timer_t *h)
+{
+    struct links *all = h->data;
+    uint64_t now = links_now(all), gap = now - all->ticked;
+    /* we were held up ourselves (stopped, swapped out, busy): nobody else's silence */
+    uint64_t own = gap > 2 * all->tick ? gap - all->tick : 0;
+    all->ticked = now;
+    for (struct link *l = all->first, *after; l; l = after) {
+        after = l->after;
+        l->heard += own;
+        l->since += own;
+        check_time(l, now);
+    }
+    if (!all->first)
+        uv_timer_stop(&all->timer);
+}
+void links_wind_clock(struct links *all)
+{
+    if (uv_is_active((uv_handle_t *)&all->timer))
+        return;
+    all->ticked = links_now(all);
+    uv_timer_start(&all->timer, look_at_clock, all->tick, all->tick);
+}
+
+/* ---- all of them ---- */
+
+static bool listen_at(struct links *all, const char *bind, struct error *err)
+{
+    char host[256], service[16];
+    int port = 0;
+    if (!links_split(bind, host, sizeof host, &port))
+        return error_set(
+            err, ERROR_INPUT,
+            "'%s' is no address to listen at: HOST:PORT or [IPV6]:PORT is one (port 0: "
+            "any that is free)",
+            bind);
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    uv_getaddrinfo_t lookup;
+    snprintf(service, sizeof service, "%d", port);
+    int status = uv_getaddrinfo(all->config.loop, &lookup, NULL, host, service, &hints);
+    if (status < 0)
+        return error_set(err, ERROR_INPUT, "cannot listen at '%s': %s", bind, uv_strerror(status));
+    status = uv_tcp_bind(&all->listener, lookup.addrinfo->ai_addr, 0);
+    uv_freeaddrinfo(lookup.addrinfo);
+    if (status == 0)
+        status = uv_listen((uv_stream_t *)&all->listener, 1024, came);
+    struct sockaddr_storage own = {0};
+    int size = sizeof own;
+    if (status == 0)
+        status = uv_tcp_getsockname(&all->listener, (struct sockaddr *)&own, &size);
+    if (status < 0)
+        return error_set(err, ERROR_INPUT, "cannot listen at '%s': %s", bind, uv_strerror(status));
+    address_text(&own, all->address, sizeof all->address);
+    return true;
+}
+
+struct links *links_new(const struct links_config *config, struct error *err)
+{
+    if (strlen(config->hello) > SEAL_HELLO_MAX) {
+        error_set(err, ERROR_INPUT, "a hello of %zu bytes; at most %d are possible",
+                  strlen(config->hello), SEAL_HELLO_MAX);
+        return NULL;
+    }
+    struct links *all = mem_new_zero(struct links, 1);
+    all->config = *config;
+    all->config.hello = all->hello = mem_copy_string(config->hello);
+    all->config.bind = NULL;
+    if (!(all->config.handshake > 0))
+        all->config.handshake = 5;
+    if (!(all->config.silence > 0))
+        all->config.silence = 30;
+    if (all->config.most == 0)
+        all->config.most = 4096;
+    double shorter = all->config.silence / 3 < all->config.handshake ? all->config.silence / 3
+                                                                     : all->config.handshake;
+    all->tick = shorter * 250 > 1 ? (uint64_t)(shorter * 250) : 1;
+    all->read = mem_new(char, LINK_READ_SIZE);
+    uv_tcp_init(config->loop, &all->listener);
+    uv_idle_init(config->loop, &all->flush);
+    uv_timer_init(config->loop, &all->timer);
+    all->listener.data = all->flush.data = all->timer.data = all;
+    all->handles = 3;
+    if (config->bind && !listen_at(all, config->bind, err)) {
+        links_free(all);
+        return NULL;
+    }
+    return all;
+}
+
+static void handle_closed(uv_handle_t *h)
+{
+    struct links *all = h->data;
+    if (--all->handles > 0)
+        return;
+    strbuf_free(&all->scratch);
+    explicit_bzero(&all->config.key, sizeof all->config.key);
+    free(all->read);
+    free(all->hello);
+    free(all);
+}
+
+/* The last link is gone: so are the handles, once the loop has seen it. */
+void links_over(struct links *all)
+{
+    if (!all->freeing || all->first || uv_is_closing((uv_handle_t *)&all->timer))
+        return;
+    uv_close((uv_handle_t *)&all->timer, handle_closed);
+    uv_close((uv_handle_t *)&all->flush, handle_closed);
+}
+
+void links_free(struct links *all)
+{
+    if (!all || all->freeing)
+        return;
+    all->freeing = true;
+    uv_close((uv_handle_t *)&all->listener, handle_closed);
+    for (struct link *l = all->first; l; l = l->after)
+        link_close(l, "");
+    links_over(all);
+}
+
+const char *links_address(const struct links *all)
+{
+    return all->address;
+}
+
+struct links_counts links_counts(const struct links *all)
+{
+    return all->counts;
+}

@@ -1,0 +1,123 @@
+#include "cluster/wire/member.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double number(const struct json *j, json_ref object, const char *key, double missing)
+{
+    json_ref v = json_get(j, object, key);
+    return v != JSON_NONE && json_type(j, v) == JSON_NUMBER ? json_number(j, v) : missing;
+}
+
+static const char *string(const struct json *j, json_ref object, const char *key)
+{
+    json_ref v = json_get(j, object, key);
+    return v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : "";
+}
+
+/* A whole number of at most `most`, and 0 for whatever else stands there. */
+static uint64_t whole(double x, double most)
+{
+    return x >= 0 && x <= most ? (uint64_t)x : 0;
+}
+
+#define FIELD(name)                                                                                \
+    {                                                                                              \
+#name, offsetof(struct member_work, name)                                                  \
+    }
+
+static const struct {
+    const char *name;
+    size_t at;
+} fields[] = {
+    FIELD(tt),      FIELD(held),          FIELD(waiting),     FIELD(local),
+    FIELD(shared),  FIELD(running),       FIELD(fetching),    FIELD(done),
+    FIELD(failed),  FIELD(lost),          FIELD(steals),      FIELD(failed_steals),
+    FIELD(stolen),  FIELD(given),         FIELD(pushed),      FIELD(recomputed),
+    FIELD(fetched), FIELD(fetched_bytes), FIELD(served),      FIELD(served_bytes),
+    FIELD(hits),    FIELD(misses),        FIELD(cache_bytes), FIELD(busy),
+    FIELD(dropped),
+};
+
+static void read_work(const struct json *j, json_ref v, struct member *out)
+{
+    struct member_work w = {.run = whole(number(j, v, "run", 0), 1e15)};
+    snprintf(w.policy, sizeof w.policy, "%s", string(j, v, "policy"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        double x = number(j, v, fields[i].name, 0);
+        memcpy((char *)&w + fields[i].at, &x, sizeof x);
+    }
+    array_push(&out->works, w);
+}
+
+void member_read(const struct board_member *from, const struct seal_key *key, struct member *out)
+{
+    *out = (struct member){.node = from->node,
+                           .life = from->life,
+                           .state = from->state,
+                           .age = from->age,
+                           .cache_limit = NAN};
+    struct strbuf text = {0};
+    struct json j;
+    out->sealed = !seal_open_piece(key, "member", from->text, from->n, &text);
+    out->text = out->sealed ? NULL : mem_copy_string(strbuf_text(&text));
+    if (!out->sealed && text.n && json_parse(&j, "member", text.at, text.n, NULL)) {
+        out->host = mem_copy_string(string(&j, 0, "host"));
+        out->address = mem_copy_string(string(&j, 0, "address"));
+        out->version = mem_copy_string(string(&j, 0, "version"));
+        out->cores = (uint32_t)whole(number(&j, 0, "cores", 0), 1e9);
+        out->memory = number(&j, 0, "memory", 0);
+        out->started = number(&j, 0, "started", 0);
+        out->cache_limit = number(&j, 0, "cache_limit", NAN);
+        out->pid = (int64_t)whole(number(&j, 0, "pid", 0), 1e12);
+        json_ref runs = json_get(&j, 0, "runs");
+        if (runs != JSON_NONE && json_type(&j, runs) == JSON_ARRAY)
+            for (json_ref v = json_first(&j, runs); v != JSON_NONE;
+                 v = json_next_element(&j, runs, v))
+                read_work(&j, v, out);
+        json_free(&j);
+    }
+    if (!out->host) {
+        out->host = mem_copy_string("?");
+        out->address = mem_copy_string("");
+        out->version = mem_copy_string("?");
+    }
+    strbuf_free(&text);
+}
+
+void member_free(struct member *m)
+{
+    free(m->host);
+    free(m->address);
+    free(m->version);
+    free(m->text);
+    array_free(&m->works);
+    *m = (struct member){0};
+}
+
+const struct member_work *member_work(const struct member *m, uint64_t run)
+{
+    for (size_t i = 0; i < m->works.n; i++)
+        if (m->works.at[i].run == run)
+            return &m->works.at[i];
+    return NULL;
+}
+
+void member_work_json(const struct member_work *w, struct json_writer *j)
+{
+    json_write_object_inline(j);
+    json_put_integer(j, "run", (int64_t)w->run);
+    json_put_string(j, "policy", w->policy);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        double x;
+        memcpy(&x, (const char *)w + fields[i].at, sizeof x);
+        json_put_number(j, fields[i].name, x);
+    }
+    json_write_end_object(j);
+}

@@ -1,0 +1,79 @@
+#include "cluster/wire/member.h"
+#include "base/json.h"
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct member read_text(const struct seal_key *writer, const struct seal_key *reader,
+                               const char *purpose, const char *text)
+{
+    struct strbuf sealed = {0};
+    struct member m;
+    seal_piece(writer, purpose, text, strlen(text), &sealed);
+    struct board_member from = {
+        .node = 3, .life = 2, .state = BOARD_UP, .age = 0.5, .text = sealed.at, .n = sealed.n};
+    member_read(&from, reader, &m);
+    strbuf_free(&sealed);
+    return m;
+}
+
+static void test_whole(const struct seal_key *key)
+{
+    struct member m = read_text(
+        key, key, "member",
+        "{\"host\":\"a\",\"address\":\"10.0.0.7:41234\",\"cores\":8,\"memory\":1.6e10,"
+        "\"version\":\"0.1.0\",\"pid\":123,\"started\":5,\"cache_limit\":null,\"later\":[1],"
+        "\"runs\":[{\"run\":7,\"policy\":\"flds\",\"running\":2,\"hits\":5,\"busy\":1.5},"
+        "{\"run\":9,\"policy\":\"a policy with a long name\"}]}");
+    ok(!m.sealed && m.node == 3 && m.life == 2 && m.age == 0.5, "the board's part");
+    is_str(m.host, "a", "the host");
+    is_str(m.address, "10.0.0.7:41234", "where it is");
+    ok(m.cores == 8 && m.memory == 1.6e10 && m.pid == 123, "what it has");
+    ok(isnan(m.cache_limit), "no limit");
+    is_int(m.works.n, 2, "two runs");
+    const struct member_work *w = member_work(&m, 7);
+    ok(w && w->running == 2 && w->hits == 5 && w->busy == 1.5 && w->misses == 0, "its work on one");
+    ok(member_work(&m, 9) && strlen(member_work(&m, 9)->policy) == 15, "a long word is cut");
+    ok(!member_work(&m, 8), "none on another");
+    struct strbuf out = {0};
+    struct json_writer j;
+    json_write_start(&j, &out, false);
+    if (w)
+        member_work_json(w, &j);
+    has_str(strbuf_text(&out), "\"hits\"", "the same fields again");
+    strbuf_free(&out);
+    member_free(&m);
+}
+
+static void test_strange(const struct seal_key *key, const struct seal_key *other)
+{
+    struct member m = read_text(other, key, "member", "{\"host\":\"a\"}");
+    ok(m.sealed && strcmp(m.host, "?") == 0 && !m.text, "another key: nothing is known");
+    member_free(&m);
+    m = read_text(key, key, "ticket", "{\"host\":\"a\"}");
+    ok(m.sealed, "nor does a ticket stand in for a member");
+    member_free(&m);
+    static const char *const texts[] = {"",
+                                        "null",
+                                        "[1,2]",
+                                        "{\"runs\":7}",
+                                        "{\"runs\":[3,null]}",
+                                        "{\"cores\":-1,\"host\":5,\"pid\":1e300}",
+                                        "{"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        m = read_text(key, key, "member", texts[i]);
+        ok(!m.sealed && m.cores == 0 && m.pid == 0 && m.address[0] == 0, "'%s' is borne", texts[i]);
+        member_free(&m);
+    }
+}
+
+int main(void)
+{
+    struct seal_key key, other;
+    seal_key_random(&key);
+    seal_key_random(&other);
+    test_whole(&key);
+    test_strange(&key, &other);
+    return tap_done();
+}

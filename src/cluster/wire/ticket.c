@@ -1,0 +1,126 @@
+#include "cluster/wire/ticket.h"
+
+#include "base/bytes.h"
+#include "base/mem.h"
+
+enum { VERSION = 1 };
+
+static void put_string(struct strbuf *out, const char *text)
+{
+    bytes_put_text(out, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void put_numbers(struct strbuf *out, const double *at, size_t n)
+{
+    bytes_put_u32(out, (uint32_t)n);
+    for (size_t i = 0; i < n; i++)
+        bytes_put_f64(out, at[i]);
+}
+
+void ticket_put(const struct ticket *t, struct strbuf *out)
+{
+    bytes_put_u32(out, VERSION);
+    put_string(out, t->name);
+    put_string(out, t->host);
+    put_string(out, t->folder);
+    put_string(out, t->program);
+    bytes_put_u8(out, (uint8_t)(t->shared | t->keep_going << 1 | t->no_sandbox << 2 |
+                                t->unlimited << 3 | t->adapt << 4));
+    bytes_put_u8(out, t->policy);
+    bytes_put_f64(out, t->t);
+    bytes_put_f64(out, t->tt);
+    bytes_put_f64(out, t->retry_first);
+    bytes_put_f64(out, t->retry_most);
+    bytes_put_u32(out, (uint32_t)t->files.n);
+    for (size_t i = 0; i < t->files.n; i++) {
+        bytes_put_u32(out, t->files.at[i].object);
+        bytes_put_f64(out, t->files.at[i].bytes);
+        bytes_put(out, t->files.at[i].digest.at, sizeof t->files.at[i].digest.at);
+    }
+    bytes_put_u32(out, (uint32_t)t->done.n);
+    for (size_t i = 0; i < t->done.n; i++)
+        bytes_put_u32(out, t->done.at[i]);
+    put_numbers(out, t->priority.at, t->priority.n);
+    put_numbers(out, t->seconds.at, t->seconds.n);
+    bytes_put_text(out, t->workflow.at, t->workflow.n);
+}
+
+static char *take_string(struct bytes *in)
+{
+    size_t n;
+    const char *text = bytes_text(in, &n);
+    return mem_copy_bytes(text ? text : "", n);
+}
+
+/* A count that the bytes behind it can hold: nothing is allocated for a number alone. */
+static uint32_t take_count(struct bytes *in, size_t each)
+{
+    uint32_t n = bytes_u32(in);
+    if ((size_t)n > in->n / each) {
+        in->bad = true;
+        return 0;
+    }
+    return n;
+}
+
+bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err)
+{
+    struct bytes in = {data, n, false};
+    *t = (struct ticket){0};
+    uint32_t version = bytes_u32(&in);
+    if (version != VERSION)
+        return error_set(err, ERROR_FAILED,
+                         "the run was submitted by another version of weft (its ticket has version "
+                         "%u, this weft reads %u); install the same version everywhere",
+                         version, VERSION);
+    t->name = take_string(&in);
+    t->host = take_string(&in);
+    t->folder = take_string(&in);
+    t->program = take_string(&in);
+    uint8_t flags = bytes_u8(&in);
+    t->shared = flags & 1;
+    t->keep_going = flags & 2;
+    t->no_sandbox = flags & 4;
+    t->unlimited = flags & 8;
+    t->adapt = flags & 16;
+    t->policy = bytes_u8(&in);
+    t->t = bytes_f64(&in);
+    t->tt = bytes_f64(&in);
+    t->retry_first = bytes_f64(&in);
+    t->retry_most = bytes_f64(&in);
+    for (uint32_t count = take_count(&in, 44); count--;) {
+        struct ticket_file f = {.object = bytes_u32(&in), .bytes = bytes_f64(&in)};
+        const void *digest = bytes_take(&in, sizeof f.digest.at);
+        if (digest)
+            memcpy(f.digest.at, digest, sizeof f.digest.at);
+        array_push(&t->files, f);
+    }
+    for (uint32_t count = take_count(&in, 4); count--;)
+        array_push(&t->done, bytes_u32(&in));
+    for (uint32_t count = take_count(&in, 8); count--;)
+        array_push(&t->priority, bytes_f64(&in));
+    for (uint32_t count = take_count(&in, 8); count--;)
+        array_push(&t->seconds, bytes_f64(&in));
+    size_t size;
+    const char *text = bytes_text(&in, &size);
+    if (!bytes_end(&in)) {
+        ticket_free(t);
+        return error_set(err, ERROR_FAILED, "what the board says about the run is damaged");
+    }
+    strbuf_add_bytes(&t->workflow, text, size);
+    return true;
+}
+
+void ticket_free(struct ticket *t)
+{
+    free(t->name);
+    free(t->host);
+    free(t->folder);
+    free(t->program);
+    array_free(&t->files);
+    array_free(&t->done);
+    array_free(&t->priority);
+    array_free(&t->seconds);
+    strbuf_free(&t->workflow);
+    *t = (struct ticket){0};
+}

@@ -1,0 +1,97 @@
+#include "drive/testing.h"
+#include "tap.h"
+
+/* start -> a -> b -> c: a.txt and b.txt lie between tasks, c.txt is the result. */
+static struct workflow *chain(const char *last)
+{
+    struct builder *b = builder_new("flow.yaml", "native");
+    add_task(b, "a", "cp {in} {out}", "start > a.txt");
+    add_task(b, "b", "cp {in} {out}", "a.txt > b.txt");
+    add_task(b, "c", last, "b.txt > c.txt");
+    return builder_finish(b, NULL);
+}
+
+struct found {
+    uint32_t run;
+    uint8_t need[3];
+};
+
+/* What must run, asked of the memo in the folder. */
+static struct found find(const struct bench_folder *f, const struct workflow *w, bool elsewhere)
+{
+    struct error err = {0};
+    struct needs n;
+    struct found found = {.run = NONE};
+    struct memo *memo = memo_open(folder_file(f, ".weft/memo"), NULL, &err);
+    if (needs_find(&n, w, f->path, memo, &(struct need_options){.elsewhere = elsewhere}, &err)) {
+        found.run = n.run;
+        memcpy(found.need, n.task, sizeof found.need);
+        needs_free(&n);
+    }
+    memo_close(memo, &err);
+    return found;
+}
+
+static void test_elsewhere(void)
+{
+    struct bench_folder f = folder_make();
+    struct workflow *w = chain("cp {in} {out}"), *changed = chain("cat {in} > {out}");
+    struct run_result r;
+    struct error err = {0};
+    folder_write(&f, "start", "x\n");
+    ok(run_here(&f, w, (struct run_options){0}, &r, &err), "a run here %s", err.text);
+    run_result_free(&r);
+    unlink(folder_file(&f, "a.txt"));
+    unlink(folder_file(&f, "b.txt"));
+    is_int(find(&f, w, false).run, 3, "files between tasks are missed");
+    is_int(find(&f, w, true).run, 0, "unless they may be elsewhere");
+    struct found found = find(&f, changed, true);
+    is_int(found.run, 3, "they are made again for a task that must run");
+    is_int(found.need[0], NEED_RESTORE, "one after the other");
+    is_int(found.need[1], NEED_RESTORE, "up to what is there");
+    is_int(found.need[2], NEED_COMMAND, "for the one that changed");
+    unlink(folder_file(&f, "c.txt"));
+    found = find(&f, w, true);
+    is_int(found.need[2], NEED_OUTPUT, "a result must be here");
+    is_int(found.need[1], NEED_RESTORE, "and what it is made of is made again");
+    workflow_free(w);
+    workflow_free(changed);
+    tree_remove(f.path);
+}
+
+static void test_learn(void)
+{
+    struct bench_folder f = folder_make();
+    struct workflow *w = chain("cp {in} {out}");
+    struct error err = {0};
+    struct needs n;
+    folder_write(&f, "start", "x\n");
+    folder_write(&f, "c.txt", "x\n"); /* as it came back from wherever it was made */
+    make_parents(folder_file(&f, ".weft/memo"), &err);
+    struct memo *memo = memo_open(folder_file(&f, ".weft/memo"), NULL, &err);
+    ok(needs_find(&n, w, f.path, memo, &(struct need_options){.elsewhere = true}, &err),
+       "nothing is known %s", err.text);
+    is_int(n.run, 3, "so all must run");
+    struct digest content;
+    digest_of("x\n", 2, &content);
+    double size;
+    memo_digest(memo, folder_file(&f, "c.txt"), false, &content, &size, &err);
+    n.content[workflow_find_object(w, "c.txt")] = content;
+    ok(!need_learn(&n, 2), "told before its input's maker: not yet");
+    ok(!need_learn(&n, 0), "nor without knowing what it left");
+    n.content[workflow_find_object(w, "a.txt")] = content;
+    n.content[workflow_find_object(w, "b.txt")] = content;
+    ok(need_learn(&n, 0) && need_learn(&n, 1) && need_learn(&n, 2), "then all three");
+    needs_free(&n);
+    ok(memo_close(memo, &err), "on record %s", err.text);
+    is_int(find(&f, w, true).run, 0, "and nothing is left to do");
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
+int main(void)
+{
+    test_elsewhere();
+    test_learn();
+    return tap_done();
+}

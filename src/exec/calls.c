@@ -1,0 +1,263 @@
+#include "exec/calls.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BATCH = 64 };
+
+static const double worth_handing = 2e-6;  /* seconds: about what a hand-over costs */
+static const double worth_sharing = 50e-6; /* longer calls are taken one at a time */
+
+struct function {
+    char *command;
+    weft_task_function call;
+    _Atomic double mean; /* of its recent calls, seconds; 0: never called */
+};
+
+enum { MOST_FUNCTIONS = 4096 };
+
+struct calls;
+
+struct place {
+    struct calls *calls;
+    uint32_t number;
+};
+
+struct calls {
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    ARRAY(struct call_job) jobs;
+    size_t taken; /* of the jobs */
+    ARRAY(struct call_result) results;
+    size_t given; /* of the results */
+    uint32_t idle, pending;
+    bool ending, asleep; /* asleep: the taker found nothing */
+    void (*wake)(void *context);
+    void *context;
+
+    char *folder;
+    uint32_t threads;
+    pthread_t *thread;
+    struct place *place;
+    struct function *function; /* fixed room: threads read while the owner adds */
+    uint32_t nfunctions;
+    ARRAY(void *) libraries;
+    uint32_t last; /* the function found last: most workflows call few */
+};
+
+/* One clock reading a call: a call begins when the one before it ended. */
+static double call_one(struct calls *c, const struct call_job *job, double start,
+                       struct call_result *out)
+{
+    struct function *f = &c->function[job->function];
+    int status = f->call(job->with);
+    double finish = clock_seconds(), took = finish - start;
+    double mean = atomic_load_explicit(&f->mean, memory_order_relaxed);
+    /* a long call counts at once, a short one bit by bit: the pool is the safe side */
+    double next = mean == 0 || took > 50 * worth_handing ? took : mean + (took - mean) / 8;
+    atomic_store_explicit(&f->mean, next, memory_order_relaxed);
+    *out = (struct call_result){job->task, job->slot, job->attempt, job->lane,
+                                status,    start,     finish,       took};
+    return finish;
+}
+
+static void *worker(void *context)
+{
+    struct calls *c = ((struct place *)context)->calls;
+    uint32_t number = ((struct place *)context)->number;
+    struct call_job jobs[BATCH];
+    struct call_result results[BATCH];
+    size_t done = 0;
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        for (size_t i = 0; i < done; i++)
+            array_push(&c->results, results[i]);
+        bool wake = done && c->asleep;
+        if (wake)
+            c->asleep = false;
+        done = 0;
+        if (wake) {
+            pthread_mutex_unlock(&c->lock);
+            c->wake(c->context);
+            pthread_mutex_lock(&c->lock);
+        }
+        while (c->taken == c->jobs.n && !c->ending) {
+            c->idle++;
+            pthread_cond_wait(&c->work, &c->lock);
+            c->idle--;
+        }
+        if (c->ending)
+            break;
+        size_t left = c->jobs.n - c->taken, n = left / (2 * (size_t)c->threads);
+        double mean = atomic_load_explicit(&c->function[c->jobs.at[c->taken].function].mean,
+                                           memory_order_relaxed);
+        n = mean > worth_sharing || mean == 0 || n < 1 ? 1 : n > BATCH ? BATCH : n;
+        memcpy(jobs, c->jobs.at + c->taken, n * sizeof *jobs);
+        c->taken += n;
+        if (c->taken == c->jobs.n)
+            c->taken = c->jobs.n = 0;
+        pthread_mutex_unlock(&c->lock);
+        double now = clock_seconds();
+        for (; done < n; done++) {
+            jobs[done].lane = number;
+            now = call_one(c, &jobs[done], now, &results[done]);
+        }
+        pthread_mutex_lock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void *context),
+                        void *context)
+{
+    struct calls *c = mem_new_zero(struct calls, 1);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->work, NULL);
+    c->wake = wake;
+    c->context = context;
+    c->asleep = true; /* until somebody takes, the first result must wake */
+    c->folder = mem_copy_string(folder);
+    c->threads = threads ? threads : 1;
+    c->function = mem_new_zero(struct function, MOST_FUNCTIONS);
+    c->thread = mem_new(pthread_t, c->threads);
+    c->place = mem_new(struct place, c->threads);
+    for (uint32_t i = 0; i < c->threads; i++) {
+        c->place[i] = (struct place){c, i};
+        if (pthread_create(&c->thread[i], NULL, worker, &c->place[i]) != 0) {
+            c->threads = i;
+            break;
+        }
+    }
+    return c;
+}
+
+void calls_free(struct calls *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->ending = true;
+    pthread_cond_broadcast(&c->work);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < c->threads; i++)
+        pthread_join(c->thread[i], NULL);
+    for (uint32_t i = 0; i < c->nfunctions; i++)
+        free(c->function[i].command);
+    for (size_t i = 0; i < c->libraries.n; i++)
+        dlclose(c->libraries.at[i]);
+    array_free(&c->libraries);
+    array_free(&c->jobs);
+    array_free(&c->results);
+    free(c->function);
+    free(c->thread);
+    free(c->place);
+    free(c->folder);
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->work);
+    free(c);
+}
+
+static bool load(struct calls *c, const char *command, struct function *f, struct error *err)
+{
+    const char *colon = strrchr(command, ':');
+    if (!colon)
+        return error_set(err, ERROR_FAILED, "call '%.200s': expected library:function", command);
+    struct strbuf path = {0};
+    char *library = mem_copy_bytes(command, (size_t)(colon - command));
+    strbuf_printf(&path, "%s%s/%s", c->folder[0] == '/' ? "" : "./", c->folder, library);
+    bool beside = library[0] != '/' && access(path.at, F_OK) == 0;
+    void *handle = dlopen(beside ? path.at : library, RTLD_NOW | RTLD_LOCAL);
+    bool good = true;
+    if (!handle) {
+        good = error_set(err, ERROR_FAILED, "call '%.200s': cannot load the library: %.400s",
+                         command, dlerror());
+    } else {
+        array_push(&c->libraries, handle);
+        *(void **)&f->call = dlsym(handle, colon + 1);
+        if (!f->call)
+            good =
+                error_set(err, ERROR_FAILED, "call '%.200s': the library has no function '%.80s'",
+                          command, colon + 1);
+    }
+    free(library);
+    strbuf_free(&path);
+    return good;
+}
+
+bool calls_find(struct calls *c, const char *command, uint32_t *function, struct error *err)
+{
+    *function = c->last;
+    if (c->last < c->nfunctions && strcmp(c->function[c->last].command, command) == 0)
+        return true;
+    for (uint32_t i = 0; i < c->nfunctions; i++)
+        if (strcmp(c->function[i].command, command) == 0) {
+            *function = c->last = i;
+            return true;
+        }
+    if (c->nfunctions == MOST_FUNCTIONS)
+        return error_set(err, ERROR_FAILED, "more than %d different functions are called",
+                         MOST_FUNCTIONS);
+    struct function *f = &c->function[c->nfunctions];
+    if (!load(c, command, f, err))
+        return false;
+    f->command = mem_copy_string(command);
+    *function = c->last = c->nfunctions++;
+    return true;
+}
+
+bool calls_inline(const struct calls *c, uint32_t function)
+{
+    double mean = atomic_load_explicit(&c->function[function].mean, memory_order_relaxed);
+    return mean > 0 && mean < worth_handing;
+}
+
+void calls_run(struct calls *c, const struct call_job *job, double start,
+               struct call_result *result)
+{
+    call_one(c, job, start > 0 ? start : clock_seconds(), result);
+}
+
+void calls_submit(struct calls *c, const struct call_job *jobs, size_t n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < n; i++)
+        array_push(&c->jobs, jobs[i]);
+    c->pending += (uint32_t)n;
+    bool sleeping = c->idle > 0;
+    pthread_mutex_unlock(&c->lock);
+    if (sleeping && n == 1)
+        pthread_cond_signal(&c->work);
+    else if (sleeping)
+        pthread_cond_broadcast(&c->work);
+}
+
+size_t calls_take(struct calls *c, struct call_result *out, size_t most)
+{
+    pthread_mutex_lock(&c->lock);
+    size_t n = c->results.n - c->given;
+    n = n < most ? n : most;
+    if (n)
+        memcpy(out, c->results.at + c->given, n * sizeof *out);
+    c->given += n;
+    if (c->given == c->results.n)
+        c->given = c->results.n = 0;
+    c->asleep = n == 0;
+    c->pending -= (uint32_t)n;
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+uint32_t calls_pending(const struct calls *c)
+{
+    return c->pending;
+}

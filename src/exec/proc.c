@@ -1,0 +1,25 @@
+#include "exec/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t proc_read(const char *pid, const char *file, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/%.20s", pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, text, size - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+const char *proc_stat(const char *pid, char *text, size_t size)
+{
+    const char *name = proc_read(pid, "stat", text, size) > 0 ? strrchr(text, ')') : NULL;
+    return name ? name + 1 : NULL;
+}

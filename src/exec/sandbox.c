@@ -1,0 +1,242 @@
+#include "exec/sandbox.h"
+
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A name that stays below the sandbox: no "..", not absolute. */
+static bool stays_inside(const char *name)
+{
+    if (name[0] == '/')
+        return false;
+    for (const char *at = name; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || !at[2]))
+            return false;
+        if (!strchr(at, '/'))
+            break;
+    }
+    return true;
+}
+
+static const char *name_of(const struct workflow *w, uint32_t object, char *label, size_t size)
+{
+    return workflow_object_label(w, object, label, size);
+}
+
+bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  struct error *err)
+{
+    struct strbuf at = {0}, target = {0};
+    char label[512], here[PATH_MAX];
+    bool good = true;
+    if (mkdir(path, 0777) != 0) {
+        if (errno == EEXIST)
+            good = tree_remove(path) && mkdir(path, 0777) == 0;
+        else if (errno == ENOENT)
+            good = make_parents(path, err) && mkdir(path, 0777) == 0;
+        else
+            good = false;
+        if (!good) {
+            error_set(err, ERROR_FAILED, "%s: cannot make the task's folder: %s", path,
+                      strerror(errno));
+            goto out;
+        }
+    }
+    if (!realpath(folder, here)) {
+        good = error_set(err, ERROR_FAILED, "%s: the workflow's folder is gone: %s", folder,
+                         strerror(errno));
+        goto out;
+    }
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
+        const char *name = name_of(w, w->in_object[i], label, sizeof label);
+        if (name[0] == '/')
+            continue;
+        if (!stays_inside(name)) {
+            good =
+                error_set(err, ERROR_INPUT,
+                          "task '%.200s': input '%.200s' lies above the workflow's folder, where "
+                          "a sandbox cannot link it; give its absolute path, or say `sandbox: "
+                          "false`",
+                          workflow_task_name(w, task), name);
+            break;
+        }
+        path_in(path, name, &at);
+        path_in(here, name, &target);
+        int made = symlink(target.at, at.at);
+        if (made != 0 && errno == ENOENT)
+            made = make_parents(at.at, err) ? symlink(target.at, at.at) : -1;
+        if (made != 0 && errno != EEXIST)
+            good = error_set(err, ERROR_FAILED, "%s: cannot link an input: %s", at.at,
+                             strerror(errno));
+    }
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        if (!stays_inside(name) && name[0] != '/')
+            good =
+                error_set(err, ERROR_INPUT,
+                          "task '%.200s': output '%.200s' lies above the workflow's folder; give "
+                          "its absolute path, or say `sandbox: false`",
+                          workflow_task_name(w, task), name);
+        else if (strchr(name, '/'))
+            good = make_parents(path_in(path, name, &at), err);
+    }
+out:
+    strbuf_free(&at);
+    strbuf_free(&target);
+    return good;
+}
+
+/* ---- taking outputs ---- */
+
+static bool is_declared(const struct workflow *w, uint32_t task, const char *name)
+{
+    char label[512];
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++) {
+        const char *known = name_of(w, w->out_object[i], label, sizeof label);
+        size_t n = strlen(known);
+        if (strcmp(known, name) == 0 ||
+            (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/') ||
+            (strncmp(known, name, n) == 0 && name[n] == '/'))
+            return true;
+    }
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
+        const char *known = name_of(w, w->in_object[i], label, sizeof label);
+        if (strcmp(known, name) == 0 ||
+            (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* What else lies in the sandbox, its top two levels, at most ten. */
+static void list_undeclared(const char *path, const char *below, const struct workflow *w,
+                            uint32_t task, int depth, uint32_t *count, struct strbuf *out)
+{
+    struct strbuf at = {0}, name = {0};
+    DIR *d = opendir(path_in(path, below, &at));
+    struct dirent *e;
+    while (d && (e = readdir(d)) != NULL && *count < 10) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        strbuf_clear(&name);
+        if (strcmp(below, ".") != 0)
+            strbuf_printf(&name, "%s/", below);
+        strbuf_add(&name, e->d_name);
+        if (!is_declared(w, task, name.at)) {
+            strbuf_printf(out, "%s%s", *count ? ", " : "", name.at);
+            ++*count;
+        } else if (depth < 2 && e->d_type == DT_DIR) {
+            list_undeclared(path, name.at, w, task, depth + 1, count, out);
+        }
+    }
+    if (d)
+        closedir(d);
+    strbuf_free(&at);
+    strbuf_free(&name);
+}
+
+static bool copy_file(const char *from, const char *to, struct error *err)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    struct stat s;
+    if (in < 0 || fstat(in, &s) != 0) {
+        if (in >= 0)
+            close(in);
+        return error_set(err, ERROR_FAILED, "%s: %s", from, strerror(errno));
+    }
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, s.st_mode & 0777);
+    char *piece = mem_new(char, 1 << 20);
+    bool good = out >= 0;
+    for (ssize_t n; good && (n = read(in, piece, 1 << 20)) != 0;)
+        good = n > 0 && write(out, piece, (size_t)n) == n;
+    int reason = errno;
+    free(piece);
+    close(in);
+    if (out >= 0 && close(out) != 0 && good) {
+        reason = errno;
+        good = false;
+    }
+    return good || error_set(err, ERROR_FAILED, "%s: cannot be written: %s", to, strerror(reason));
+}
+
+/* One output into place by a rename, also when the place is on another file system, or holds a
+ * folder. */
+static bool move_one(const char *from, const char *to, struct error *err)
+{
+    if (rename(from, to) == 0)
+        return true;
+    if (errno == ENOENT) { /* its folder is not there, or was removed meanwhile */
+        if (!make_parents(to, err))
+            return false;
+        if (rename(from, to) == 0)
+            return true;
+    }
+    if (errno == ENOTEMPTY || errno == EEXIST || errno == EISDIR || errno == ENOTDIR) {
+        if (tree_remove(to) && rename(from, to) == 0)
+            return true;
+    }
+    if (errno != EXDEV)
+        return error_set(err, ERROR_FAILED, "%s: cannot be moved into place: %s", to,
+                         strerror(errno));
+    struct strbuf beside = {0};
+    strbuf_printf(&beside, "%s.weft-%d", to, (int)getpid());
+    bool good = copy_file(from, beside.at, err);
+    if (good && rename(beside.at, to) != 0)
+        good =
+            error_set(err, ERROR_FAILED, "%s: cannot be moved into place: %s", to, strerror(errno));
+    if (!good)
+        unlink(beside.at);
+    strbuf_free(&beside);
+    return good;
+}
+
+static bool missing(const char *path, const struct workflow *w, uint32_t task, const char *name,
+                    struct error *err)
+{
+    struct strbuf others = {0};
+    uint32_t count = 0;
+    if (path)
+        list_undeclared(path, ".", w, task, 0, &count, &others);
+    error_set(err, ERROR_FAILED,
+              "output '%.200s' is missing after the command ended well%s%.400s%s", name,
+              count ? "; it left undeclared: " : "", strbuf_text(&others),
+              count ? "" : "; is it written somewhere else?");
+    strbuf_free(&others);
+    return false;
+}
+
+bool sandbox_take(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  struct strbuf *remarks, struct error *err)
+{
+    struct strbuf from = {0}, to = {0};
+    char label[512];
+    struct stat s;
+    bool good = true;
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        if (stat(path_in(path ? path : folder, name, &from), &s) != 0)
+            good = missing(path, w, task, name, err);
+    }
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good && path; i++) {
+        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        if (name[0] != '/')
+            good = move_one(path_in(path, name, &from), path_in(folder, name, &to), err);
+    }
+    if (good && path && remarks) {
+        uint32_t count = 0;
+        list_undeclared(path, ".", w, task, 0, &count, remarks);
+    }
+    strbuf_free(&from);
+    strbuf_free(&to);
+    return good;
+}

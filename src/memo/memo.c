@@ -1,0 +1,472 @@
+#include "memo/memo.h"
+
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "base/tree.h"
+#include "base/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RECORD_TASK = 1, RECORD_FILE = 2 };
+
+/* A change within the same tick of the clock, of the same size, cannot be seen in a file's times: a
+ * file that was that young when it was read is read again. */
+static const int64_t youngest = 20000000; /* nanoseconds */
+
+struct memo_file {
+    uint64_t path;
+    int64_t size, time, inode;
+    struct digest digest;
+    bool young;
+};
+
+/* number + 1 of an entry, found by a 64-bit hash that the entry holds itself */
+struct index {
+    uint32_t *slot;
+    uint32_t mask, used;
+};
+
+struct memo {
+    struct journal journal;
+    bool kept;
+    char *path;
+    ARRAY(struct memo_task) tasks;
+    ARRAY(struct memo_input) inputs;
+    ARRAY(struct digest) outputs;
+    ARRAY(struct memo_file) files;
+    struct index by_key, by_name, by_path;
+    struct strbuf frame; /* records not yet written */
+};
+
+static const struct journal_id identity = {.fingerprint = 0x6f6d656d74666577, .tasks = 1};
+
+uint64_t memo_hash(const char *text, size_t n)
+{
+    struct digest d;
+    uint64_t hash;
+    digest_of(text, n, &d);
+    memcpy(&hash, d.at, sizeof hash);
+    return hash;
+}
+
+/* ---- indexes ---- */
+
+static uint64_t hash_of(const struct memo *m, const struct index *x, uint32_t entry)
+{
+    if (x == &m->by_path)
+        return m->files.at[entry].path;
+    if (x == &m->by_name)
+        return m->tasks.at[entry].name;
+    uint64_t hash;
+    memcpy(&hash, m->tasks.at[entry].key.at, sizeof hash);
+    return hash;
+}
+
+/* The slot that holds this hash, or the free one where it belongs. */
+static uint32_t *index_slot(const struct memo *m, const struct index *x, uint64_t hash)
+{
+    uint32_t i = (uint32_t)(hash ^ hash >> 32) & x->mask;
+    while (x->slot[i] && hash_of(m, x, x->slot[i] - 1) != hash)
+        i = (i + 1) & x->mask;
+    return &x->slot[i];
+}
+
+static void index_put(struct memo *m, struct index *x, uint32_t entry)
+{
+    if (2 * (x->used + 1) > x->mask) {
+        struct index old = *x;
+        x->mask = old.mask ? 2 * old.mask + 1 : 1023;
+        x->slot = mem_new_zero(uint32_t, (size_t)x->mask + 1);
+        for (uint32_t i = 0; old.slot && i <= old.mask; i++)
+            if (old.slot[i])
+                *index_slot(m, x, hash_of(m, x, old.slot[i] - 1)) = old.slot[i];
+        free(old.slot);
+    }
+    uint32_t *slot = index_slot(m, x, hash_of(m, x, entry));
+    x->used += !*slot;
+    *slot = entry + 1; /* the latest counts */
+}
+
+static uint32_t index_find(const struct memo *m, const struct index *x, uint64_t hash)
+{
+    return x->slot ? *index_slot(m, x, hash) : 0; /* number + 1 */
+}
+
+/* ---- records ---- */
+
+static void put(struct strbuf *b, const void *data, size_t n)
+{
+    strbuf_add_bytes(b, data, n);
+}
+
+struct file_record {
+    uint64_t path;
+    int64_t size, time, inode;
+    struct digest digest;
+    uint64_t young;
+};
+
+struct task_record {
+    struct digest key;
+    uint64_t name, command;
+    uint32_t ninputs, noutputs;
+};
+
+static void learn_task(struct memo *m, const struct memo_task *t, const struct memo_input *inputs,
+                       const struct digest *outputs)
+{
+    struct memo_task *x = array_add(&m->tasks);
+    *x = *t;
+    x->inputs = (uint32_t)m->inputs.n;
+    x->outputs = (uint32_t)m->outputs.n;
+    for (uint32_t i = 0; i < t->ninputs; i++)
+        array_push(&m->inputs, inputs[i]);
+    for (uint32_t i = 0; i < t->noutputs; i++)
+        array_push(&m->outputs, outputs[i]);
+    index_put(m, &m->by_key, (uint32_t)m->tasks.n - 1);
+    index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
+}
+
+static void learn_file(struct memo *m, const struct memo_file *f)
+{
+    uint32_t known = index_find(m, &m->by_path, f->path);
+    if (known) {
+        m->files.at[known - 1] = *f;
+        return;
+    }
+    array_push(&m->files, *f);
+    index_put(m, &m->by_path, (uint32_t)m->files.n - 1);
+}
+
+static void write_file(struct memo *m, const struct memo_file *f)
+{
+    if (!m->kept)
+        return;
+    struct file_record r = {f->path, f->size, f->time, f->inode, f->digest, f->young};
+    strbuf_add_char(&m->frame, RECORD_FILE);
+    put(&m->frame, &r, sizeof r);
+}
+
+static void write_task(struct memo *m, const struct memo_task *t, const struct memo_input *inputs,
+                       const struct digest *outputs)
+{
+    if (!m->kept)
+        return;
+    struct task_record r = {t->key, t->name, t->command, t->ninputs, t->noutputs};
+    strbuf_add_char(&m->frame, RECORD_TASK);
+    put(&m->frame, &r, sizeof r);
+    put(&m->frame, inputs, t->ninputs * sizeof *inputs);
+    put(&m->frame, outputs, t->noutputs * sizeof *outputs);
+}
+
+/* A frame that passed its checksum is ours; lengths are checked all the same. */
+static bool replay(void *context, const unsigned char *at, size_t n, struct error *err)
+{
+    struct memo *m = context;
+    const unsigned char *end = at + n;
+    while (at < end) {
+        size_t left = (size_t)(end - at) - 1;
+        if (*at == RECORD_FILE && left >= sizeof(struct file_record)) {
+            struct file_record r;
+            memcpy(&r, at + 1, sizeof r);
+            learn_file(
+                m, &(struct memo_file){r.path, r.size, r.time, r.inode, r.digest, r.young != 0});
+            at += 1 + sizeof r;
+            continue;
+        }
+        struct task_record r = {0};
+        if (*at == RECORD_TASK && left >= sizeof r)
+            memcpy(&r, at + 1, sizeof r);
+        size_t more = (size_t)r.ninputs * sizeof(struct memo_input) +
+                      (size_t)r.noutputs * sizeof(struct digest);
+        if (*at != RECORD_TASK || left < sizeof r || left - sizeof r < more)
+            return error_set(err, ERROR_FAILED, "%s: a record that this version does not know",
+                             m->path);
+        at += 1 + sizeof r;
+        struct memo_task t = {.key = r.key,
+                              .name = r.name,
+                              .command = r.command,
+                              .inputs = (uint32_t)m->inputs.n,
+                              .ninputs = r.ninputs,
+                              .outputs = (uint32_t)m->outputs.n,
+                              .noutputs = r.noutputs};
+        array_push(&m->tasks, t);
+        array_reserve(&m->inputs, m->inputs.n + r.ninputs);
+        array_reserve(&m->outputs, m->outputs.n + r.noutputs);
+        if (r.ninputs)
+            memcpy(m->inputs.at + m->inputs.n, at, r.ninputs * sizeof(struct memo_input));
+        at += r.ninputs * sizeof(struct memo_input);
+        if (r.noutputs)
+            memcpy(m->outputs.at + m->outputs.n, at, r.noutputs * sizeof(struct digest));
+        at += r.noutputs * sizeof(struct digest);
+        m->inputs.n += r.ninputs;
+        m->outputs.n += r.noutputs;
+        index_put(m, &m->by_key, (uint32_t)m->tasks.n - 1);
+        index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
+    }
+    return true;
+}
+
+static void memo_free(struct memo *m)
+{
+    array_free(&m->tasks);
+    array_free(&m->inputs);
+    array_free(&m->outputs);
+    array_free(&m->files);
+    free(m->by_key.slot);
+    free(m->by_name.slot);
+    free(m->by_path.slot);
+    strbuf_free(&m->frame);
+    free(m->path);
+    free(m);
+}
+
+struct memo *memo_open(const char *path, struct memo_opened *found, struct error *err)
+{
+    struct memo *m = mem_new_zero(struct memo, 1);
+    struct memo_opened ignored;
+    found = found ? found : &ignored;
+    *found = (struct memo_opened){0};
+    if (!path)
+        return m;
+    m->path = mem_copy_string(path);
+    if (!journal_open(&m->journal, path, &identity, false, replay, m, &found->existed, &found->cut,
+                      err)) {
+        memo_free(m);
+        return NULL;
+    }
+    m->kept = true;
+    return m;
+}
+
+bool memo_flush(struct memo *m, struct error *err)
+{
+    if (!m->kept || !m->frame.n)
+        return true;
+    int reason = 0;
+    if (journal_append(&m->journal, m->frame.at, m->frame.n, &reason) != JOURNAL_OK)
+        return error_set(err, ERROR_FAILED, "%s: cannot record what has been computed: %s", m->path,
+                         strerror(reason));
+    strbuf_clear(&m->frame);
+    return true;
+}
+
+bool memo_close(struct memo *m, struct error *err)
+{
+    if (!m)
+        return true;
+    bool good = memo_flush(m, err);
+    if (m->kept) {
+        if (good && fdatasync(m->journal.fd) != 0 && errno != EINVAL)
+            good = error_set(err, ERROR_FAILED, "%s: cannot record what has been computed: %s",
+                             m->path, strerror(errno));
+        journal_close(&m->journal);
+    }
+    memo_free(m);
+    return good;
+}
+
+const struct memo_task *memo_find(const struct memo *m, const struct digest *key)
+{
+    uint64_t hash;
+    memcpy(&hash, key->at, sizeof hash);
+    uint32_t found = index_find(m, &m->by_key, hash);
+    return found && digest_equal(&m->tasks.at[found - 1].key, key) ? &m->tasks.at[found - 1] : NULL;
+}
+
+const struct memo_task *memo_last(const struct memo *m, uint64_t name)
+{
+    uint32_t found = index_find(m, &m->by_name, name);
+    return found ? &m->tasks.at[found - 1] : NULL;
+}
+
+const struct memo_input *memo_inputs(const struct memo *m, const struct memo_task *t)
+{
+    return t->ninputs ? m->inputs.at + t->inputs : NULL;
+}
+
+const struct digest *memo_outputs(const struct memo *m, const struct memo_task *t)
+{
+    return t->noutputs ? m->outputs.at + t->outputs : NULL;
+}
+
+void memo_add(struct memo *m, const struct memo_task *task, const struct memo_input *inputs,
+              const struct digest *outputs)
+{
+    learn_task(m, task, inputs, outputs);
+    write_task(m, task, inputs, outputs);
+}
+
+size_t memo_count(const struct memo *m)
+{
+    return m->tasks.n;
+}
+
+size_t memo_bytes(const struct memo *m)
+{
+    return m->tasks.cap * sizeof *m->tasks.at + m->inputs.cap * sizeof *m->inputs.at +
+           m->outputs.cap * sizeof *m->outputs.at + m->files.cap * sizeof *m->files.at +
+           4 * ((size_t)m->by_key.mask + m->by_name.mask + m->by_path.mask);
+}
+
+/* ---- digests of files ---- */
+
+static int64_t nanoseconds(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct memo_file describe(const char *path, const struct stat *s)
+{
+    return (struct memo_file){.path = memo_hash(path, strlen(path)),
+                              .size = s->st_size,
+                              .time = nanoseconds(s->st_mtim),
+                              .inode = (int64_t)s->st_ino};
+}
+
+static bool same_file(const struct memo_file *a, const struct memo_file *b)
+{
+    return a->size == b->size && a->time == b->time && a->inode == b->inode;
+}
+
+bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out)
+{
+    struct memo_file f = describe(path, s);
+    uint32_t known = index_find(m, &m->by_path, f.path);
+    if (!known || m->files.at[known - 1].young || !same_file(&m->files.at[known - 1], &f) ||
+        S_ISDIR(s->st_mode))
+        return false;
+    *out = m->files.at[known - 1].digest;
+    return true;
+}
+
+static bool digest_folder(struct memo *m, const char *path, bool fresh, struct digest *out,
+                          double *size, struct error *err)
+{
+    folder_names names = {0};
+    if (!folder_list(path, &names))
+        return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    struct digest_state state;
+    digest_begin(&state);
+    digest_string(&state, "folder", 6);
+    bool good = true;
+    *size = 0;
+    for (size_t i = 0; i < names.n && good; i++) {
+        struct strbuf below = {0};
+        strbuf_printf(&below, "%s/%s", path, names.at[i]);
+        struct digest one;
+        double bytes = 0;
+        good = memo_digest(m, below.at, fresh, &one, &bytes, err);
+        if (!good && err->kind == ERROR_NONE)
+            error_set(err, ERROR_FAILED, "%s: disappeared while it was read", below.at);
+        digest_string(&state, names.at[i], strlen(names.at[i]));
+        digest_bytes(&state, one.at, sizeof one.at);
+        *size += bytes;
+        strbuf_free(&below);
+    }
+    digest_end(&state, out);
+    folder_names_free(&names);
+    return good;
+}
+
+bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *out, double *size,
+                 struct error *err)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? false
+                   : error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    *size = (double)s.st_size;
+    if (S_ISDIR(s.st_mode))
+        return digest_folder(m, path, fresh, out, size, err);
+    if (!S_ISREG(s.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: neither a file nor a folder", path);
+    if (memo_known(m, path, &s, out))
+        return true;
+    struct memo_file f = describe(path, &s);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    bool good = digest_of_fd(fd, path, &f.digest, err);
+    close(fd);
+    if (!good)
+        return false;
+    f.young = !fresh && f.time > nanoseconds(now) - youngest;
+    *out = f.digest;
+    learn_file(m, &f);
+    write_file(m, &f);
+    return true;
+}
+
+void memo_tell(struct memo *m, const char *path, const struct digest *digest)
+{
+    struct stat s;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+        return;
+    struct memo_file f = describe(path, &s);
+    f.digest = *digest;
+    learn_file(m, &f);
+    write_file(m, &f);
+}
+
+/* ---- making it small again ---- */
+
+bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
+                  void *context, double *before, double *after, struct error *err)
+{
+    *before = *after = (double)m->journal.end;
+    if (!m->kept || !memo_flush(m, err))
+        return !m->kept;
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s.new", m->path);
+    unlink(path.at);
+    struct memo *small = memo_open(path.at, NULL, err);
+    if (!small) {
+        strbuf_free(&path);
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < m->tasks.n && good; i++) {
+        const struct memo_task *t = &m->tasks.at[i];
+        if (memo_find(m, &t->key) == t && keep(context, t))
+            memo_add(small, t, memo_inputs(m, t), memo_outputs(m, t));
+        if (small->frame.n > 1 << 20)
+            good = memo_flush(small, err);
+    }
+    for (size_t i = 0; i < m->files.n && good; i++) {
+        learn_file(small, &m->files.at[i]);
+        write_file(small, &m->files.at[i]);
+        if (small->frame.n > 1 << 20)
+            good = memo_flush(small, err);
+    }
+    good = good && memo_flush(small, err);
+    if (good && fdatasync(small->journal.fd) != 0 && errno != EINVAL)
+        good = error_set(err, ERROR_FAILED, "%s: %s", path.at, strerror(errno));
+    if (good && rename(path.at, m->path) != 0)
+        good = error_set(err, ERROR_FAILED, "%s: %s", m->path, strerror(errno));
+    if (!good) {
+        unlink(path.at);
+        memo_close(small, NULL);
+        strbuf_free(&path);
+        return false;
+    }
+    *after = (double)small->journal.end;
+    struct memo old = *m; /* the new one takes the old one's place */
+    *m = *small;
+    free(m->path);
+    m->path = old.path;
+    old.path = NULL;
+    *small = old;
+    memo_close(small, NULL);
+    strbuf_free(&path);
+    return true;
+}

@@ -1,0 +1,180 @@
+#include "base/tree.h"
+#include "folder_testing.h"
+#include "memo/memo.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static struct digest key_of(uint32_t n)
+{
+    struct digest d;
+    digest_of((const char *)&n, sizeof n, &d);
+    return d;
+}
+
+static void add(struct memo *m, uint32_t n, uint32_t outputs)
+{
+    struct memo_input in[2] = {{n, n + 1}, {n + 2, n + 3}};
+    struct digest out[3] = {key_of(n + 1), key_of(n + 2), key_of(n + 3)};
+    struct memo_task t = {
+        .key = key_of(n), .name = n % 1000, .command = n, .ninputs = 2, .noutputs = outputs};
+    memo_add(m, &t, in, out);
+}
+
+static bool is_there(const struct memo *m, uint32_t n, uint32_t outputs)
+{
+    struct digest key = key_of(n);
+    const struct memo_task *t = memo_find(m, &key);
+    if (!t || t->command != n || t->noutputs != outputs || t->ninputs != 2 ||
+        memo_inputs(m, t)[1].content != n + 3)
+        return false;
+    for (uint32_t i = 0; i < outputs; i++) {
+        struct digest want = key_of(n + 1 + i);
+        if (!digest_equal(&memo_outputs(m, t)[i], &want))
+            return false;
+    }
+    return true;
+}
+
+static void test_many(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct memo *m = memo_open(folder_file(f, "memo"), NULL, &err);
+    uint32_t n = 5000, good = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        add(m, i, i % 4);
+        if (i % 700 == 0)
+            memo_flush(m, &err);
+    }
+    ok(memo_close(m, &err), "records are written %s", err.text);
+    struct memo_opened found;
+    m = memo_open(folder_file(f, "memo"), &found, &err);
+    ok(m && found.existed && !found.cut, "and read again");
+    for (uint32_t i = 0; i < n; i++)
+        good += is_there(m, i, i % 4);
+    is_int(good, n, "each as it was");
+    struct digest other = key_of(n + 77);
+    ok(!memo_find(m, &other), "and none that was not");
+    is_int((long long)memo_last(m, 42)->command, 4042, "of one name the latest counts");
+    ok(memo_bytes(m) < 400 * (size_t)n, "in little memory: %zu bytes each", memo_bytes(m) / n);
+    struct error second = {0};
+    ok(!memo_open(folder_file(f, "memo"), NULL, &second), "nobody else may have it meanwhile");
+    has_str(second.text, "memo", "and is told which");
+    memo_close(m, &err);
+}
+
+static bool keep_even(void *context, const struct memo_task *t)
+{
+    (void)context;
+    return t->command % 2 == 0;
+}
+
+static void test_compact(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct memo *m = memo_open(folder_file(f, "memo"), NULL, &err);
+    double before, after;
+    ok(memo_compact(m, keep_even, NULL, &before, &after, &err), "half is dropped %s", err.text);
+    ok(after < 0.7 * before && after > 0, "%.0f bytes are %.0f", before, after);
+    ok(is_there(m, 4, 0) && !is_there(m, 5, 1), "from memory");
+    add(m, 90001, 1);
+    ok(memo_close(m, &err), "it goes on %s", err.text);
+    m = memo_open(folder_file(f, "memo"), NULL, &err);
+    ok(m && is_there(m, 4, 0) && !is_there(m, 5, 1) && is_there(m, 90001, 1), "and from the file");
+    is_int((long long)memo_count(m), 2501, "nothing else");
+    memo_close(m, &err);
+    ok(access(folder_file(f, "memo.new"), F_OK) != 0, "no file is left over");
+}
+
+/* Cut anywhere: what was flushed before the last frame is there, and it says what it dropped. */
+static void test_torn(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct memo *m = memo_open(folder_file(f, "torn"), NULL, &err);
+    add(m, 1, 1);
+    memo_flush(m, &err);
+    struct stat whole, first;
+    stat(folder_file(f, "torn"), &first);
+    add(m, 2, 1);
+    memo_close(m, &err);
+    stat(folder_file(f, "torn"), &whole);
+    uint32_t good = 0, tried = 0;
+    for (off_t cut = first.st_size; cut < whole.st_size; cut += 7, tried++) {
+        struct text text;
+        file_read(folder_file(f, "torn"), &text, &err);
+        file_write(folder_file(f, "cut"), text.at, (size_t)cut, &err);
+        text_free(&text);
+        struct memo_opened found;
+        m = memo_open(folder_file(f, "cut"), &found, &err);
+        good += m && is_there(m, 1, 1) && !is_there(m, 2, 1) &&
+                found.cut == (uint64_t)(cut - first.st_size);
+        memo_close(m, &err);
+    }
+    is_int(good, tried, "a torn tail is cut off, and nothing else");
+}
+
+static void test_files(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct memo *m = memo_open(folder_file(f, "memo"), NULL, &err);
+    struct digest a, b, known;
+    double size;
+    struct stat s;
+    folder_write(f, "x", "content");
+    ok(memo_digest(m, folder_file(f, "x"), true, &a, &size, &err) && size == 7, "a file");
+    digest_of("content", 7, &b);
+    ok(digest_equal(&a, &b), "its digest is that of its content");
+    stat(folder_file(f, "x"), &s);
+    ok(memo_known(m, folder_file(f, "x"), &s, &known) && digest_equal(&known, &b), "is known");
+    s.st_size++;
+    ok(!memo_known(m, folder_file(f, "x"), &s, &known), "not if its size differs");
+    s.st_size--;
+    s.st_mtim.tv_nsec ^= 1;
+    ok(!memo_known(m, folder_file(f, "x"), &s, &known), "nor its time");
+    ok(!memo_digest(m, folder_file(f, "none"), false, &a, &size, &err) && err.kind == ERROR_NONE,
+       "no file is no error");
+
+    mkdir(folder_file(f, "dir"), 0777);
+    folder_write(f, "dir/one", "1");
+    folder_write(f, "dir/two", "22");
+    ok(memo_digest(m, folder_file(f, "dir"), true, &a, &size, &err) && size == 3, "a folder");
+    folder_write(f, "dir/two", "23");
+    memo_digest(m, folder_file(f, "dir"), false, &b, &size, &err);
+    ok(!digest_equal(&a, &b), "differs when a file in it does");
+    folder_write(f, "dir/two", "22");
+    memo_digest(m, folder_file(f, "dir"), false, &b, &size, &err);
+    ok(digest_equal(&a, &b), "and is the same when it is again");
+    rename(folder_file(f, "dir/two"), folder_file(f, "dir/three"));
+    memo_digest(m, folder_file(f, "dir"), false, &b, &size, &err);
+    ok(!digest_equal(&a, &b), "names count");
+    /* young files: written again at once, in the same tick, with the same size */
+    bool fresh = true;
+    for (int i = 0; i < 50 && fresh; i++) {
+        char text[2] = {(char)('A' + i % 26), 0};
+        int fd = open(folder_file(f, "y"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        fresh = write(fd, text, 1) == 1;
+        close(fd);
+        memo_digest(m, folder_file(f, "y"), false, &a, &size, &err);
+        digest_of(text, 1, &b);
+        fresh &= digest_equal(&a, &b);
+    }
+    ok(fresh, "a file that changes within a tick of the clock is seen to change");
+    memo_close(m, &err);
+}
+
+int main(void)
+{
+    struct bench_folder f = folder_make();
+    test_many(&f);
+    test_compact(&f);
+    test_torn(&f);
+    test_files(&f);
+    struct error err = {0};
+    folder_write(&f, "bad", "this is not a journal, but long enough to look at its header twice");
+    ok(!memo_open(folder_file(&f, "bad"), NULL, &err) && err.text[0], "another file: %s", err.text);
+    is_str(folder_read(&f, "bad"),
+           "this is not a journal, but long enough to look at its header twice", "stays as it is");
+    tree_remove(f.path);
+    return tap_done();
+}

@@ -1,0 +1,443 @@
+#include "memo/need.h"
+
+#include "base/array.h"
+#include "model/command.h"
+#include "base/tree.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *label_of(const struct needs *n, uint32_t object, char *label, size_t size)
+{
+    return workflow_object_label(n->w, object, label, size);
+}
+
+static uint64_t short_digest(const struct digest *d)
+{
+    uint64_t x;
+    memcpy(&x, d->at, sizeof x);
+    return x;
+}
+
+/* What the task does, without what it reads. */
+static void hash_command(const struct needs *n, uint32_t task, struct digest_state *s)
+{
+    const struct workflow *w = n->w;
+    struct strbuf text = {0};
+    char label[512];
+    if (w->command && w->command[task])
+        command_template(w, task, &text);
+    digest_string(s, "weft-key/1", 10);
+    digest_number(s, w->flags[task] & (TASK_CALL | TASK_IN_PLACE));
+    digest_string(s, strbuf_text(&text), text.n);
+    uint32_t first = w->object_off[task], end = w->object_off[task + 1];
+    digest_number(s, end - first);
+    for (uint32_t i = first; i < end; i++) {
+        const char *name = label_of(n, w->out_object ? w->out_object[i] : i, label, sizeof label);
+        digest_string(s, name, strlen(name));
+    }
+    strbuf_free(&text);
+}
+
+bool need_key(const struct needs *n, uint32_t task, struct digest *key)
+{
+    const struct workflow *w = n->w;
+    struct digest_state s;
+    char label[512];
+    digest_begin(&s);
+    hash_command(n, task, &s);
+    for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1]; i++) {
+        uint32_t object = w->in_object[i];
+        if (digest_is_zero(&n->content[object]))
+            return false;
+        const char *name = label_of(n, object, label, sizeof label);
+        digest_string(&s, name, strlen(name));
+        digest_bytes(&s, n->content[object].at, sizeof n->content[object].at);
+    }
+    digest_end(&s, key);
+    return true;
+}
+
+static uint64_t name_hash(const struct needs *n, uint32_t task)
+{
+    const char *name = workflow_task_name(n->w, task);
+    return memo_hash(name, strlen(name));
+}
+
+static uint64_t command_hash(const struct needs *n, uint32_t task)
+{
+    struct digest_state s;
+    struct digest d;
+    digest_begin(&s);
+    hash_command(n, task, &s);
+    digest_end(&s, &d);
+    return short_digest(&d);
+}
+
+static uint32_t output_at(const struct workflow *w, uint32_t i)
+{
+    return w->out_object ? w->out_object[i] : i;
+}
+
+static bool may_be_gone(const struct needs *n, uint32_t object)
+{
+    return workflow_is_temporary(n->w, object) ||
+           (n->elsewhere && workflow_is_intermediate(n->w, object));
+}
+
+/* Are the outputs what the record says? A temporary one may be gone. */
+static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task *t,
+                          uint32_t *because)
+{
+    const struct workflow *w = n->w;
+    const struct digest *known = memo_outputs(n->memo, t);
+    uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
+    if (count != t->noutputs)
+        return false;
+    struct strbuf path = {0};
+    char label[512];
+    bool good = true;
+    for (uint32_t k = 0; k < count && good; k++) {
+        uint32_t object = output_at(w, first + k);
+        struct digest now;
+        double size;
+        struct error err = {0};
+        path_in(n->folder, label_of(n, object, label, sizeof label), &path);
+        bool there = memo_digest(n->memo, path.at, false, &now, &size, &err);
+        n->present[object] = there;
+        good = there ? digest_equal(&now, &known[k]) : may_be_gone(n, object);
+        if (there)
+            n->bytes[object] = size;
+        if (!good)
+            *because = object;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        n->content[output_at(w, first + k)] = good ? known[k] : (struct digest){0};
+    strbuf_free(&path);
+    return good;
+}
+
+bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
+{
+    const struct memo_task *t = memo_find(n->memo, key);
+    uint32_t because;
+    return t && outputs_stand(n, task, t, &because);
+}
+
+/* Record what the task read and left. False: the content of an input is not known. */
+static bool record(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
+    uint32_t in = w->in_off ? w->in_off[task] : 0,
+             inputs = w->in_off ? w->in_off[task + 1] - in : 0;
+    struct memo_task t = {.ninputs = inputs, .noutputs = count};
+    if (!need_key(n, task, &t.key))
+        return false;
+    t.name = name_hash(n, task);
+    t.command = command_hash(n, task);
+    struct digest few[8], *outputs = count <= 8 ? few : mem_new(struct digest, count);
+    struct memo_input some[8], *read = inputs <= 8 ? some : mem_new(struct memo_input, inputs);
+    char label[512];
+    for (uint32_t k = 0; k < count; k++)
+        outputs[k] = n->content[output_at(w, first + k)];
+    for (uint32_t k = 0; k < inputs; k++) {
+        const char *name = label_of(n, w->in_object[in + k], label, sizeof label);
+        read[k] = (struct memo_input){memo_hash(name, strlen(name)),
+                                      short_digest(&n->content[w->in_object[in + k]])};
+    }
+    memo_add(n->memo, &t, read, outputs);
+    if (outputs != few)
+        free(outputs);
+    if (read != some)
+        free(read);
+    return true;
+}
+
+bool need_done(struct needs *n, uint32_t task, struct error *err)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    char label[512];
+    bool good = true;
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+        uint32_t object = output_at(w, i);
+        double size = 0;
+        struct digest found;
+        path_in(n->folder, label_of(n, object, label, sizeof label), &path);
+        good = memo_digest(n->memo, path.at, true, &found, &size, err);
+        if (!good && err->kind == ERROR_NONE)
+            error_set(err, ERROR_FAILED, "output '%.200s' is missing",
+                      label_of(n, object, label, sizeof label));
+        n->content[object] = good ? found : (struct digest){0};
+        n->bytes[object] = size;
+        n->present[object] = good;
+    }
+    strbuf_free(&path);
+    if (good)
+        record(n, task);
+    return good;
+}
+
+bool need_learn(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        if (digest_is_zero(&n->content[o]))
+            return false;
+    return record(n, task);
+}
+
+/* ---- finding ---- */
+
+/* Why a task whose key is not known runs: by comparison with the last record of its name. */
+static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *because)
+{
+    const struct memo_task *last = memo_last(n->memo, name_hash(n, task));
+    if (!last)
+        return NEED_NEVER;
+    if (last->command != command_hash(n, task))
+        return NEED_COMMAND;
+    const struct workflow *w = n->w;
+    const struct memo_input *before = memo_inputs(n->memo, last);
+    char label[512];
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
+        uint32_t object = w->in_object[i], k = 0;
+        const char *name = label_of(n, object, label, sizeof label);
+        uint64_t hash = memo_hash(name, strlen(name));
+        while (k < last->ninputs && before[k].name != hash)
+            k++;
+        if (k == last->ninputs || before[k].content != short_digest(&n->content[object])) {
+            *because = object;
+            return NEED_INPUT;
+        }
+    }
+    return NEED_INPUT; /* one less than before, or another order */
+}
+
+static bool missing_input(const struct needs *n, uint32_t task, uint32_t object, struct error *err)
+{
+    char label[512];
+    return error_at(err, workflow_text(n->w, n->w->file), n->w->line ? n->w->line[task] : 0,
+                    "task '%.200s' reads '%.300s', which no task makes and which is not there; "
+                    "looked in %.300s",
+                    workflow_task_name(n->w, task), label_of(n, object, label, sizeof label),
+                    n->folder);
+}
+
+/* The content of the workflow's own inputs, each file once. Absent ones are told when a task needs
+ * them. */
+static bool read_inputs(struct needs *n, struct error *err)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    char label[512];
+    bool good = true;
+    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE && good;) {
+        path_in(n->folder, label_of(n, o, label, sizeof label), &path);
+        double size = 0;
+        if (memo_digest(n->memo, path.at, false, &n->content[o], &size, err)) {
+            n->present[o] = 1;
+            n->bytes[o] = size;
+        } else {
+            good = !err || err->kind == ERROR_NONE;
+        }
+    }
+    strbuf_free(&path);
+    return good;
+}
+
+static enum need judge(struct needs *n, uint32_t task, const struct need_options *options,
+                       const uint8_t *forced, uint32_t *because)
+{
+    const struct workflow *w = n->w;
+    if (options->all || (forced && forced[task]))
+        return NEED_FORCED;
+    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
+        if (n->task[w->pred_task[e]] != NEED_NOT && w->pred_object[e] != NONE) {
+            *because = w->pred_task[e];
+            return NEED_PARENT;
+        }
+    struct digest key;
+    if (!need_key(n, task, &key))
+        return NEED_NEVER; /* an input is absent: told when it comes to running */
+    const struct memo_task *t = memo_find(n->memo, &key);
+    if (!t)
+        return compare_last(n, task, because);
+    return outputs_stand(n, task, t, because) ? NEED_NOT : NEED_OUTPUT;
+}
+
+/* What must run reads files; a temporary one that is gone must be made again, and so on up. */
+static void restore_temporaries(struct needs *n)
+{
+    const struct workflow *w = n->w;
+    if (!w->object_flags && !n->elsewhere)
+        return;
+    for (uint32_t i = w->ntasks; i--;) {
+        uint32_t task = w->topo[i];
+        if (n->task[task] == NEED_NOT)
+            continue;
+        for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
+            uint32_t object = w->pred_object[e], parent = w->pred_task[e];
+            if (object != NONE && !n->present[object] && n->task[parent] == NEED_NOT) {
+                n->task[parent] = NEED_RESTORE;
+                n->because[parent] = object;
+            }
+        }
+    }
+}
+
+/* Outputs of unknown size will be about as large as those of last time, if these still lie there.
+ */
+static void expect_sizes(struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    struct strbuf path = {0};
+    char label[512];
+    struct stat s;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        if (!(n->bytes[o] > 0) &&
+            stat(path_in(n->folder, label_of(n, o, label, sizeof label), &path), &s) == 0)
+            n->bytes[o] = (double)s.st_size;
+    strbuf_free(&path);
+}
+
+static void allocate(struct needs *n, const struct workflow *w, const char *folder,
+                     struct memo *memo)
+{
+    *n = (struct needs){.w = w, .folder = folder, .memo = memo};
+    n->task = mem_new_zero(uint8_t, w->ntasks);
+    n->because = mem_new(uint32_t, w->ntasks);
+    n->content = mem_new_zero(struct digest, w->nobjects);
+    n->bytes = mem_new(double, w->nobjects);
+    n->present = mem_new_zero(uint8_t, w->nobjects);
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        n->bytes[o] = w->size[o];
+}
+
+void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                 const uint32_t *done, size_t ndone)
+{
+    allocate(n, w, folder, memo);
+    n->elsewhere = true;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        n->task[t] = NEED_NEVER;
+        n->because[t] = NONE;
+    }
+    for (size_t i = 0; i < ndone; i++)
+        if (done[i] < w->ntasks)
+            n->task[done[i]] = NEED_NOT;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        n->skip += n->task[t] == NEED_NOT;
+    n->run = w->ntasks - n->skip;
+}
+
+bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                const struct need_options *options, struct error *err)
+{
+    allocate(n, w, folder, memo);
+    n->elsewhere = options->elsewhere;
+    uint8_t *forced = options->nforced ? mem_new_zero(uint8_t, w->ntasks) : NULL;
+    for (size_t i = 0; i < options->nforced; i++)
+        forced[options->forced[i]] = 1;
+    bool good = read_inputs(n, err);
+    for (uint32_t i = 0; i < w->ntasks && good; i++) {
+        uint32_t task = w->topo[i];
+        n->because[task] = NONE;
+        if (options->wanted && !options->wanted[task])
+            continue;
+        n->task[task] = (uint8_t)judge(n, task, options, forced, &n->because[task]);
+    }
+    free(forced);
+    if (good)
+        restore_temporaries(n);
+    for (uint32_t t = 0; t < w->ntasks && good; t++) {
+        if (n->task[t] == NEED_NOT) {
+            n->skip++;
+            continue;
+        }
+        n->run++;
+        expect_sizes(n, t);
+        for (uint32_t i = w->input_off ? w->input_off[t] : 0;
+             w->input_off && i < w->input_off[t + 1] && good; i++)
+            if (!n->present[w->input_object[i]])
+                good = missing_input(n, t, w->input_object[i], err);
+    }
+    if (!good)
+        needs_free(n);
+    return good;
+}
+
+void needs_free(struct needs *n)
+{
+    free(n->task);
+    free(n->because);
+    free(n->content);
+    free(n->bytes);
+    free(n->present);
+    *n = (struct needs){0};
+}
+
+const char *need_name(enum need need)
+{
+    static const char *const names[NEED_KINDS] = {"done",          "new",    "command changed",
+                                                  "input changed", "output", "input will change",
+                                                  "restore",       "forced"};
+    return need < NEED_KINDS ? names[need] : "?";
+}
+
+void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
+{
+    char label[512];
+    uint32_t because = n->because[task];
+    bool named = because != NONE;
+    switch ((enum need)n->task[task]) {
+    case NEED_NOT:
+        strbuf_add(out,
+                   "does not run: the same command ran on the same inputs, and its outputs are "
+                   "as it left them");
+        break;
+    case NEED_NEVER:
+        strbuf_add(out, "runs: there is no record that it ever ran here");
+        break;
+    case NEED_COMMAND:
+        strbuf_add(out, "runs: its command, its parameters or the names of its outputs changed "
+                        "since it last ran");
+        break;
+    case NEED_INPUT:
+        if (named)
+            strbuf_printf(out, "runs: its input '%s' changed since it last ran",
+                          label_of(n, because, label, sizeof label));
+        else
+            strbuf_add(out, "runs: the list of its inputs changed since it last ran");
+        break;
+    case NEED_OUTPUT:
+        if (named && n->present[because])
+            strbuf_printf(out, "runs: its output '%s' is not what it left there",
+                          label_of(n, because, label, sizeof label));
+        else if (named)
+            strbuf_printf(out, "runs: its output '%s' is gone",
+                          label_of(n, because, label, sizeof label));
+        else
+            strbuf_add(out, "runs: its outputs are not those of the record");
+        break;
+    case NEED_PARENT:
+        strbuf_printf(out,
+                      "runs if '%s', which runs before it, gives another result than last time",
+                      named ? workflow_task_name(n->w, because) : "a task");
+        break;
+    case NEED_RESTORE:
+        strbuf_printf(out, "runs: its %soutput '%s' is %s and is needed again",
+                      named && !workflow_is_temporary(n->w, because) ? "" : "temporary ",
+                      named ? label_of(n, because, label, sizeof label) : "?",
+                      named && !workflow_is_temporary(n->w, because) ? "not here" : "gone");
+        break;
+    case NEED_FORCED:
+        strbuf_add(out, "runs: because you said so (--force)");
+        break;
+    case NEED_KINDS:
+        break;
+    }
+}

@@ -1,0 +1,65 @@
+/* Which tasks must run, and why: the workflow against what has been computed (memo) and the files
+ * that are there. Nothing is changed; `weft run`, `--dry-run` and `--why` all ask here. */
+#pragma once
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "model/workflow.h"
+#include "memo/memo.h"
+
+enum need {
+    NEED_NOT,     /* its result is there */
+    NEED_NEVER,   /* no record of this task at all */
+    NEED_COMMAND, /* its command, parameters or output names changed */
+    NEED_INPUT,   /* the content or the list of its inputs changed */
+    NEED_OUTPUT,  /* an output is missing, or is not what the task left */
+    NEED_PARENT,  /* something that it reads will be computed first; it may turn out to be the same
+                   */
+    NEED_RESTORE, /* its temporary output is needed again */
+    NEED_FORCED,  /* the user said so */
+    NEED_KINDS
+};
+
+struct needs {
+    const struct workflow *w;
+    const char *folder;
+    struct memo *memo;
+    uint8_t *task;          /* enum need */
+    uint32_t *because;      /* the object or parent behind it; NONE: nothing to name */
+    struct digest *content; /* of each object; zero: not known yet */
+    double *bytes;          /* of each object that is there; as stated or 0 otherwise */
+    uint8_t *present;       /* of each object: a file is there */
+    uint32_t run, skip;     /* tasks that must, and need not */
+    bool elsewhere;         /* as in the options */
+};
+
+struct need_options {
+    bool all;               /* --force: everything */
+    const uint32_t *forced; /* these tasks */
+    size_t nforced;
+    const uint8_t *wanted; /* per task: 0 is left out altogether; NULL: all are wanted */
+    bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as
+                       temporary ones may, and is made again only when something reads it */
+};
+
+/* Fails when an input of the workflow that a task must read is not there, naming file and task. */
+bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                const struct need_options *options, struct error *err);
+/* Nothing is looked at and nothing known: every task must run but those in `done`. For who records
+ * what others run. */
+void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
+                 const uint32_t *done, size_t ndone);
+void needs_free(struct needs *n);
+
+/* The key of a task's computation; false while an input's content is not known. */
+bool need_key(const struct needs *n, uint32_t task, struct digest *key);
+/* The task has its key and is known by it with all outputs as they were: take them over. */
+bool need_reuse(struct needs *n, uint32_t task, const struct digest *key);
+/* It has run: look at its outputs and record it. False: an output cannot be read. */
+bool need_done(struct needs *n, uint32_t task, struct error *err);
+/* It has run somewhere else: its outputs' contents are in n->content. False, and nothing is
+ * recorded, while one of them or of its inputs is not known. */
+bool need_learn(struct needs *n, uint32_t task);
+
+const char *need_name(enum need need); /* "new", "command changed", ... */
+/* One line for people: "runs: its command changed since it last ran". */
+void need_explain(const struct needs *n, uint32_t task, struct strbuf *out);
