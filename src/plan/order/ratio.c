@@ -45,9 +45,10 @@ static uint32_t shortlist(const struct line *l, uint32_t *list)
     return n;
 }
 
+/* Some shape is present: the caller's loop ends when none is. */
 static uint32_t choose(struct ratios *x)
 {
-    uint32_t list[FEW_SHAPES], n = shortlist(&x->l, list), best = list[0];
+    uint32_t list[FEW_SHAPES] = {0}, n = shortlist(&x->l, list), best = list[0];
     double most = -1;
     for (uint32_t i = 0; i < n; i++) {
         double worst = x->l.queued[list[i]] > 1 ? ratio(x, list[i], list[i]) : 1;
