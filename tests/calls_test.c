@@ -106,12 +106,12 @@ static void test_many(const char *function, uint32_t n, uint32_t degree)
 
 int main(void)
 {
-    test_files();
+    TAP_DO(test_files());
     refuses("no-such-library.so:f", "cannot load the library");
     refuses(TEST_FUNCTIONS ":no_such_function", "the library has no function 'no_such_function'");
-    test_many("nothing", 100000, 0);
-    test_many("nothing", 100000, 4);
-    test_many("nothing", 20000, 1);
-    test_many("slow", 200, 1);
+    TAP_DO(test_many("nothing", 100000, 0));
+    TAP_DO(test_many("nothing", 100000, 4));
+    TAP_DO(test_many("nothing", 20000, 1));
+    TAP_DO(test_many("slow", 200, 1));
     return tap_done();
 }

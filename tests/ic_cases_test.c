@@ -309,9 +309,11 @@ static void test_airsn(void)
 
 int main(void)
 {
-    test_cases();
-    test_tables();
-    test_families();
-    test_airsn();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_cases),
+        TAP_CASE(test_tables),
+        TAP_CASE(test_families),
+        TAP_CASE(test_airsn),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -298,7 +298,7 @@ static void test_promises(void)
 
 int main(void)
 {
-    test_promises();
+    TAP_DO(test_promises());
     const char *shared = tap_shared();
     if (!shared) {
         tap_skip("the cases of the specification", "no shared data");

@@ -65,6 +65,6 @@ int main(void)
         tap_skip("published results", "the shared data is not here");
         return tap_done();
     }
-    test_saga(shared);
+    TAP_DO(test_saga(shared));
     return tap_done();
 }

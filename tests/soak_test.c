@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     if (one) {
         struct cluster_faults_result r;
         cluster_faults_run(one, &options, &r);
-        show(one, &r);
+        TAP_DO(show(one, &r));
         good = ok(!r.trouble[0], "seed %llu%s%s", (unsigned long long)one, r.trouble[0] ? ": " : "",
                   r.trouble);
     } else {

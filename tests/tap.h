@@ -1,5 +1,5 @@
 /* The Test Anything Protocol in a header. A test program calls these and ends with `return
- * tap_done();`. Every check prints one line; a failed one says where and what was expected. */
+ * tap_done();`, or lists its cases and ends with `return tap_run(...)`. Every check prints one line; a failed one says where and what was expected. */
 #pragma once
 #include <math.h>
 #include <stdarg.h>
@@ -93,8 +93,65 @@ __attribute__((unused)) static const char *tap_shared(void)
     return found;
 }
 
+/* Cases by name. `unit_sim_replay_test faults noise` runs only those two; `--list` prints the names.
+ *
+ * A program without set-up of its own lists its cases in a table and ends with tap_run(). One with
+ * set-up wraps its calls: TAP_DO(restart(&server, w, 1)) is the case "restart". */
+struct tap_case {
+    const char *name;
+    void (*run)(void);
+};
+#define TAP_CASE(function)                                                                         \
+    {                                                                                              \
+        .name = #function, .run = function                                                         \
+    }
+#define TAP_DO(call) (tap_wanted(#call) ? (void)(call) : (void)0)
+
+static int tap_argc;
+static char **tap_argv;
+static int tap_cases;                   /* met so far */
+static bool tap_listing, tap_named[64]; /* by argument: a case of that name was met */
+
+/* glibc hands main's arguments to constructors: no test has to pass them on. */
+__attribute__((constructor)) static void tap_arguments(int argc, char **argv)
+{
+    tap_argc = argc < 64 ? argc : 64;
+    tap_argv = argv;
+    tap_listing = argc == 2 && strcmp(argv[1], "--list") == 0;
+}
+
+/* Shall this case run? `call` is its name, or a call of it as source text. */
+__attribute__((unused)) static bool tap_wanted(const char *call)
+{
+    size_t n = strcspn(call, "(");
+    tap_cases++;
+    if (tap_listing)
+        printf("%.*s\n", (int)n, call);
+    bool wanted = tap_argc < 2;
+    for (int i = 1; i < tap_argc && !tap_listing; i++)
+        if (strncmp(tap_argv[i], call, n) == 0 && !tap_argv[i][n])
+            wanted = tap_named[i] = true;
+    return wanted;
+}
+
+static int tap_done(void);
+
+__attribute__((unused)) static int tap_run(const struct tap_case *cases, size_t ncases)
+{
+    for (size_t i = 0; i < ncases; i++)
+        if (tap_wanted(cases[i].name))
+            cases[i].run();
+    return tap_done();
+}
+
 __attribute__((unused)) static int tap_done(void)
 {
+    if (tap_listing)
+        return 0;
+    for (int i = 1; i < tap_argc; i++) /* a misspelt name must not pass for a test */
+        if (tap_cases && !tap_named[i])
+            tap_ok(false, __FILE__, __LINE__, "there is a case '%s' (--list names them)",
+                   tap_argv[i]);
     printf("1..%d\n", tap_count);
     return tap_failed ? 1 : 0;
 }

@@ -471,13 +471,10 @@ static void test_random(void)
 
 int main(void)
 {
-    test_strings();
-    test_long_string();
-    test_numbers();
-    test_structure();
-    test_depth();
-    test_lines();
-    test_writer();
-    test_random();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_strings),   TAP_CASE(test_long_string), TAP_CASE(test_numbers),
+        TAP_CASE(test_structure), TAP_CASE(test_depth),       TAP_CASE(test_lines),
+        TAP_CASE(test_writer),    TAP_CASE(test_random),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

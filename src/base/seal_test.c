@@ -496,17 +496,17 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     seal_key_random(&key);
-    test_key_text();
-    test_derive();
-    test_key_file();
-    test_pieces();
-    test_conversation();
-    test_cuts();
-    test_versions();
-    test_strangers();
-    test_flips();
-    test_frames_out_of_order();
-    test_hello_sizes();
+    TAP_DO(test_key_text());
+    TAP_DO(test_derive());
+    TAP_DO(test_key_file());
+    TAP_DO(test_pieces());
+    TAP_DO(test_conversation());
+    TAP_DO(test_cuts());
+    TAP_DO(test_versions());
+    TAP_DO(test_strangers());
+    TAP_DO(test_flips());
+    TAP_DO(test_frames_out_of_order());
+    TAP_DO(test_hello_sizes());
     static const char *const names[] = {"key", "by-link", "pipe", "bad"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(in_folder(names[i]));

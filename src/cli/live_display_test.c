@@ -278,10 +278,9 @@ static void test_events(void)
 
 int main(void)
 {
-    test_piped();
-    test_quiet();
-    test_terminal();
-    test_cost();
-    test_events();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_piped), TAP_CASE(test_quiet),  TAP_CASE(test_terminal),
+        TAP_CASE(test_cost),  TAP_CASE(test_events),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

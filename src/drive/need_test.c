@@ -91,7 +91,9 @@ static void test_learn(void)
 
 int main(void)
 {
-    test_elsewhere();
-    test_learn();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_elsewhere),
+        TAP_CASE(test_learn),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -434,19 +434,12 @@ static void test_in_place(void)
 
 int main(void)
 {
-    test_order();
-    test_never_twice();
-    test_why();
-    test_failures();
-    test_memory_ladder();
-    test_retries();
-    test_keep_going();
-    test_temporary();
-    test_disk();
-    test_memory_packing();
-    test_daemon();
-    test_long_log();
-    test_interrupt();
-    test_in_place();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_order),          TAP_CASE(test_never_twice),   TAP_CASE(test_why),
+        TAP_CASE(test_failures),       TAP_CASE(test_memory_ladder), TAP_CASE(test_retries),
+        TAP_CASE(test_keep_going),     TAP_CASE(test_temporary),     TAP_CASE(test_disk),
+        TAP_CASE(test_memory_packing), TAP_CASE(test_daemon),        TAP_CASE(test_long_log),
+        TAP_CASE(test_interrupt),      TAP_CASE(test_in_place),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -75,7 +75,7 @@ static void test_limits(void)
 
 int main(void)
 {
-    test_limits();
+    TAP_DO(test_limits());
     struct machine m;
     measure_inventory(&m);
     ok(m.cores >= 1 && m.cores <= m.present, "cores");

@@ -115,8 +115,10 @@ static void listed(void)
 
 int main(void)
 {
-    all_of_them();
-    sampled();
-    listed();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(all_of_them),
+        TAP_CASE(sampled),
+        TAP_CASE(listed),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

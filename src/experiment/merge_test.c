@@ -707,13 +707,13 @@ static void large(void)
 
 int main(void)
 {
-    figure_4(true);
-    figure_4(false);
-    reuse_by_what_is_named();
-    branches_meet();
-    needless_tasks_go();
-    mistakes();
-    against_the_oracle();
-    large();
+    TAP_DO(figure_4(true));
+    TAP_DO(figure_4(false));
+    TAP_DO(reuse_by_what_is_named());
+    TAP_DO(branches_meet());
+    TAP_DO(needless_tasks_go());
+    TAP_DO(mistakes());
+    TAP_DO(against_the_oracle());
+    TAP_DO(large());
     return tap_done();
 }

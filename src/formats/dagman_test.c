@@ -438,12 +438,12 @@ int main(void)
     const char *dag = "# x\nJOB A a.sub\nPARENT A CHILD B\n", *cws = "TASK A x 1\nEDGE A B\n";
     is_int(format_dagman.sniff("x", dag, strlen(dag)), 3, "sniffs DAGMan");
     is_int(format_dagman.sniff("x.dag", cws, strlen(cws)), 0, "but not the other .dag");
-    statements();
-    errors();
-    splices();
-    submit_values();
-    round_trips();
-    writing();
+    TAP_DO(statements());
+    TAP_DO(errors());
+    TAP_DO(splices());
+    TAP_DO(submit_values());
+    TAP_DO(round_trips());
+    TAP_DO(writing());
     if (tap_shared()) {
         is_int(index_check(&format_dagman, "dagman/", ".dag"), 34, "files of dagman/");
     } else {

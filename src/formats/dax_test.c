@@ -214,9 +214,11 @@ static void test_shared(void)
 
 int main(void)
 {
-    test_edges_and_files();
-    test_errors();
-    test_sniff();
-    test_shared();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_edges_and_files),
+        TAP_CASE(test_errors),
+        TAP_CASE(test_sniff),
+        TAP_CASE(test_shared),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -439,13 +439,13 @@ int main(void)
 {
     is_int(format_dot.sniff("x", "/* c */ strict digraph {", 24), 3, "sniffs DOT");
     is_int(format_dot.sniff("x", "digraphs are", 12), 0, "but no word that begins like it");
-    language();
-    meanings();
-    errors();
-    contraction();
-    optimum();
-    round_trips();
-    large();
-    shared_data();
+    TAP_DO(language());
+    TAP_DO(meanings());
+    TAP_DO(errors());
+    TAP_DO(contraction());
+    TAP_DO(optimum());
+    TAP_DO(round_trips());
+    TAP_DO(large());
+    TAP_DO(shared_data());
     return tap_done();
 }

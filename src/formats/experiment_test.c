@@ -173,9 +173,11 @@ static void cut_anywhere(void)
 
 int main(void)
 {
-    whole_file();
-    combinations();
-    mistakes();
-    cut_anywhere();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(whole_file),
+        TAP_CASE(combinations),
+        TAP_CASE(mistakes),
+        TAP_CASE(cut_anywhere),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -307,13 +307,13 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/weft-format-test-XXXXXX", base ? base : P_tmpdir);
     if (!mkdtemp(folder))
         return 1;
-    test_registry();
-    test_detection();
-    test_files();
-    test_pipe();
-    test_both();
-    test_empty_workflow();
-    test_source();
+    TAP_DO(test_registry());
+    TAP_DO(test_detection());
+    TAP_DO(test_files());
+    TAP_DO(test_pipe());
+    TAP_DO(test_both());
+    TAP_DO(test_empty_workflow());
+    TAP_DO(test_source());
     remove_folder();
     return tap_done();
 }

@@ -131,8 +131,8 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
-    test_texts();
-    test_siblings();
+    TAP_DO(test_texts());
+    TAP_DO(test_siblings());
     index_visit("heft-csv/", "_task_connectivity.csv", visit);
     return tap_done();
 }

@@ -109,9 +109,9 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
-    test_features();
-    test_errors();
-    test_writing();
+    TAP_DO(test_features());
+    TAP_DO(test_errors());
+    TAP_DO(test_writing());
     index_visit("hdag/", ".hdag", visit);
     return tap_done();
 }

@@ -403,10 +403,10 @@ static void visit_published(const struct index_row *row)
 
 int main(void)
 {
-    test_features();
-    test_errors();
-    test_random();
-    test_orderings();
+    TAP_DO(test_features());
+    TAP_DO(test_errors());
+    TAP_DO(test_random());
+    TAP_DO(test_orderings());
     index_visit("mtx/", ".mtx", visit);
     index_visit("trees/elim-", ".tree", visit_published);
     return tap_done();

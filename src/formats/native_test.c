@@ -618,14 +618,10 @@ static void test_sniff(void)
 
 int main(void)
 {
-    test_full();
-    test_running();
-    test_assertions();
-    test_errors();
-    test_random();
-    test_labels();
-    test_platform();
-    test_random_platforms();
-    test_sniff();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_full),     TAP_CASE(test_running),          TAP_CASE(test_assertions),
+        TAP_CASE(test_errors),   TAP_CASE(test_random),           TAP_CASE(test_labels),
+        TAP_CASE(test_platform), TAP_CASE(test_random_platforms), TAP_CASE(test_sniff),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

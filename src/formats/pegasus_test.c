@@ -136,9 +136,11 @@ static void test_shared(void)
 
 int main(void)
 {
-    test_read();
-    test_errors();
-    test_sniff();
-    test_shared();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_read),
+        TAP_CASE(test_errors),
+        TAP_CASE(test_sniff),
+        TAP_CASE(test_shared),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

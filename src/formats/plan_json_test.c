@@ -351,10 +351,10 @@ int main(void)
 {
     struct workflow *w = small_workflow();
     struct platform *p = small_platform();
-    test_kinds(w, p);
-    test_bad(w, p);
-    test_paths();
-    test_trace(w, p);
+    TAP_DO(test_kinds(w, p));
+    TAP_DO(test_bad(w, p));
+    TAP_DO(test_paths());
+    TAP_DO(test_trace(w, p));
     workflow_free(w);
     platform_free(p);
     return tap_done();

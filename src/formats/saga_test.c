@@ -169,8 +169,10 @@ static void test_cluster(void)
 
 int main(void)
 {
-    test_shared();
-    test_saga();
-    test_cluster();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_shared),
+        TAP_CASE(test_saga),
+        TAP_CASE(test_cluster),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -88,8 +88,8 @@ static void test_lines(void)
 
 int main(void)
 {
-    test_numbers();
-    test_lines();
+    TAP_DO(test_numbers());
+    TAP_DO(test_lines());
     int64_t n;
     ok(scan_plain_number("17", &n) && n == 17 && !scan_plain_number("017", &n) &&
            !scan_plain_number("+1", &n) && !scan_plain_number("", &n) && scan_plain_number("0", &n),

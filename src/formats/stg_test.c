@@ -108,9 +108,9 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
-    test_features();
-    test_errors();
-    test_writing_names();
+    TAP_DO(test_features());
+    TAP_DO(test_errors());
+    TAP_DO(test_writing_names());
     index_visit("stg/", ".stg", visit);
     return tap_done();
 }

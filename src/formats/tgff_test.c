@@ -152,8 +152,8 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
-    test_features();
-    test_errors();
+    TAP_DO(test_features());
+    TAP_DO(test_errors());
     index_visit("tgff/", ".tgff", visit);
     return tap_done();
 }

@@ -145,10 +145,10 @@ static void visit(const struct index_row *row)
 
 int main(void)
 {
-    test_features();
-    test_writing();
-    test_errors();
-    test_deep();
+    TAP_DO(test_features());
+    TAP_DO(test_writing());
+    TAP_DO(test_errors());
+    TAP_DO(test_deep());
     index_visit("trees/", ".tree", visit);
     return tap_done();
 }

@@ -330,12 +330,10 @@ static void test_names(void)
 
 int main(void)
 {
-    test_shared_files();
-    test_versions_agree();
-    test_execution();
-    test_edges();
-    test_bad_input();
-    test_starts();
-    test_names();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_shared_files), TAP_CASE(test_versions_agree), TAP_CASE(test_execution),
+        TAP_CASE(test_edges),        TAP_CASE(test_bad_input),      TAP_CASE(test_starts),
+        TAP_CASE(test_names),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -450,11 +450,9 @@ static void test_damaged(void)
 
 int main(void)
 {
-    test_access();
-    test_errors();
-    test_hostile();
-    test_strings();
-    test_scalars();
-    test_damaged();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_access),  TAP_CASE(test_errors),  TAP_CASE(test_hostile),
+        TAP_CASE(test_strings), TAP_CASE(test_scalars), TAP_CASE(test_damaged),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

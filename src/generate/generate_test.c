@@ -452,16 +452,10 @@ static void large(void)
 
 int main(void)
 {
-    conformance();
-    structure();
-    pinned();
-    costs();
-    layered();
-    tgff();
-    prufer();
-    manytask();
-    platforms();
-    refused();
-    large();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(conformance), TAP_CASE(structure), TAP_CASE(pinned), TAP_CASE(costs),
+        TAP_CASE(layered),     TAP_CASE(tgff),      TAP_CASE(prufer), TAP_CASE(manytask),
+        TAP_CASE(platforms),   TAP_CASE(refused),   TAP_CASE(large),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

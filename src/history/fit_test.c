@@ -201,11 +201,9 @@ static void test_beyond(void)
 
 int main(void)
 {
-    test_oracle();
-    test_robust();
-    test_coverage();
-    test_own();
-    test_few();
-    test_beyond();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_oracle), TAP_CASE(test_robust), TAP_CASE(test_coverage),
+        TAP_CASE(test_own),    TAP_CASE(test_few),    TAP_CASE(test_beyond),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -82,7 +82,7 @@ int main(void)
     ok(!predictor.predict(predictor.context, split, 0, &p), "which is not given to planners");
     forecast_free(f);
 
-    record(h, w, 1, &r);
+    TAP_DO(record(h, w, 1, &r));
     f = history_forecast(h, w, "flow", testing_folder, &err);
     struct forecast_kind k;
     forecast_kind(f, 0, &k);
@@ -95,9 +95,9 @@ int main(void)
 
     for (int run = 0; run < 9; run++)
         record(h, w, run % 3 + 1, &r); /* machines of speed 1, 2, 3 */
-    put_file("in-0.dat", 1000000);
-    put_file("in-1.dat", 1000000);
-    put_file("in-2.dat", 100000);
+    TAP_DO(put_file("in-0.dat", 1000000));
+    TAP_DO(put_file("in-1.dat", 1000000));
+    TAP_DO(put_file("in-2.dat", 100000));
     f = history_forecast(h, w, "flow", testing_folder, &err);
     ok(f && forecast_knows(f), "ten runs: %s", err.text);
     forecast_kind(f, 2, &k);
@@ -117,7 +117,7 @@ int main(void)
     forecast_task(f, merge, &t);
     ok(t.read > 1e5, "its output is predicted from the middle, too: %g", t.read);
     forecast_free(f);
-    put_file("in-3.dat", 2000000);
+    TAP_DO(put_file("in-3.dat", 2000000));
     f = history_forecast(h, w, "flow", testing_folder, &err);
     forecast_task(f, merge, &t);
     is_dbl(t.read, 2.05e6, 0.1e6, "what the producers will write is predicted");
@@ -127,7 +127,7 @@ int main(void)
     forecast_free(f);
     /* Many samples: the newest 1,000. */
     struct workflow *wide = make_flow(3000);
-    record(h, wide, 2, &r);
+    TAP_DO(record(h, wide, 2, &r));
     f = history_forecast(h, w, "flow", testing_folder, &err);
     forecast_kind(f, 2, &k);
     is_int(k.samples, FORECAST_SAMPLES, "at most 1,000 samples");

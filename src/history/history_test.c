@@ -585,14 +585,14 @@ int main(void)
 {
     testing_start();
     test_two_writers(); /* forks: before any thread has been */
-    test_killed();
-    test_full();
-    test_default_path();
-    test_run();
-    test_list();
-    test_many();
-    test_damaged();
-    test_locked();
-    test_migration();
+    TAP_DO(test_killed());
+    TAP_DO(test_full());
+    TAP_DO(test_default_path());
+    TAP_DO(test_run());
+    TAP_DO(test_list());
+    TAP_DO(test_many());
+    TAP_DO(test_damaged());
+    TAP_DO(test_locked());
+    TAP_DO(test_migration());
     return tap_done();
 }

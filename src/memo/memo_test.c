@@ -166,10 +166,10 @@ static void test_files(const struct bench_folder *f)
 int main(void)
 {
     struct bench_folder f = folder_make();
-    test_many(&f);
-    test_compact(&f);
-    test_torn(&f);
-    test_files(&f);
+    TAP_DO(test_many(&f));
+    TAP_DO(test_compact(&f));
+    TAP_DO(test_torn(&f));
+    TAP_DO(test_files(&f));
     struct error err = {0};
     folder_write(&f, "bad", "this is not a journal, but long enough to look at its header twice");
     ok(!memo_open(folder_file(&f, "bad"), NULL, &err) && err.text[0], "another file: %s", err.text);

@@ -171,9 +171,11 @@ static void test_consumers(void)
 
 int main(void)
 {
-    test_errors();
-    test_consumers();
-    test_structure();
-    test_empty();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_errors),
+        TAP_CASE(test_consumers),
+        TAP_CASE(test_structure),
+        TAP_CASE(test_empty),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -418,12 +418,12 @@ int main(void)
 {
     w = the_workflow();
     platform = the_platform(0);
-    test_static();
-    test_transfers();
-    test_objectives();
-    test_order();
-    test_stream();
-    test_partition();
+    TAP_DO(test_static());
+    TAP_DO(test_transfers());
+    TAP_DO(test_objectives());
+    TAP_DO(test_order());
+    TAP_DO(test_stream());
+    TAP_DO(test_partition());
     workflow_free(w);
     platform_free(platform);
     return tap_done();

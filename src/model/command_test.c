@@ -58,13 +58,14 @@ static void shell(const char *command)
 
 int main(void)
 {
-    expands("cp {in} {out}", "cp 'b c' 'a'\\''s' dir/o");
-    expands("x {in[1]} {in[0]} {out[0]}", "x 'a'\\''s' 'b c' dir/o");
-    expands("awk '{print $1}' {sigma} {unknown} {{in}}", "awk '{print $1}' 1.4 {unknown} {in}");
-    expands("{", "{");
-    expands("} {in", "} {in");
-    expands("{in dex}{sigma}", "x y1.4");
-    expands("{in[x]} {in[0]x}", "{in[x]} {in[0]x}");
+    TAP_DO(expands("cp {in} {out}", "cp 'b c' 'a'\\''s' dir/o"));
+    TAP_DO(expands("x {in[1]} {in[0]} {out[0]}", "x 'a'\\''s' 'b c' dir/o"));
+    TAP_DO(expands("awk '{print $1}' {sigma} {unknown} {{in}}",
+                   "awk '{print $1}' 1.4 {unknown} {in}"));
+    TAP_DO(expands("{", "{"));
+    TAP_DO(expands("} {in", "} {in"));
+    TAP_DO(expands("{in dex}{sigma}", "x y1.4"));
+    TAP_DO(expands("{in[x]} {in[0]x}", "{in[x]} {in[0]x}"));
 
     struct workflow *w = one_task("f {sigma} {in} {out[0]} {{");
     struct strbuf out = {0};
@@ -80,29 +81,29 @@ int main(void)
     strbuf_free(&out);
     workflow_free(w);
 
-    splits("true");
-    splits("  echo a  b ");
-    splits("echo 'a  b' \"c d\" e\\ f ''");
-    splits("x-y a'b'c\"d\" '$HOME' '*' \\\\");
-    splits("/bin/echo --a=b 1.5e3 a,b:c");
-    shell("echo a > b");
-    shell("a | b");
+    TAP_DO(splits("true"));
+    TAP_DO(splits("  echo a  b "));
+    TAP_DO(splits("echo 'a  b' \"c d\" e\\ f ''"));
+    TAP_DO(splits("x-y a'b'c\"d\" '$HOME' '*' \\\\"));
+    TAP_DO(splits("/bin/echo --a=b 1.5e3 a,b:c"));
+    TAP_DO(shell("echo a > b"));
+    TAP_DO(shell("a | b"));
     shell("a; b");
-    shell("a && b");
-    shell("echo $HOME");
-    shell("echo \"$HOME\"");
-    shell("ls *.c");
-    shell("ls a?");
-    shell("A=1 b");
-    shell("cd x");
-    shell("exit 3");
-    shell(": a");
-    shell("echo 'open");
-    shell("a\nb");
-    shell("echo # comment");
-    shell("ls ~");
-    shell("");
-    shell("  ");
-    shell("a b c d e f g h i");
+    TAP_DO(shell("a && b"));
+    TAP_DO(shell("echo $HOME"));
+    TAP_DO(shell("echo \"$HOME\""));
+    TAP_DO(shell("ls *.c"));
+    TAP_DO(shell("ls a?"));
+    TAP_DO(shell("A=1 b"));
+    TAP_DO(shell("cd x"));
+    TAP_DO(shell("exit 3"));
+    TAP_DO(shell(": a"));
+    TAP_DO(shell("echo 'open"));
+    TAP_DO(shell("a\nb"));
+    TAP_DO(shell("echo # comment"));
+    TAP_DO(shell("ls ~"));
+    TAP_DO(shell(""));
+    TAP_DO(shell("  "));
+    TAP_DO(shell("a b c d e f g h i"));
     return tap_done();
 }

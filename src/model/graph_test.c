@@ -176,9 +176,11 @@ static void test_memory(void)
 
 int main(void)
 {
-    test_against_brute_force();
-    test_levels();
-    test_shapes();
-    test_memory();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_against_brute_force),
+        TAP_CASE(test_levels),
+        TAP_CASE(test_shapes),
+        TAP_CASE(test_memory),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -62,7 +62,9 @@ static void mistakes(void)
 
 int main(void)
 {
-    defaults();
-    mistakes();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(defaults),
+        TAP_CASE(mistakes),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -221,10 +221,10 @@ static void test_own_ports(void)
 
 int main(void)
 {
-    test_own_ports();
+    TAP_DO(test_own_ports());
     struct platform *p = nodes();
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        test_example(&examples[i], p);
+        TAP_DO(test_example(&examples[i], p));
     platform_free(p);
     return tap_done();
 }

@@ -151,7 +151,9 @@ static void test_large(void)
 
 int main(void)
 {
-    test_small();
-    test_large();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_small),
+        TAP_CASE(test_large),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

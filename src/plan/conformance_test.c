@@ -342,8 +342,10 @@ static void test_unreachable(void)
 
 int main(void)
 {
-    test_rows();
-    test_random_cases();
-    test_unreachable();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_rows),
+        TAP_CASE(test_random_cases),
+        TAP_CASE(test_unreachable),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

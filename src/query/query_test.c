@@ -518,11 +518,9 @@ static void test_symmetry(void)
 
 int main(void)
 {
-    test_paper();
-    test_printed();
-    test_constructs();
-    test_mistakes();
-    test_safety();
-    test_symmetry();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_paper),    TAP_CASE(test_printed), TAP_CASE(test_constructs),
+        TAP_CASE(test_mistakes), TAP_CASE(test_safety),  TAP_CASE(test_symmetry),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -181,7 +181,7 @@ int main(void)
     int differ[CONSTRAINTS] = {0}, states = 0;
     rng_seed(&rng, 1997);
     for (int i = 0; i < 40; i++)
-        walk(&rng, differ, &states);
+        TAP_DO(walk(&rng, differ, &states));
     ok(states > 1000, "%d states were visited", states);
 
     struct workflow *w = random_workflow(&rng, 6);

@@ -114,7 +114,9 @@ static void bar_charts(void)
 
 int main(void)
 {
-    lines();
-    bar_charts();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(lines),
+        TAP_CASE(bar_charts),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

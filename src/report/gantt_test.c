@@ -353,12 +353,10 @@ static void text_chart(void)
 
 int main(void)
 {
-    static_plans();
-    multicore();
-    large_plans();
-    hostile();
-    partition();
-    stream_and_order();
-    text_chart();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(static_plans), TAP_CASE(multicore), TAP_CASE(large_plans),
+        TAP_CASE(hostile),      TAP_CASE(partition), TAP_CASE(stream_and_order),
+        TAP_CASE(text_chart),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -228,8 +228,10 @@ static void hostile(void)
 
 int main(void)
 {
-    layouts();
-    pictures();
-    hostile();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(layouts),
+        TAP_CASE(pictures),
+        TAP_CASE(hostile),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

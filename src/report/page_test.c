@@ -178,9 +178,11 @@ static void test_large(void)
 
 int main(void)
 {
-    test_usual();
-    test_hostile();
-    test_little();
-    test_large();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_usual),
+        TAP_CASE(test_hostile),
+        TAP_CASE(test_little),
+        TAP_CASE(test_large),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

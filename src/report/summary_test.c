@@ -193,9 +193,11 @@ static void test_summary(void)
 
 int main(void)
 {
-    test_endings();
-    test_figures();
-    test_nodes();
-    test_summary();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_endings),
+        TAP_CASE(test_figures),
+        TAP_CASE(test_nodes),
+        TAP_CASE(test_summary),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

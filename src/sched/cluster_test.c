@@ -675,8 +675,8 @@ int main(int argc, char **argv)
 {
     uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 60,
              first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    seeds("a good network", (struct faults){.delay = 0.002}, first, n);
-    seeds("late and out of order", (struct faults){.delay = 0.3}, first, n);
+    TAP_DO(seeds("a good network", (struct faults){.delay = 0.002}, first, n));
+    TAP_DO(seeds("late and out of order", (struct faults){.delay = 0.3}, first, n));
     seeds("messages lost and doubled", (struct faults){.delay = 0.05, .lose = 0.2, .twice = 0.2},
           first, n);
     seeds("attempts that fail", (struct faults){.delay = 0.05, .lose = 0.05, .fail = 0.2}, first,

@@ -115,15 +115,15 @@ static void test_slots(uint32_t stride)
 
 int main(void)
 {
-    test_ready(1, 1);
-    test_ready(3, 2);
-    test_ready(1000, 3);
-    test_ends(1);
-    test_ends(7);
-    test_ends(1000000);
-    test_slots(1);
-    test_slots(8);
-    test_slots(1024);
-    test_slots(1000003);
+    TAP_DO(test_ready(1, 1));
+    TAP_DO(test_ready(3, 2));
+    TAP_DO(test_ready(1000, 3));
+    TAP_DO(test_ends(1));
+    TAP_DO(test_ends(7));
+    TAP_DO(test_ends(1000000));
+    TAP_DO(test_slots(1));
+    TAP_DO(test_slots(8));
+    TAP_DO(test_slots(1024));
+    TAP_DO(test_slots(1000003));
     return tap_done();
 }

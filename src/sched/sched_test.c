@@ -747,19 +747,19 @@ static void test_random_events(uint64_t seeds)
 
 int main(int argc, char **argv)
 {
-    test_decide();
-    test_worked_example();
-    test_order();
-    test_packing();
-    test_push();
-    test_steal();
-    test_share_local();
-    test_join();
-    test_adapting();
-    test_retries();
-    test_remove();
-    test_nonsense();
-    test_random_events(argc > 1 ? strtoull(argv[1], NULL, 10) : 300);
-    test_newcomers();
+    TAP_DO(test_decide());
+    TAP_DO(test_worked_example());
+    TAP_DO(test_order());
+    TAP_DO(test_packing());
+    TAP_DO(test_push());
+    TAP_DO(test_steal());
+    TAP_DO(test_share_local());
+    TAP_DO(test_join());
+    TAP_DO(test_adapting());
+    TAP_DO(test_retries());
+    TAP_DO(test_remove());
+    TAP_DO(test_nonsense());
+    TAP_DO(test_random_events(argc > 1 ? strtoull(argv[1], NULL, 10) : 300));
+    TAP_DO(test_newcomers());
     return tap_done();
 }

@@ -236,11 +236,11 @@ static void tables(enum cluster_dag_kind kind)
 
 int main(void)
 {
-    shapes();
-    numbers();
-    tables(CLUSTER_BOT);
-    tables(CLUSTER_FAN_OUT);
-    tables(CLUSTER_FAN_IN);
-    tables(CLUSTER_PIPELINE);
+    TAP_DO(shapes());
+    TAP_DO(numbers());
+    TAP_DO(tables(CLUSTER_BOT));
+    TAP_DO(tables(CLUSTER_FAN_OUT));
+    TAP_DO(tables(CLUSTER_FAN_IN));
+    TAP_DO(tables(CLUSTER_PIPELINE));
     return tap_done();
 }

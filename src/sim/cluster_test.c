@@ -193,10 +193,9 @@ static void bounds(void)
 
 int main(void)
 {
-    by_hand();
-    stealing();
-    everything();
-    workflows();
-    bounds();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(by_hand),   TAP_CASE(stealing), TAP_CASE(everything),
+        TAP_CASE(workflows), TAP_CASE(bounds),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -63,8 +63,10 @@ static void pairs(void)
 
 int main(void)
 {
-    order_of_events();
-    many_events();
-    pairs();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(order_of_events),
+        TAP_CASE(many_events),
+        TAP_CASE(pairs),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -447,16 +447,11 @@ static void no_talk(void)
 
 int main(void)
 {
-    names();
-    free_model();
-    kport_figure_2();
-    kport_pairs();
-    kport_own_ports();
-    kport_against_scan();
-    fair_model();
-    fair_links();
-    fair_against_scratch();
-    cancelling();
-    no_talk();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(names),       TAP_CASE(free_model),      TAP_CASE(kport_figure_2),
+        TAP_CASE(kport_pairs), TAP_CASE(kport_own_ports), TAP_CASE(kport_against_scan),
+        TAP_CASE(fair_model),  TAP_CASE(fair_links),      TAP_CASE(fair_against_scratch),
+        TAP_CASE(cancelling),  TAP_CASE(no_talk),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

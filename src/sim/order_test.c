@@ -178,7 +178,9 @@ static void by_hand(void)
 
 int main(void)
 {
-    by_hand();
-    airsn_table();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(by_hand),
+        TAP_CASE(airsn_table),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

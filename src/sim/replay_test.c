@@ -584,14 +584,10 @@ static void contention(void)
 
 int main(void)
 {
-    by_hand();
-    faults();
-    bad_input();
-    against_oracle();
-    extremes();
-    noise();
-    relays();
-    partitions();
-    contention();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(by_hand),        TAP_CASE(faults),     TAP_CASE(bad_input),
+        TAP_CASE(against_oracle), TAP_CASE(extremes),   TAP_CASE(noise),
+        TAP_CASE(relays),         TAP_CASE(partitions), TAP_CASE(contention),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

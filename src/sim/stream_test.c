@@ -314,9 +314,11 @@ static void own_ports(void)
 
 int main(void)
 {
-    replicas();
-    own_ports();
-    once();
-    worked_examples();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(replicas),
+        TAP_CASE(own_ports),
+        TAP_CASE(once),
+        TAP_CASE(worked_examples),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

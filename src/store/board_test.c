@@ -425,7 +425,7 @@ static void refusals(struct server *server)
 
 int main(void)
 {
-    addresses();
+    TAP_DO(addresses());
     if (!has_program("redis-server")) {
         tap_skip("the board", "redis-server is not installed");
         return tap_done();
@@ -434,10 +434,10 @@ int main(void)
     struct server server = {0};
     make_folder(folder, sizeof folder);
     server_start(&server, folder, "redis");
-    members(&server);
-    runs(&server);
-    restart(&server);
-    refusals(&server);
+    TAP_DO(members(&server));
+    TAP_DO(runs(&server));
+    TAP_DO(restart(&server));
+    TAP_DO(refusals(&server));
     server_remove(&server);
     remove_folder(folder);
     return tap_done();

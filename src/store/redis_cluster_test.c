@@ -424,11 +424,11 @@ int main(void)
     if (ok(start_cluster(servers, folder), "three masters and a replica")) {
         printf("# %.1f s\n", clock_seconds() - start);
         struct workflow *small = make_workflow(24, "t");
-        half_told(servers, small);
+        TAP_DO(half_told(servers, small));
         workflow_free(small);
-        whole_run(servers, w, "one", 0, 1, NULL);
-        whole_run(servers, w, "many", 0, 50, NULL);
-        whole_run(servers, w, "moving", 0, 25, move_slot);
+        TAP_DO(whole_run(servers, w, "one", 0, 1, NULL));
+        TAP_DO(whole_run(servers, w, "many", 0, 50, NULL));
+        TAP_DO(whole_run(servers, w, "moving", 0, 25, move_slot));
         char prefix[32];
         struct board *b = open_board(servers, prefix, sizeof prefix);
         struct seen joined = {0}, run = {0};
@@ -439,7 +439,7 @@ int main(void)
                joined.why, run.why);
             moved_board(servers, b, prefix);
         }
-        whole_run(servers, w, "failover", 1, 40, kill_master);
+        TAP_DO(whole_run(servers, w, "failover", 1, 40, kill_master));
         if (b)
             board_after(b, joined);
         board_close(b);

@@ -817,8 +817,8 @@ int main(void)
     struct workflow *w = make_random(150, 1), *other = make_workflow(30, "x");
     struct server server = {0};
     char folder[4096];
-    impostors(w);
-    made_certificates();
+    TAP_DO(impostors(w));
+    TAP_DO(made_certificates());
     if (!has_program("redis-server")) {
         tap_skip("the Redis store", "redis-server is not installed");
     } else {
@@ -829,17 +829,17 @@ int main(void)
             against_the_table(&server, w, 1, 60, seed);
             against_the_table(&server, w, 7, 1, seed);
         }
-        rivals(&server, w);
+        TAP_DO(rivals(&server, w));
         tell(&server, "CONFIG SET appendfsync always");
-        restart(&server, w, 1);
-        restart(&server, w, 7);
-        unanswered(&server, w);
-        errors(&server, w, other);
-        passwords(&server, w);
+        TAP_DO(restart(&server, w, 1));
+        TAP_DO(restart(&server, w, 7));
+        TAP_DO(unanswered(&server, w));
+        TAP_DO(errors(&server, w, other));
+        TAP_DO(passwords(&server, w));
         server_remove(&server);
-        loading(folder, w);
-        encrypted(folder, w);
-        pinned(folder, w);
+        TAP_DO(loading(folder, w));
+        TAP_DO(encrypted(folder, w));
+        TAP_DO(pinned(folder, w));
         remove_folder(folder);
     }
     workflow_free(w);

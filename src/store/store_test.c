@@ -228,13 +228,13 @@ int main(void)
         struct store *s = open_kind(kind, w, folder, &server, &existed, &err);
         if (!ok(s != NULL && !existed, "opened %s", err.text))
             continue;
-        life_of_a_task(s);
-        moving(s);
-        the_dead(s);
-        removing(s);
-        objects(s, w);
-        counting(s);
-        lives(s);
+        TAP_DO(life_of_a_task(s));
+        TAP_DO(moving(s));
+        TAP_DO(the_dead(s));
+        TAP_DO(removing(s));
+        TAP_DO(objects(s, w));
+        TAP_DO(counting(s));
+        TAP_DO(lives(s));
         struct meta_answers all;
         struct meta_record before[40], after[40];
         memset(before, 0, sizeof before);

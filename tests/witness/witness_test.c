@@ -171,9 +171,11 @@ static void examples(void)
 
 int main(void)
 {
-    random_plans();
-    examples();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(random_plans),
+        TAP_CASE(examples),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }
 
 #else

@@ -110,9 +110,11 @@ static void test_deep(void)
 
 int main(void)
 {
-    test_equal();
-    test_skip();
-    test_work();
-    test_deep();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_equal),
+        TAP_CASE(test_skip),
+        TAP_CASE(test_work),
+        TAP_CASE(test_deep),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -332,9 +332,9 @@ static void test_garbage(struct link *l)
 int main(void)
 {
     places_open();
-    test_hostile();
-    test_archives();
-    test_garbage(call(&a, &b));
+    TAP_DO(test_hostile());
+    TAP_DO(test_archives());
+    TAP_DO(test_garbage(call(&a, &b)));
     places_close();
     return tap_done();
 }

@@ -369,17 +369,17 @@ int main(int argc, char **argv)
 {
     size_t size = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) << 20 : 24 << 20;
     places_open();
-    test_names();
+    TAP_DO(test_names());
     struct link *l = call(&a, &b);
-    test_small(l);
-    test_many(l);
-    test_make(l);
+    TAP_DO(test_small(l));
+    TAP_DO(test_many(l));
+    TAP_DO(test_make(l));
     l = call(&a, &b);
-    test_folder(l);
-    test_large(l, size);
+    TAP_DO(test_folder(l));
+    TAP_DO(test_large(l, size));
     l = call(&a, &b);
-    test_damage(l);
-    test_no_room(l);
+    TAP_DO(test_damage(l));
+    TAP_DO(test_no_room(l));
 
     drop_all(&a);
     is_int(depot_look(a.depot).here, 0, "dropped, nothing is here");

@@ -236,10 +236,9 @@ static void test_ssh(void)
 
 int main(void)
 {
-    test_errands();
-    test_targets();
-    test_local();
-    test_local_failures();
-    test_ssh();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_errands),        TAP_CASE(test_targets), TAP_CASE(test_local),
+        TAP_CASE(test_local_failures), TAP_CASE(test_ssh),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

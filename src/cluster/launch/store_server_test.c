@@ -208,10 +208,10 @@ int main(void)
         return 1;
     }
     signal(SIGPIPE, SIG_IGN);
-    unlocking();
-    without_tls();
+    TAP_DO(unlocking());
+    TAP_DO(without_tls());
     if (in_path("redis-server"))
-        served();
+        TAP_DO(served());
     else
         tap_skip("a server of one's own", "redis-server is not installed");
     tree_remove(folder);

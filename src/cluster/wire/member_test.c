@@ -73,7 +73,7 @@ int main(void)
     struct seal_key key, other;
     seal_key_random(&key);
     seal_key_random(&other);
-    test_whole(&key);
-    test_strange(&key, &other);
+    TAP_DO(test_whole(&key));
+    TAP_DO(test_strange(&key, &other));
     return tap_done();
 }

@@ -138,8 +138,10 @@ static void test_messages(void)
 
 int main(void)
 {
-    test_ticket();
-    test_noise();
-    test_messages();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_ticket),
+        TAP_CASE(test_noise),
+        TAP_CASE(test_messages),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

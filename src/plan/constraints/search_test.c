@@ -334,11 +334,9 @@ static void test_large(void)
 
 int main(void)
 {
-    test_default_rules();
-    test_wu_gajski();
-    test_optimum();
-    test_requirements();
-    test_search();
-    test_large();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_default_rules), TAP_CASE(test_wu_gajski), TAP_CASE(test_optimum),
+        TAP_CASE(test_requirements),  TAP_CASE(test_search),    TAP_CASE(test_large),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

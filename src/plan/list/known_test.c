@@ -90,8 +90,10 @@ static void test_dslab_graph(void)
 
 int main(void)
 {
-    test_heft_graph();
-    test_peft_graph();
-    test_dslab_graph();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_heft_graph),
+        TAP_CASE(test_peft_graph),
+        TAP_CASE(test_dslab_graph),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

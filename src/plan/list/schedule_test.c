@@ -174,12 +174,12 @@ static void test_no_trace(uint32_t ports, uint64_t seed)
 int main(void)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        test_against_naive(false, seed);
-        test_against_naive(true, seed);
-        test_no_trace(0, seed);
-        test_no_trace(1, seed);
-        test_no_trace(2, seed);
-        test_no_trace(9, seed);
+        TAP_DO(test_against_naive(false, seed));
+        TAP_DO(test_against_naive(true, seed));
+        TAP_DO(test_no_trace(0, seed));
+        TAP_DO(test_no_trace(1, seed));
+        TAP_DO(test_no_trace(2, seed));
+        TAP_DO(test_no_trace(9, seed));
     }
     return tap_done();
 }

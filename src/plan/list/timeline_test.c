@@ -128,13 +128,13 @@ static void test_profile(void)
 int main(void)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        test_against_naive(true, false, 2000, seed);
-        test_against_naive(false, false, 2000, seed);
-        test_against_naive(true, true, 1000, seed);
-        test_take_back(false, seed);
-        test_take_back(true, seed);
+        TAP_DO(test_against_naive(true, false, 2000, seed));
+        TAP_DO(test_against_naive(false, false, 2000, seed));
+        TAP_DO(test_against_naive(true, true, 1000, seed));
+        TAP_DO(test_take_back(false, seed));
+        TAP_DO(test_take_back(true, seed));
     }
     test_against_naive(true, false, 12000, 9); /* a tree of three levels */
-    test_profile();
+    TAP_DO(test_profile());
     return tap_done();
 }

@@ -106,7 +106,7 @@ static void test_random(uint32_t least, uint32_t range, double density, int case
 
 int main(void)
 {
-    test_random(6, 8, 0.25, 400);
+    TAP_DO(test_random(6, 8, 0.25, 400));
     test_random(16, 6, 0.15, 150); /* both the table and the layers are at work */
     return tap_done();
 }

@@ -299,7 +299,7 @@ static void test_random(int cases, bool restrained)
 
 int main(void)
 {
-    test_random(600, false);
-    test_random(400, true);
+    TAP_DO(test_random(600, false));
+    TAP_DO(test_random(400, true));
     return tap_done();
 }

@@ -154,6 +154,8 @@ static void test_random(void)
 
 int main(void)
 {
-    test_random();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_random),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

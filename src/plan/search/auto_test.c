@@ -168,8 +168,8 @@ int main(void)
               "800moves");
     try_shape("ports", &(struct fixture_shape){.tasks = 25, .nodes = 4, .cores = 1, .ports = 1}, 4,
               "800moves");
-    budgets();
-    stopped();
-    corners();
+    TAP_DO(budgets());
+    TAP_DO(stopped());
+    TAP_DO(corners());
     return tap_done();
 }

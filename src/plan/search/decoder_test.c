@@ -120,7 +120,8 @@ static void compare(const char *what, const struct fixture_shape *shape, uint32_
 
 int main(void)
 {
-    compare("one core a node", &(struct fixture_shape){.tasks = 50, .nodes = 4, .cores = 1}, 400);
+    TAP_DO(compare("one core a node", &(struct fixture_shape){.tasks = 50, .nodes = 4, .cores = 1},
+                   400));
     compare("links that differ, unrelated times",
             &(struct fixture_shape){.tasks = 50,
                                     .nodes = 5,
@@ -134,6 +135,7 @@ int main(void)
             &(struct fixture_shape){.tasks = 50, .nodes = 3, .cores = 4, .wide = true}, 400);
     compare("memory", &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 4, .memory = true},
             60);
-    compare("ports", &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 1, .ports = 1}, 60);
+    TAP_DO(compare("ports",
+                   &(struct fixture_shape){.tasks = 25, .nodes = 3, .cores = 1, .ports = 1}, 60));
     return tap_done();
 }

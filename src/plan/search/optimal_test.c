@@ -239,8 +239,8 @@ int main(void)
     compare("nodes that cannot talk",
             &(struct fixture_shape){.tasks = 6, .nodes = 3, .cores = 1, .links = true, .cut = true},
             60);
-    prove_larger();
-    stop_early();
-    with_ports();
+    TAP_DO(prove_larger());
+    TAP_DO(stop_early());
+    TAP_DO(with_ports());
     return tap_done();
 }

@@ -247,10 +247,9 @@ static void test_not_replicable(void)
 
 int main(void)
 {
-    test_figure_1();
-    test_incremental();
-    test_large();
-    test_guarantee();
-    test_not_replicable();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_figure_1),  TAP_CASE(test_incremental),    TAP_CASE(test_large),
+        TAP_CASE(test_guarantee), TAP_CASE(test_not_replicable),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -385,11 +385,9 @@ static void test_inverse(void)
 
 int main(void)
 {
-    test_optimum();
-    test_unequal();
-    test_own_ports();
-    test_baselines();
-    test_front();
-    test_inverse();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_optimum),   TAP_CASE(test_unequal), TAP_CASE(test_own_ports),
+        TAP_CASE(test_baselines), TAP_CASE(test_front),   TAP_CASE(test_inverse),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

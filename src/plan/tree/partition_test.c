@@ -159,9 +159,9 @@ static void test_many_cuts(void)
 
 int main(void)
 {
-    test_changes(false, TREE_STRICT);
-    test_changes(false, TREE_LENIENT);
-    test_changes(true, TREE_STRICT);
-    test_many_cuts();
+    TAP_DO(test_changes(false, TREE_STRICT));
+    TAP_DO(test_changes(false, TREE_LENIENT));
+    TAP_DO(test_changes(true, TREE_STRICT));
+    TAP_DO(test_many_cuts());
     return tap_done();
 }

@@ -210,9 +210,11 @@ static void test_repeats(void)
 
 int main(void)
 {
-    test_order();
-    test_optimum();
-    test_refusals();
-    test_repeats();
-    return tap_done();
+    static const struct tap_case cases[] = {
+        TAP_CASE(test_order),
+        TAP_CASE(test_optimum),
+        TAP_CASE(test_refusals),
+        TAP_CASE(test_repeats),
+    };
+    return tap_run(cases, sizeof cases / sizeof *cases);
 }

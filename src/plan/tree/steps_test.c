@@ -309,13 +309,13 @@ static void test_again_and_swap(void)
 
 int main(void)
 {
-    test_split_known();
-    test_split();
-    test_fit(TREE_STRICT);
-    test_fit(TREE_LENIENT);
-    test_fit_whole();
-    test_merge();
-    test_choose();
-    test_again_and_swap();
+    TAP_DO(test_split_known());
+    TAP_DO(test_split());
+    TAP_DO(test_fit(TREE_STRICT));
+    TAP_DO(test_fit(TREE_LENIENT));
+    TAP_DO(test_fit_whole());
+    TAP_DO(test_merge());
+    TAP_DO(test_choose());
+    TAP_DO(test_again_and_swap());
     return tap_done();
 }
