@@ -1,11 +1,14 @@
 # room(plan USES model query LINKS SQLite) makes one room of the house: all of src/plan/**/*.c but the *_test.c files, which become
-# unit tests that link this room and the rooms below it, and nothing else.
+# unit tests that link this room and the rooms below it, and nothing else. Scripts in src/plan/**/*.lua and *.sh become constants of it.
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 function(room name)
   cmake_parse_arguments(R "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
   list(FILTER tests INCLUDE REGEX "_test\\.c$")
+  embed(embedded ${name})
+  list(APPEND sources ${embedded})
   if(NOT sources)
     file(WRITE ${CMAKE_BINARY_DIR}/empty.c "")
     set(sources ${CMAKE_BINARY_DIR}/empty.c)

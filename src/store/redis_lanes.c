@@ -188,7 +188,8 @@ static void greet(struct redis *r, struct redis_conn *c)
     for (uint32_t i = 0; i < 2; i++)
         redis_words_command(
             c, (struct redis_conn_mark){MARK_LOAD, i}, 3,
-            (const char *const[]){"SCRIPT", "LOAD", i ? redis_script_open : redis_script_apply});
+            (const char *const[]){"SCRIPT", "LOAD",
+                                  i ? store_redis_open_lua : store_redis_apply_lua});
 }
 
 static void lose(struct redis *r, struct redis_conn *c, double now, const char *why)
@@ -226,9 +227,10 @@ static void call_refused(struct redis *r, struct redis_lane *lane, struct redis_
     snprintf(lane->why, sizeof lane->why, "%s", text);
     if (redis_words_start(text, "NOSCRIPT")) {
         for (uint32_t i = 0; i < 2; i++)
-            redis_words_command(c, (struct redis_conn_mark){MARK_IGNORE, 0}, 3,
-                                (const char *const[]){"SCRIPT", "LOAD",
-                                                      i ? redis_script_open : redis_script_apply});
+            redis_words_command(
+                c, (struct redis_conn_mark){MARK_IGNORE, 0}, 3,
+                (const char *const[]){"SCRIPT", "LOAD",
+                                      i ? store_redis_open_lua : store_redis_apply_lua});
         if (lane->tries++ < 3)
             return; /* kicked again by the caller, behind the load */
     }

@@ -1,5 +1,5 @@
-/* What the server runs: one script applies a batch of operations to one shard, another one makes
- * the shard. */
+/* What the server runs for the store: one script applies a batch of operations to one shard, another
+ * one creates the shard (src/store/redis/apply.lua, open.lua: their heads draw the keys). */
 #pragma once
 
 #define REDIS_SCRIPT_KEYS 12
@@ -22,4 +22,4 @@ enum redis_word {
     REDIS_LOOK,      /* what an item is made of */
 };
 
-extern const char redis_script_apply[], redis_script_open[];
+extern const char store_redis_apply_lua[], store_redis_open_lua[];

@@ -1,0 +1,445 @@
+-- One call: apply a batch of operations to one shard of a run, all or nothing, and answer each. redis_encode.c writes
+-- ARGV[1], redis_decode.c reads what comes back; both and this file change together, with the version in redis.c.
+--
+-- The keys of one shard, all in one slot: KEYS[1] to KEYS[12] (docs/store.md). B, H, I, d are 1, 2, 4 bytes and a double.
+--
+--     R  records, 48 bytes a task:
+--
+--        offset  0       1       2         4      8       12            16      24       32     40         48
+--                status  doomed  attempts  epoch  holder  first holder  queued  started  ended  submitted
+--                B       B       H         I      I       I             d       d        d      d
+--
+--     E  4 bytes an edge in: 0, or where its producer ran (redis_encode.c: mark)
+--     S  8 bytes an edge in: the real size of what it carries, 0: as in the workflow
+--     N  node -> life I, fenced B, client
+--     M  task -> its holders after the first
+--     C  task with many edges in -> how many are marked
+--     K  object -> nodes with a copy, newest first
+--     Z  input object -> its real size
+--     P  task -> it ended, but its children in other shards may not know yet
+--     I  whose run this is (KEYS[10]: open.lua)
+--     D  how many tasks are done, failed, removed: III
+--     A  client -> its last call that changed something: number I, whether its answers follow B, answers
+--
+-- Exactly once: a call that is sent again (`resent`) with the number kept in A gets the kept answers instead of being
+-- applied again. What a child has been told is written edge by edge, so telling it twice changes nothing.
+-- Times and sizes go through as 8 bytes that nobody reads as numbers: they come back to the bit.
+local R, E, S, N, M, C, K, Z, P, D, A = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[11], KEYS[12]
+local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.find, string.rep
+local pack, unpack, concat = struct.pack, struct.unpack, table.concat
+local a = ARGV[1]
+local NONE, SIZE, SMALL, LONG = 4294967295, 48, 32, 1048576
+local ZERO4, ZERO8, NAN = '\0\0\0\0', '\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0\248\127'
+local resent, keep, expire, tasks, edges, client, number, p = unpack('<BBIIIc8I', a)
+if call('STRLEN', R) ~= tasks * SIZE then return redis.error_reply('WEFTGONE') end
+if resent == 1 and keep == 1 then
+  local last, kept = NONE, 0
+  local s = call('HGET', A, client)
+  if s then last, kept = unpack('<IB', s) end
+  if last == number and kept == 1 then return sub(s, 6) end
+  if last ~= number then resent = 0 end -- it never came here
+end
+local sized, copied = call('EXISTS', S) == 1, call('EXISTS', K) == 1
+local out, n = {}, 0
+local done_now, failed_now, removed_now = 0, 0, 0 -- of this call
+local function put(s) n = n + 1 out[n] = s end
+
+-- records are read ahead when asked for nearly in order, and written when all is done, neighbours together
+local recs, block, bfirst, bend, before = {}, '', 0, 0, -99
+local changed, nchanged, rising = {}, 0, true
+local function load(t)
+  local rec = recs[t]
+  if rec then return rec end
+  if t < bfirst or t >= bend then
+    bfirst, bend = t, math.min(tasks, t > before and t <= before + 8 and t + 32 or t + 1)
+    block = call('GETRANGE', R, bfirst * SIZE, bend * SIZE - 1)
+  end
+  before = t
+  if bend - bfirst == 1 then return block end
+  return sub(block, (t - bfirst) * SIZE + 1, (t - bfirst + 1) * SIZE)
+end
+local function save(t, rec)
+  if not recs[t] then
+    nchanged = nchanged + 1
+    changed[nchanged] = t
+    if nchanged > 1 and changed[nchanged - 1] > t then rising = false end
+  end
+  recs[t] = rec
+end
+local function write_runs(key, size, list, count, sorted, values)
+  if not sorted then table.sort(list) end
+  local i = 1
+  while i <= count do
+    local at, parts, k = list[i], {}, 0
+    local expected = at
+    while i <= count and list[i] == expected do
+      local v = values[expected]
+      k = k + 1
+      parts[k] = v
+      expected = expected + #v / size
+      i = i + 1
+    end
+    call('SETRANGE', key, at * size, k == 1 and parts[1] or concat(parts))
+  end
+end
+
+-- edges likewise, but those of tasks with many of them go straight through
+local marks, window, wfirst, wend, wbefore = {}, '', 0, 0, -1
+local marked, nmarked, mrising = {}, 0, true
+local function edges_of(first, count)
+  if count > SMALL then return call('GETRANGE', E, first * 4, (first + count) * 4 - 1) end
+  local s = marks[first]
+  if s then return s end
+  if first < wfirst or first + count > wend then
+    wfirst, wend = first, first == wbefore and math.min(edges, first + 256) or first + count
+    window = call('GETRANGE', E, wfirst * 4, wend * 4 - 1)
+  end
+  wbefore = first + count
+  if wend - wfirst == count then return window end
+  return sub(window, (first - wfirst) * 4 + 1, (first - wfirst + count) * 4)
+end
+local function save_edges(first, s)
+  if not marks[first] then
+    nmarked = nmarked + 1
+    marked[nmarked] = first
+    if nmarked > 1 and marked[nmarked - 1] > first then mrising = false end
+  end
+  marks[first] = s
+end
+
+-- nodes: life, fenced
+local nodes = {}
+local function node(i)
+  local v = nodes[i]
+  if not v then
+    local s = call('HGET', N, i)
+    v = {0, 0, ''}
+    if s then v[1], v[2] = unpack('<IB', s) v[3] = sub(s, 6) end
+    nodes[i] = v
+  end
+  return v
+end
+local function set_node(i, life, fenced, who)
+  nodes[i] = {life, fenced, who}
+  call('HSET', N, i, pack('<IB', life, fenced) .. who)
+end
+-- the dead will not ask again; should they, the number says that it was applied
+-- that life and all before it are over, also when its JOIN is still on the way
+local function fence(i, over)
+  local v = node(i)
+  if v[2] == 1 and v[1] >= over then return end
+  local s = v[3] ~= '' and call('HGET', A, v[3])
+  if s then call('HSET', A, v[3], sub(s, 1, 4) .. '\0') end
+  set_node(i, math.max(v[1], over), 1, v[3])
+end
+-- another life has begun since that one was over: it takes its tasks back itself
+local function is_back(nd, x, over) return x ~= nd and over > 0 and node(x)[1] > over end
+local function may_take(i, life) local v = node(i) return v[2] == 0 and life >= v[1] end
+
+-- what an item is made of: the record, its edges in, the sizes of what they carry, its inputs
+local function section()
+  local f, c, ni
+  f, c, ni, p = unpack('<III', a, p)
+  local q = p
+  p = p + 4 * ni
+  return f, c, ni, q
+end
+local function look(rec, first, count, ni, q, known)
+  put(rec)
+  if count > 0 then
+    put(known or edges_of(first, count))
+    if sized then
+      put('\1')
+      put(call('GETRANGE', S, first * 8, (first + count) * 8 - 1))
+    else put('\0') end
+  end
+  if ni == 0 or not copied then put('\0') return end
+  put('\1')
+  for k = 1, ni do
+    local o = unpack('<I', a, q)
+    q = q + 4
+    local s = call('HGET', K, o)
+    if s then
+      local z = call('HGET', Z, o)
+      put(sub(s, 1, 4)) put(z and '\1' or '\0') put(z or ZERO8)
+    else put('\255\255\255\255\0') put(ZERO8) end
+  end
+end
+local function set_size(edge, differs, size)
+  if differs == 0 and not sized then return end
+  if not sized then
+    call('SETRANGE', S, edges * 8 - 1, '\0')
+    sized = true
+  end
+  call('SETRANGE', S, edge * 8, size)
+end
+local function take(rec, t, nd, time)
+  local ep, ho, fi = unpack('<III', rec, 5)
+  if fi == NONE then fi = nd
+  elseif ho ~= nd then call('HSET', M, t, (call('HGET', M, t) or '') .. pack('<I', nd)) end
+  return sub(rec, 1, 4) .. pack('<III', ep + 1, nd, fi) .. time .. sub(rec, 25)
+end
+
+-- one child, once: edges that carry a mark already are left alone
+local function tell(mark)
+  local child, first, total, pos, len, differs, size, ni
+  child, first, total, pos, len, differs, size, ni, p = unpack('<IIIIIBc8I', a, p)
+  local q, at = p, first + pos
+  p = p + 4 * ni
+  local words = len == 1 and mark or rep(mark, len)
+  local s, ready
+  if total <= SMALL then
+    s = edges_of(first, total)
+    if byte(s, pos * 4 + 4) == 0 then
+      if size ~= ZERO8 then set_size(at, differs, size) end
+      s = sub(s, 1, pos * 4) .. words .. sub(s, (pos + len) * 4 + 1)
+      save_edges(first, s)
+    end
+    ready = not find(s, ZERO4, 1, true)
+  else
+    local count
+    if call('GETRANGE', E, at * 4, at * 4 + 3) == ZERO4 then
+      call('SETRANGE', E, at * 4, words)
+      if size ~= ZERO8 then set_size(at, differs, size) end
+      count = call('HINCRBY', C, child, len)
+    else count = tonumber(call('HGET', C, child)) end
+    ready = count == total
+  end
+  local rec = ready and load(child)
+  if rec and byte(rec, 1) == 1 then
+    put('\1')
+    look(rec, first, total, ni, q, s)
+  else put('\0') end
+end
+local function doom()
+  local child
+  child, p = unpack('<I', a, p)
+  local f, c, ni, q = section()
+  local rec = load(child)
+  if byte(rec, 2) == 0 then
+    rec = sub(rec, 1, 1) .. '\1' .. sub(rec, 3)
+    save(child, rec)
+  end
+  local st = byte(rec, 1)
+  if st == 0 or st >= 3 then put('\0') return end
+  put('\1')
+  look(rec, f, c, ni, q)
+end
+
+local op = {}
+op[0] = function(status, attempt, t, epoch, nd, x, time) -- PUT
+  local f, c, ni, q = section()
+  local rec, outcome = load(t), '\0'
+  if byte(rec, 1) == 0 then
+    local held = nd ~= NONE
+    if held and node(nd)[2] == 1 then outcome = '\1'
+    else
+      rec = '\1' .. sub(rec, 2, 2) .. '\0\0' .. pack('<III', held and 1 or 0, nd, nd) .. (held and time or NAN) .. NAN .. NAN .. time
+      save(t, rec)
+    end
+  end
+  put(outcome)
+  look(rec, f, c, ni, q)
+end
+op[1] = function(status, attempt, t, epoch, nd, x, time) -- HOLD
+  local f, c, ni, q = section()
+  local rec, outcome = load(t), '\0'
+  local st, _, _, ep, ho = unpack('<BBHII', rec)
+  if st == 0 then outcome = '\3'
+  elseif st >= 3 then outcome = '\2'
+  elseif ep == epoch + 1 and ho == nd then outcome = '\0'
+  elseif ep ~= epoch or not may_take(nd, x) then outcome = '\1'
+  else
+    rec = take(rec, t, nd, time)
+    save(t, rec)
+  end
+  put(outcome)
+  look(rec, f, c, ni, q)
+end
+op[2] = function(status, attempt, t) -- GET
+  local f, c, ni, q = section()
+  local rec = load(t)
+  local st = byte(rec, 1)
+  put(st == 0 and '\3' or st >= 3 and '\2' or '\0')
+  look(rec, f, c, ni, q)
+end
+local function attempt_of(kind, status, attempt, t, epoch, nd, time) -- START, RETRY
+  local rec, outcome = load(t), '\0'
+  local st, doomed, at, ep, ho = unpack('<BBHII', rec)
+  if st == 0 then outcome = '\3'
+  elseif st >= 3 then outcome = '\2'
+  elseif ho ~= nd or ep ~= epoch then outcome = '\1'
+  elseif kind == 3 then
+    if st ~= 2 or at ~= attempt then
+      st = 2
+      save(t, pack('<BBH', 2, doomed, attempt) .. sub(rec, 5, 24) .. time .. sub(rec, 33))
+    end
+  elseif st ~= 1 or at < attempt then
+    st = 1
+    save(t, pack('<BBH', 1, doomed, attempt) .. sub(rec, 5))
+  end
+  put(outcome)
+  put(pack('<BI', st, ho))
+end
+op[3] = function(status, attempt, t, epoch, nd, x, time) attempt_of(3, status, attempt, t, epoch, nd, time) end
+op[4] = function(status, attempt, t, epoch, nd, x, time) attempt_of(4, status, attempt, t, epoch, nd, time) end
+op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
+  local start, bytes, mark, remote, count, len
+  start, bytes, mark, remote, count, len, p = unpack('<c8c8c4BII', a, p)
+  local done = p + len
+  local rec, outcome, fresh = load(t), 0, 0
+  local st, doomed, at, ep, ho = unpack('<BBHII', rec)
+  local holds = ho == nd and ep == epoch
+  if st == 0 then outcome = 3
+  elseif st >= 3 then
+    if st ~= 3 or not holds then outcome = 2 end
+  elseif not holds then outcome = 1
+  else
+    fresh, st = 1, 3
+    done_now = done_now + 1
+    save(t, pack('<BBH', 3, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time .. sub(rec, 41))
+    if remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
+  end
+  put(pack('<BBBI', outcome, fresh, st, ho))
+  if outcome == 0 then for i = 1, count do tell(mark) end end
+  p = done
+end
+op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
+  local remote, count, len
+  remote, count, len, p = unpack('<BII', a, p)
+  local done = p + len
+  local rec, outcome = load(t), 0
+  local want = status == 4 and 4 or 5
+  local st, doomed, at, ep, ho = unpack('<BBHII', rec)
+  if st == 0 then outcome = 3
+  elseif st >= 3 then
+    if resent == 0 or st ~= want or sub(rec, 33, 40) ~= time then outcome = 2 end
+  elseif want == 4 and not (ho == nd and ep == epoch) then outcome = 1
+  else
+    st = want
+    if want == 4 then failed_now = failed_now + 1 else removed_now = removed_now + 1 end
+    save(t, pack('<B', want) .. sub(rec, 2, 32) .. time .. sub(rec, 41))
+    if remote == 1 then call('HSET', P, t, '\2' .. ZERO4 .. ZERO8) end
+  end
+  put(pack('<BBI', outcome, st, ho))
+  if outcome == 0 then for i = 1, count do doom() end end
+  p = done
+end
+op[7] = function(status, attempt, t, epoch, nd, x, time) -- ADOPT
+  local limit, scan, over
+  limit, scan, over, p = unpack('<III', a, p)
+  if resent == 1 or not may_take(nd, epoch) then put('\1') return end
+  if is_back(nd, x, over) then put('\0') put(pack('<IBI', tasks, 0, 0)) return end
+  if x ~= nd then fence(x, over) end
+  local taken, list, stop, i = 0, {}, 0, t
+  local last = math.min(tasks, t + scan)
+  while i < last do
+    local rec = load(i)
+    local st, _, _, _, ho = unpack('<BBHII', rec)
+    if ho == x and st > 0 and st < 3 then
+      if taken == limit then stop = 1 break end
+      save(i, '\1' .. sub(take(rec, i, nd, time), 2))
+      taken = taken + 1
+      list[taken] = pack('<I', i)
+    end
+    i = i + 1
+  end
+  put('\0')
+  put(pack('<IBI', i, stop, taken))
+  put(concat(list))
+end
+op[8] = function(status, attempt, t, epoch, nd, life) -- JOIN
+  local v = node(nd)
+  if life < v[1] or (life == v[1] and v[2] == 1) then put('\1') return end
+  if life ~= v[1] or v[2] == 1 or v[3] ~= client then
+    if v[3] ~= '' and v[3] ~= client then call('HDEL', A, v[3]) end
+    set_node(nd, life, 0, client)
+  end
+  put('\0')
+end
+op[9] = function(status, attempt, object) -- OBJECT: where its consumers look, and an input's own size
+  local size, differs, input, count
+  size, differs, input, count, p = unpack('<c8BBI', a, p)
+  if input == 1 then call('HSET', Z, object, size) end
+  for i = 1, count do
+    local edge
+    edge, p = unpack('<I', a, p)
+    set_size(edge, differs, size)
+  end
+  put('\0')
+end
+op[10] = function(status, attempt, object, epoch, nd) -- COPY: newest first
+  local s, want, at = call('HGET', K, object) or '', pack('<I', nd), nil
+  for i = 1, #s, 4 do if sub(s, i, i + 3) == want then at = i break end end
+  if status ~= 0 and not at then
+    call('HSET', K, object, want .. s)
+    copied = true
+  elseif status == 0 and at then
+    s = sub(s, 1, at - 1) .. sub(s, at + 4)
+    if s == '' then call('HDEL', K, object) else call('HSET', K, object, s) end
+  end
+  put('\0')
+end
+op[11] = function(status, attempt, t) -- READ
+  local f, c, ni, q = section()
+  local rec = load(t)
+  local moves = unpack('<I', rec, 5) > 1 and call('HGET', M, t) or ''
+  put(pack('<I', #moves / 4))
+  put(moves)
+  look(rec, f, c, ni, q)
+end
+op[12] = function(status, attempt, object, epoch, nd, producer) -- WHERE
+  local rec = producer ~= NONE and load(producer) or ZERO8 .. ZERO4
+  local s = call('HGET', K, object) or ''
+  put(sub(rec, 1, 1) .. sub(rec, 9, 12) .. pack('<I', #s / 4))
+  put(s)
+end
+local function ended()
+  local s = call('GET', D)
+  if not s then return done_now, failed_now, removed_now end
+  local d, f, r = unpack('<III', s)
+  return d + done_now, f + failed_now, r + removed_now
+end
+op[13] = function() put(pack('<III', ended())) end -- COUNT
+op[20] = function() -- TELL
+  local mark
+  mark, p = unpack('<c4', a, p)
+  tell(mark)
+end
+op[21] = function() doom() end -- DOOM
+op[22] = function(status, attempt, t) call('HDEL', P, t) put('\0') end -- SETTLED
+op[23] = function(status, attempt, t, epoch, nd, x) -- FENCE; whose words did not reach all children?
+  local over
+  over, p = unpack('<I', a, p)
+  if not may_take(nd, epoch) then put('\1') return end
+  if is_back(nd, x, over) then put('\0') put(pack('<I', 0)) return end
+  if x ~= nd then fence(x, over) end
+  local all = call('HGETALL', P)
+  put('\0')
+  put(pack('<I', #all / 2))
+  for i = 1, #all, 2 do
+    put(pack('<I', tonumber(all[i])))
+    put(all[i + 1])
+  end
+end
+op[24] = function(status, attempt, t) -- LOOK
+  local f, c, ni, q = section()
+  look(load(t), f, c, ni, q)
+end
+
+local size = #a
+while p <= size do
+  local kind, status, attempt, t, epoch, nd, x, time
+  kind, status, attempt, t, epoch, nd, x, time, p = unpack('<BBHIIIIc8', a, p)
+  op[kind](status, attempt, t, epoch, nd, x, time)
+end
+write_runs(R, SIZE, changed, nchanged, rising, recs)
+write_runs(E, 4, marked, nmarked, mrising, marks)
+if done_now + failed_now + removed_now > 0 then call('SET', D, pack('<III', ended())) end
+local answers = concat(out)
+if keep == 1 then
+  local short = #answers <= LONG
+  call('HSET', A, client, pack('<IB', number, short and 1 or 0) .. (short and answers or ''))
+elseif keep == 2 then call('HDEL', A, client) end
+if expire > 0 then for i = 1, #KEYS do call('EXPIRE', KEYS[i], expire) end end
+return answers

@@ -1,0 +1,144 @@
+#!lua flags=allow-oom
+-- Everything that anybody asks of the board: ARGV[1] says what, `on` below has a function for each. board.c asks;
+-- sizes of records must agree with it. allow-oom: a heartbeat must go through when the server's memory is full, or a
+-- full server would look like a dead cluster.
+--
+-- The keys, all in one slot (docs/store.md). B, I, d are 1 byte, 4 bytes and a double.
+--
+--     B  32 bytes of head, then 32 a member:
+--
+--        offset  0                         8                                 16       24             32
+--        head    last heartbeat (any) d    when they came again, after a     unused
+--                                          pause of all, d
+--        member  state B, -, life I at 4   last heartbeat d                  lease d  attempt that
+--                                                                                     joined, 8 bytes
+--
+--     X  node -> its text
+--     J  identity -> node
+--     W  node -> identity
+--     R  run -> state B, created d, changed d
+--     C  the last run's number
+--     T.N     the text of run N
+--     Q.MARK  the number that a request's mark has got, for a day (KEYS[7])
+--
+-- A lease cannot run out while nobody could send a heartbeat: when the server was away (or all clients were), every
+-- member has a whole lease from the first heartbeat on.
+local B, X, J, W, R, C, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local call, pack, unpack = redis.call, struct.pack, struct.unpack
+local SIZE, UP, DEAD, MOST = 32, 0, 2, 65536
+local time = call('TIME')
+local now = time[1] + time[2] / 1000000
+
+local function member(node)
+  local s = call('GETRANGE', B, (node + 1) * SIZE, (node + 2) * SIZE - 1)
+  if #s < SIZE then return nil end
+  local state, life, beat, lease, attempt = unpack('<BxxxIddc8', s)
+  return {state = state, life = life, beat = beat, lease = lease, attempt = attempt}
+end
+local function save(node, m)
+  call('SETRANGE', B, (node + 1) * SIZE, pack('<BxxxIddc8', m.state, m.life, m.beat, m.lease, m.attempt))
+end
+local function head()
+  local s = call('GETRANGE', B, 0, 15)
+  if #s < 16 then return 0, 0 end
+  return unpack('<dd', s)
+end
+local function beaten(lease)
+  local last, again = head()
+  if now - last > lease or now < last then again = now end
+  call('SETRANGE', B, 0, pack('<dd', now, again))
+end
+local function alive(node, life)
+  local m = member(node)
+  return m and m.life == life and m.state ~= DEAD and m or nil
+end
+local function view()
+  local all, runs = call('HGETALL', R), {}
+  for i = 1, #all, 2 do
+    local state, created, changed = unpack('<Bdd', all[i + 1])
+    if (state == 255 and now - created > 86400) or (state == 4 and now - changed > 3600) then
+      call('HDEL', R, all[i])
+      call('UNLINK', string.sub(B, 1, -2) .. 'T.' .. all[i])
+    elseif state ~= 255 then
+      runs[#runs + 1] = all[i]
+      runs[#runs + 1] = all[i + 1]
+    end
+  end
+  return {string.format('%.6f', now), call('GET', B) or '', call('HGETALL', X), runs}
+end
+
+local on = {}
+on.open = function(version)
+  local have = call('GET', Q)
+  if not have then call('SET', Q, version) end
+  return have or version
+end
+on.join = function(identity, attempt, lease, text)
+  local node = tonumber(call('HGET', J, identity) or -1)
+  local m = node >= 0 and member(node) or nil
+  if m and m.attempt == attempt then return {node, m.life} end
+  if not m then
+    node = 0
+    m = member(node)
+    while m and m.state ~= DEAD do
+      node = node + 1
+      m = member(node)
+    end
+    if node >= MOST then return redis.error_reply('WEFT the board is full: ' .. node .. ' members') end
+    local before = call('HGET', W, node)
+    if before then call('HDEL', J, before) end
+    call('HSET', J, identity, node)
+    call('HSET', W, node, identity)
+  end
+  lease = tonumber(lease)
+  beaten(lease)
+  local life = m and m.life + 1 or 1
+  save(node, {state = UP, life = life, beat = now, lease = lease, attempt = attempt})
+  call('HSET', X, node, text)
+  return {node, life}
+end
+on.beat = function(node, life, state, text)
+  local m = alive(node, tonumber(life))
+  if m then
+    beaten(m.lease)
+    m.beat, m.state = now, tonumber(state)
+    save(node, m)
+    call('HSET', X, node, text)
+  end
+  return view()
+end
+on.view = view
+on.bury = function(node, life)
+  local m = alive(node, tonumber(life))
+  local _, again = head()
+  if m and now - math.max(m.beat, again) > m.lease then
+    m.state = DEAD
+    save(node, m)
+  end
+  return 'OK'
+end
+on.leave = function(node, life)
+  local m = alive(node, tonumber(life))
+  if m then
+    m.state = DEAD
+    save(node, m)
+  end
+  return 'OK'
+end
+on.new = function()
+  local have = call('GET', Q)
+  if have then return have end
+  local run = call('INCR', C)
+  call('SET', Q, run, 'EX', 86400)
+  call('HSET', R, run, pack('<Bdd', 255, now, now))
+  return tostring(run)
+end
+on.state = function(run, state)
+  local s = call('HGET', R, run)
+  if not s then return redis.error_reply('WEFT there is no run ' .. run .. ' on the board') end
+  local was, created = unpack('<Bd', s)
+  state = tonumber(state)
+  if was == 255 or state > was then call('HSET', R, run, pack('<Bdd', state, created, now)) end
+  return 'OK'
+end
+return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5])
