@@ -8,6 +8,8 @@
 #include "model/plan.h"
 #include "model/platform.h"
 #include "model/workflow.h"
+#include "session/machine.h"
+#include "session/remark.h"
 
 struct cli_option {
     const char *name;     /* without dashes */
@@ -71,6 +73,9 @@ void command_help(const struct command *command, struct strbuf *out);
 
 /* A line "weft: LEAD TEXT" on standard error; control characters in the text show as escapes. */
 void cli_say(const char *lead, const char *text);
+/* A remark of the library's (struct remarks; `context`: the arguments), as --quiet and --json allow.
+ */
+void cli_remark(void *arguments, enum remark_kind kind, const char *text);
 /* What a format could not carry, one line each; changes the text. */
 void cli_dropped(struct strbuf *dropped);
 /* Print "weft: ..." and return the exit status. */
@@ -89,18 +94,6 @@ void cli_warnings(const struct arguments *a, const struct workflow *w);
  * gives all three. Reads each file once. */
 bool cli_read_problem(const struct arguments *a, const char *path, struct plan **plan,
                       struct workflow **w, struct platform **p, struct error *err);
-/* A platform file, a number of equal nodes, or a generator with options
- * ("homogeneous:n=8,bandwidth=1e6"). */
-struct platform *cli_platform_named(const char *spec, struct error *err);
-
-/* Where `weft platform --measure --save` keeps what it measured of this machine:
- * $XDG_CONFIG_HOME/weft/HOST.yaml, else ~/.config/weft/HOST.yaml. NULL: there is no home. The
- * caller frees. */
-char *cli_machine_file(void);
-/* This machine: as measured and saved, else its cores and memory (control groups counted) at
- * speed 1. */
-struct platform *cli_this_machine(struct error *err);
-
 /* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or
  * the buffer. */
 const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size);

@@ -3,7 +3,7 @@
  * while it goes on, so that `weft attach` finds it after the client is gone. */
 #pragma once
 #include "cli/cli.h"
-#include "cli/key_file.h"
+#include "session/key_file.h"
 #include "cluster/client/client.h"
 #include "store/board.h"
 
@@ -11,6 +11,13 @@
     {                                                                                              \
         "store", 0, "URL",                                                                         \
             "where the cluster's Redis is (default: $WEFT_STORE, else redis://127.0.0.1:6379)"     \
+    }
+
+#define OPTION_KEY                                                                                 \
+    {                                                                                              \
+        "key", 0, "FILE",                                                                          \
+            "the cluster's key, made by `weft key`; -: from standard input (default: $WEFT_KEY, "  \
+            "else ~/.config/weft/key)"                                                             \
     }
 
 struct cluster_place {

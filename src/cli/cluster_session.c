@@ -1,6 +1,6 @@
 #include "cli/cluster_session.h"
 
-#include "cli/live_display.h"
+#include "report/live_display.h"
 #include "report/human.h"
 
 #include <inttypes.h>

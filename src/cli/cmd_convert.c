@@ -44,7 +44,7 @@ static bool set_order(const struct arguments *a, struct workflow *w, struct erro
             "--order %s: that planner maps tasks to nodes; an order is made by the planners of "
             "the family order (ic, area, prio, ...)",
             name);
-    struct platform *p = cli_platform_named("1", err); /* orders do not depend on it */
+    struct platform *p = machine_named("1", err); /* orders do not depend on it */
     struct plan_request request = {.workflow = w, .platform = p, .seed = 1};
     struct plan *plan = p ? planner_run(planner, &request, err) : NULL;
     if (plan) {

@@ -223,7 +223,7 @@ static bool read_all(const struct arguments *a, struct study *s, struct error *e
     if (!s->original)
         return false;
     cli_warnings(a, s->original);
-    s->platform = cli_platform_named(on ? on : "this-machine", err);
+    s->platform = machine_named(on ? on : "this-machine", err);
     double started = clock_seconds();
     s->merged = s->platform ? experiment_merge(&s->x, s->original, true, err) : NULL;
     s->seconds = clock_seconds() - started;

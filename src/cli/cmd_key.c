@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/key_file.h"
+#include "session/key_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -167,7 +167,7 @@ static void as_text(const struct platform *p, struct strbuf *out)
 
 static bool save(const struct strbuf *yaml, bool quiet, struct error *err)
 {
-    char *path = cli_machine_file();
+    char *path = machine_file();
     if (!path)
         return error_set(err, ERROR_INPUT,
                          "--save: there is no home folder; set HOME or XDG_CONFIG_HOME");
@@ -247,8 +247,7 @@ static int run(const struct arguments *a)
         return cli_fail(&err);
     if (arguments_flag(a, "measure"))
         return measure(a);
-    struct platform *p =
-        a->noperands ? cli_platform_named(a->operand[0], &err) : cli_this_machine(&err);
+    struct platform *p = a->noperands ? machine_named(a->operand[0], &err) : machine_this(&err);
     if (!p)
         return cli_fail(&err);
     struct strbuf out = {0};

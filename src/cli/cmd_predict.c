@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/prediction.h"
+#include "cli/cli.h"
+#include "session/prediction.h"
 #include "report/human.h"
 #include "report/table.h"
 

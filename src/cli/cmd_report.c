@@ -1,8 +1,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/recorded.h"
-#include "cli/trace_record.h"
+#include "session/recorded.h"
+#include "formats/trace_record.h"
 #include "model/builder.h"
 #include "report/figures.h"
 #include "report/page.h"
@@ -91,7 +91,7 @@ static void put_attempt(struct json_writer *j, const struct figures *f, uint32_t
     json_write_object_inline(j);
     json_put_string(j, "task", figures_task_name(f, e->id, buffer, sizeof buffer));
     json_put_string(j, "kind", intern_text(&f->kinds, f->kind_of[e->id]));
-    json_put_string(j, "outcome", recorded_outcome(e->outcome));
+    json_put_string(j, "outcome", trace_outcome_name(e->outcome));
     json_put_integer(j, "status", e->status);
     json_put_integer(j, "attempt", e->attempt);
     json_put_integer(j, "core", e->lane);

@@ -66,7 +66,7 @@ static bool follow_file(struct session *s, const char *path, struct error *err)
         return false;
     /* the order counts, not the nodes: any platform that the plan names will do */
     const char *on = plan_file_platform(f);
-    struct platform *p = on ? cli_platform_named(on, err) : run_platform(s, err);
+    struct platform *p = on ? machine_named(on, err) : run_platform(s, err);
     struct plan *plan = p ? plan_file_read(f, s->w, p, err) : NULL;
     plan_file_close(f);
     if (plan)

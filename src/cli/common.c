@@ -1,17 +1,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/quantity.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/prediction.h"
-#include "generate/generate.h"
+#include "session/prediction.h"
 #include "report/gantt.h"
-#include "exec/measure.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +22,15 @@ void cli_say(const char *lead, const char *text)
     utf8_add_visible(&line, text);
     fprintf(stderr, "%s\n", strbuf_text(&line));
     strbuf_free(&line);
+}
+
+void cli_remark(void *context, enum remark_kind kind, const char *text)
+{
+    const struct arguments *a = context;
+    bool json = arguments_flag(a, "json"), quiet = json || arguments_flag(a, "quiet");
+    if ((kind == REMARK_INFO && quiet) || (kind == REMARK_NOTE && json))
+        return;
+    cli_say("", text);
 }
 
 void cli_dropped(struct strbuf *dropped)
@@ -102,106 +106,6 @@ void cli_warnings(const struct arguments *a, const struct workflow *w)
         cli_say("note: ", w->warnings[i]);
 }
 
-char *cli_machine_file(void)
-{
-    struct machine m;
-    measure_inventory(&m);
-    for (char *c = m.name; *c; c++) /* a folder's worth of machines may share one home */
-        if (!isalnum((unsigned char)*c) && !strchr("-._", *c))
-            *c = '_';
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    struct strbuf path = {0};
-    if (config && *config == '/')
-        strbuf_printf(&path, "%s/weft/%s.yaml", config, m.name);
-    else if (home && *home == '/')
-        strbuf_printf(&path, "%s/.config/weft/%s.yaml", home, m.name);
-    else
-        return NULL;
-    return strbuf_steal(&path);
-}
-
-struct platform *cli_this_machine(struct error *err)
-{
-    char *path = cli_machine_file();
-    struct platform *measured = NULL;
-    bool there = path && file_exists(path);
-    if (there)
-        measured = format_read_platform(path, NULL, NULL, err);
-    free(path);
-    if (there) {
-        if (measured)
-            measured->file = pool_add(&measured->text, "this-machine", strlen("this-machine"));
-        return measured;
-    }
-    struct machine m;
-    measure_inventory(&m);
-    struct platform_builder *b = platform_builder_new("this-machine");
-    platform_builder_name(b, "this machine", strlen("this machine"));
-    uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
-    platform_builder_cores(b, node, m.cores, 0);
-    if (isfinite(m.memory))
-        platform_builder_memory(b, node, m.memory, 0);
-    return platform_builder_finish(b, err);
-}
-
-/* "homogeneous:n=8,speed=2" -> a platform, by its generator. */
-static struct platform *generated(const char *spec, struct error *err)
-{
-    char *text = mem_copy_string(spec), *colon = strchr(text, ':');
-    struct generator_value values[32];
-    size_t count = 0;
-    char *rest = NULL;
-    if (colon)
-        *colon = 0;
-    const struct generator *g = generator_find(text);
-    struct platform *p = NULL;
-    for (char *item = colon ? strtok_r(colon + 1, ",", &rest) : NULL; item && count < 32;
-         item = strtok_r(NULL, ",", &rest)) {
-        char *equals = strchr(item, '=');
-        if (!equals) {
-            error_set(err, ERROR_INPUT, "--on %s: '%s' is not name=value", spec, item);
-            free(text);
-            return NULL;
-        }
-        *equals = 0;
-        values[count++] = (struct generator_value){item, equals + 1};
-    }
-    if (g && g->kind == GENERATES_PLATFORM)
-        p = generator_platform(g, values, count, 1, err);
-    else
-        error_set(
-            err, ERROR_INPUT,
-            "--on %s: no such file, and no generator of platforms is called '%s'; `weft generate` "
-            "lists them",
-            spec, text);
-    free(text);
-    return p;
-}
-
-struct platform *cli_platform_named(const char *spec, struct error *err)
-{
-    if (strcmp(spec, "this-machine") == 0)
-        return cli_this_machine(err);
-    int64_t count;
-    if (file_exists(spec) || strcmp(spec, "-") == 0)
-        return format_read_platform(spec, NULL, NULL, err);
-    char text[64];
-    struct platform *p;
-    if (quantity_integer(spec, strlen(spec), &count)) {
-        snprintf(text, sizeof text, "homogeneous:n=%lld", (long long)count);
-        p = generated(text, err);
-    } else if (strchr(spec, '/') || strchr(spec, '.')) {
-        /* Meant as a file: say what is wrong with the file. */
-        return format_read_platform(spec, NULL, NULL, err);
-    } else {
-        p = generated(spec, err);
-    }
-    /* The spec stands in for a file name, so that a plan can name its platform again. */
-    if (p)
-        p->file = pool_add(&p->text, spec, strlen(spec));
-    return p;
-}
-
 /* The workflow in `file` and the platform of `on`, or in the same file, or this machine. */
 static bool read_problem(const struct arguments *a, struct format_file *file, const char *on,
                          struct workflow **w, struct platform **p, struct error *err)
@@ -213,7 +117,7 @@ static bool read_problem(const struct arguments *a, struct format_file *file, co
     if (*w) {
         cli_warnings(a, *w);
         if (!*p)
-            *p = on ? cli_platform_named(on, err) : cli_this_machine(err);
+            *p = on ? machine_named(on, err) : machine_this(err);
     }
     if (*p)
         return true;
@@ -236,19 +140,14 @@ bool cli_read_problem(const struct arguments *a, const char *path, struct plan *
     bool ok = is_plan ? cli_read_plan(a, file, plan, w, p, err)
                       : read_problem(a, file, arguments_value(a, "on"), w, p, err);
     format_file_close(file);
-    if (ok && !is_plan)
-        prediction_apply(a, *w);
+    if (ok && !is_plan && !arguments_flag(a, "no-predict"))
+        prediction_apply(*w, &(struct remarks){cli_remark, (void *)a});
     return ok;
 }
 
 const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size)
 {
-    if (w->name)
-        return workflow_text(w, w->name);
-    const char *base = file_basename(workflow_text(w, w->file));
-    size_t len = strcspn(base, ".");
-    snprintf(buffer, size, "%.*s", (int)(len ? len : strlen(base)), base);
-    return buffer;
+    return workflow_display_name(w, buffer, size);
 }
 
 const char *cli_workflow_title(const struct workflow *w, char *buffer, size_t size)
@@ -339,8 +238,8 @@ bool cli_read_plan(const struct arguments *a, struct format_file *file, struct p
     struct format_file *source = flow ? cli_open(a, flow, err) : NULL;
     if (source && read_problem(a, source, on ? on : plan_file_platform(f), w, p, err))
         *plan = plan_file_read(f, *w, *p, err);
-    if (*plan)
-        prediction_of_plan(a, *w, *plan, *p);
+    if (*plan && !arguments_flag(a, "no-predict"))
+        prediction_of_plan(*w, *plan, *p, &(struct remarks){cli_remark, (void *)a});
     format_file_close(source);
     plan_file_close(f);
     if (*plan)

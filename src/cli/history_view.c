@@ -63,7 +63,7 @@ static void put_attempt(struct json_writer *j, const struct trace_event *e,
     json_put_string(j, "task", history_task_name(t, e->id));
     json_put_string(j, "kind", history_task_kind(t, e->id));
     json_put_integer(j, "attempt", e->attempt);
-    json_put_string(j, "outcome", recorded_outcome(e->outcome));
+    json_put_string(j, "outcome", trace_outcome_name(e->outcome));
     json_put_integer(j, "status", e->status);
     json_put_number(j, "start", e->start);
     json_put_number(j, "finish", e->finish);
@@ -179,7 +179,7 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
         csv_text(out, history_task_name(t, e->id));
         strbuf_add_char(out, ',');
         csv_text(out, history_task_kind(t, e->id));
-        strbuf_printf(out, ",%u,%s,%d,", e->attempt, recorded_outcome(e->outcome), e->status);
+        strbuf_printf(out, ",%u,%s,%d,", e->attempt, trace_outcome_name(e->outcome), e->status);
         const double figures[] = {e->start, e->finish, e->cpu, e->memory, e->read, e->written};
         for (size_t k = 0; k < 6; k++)
             csv_number(out, figures[k], ',');
@@ -251,7 +251,7 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
         table_cell(table, history_task_name(t, e->id));
         table_cell(table, history_task_kind(t, e->id));
         if (endings) {
-            table_cell(table, recorded_outcome(e->outcome));
+            table_cell(table, trace_outcome_name(e->outcome));
             table_printf(table, "%d", e->status);
             table_printf(table, "%u", e->attempt);
             table_seconds(table, e->start);

@@ -1,7 +1,8 @@
 /* Runs of the history as tables, JSON and CSV, for `weft history`. */
 #pragma once
 #include "base/json.h"
-#include "cli/recorded.h"
+#include "cli/cli.h"
+#include "session/recorded.h"
 
 /* The figures of a run's head, as members of the object that is open. */
 void history_view_head(struct json_writer *j, const struct run_record *r);

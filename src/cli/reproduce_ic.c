@@ -105,7 +105,7 @@ static struct workflow *make(const struct dag *d, bool quick, struct error *err)
 static struct plan *plan_with(const char *planner, const struct workflow *w, bool explain,
                               const char *method, uint64_t seed, struct error *err)
 {
-    struct platform *p = cli_platform_named("1", err);
+    struct platform *p = machine_named("1", err);
     struct option_value value = {"method", method};
     struct plan_request request = {.workflow = w,
                                    .platform = p,

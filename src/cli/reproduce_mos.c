@@ -611,8 +611,7 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
 {
     struct study s = {.o = o,
                       .err = err,
-                      .platform =
-                          cli_platform_named("homogeneous:n=32,bandwidth=1,latency=0", err)};
+                      .platform = machine_named("homogeneous:n=32,bandwidth=1,latency=0", err)};
     bool ok = s.platform && write_report(&s) && reproduce_write(o, "mos.md", &s.md, err);
     if (ok)
         strbuf_printf(out, "%s\n%s/mos.md\n", strbuf_text(&s.md), o->folder);

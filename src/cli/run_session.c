@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
-#include "cli/event_json.h"
-#include "cli/live_display.h"
+#include "report/event_json.h"
+#include "report/live_display.h"
 #include "report/human.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -490,15 +490,6 @@ static bool on_tick(void *context, int stopping)
     if (l->json)
         event_json_flush(l->json);
     return false;
-}
-
-/* As measured and saved (`weft platform --measure --save`), else 1. */
-static double machine_speed(void)
-{
-    struct platform *p = cli_this_machine(NULL);
-    double speed = p && p->nnodes ? p->speed[0] : 1;
-    platform_free(p);
-    return speed;
 }
 
 static void fill_head(const struct session *s, struct run_record *r)

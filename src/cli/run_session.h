@@ -3,7 +3,7 @@
  */
 #pragma once
 #include "cli/cli.h"
-#include "cli/run_forecast.h"
+#include "session/run_forecast.h"
 #include "history/history.h"
 #include "memo/need.h"
 #include "drive/run.h"

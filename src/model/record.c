@@ -26,6 +26,13 @@ const char *record_outcome_name(enum record_outcome outcome)
     return outcome <= RECORD_LOST ? names[outcome] : "unknown";
 }
 
+const char *trace_outcome_name(int outcome)
+{
+    static const char *const names[] = {"done",   "failed",    "killed",     "timeout",
+                                        "memory", "cancelled", "not-started"};
+    return outcome >= 0 && outcome <= TRACE_NOT_STARTED ? names[outcome] : "failed";
+}
+
 static int by_finish(const void *a, const void *b, void *context)
 {
     const struct trace_event *at = context;

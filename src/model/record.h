@@ -40,6 +40,9 @@ struct run_record {
 
 void record_free(struct run_record *r);                       /* what it owns; not the struct */
 const char *record_outcome_name(enum record_outcome outcome); /* "running", "done", ... */
+/* Of an attempt (enum trace_outcome): "done", "failed", "killed", "timeout", "memory", "cancelled",
+ * "not-started". */
+const char *trace_outcome_name(int outcome);
 
 /* The path that really happened: from the task that ended last back along the input (or the core)
  * that each waited for. Task numbers, first to last, into `out` (room for ntasks). Every hop is a

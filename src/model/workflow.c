@@ -1,4 +1,5 @@
 #include "model/workflow.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -283,4 +284,14 @@ bool workflow_equal(const struct workflow *a, const struct workflow *b, struct e
     }
     free(map);
     return same;
+}
+
+const char *workflow_display_name(const struct workflow *w, char *buffer, size_t size)
+{
+    if (w->name)
+        return workflow_text(w, w->name);
+    const char *base = file_basename(workflow_text(w, w->file));
+    size_t len = strcspn(base, ".");
+    snprintf(buffer, size, "%.*s", (int)(len ? len : strlen(base)), base);
+    return buffer;
 }

@@ -105,6 +105,10 @@ struct workflow {
 
 void workflow_free(struct workflow *w); /* NULL is fine */
 
+/* Its name for people: its own, else the stem of its file. Belongs to the workflow or stands in the
+ * buffer. */
+const char *workflow_display_name(const struct workflow *w, char *buffer, size_t size);
+
 static inline const char *workflow_text(const struct workflow *w, str_id id)
 {
     return pool_text(&w->text, id);

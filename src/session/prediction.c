@@ -1,4 +1,4 @@
-#include "cli/prediction.h"
+#include "session/prediction.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -23,7 +23,7 @@ struct forecast *prediction_make(const struct workflow *w, struct error *err)
         return NULL;
     char name[256], *folder = prediction_folder(w);
     struct forecast *f =
-        history_forecast(h, w, cli_workflow_name(w, name, sizeof name), folder, err);
+        history_forecast(h, w, workflow_display_name(w, name, sizeof name), folder, err);
     free(folder);
     history_close(h);
     return f;
@@ -36,18 +36,18 @@ static bool wants(const struct workflow *w, uint32_t t)
            !(w->time_off && w->time_off[t] < w->time_off[t + 1]);
 }
 
-void prediction_apply(const struct arguments *a, struct workflow *w)
+void prediction_apply(struct workflow *w, const struct remarks *remarks)
 {
     uint32_t wanted = 0, predicted = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
         wanted += wants(w, t);
-    if (!wanted || arguments_flag(a, "no-predict"))
+    if (!wanted)
         return;
     struct error err = {0};
     struct forecast *f = prediction_make(w, &err);
     if (!f) {
         if (err.kind != ERROR_NONE)
-            cli_say("warning: nothing is predicted: ", err.text);
+            remark(remarks, REMARK_WARNING, "warning: nothing is predicted: %s", err.text);
         return;
     }
     double *work = mem_new(double, w->ntasks), *memory = mem_new(double, w->ntasks);
@@ -66,28 +66,23 @@ void prediction_apply(const struct arguments *a, struct workflow *w)
     }
     if (predicted) {
         workflow_set_work(w, work, memory);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "the work of %u of %u tasks without a stated one is predicted from past runs (see "
-                 "weft predict)",
-                 predicted, wanted);
-        if (!arguments_flag(a, "quiet") && !arguments_flag(a, "json"))
-            cli_say("note: ", text);
+        remark(remarks, REMARK_INFO,
+               "note: the work of %u of %u tasks without a stated one is predicted from past runs "
+               "(see weft predict)",
+               predicted, wanted);
     }
     free(work);
     free(memory);
     forecast_free(f);
 }
 
-void prediction_of_plan(const struct arguments *a, struct workflow *w, const struct plan *plan,
-                        const struct platform *p)
+void prediction_of_plan(struct workflow *w, const struct plan *plan, const struct platform *p,
+                        const struct remarks *remarks)
 {
     if (plan->kind != PLAN_STATIC) {
-        prediction_apply(a, w);
+        prediction_apply(w, remarks);
         return;
     }
-    if (arguments_flag(a, "no-predict"))
-        return;
     double *work = mem_new(double, w->ntasks + 1);
     for (uint32_t t = 0; t < w->ntasks; t++)
         work[t] = NAN;

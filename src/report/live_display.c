@@ -1,9 +1,8 @@
-#include "cli/live_display.h"
+#include "report/live_display.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cli/cli.h"
 #include "report/human.h"
 #include "report/live.h"
 #include "report/summary.h"
@@ -111,8 +110,8 @@ struct live_display *live_display_new(const struct live_display_options *options
     struct live_display *d = mem_zero(sizeof *d);
     d->w = options->workflow;
     char buffer[256];
-    d->own_name = mem_copy_string(options->name ? options->name
-                                                : cli_workflow_name(d->w, buffer, sizeof buffer));
+    d->own_name = mem_copy_string(
+        options->name ? options->name : workflow_display_name(d->w, buffer, sizeof buffer));
     d->name = d->own_name;
     d->expected = options->expected;
     d->cores = options->cores;

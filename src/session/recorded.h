@@ -1,6 +1,6 @@
 /* The history as commands use it: where it is, a run by its number, the workflow it ran. */
 #pragma once
-#include "cli/cli.h"
+#include "base/error.h"
 #include "history/history.h"
 
 /* The history of $WEFT_HISTORY or the home folder. NULL with err->kind ERROR_NONE: none is wanted
@@ -16,8 +16,6 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
 bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err);
 struct workflow *recorded_workflow(struct history *h, int64_t run);
 
-/* "done", "failed", "killed", "timeout", "memory", "cancelled", "not-started". */
-const char *recorded_outcome(int trace_outcome);
 /* "2026-11-15 12:30:05" in local time, into `out` of 32 bytes. */
 const char *recorded_when(double started, char *out);
 /* Absolute, without "." and "..", links not followed. The caller frees. */

@@ -1,4 +1,4 @@
-#include "cli/trace_record.h"
+#include "formats/trace_record.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"

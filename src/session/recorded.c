@@ -1,7 +1,8 @@
-#include "cli/recorded.h"
+#include "session/recorded.h"
 
 #include "base/mem.h"
 #include "base/quantity.h"
+#include "formats/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,13 +72,6 @@ bool recorded_load(struct history *h, int64_t run, struct run_record *out, struc
         out->workflow = NULL;
     }
     return true;
-}
-
-const char *recorded_outcome(int outcome)
-{
-    static const char *const names[] = {"done",   "failed",    "killed",     "timeout",
-                                        "memory", "cancelled", "not-started"};
-    return outcome >= 0 && outcome <= TRACE_NOT_STARTED ? names[outcome] : "failed";
 }
 
 const char *recorded_when(double started, char *out)

@@ -1,5 +1,5 @@
-#include "cli/event_json.h"
-#include "cli/live_display.h"
+#include "report/event_json.h"
+#include "report/live_display.h"
 #include "model/builder.h"
 #include "base/clock.h"
 #include "base/json.h"

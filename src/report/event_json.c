@@ -1,7 +1,6 @@
-#include "cli/event_json.h"
+#include "report/event_json.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static void on_event(void *context, const struct trace_event *event)
         struct json_writer j = line_of(e, "task");
         json_put_number(&j, "time", event->finish);
         put_task(e, &j, event->id);
-        json_put_string(&j, "outcome", recorded_outcome(event->outcome));
+        json_put_string(&j, "outcome", trace_outcome_name(event->outcome));
         json_put_integer(&j, "status", event->status);
         json_put_integer(&j, "attempt", event->attempt);
         json_put_integer(&j, "core", event->lane);

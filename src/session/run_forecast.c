@@ -1,4 +1,4 @@
-#include "cli/run_forecast.h"
+#include "session/run_forecast.h"
 
 #include "base/heap.h"
 #include "base/mem.h"

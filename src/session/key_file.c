@@ -1,4 +1,4 @@
-#include "cli/key_file.h"
+#include "session/key_file.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
