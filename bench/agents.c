@@ -16,7 +16,7 @@
 #include "cluster/client/client.h"
 #include "base/tree.h"
 #include "store/board.h"
-#include "store/redis.h"
+#include "store/redis/redis.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "sched/sched.h"
-#include "store/redis_testing.h"
+#include "store/redis/testing.h"
 
 #define CHUNK 4096
 

@@ -1,7 +1,7 @@
 #include "store/address.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "store/redis_words.h"
+#include "store/redis/words.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

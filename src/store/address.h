@@ -8,7 +8,7 @@
  * percent-decoded. */
 #pragma once
 #include "base/error.h"
-#include "store/redis.h"
+#include "store/redis/redis.h"
 #include <stdbool.h>
 #include <stdint.h>
 

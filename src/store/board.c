@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "store/board_script.h"
-#include "store/redis_pipe.h"
+#include "store/redis/pipe.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -424,7 +424,7 @@ struct board *board_open(const struct store_address *address, struct error *err)
         snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRC"[i]);
     b->pipe = redis_pipe_open(&(struct redis_pipe_config){.address = address,
                                                           .key = b->key[0],
-                                                          .script = store_redis_board_lua,
+                                                          .script = store_board_lua,
                                                           .patience = OPEN_SECONDS,
                                                           .forget = asked_free},
                               err);

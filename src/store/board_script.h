@@ -1,5 +1,5 @@
 /* What the server runs for the board: one script, its first argument says what is wanted
- * (src/store/redis/board.lua: its head draws the keys). */
+ * (src/store/board.lua: its head draws the keys). */
 #pragma once
 
 #define BOARD_KEYS 7    /* six of the board, one of the request ("-": none) */
@@ -7,4 +7,4 @@
 #define BOARD_RUN_RECORD 17
 #define BOARD_UNOPENED 255 /* state of a run that has a number and no more */
 
-extern const char store_redis_board_lua[];
+extern const char store_board_lua[];

@@ -1,7 +1,7 @@
 /* The board: addresses, members and their leases, runs, and servers that go away meanwhile. */
 #include "store/board.h"
 #include "base/clock.h"
-#include "store/redis_testing.h"
+#include "store/redis/testing.h"
 #include "tap.h"
 #include <poll.h>
 

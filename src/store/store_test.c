@@ -1,5 +1,5 @@
 /* What the operations mean, the same in memory, with a journal and on a Redis server. */
-#include "store/redis_testing.h"
+#include "store/redis/testing.h"
 #include "tap.h"
 #include <math.h>
 

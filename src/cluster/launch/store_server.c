@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "exec/proc.h"
 #include "base/tree.h"
-#include "store/redis_certificate.h"
+#include "store/redis/certificate.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/tree.h"
 #include "store/board.h"
-#include "store/redis.h"
+#include "store/redis/redis.h"
 #include "tap.h"
 
 #include <fcntl.h>

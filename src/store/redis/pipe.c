@@ -1,7 +1,7 @@
-#include "store/redis_pipe.h"
+#include "store/redis/pipe.h"
 #include "base/clock.h"
-#include "store/redis_conn.h"
-#include "store/redis_words.h"
+#include "store/redis/conn.h"
+#include "store/redis/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>

@@ -1,4 +1,4 @@
-#include "store/redis_certificate.h"
+#include "store/redis/certificate.h"
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-#include "store/redis_conn.h"
+#include "store/redis/conn.h"
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>

@@ -2,7 +2,7 @@
  * the same order. It knows nothing of tasks; its owner is told of replies and of its end. */
 #pragma once
 #include "base/array.h"
-#include "store/redis_tls.h"
+#include "store/redis/tls.h"
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "store/redis_words.h"
+#include "store/redis/words.h"
 #include <ctype.h>
 #include <stdio.h>
 

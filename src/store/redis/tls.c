@@ -1,4 +1,4 @@
-#include "store/redis_tls.h"
+#include "store/redis/tls.h"
 #include "base/mem.h"
 #include <arpa/inet.h>
 #include <openssl/err.h>

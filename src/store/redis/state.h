@@ -10,9 +10,9 @@
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
-#include "store/redis.h"
-#include "store/redis_conn.h"
-#include "store/redis_script.h"
+#include "store/redis/redis.h"
+#include "store/redis/conn.h"
+#include "store/redis/script.h"
 #include "store/table.h"
 
 #define REDIS_NODES_MAX (1u << 24) /* as in the table */

@@ -1,5 +1,5 @@
 /* What the script says, back to answers: the client knows the graph, so it makes the items. */
-#include "store/redis_state.h"
+#include "store/redis/state.h"
 #include <math.h>
 
 struct cursor {

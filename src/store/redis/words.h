@@ -2,7 +2,7 @@
  * refusals, the places of slots. Shared by the store of a run and the board of a cluster. */
 #pragma once
 #include "base/error.h"
-#include "store/redis_conn.h"
+#include "store/redis/conn.h"
 
 /* Each of "host:port, [::1]:port, host". False with an error: one is none, or there is none. */
 bool redis_words_servers(const char *text,

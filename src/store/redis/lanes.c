@@ -1,8 +1,8 @@
 /* Calls to servers: which connection a lane uses, what an error reply means for it, and when to
  * try again. Nothing here blocks but redis_lanes_pump() when it is told to. */
 #include "base/clock.h"
-#include "store/redis_state.h"
-#include "store/redis_words.h"
+#include "store/redis/state.h"
+#include "store/redis/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>

@@ -1,8 +1,8 @@
-#include "store/redis.h"
+#include "store/redis/redis.h"
 #include "base/clock.h"
 #include "store/fingerprint.h"
-#include "store/redis_state.h"
-#include "store/redis_words.h"
+#include "store/redis/state.h"
+#include "store/redis/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>

@@ -2,9 +2,9 @@
 #include "base/digest.h"
 #include "base/rng.h"
 #include "store/board.h"
-#include "store/redis_certificate.h"
-#include "store/redis_state.h"
-#include "store/redis_testing.h"
+#include "store/redis/certificate.h"
+#include "store/redis/state.h"
+#include "store/redis/testing.h"
 #include "store/table.h"
 #include "tap.h"
 #include <poll.h>

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "store/board.h"
-#include "store/redis_state.h"
-#include "store/redis_testing.h"
-#include "store/redis_words.h"
+#include "store/redis/state.h"
+#include "store/redis/testing.h"
+#include "store/redis/words.h"
 #include "tap.h"
 
 #define MASTERS 3

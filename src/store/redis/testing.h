@@ -1,7 +1,7 @@
 /* For the tests of the Redis store: real servers of their own, on free ports of the loopback, each
  * with its folder, ended by their process numbers. */
 #pragma once
-#include "store/redis.h"
+#include "store/redis/redis.h"
 #include "store/testing.h"
 #include <arpa/inet.h>
 #include <fcntl.h>

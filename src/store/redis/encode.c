@@ -1,6 +1,6 @@
 /* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers
  * of tasks and edges are the shard's own, from 0 on. */
-#include "store/redis_state.h"
+#include "store/redis/state.h"
 
 static void add_bytes(struct redis_call *c, const void *data, size_t n)
 {
