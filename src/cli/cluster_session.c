@@ -1,5 +1,6 @@
 #include "cli/cluster_session.h"
 
+#include "cli/cluster_signals.h"
 #include "report/live_display.h"
 #include "report/human.h"
 
@@ -105,10 +106,10 @@ static bool follow(struct cluster_session *c, const struct ticket *ticket, bool 
     return good;
 }
 
-bool cluster_execute(struct session *s, const struct run_options *o, struct run_result *result,
-                     struct error *err)
+static bool hand_in_and_follow(struct cluster_session *c, const struct run_options *o,
+                               struct run_result *result, struct error *err)
 {
-    struct cluster_session *c = s->where;
+    struct session *s = c->session;
     client_listen(c->client, s->json ? NULL : say_above, s);
     if (c->ticket)
         return follow(c, c->ticket, true, o, result, err);
@@ -141,5 +142,15 @@ bool cluster_execute(struct session *s, const struct run_options *o, struct run_
         return false;
     bool good = follow(c, &ticket, false, o, result, err);
     ticket_free(&ticket);
+    return good;
+}
+
+bool cluster_execute(struct session *s, const struct run_options *o, struct run_result *result,
+                     struct error *err)
+{
+    struct cluster_session *c = s->where;
+    cluster_signals_client(c->client);
+    bool good = hand_in_and_follow(c, o, result, err);
+    cluster_signals_release();
     return good;
 }

@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/cluster_options.h"
+#include "cli/cluster_signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,7 +90,11 @@ static int run(const struct arguments *a)
         good = client_ticket(client, number, &ticket, &err) &&
                (w = cluster_read_workflow(ticket.workflow.at, ticket.workflow.n, &err)) &&
                find_task(w, a->operand[1], &task, &err);
-    good = good && client_cancel(client, number, task, &told, &err);
+    if (good) {
+        cluster_signals_client(client);
+        good = client_cancel(client, number, task, &told, &err);
+        cluster_signals_release();
+    }
     int status = good ? report(a, number, strbuf_text(&told)) : cli_fail(&err);
     strbuf_free(&told);
     workflow_free(w);

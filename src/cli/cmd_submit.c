@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/cluster_session.h"
+#include "cli/cluster_signals.h"
 #include "report/human.h"
 
 #include <inttypes.h>
@@ -99,6 +100,8 @@ static int run(const struct arguments *a)
     if (good && s.needs.run) {
         session_predict(&s);
         c.client = cluster_client(a, &place, NULL, &err);
+        if (c.client)
+            cluster_signals_client(c.client);
         good = c.client &&
                cluster_hand_in(&c,
                                &(struct run_options){.keep_going = arguments_flag(a, "keep-going"),
@@ -106,6 +109,7 @@ static int run(const struct arguments *a)
                                                      .unlimited = arguments_flag(a, "no-limits"),
                                                      .retry_first = s.retry_first},
                                &in, &err);
+        cluster_signals_release();
     }
     int status = good ? report(&s, &in) : cli_fail(&err);
     client_close(c.client);

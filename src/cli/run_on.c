@@ -1,6 +1,7 @@
 #include "cli/run_on.h"
 
 #include "base/mem.h"
+#include "cli/cluster_signals.h"
 #include "cluster/launch/fleet.h"
 #include "cluster/launch/launch.h"
 #include "base/tree.h"
@@ -181,7 +182,10 @@ static bool start_agents(struct run_on *r, const char *where, struct error *err)
         r->c.load = on_load;
         r->c.load_context = r;
     }
-    if (!fleet_wait(r->fleet, err))
+    cluster_signals_fleet(r->fleet);
+    bool started = fleet_wait(r->fleet, err);
+    cluster_signals_release();
+    if (!started)
         return false;
     if (!fleet_store(r->fleet)[0])
         return error_set(err, ERROR_FAILED, "no agent has said where its store is");
@@ -223,8 +227,12 @@ static void dismiss_agents(struct run_on *r, bool now)
     uint32_t n = 0;
     const uint32_t *nodes = fleet_nodes(r->fleet, &n);
     bool own_store = !arguments_value(r->session->a, "store");
-    if (r->c.client && n) /* at a store of their own they have no other work, and no data to save */
+    if (r->c.client &&
+        n) { /* at a store of their own they have no other work, and no data to save */
+        cluster_signals_client(r->c.client);
         client_leave(r->c.client, own_store ? NULL : nodes, n, now || own_store, LEAVING);
+        cluster_signals_release();
+    }
     client_close(r->c.client);
     r->c.client = NULL;
     fleet_end(r->fleet, 10);

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,9 @@ static const double OPEN_STORE = 60;   /* that a run's store may take to open */
 static const double LOOK_HURRY = 0.1;  /* when something is about to be over */
 static const double SILENCE = 10;      /* of the server, until people are told */
 static const double BEATS_UNTIL = 20;  /* no agent beats less often, unless told to */
+static const double FOREVER = 1e12;    /* seconds: only an event or a stop ends the wait */
 static const double OPEN_PATIENCE = 8; /* for the first look */
+enum { TICK_MS = 100 };                /* how late a stop or a display may be noticed */
 
 void client_say(struct client *c, const char *fmt, ...)
 {
@@ -176,14 +177,18 @@ bool client_unknown(const struct client *c, uint64_t run, struct error *err)
 /* ---- answers of the board that are waited for ---- */
 
 struct reply {
+    const struct client *c;
+    int stops; /* before it was asked for */
     bool come, good;
     struct strbuf text;
     char why[256];
 };
 
+/* Or somebody does not want to wait any more. */
 static bool has_come(void *context)
 {
-    return ((struct reply *)context)->come;
+    const struct reply *r = context;
+    return r->come || client_stops(r->c) > r->stops || atomic_load(&r->c->detach);
 }
 
 static void keep_why(struct reply *r, bool good, const char *why)
@@ -210,25 +215,28 @@ static void on_done(void *context, bool good, const char *why)
  * it, and nothing but closing follows. */
 static bool await_reply(struct client *c, struct reply *r, struct error *err)
 {
-    while (!client_drive(c, has_come, r, 60))
-        if (c->interrupts || c->hung_up) {
-            board_close(c->board);
-            c->board = NULL;
-            return error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
-                             c->o.address->text);
-        }
+    client_drive(c, has_come, r, FOREVER);
+    if (!r->come) {
+        board_close(c->board);
+        c->board = NULL;
+        return error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
+                         c->o.address->text);
+    }
     return r->good ||
            error_set(err, ERROR_FAILED, "the store at %s refuses: %s", c->o.address->text, r->why);
 }
 
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err)
 {
-    struct reply r = {0};
+    struct reply r = {.c = c, .stops = client_stops(c)};
     struct strbuf text = {0};
     *t = (struct ticket){0};
     board_run_text(c->board, run, on_text, &r);
-    bool come = await_reply(c, &r, NULL), good = false;
-    if (!come || !r.text.n)
+    struct error stopped = {0};
+    bool found = await_reply(c, &r, &stopped), good = false;
+    if (!r.come)
+        error_set(err, stopped.kind, "%s", stopped.text);
+    else if (!found || !r.text.n)
         client_unknown(c, run, err);
     else if (!seal_open_piece(&c->o.key, "ticket", r.text.at, r.text.n, &text))
         error_set(err, ERROR_FAILED,
@@ -244,7 +252,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
 
 bool client_set_state(struct client *c, uint64_t run, enum board_run_state state, struct error *err)
 {
-    struct reply r = {0};
+    struct reply r = {.c = c, .stops = client_stops(c)};
     board_run_state(c->board, run, state, on_done, &r);
     return await_reply(c, &r, err);
 }
@@ -455,9 +463,10 @@ bool client_store(struct client *c, uint64_t run, const struct workflow *w, stru
     config.workflow = w;
     /* a server that is just being started again is worth waiting for: so do the agents */
     double until = clock_seconds() + OPEN_STORE;
+    int stops = client_stops(c);
     struct error why = {0};
     while (!(c->store = store_redis_open(&config, NULL, &why)) && why.kind == ERROR_FAILED &&
-           clock_seconds() < until) {
+           clock_seconds() < until && client_stops(c) == stops) {
         error_clear(&why);
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
@@ -466,7 +475,7 @@ bool client_store(struct client *c, uint64_t run, const struct workflow *w, stru
     c->pending = 0;
     c->store_silent = false;
     error_clear(&c->store_error);
-    uv_poll_init(c->loop, &c->store_ready, store_fd(c->store));
+    uv_poll_init(c->stepper.loop, &c->store_ready, store_fd(c->store));
     c->store_ready.data = c;
     c->polls_store = true;
     uv_poll_start(&c->store_ready, UV_READABLE, on_store);
@@ -485,7 +494,7 @@ static void close_handle(struct client *c, uv_handle_t *handle)
     handle->data = &closed;
     uv_close(handle, on_closed);
     while (!closed)
-        uv_run(c->loop, UV_RUN_NOWAIT);
+        uv_run(c->stepper.loop, UV_RUN_NOWAIT);
 }
 
 void client_store_close(struct client *c)
@@ -506,21 +515,25 @@ void client_ask(struct client *c, const struct meta_op *ops, size_t n)
     store_submit(c->store, ops, n);
 }
 
-static bool nothing_pending(void *context)
+struct answered {
+    const struct client *c;
+    int stops; /* before */
+};
+
+static bool answered_or_stopped(void *context)
 {
-    struct client *c = context;
-    return !c->pending || c->store_error.kind != ERROR_NONE;
+    const struct answered *a = context;
+    return !a->c->pending || a->c->store_error.kind != ERROR_NONE ||
+           client_stops(a->c) > a->stops || atomic_load(&a->c->detach);
 }
 
 bool client_answered(struct client *c, struct error *err)
 {
-    while (!client_drive(c, nothing_pending, c, 60))
-        if (c->interrupts || c->hung_up)
-            return error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
-                             c->o.address->text);
+    client_drive(c, answered_or_stopped, &(struct answered){c, client_stops(c)}, FOREVER);
     if (c->store_error.kind != ERROR_NONE)
         return error_set(err, c->store_error.kind, "%s", c->store_error.text);
-    return true;
+    return !c->pending || error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
+                                    c->o.address->text);
 }
 
 struct client_progress client_progress_of(const struct meta_answer *a)
@@ -571,28 +584,31 @@ static void on_tick(uv_timer_t *timer)
         c->listener.tick(c->listener.context);
 }
 
-static void on_signal(uv_signal_t *signal, int number)
+int client_fd(struct client *c)
 {
-    struct client *c = signal->data;
-    if (number == SIGHUP)
-        c->hung_up = true;
-    else
-        c->interrupts++;
+    return stepper_fd(&c->stepper);
 }
 
-void client_signals(struct client *c, bool on)
+void client_stop(struct client *c)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    if (on == c->signals_on)
-        return;
-    for (int i = 0; i < 3; i++)
-        if (on)
-            uv_signal_start(&c->signals[i], on_signal, numbers[i]);
-        else
-            uv_signal_stop(&c->signals[i]);
-    if (on)
-        c->interrupts = c->hung_up = 0;
-    c->signals_on = on;
+    stepper_stop(&c->stepper);
+}
+
+void client_detach(struct client *c)
+{
+    atomic_store(&c->detach, true);
+    uv_async_send(&c->stepper.wake);
+}
+
+int client_stops(const struct client *c)
+{
+    return stepper_stops(&c->stepper);
+}
+
+void client_settle(struct client *c)
+{
+    stepper_forget_stops(&c->stepper);
+    atomic_store(&c->detach, false);
 }
 
 bool client_drive(struct client *c, bool (*until)(void *context), void *context, double seconds)
@@ -601,7 +617,7 @@ bool client_drive(struct client *c, bool (*until)(void *context), void *context,
     while (!until(context)) {
         if (clock_seconds() > end)
             return false;
-        uv_run(c->loop, UV_RUN_ONCE); /* the ticker wakes it up */
+        stepper_step(&c->stepper, -1); /* the ticker wakes it up */
     }
     return true;
 }
@@ -615,21 +631,15 @@ struct client *client_open(const struct client_config *config, struct error *err
 {
     struct client *c = mem_new_zero(struct client, 1);
     c->o = *config;
-    c->loop = config->loop;
-    if (!c->loop) {
-        uv_loop_init(&c->own);
-        c->loop = &c->own;
-        c->owns_loop = true;
+    if (!stepper_open(&c->stepper, config->loop, err)) {
+        free(c);
+        return NULL;
     }
-    uv_timer_init(c->loop, &c->ticker);
+    uv_timer_init(c->stepper.loop, &c->ticker);
     c->ticker.data = c;
-    uv_timer_start(&c->ticker, on_tick, 100, 100);
-    for (int i = 0; i < 3; i++) {
-        uv_signal_init(c->loop, &c->signals[i]);
-        c->signals[i].data = c;
-    }
+    uv_timer_start(&c->ticker, on_tick, TICK_MS, TICK_MS);
     c->board = board_open(config->address, err);
-    c->links = c->board ? links_new(&(struct links_config){.loop = c->loop,
+    c->links = c->board ? links_new(&(struct links_config){.loop = c->stepper.loop,
                                                            .key = config->key,
                                                            .hello = "{\"role\":\"client\"}",
                                                            .open = on_link_open,
@@ -641,7 +651,7 @@ struct client *client_open(const struct client_config *config, struct error *err
                         : NULL;
     bool good = c->links != NULL;
     if (good) {
-        uv_poll_init(c->loop, &c->board_ready, board_fd(c->board));
+        uv_poll_init(c->stepper.loop, &c->board_ready, board_fd(c->board));
         c->board_ready.data = c;
         c->polls_board = true;
         uv_poll_start(&c->board_ready, UV_READABLE, on_board);
@@ -695,17 +705,11 @@ void client_close(struct client *c)
         client_drive(c, never, NULL, 0.02); /* what was said last may still be on its way out */
         links_free(c->links);
     }
-    for (int i = 0; i < 3; i++)
-        close_handle(c, (uv_handle_t *)&c->signals[i]);
     uv_timer_stop(&c->ticker);
     close_handle(c, (uv_handle_t *)&c->ticker);
-    if (c->owns_loop) {
-        uv_run(c->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&c->own);
-    } else {
-        for (int i = 0; i < 100 && c->links; i++) /* closing links want a few turns */
-            uv_run(c->loop, UV_RUN_NOWAIT);
-    }
+    for (int i = 0; i < 100 && c->links; i++) /* closing links want a few turns */
+        uv_run(c->stepper.loop, UV_RUN_NOWAIT);
+    stepper_close(&c->stepper);
     for (size_t i = 0; i < c->peers.n; i++) {
         free(c->peers.at[i]->address);
         free(c->peers.at[i]);

@@ -6,8 +6,11 @@
  *     client_follow(c, &following, &result, &err)  until it has ended and its results are here
  *     client_close(c);
  *
- * Everything blocks, driving a libuv loop; nothing here is for two threads at once. A server that
- * restarts, agents that die or join and links that break are waited for and said once. */
+ * Everything blocks except following by steps (client_follow_open). Nothing here is for two threads
+ * at once, but client_stop() and client_detach(): they are for any thread and for signal handlers.
+ * The process is left alone: no signal handlers, no output, no change of folder; it has to ignore
+ * SIGPIPE. A server that restarts, agents that die or join and links that break are waited for and
+ * said once. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
@@ -34,6 +37,18 @@ struct client_config {
 struct client *client_open(const struct client_config *config, struct error *err);
 void client_close(struct client *c); /* NULL is fine */
 void client_listen(struct client *c, void (*say)(void *context, const char *line), void *context);
+
+/* ---- stopping, and waiting from outside ---- */
+
+/* What is under way should end, as Ctrl-C asks for it. A submission and a wait end with an error; a
+ * run that is followed does as client_following.interrupt says, a little more with each call. One
+ * that comes while nothing is under way counts for what begins next. */
+void client_stop(struct client *c);
+/* Leave a run that is followed: it goes on without us. */
+void client_detach(struct client *c);
+/* Readable when client_follow_step() would find something to do, timers included; for the event
+ * loop of others. The same as long as the client lives; -1: the process has no descriptors left. */
+int client_fd(struct client *c);
 
 /* ---- what is there ---- */
 
@@ -91,7 +106,7 @@ struct client_submitted {
     double bytes;
 };
 
-/* Ctrl-C meanwhile: false; the run was never opened, and nothing runs. */
+/* client_stop() meanwhile: false; the run was never opened, and nothing runs. */
 bool client_submit(struct client *c, const struct client_work *work, struct client_submitted *out,
                    struct error *err);
 
@@ -133,8 +148,20 @@ struct client_followed {
     uint32_t missing; /* final outputs that nobody had; attach again */
 };
 
-/* Until the run has ended and its final outputs are here, or detached. False: an error, or tasks
- * failed or were stopped: see the result, which is filled either way. */
+struct client_follow;
+
+/* Begin. What `f` points to must stay until the close; one run at a time. May wait for a server
+ * that is being started again. NULL: an error. */
+struct client_follow *client_follow_open(struct client *c, const struct client_following *f,
+                                         struct error *err);
+/* Let happen what is due; sinks, tick and load are called from here. wait 0: never blocks;
+ * negative: until something happens; else at most so many seconds. False: it is over. */
+bool client_follow_step(struct client_follow *f, double wait);
+/* What became of it. Closed before it is over: detached. False: an error, or tasks failed or were
+ * stopped: see the result, which is filled either way. */
+bool client_follow_close(struct client_follow *f, struct client_followed *out,
+                         struct run_result *result, struct error *err);
+/* All three: until the run has ended and its final outputs are here, or detached. */
 bool client_follow(struct client *c, const struct client_following *f, struct client_followed *out,
                    struct run_result *result, struct error *err);
 

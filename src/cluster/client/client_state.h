@@ -6,6 +6,7 @@
 #include "cluster/data/depot.h"
 #include "cluster/wire/link.h"
 #include "cluster/wire/protocol.h"
+#include "exec/stepper.h"
 #include "store/store.h"
 #include <uv.h>
 
@@ -40,18 +41,23 @@ struct client_listener {
     void *context;
 };
 
+/* The board is told that a run's results are home. It belongs to the client, not to who followed
+ * the run: the answer may come after he has left. */
+struct client_sign_off {
+    uint64_t run; /* 0: none */
+    bool come, good;
+    char why[256];
+};
+
 struct client {
     struct client_config o;
-    uv_loop_t own, *loop;
+    struct stepper stepper; /* the loop; its stops are those of what is under way */
+    atomic_bool detach;     /* client_detach() since something began */
     uv_timer_t ticker;
-    uv_signal_t signals[3];
     uv_poll_t board_ready, store_ready;
-    bool polls_board, polls_store, owns_loop;
+    bool polls_board, polls_store;
     struct board *board;
     struct links *links;
-    int interrupts; /* SIGINT and SIGTERM since something began to listen */
-    bool hung_up;   /* SIGHUP */
-    bool signals_on;
 
     ARRAY(struct member) members;
     ARRAY(struct board_run) runs;
@@ -72,6 +78,7 @@ struct client {
     uint64_t watched; /* the run of these, which agents tell us about already; 0: none */
     ARRAY(struct client_early) early;
 
+    struct client_sign_off sign_off;
     struct depot *depot; /* NULL: none */
     struct client_listener listener;
     struct strbuf scratch;
@@ -92,7 +99,10 @@ void client_tell_all(struct client *c, uint8_t kind, uint64_t run);
 void client_keep_early(struct client *c, const struct client_peer *from, uint8_t kind,
                        const struct bytes *whole);
 void client_forget_early(struct client *c);
-void client_signals(struct client *c, bool on);
+/* How often client_stop() was called since the last thing ended. */
+int client_stops(const struct client *c);
+/* Something has ended, and the stops that were meant for it with it. */
+void client_settle(struct client *c);
 
 /* Open the store of a run; with `patience` it waits for the server. */
 bool client_store(struct client *c, uint64_t run, const struct workflow *w, struct error *err);

@@ -46,7 +46,7 @@ static void on_closed(void *context, struct client_peer *p)
 static bool is_answered(void *context)
 {
     const struct dismiss *d = context;
-    return d->come || d->lost || d->c->interrupts;
+    return d->come || d->lost || client_stops(d->c);
 }
 
 /* Any agent will do: it finds the others that hold a part of the subtree. */
@@ -60,7 +60,7 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
     uint32_t open = client_connected(c, CONNECTING);
-    for (size_t i = 0; i < c->peers.n && !d.come && !c->interrupts; i++) {
+    for (size_t i = 0; i < c->peers.n && !d.come && !client_stops(c); i++) {
         struct client_peer *p = c->peers.at[i];
         if (!p->open)
             continue;
@@ -82,7 +82,6 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
 bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
                    struct error *err)
 {
-    client_signals(c, true);
     bool good;
     if (task != NONE) {
         good = cancel_task(c, run, task, told, err);
@@ -91,7 +90,7 @@ bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf 
         if (good && client_connected(c, CONNECTING))
             client_tell_all(c, MESSAGE_LOOK, run);
     }
-    client_signals(c, false);
+    client_settle(c);
     return good;
 }
 
@@ -140,7 +139,7 @@ static uint32_t still_there(const struct leaving *l)
 static bool have_left(void *context)
 {
     const struct leaving *l = context;
-    return !still_there(l) || l->c->interrupts > 1;
+    return !still_there(l) || client_stops(l->c) > 1;
 }
 
 uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds)
@@ -148,7 +147,6 @@ uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool no
     struct leaving l = {c, nodes, n, now};
     if (!c->board)
         return 0;
-    client_signals(c, true);
     c->listener = (struct client_listener){.opened = tell_to_leave, .context = &l};
     client_connect(c);
     for (size_t i = 0; i < c->peers.n; i++)
@@ -158,6 +156,6 @@ uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool no
     client_drive(c, have_left, &l, seconds);
     c->hurry = false;
     c->listener = (struct client_listener){0};
-    client_signals(c, false);
+    client_settle(c);
     return still_there(&l);
 }

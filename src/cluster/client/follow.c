@@ -17,12 +17,14 @@ static const double GAP = 3;       /* seconds that more tasks have ended than we
 static const double LOADS = 3;     /* seconds between looks ahead */
 static const double DESERTED = 10; /* without an agent, until a stopping run is taken as ended */
 
+static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
+
 static void on_opened(void *context, struct client_peer *p)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     struct strbuf *head = &f->c->scratch;
     strbuf_clear(head);
-    bytes_put_u64(head, f->o->run);
+    bytes_put_u64(head, f->o.run);
     link_send(p->link, MESSAGE_WATCH, head->at, head->n, NULL, 0);
 }
 
@@ -30,7 +32,7 @@ static void on_opened(void *context, struct client_peer *p)
 
 /* Tasks that could start now, and those that only wait for some that run: for whoever brings more
  * agents. O(V + E), so once every few seconds. */
-static void look_ahead(const struct follow *f, struct client_load *load)
+static void look_ahead(const struct client_follow *f, struct client_load *load)
 {
     const struct workflow *w = f->w;
     for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -58,13 +60,13 @@ static void ignore(void *context, bool good, const char *why)
     (void)why;
 }
 
-static void set_state(struct follow *f, enum board_run_state state)
+static void set_state(struct client_follow *f, enum board_run_state state)
 {
-    board_run_state(f->c->board, f->o->run, state, ignore, NULL);
-    client_tell_all(f->c, MESSAGE_LOOK, f->o->run);
+    board_run_state(f->c->board, f->o.run, state, ignore, NULL);
+    client_tell_all(f->c, MESSAGE_LOOK, f->o.run);
 }
 
-static uint32_t agents_that_live(const struct follow *f, struct client_load *load)
+static uint32_t agents_that_live(const struct client_follow *f, struct client_load *load)
 {
     size_t n;
     const struct member *m = client_members(f->c, &n);
@@ -78,7 +80,7 @@ static uint32_t agents_that_live(const struct follow *f, struct client_load *loa
 }
 
 /* Nobody works on it any more: who would say that it has ended? */
-static void look_after_the_deserted(struct follow *f, uint32_t agents)
+static void look_after_the_deserted(struct client_follow *f, uint32_t agents)
 {
     double now = clock_seconds();
     if (agents) {
@@ -103,12 +105,12 @@ static void look_after_the_deserted(struct follow *f, uint32_t agents)
 
 static void on_looked(void *context)
 {
-    struct follow *f = context;
-    const struct board_run *r = client_run(f->c, f->o->run);
+    struct client_follow *f = context;
+    const struct board_run *r = client_run(f->c, f->o.run);
     if (!r) {
         if (f->known && f->phase == PHASE_FOLLOWING)
             error_set(&f->error, ERROR_FAILED, "run %" PRIu64 " has vanished from the board",
-                      f->o->run);
+                      f->o.run);
         return;
     }
     f->known = true;
@@ -135,23 +137,29 @@ static void on_looked(void *context)
     if (f->state == BOARD_RUN_CANCELLED && f->stopping < 2)
         f->stopping = 2;
     double now = clock_seconds();
-    if (f->o->load && now - f->loaded >= LOADS) {
+    if (f->o.load && now - f->loaded >= LOADS) {
         f->loaded = now;
         look_ahead(f, &load);
-        f->o->load(f->o->load_context, &load);
+        f->o.load(f->o.load_context, &load);
     }
 }
 
-static void heed_signals(struct follow *f)
+static void heed_stops(struct client_follow *f)
 {
     struct client *c = f->c;
-    if (c->hung_up || (c->interrupts && f->o->interrupt == CLIENT_INTERRUPT_DETACHES)) {
-        f->out->detached = true;
+    int stops = client_stops(c);
+    if (f->phase == PHASE_SIGNING_OFF) { /* all is here; only the store's answer is left */
+        if (atomic_load(&c->detach) || stops > f->handled)
+            f->phase = PHASE_OVER;
+        return;
+    }
+    if (atomic_load(&c->detach) || (stops && f->o.interrupt == CLIENT_INTERRUPT_DETACHES)) {
+        f->out.detached = true;
         f->phase = PHASE_OVER;
         return;
     }
-    for (; f->handled < c->interrupts && f->phase != PHASE_OVER; f->handled++) {
-        f->result->interrupted = true;
+    for (; f->handled < stops && f->phase != PHASE_OVER; f->handled++) {
+        f->result.interrupted = true;
         if (f->handled == 0) {
             set_state(f, BOARD_RUN_STOPPING);
             f->stopping = f->stopping > 1 ? f->stopping : 1;
@@ -159,27 +167,27 @@ static void heed_signals(struct follow *f)
             set_state(f, BOARD_RUN_CANCELLED);
             f->stopping = 2;
         } else {
-            f->out->detached = true;
+            f->out.detached = true;
             f->phase = PHASE_OVER;
         }
     }
 }
 
 /* What is known now of tasks whose inputs were told before or after them. */
-static void record_learned(struct follow *f)
+static void record_learned(struct client_follow *f)
 {
     struct error err = {0};
     for (size_t i = 0; i < f->unlearned.n;) {
-        if (need_learn(f->o->needs, f->unlearned.at[i]))
+        if (need_learn(f->o.needs, f->unlearned.at[i]))
             f->unlearned.at[i] = array_pop(&f->unlearned);
         else
             i++;
     }
-    if (!memo_flush(f->o->needs->memo, &err))
+    if (!memo_flush(f->o.needs->memo, &err))
         client_say(f->c, "%s", err.text);
 }
 
-static void each_second(struct follow *f, double now)
+static void each_second(struct client_follow *f, double now)
 {
     f->second = now;
     record_learned(f);
@@ -200,12 +208,45 @@ static void each_second(struct follow *f, double now)
     }
 }
 
+static void on_signed_off(void *context, bool good, const char *why)
+{
+    struct client_sign_off *s = &((struct client *)context)->sign_off;
+    s->come = true;
+    s->good = good;
+    snprintf(s->why, sizeof s->why, "%s", why ? why : "");
+}
+
+/* All is home: say so, unless something is missing that another attach may still find. */
+static void begin_sign_off(struct client_follow *f)
+{
+    struct client *c = f->c;
+    collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
+    if (f->out.missing) {
+        f->phase = PHASE_OVER;
+        return;
+    }
+    f->phase = PHASE_SIGNING_OFF;
+    c->sign_off = (struct client_sign_off){.run = f->o.run};
+    board_run_state(c->board, f->o.run, BOARD_RUN_COLLECTED, on_signed_off, c);
+}
+
+static void end_sign_off(struct client_follow *f)
+{
+    struct client *c = f->c;
+    if (!c->sign_off.good)
+        client_say(c, "the store at %s refuses: %s", c->o.address->text, c->sign_off.why);
+    f->phase = PHASE_OVER;
+    client_tell_all(c, MESSAGE_LOOK, f->o.run);
+    board_forget_run(c->board, f->o.run, ignore, NULL);
+    store_redis_closing(c->store, true, STORE_CLOSING);
+}
+
 static void on_tick(void *context)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     double now = clock_seconds();
-    heed_signals(f);
-    if (f->c->store_error.kind != ERROR_NONE)
+    heed_stops(f);
+    if (f->c->store_error.kind != ERROR_NONE && f->phase != PHASE_SIGNING_OFF)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
         return;
@@ -220,15 +261,16 @@ static void on_tick(void *context)
         f->phase = PHASE_COLLECTING;
     collect_tick(f->collect);
     if (f->phase == PHASE_COLLECTING && collect_is_idle(f->collect))
-        f->phase = PHASE_OVER;
+        begin_sign_off(f);
+    if (f->phase == PHASE_SIGNING_OFF && f->c->sign_off.come)
+        end_sign_off(f);
     hear_tell_counters(f);
-    if (f->o->tick && f->o->tick(f->o->context, f->stopping))
-        f->c->interrupts++;
+    if (f->o.tick && f->o.tick(f->o.context, f->stopping))
+        client_stop(f->c);
 }
 
-static bool over(void *context)
+static bool over(const struct client_follow *f)
 {
-    const struct follow *f = context;
     return f->phase == PHASE_OVER || f->error.kind != ERROR_NONE;
 }
 
@@ -236,14 +278,14 @@ static bool over(void *context)
 
 static void on_arrived(void *context, uint32_t object, bool good, const char *why)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     collect_arrived(f->collect, object, good, why);
 }
 
 /* A final output is here: with it its maker may be on record, if nobody told of it. */
 static void on_here(void *context, uint32_t object)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     uint32_t task = f->w->producer[object];
     if (!f->learned[task]) {
         f->learned[task] = 1;
@@ -251,11 +293,11 @@ static void on_here(void *context, uint32_t object)
     }
 }
 
-static void tell_beginning(struct follow *f)
+static void tell_beginning(struct client_follow *f)
 {
-    const struct needs *n = f->o->needs;
-    for (size_t i = 0; i < f->o->ticket->done.n; i++) {
-        uint32_t t = f->o->ticket->done.at[i];
+    const struct needs *n = f->o.needs;
+    for (size_t i = 0; i < f->o.ticket->done.n; i++) {
+        uint32_t t = f->o.ticket->done.at[i];
         if (t >= f->w->ntasks || hear_is_over(f, t))
             continue;
         hear_ended(f, t, SEEN_REUSED);
@@ -271,9 +313,9 @@ static void tell_beginning(struct follow *f)
                                                 .size = n->bytes[o]});
 }
 
-static void fill_result(struct follow *f)
+static void fill_result(struct client_follow *f)
 {
-    struct run_result *r = f->result;
+    struct run_result *r = &f->result;
     for (uint32_t t = 0; t < f->w->ntasks; t++) {
         r->done += f->seen[t] == SEEN_DONE;
         r->reused += f->seen[t] == SEEN_REUSED;
@@ -283,21 +325,21 @@ static void fill_result(struct follow *f)
     r->interrupted |= f->stopping > 1 && r->skipped;
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
     r->seconds = end > f->created ? end - f->created : 0;
-    collect_count(f->collect, &f->out->collected, &f->out->bytes, &f->out->missing);
+    collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
 }
 
-static bool judge(struct follow *f, struct error *err)
+static bool judge(struct client_follow *f, struct error *err)
 {
-    const struct run_result *r = f->result;
+    const struct run_result *r = &f->result;
     if (f->error.kind != ERROR_NONE)
         return error_set(err, f->error.kind, "%s", f->error.text);
-    if (f->out->detached)
+    if (f->out.detached)
         return true;
-    if (f->out->missing)
+    if (f->out.missing)
         return error_set(
             err, ERROR_FAILED,
             "%u result%s could not be brought home (%s); `weft attach %" PRIu64 "` tries again",
-            f->out->missing, f->out->missing == 1 ? "" : "s", collect_why(f->collect), f->o->run);
+            f->out.missing, f->out.missing == 1 ? "" : "s", collect_why(f->collect), f->o.run);
     if (r->failed)
         return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
                          r->failed, r->failed == 1 ? "" : "s", r->skipped);
@@ -309,10 +351,10 @@ static bool judge(struct follow *f, struct error *err)
 
 /* Inputs that lie here as they were handed in: an agent may ask for one when those that had it are
  * gone. */
-static void offer_inputs(struct follow *f)
+static void offer_inputs(struct client_follow *f)
 {
     struct strbuf path = {0};
-    const struct client_following *o = f->o;
+    const struct client_following *o = &f->o;
     char label[512];
     for (size_t i = 0; i < o->ticket->files.n; i++) {
         const struct ticket_file *t = &o->ticket->files.at[i];
@@ -331,10 +373,10 @@ static void offer_inputs(struct follow *f)
     strbuf_free(&path);
 }
 
-static void prepare(struct follow *f)
+static void prepare(struct client_follow *f)
 {
     struct strbuf partial = {0};
-    const struct client_following *o = f->o;
+    const struct client_following *o = &f->o;
     f->seen = mem_new_zero(uint8_t, f->w->ntasks + 1);
     f->node = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->learned = mem_new_zero(uint8_t, f->w->ntasks + 1);
@@ -368,14 +410,14 @@ static void prepare(struct follow *f)
                                                       .context = f});
 }
 
-static void follow_free(struct follow *f)
+static void follow_free(struct client_follow *f)
 {
     struct client *c = f->c;
     c->listener = (struct client_listener){0};
     depot_free(c->depot);
     c->depot = NULL;
     struct strbuf partial = {0};
-    strbuf_printf(&partial, "%s/partial", f->o->state);
+    strbuf_printf(&partial, "%s/partial", f->o.state);
     rmdir(partial.at); /* what is in there can go on another time */
     strbuf_free(&partial);
     client_store_close(c);
@@ -387,6 +429,65 @@ static void follow_free(struct follow *f)
     free(f->told);
     array_free(&f->unlearned);
     array_free(&f->counters);
+    free(f);
+}
+
+struct client_follow *client_follow_open(struct client *c, const struct client_following *o,
+                                         struct error *err)
+{
+    if (!client_store(c, o->run, o->workflow, err))
+        return NULL;
+    struct client_follow *f = mem_new_zero(struct client_follow, 1);
+    f->c = c;
+    f->o = *o;
+    f->w = o->workflow;
+    f->ended_at = NAN;
+    f->created = client_now(c);
+    prepare(f);
+    tell_beginning(f);
+    c->listener = (struct client_listener){.opened = on_opened,
+                                           .message = hear_message,
+                                           .answers = hear_answers,
+                                           .looked = on_looked,
+                                           .tick = on_tick,
+                                           .context = f};
+    client_connect(c);
+    for (size_t i = 0; i < c->peers.n; i++)
+        if (c->peers.at[i]->open && c->watched != o->run)
+            on_opened(f, c->peers.at[i]);
+    for (size_t i = 0; i < c->early.n && c->watched == o->run; i++) {
+        const struct client_early *e = &c->early.at[i];
+        struct client_peer *p = client_peer(c, e->node);
+        if (p)
+            hear_message(f, p, e->kind, &(struct bytes){e->data, e->n, false});
+    }
+    client_forget_early(c);
+    if (o->late)
+        hear_read(f);
+    return f;
+}
+
+bool client_follow_step(struct client_follow *f, double wait)
+{
+    if (!over(f))
+        stepper_step(&f->c->stepper, wait);
+    return !over(f);
+}
+
+bool client_follow_close(struct client_follow *f, struct client_followed *out,
+                         struct run_result *result, struct error *err)
+{
+    if (!over(f))
+        f->out.detached = true; /* its owner has seen enough */
+    record_learned(f);
+    fill_result(f);
+    bool good = judge(f, err);
+    f->c->hurry = false;
+    client_settle(f->c);
+    *out = f->out;
+    *result = f->result;
+    follow_free(f);
+    return good;
 }
 
 bool client_follow(struct client *c, const struct client_following *o, struct client_followed *out,
@@ -394,52 +495,10 @@ bool client_follow(struct client *c, const struct client_following *o, struct cl
 {
     *out = (struct client_followed){0};
     *result = (struct run_result){0};
-    struct follow f = {.c = c,
-                       .o = o,
-                       .w = o->workflow,
-                       .out = out,
-                       .result = result,
-                       .ended_at = NAN,
-                       .created = client_now(c)};
-    if (!client_store(c, o->run, o->workflow, err))
+    struct client_follow *f = client_follow_open(c, o, err);
+    if (!f)
         return false;
-    prepare(&f);
-    tell_beginning(&f);
-    c->listener = (struct client_listener){.opened = on_opened,
-                                           .message = hear_message,
-                                           .answers = hear_answers,
-                                           .looked = on_looked,
-                                           .tick = on_tick,
-                                           .context = &f};
-    client_signals(c, true);
-    client_connect(c);
-    for (size_t i = 0; i < c->peers.n; i++)
-        if (c->peers.at[i]->open && c->watched != o->run)
-            on_opened(&f, c->peers.at[i]);
-    for (size_t i = 0; i < c->early.n && c->watched == o->run; i++) {
-        const struct client_early *e = &c->early.at[i];
-        struct client_peer *p = client_peer(c, e->node);
-        if (p)
-            hear_message(&f, p, e->kind, &(struct bytes){e->data, e->n, false});
-    }
-    client_forget_early(c);
-    if (o->late)
-        hear_read(&f);
-    client_drive(c, over, &f, 1e12);
-    record_learned(&f);
-    fill_result(&f);
-    bool good = judge(&f, err);
-    if (!out->detached && f.error.kind == ERROR_NONE && !out->missing) {
-        c->listener = (struct client_listener){0};
-        struct error late = {0};
-        if (!client_set_state(c, o->run, BOARD_RUN_COLLECTED, &late))
-            client_say(c, "%s", late.text);
-        client_tell_all(c, MESSAGE_LOOK, o->run);
-        board_forget_run(c->board, o->run, ignore, NULL);
-        store_redis_closing(c->store, true, 5);
-    }
-    c->hurry = false;
-    client_signals(c, false);
-    follow_free(&f);
-    return good;
+    while (client_follow_step(f, -1))
+        ;
+    return client_follow_close(f, out, result, err);
 }

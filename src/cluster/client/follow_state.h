@@ -13,14 +13,23 @@ struct counters {
     double value[FOLLOW_COUNTERS];
 };
 
-enum phase { PHASE_FOLLOWING, PHASE_READING, PHASE_COLLECTING, PHASE_OVER };
+/* PHASE_FOLLOWING ── the board says ENDED ──▶ PHASE_READING ── every record read ──▶
+ * PHASE_COLLECTING ── final outputs here or given up ──▶ PHASE_SIGNING_OFF ── answered ──▶ PHASE_OVER
+ * Detaching and errors lead to PHASE_OVER from everywhere, as do missing outputs from COLLECTING. */
+enum phase {
+    PHASE_FOLLOWING,
+    PHASE_READING,
+    PHASE_COLLECTING,
+    PHASE_SIGNING_OFF, /* the board is told that the results are home: agents may forget */
+    PHASE_OVER,
+};
 
-struct follow {
+struct client_follow {
     struct client *c;
-    const struct client_following *o;
+    struct client_following o;
     const struct workflow *w;
-    struct client_followed *out;
-    struct run_result *result;
+    struct client_followed out;
+    struct run_result result;
     struct error error;
     enum phase phase;
     enum board_run_state state;
@@ -44,7 +53,7 @@ struct follow {
     bool reading;
     uint32_t read_next, read_open; /* tasks from here on; answers to come */
 
-    int handled; /* interrupts */
+    int handled; /* stops */
     int stopping;
     bool said_deserted, ending;
     double deserted, second, loaded;
@@ -53,17 +62,17 @@ struct follow {
 
 /* ---- hear.c ---- */
 
-void hear_tell(struct follow *f, const struct trace_event *e);
-void hear_tell_file(struct follow *f, const struct trace_file *file);
-void hear_tell_counters(struct follow *f);
+void hear_tell(struct client_follow *f, const struct trace_event *e);
+void hear_tell_file(struct client_follow *f, const struct trace_file *file);
+void hear_tell_counters(struct client_follow *f);
 /* A task has ended so; its final outputs are wanted. */
-void hear_ended(struct follow *f, uint32_t task, enum seen how);
-bool hear_is_over(const struct follow *f, uint32_t task); /* done, by whomever */
+void hear_ended(struct client_follow *f, uint32_t task, enum seen how);
+bool hear_is_over(const struct client_follow *f, uint32_t task); /* done, by whomever */
 /* An agent is gone, and with it what it ran. */
-void hear_lost(struct follow *f, uint32_t node);
+void hear_lost(struct client_follow *f, uint32_t node);
 /* Ask the store about every task that is not known to be done. */
-void hear_read(struct follow *f);
-void hear_count(struct follow *f); /* how many have ended */
+void hear_read(struct client_follow *f);
+void hear_count(struct client_follow *f); /* how many have ended */
 /* For the client's listener. */
 bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in);
 void hear_answers(void *context, const struct meta_answers *answers);

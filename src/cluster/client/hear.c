@@ -13,20 +13,20 @@ enum { READS = 4096 }; /* at once */
 
 /* ---- telling ---- */
 
-void hear_tell(struct follow *f, const struct trace_event *e)
+void hear_tell(struct client_follow *f, const struct trace_event *e)
 {
-    for (size_t i = 0; i < f->o->nsinks; i++)
-        f->o->sinks[i]->event(f->o->sinks[i]->context, e);
+    for (size_t i = 0; i < f->o.nsinks; i++)
+        f->o.sinks[i]->event(f->o.sinks[i]->context, e);
 }
 
-void hear_tell_file(struct follow *f, const struct trace_file *file)
+void hear_tell_file(struct client_follow *f, const struct trace_file *file)
 {
-    for (size_t i = 0; i < f->o->nsinks; i++)
-        if (f->o->sinks[i]->file)
-            f->o->sinks[i]->file(f->o->sinks[i]->context, file);
+    for (size_t i = 0; i < f->o.nsinks; i++)
+        if (f->o.sinks[i]->file)
+            f->o.sinks[i]->file(f->o.sinks[i]->context, file);
 }
 
-void hear_ended(struct follow *f, uint32_t task, enum seen how)
+void hear_ended(struct client_follow *f, uint32_t task, enum seen how)
 {
     f->told_ended += f->seen[task] < SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
@@ -37,12 +37,12 @@ void hear_ended(struct follow *f, uint32_t task, enum seen how)
             collect_want(f->collect, o);
 }
 
-bool hear_is_over(const struct follow *f, uint32_t task)
+bool hear_is_over(const struct client_follow *f, uint32_t task)
 {
     return f->seen[task] >= SEEN_DONE;
 }
 
-static void on_event(struct follow *f, uint32_t node, struct trace_event *e)
+static void on_event(struct client_follow *f, uint32_t node, struct trace_event *e)
 {
     e->node = node;
     if (e->kind == TRACE_COUNTER) {
@@ -73,9 +73,9 @@ static void on_event(struct follow *f, uint32_t node, struct trace_event *e)
         hear_tell(f, e);
         break;
     case TRACE_TASK:
-        f->result->attempts++;
-        f->result->busy += (e->finish - e->start) * f->w->cores[e->id];
-        f->result->cpu += e->cpu;
+        f->result.attempts++;
+        f->result.busy += (e->finish - e->start) * f->w->cores[e->id];
+        f->result.cpu += e->cpu;
         if (e->outcome == TRACE_DONE)
             hear_ended(f, e->id, SEEN_DONE);
         else if (f->seen[e->id] == SEEN_RUNNING)
@@ -92,7 +92,7 @@ static void on_event(struct follow *f, uint32_t node, struct trace_event *e)
 }
 
 /* An agent is gone, and with it what it ran. */
-void hear_lost(struct follow *f, uint32_t node)
+void hear_lost(struct client_follow *f, uint32_t node)
 {
     double now = client_now(f->c) - f->created;
     for (size_t i = 0; i < f->counters.n; i++)
@@ -110,7 +110,7 @@ void hear_lost(struct follow *f, uint32_t node)
         }
 }
 
-void hear_tell_counters(struct follow *f)
+void hear_tell_counters(struct client_follow *f)
 {
     if (!f->counters_changed)
         return;
@@ -130,7 +130,7 @@ void hear_tell_counters(struct follow *f)
 
 /* ---- what agents say ---- */
 
-static bool take_events(struct follow *f, struct bytes *in)
+static bool take_events(struct client_follow *f, struct bytes *in)
 {
     uint32_t node = bytes_u32(in), n = bytes_u32(in);
     if (in->bad || (uint64_t)n * PROTOCOL_EVENT_BYTES != in->n)
@@ -143,9 +143,9 @@ static bool take_events(struct follow *f, struct bytes *in)
     return bytes_end(in);
 }
 
-static void learn_file(struct follow *f, struct trace_file *file)
+static void learn_file(struct client_follow *f, struct trace_file *file)
 {
-    struct needs *n = f->o->needs;
+    struct needs *n = f->o.needs;
     uint32_t o = file->object;
     if (o >= f->w->nobjects || f->w->producer[o] == NONE || f->told[o])
         return;
@@ -162,7 +162,7 @@ static void learn_file(struct follow *f, struct trace_file *file)
         hear_tell_file(f, file);
 }
 
-static bool take_files(struct follow *f, struct bytes *in)
+static bool take_files(struct client_follow *f, struct bytes *in)
 {
     for (uint32_t n = bytes_u32(in); n-- && !in->bad;) {
         struct trace_file file = {.object = bytes_u32(in), .task = bytes_u32(in)};
@@ -181,13 +181,14 @@ static bool take_files(struct follow *f, struct bytes *in)
 
 /* What a task wrote before it failed, beside the logs of runs here. The caller frees; NULL: it
  * wrote nothing. */
-static char *keep_log(struct follow *f, uint32_t task, uint32_t attempt, const char *text, size_t n)
+static char *keep_log(struct client_follow *f, uint32_t task, uint32_t attempt, const char *text,
+                      size_t n)
 {
     struct strbuf path = {0};
     struct error err = {0};
-    if (!n || !f->o->state)
+    if (!n || !f->o.state)
         return NULL;
-    strbuf_printf(&path, "%s/logs/%s/", f->o->state, f->o->label ? f->o->label : "cluster");
+    strbuf_printf(&path, "%s/logs/%s/", f->o.state, f->o.label ? f->o.label : "cluster");
     const char *name = workflow_task_name(f->w, task);
     for (size_t i = 0; name[i] && i < 180; i++)
         strbuf_add_char(&path, name[i] == '/' || (unsigned char)name[i] < 32 ? '_' : name[i]);
@@ -197,7 +198,7 @@ static char *keep_log(struct follow *f, uint32_t task, uint32_t attempt, const c
         strbuf_printf(&path, ".%u", attempt);
     strbuf_add(&path, ".log");
     if (make_parents(path.at, &err) && file_write(path.at, text, n, &err)) {
-        f->result->log_bytes += (double)n;
+        f->result.log_bytes += (double)n;
         return strbuf_steal(&path);
     }
     client_say(f->c, "%s", err.text);
@@ -205,7 +206,7 @@ static char *keep_log(struct follow *f, uint32_t task, uint32_t attempt, const c
     return NULL;
 }
 
-static bool take_failure(struct follow *f, struct bytes *in)
+static bool take_failure(struct client_follow *f, struct bytes *in)
 {
     struct run_failure x = {.task = bytes_u32(in), .attempt = bytes_u32(in)};
     x.outcome = (enum trace_outcome)bytes_u32(in);
@@ -223,8 +224,8 @@ static bool take_failure(struct follow *f, struct bytes *in)
     f->blamed[x.task] = x.attempt;
     x.log = keep_log(f, x.task, x.attempt, log, nlog);
     x.text = n ? mem_copy_bytes(text, n) : NULL;
-    if (f->result->failures.n < RUN_FAILURES) {
-        array_push(&f->result->failures, x);
+    if (f->result.failures.n < RUN_FAILURES) {
+        array_push(&f->result.failures, x);
     } else {
         free(x.text);
         free(x.log);
@@ -234,11 +235,11 @@ static bool take_failure(struct follow *f, struct bytes *in)
 
 bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     (void)p;
     if (kind < MESSAGE_PROBED)
         return true; /* not for a client that follows */
-    if (bytes_u64(in) != f->o->run)
+    if (bytes_u64(in) != f->o.run)
         return true; /* another run's, that is no longer followed */
     switch (kind) {
     case MESSAGE_EVENTS:
@@ -254,7 +255,7 @@ bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct byt
 
 /* ---- reading the store ---- */
 
-static void read_more(struct follow *f)
+static void read_more(struct client_follow *f)
 {
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
@@ -268,19 +269,19 @@ static void read_more(struct follow *f)
     free(ops);
 }
 
-void hear_read(struct follow *f)
+void hear_read(struct client_follow *f)
 {
     f->read_next = 0;
     read_more(f);
 }
 
-static void blame(struct follow *f, const struct meta_record *r)
+static void blame(struct client_follow *f, const struct meta_record *r)
 {
     if (f->blamed[r->task])
         return;
     f->blamed[r->task] = r->attempts ? r->attempts : 1;
-    if (f->result->failures.n < RUN_FAILURES)
-        array_push(&f->result->failures,
+    if (f->result.failures.n < RUN_FAILURES)
+        array_push(&f->result.failures,
                    (struct run_failure){.task = r->task,
                                         .attempt = r->attempts,
                                         .outcome = TRACE_FAILED,
@@ -291,7 +292,7 @@ static void blame(struct follow *f, const struct meta_record *r)
                                                                 "log")});
 }
 
-static void take_record(struct follow *f, const struct meta_record *r)
+static void take_record(struct client_follow *f, const struct meta_record *r)
 {
     uint32_t t = r->task;
     if (t >= f->w->ntasks || hear_is_over(f, t))
@@ -309,8 +310,8 @@ static void take_record(struct follow *f, const struct meta_record *r)
         hear_ended(f, t, SEEN_REUSED);
         hear_tell(f, &e);
     } else if (r->status == META_DONE) {
-        f->result->attempts++;
-        f->result->busy += (e.finish - e.start) * f->w->cores[t];
+        f->result.attempts++;
+        f->result.busy += (e.finish - e.start) * f->w->cores[t];
         hear_ended(f, t, SEEN_DONE);
         hear_tell(f, &e);
     } else if (r->status == META_FAILED) {
@@ -326,7 +327,7 @@ static void take_record(struct follow *f, const struct meta_record *r)
     }
 }
 
-void hear_count(struct follow *f)
+void hear_count(struct client_follow *f)
 {
     if (f->counting)
         return;
@@ -337,7 +338,7 @@ void hear_count(struct follow *f)
 
 void hear_answers(void *context, const struct meta_answers *answers)
 {
-    struct follow *f = context;
+    struct client_follow *f = context;
     size_t record = 0;
     for (size_t i = 0; i < answers->n; i++) {
         const struct meta_answer *a = &answers->at[i];

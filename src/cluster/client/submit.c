@@ -98,7 +98,7 @@ static bool choose_agents(struct submit *s, struct error *err)
 static bool probe_is_over(void *context)
 {
     struct submit *s = context;
-    return s->probed >= s->nodes.n || s->c->interrupts;
+    return s->probed >= s->nodes.n || client_stops(s->c);
 }
 
 static bool look_shared(struct submit *s)
@@ -195,7 +195,7 @@ static void on_number(void *context, bool good, uint64_t run, const char *why)
 static bool is_numbered(void *context)
 {
     struct submit *s = context;
-    return s->numbered || s->c->interrupts;
+    return s->numbered || client_stops(s->c);
 }
 
 static bool interrupted(struct submit *s, struct error *err)
@@ -409,7 +409,7 @@ static bool hand_over_is_done(void *context)
         s->moved_bytes = bytes;
         s->moved = clock_seconds();
     }
-    return !s->open_parcels || s->error.kind != ERROR_NONE || s->c->interrupts ||
+    return !s->open_parcels || s->error.kind != ERROR_NONE || client_stops(s->c) ||
            clock_seconds() - s->moved > STANDSTILL;
 }
 
@@ -430,7 +430,7 @@ static bool hand_over(struct submit *s, struct error *err)
     client_drive(s->c, hand_over_is_done, s, 1e9);
     if (s->error.kind != ERROR_NONE)
         return error_set(err, s->error.kind, "%s", s->error.text);
-    if (s->c->interrupts)
+    if (client_stops(s->c))
         return interrupted(s, err);
     if (s->open_parcels)
         return error_set(err, ERROR_FAILED,
@@ -537,7 +537,7 @@ static bool submit(struct submit *s, struct error *err)
         return false;
     if (!s->out->shared && !hand_over(s, err))
         return false;
-    if (c->interrupts)
+    if (client_stops(c))
         return interrupted(s, err);
     if (k->watch) { /* before anything can happen */
         client_forget_early(c);
@@ -558,9 +558,9 @@ bool client_submit(struct client *c, const struct client_work *work, struct clie
     struct submit s = {.c = c, .work = work, .out = out};
     c->listener =
         (struct client_listener){.message = on_message, .closed = on_closed, .context = &s};
-    client_signals(c, true);
     bool good = submit(&s, err);
-    client_signals(c, false);
+    if (!good) /* else one that came too late is for client_follow_open() */
+        client_settle(c);
     c->listener = (struct client_listener){0};
     depot_free(c->depot);
     c->depot = NULL;

@@ -4,21 +4,22 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/launch/launch.h"
+#include "exec/stepper.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { TICK_MS = 100 };              /* whoever waits looks again at least this often */
+static const double CANCELLING = 30; /* seconds beyond the grace that Slurm may take to cancel */
+
 struct fleet {
-    uv_loop_t loop;
+    struct stepper stepper;
     uv_timer_t ticker;
-    uv_signal_t signals[2];
     struct launch *launch;
     struct fleet_config o;
     char key[SEAL_KEY_TEXT];
     bool elastic, over;
-    int interrupts;
     ARRAY(uint32_t) nodes;
     char last[512]; /* why the last one failed */
     char waiting[64];
@@ -68,28 +69,20 @@ static void on_tick(uv_timer_t *timer)
     (void)timer; /* whoever waits looks again */
 }
 
-static void on_signal(uv_signal_t *signal, int number)
-{
-    (void)number;
-    struct fleet *f = signal->data;
-    f->interrupts++;
-}
-
 static void close_handle(uv_handle_t *handle, void *context)
 {
-    (void)context;
-    if (!uv_is_closing(handle))
+    const struct fleet *f = context;
+    if (!uv_is_closing(handle) && handle != (const uv_handle_t *)&f->stepper.wake)
         uv_close(handle, NULL);
 }
 
 static void fleet_free(struct fleet *f)
 {
     launch_free(f->launch);
-    for (int i = 0; i < 50; i++)
-        uv_run(&f->loop, UV_RUN_NOWAIT);
-    uv_walk(&f->loop, close_handle, NULL);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&f->loop);
+    for (int i = 0; i < 50; i++) /* a handle closes another: none needs more turns than this */
+        uv_run(f->stepper.loop, UV_RUN_NOWAIT);
+    uv_walk(f->stepper.loop, close_handle, f);
+    stepper_close(&f->stepper);
     explicit_bzero(f->key, sizeof f->key);
     array_free(&f->nodes);
     free(f);
@@ -100,15 +93,14 @@ struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
     struct fleet *f = mem_new_zero(struct fleet, 1);
     f->o = *config;
     f->elastic = strcmp(config->target, "slurm") == 0;
-    uv_loop_init(&f->loop);
-    uv_timer_init(&f->loop, &f->ticker);
-    for (int i = 0; i < 2; i++) {
-        uv_signal_init(&f->loop, &f->signals[i]);
-        f->signals[i].data = f;
-        uv_unref((uv_handle_t *)&f->signals[i]);
+    if (!stepper_open(&f->stepper, NULL, err)) {
+        free(f);
+        return NULL;
     }
+    uv_timer_init(f->stepper.loop, &f->ticker);
+    uv_timer_start(&f->ticker, on_tick, TICK_MS, TICK_MS);
     seal_key_text(&config->key, f->key);
-    f->launch = launch_new(&(struct launch_config){.loop = &f->loop,
+    f->launch = launch_new(&(struct launch_config){.loop = f->stepper.loop,
                                                    .target = config->target,
                                                    .key = f->key,
                                                    .store = config->store,
@@ -156,27 +148,46 @@ static void tell_waiting(struct fleet *f)
     say(f, line);
 }
 
+/* Nothing is left to wait for. */
+static bool fleet_is_settled(const struct fleet *f)
+{
+    struct launch_counts c = launch_look(f->launch);
+    return stepper_stops(&f->stepper) || !c.starting || (f->elastic && c.ready);
+}
+
+bool fleet_step(struct fleet *f, double wait)
+{
+    if (fleet_is_settled(f))
+        return false;
+    tell_waiting(f);
+    stepper_step(&f->stepper, wait);
+    return !fleet_is_settled(f);
+}
+
+int fleet_fd(struct fleet *f)
+{
+    return stepper_fd(&f->stepper);
+}
+
+void fleet_stop(struct fleet *f)
+{
+    stepper_stop(&f->stepper);
+}
+
+bool fleet_started(const struct fleet *f, struct error *err)
+{
+    if (stepper_stops(&f->stepper))
+        return error_set(err, ERROR_FAILED, "stopped before the agents were ready; nothing ran");
+    return launch_look(f->launch).ready ||
+           error_set(err, ERROR_FAILED, "no agent could be started: %s",
+                     f->last[0] ? f->last : "none became ready");
+}
+
 bool fleet_wait(struct fleet *f, struct error *err)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (int i = 0; i < 2; i++)
-        uv_signal_start(&f->signals[i], on_signal, numbers[i]);
-    uv_timer_start(&f->ticker, on_tick, 100, 100);
-    struct launch_counts c;
-    for (;;) {
-        c = launch_look(f->launch);
-        if (f->interrupts || !c.starting || (f->elastic && c.ready))
-            break;
-        tell_waiting(f);
-        uv_run(&f->loop, UV_RUN_ONCE);
-    }
-    uv_timer_stop(&f->ticker);
-    for (int i = 0; i < 2; i++)
-        uv_signal_stop(&f->signals[i]);
-    if (f->interrupts)
-        return error_set(err, ERROR_FAILED, "stopped before the agents were ready; nothing ran");
-    return c.ready || error_set(err, ERROR_FAILED, "no agent could be started: %s",
-                                f->last[0] ? f->last : "none became ready");
+    while (fleet_step(f, -1))
+        ;
+    return fleet_started(f, err);
 }
 
 const char *fleet_store(const struct fleet *f)
@@ -186,7 +197,7 @@ const char *fleet_store(const struct fleet *f)
 
 struct uv_loop_s *fleet_loop(struct fleet *f)
 {
-    return &f->loop;
+    return f->stepper.loop;
 }
 
 uint32_t fleet_ready(const struct fleet *f)
@@ -210,11 +221,11 @@ static void on_let_go(void *context, const char *why)
 
 void fleet_end(struct fleet *f, double grace)
 {
-    double until = clock_seconds() + grace + 30;
+    double until = clock_seconds() + grace + CANCELLING;
+    stepper_forget_stops(&f->stepper); /* they were for the start */
     launch_end(f->launch, grace, on_let_go);
-    uv_timer_start(&f->ticker, on_tick, 100, 100);
-    while (!f->over && clock_seconds() < until)
-        uv_run(&f->loop, UV_RUN_ONCE);
+    while (!f->over && clock_seconds() < until && !stepper_stops(&f->stepper))
+        stepper_step(&f->stepper, -1);
     fleet_free(f);
 }
 

@@ -1,6 +1,15 @@
 /* Agents of one's own for one run (`weft run --on local:4`, `ssh:a,b`, `slurm`): started before it,
  * more of them during it, told to leave and let go after it. A launch (launch.h) with the loop that
- * drives it, which the client of the run shares. */
+ * drives it, which the client of the run shares.
+ *
+ *     f = fleet_new(&config, &err); fleet_want(f, n);
+ *     while (fleet_step(f, -1)) ;            or: poll fleet_fd(f), then fleet_step(f, 0)
+ *     fleet_started(f, &err)                 the store's address is known
+ *     ... the run ...
+ *     fleet_end(f, grace) or fleet_abandon(f)
+ *
+ * For one thread, but fleet_stop(): that is for any thread and for signal handlers, from
+ * fleet_new() until it is ended. The process is left alone; it has to ignore SIGPIPE. */
 #pragma once
 #include "base/error.h"
 #include "base/seal.h"
@@ -28,8 +37,17 @@ uint32_t fleet_most(const struct fleet *f);   /* UINT32_MAX: no limit known */
 bool fleet_is_elastic(const struct fleet *f); /* agents are asked for as tasks become ready */
 /* So many agents should be there; starts what is missing. */
 void fleet_want(struct fleet *f, uint32_t agents);
-/* Wait until all that are asked for are ready or have failed (elastic: until one is ready). False:
- * none is; or Ctrl-C. */
+/* Let happen what is due. wait 0: never blocks; negative: until something happens; else at most so
+ * many seconds. False: all that were asked for are ready or have failed (elastic: one is ready), or
+ * it was stopped. */
+bool fleet_step(struct fleet *f, double wait);
+/* Readable when fleet_step() would find something to do; -1: the process has no descriptors left. */
+int fleet_fd(struct fleet *f);
+/* No more waiting: first while agents start, then for those that are let go. */
+void fleet_stop(struct fleet *f);
+/* After the steps. False: no agent is ready, or it was stopped before one was. */
+bool fleet_started(const struct fleet *f, struct error *err);
+/* Steps until it has started. */
 bool fleet_wait(struct fleet *f, struct error *err);
 /* Once one is ready. */
 const char *fleet_store(const struct fleet *f);
