@@ -3,57 +3,81 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 NINJA  := ninja -C
 CMAKE  := cmake -G Ninja -S .
+# What we build for ourselves treats warnings as errors; a stranger's newer compiler may warn of more.
+DEVELOPER := -DWEFT_WERROR=ON
 
-.PHONY: all run test check asan lint format bench fuzz soak install clean deps-build deps-test deps-bench tsan
+.PHONY: all help run test check asan tsan lint lint-quick format bench fuzz soak nightly abi install clean deps deps-build deps-test deps-bench
 
-all: deps-build
+all: ## build the program and the library (installs nothing; `make deps` does)
+	@tools/deps --check build
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@ln -sf $(BUILD)/release/compile_commands.json compile_commands.json
 	@$(NINJA) $(BUILD)/release weft libweft libweft_static --quiet
 
-run: all
+help: ## this list
+	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+
+deps: deps-build ## install what the build needs, by name, from Debian
+
+run: deps-build all ## install, build, then plan, simulate and run real workflows and draw pictures
 	@WEFT=$(BUILD)/release/weft tools/tour
 
-test: deps-test
+test: deps-test ## install what the tests need, and run them all; TESTS='-R ^sim/' runs some
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@$(NINJA) $(BUILD)/release --quiet
-	@tools/run-tests $(BUILD)/release
+	@tools/run-tests $(BUILD)/release $(TESTS)
 
 check: test
 
-asan: deps-test
-	@$(CMAKE) -B $(BUILD)/asan -DWEFT_SANITIZE=ON >/dev/null
+asan: deps-test ## the tests under the address and undefined-behaviour sanitizers
+	@$(CMAKE) -B $(BUILD)/asan -DWEFT_SANITIZE=address $(DEVELOPER) >/dev/null
 	@$(NINJA) $(BUILD)/asan --quiet
-	@tools/run-tests $(BUILD)/asan
+	@tools/run-tests $(BUILD)/asan $(TESTS)
 
-lint: deps-test
+# Everything that has threads; the rest could only find what asan finds, ten times slower.
+TSAN_TESTS ?= -R '^(base|exec|memo|drive|cluster|store|history|session|api)/|^tests/(calls|run|examples|cluster|experiment)_test'
+tsan: deps-test ## the tests that use threads, under the thread sanitizer
+	@$(CMAKE) -B $(BUILD)/tsan -DWEFT_SANITIZE=thread $(DEVELOPER) >/dev/null
+	@$(NINJA) $(BUILD)/tsan --quiet
+	@TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=1" tools/run-tests $(BUILD)/tsan $(TSAN_TESTS)
+
+lint: deps-test ## the rules of the house, formatting, headers, gcc's analyzer, clang-tidy
 	@tools/lint $(BUILD)/lint
 
-format:
+lint-quick: ## the rules of the house and the formatting only: seconds
+	@tools/lint --quick $(BUILD)/lint
+
+format: ## clang-format every source
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-bench: deps-bench
+bench: deps-bench ## benchmarks beside peers, in one run; figures in bench.json
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@$(NINJA) $(BUILD)/release weft bench --quiet
 	@tools/bench $(BUILD)/release
 
 # A minute a reader by default; CI gives each a few seconds.
 FUZZ_SECONDS ?= 60
-fuzz: deps-test
+fuzz: deps-test ## libFuzzer on every reader, FUZZ_SECONDS each
 	@tools/fuzz $(BUILD)/fuzz $(FUZZ_SECONDS)
 
 # Crashes, partitions, lost messages, failovers of the store: as many seeds as fit into the time.
 SOAK_SECONDS ?= 60
-soak: deps-test
+soak: deps-test ## simulated faults of a cluster, as many seeds as fit into SOAK_SECONDS
 	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@$(NINJA) $(BUILD)/release soak_test --quiet
 	@tools/soak $(BUILD)/release $(SOAK_SECONDS)
 
-install: all
+nightly: tsan soak fuzz ## what is too long for every commit
+
+abi: all ## record the library's ABI, after a deliberate change (see CONTRIBUTING.md)
+	@tools/abi record $(BUILD)/release
+
+install: all ## program, library, headers, pkg-config, man pages, completion below PREFIX
 	@$(NINJA) $(BUILD)/release manpages --quiet
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)/release --prefix $(PREFIX)
 
-clean:
-	rm -rf $(BUILD)
+clean: ## remove what was built
+	rm -rf $(BUILD) compile_commands.json
 
 deps-build:
 	@tools/deps build
