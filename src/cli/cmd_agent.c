@@ -6,6 +6,7 @@
 #include "cli/cluster_options.h"
 #include "cluster/agent/agent.h"
 #include "cluster/launch/store_server.h"
+#include "exec/child.h"
 #include "exec/measure.h"
 #include "base/tree.h"
 
@@ -269,6 +270,7 @@ static int run(const struct arguments *a)
     int status = 0;
     if (arguments_flag(a, "detach") && detach(o.state, &out, &status) < 0)
         return status;
+    children_adopt_orphans();
     return serve(a, &o, &out);
 }
 

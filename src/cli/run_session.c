@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "cli/signals.h"
 #include "report/event_json.h"
 #include "report/live_display.h"
 #include "report/human.h"
@@ -767,7 +768,8 @@ int session_run(struct session *s)
                             .tick = on_tick,
                             .context = &l};
     s->display = l.display;
-    bool good = s->execute ? s->execute(s, &o, &result, &err) : run_workflow(&o, &result, &err);
+    bool good =
+        s->execute ? s->execute(s, &o, &result, &err) : signals_run_workflow(&o, &result, &err);
     s->display = NULL;
     fill_totals(&l.record, &result, good && !s->detached);
     if (s->detached)

@@ -6,16 +6,22 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 enum {
     CHUNK = 4096,  /* tasks submitted, results taken, at once */
     EVENTS = 4096, /* told at once */
     ROUNDS = 1024, /* of calls that end at once, between looks at the world */
 };
+
+static const double step_most = 0.005; /* seconds: then run_step(r, 0) lets its caller breathe */
 
 double run_now(const struct run *r)
 {
@@ -46,16 +52,6 @@ void run_broken(struct run *r, const struct error *err)
         r->error = *err;
     if (!r->stopping)
         r->stopping = 1;
-}
-
-void run_stop(struct run *r)
-{
-    r->result->interrupted = true;
-    r->stopping += r->stopping < 2;
-    if (r->stopping > 1)
-        for (uint32_t lane = 0; lane < r->o->cores; lane++)
-            if (r->active[lane].used)
-                child_stop(r->children, lane, true);
 }
 
 /* ---- the scheduler and its store ---- */
@@ -151,6 +147,18 @@ static void submit_more(struct run *r)
     }
 }
 
+/* ---- stopping ---- */
+
+static void run_interrupt(struct run *r)
+{
+    r->result->interrupted = true;
+    r->stopping += r->stopping < 2;
+    if (r->stopping > 1)
+        for (uint32_t lane = 0; lane < r->o->cores; lane++)
+            if (r->active[lane].used)
+                child_stop(r->children, lane, true);
+}
+
 /* ---- time ---- */
 
 static void fire(void *context, const struct sched_timer *t)
@@ -186,13 +194,20 @@ static void on_tick(uv_timer_t *timer)
     children_tick(r->children);
     tell_counters(r);
     if (r->o->tick && r->o->tick(r->o->context, r->stopping))
-        run_stop(r);
+        run_interrupt(r);
 }
 
-static void on_signal(uv_signal_t *signal, int number)
+/* run_stop() was called, perhaps twice since we looked. */
+static void on_stop(uv_poll_t *poll, int status, int events)
 {
-    (void)number;
-    run_stop(signal->data);
+    (void)status;
+    (void)events;
+    struct run *r = poll->data;
+    uint64_t times = 0;
+    if (read(r->stop, &times, sizeof times) != sizeof times)
+        return;
+    for (; times && (r->stopping < 2 || !r->result->interrupted); times--)
+        run_interrupt(r);
 }
 
 /* ---- what ends ---- */
@@ -261,49 +276,143 @@ static void tell_inputs(struct run *r)
                                                       .size = n->bytes[o]});
 }
 
-static void loop(struct run *r)
+/* ---- turns ---- */
+
+enum turn {
+    TURN_MORE,  /* something is to be done at once */
+    TURN_WAITS, /* for a task to end, or a timer */
+    TURN_OVER,
+};
+
+/* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
+static enum turn run_turn(struct run *r)
 {
-    uint32_t rounds = 0;
-    while (r->ended_tasks < r->total) {
-        submit_more(r);
-        if (r->ended.n) {
-            if (must_tell(r)) /* before others start, which takes time: a crash would cost both */
-                tell(r);
-            /* taken out first: handling starts tasks, and some of those end at once */
-            __typeof__(r->ended) batch = r->ended;
-            r->ended = r->handled;
-            r->handled = batch;
-            if (r->disk_changed) /* before what they took is given back: never too much is free */
-                tell_disk(r);
-            handle(r,
-                   &(struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {batch.at, batch.n}});
-            r->handled.n = 0;
-            for (size_t i = 0; i < r->hungry.n; i++)
-                task_more_memory(r, r->hungry.at[i]);
-            r->hungry.n = 0;
-        }
-        if (r->timers.n)
-            run_fire_timers(r, fire, r);
-        if (r->ended.n) {
-            if (r->events.n > EVENTS)
-                tell(r);
-            if (++rounds % ROUNDS == 0) /* calls made here must not keep signals out */
-                uv_run(r->loop, UV_RUN_NOWAIT);
-            continue;
-        }
-        if (must_tell(r))
+    if (r->ended_tasks >= r->total)
+        return TURN_OVER;
+    submit_more(r);
+    if (r->ended.n) {
+        if (must_tell(r)) /* before others start, which takes time: a crash would cost both */
             tell(r);
-        if (r->ended_tasks >= r->total || (r->stopping && !r->running))
-            break;
-        if (!r->running && !r->timers.n) {
-            if (r->submitted < r->total)
-                continue;
-            stalled(r);
-            break;
-        }
-        uv_run(r->loop, UV_RUN_ONCE);
+        /* taken out first: handling starts tasks, and some of those end at once */
+        __typeof__(r->ended) batch = r->ended;
+        r->ended = r->handled;
+        r->handled = batch;
+        if (r->disk_changed) /* before what they took is given back: never too much is free */
+            tell_disk(r);
+        handle(r, &(struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {batch.at, batch.n}});
+        r->handled.n = 0;
+        for (size_t i = 0; i < r->hungry.n; i++)
+            task_more_memory(r, r->hungry.at[i]);
+        r->hungry.n = 0;
     }
-    tell(r);
+    if (r->timers.n)
+        run_fire_timers(r, fire, r);
+    if (r->ended.n) {
+        if (r->events.n > EVENTS)
+            tell(r);
+        return TURN_MORE;
+    }
+    if (must_tell(r))
+        tell(r);
+    if (r->ended_tasks >= r->total || (r->stopping && !r->running))
+        return TURN_OVER;
+    if (!r->running && !r->timers.n) {
+        if (r->submitted < r->total)
+            return TURN_MORE;
+        stalled(r);
+        return TURN_OVER;
+    }
+    return TURN_WAITS;
+}
+
+/* run_fd() becomes readable in so many seconds, if nothing happens before. 0 also takes a system
+ * call only once in a row. */
+static void wake_in(struct run *r, double seconds)
+{
+    if (seconds <= 0 && r->due)
+        return;
+    r->due = seconds <= 0;
+    struct itimerspec in = {.it_value.tv_nsec = 1};
+    if (seconds > 0) {
+        in.it_value.tv_sec = (time_t)seconds;
+        in.it_value.tv_nsec = (long)((seconds - (double)in.it_value.tv_sec) * 1e9) + 1;
+    }
+    timerfd_settime(r->timer, 0, &in, NULL);
+}
+
+static bool step_over(struct run *r)
+{
+    if (!r->over)
+        tell(r);
+    r->over = true;
+    wake_in(r, 0);
+    return false;
+}
+
+/* Never blocks. Between two batches the loop is asked for what has happened meanwhile. */
+static bool step_now(struct run *r)
+{
+    double until = clock_seconds() + step_most;
+    for (;;) {
+        uv_run(r->loop, UV_RUN_NOWAIT);
+        enum turn turn = run_turn(r);
+        for (uint32_t i = 1; turn == TURN_MORE && i < ROUNDS; i++)
+            turn = run_turn(r);
+        if (turn == TURN_OVER)
+            return step_over(r);
+        if (turn == TURN_WAITS || clock_seconds() > until) {
+            uv_update_time(r->loop);
+            /* -1 would be "no timer", but the ticker always is one */
+            wake_in(r, turn == TURN_WAITS ? 0.001 * uv_backend_timeout(r->loop) : 0);
+            return true;
+        }
+    }
+}
+
+/* Until something has happened, which the next step will see to. */
+static bool step_waiting(struct run *r)
+{
+    for (;;) {
+        switch (run_turn(r)) {
+        case TURN_OVER:
+            return step_over(r);
+        case TURN_MORE:
+            if (++r->rounds % ROUNDS == 0) /* calls made here must not keep others out */
+                uv_run(r->loop, UV_RUN_NOWAIT);
+            break;
+        case TURN_WAITS:
+            wake_in(r, 0); /* should somebody look at run_fd() after all */
+            uv_run(r->loop, UV_RUN_ONCE);
+            return true;
+        }
+    }
+}
+
+bool run_step(struct run *r, double wait)
+{
+    if (r->over)
+        return false;
+    if (wait < 0)
+        return step_waiting(r);
+    if (wait > 0) {
+        struct pollfd in = {.fd = r->poll, .events = POLLIN};
+        poll(&in, 1, wait < 1e6 ? (int)(wait * 1000) + 1 : -1);
+    }
+    return step_now(r);
+}
+
+int run_fd(const struct run *r)
+{
+    return r->poll;
+}
+
+void run_stop(struct run *r)
+{
+    int before = errno; /* a signal handler must leave it as it was */
+    uint64_t once = 1;
+    ssize_t n = write(r->stop, &once, sizeof once);
+    (void)n; /* it can only fail after 2^64 - 1 calls */
+    errno = before;
 }
 
 /* ---- from beginning to end ---- */
@@ -324,18 +433,36 @@ static void open_sched(struct run *r)
     r->sched = sched_new(&config);
 }
 
+static bool watch_descriptor(int epoll, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool open_descriptors(struct run *r, struct error *err)
+{
+    r->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    r->poll = epoll_create1(EPOLL_CLOEXEC);
+    if (r->stop < 0 || r->timer < 0 || r->poll < 0 || uv_loop_init(&r->turns) != 0)
+        return error_set(err, ERROR_FAILED, "cannot watch tasks: %s", strerror(errno));
+    r->loop = &r->turns;
+    if (!watch_descriptor(r->poll, r->timer) || !watch_descriptor(r->poll, uv_backend_fd(r->loop)))
+        return error_set(err, ERROR_FAILED, "cannot watch tasks: %s", strerror(errno));
+    return true;
+}
+
 static bool open_loop(struct run *r, struct error *err)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    if (!open_descriptors(r, err))
+        return false;
     uv_timer_init(r->loop, &r->waker);
     uv_timer_init(r->loop, &r->ticker);
     r->ticker.data = r;
     uv_timer_start(&r->ticker, on_tick, 100, 100);
-    for (int i = 0; i < 3; i++) {
-        uv_signal_init(r->loop, &r->signals[i]);
-        r->signals[i].data = r;
-        uv_signal_start(&r->signals[i], on_signal, numbers[i]);
-    }
+    uv_poll_init(r->loop, &r->stop_ready, r->stop);
+    r->stop_ready.data = r;
+    uv_poll_start(&r->stop_ready, UV_READABLE, on_stop);
     return run_setup(r, err);
 }
 
@@ -346,22 +473,35 @@ static void close_handle(uv_handle_t *handle, void *context)
         uv_close(handle, NULL);
 }
 
+static void close_descriptor(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 static void run_free(struct run *r)
 {
     calls_free(r->calls);
     r->calls = NULL;
-    uv_walk(r->loop, close_handle, NULL);
-    while (uv_run(r->loop, UV_RUN_DEFAULT) != 0)
-        ;
-    uv_loop_close(r->loop);
+    if (r->loop) {
+        uv_walk(r->loop, close_handle, NULL);
+        while (uv_run(r->loop, UV_RUN_DEFAULT) != 0)
+            ;
+        uv_loop_close(r->loop);
+    }
+    close_descriptor(r->poll);
+    close_descriptor(r->timer);
+    close_descriptor(r->stop);
     run_release(r);
     sched_free(r->sched);
     sched_actions_free(&r->out);
     array_free(&r->handled);
     array_free(&r->timers);
+    run_result_free(&r->counts);
     free(r->puts);
     free(r->chunk);
     free(r->left);
+    free(r);
 }
 
 static bool finish(struct run *r, struct error *err)
@@ -383,42 +523,71 @@ static bool finish(struct run *r, struct error *err)
     return true;
 }
 
-bool run_workflow(const struct run_options *options, struct run_result *result, struct error *err)
+struct run *run_open(const struct run_options *options, struct error *err)
 {
-    struct run_options o = *options;
-    o.cores = o.cores ? o.cores : 1;
-    o.folder = o.folder ? o.folder : ".";
-    *result = (struct run_result){0};
-    struct run r = {.o = &o, .w = o.workflow, .result = result, .free_arguments = NONE};
-    if (!r.w->command)
-        return error_set(err, ERROR_INPUT,
-                         "%s: no task has a command to run; an abstract graph can be planned and "
-                         "simulated",
-                         workflow_text(r.w, r.w->file));
-    r.total = r.w->ntasks;
-    r.began = clock_seconds();
-    uv_loop_t turns;
-    uv_loop_init(&turns);
-    r.loop = &turns;
-    r.puts = mem_new_zero(struct meta_op, CHUNK);
-    r.chunk = mem_new(uint32_t, CHUNK);
-    run_prepare(&r);
-    disk_begin(&r);
-    bool good = open_loop(&r, err) && open_store(&r, err);
-    if (good) {
-        open_sched(&r);
-        tell_disk(&r);
-        r.windowed = may_wait(&r);
-        tell_inputs(&r);
-        loop(&r);
-        disk_end(&r);
-        good = finish(&r, err);
-        struct error last = {0};
-        if (!store_close(r.store, &last) && good)
-            good = error_set(err, last.kind, "%s", last.text);
+    const struct workflow *w = options->workflow;
+    if (!w->command) {
+        error_set(err, ERROR_INPUT,
+                  "%s: no task has a command to run; an abstract graph can be planned and "
+                  "simulated",
+                  workflow_text(w, w->file));
+        return NULL;
     }
-    run_free(&r);
+    struct run *r = mem_new_zero(struct run, 1);
+    r->options = *options;
+    r->options.cores = options->cores ? options->cores : 1;
+    r->options.folder = options->folder ? options->folder : ".";
+    r->o = &r->options;
+    r->result = &r->counts;
+    r->w = w;
+    r->free_arguments = NONE;
+    r->stop = r->timer = r->poll = -1;
+    r->total = w->ntasks;
+    r->began = clock_seconds();
+    r->puts = mem_new_zero(struct meta_op, CHUNK);
+    r->chunk = mem_new(uint32_t, CHUNK);
+    run_prepare(r);
+    disk_begin(r);
+    if (!open_loop(r, err) || !open_store(r, err)) {
+        run_free(r);
+        return NULL;
+    }
+    open_sched(r);
+    tell_disk(r);
+    r->windowed = may_wait(r);
+    tell_inputs(r);
+    wake_in(r, 0);
+    return r;
+}
+
+bool run_close(struct run *r, struct run_result *result, struct error *err)
+{
+    if (!r->over) { /* whoever closes it early wants it to end */
+        run_stop(r);
+        run_stop(r);
+        while (run_step(r, -1))
+            ;
+    }
+    disk_end(r);
+    bool good = finish(r, err);
+    struct error last = {0};
+    if (!store_close(r->store, &last) && good)
+        good = error_set(err, last.kind, "%s", last.text);
+    *result = r->counts;
+    r->counts = (struct run_result){0};
+    run_free(r);
     return good;
+}
+
+bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err)
+{
+    *result = (struct run_result){0};
+    struct run *r = run_open(o, err);
+    if (!r)
+        return false;
+    while (run_step(r, -1))
+        ;
+    return run_close(r, result, err);
 }
 
 void run_result_free(struct run_result *r)

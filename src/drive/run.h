@@ -3,10 +3,16 @@
  *
  *     struct run_options o = {.workflow = w, .needs = &needs, ...};
  *     struct run_result result;
- *     run_workflow(&o, &result, &err)
+ *     run_workflow(&o, &result, &err)                  from beginning to end, waiting; or
  *
- * SIGINT and SIGTERM once: nothing new starts, what runs may end. Twice: everything is ended now.
- * No child is left behind either way. */
+ *     struct run *r = run_open(&o, &err);              in a loop of one's own:
+ *     ... poll(run_fd(r)) ... run_step(r, 0) ...       until it answers false
+ *     run_close(r, &result, &err)
+ *
+ * A run touches nothing that belongs to the whole process: no signal handler, mask, working folder
+ * or umask is changed. So several runs may be open at once, in one thread or several; each is used
+ * by one thread at a time, except for run_stop(). Runs that are open at once in the same `state`
+ * need different labels. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
@@ -39,8 +45,8 @@ struct run_options {
 
     const struct trace_sink *const *sinks; /* events, after what they tell is on record */
     size_t nsinks;
-    /* ten times a second, for a display. `stopping`: 1 after the first SIGINT or failure, 2 after
-     * the second SIGINT. True asks the loop to stop, as SIGINT does */
+    /* ten times a second, for a display, from run_step(). `stopping`: 1 after the first run_stop()
+     * or failure, 2 after the second run_stop(). True asks the run to stop, as run_stop() does */
     bool (*tick)(void *context, int stopping);
     void *context;
 };
@@ -70,7 +76,27 @@ struct run_result {
 
 enum { RUN_FAILURES = 1000, RUN_REMARKS = 20 };
 
-/* False: the run could not go on for a reason that is not a task's (disk full, folder gone), or
+struct run;
+
+/* Begin: nothing has been started yet when it returns. What `o` points to stays the caller's and
+ * must stay until run_close(). NULL: it cannot be run, and `err` says why. */
+struct run *run_open(const struct run_options *o, struct error *err);
+/* A descriptor that becomes readable whenever run_step() has something to do, timers included: for
+ * any poll, select or epoll loop. It is only waited on, never read; it may also be readable when
+ * there turns out to be nothing to do. The run's, closed by run_close(). */
+int run_fd(const struct run *r);
+/* Do what there is to do. `wait`: 0, never blocks (and returns after some milliseconds even if there
+ * is more, which run_fd() tells); positive, waits so many seconds at most for something to do;
+ * negative, until something happens. False: the run is over, and run_close() is what is left. */
+bool run_step(struct run *r, double wait);
+/* Once: nothing new starts, what runs may end. Twice: everything is ended now. May be called from
+ * any thread and from a signal handler, between run_open() and run_close(). */
+void run_stop(struct run *r);
+/* Frees the run; ends what still runs, if it is closed before it is over. No child is left behind.
+ * False: the run could not go on for a reason that is not a task's (disk full, folder gone), or
  * tasks failed or were stopped: see the result, which is filled either way. */
+bool run_close(struct run *r, struct run_result *result, struct error *err);
+
+/* Open, step until it is over, close. The result is filled (zeroed, if it could not be opened). */
 bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err);
 void run_result_free(struct run_result *r);

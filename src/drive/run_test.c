@@ -441,5 +441,6 @@ int main(void)
         TAP_CASE(test_memory_packing), TAP_CASE(test_daemon),        TAP_CASE(test_long_log),
         TAP_CASE(test_interrupt),      TAP_CASE(test_in_place),
     };
+    children_adopt_orphans();
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

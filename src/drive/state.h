@@ -38,7 +38,6 @@ struct run {
     uv_poll_t children_ready;
     uv_async_t calls_ready;
     uv_timer_t ticker, waker;
-    uv_signal_t signals[3];
 
     struct store *store;
     struct sched *sched;
@@ -77,6 +76,16 @@ struct run {
     ARRAY(struct trace_file) files;
     struct strbuf command, path;
     struct strbuf logs; /* folder */
+
+    /* of a run with a loop of its own (run_open()) */
+    struct run_options options;
+    struct run_result counts;
+    uv_loop_t turns;
+    uv_poll_t stop_ready;
+    uint32_t rounds;       /* of calls that end at once, since the world was looked at */
+    int stop, timer, poll; /* eventfd, timerfd; an epoll of the timer and the loop's own */
+    bool over;
+    bool due; /* the timer has been set to the past: `poll` is readable */
 };
 
 /* run.c */
@@ -86,7 +95,6 @@ void run_ended(struct run *r, uint32_t task, uint32_t slot, bool failed, double 
                double finish, double bytes);
 /* Something that no task is to blame for: nothing new starts, and this is what the run says. */
 void run_broken(struct run *r, const struct error *err);
-void run_stop(struct run *r);
 
 /* setup.c */
 void run_prepare(struct run *r); /* what is known of the tasks: memory, retries, priorities */

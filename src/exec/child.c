@@ -180,8 +180,14 @@ static pid_t parent_of(const char *pid)
     return at && sscanf(at, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
 }
 
-/* Daemons: processes that left their task's group and outlived it are our children now. Looks at
- * every process of the machine, a few milliseconds: once a second while something runs. */
+void children_adopt_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/* Daemons: processes that left their task's group and outlived it, known by the mark that they
+ * inherited, whoever their parent is now (we, after children_adopt_orphans()). Looks at every
+ * process of the machine, a few milliseconds: once a second while something runs. */
 static void end_orphans(struct children *c)
 {
     DIR *proc = opendir("/proc");
@@ -191,9 +197,10 @@ static void end_orphans(struct children *c)
         bool ours = pid <= 0;
         for (uint32_t i = 0; i < c->config.slots && !ours; i++)
             ours = c->slot[i].used && c->slot[i].pid == pid;
-        if (ours || parent_of(e->d_name) != getpid() || owner_runs(c, e->d_name))
+        if (ours || pid == c->pid || owner_runs(c, e->d_name))
             continue;
-        if (kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid)
+        pid_t parent = parent_of(e->d_name); /* 0: ended meanwhile */
+        if (parent && kill(pid, SIGKILL) == 0 && (parent != c->pid || waitpid(pid, NULL, 0) == pid))
             c->orphans++;
     }
     if (proc)
@@ -283,14 +290,13 @@ struct children *children_new(const struct children_config *config, struct error
                                                  POSIX_SPAWN_SETSIGMASK);
     while (environ[c->variables])
         c->variables++;
-    /* processes that a task leaves behind become ours, so that we can end them */
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     for (uint32_t i = 0; i < config->slots; i++) {
         struct child *x = &c->slot[i];
         x->log = x->pidfd = -1;
         posix_spawn_file_actions_init(&x->actions);
         struct strbuf path = {0};
-        strbuf_printf(&path, "%s/.slot-%d-%u", c->logs, (int)getpid(), i);
+        /* the epoll tells the sets of a process apart that log into one folder */
+        strbuf_printf(&path, "%s/.slot-%d-%d-%u", c->logs, (int)c->pid, c->epoll, i);
         x->log_path = strbuf_steal(&path);
         x->environment = mem_new(char *, c->variables + OWN_VARIABLES + 1);
         memcpy(x->environment, environ, c->variables * sizeof *environ);

@@ -49,6 +49,12 @@ struct children_config {
     struct limits *limits; /* NULL: memory is measured, not limited */
 };
 
+/* For a program whose business is to run tasks, once, from its main(): what a task leaves behind
+ * becomes this process's child (PR_SET_CHILD_SUBREAPER, which concerns all of the process, so no set
+ * of children does it by itself). Without it such processes are found and killed all the same, but
+ * it is init that waits for them. */
+void children_adopt_orphans(void);
+
 struct children *children_new(const struct children_config *config, struct error *err);
 /* Kills whatever still runs, waits for it. NULL is fine. */
 void children_free(struct children *c);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,8 +132,9 @@ static void find_groups(struct limits *l)
 
 struct limits *limits_new(const char *name, uint32_t slots)
 {
+    static atomic_uint made; /* tells the runs of this process apart */
     struct limits *l = mem_new_zero(struct limits, 1);
-    snprintf(l->name, sizeof l->name, "%.32s-%d", name, (int)getpid());
+    snprintf(l->name, sizeof l->name, "%.32s-%d.%u", name, (int)getpid(), made++);
     l->slots = slots ? slots : 1;
     l->slot = mem_new_zero(struct limited, l->slots);
     find_groups(l);
