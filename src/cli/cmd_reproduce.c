@@ -1,17 +1,13 @@
+/* `weft reproduce [STUDY]`: arguments in, what the study hands back out. The studies themselves
+ * stand in src/study. */
 #include "cli/cli.h"
-#include "cli/reproduce.h"
+#include "cli/front.h"
+#include "study/study.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-extern const struct reproduction reproduction_environment, reproduction_hetpart, reproduction_ic,
-    reproduction_matrix, reproduction_mos;
-
-static const struct reproduction *const reproductions[] = {
-    &reproduction_environment, &reproduction_hetpart, &reproduction_ic,
-    &reproduction_matrix,      &reproduction_mos,     NULL};
 
 static const struct cli_option options[] = {
     {"output", 'o', "FOLDER", "where the report and its pictures go (default reproduce-NAME)"},
@@ -24,66 +20,43 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-bool reproduce_write(const struct reproduce_options *o, const char *file, const struct strbuf *text,
-                     struct error *err)
-{
-    struct strbuf path = {0};
-    strbuf_printf(&path, "%s/%s", o->folder, file);
-    bool ok = cli_write_text(strbuf_text(&path), text, err);
-    strbuf_free(&path);
-    return ok;
-}
-
-static const struct reproduction *find(const char *name, struct error *err)
-{
-    struct strbuf known = {0};
-    for (size_t i = 0; reproductions[i]; i++) {
-        if (strcmp(reproductions[i]->name, name) == 0) {
-            strbuf_free(&known);
-            return reproductions[i];
-        }
-        strbuf_printf(&known, "%s%s", i ? ", " : "", reproductions[i]->name);
-    }
-    error_set(err, ERROR_INPUT, "there is no reproduction '%s'; there are: %s", name,
-              strbuf_text(&known));
-    strbuf_free(&known);
-    return NULL;
-}
-
-static int list(void)
+static int reproduce_list(void)
 {
     struct strbuf out = {0};
-    for (size_t i = 0; reproductions[i]; i++)
-        strbuf_printf(&out, "%-10s %s\n", reproductions[i]->name, reproductions[i]->summary);
+    for (size_t i = 0; study_registry[i]; i++)
+        strbuf_printf(&out, "%-10s %s\n", study_registry[i]->name, study_registry[i]->summary);
     int status = cli_print(&out);
     strbuf_free(&out);
     return status;
 }
 
-static int run(const struct arguments *a)
+static int reproduce_run(const struct arguments *a)
 {
     if (!a->noperands)
-        return list();
+        return reproduce_list();
     struct error err = {0};
     char folder[256];
-    struct reproduce_options o = {.quick = arguments_flag(a, "quick"),
-                                  .quiet = arguments_flag(a, "quiet")};
     int64_t seed, runs;
-    const struct reproduction *r = find(a->operand[0], &err);
-    if (!r || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) ||
+    const struct study *study = study_find(a->operand[0], &err);
+    if (!study || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) ||
         !arguments_integer(a, "runs", 0, 0, 1000000, &runs, &err))
         return cli_fail(&err);
-    snprintf(folder, sizeof folder, "reproduce-%s", r->name);
-    o.folder = arguments_value(a, "output") ? arguments_value(a, "output") : folder;
-    o.seed = (uint64_t)seed;
-    o.runs = (uint32_t)runs;
-    o.data = arguments_value(a, "data");
+    snprintf(folder, sizeof folder, "reproduce-%s", study->name);
+    const char *output = arguments_value(a, "output");
+    struct progress progress = cli_progress(study->working_on);
+    struct study_options o = {.folder = output ? output : folder,
+                              .quick = arguments_flag(a, "quick"),
+                              .seed = (uint64_t)seed,
+                              .runs = (uint32_t)runs,
+                              .data = arguments_value(a, "data"),
+                              .progress = arguments_flag(a, "quiet") ? NULL : &progress,
+                              .replayer = &cli_replayer};
     if (mkdir(o.folder, 0777) && errno != EEXIST) {
         error_set(&err, ERROR_FAILED, "cannot make folder %s: %s", o.folder, strerror(errno));
         return cli_fail(&err);
     }
     struct strbuf out = {0};
-    bool ok = r->run(&o, &out, &err);
+    bool ok = study->run(&o, &out, &err);
     cli_progress_done();
     int status = ok ? cli_print(&out) : cli_fail(&err);
     strbuf_free(&out);
@@ -103,5 +76,5 @@ const struct command command_reproduce = {
         "  weft reproduce hetpart --data trees:matrices\n"
         "  weft reproduce ic --quick -o report\n",
     .options = options,
-    .run = run,
+    .run = reproduce_run,
 };

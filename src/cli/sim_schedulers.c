@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cluster_settings.h"
-#include "report/chart.h"
 #include "report/human.h"
 #include "report/table.h"
+#include "report/utilization.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,32 +66,6 @@ static bool only_ours(const struct arguments *a, struct error *err)
 
 /* ---- pictures ---- */
 
-void sim_schedulers_chart(const struct cluster_result *r, const char *title, double cores,
-                          struct strbuf *out)
-{
-    double x[CLUSTER_BINS + 1], running[CLUSTER_BINS + 1], held[CLUSTER_BINS + 1];
-    for (uint32_t i = 0; i <= r->nbins; i++) {
-        bool last = i == r->nbins;
-        x[i] = last ? r->makespan : i * r->bin_width;
-        double width = last ? 0 : i + 1 == r->nbins ? r->makespan - x[i] : r->bin_width;
-        running[i] = width > 0 ? r->running[i] / width / cores : 0;
-        held[i] = width > 0 ? (r->running[i] + r->fetching[i]) / width / cores : 0;
-        held[i] = held[i] < 1 ? held[i] : 1;
-    }
-    struct chart_series series[] = {
-        {.name = "executing", .x = x, .y = running, .n = r->nbins + 1, .steps = true},
-        {.name = "executing or fetching data", .x = x, .y = held, .n = r->nbins + 1, .steps = true},
-    };
-    report_line_chart(&(struct chart){.title = title,
-                                      .x_title = "time",
-                                      .y_title = "share of the cores",
-                                      .x_seconds = true,
-                                      .y_from_zero = true,
-                                      .series = series,
-                                      .nseries = r->bytes_moved > 0 ? 2 : 1},
-                      out);
-}
-
 static bool write_chart(const struct study *s, const struct arguments *a, struct error *err)
 {
     const char *path = arguments_value(a, "utilization");
@@ -102,7 +76,16 @@ static bool write_chart(const struct study *s, const struct arguments *a, struct
     uint32_t last = s->n - 1;
     snprintf(title, sizeof title, "%s, %u schedulers, policy %s", s->settings.name,
              s->settings.config.nodes, s->policy[last]->name);
-    sim_schedulers_chart(&s->result[last], title, (double)s->settings.bound.cores, &svg);
+    const struct cluster_result *r = &s->result[last];
+    report_utilization_chart(&(struct utilization_chart){.title = title,
+                                                         .cores = (double)s->settings.bound.cores,
+                                                         .makespan = r->makespan,
+                                                         .bin_width = r->bin_width,
+                                                         .nbins = r->nbins,
+                                                         .running = r->running,
+                                                         .fetching = r->fetching,
+                                                         .moves_data = r->bytes_moved > 0},
+                             &svg);
     bool good = cli_write_text(path, &svg, err);
     strbuf_free(&svg);
     return good;

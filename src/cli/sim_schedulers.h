@@ -4,6 +4,3 @@
 #include "sim/cluster.h"
 
 int sim_schedulers_run(const struct arguments *a);
-/* Cores over time as a chart (SVG). */
-void sim_schedulers_chart(const struct cluster_result *r, const char *title, double cores,
-                          struct strbuf *out);

@@ -1,6 +1,6 @@
 /* The application graphs of the report, as the specification rebuilds them: the originals are lost,
  * so these are stand-ins made from what the text says and what its tables imply. */
-#include "cli/mos_graphs.h"
+#include "generate/mos_graphs.h"
 #include "base/rng.h"
 #include "generate/generate.h"
 #include "model/builder.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct arc {
+struct mos_arc {
     unsigned char from, to;
     double time;
 };
@@ -21,7 +21,7 @@ static const char *const dvb_names[] = {
     "probe",       "extend",           "select",        "result"};
 static const double dvb_times[] = {16.6, 9.8, 12.8, 14.2, 5.8,  14.3, 9.8,  15.8, 4,   15.3,
                                    12,   9.2, 3.7,  9.8,  15.5, 12.3, 11.4, 9.3,  9.2, 10.6};
-static const struct arc dvb_arcs[] = {
+static const struct mos_arc dvb_arcs[] = {
     {0, 1, 18.3},  {0, 2, 16.9},   {0, 3, 11.8},   {0, 4, 26.3},   {1, 5, 22.5},   {3, 5, 27.2},
     {2, 6, 28.2},  {1, 7, 19},     {2, 8, 15.2},   {5, 9, 24},     {7, 9, 20},     {5, 10, 22.5},
     {3, 10, 16.9}, {6, 11, 12.4},  {6, 12, 24.2},  {8, 12, 15.7},  {9, 13, 25.9},  {10, 13, 13.7},
@@ -33,7 +33,7 @@ static const char *const video_names[] = {
     "grab",     "decode 1",  "decode 2", "decode 3", "decode 4", "motion 1", "motion 2", "motion 3",
     "motion 4", "recognise", "track",    "faces",    "plates",   "paths",    "crowd",    "alarm"};
 static const double video_times[] = {0.5, 8, 7, 7, 7, 9.5, 7, 6.5, 7, 460, 440, 10, 7, 7, 6.5, 10};
-static const struct arc video_arcs[] = {
+static const struct mos_arc video_arcs[] = {
     {0, 1, 0.85},   {0, 2, 0.45},    {0, 3, 0.45},    {0, 4, 0.45},    {1, 5, 0.584},
     {2, 6, 0.696},  {3, 7, 0.516},   {4, 8, 0.686},   {5, 9, 0.405},   {6, 9, 0.536},
     {7, 10, 0.551}, {8, 10, 0.464},  {9, 11, 0.735},  {9, 12, 0.54},   {10, 13, 0.755},
@@ -43,12 +43,12 @@ static const char *const placenta_names[] = {"read", "normalise",           "sli
                                              "warp", "n-point correlation", "classify",
                                              "mask", "reconstruct",         "measure"};
 static const double placenta_times[] = {1, 1, 5900, 1, 4090, 1, 1, 2, 1};
-static const struct arc placenta_arcs[] = {
+static const struct mos_arc placenta_arcs[] = {
     {0, 1, 0.332}, {1, 2, 0.287}, {2, 3, 0.169}, {1, 4, 0.533}, {4, 5, 0.103},
     {1, 6, 0.351}, {3, 7, 0.549}, {5, 7, 0.14},  {6, 7, 0.377}, {7, 8, 0.408}};
 
 static struct workflow *build(const char *name, const char *const *names, const double *times,
-                              size_t ntasks, const struct arc *arcs, size_t narcs,
+                              size_t ntasks, const struct mos_arc *arcs, size_t narcs,
                               struct error *err)
 {
     struct builder *b = builder_new("<stand-in>", "stand-in");

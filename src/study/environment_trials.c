@@ -1,7 +1,6 @@
-#include "cli/environment_study.h"
+#include "study/environment_trials.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "cli/cli.h"
 #include "experiment/merge.h"
 #include "model/builder.h"
 #include "model/check.h"
@@ -106,13 +105,11 @@ static bool run_graph(struct environment_study *s, const char *name, const struc
 
 static void tell(struct environment_study *s, size_t i, const char *what)
 {
-    struct progress progress = cli_progress("program graphs");
-    if (!s->o->quiet)
-        progress_tell(&progress, (double)i / (double)s->count, what);
+    progress_tell(s->o->progress, (double)i / (double)s->count, what);
 }
 
 /* One program graph under one study: what every study of them begins and ends with. */
-struct trial {
+struct environment_trial {
     struct workflow *w;
     struct platform *p;
     struct plan *plan;
@@ -122,23 +119,23 @@ struct trial {
 
 /* `named`: on the paper's processors of that name. False: an error; trial_end() all the same. */
 static bool trial_begin(struct environment_study *s, size_t i, const char *what, bool named,
-                        struct trial *t, struct error *err)
+                        struct environment_trial *t, struct error *err)
 {
     tell(s, i, what);
-    *t = (struct trial){0};
-    t->w = environment_graph(&s->shapes[i], err);
-    t->p = environment_network(s->shapes[i].seed, named, err);
+    *t = (struct environment_trial){0};
+    t->w = image_graph(&s->shapes[i], err);
+    t->p = image_workstations(s->shapes[i].seed, named, err);
     return t->w && t->p;
 }
 
 static bool trial_run(struct environment_study *s, size_t i, const char *rules, const char *more,
-                      struct trial *t, struct error *err)
+                      struct environment_trial *t, struct error *err)
 {
     return run_graph(s, s->shapes[i].name, t->w, t->p, rules, more, &t->row, &t->plan, &t->real,
                      err);
 }
 
-static void trial_end(struct trial *t)
+static void trial_end(struct environment_trial *t)
 {
     plan_free(t->plan);
     replay_result_free(&t->real);
@@ -152,7 +149,7 @@ static bool run_default(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        struct trial t;
+        struct environment_trial t;
         good = trial_begin(s, i, "default constraints", false, &t, err) &&
                trial_run(s, i, NULL, NULL, &t, err);
         if (good)
@@ -210,7 +207,7 @@ static void add_versions(struct experiment *x, const char *name, const struct wo
 }
 
 /* An input task and another one drawn at random, four versions of each. */
-static void draw_experiment(struct experiment *x, const struct environment_shape *shape,
+static void draw_experiment(struct experiment *x, const struct image_shape *shape,
                             const struct workflow *w)
 {
     struct rng rng;
@@ -266,8 +263,8 @@ static bool run_experiments(struct environment_study *s, struct error *err)
         struct replay_result real = {0};
         struct experiment x = {0};
         struct merged *merged = NULL;
-        struct workflow *w = environment_graph(&s->shapes[i], err);
-        struct platform *p = environment_network(s->shapes[i].seed, false, err);
+        struct workflow *w = image_graph(&s->shapes[i], err);
+        struct platform *p = image_workstations(s->shapes[i].seed, false, err);
         if (w)
             draw_experiment(&x, &s->shapes[i], w);
         merged = w && p ? experiment_merge(&x, w, true, err) : NULL;
@@ -325,7 +322,7 @@ static bool run_early(struct environment_study *s, struct error *err)
     const char *rules = strstr(constraints_default_rules, "-- 2.");
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        struct trial t;
+        struct environment_trial t;
         good = trial_begin(s, i, "processor finish times", true, &t, err) &&
                trial_run(s, i, rules, environment_early_rules, &t, err);
         if (good) {
@@ -424,7 +421,7 @@ static bool run_ordered(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        struct trial t;
+        struct environment_trial t;
         struct strbuf more = {0};
         good = trial_begin(s, i, "orders of outputs", false, &t, err);
         uint32_t *outputs = good ? mem_new(uint32_t, t.w->ntasks) : NULL;
@@ -454,7 +451,7 @@ static bool run_assigned(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        struct trial t;
+        struct environment_trial t;
         good = trial_begin(s, i, "task to processor assignments", true, &t, err) &&
                trial_run(s, i, NULL, environment_assigned_rules, &t, err);
         size_t display = 0;
@@ -482,12 +479,11 @@ static bool run_assigned(struct environment_study *s, struct error *err)
     return good;
 }
 
-bool environment_run(struct environment_study *s, const struct reproduce_options *o,
-                     struct error *err)
+bool environment_run(struct environment_study *s, const struct study_options *o, struct error *err)
 {
     s->o = o;
-    s->count = o->quick ? 6 : ENVIRONMENT_GRAPHS;
-    environment_shapes(s->shapes, s->count, o->seed);
+    s->count = o->quick ? 6 : IMAGE_GRAPHS;
+    image_shapes(s->shapes, s->count, o->seed);
     return run_default(s, err) && run_figure4(s, err) && run_experiments(s, err) &&
            run_early(s, err) && run_ordered(s, err) && run_assigned(s, err);
 }

@@ -2,7 +2,7 @@
  * (HPDC 1997): Figures 5 to 9 and Table 1 on stand-ins for its program graphs, the published
  * numbers beside ours. */
 #include "base/mem.h"
-#include "cli/environment_study.h"
+#include "study/environment_trials.h"
 #include "report/chart.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static bool is_below_500(const struct environment_row *row)
     return row->states < 500;
 }
 
-struct label {
+struct environment_label {
     char text[40];
 };
 
@@ -114,7 +114,7 @@ static bool draw(const struct environment_study *s, const char *file, const char
                  struct error *err)
 {
     const char **groups = mem_new(const char *, rows->n + 1);
-    struct label *names = mem_new_zero(struct label, rows->n + 1);
+    struct environment_label *names = mem_new_zero(struct environment_label, rows->n + 1);
     double *values = mem_new(double, (rows->n + 1) * nseries);
     for (size_t i = 0; i < rows->n; i++) {
         snprintf(names[i].text, sizeof names[i].text, "%s%s",
@@ -134,7 +134,7 @@ static bool draw(const struct environment_study *s, const char *file, const char
                               .reference = NAN};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool good = reproduce_write(s->o, file, &svg, err);
+    bool good = study_write(s->o, file, &svg, err);
     strbuf_free(&svg);
     free(groups);
     free(names);
@@ -182,7 +182,7 @@ static bool draw_all(const struct environment_study *s, struct error *err)
     return good &&
            draw(s, "fig8.svg", "Figure 8: finish times of oddvar and norge", "seconds", &s->early,
                 finish, 2, finish_value, false, err) &&
-           reproduce_write(s->o, "fig9.svg", &s->gantt, err);
+           study_write(s->o, "fig9.svg", &s->gantt, err);
 }
 
 /* ---- the report ---- */
@@ -211,7 +211,7 @@ static void report_head(const struct environment_study *s, struct strbuf *out)
         "in the\n"
         "simulator with task times that vary by %g %%. Compare shapes and magnitudes, not "
         "graphs.\n\n",
-        (unsigned long long)s->o->seed, ENVIRONMENT_GRAPHS, s->plain.n, tasks / (double)s->plain.n,
+        (unsigned long long)s->o->seed, IMAGE_GRAPHS, s->plain.n, tasks / (double)s->plain.n,
         dependencies / (double)s->plain.n, 100 * environment_noise);
 }
 
@@ -373,7 +373,7 @@ static const char reasons[] =
     "  Table 1. Outputs on different processors that should end close to each other change "
     "places.\n";
 
-static bool run(const struct reproduce_options *o, struct strbuf *out, struct error *err)
+static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
 {
     struct environment_study s = {0};
     struct strbuf report = {0};
@@ -384,7 +384,7 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
         report_experiments(&s, &report);
         report_constraints(&s, &report);
         strbuf_add(&report, reasons);
-        good = reproduce_write(o, "environment.md", &report, err);
+        good = study_write(o, "environment.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
     }
     strbuf_free(&report);
@@ -392,8 +392,9 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
     return good;
 }
 
-const struct reproduction reproduction_environment = {
+const struct study study_environment = {
     .name = "environment",
     .summary = "constraint-based scheduling and experiments (HPDC 1997) on program graphs",
+    .working_on = "program graphs",
     .run = run,
 };

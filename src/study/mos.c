@@ -1,10 +1,8 @@
 /* `weft reproduce mos`: the tables and figures of sections 5 and 6 of OSU-CISRC-4/08-TR17, the
  * published numbers beside ours. */
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/front.h"
-#include "cli/mos_graphs.h"
-#include "cli/reproduce.h"
+#include "generate/mos_graphs.h"
+#include "study/study.h"
 #include "plan/stream/baselines.h"
 #include "plan/stream/stream.h"
 #include "report/chart.h"
@@ -19,29 +17,29 @@ static const char *const scheme_names[SCHEMES] = {"MOS", "FCP", "FCP-e", "EXP", 
 static const double levels[LEVELS] = {1, 0.75, 0.5, 0.25, 0};
 static const char *const level_names[LEVELS] = {"1", "0.75", "0.5", "0.25", "~0"};
 
-struct outcome {
+struct mos_outcome {
     bool meets;
     double latency, throughput;
     uint32_t processors;
 };
 
 /* Published latency ratios and ours, over all points where both are known. */
-struct tally {
+struct mos_tally {
     double published, ours;
     uint32_t points, missed, met; /* missed: by us only; met: by us only */
 };
 
-struct study {
-    const struct reproduce_options *o;
+struct mos_study {
+    const struct study_options *o;
     struct strbuf md;
     struct platform *platform;
     struct error *err;
-    struct tally tally[SCHEMES];
+    struct mos_tally tally[SCHEMES];
 };
 
-static void count_point(struct study *s, int scheme, bool meets, double ours, double published)
+static void count_point(struct mos_study *s, int scheme, bool meets, double ours, double published)
 {
-    struct tally *t = &s->tally[scheme];
+    struct mos_tally *t = &s->tally[scheme];
     if (isnan(published))
         return;
     t->missed += !meets && published > 0;
@@ -55,14 +53,14 @@ static void count_point(struct study *s, int scheme, bool meets, double ours, do
 
 /* ---- one run ---- */
 
-static struct outcome run_scheme(struct stream_problem *q, int scheme)
+static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
 {
-    struct outcome out = {0};
+    struct mos_outcome out = {0};
     if (scheme == FCP || scheme == FCP_E) {
         struct fcp_result r;
         fcp_run(q, scheme == FCP_E, &r);
-        out = (struct outcome){r.throughput >= q->throughput * (1 - STREAM_TOLERANCE), r.latency,
-                               r.throughput, r.processors};
+        out = (struct mos_outcome){r.throughput >= q->throughput * (1 - STREAM_TOLERANCE),
+                                   r.latency, r.throughput, r.processors};
         fcp_result_free(&r);
     } else {
         struct mos_result r = {0};
@@ -70,7 +68,7 @@ static struct outcome run_scheme(struct stream_problem *q, int scheme)
             mos_run(q, &r);
         else
             expert_run(q, scheme == EXP_E, &r);
-        out = (struct outcome){r.meets, r.latency, r.throughput, r.state.processors};
+        out = (struct mos_outcome){r.meets, r.latency, r.throughput, r.state.processors};
         mos_result_free(&r);
     }
     return out;
@@ -78,7 +76,7 @@ static struct outcome run_scheme(struct stream_problem *q, int scheme)
 
 /* All schemes on one graph at one throughput. */
 static void run_all(const struct stream_graph *g, uint32_t ports, double throughput,
-                    struct outcome *out)
+                    struct mos_outcome *out)
 {
     struct stream_problem q;
     stream_problem_init(&q, g, ports);
@@ -116,14 +114,14 @@ static void table_head(struct strbuf *md, const char *first, const char *second)
 
 /* ---- synthetic graphs ---- */
 
-struct config {
+struct mos_config {
     bool mean_degree;
     double ccr;
     uint32_t ports;
 };
 
-static struct workflow *synthetic(const struct study *s, const struct config *c, uint32_t index,
-                                  uint32_t count)
+static struct workflow *synthetic(const struct mos_study *s, const struct mos_config *c,
+                                  uint32_t index, uint32_t count)
 {
     uint32_t most = s->o->quick ? 16 : 50;
     uint32_t n = count > 1 ? 10 + index * (most - 10) / (count - 1) : 10;
@@ -131,7 +129,7 @@ static struct workflow *synthetic(const struct study *s, const struct config *c,
                                s->err);
 }
 
-struct averages {
+struct mos_averages {
     double latency[LEVELS][SCHEMES],
         use[LEVELS][SCHEMES]; /* ratios, over graphs where the scheme met the throughput */
     uint32_t met[LEVELS][SCHEMES], graphs;
@@ -140,16 +138,17 @@ struct averages {
                                       that there could be is not above it */
 };
 
-static bool average(struct study *s, const struct config *c, uint32_t count, struct averages *a)
+static bool average(struct mos_study *s, const struct mos_config *c, uint32_t count,
+                    struct mos_averages *a)
 {
-    *a = (struct averages){.graphs = count};
+    *a = (struct mos_averages){.graphs = count};
     for (uint32_t i = 0; i < count; i++) {
         struct workflow *w = synthetic(s, c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
         for (int k = 0; k < LEVELS; k++) {
-            struct outcome out[SCHEMES];
+            struct mos_outcome out[SCHEMES];
             double throughput = levels[k] * PROCESSORS / g->total;
             run_all(g, c->ports, throughput, out);
             for (int x = 0; x < SCHEMES; x++) {
@@ -183,8 +182,9 @@ static bool average(struct study *s, const struct config *c, uint32_t count, str
     return true;
 }
 
-static bool write_picture(struct study *s, const char *file, const char *title, const double *value,
-                          const char *y_title, const char *const *series, size_t nseries)
+static bool write_picture(struct mos_study *s, const char *file, const char *title,
+                          const double *value, const char *y_title, const char *const *series,
+                          size_t nseries)
 {
     struct strbuf svg = {0};
     struct bar_chart chart = {.title = title,
@@ -196,7 +196,7 @@ static bool write_picture(struct study *s, const char *file, const char *title, 
                               .value = value,
                               .reference = 1};
     report_bar_chart(&chart, &svg);
-    bool ok = reproduce_write(s->o, file, &svg, s->err);
+    bool ok = study_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", title, file);
     return ok;
@@ -208,9 +208,9 @@ static const double figure_4b[LEVELS][SCHEMES] = {{1, 0, 0, 0, 0},
                                                   {0.70, 0.79, 0.79, 0.42, 0.98},
                                                   {0.36, 0.71, 0.71, 0.03, 1}};
 
-static bool synthetic_section(struct study *s, const struct config *c, uint32_t count)
+static bool synthetic_section(struct mos_study *s, const struct mos_config *c, uint32_t count)
 {
-    struct averages a;
+    struct mos_averages a;
     if (!average(s, c, count, &a))
         return false;
     struct strbuf *md = &s->md;
@@ -294,48 +294,48 @@ static bool synthetic_section(struct study *s, const struct config *c, uint32_t 
 /* ---- applications ---- */
 
 /* Published ratios; 0: the scheme missed the throughput, NAN: not stated. */
-struct published {
+struct mos_published {
     double latency[LEVELS][SCHEMES], processors[LEVELS][SCHEMES];
 };
 
-static const struct published dvb_2 = {{{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {1, 0, 1.02, 0, 0},
-                                        {1, 1.04, 1.04, 1.14, 1.14}},
-                                       {{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {11, 0, 32, 0, 0},
-                                        {3, 15, 15, 1, 32}}};
-static const struct published dvb_4 = {{{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {1, 0, 1, 0, 0},
-                                        {1, 1.08, 1.08, 1.20, 1.20}},
-                                       {{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {16, 0, 32, 0, 0},
-                                        {8, 15, 15, 1, 32}}};
-static const struct published dvb_8 = {{{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {1, 0, 1, 0, 0},
-                                        {1, 1.11, 1.11, 1.22, 1.22}},
-                                       {{NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {NAN, NAN, NAN, NAN, NAN},
-                                        {13, 0, 32, 0, 0},
-                                        {7, 15, 15, 1, 32}}};
-static const struct published video = {
+static const struct mos_published dvb_2 = {{{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {1, 0, 1.02, 0, 0},
+                                            {1, 1.04, 1.04, 1.14, 1.14}},
+                                           {{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {11, 0, 32, 0, 0},
+                                            {3, 15, 15, 1, 32}}};
+static const struct mos_published dvb_4 = {{{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {1, 0, 1, 0, 0},
+                                            {1, 1.08, 1.08, 1.20, 1.20}},
+                                           {{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {16, 0, 32, 0, 0},
+                                            {8, 15, 15, 1, 32}}};
+static const struct mos_published dvb_8 = {{{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {1, 0, 1, 0, 0},
+                                            {1, 1.11, 1.11, 1.22, 1.22}},
+                                           {{NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {NAN, NAN, NAN, NAN, NAN},
+                                            {13, 0, 32, 0, 0},
+                                            {7, 15, 15, 1, 32}}};
+static const struct mos_published video = {
     {{1, 0, 0, 0, 0}, {1, 0, 0, 0, 1.01}, {1, 1, 1, 0, 1.01}, {1, 1, 1, 0, 1.01}, {1, 1, 1, 2, 2}},
     {{32, 0, 0, 0, 0},
      {30, 0, 0, 0, 32},
      {25, 29, 29, 0, 32},
      {17, 21, 21, 0, 32},
      {11, 15, 15, 1, 32}}};
-static const struct published placenta = {
+static const struct mos_published placenta = {
     {{1, 0, 0, 0, 0}, {1, 1, 1, 0, 1}, {1, 1, 1, 0, 1}, {1, 1, 1, 0, 1}, {1, 1, 1, 1.69, 1.69}},
     {{32, 0, 0, 0, 0},
      {29, 32, 32, 0, 32},
@@ -343,15 +343,15 @@ static const struct published placenta = {
      {13, 16, 16, 0, 32},
      {4, 9, 9, 1, 32}}};
 
-static bool application(struct study *s, const char *name, const char *title, uint32_t ports,
-                        const struct published *p)
+static bool application(struct mos_study *s, const char *name, const char *title, uint32_t ports,
+                        const struct mos_published *p)
 {
     struct workflow *w = mos_graph(name, s->err);
     if (!w)
         return false;
     struct strbuf *md = &s->md;
     struct stream_graph *g = stream_graph_new(w, s->platform);
-    struct outcome out[LEVELS][SCHEMES];
+    struct mos_outcome out[LEVELS][SCHEMES];
     for (int k = 0; k < LEVELS; k++)
         run_all(g, ports, levels[k] * PROCESSORS / g->total, out[k]);
     strbuf_printf(md,
@@ -388,7 +388,7 @@ static bool application(struct study *s, const char *name, const char *title, ui
     return true;
 }
 
-static bool mpeg_section(struct study *s)
+static bool mpeg_section(struct mos_study *s)
 {
     static const unsigned divisions[] = {2, 4, 8, 16};
     static const double latency[4] = {1.21, 1.36, 1.35, 1.12};
@@ -403,7 +403,7 @@ static bool mpeg_section(struct study *s)
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
-        struct outcome out[SCHEMES];
+        struct mos_outcome out[SCHEMES];
         run_all(g, 4, divisions[i] / 700.0, out);
         strbuf_printf(md, "| %u |", divisions[i]);
         cell_ratio(md, out[FCP].meets, out[FCP].latency / out[MOS].latency, 1);
@@ -423,9 +423,9 @@ static bool mpeg_section(struct study *s)
 
 /* ---- the inverse (section 6) ---- */
 
-static bool inverse_section(struct study *s, double ccr, uint32_t ports, uint32_t count)
+static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uint32_t count)
 {
-    struct config c = {false, ccr, ports};
+    struct mos_config c = {false, ccr, ports};
     struct strbuf *md = &s->md;
     enum { SHARES = 5, SCAN = 16 };
     static const double shares[SHARES] = {0, 0.25, 0.5, 0.75, 1};
@@ -439,7 +439,7 @@ static bool inverse_section(struct study *s, double ccr, uint32_t ports, uint32_
         struct stream_problem q;
         stream_problem_init(&q, g, ports);
         double most = stream_problem_most(&q);
-        struct outcome others[SCAN + 1][SCHEMES];
+        struct mos_outcome others[SCAN + 1][SCHEMES];
         for (int k = 0; k <= SCAN; k++) {
             q.throughput = most * k / SCAN;
             for (int x = FCP; x < SCHEMES; x++)
@@ -491,15 +491,16 @@ static bool inverse_section(struct study *s, double ccr, uint32_t ports, uint32_
 
 /* ---- promises and the replay ---- */
 
-static bool replay_section(struct study *s, uint32_t count)
+static bool replay_section(struct mos_study *s, uint32_t count)
 {
     struct strbuf *md = &s->md;
+    const struct replayer *replayer = s->o->replayer;
     static const char *const names[] = {"mos", "stream"};
     double least[2] = {INFINITY, INFINITY}, sum[2] = {0}, latency = 0;
     uint32_t runs = 0, short_of[2] = {0};
     static const char *const at[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
     for (uint32_t i = 0; i < count; i++) {
-        struct config c = {false, i % 2 ? 1 : 0.1, 4};
+        struct mos_config c = {false, i % 2 ? 1 : 0.1, 4};
         struct workflow *w = synthetic(s, &c, i, count);
         if (!w)
             return false;
@@ -510,7 +511,7 @@ static bool replay_section(struct study *s, uint32_t count)
                     {"throughput", at[k]}, {"ports", "4"}, {"effort", "0.2"}};
                 struct plan_request request = {.workflow = w,
                                                .platform = s->platform,
-                                               .replayer = &cli_replayer,
+                                               .replayer = s->o->replayer,
                                                .options = options,
                                                .noptions = x ? 3 : 2,
                                                .seed = s->o->seed};
@@ -518,7 +519,7 @@ static bool replay_section(struct study *s, uint32_t count)
                 double reached;
                 if (!plan)
                     return workflow_free(w), false;
-                if (cli_replayer.throughput(NULL, w, s->platform, plan, &reached)) {
+                if (replayer->throughput(replayer->context, w, s->platform, plan, &reached)) {
                     double ratio = reached / plan_objective(plan, "throughput");
                     least[x] = fmin(least[x], ratio);
                     sum[x] += ratio;
@@ -549,7 +550,7 @@ static bool replay_section(struct study *s, uint32_t count)
 
 /* ---- the report ---- */
 
-static void tally_section(struct study *s)
+static void tally_section(struct mos_study *s)
 {
     struct strbuf *md = &s->md;
     strbuf_add(md, "\n## MOS's advantage, all published points together\n\nMean latency / latency "
@@ -558,14 +559,14 @@ static void tally_section(struct study *s)
                    "TGFF's method).\n\n| scheme | points | published | ours | published but "
                    "missed here | met here only |\n| --- | --- | --- | --- | --- | --- |\n");
     for (int x = FCP; x < SCHEMES; x++) {
-        const struct tally *t = &s->tally[x];
+        const struct mos_tally *t = &s->tally[x];
         strbuf_printf(md, "| %s | %u | %.3f | %.3f | %u | %u |\n", scheme_names[x], t->points,
                       t->points ? t->published / t->points : 0, t->points ? t->ours / t->points : 0,
                       t->missed, t->met);
     }
 }
 
-static bool write_report(struct study *s)
+static bool write_report(struct mos_study *s)
 {
     bool quick = s->o->quick;
     uint32_t count = quick ? 3 : 30;
@@ -596,7 +597,7 @@ static bool write_report(struct study *s)
     for (int m = 0; m < (quick ? 1 : 2); m++)
         for (int i = 0; i < (quick ? 2 : 3); i++)
             for (int k = 0; k < (quick ? 1 : 3); k++)
-                if (!synthetic_section(s, &(struct config){m, ccr[i], ports[k]}, count))
+                if (!synthetic_section(s, &(struct mos_config){m, ccr[i], ports[k]}, count))
                     return false;
     tally_section(s);
     strbuf_add(md, "\n## The inverse (section 6)\n");
@@ -607,12 +608,10 @@ static bool write_report(struct study *s)
     return replay_section(s, quick ? 2 : 10);
 }
 
-static bool run(const struct reproduce_options *o, struct strbuf *out, struct error *err)
+static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
 {
-    struct study s = {.o = o,
-                      .err = err,
-                      .platform = machine_named("homogeneous:n=32,bandwidth=1,latency=0", err)};
-    bool ok = s.platform && write_report(&s) && reproduce_write(o, "mos.md", &s.md, err);
+    struct mos_study s = {.o = o, .err = err, .platform = study_equal_nodes("32", "1", "0", err)};
+    bool ok = s.platform && write_report(&s) && study_write(o, "mos.md", &s.md, err);
     if (ok)
         strbuf_printf(out, "%s\n%s/mos.md\n", strbuf_text(&s.md), o->folder);
     platform_free(s.platform);
@@ -620,9 +619,10 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
     return ok;
 }
 
-const struct reproduction reproduction_mos = {
+const struct study study_mos = {
     .name = "mos",
     .summary =
         "latency and throughput of streams: MOS against FCP and EXPERT (OSU-CISRC-4/08-TR17)",
+    .working_on = "streams",
     .run = run,
 };

@@ -1,8 +1,7 @@
 /* `weft reproduce ic`: the tables of the Sweep paper, what is proved about its dags and about the
  * scientific ones, and the client/server simulation of orders. */
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/reproduce.h"
+#include "study/study.h"
 #include "generate/generate.h"
 #include "model/builder.h"
 #include "plan/planner.h"
@@ -65,12 +64,12 @@ static struct workflow *figure(size_t i, struct error *err)
 
 /* ---- dags and orders ---- */
 
-struct dag {
+struct ic_dag {
     const char *title, *generator, *option[2], *value[2];
     const char *quick; /* value of the first option with --quick */
 };
 
-static const struct dag dags[] = {
+static const struct ic_dag dags[] = {
     {"AIRSN", "airsn", {"width"}, {"250"}, "40"},
     {"Inspiral", "inspiral", {"templates", "groups"}, {"710", "74"}, "60"},
     {"Montage", "montage", {"images"}, {"1330"}, "30"},
@@ -86,7 +85,7 @@ static const char *const orders[] = {"ic",   "prio",         "area",      "fifo"
                                      "lifo", "random-order", "outdegree", "criticalpath"};
 enum { ORDERS = sizeof orders / sizeof *orders, FIFO = 3 };
 
-static struct workflow *make(const struct dag *d, bool quick, struct error *err)
+static struct workflow *make(const struct ic_dag *d, bool quick, struct error *err)
 {
     struct generator_value values[3] = {{0}};
     size_t n = 0;
@@ -105,7 +104,7 @@ static struct workflow *make(const struct dag *d, bool quick, struct error *err)
 static struct plan *plan_with(const char *planner, const struct workflow *w, bool explain,
                               const char *method, uint64_t seed, struct error *err)
 {
-    struct platform *p = machine_named("1", err);
+    struct platform *p = study_equal_nodes("1", NULL, NULL, err);
     struct option_value value = {"method", method};
     struct plan_request request = {.workflow = w,
                                    .platform = p,
@@ -127,7 +126,7 @@ static void add_cell(struct strbuf *md, const char *text)
         strbuf_printf(md, *text == '|' ? "\\%c" : "%c", *text);
 }
 
-static bool write_figures(const struct reproduce_options *o, struct strbuf *md, struct error *err)
+static bool write_figures(const struct study_options *o, struct strbuf *md, struct error *err)
 {
     struct strbuf details = {0};
     bool ok = true;
@@ -172,24 +171,24 @@ static bool write_figures(const struct reproduce_options *o, struct strbuf *md, 
 
 /* ---- simulation ---- */
 
-struct subject {
-    const struct dag *dag;
+struct ic_subject {
+    const struct ic_dag *dag;
     struct workflow *w;
     struct plan *plans[ORDERS];
 };
 
-static void subject_free(struct subject *s)
+static void subject_free(struct ic_subject *s)
 {
     for (int i = 0; i < ORDERS; i++)
         plan_free(s->plans[i]);
     workflow_free(s->w);
-    *s = (struct subject){0};
+    *s = (struct ic_subject){0};
 }
 
-static bool prepare(struct subject *s, const struct dag *d, const struct reproduce_options *o,
+static bool prepare(struct ic_subject *s, const struct ic_dag *d, const struct study_options *o,
                     struct error *err)
 {
-    *s = (struct subject){.dag = d, .w = make(d, o->quick, err)};
+    *s = (struct ic_subject){.dag = d, .w = make(d, o->quick, err)};
     bool ok = s->w != NULL;
     for (int i = 0; i < ORDERS && ok; i++) {
         s->plans[i] = plan_with(orders[i], s->w, false, NULL, o->seed, err);
@@ -198,7 +197,7 @@ static bool prepare(struct subject *s, const struct dag *d, const struct reprodu
     return ok;
 }
 
-static bool write_areas(const struct subject *subjects, struct strbuf *md)
+static bool write_areas(const struct ic_subject *subjects, struct strbuf *md)
 {
     strbuf_add(md, "## What is proved, and the AREA of every order\n\nAREA relative to that of "
                    "`ic`.\n\n| dag | tasks | verdict |");
@@ -209,7 +208,7 @@ static bool write_areas(const struct subject *subjects, struct strbuf *md)
         strbuf_add(md, "---|");
     strbuf_add_char(md, '\n');
     for (int d = 0; d < DAGS; d++) {
-        const struct subject *s = &subjects[d];
+        const struct ic_subject *s = &subjects[d];
         double area = plan_objective(s->plans[0], "area");
         strbuf_printf(md, "| %s | %u | %s |", s->dag->title, s->w->ntasks, s->plans[0]->verdict);
         for (int i = 1; i < ORDERS; i++)
@@ -225,15 +224,15 @@ static bool write_areas(const struct subject *subjects, struct strbuf *md)
 enum { TIME, STALLS, UTILISATION, METRICS };
 static const char *const metric_names[METRICS] = {"time", "stalls", "utilisation"};
 
-struct trial {
-    const struct subject *s;
+struct ic_trial {
+    const struct ic_subject *s;
     int order;
     double interarrival, batch;
 };
 
 static bool simulate(void *context, uint32_t i, uint64_t seed, double *values, struct error *err)
 {
-    const struct trial *t = context;
+    const struct ic_trial *t = context;
     struct order_options o;
     struct order_result r;
     (void)i;
@@ -250,17 +249,17 @@ static bool simulate(void *context, uint32_t i, uint64_t seed, double *values, s
     return true;
 }
 
-struct outcome {
+struct ic_outcome {
     double mean[METRICS], half[METRICS];
 };
 
-static bool run_trials(const struct trial *t, const struct reproduce_options *o, uint32_t runs,
-                       struct outcome *out, struct error *err)
+static bool run_trials(const struct ic_trial *t, const struct study_options *o, uint32_t runs,
+                       struct ic_outcome *out, struct error *err)
 {
     struct repeat_options options = {
         .count = runs, .seed = o->seed + 1000 * (uint64_t)t->order, .confidence = 0.95};
     struct repeat_result r;
-    struct trial copy = *t;
+    struct ic_trial copy = *t;
     if (!repeat_run(&options, metric_names, METRICS, simulate, &copy, &r, err))
         return false;
     for (int m = 0; m < METRICS; m++) {
@@ -271,22 +270,22 @@ static bool run_trials(const struct trial *t, const struct reproduce_options *o,
     return true;
 }
 
-struct ratio {
+struct ic_ratio {
     double value, half;
 };
 
 /* Of two independent means; the interval by propagating relative errors. */
-static struct ratio ratio_of(const struct outcome *a, const struct outcome *b)
+static struct ic_ratio ratio_of(const struct ic_outcome *a, const struct ic_outcome *b)
 {
     double value = a->mean[TIME] / b->mean[TIME];
     double x = a->half[TIME] / a->mean[TIME], y = b->half[TIME] / b->mean[TIME];
-    return (struct ratio){value, value * sqrt(x * x + y * y)};
+    return (struct ic_ratio){value, value * sqrt(x * x + y * y)};
 }
 
 /* The grid of the priority tool's paper: interarrival 10^-3 .. 10^3, batches 2^0 .. 2^16. */
 enum { MOST_POINTS = 17 };
 
-static bool write_grid(const struct subject *s, const struct reproduce_options *o, uint32_t runs,
+static bool write_grid(const struct ic_subject *s, const struct study_options *o, uint32_t runs,
                        int bit_step, int batch_step, struct strbuf *md, struct error *err)
 {
     double batches[MOST_POINTS], value[7][MOST_POINTS], low[7][MOST_POINTS], high[7][MOST_POINTS];
@@ -307,14 +306,14 @@ static bool write_grid(const struct subject *s, const struct reproduce_options *
     for (int e = -3; e <= 3; e += bit_step) {
         strbuf_printf(md, "| %g |", pow(10, e));
         for (size_t b = 0; b < nbatches; b++) {
-            struct trial t = {s, 0, pow(10, e), batches[b]};
-            struct outcome ic, fifo;
+            struct ic_trial t = {s, 0, pow(10, e), batches[b]};
+            struct ic_outcome ic, fifo;
             if (!run_trials(&t, o, runs, &ic, err))
                 return false;
             t.order = FIFO;
             if (!run_trials(&t, o, runs, &fifo, err))
                 return false;
-            struct ratio r = ratio_of(&ic, &fifo);
+            struct ic_ratio r = ratio_of(&ic, &fifo);
             value[nseries][b] = r.value;
             low[nseries][b] = r.value - r.half;
             high[nseries][b] = r.value + r.half;
@@ -342,25 +341,25 @@ static bool write_grid(const struct subject *s, const struct reproduce_options *
                           .nseries = nseries};
     struct strbuf svg = {0};
     report_line_chart(&chart, &svg);
-    bool ok = reproduce_write(o, file, &svg, err);
+    bool ok = study_write(o, file, &svg, err);
     strbuf_printf(md, "\n![%s](%s)\n\n", title, file);
     strbuf_free(&svg);
     return ok;
 }
 
 /* Every order at one point, on one dag. */
-static bool write_orders(const struct subject *s, const struct reproduce_options *o, uint32_t runs,
+static bool write_orders(const struct ic_subject *s, const struct study_options *o, uint32_t runs,
                          double interarrival, double batch, double *bars, struct strbuf *md,
                          struct error *err)
 {
-    struct outcome all[ORDERS];
+    struct ic_outcome all[ORDERS];
     for (int i = 0; i < ORDERS; i++) {
-        struct trial t = {s, i, interarrival, batch};
+        struct ic_trial t = {s, i, interarrival, batch};
         if (!run_trials(&t, o, runs, &all[i], err))
             return false;
     }
     for (int i = 0; i < ORDERS; i++) {
-        struct ratio r = ratio_of(&all[i], &all[FIFO]);
+        struct ic_ratio r = ratio_of(&all[i], &all[FIFO]);
         bars[i] = r.value;
         strbuf_printf(md, "| %s | %g | %g | %s | %.1f ±%.1f | %.3f ±%.3f | %.3f | %.3f |\n",
                       i ? "" : s->dag->title, interarrival, batch, orders[i], all[i].mean[TIME],
@@ -370,7 +369,7 @@ static bool write_orders(const struct subject *s, const struct reproduce_options
     return true;
 }
 
-static bool write_comparison(const struct subject *subjects, const struct reproduce_options *o,
+static bool write_comparison(const struct ic_subject *subjects, const struct study_options *o,
                              uint32_t runs, struct strbuf *md, struct error *err)
 {
     double bars[DAGS * ORDERS];
@@ -399,23 +398,23 @@ static bool write_comparison(const struct subject *subjects, const struct reprod
                               .reference = 1};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool ok = reproduce_write(o, "ic-orders.svg", &svg, err);
+    bool ok = study_write(o, "ic-orders.svg", &svg, err);
     strbuf_add(md, "\n![Time over FIFO's](ic-orders.svg)\n\n");
     strbuf_free(&svg);
     return ok;
 }
 
-static bool write_published(const struct subject *airsn, const struct reproduce_options *o,
+static bool write_published(const struct ic_subject *airsn, const struct study_options *o,
                             uint32_t runs, struct strbuf *md, struct strbuf *out, struct error *err)
 {
-    struct trial t = {airsn, 0, 1, 16};
-    struct outcome ic, fifo;
+    struct ic_trial t = {airsn, 0, 1, 16};
+    struct ic_outcome ic, fifo;
     if (!run_trials(&t, o, runs, &ic, err))
         return false;
     t.order = FIFO;
     if (!run_trials(&t, o, runs, &fifo, err))
         return false;
-    struct ratio r = ratio_of(&ic, &fifo);
+    struct ic_ratio r = ratio_of(&ic, &fifo);
     const char *width = o->quick ? airsn->dag->quick : airsn->dag->value[0];
     strbuf_printf(
         md,
@@ -434,11 +433,10 @@ static bool write_published(const struct subject *airsn, const struct reproduce_
     return true;
 }
 
-static bool reproduce(const struct reproduce_options *o, struct strbuf *out, struct error *err)
+static bool reproduce(const struct study_options *o, struct strbuf *out, struct error *err)
 {
     struct strbuf md = {0};
-    struct subject subjects[DAGS] = {{0}};
-    struct progress progress = cli_progress("reproducing");
+    struct ic_subject subjects[DAGS] = {{0}};
     uint32_t many = o->runs    ? o->runs
                     : o->quick ? 10
                                : 200,
@@ -454,16 +452,14 @@ static bool reproduce(const struct reproduce_options *o, struct strbuf *out, str
         WEFT_VERSION, (unsigned long long)o->seed, o->quick ? ", small version" : "");
     bool ok = write_figures(o, &md, err);
     for (int d = 0; d < DAGS && ok; d++) {
-        if (!o->quiet)
-            progress_tell(&progress, 0.1 * d / DAGS, dags[d].title);
+        progress_tell(o->progress, 0.1 * d / DAGS, dags[d].title);
         ok = prepare(&subjects[d], &dags[d], o, err);
     }
     ok = ok && write_published(&subjects[0], o, airsn, &md, out, err) && write_areas(subjects, &md);
     if (ok)
         strbuf_add(&md, "## The simulation over its parameters\n\n");
     for (int d = 0; d < DAGS && ok; d++) {
-        if (!o->quiet)
-            progress_tell(&progress, 0.1 + 0.7 * d / DAGS, dags[d].title);
+        progress_tell(o->progress, 0.1 + 0.7 * d / DAGS, dags[d].title);
         bool is_first = d == 0;
         ok = write_grid(&subjects[d], o, is_first ? many : few,
                         o->quick   ? 3
@@ -474,10 +470,9 @@ static bool reproduce(const struct reproduce_options *o, struct strbuf *out, str
                                    : 4,
                         &md, err);
     }
-    if (!o->quiet)
-        progress_tell(&progress, 0.85, "every order");
-    ok = ok && write_comparison(subjects, o, few * 2, &md, err) &&
-         reproduce_write(o, "ic.md", &md, err);
+    progress_tell(o->progress, 0.85, "every order");
+    ok =
+        ok && write_comparison(subjects, o, few * 2, &md, err) && study_write(o, "ic.md", &md, err);
     if (ok)
         strbuf_printf(out, "report: %s/ic.md\n", o->folder);
     for (int d = 0; d < DAGS; d++)
@@ -486,9 +481,10 @@ static bool reproduce(const struct reproduce_options *o, struct strbuf *out, str
     return ok;
 }
 
-const struct reproduction reproduction_ic = {
+const struct study study_ic = {
     .name = "ic",
     .summary =
         "IC-scheduling: tables of the Sweep paper, verdicts, and orders against FIFO in simulation",
+    .working_on = "reproducing",
     .run = reproduce,
 };

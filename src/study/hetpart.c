@@ -3,22 +3,22 @@
  * 3 beside ours. */
 #include "base/array.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/reproduce.h"
+#include "base/tree.h"
+#include "study/study.h"
+#include "formats/format.h"
 #include "generate/generate.h"
 #include "model/check.h"
 #include "model/tree.h"
 #include "plan/planner.h"
 #include "report/chart.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- what is run ---- */
 
-enum run_name {
+enum hetpart_run_name {
     ASAP_ML,
     ASAP_SM,
     ASAP_FF,
@@ -33,7 +33,7 @@ enum run_name {
     RUNS
 };
 
-static const struct run {
+static const struct hetpart_run {
     const char *title, *planner;
     struct option_value option[2];
 } runs[RUNS] = {
@@ -51,7 +51,7 @@ static const struct run {
 };
 
 /* What the paper's text says of each category; NAN: it does not. Ratios of makespans. */
-static const struct category {
+static const struct hetpart_category {
     const char *title, *generator; /* NULL: from files */
     const char *folder;            /* how the published trees of this category are named */
     double ml, sm, ff, ab, seconds1, seconds2;
@@ -68,17 +68,16 @@ static const struct category {
 };
 enum { CATEGORIES = sizeof categories / sizeof *categories };
 
-struct row {
+struct hetpart_row {
     size_t category;
     uint32_t tasks;
     double makespan[RUNS], seconds[RUNS], bound; /* NAN: no valid mapping */
 };
 
-struct study {
-    const struct reproduce_options *o;
-    ARRAY(struct row) rows;
+struct hetpart_study {
+    const struct study_options *o;
+    ARRAY(struct hetpart_row) rows;
     size_t skipped;
-    struct progress progress;
 };
 
 /* Table 2: bandwidth 500, the light nodes hold the most demanding task just so. */
@@ -102,8 +101,9 @@ static struct platform *cluster(double dmax, bool speeds, struct error *err)
 }
 
 /* Plan, check, note. Only a mapping that the checker refuses is an error. */
-static bool run_one(const struct study *s, enum run_name r, const struct workflow *w,
-                    const struct platform *p, struct row *row, struct error *err)
+static bool run_one(const struct hetpart_study *s, enum hetpart_run_name r,
+                    const struct workflow *w, const struct platform *p, struct hetpart_row *row,
+                    struct error *err)
 {
     struct option_value values[4] = {{"memory", "lenient"}};
     size_t count = 1;
@@ -131,17 +131,18 @@ static bool run_one(const struct study *s, enum run_name r, const struct workflo
     return good;
 }
 
-static bool run_tree(struct study *s, size_t category, const struct workflow *w, struct error *err)
+static bool run_tree(struct hetpart_study *s, size_t category, const struct workflow *w,
+                     struct error *err)
 {
     struct tree *t = tree_new(w, err);
     if (!t)
         return false;
     double dmax = tree_largest_need(t);
     tree_free(t);
-    struct row row = {.category = category, .tasks = w->ntasks, .bound = NAN};
+    struct hetpart_row row = {.category = category, .tasks = w->ntasks, .bound = NAN};
     struct platform *equal = cluster(dmax, false, err), *fast = cluster(dmax, true, err);
     bool good = equal && fast;
-    for (enum run_name r = 0; r < RUNS && good; r++)
+    for (enum hetpart_run_name r = 0; r < RUNS && good; r++)
         good = run_one(s, r, w, r < HET1_SPEEDS ? equal : fast, &row, err);
     if (good)
         array_push(&s->rows, row);
@@ -152,7 +153,7 @@ static bool run_tree(struct study *s, size_t category, const struct workflow *w,
 
 /* ---- where trees come from ---- */
 
-static bool run_generated(struct study *s, struct error *err)
+static bool run_generated(struct hetpart_study *s, struct error *err)
 {
     static const uint32_t sizes[] = {2000, 4000, 10000, 20000, 30000, 50000}, small[] = {300, 800};
     size_t nsizes = s->o->quick ? 2 : 6;
@@ -164,8 +165,7 @@ static bool run_generated(struct study *s, struct error *err)
                 char n[16];
                 snprintf(n, sizeof n, "%u", s->o->quick ? small[k] : sizes[k]);
                 struct generator_value values[] = {{"n", n}, {"category", categories[c].generator}};
-                if (!s->o->quiet)
-                    progress_tell(&s->progress, (double)done / (double)all, categories[c].title);
+                progress_tell(s->o->progress, (double)done / (double)all, categories[c].title);
                 struct workflow *w = generator_workflow(generator_find("prufer"), values, 2,
                                                         s->o->seed + 1000 * k + i, err);
                 bool good = w && run_tree(s, c, w, err);
@@ -186,49 +186,42 @@ static size_t category_of(const char *file)
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
+/* What cannot be read as a tree is counted and passed over: folders hold notes and archives too. */
+static bool run_file(struct hetpart_study *s, const char *folder, const char *name,
+                     struct error *err)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool run_folder(struct study *s, const char *folder, struct error *err)
-{
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return error_set(err, ERROR_INPUT, "--data %s: cannot be opened", folder);
-    ARRAY(char *) names = {0};
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-        if (e->d_name[0] != '.')
-            array_push(&names, mem_copy_string(e->d_name));
-    closedir(dir);
-    if (names.n)
-        qsort(names.at, names.n, sizeof *names.at, by_name);
-    bool good = true;
-    for (size_t k = 0; k < names.n; k++) {
-        struct strbuf path = {0};
-        struct error why = {0};
-        strbuf_printf(&path, "%s/%s", folder, names.at[k]);
-        if (good && !s->o->quiet)
-            progress_tell(&s->progress, (double)k / (double)names.n, names.at[k]);
-        struct workflow *w =
-            good ? format_read_workflow(strbuf_text(&path), NULL, NULL, &why) : NULL;
-        struct tree *t = w ? tree_new(w, &why) : NULL;
-        /* a small version looks at small trees only */
-        bool usable = t && t->n > 1 && (!s->o->quick || t->n <= 2500);
-        tree_free(t);
-        if (usable)
-            good = run_tree(s, category_of(names.at[k]), w, err);
-        else
-            s->skipped++;
-        workflow_free(w);
-        strbuf_free(&path);
-        free(names.at[k]);
-    }
-    array_free(&names);
+    struct strbuf path = {0};
+    struct error why = {0};
+    strbuf_printf(&path, "%s/%s", folder, name);
+    struct workflow *w = format_read_workflow(strbuf_text(&path), NULL, NULL, &why);
+    struct tree *t = w ? tree_new(w, &why) : NULL;
+    /* a small version looks at small trees only */
+    bool usable = t && t->n > 1 && (!s->o->quick || t->n <= 2500);
+    tree_free(t);
+    s->skipped += !usable;
+    bool good = !usable || run_tree(s, category_of(name), w, err);
+    workflow_free(w);
+    strbuf_free(&path);
     return good;
 }
 
-static bool run_folders(struct study *s, struct error *err)
+static bool run_folder(struct hetpart_study *s, const char *folder, struct error *err)
+{
+    folder_names names = {0};
+    if (!folder_list(folder, &names))
+        return error_set(err, ERROR_INPUT, "--data %s: cannot be opened", folder);
+    bool good = true;
+    for (size_t k = 0; k < names.n && good; k++) {
+        if (names.at[k][0] == '.')
+            continue;
+        progress_tell(s->o->progress, (double)k / (double)names.n, names.at[k]);
+        good = run_file(s, folder, names.at[k], err);
+    }
+    folder_names_free(&names);
+    return good;
+}
+
+static bool run_folders(struct hetpart_study *s, struct error *err)
 {
     char *list = mem_copy_string(s->o->data), *rest = NULL;
     bool good = true;
@@ -240,19 +233,19 @@ static bool run_folders(struct study *s, struct error *err)
 
 /* ---- figures ---- */
 
-struct mean {
+struct hetpart_mean {
     double mean, low, high; /* geometric, 95 % interval; NAN: no instance has both */
     size_t count;
 };
 
 /* Of run a over run b; category CATEGORIES: all of them. */
-static struct mean ratio(const struct study *s, size_t category, enum run_name a, enum run_name b,
-                         bool seconds)
+static struct hetpart_mean ratio(const struct hetpart_study *s, size_t category,
+                                 enum hetpart_run_name a, enum hetpart_run_name b, bool seconds)
 {
     double sum = 0, squares = 0;
     size_t n = 0;
     for (size_t k = 0; k < s->rows.n; k++) {
-        const struct row *row = &s->rows.at[k];
+        const struct hetpart_row *row = &s->rows.at[k];
         double x = seconds ? row->seconds[a] : row->makespan[a];
         double y = seconds ? row->seconds[b] : row->makespan[b];
         if ((category != CATEGORIES && row->category != category) || !(x > 0) || !(y > 0))
@@ -263,15 +256,16 @@ static struct mean ratio(const struct study *s, size_t category, enum run_name a
         n++;
     }
     if (!n)
-        return (struct mean){NAN, NAN, NAN, 0};
+        return (struct hetpart_mean){NAN, NAN, NAN, 0};
     double mean = sum / (double)n, spread = 0;
     if (n > 1)
         spread = 1.96 * sqrt(fmax(0, squares - (double)n * mean * mean) / (double)(n - 1)) /
                  sqrt((double)n);
-    return (struct mean){exp(mean), exp(mean - spread), exp(mean + spread), n};
+    return (struct hetpart_mean){exp(mean), exp(mean - spread), exp(mean + spread), n};
 }
 
-static double geometric_seconds(const struct study *s, size_t category, enum run_name r)
+static double geometric_seconds(const struct hetpart_study *s, size_t category,
+                                enum hetpart_run_name r)
 {
     double sum = 0;
     size_t n = 0;
@@ -283,7 +277,7 @@ static double geometric_seconds(const struct study *s, size_t category, enum run
     return n ? exp(sum / (double)n) : NAN;
 }
 
-static double unsolved(const struct study *s, size_t category, enum run_name r)
+static double unsolved(const struct hetpart_study *s, size_t category, enum hetpart_run_name r)
 {
     size_t all = 0, none = 0;
     for (size_t k = 0; k < s->rows.n; k++)
@@ -309,8 +303,9 @@ static void add_pair(struct strbuf *out, double ours, double paper)
 }
 
 /* Bars of runs a[] over b by category, and of all together. */
-static bool draw(const struct study *s, const char *file, const char *title, const enum run_name *a,
-                 size_t count, enum run_name b, bool seconds, struct error *err)
+static bool draw(const struct hetpart_study *s, const char *file, const char *title,
+                 const enum hetpart_run_name *a, size_t count, enum hetpart_run_name b,
+                 bool seconds, struct error *err)
 {
     const char *groups[CATEGORIES + 1], *series[RUNS];
     double value[(CATEGORIES + 1) * RUNS], low[(CATEGORIES + 1) * RUNS],
@@ -318,7 +313,7 @@ static bool draw(const struct study *s, const char *file, const char *title, con
     for (size_t c = 0; c <= CATEGORIES; c++) {
         groups[c] = c < CATEGORIES ? categories[c].title : "all";
         for (size_t k = 0; k < count; k++) {
-            struct mean m = ratio(s, c, a[k], b, seconds);
+            struct hetpart_mean m = ratio(s, c, a[k], b, seconds);
             series[k] = runs[a[k]].title;
             value[c * count + k] = m.mean;
             low[c * count + k] = m.low;
@@ -338,15 +333,16 @@ static bool draw(const struct study *s, const char *file, const char *title, con
                               .y_log = seconds};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool good = reproduce_write(s->o, file, &svg, err);
+    bool good = study_write(s->o, file, &svg, err);
     strbuf_free(&svg);
     return good;
 }
 
-static bool draw_all(const struct study *s, struct error *err)
+static bool draw_all(const struct hetpart_study *s, struct error *err)
 {
-    static const enum run_name hom[] = {ML, SM, FF}, hom_all[] = {ASAP_SM, ASAP_FF, ML, SM, FF},
-                               ab[] = {HET2_AB}, both[] = {HET2_A, HET2_AB, TREE};
+    static const enum hetpart_run_name hom[] = {ML, SM, FF},
+                                       hom_all[] = {ASAP_SM, ASAP_FF, ML, SM, FF}, ab[] = {HET2_AB},
+                                       both[] = {HET2_A, HET2_AB, TREE};
     return draw(s, "fig4.svg", "Fig. 4: HomPart over HomPart-ML with ASAP", hom_all, 5, ASAP_ML,
                 false, err) &&
            draw(s, "fig5.svg", "Fig. 5: HomPart over HetPart1", hom, 3, HET1, false, err) &&
@@ -362,7 +358,7 @@ static bool draw_all(const struct study *s, struct error *err)
                 err);
 }
 
-static void report_makespans(const struct study *s, struct strbuf *out)
+static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
 {
     strbuf_add(out, "## Figure 4: step 1 of HomPart\n\n"
                     "Makespans over HomPart-ML with ASAP, all trees (geometric means).\n\n"
@@ -378,8 +374,9 @@ static void report_makespans(const struct study *s, struct strbuf *out)
                     "| trees | n | ML | paper | SM | paper | FF | paper | ML unsolved | paper |\n"
                     "|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t c = 0; c <= CATEGORIES; c++) {
-        static const struct category all = {"all", NULL, NULL, 1.158, 1.255, NAN, 0.467, NAN, NAN};
-        const struct category *k = c < CATEGORIES ? &categories[c] : &all;
+        static const struct hetpart_category all = {"all", NULL,  NULL, 1.158, 1.255,
+                                                    NAN,   0.467, NAN,  NAN};
+        const struct hetpart_category *k = c < CATEGORIES ? &categories[c] : &all;
         double paper_unsolved = c == CATEGORIES ? 0.218 : c == 2 ? 1 : c == 3 ? 0.5 : NAN;
         strbuf_printf(out, "| %s | %zu |", k->title, ratio(s, c, HET1, HET1, false).count);
         add_pair(out, ratio(s, c, ML, HET1, false).mean, k->ml);
@@ -399,7 +396,7 @@ static void report_makespans(const struct study *s, struct strbuf *out)
         double sum = 0;
         size_t n = 0;
         for (size_t k = 0; k < s->rows.n; k++) {
-            const struct row *row = &s->rows.at[k];
+            const struct hetpart_row *row = &s->rows.at[k];
             if ((c == CATEGORIES || row->category == c) && row->makespan[TREE] > 0 &&
                 row->bound > 0) {
                 sum += log(row->makespan[TREE] / row->bound);
@@ -417,7 +414,7 @@ static void report_makespans(const struct study *s, struct strbuf *out)
     strbuf_add(out, "\n![](fig6.svg)\n\n![](fig7.svg)\n\n");
 }
 
-static void report_times(const struct study *s, struct strbuf *out)
+static void report_times(const struct hetpart_study *s, struct strbuf *out)
 {
     strbuf_add(
         out, "## Figures 8 to 10 and Table 3: run times\n\n"
@@ -462,9 +459,9 @@ static const char reasons[] = "\n## Why numbers differ\n\n"
                               "published ones are used with --data.\n"
                               "- Memory is counted leniently, as in the published programs.\n";
 
-static bool run(const struct reproduce_options *o, struct strbuf *out, struct error *err)
+static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
 {
-    struct study s = {.o = o, .progress = cli_progress("trees")};
+    struct hetpart_study s = {.o = o};
     struct strbuf report = {0};
     bool good = (!o->data || run_folders(&s, err)) && run_generated(&s, err);
     if (good) {
@@ -482,7 +479,7 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
         report_makespans(&s, &report);
         report_times(&s, &report);
         strbuf_add(&report, reasons);
-        good = draw_all(&s, err) && reproduce_write(o, "hetpart.md", &report, err);
+        good = draw_all(&s, err) && study_write(o, "hetpart.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
     }
     strbuf_free(&report);
@@ -490,8 +487,9 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
     return good;
 }
 
-const struct reproduction reproduction_hetpart = {
+const struct study study_hetpart = {
     .name = "hetpart",
     .summary = "HomPart, HetPart1 and HetPart2 on trees (CCPE 2023), and planner tree",
+    .working_on = "trees",
     .run = run,
 };

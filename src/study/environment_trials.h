@@ -3,8 +3,8 @@
  * makes the report of them. */
 #pragma once
 #include "base/array.h"
-#include "cli/environment_graphs.h"
-#include "cli/reproduce.h"
+#include "generate/image_graphs.h"
+#include "study/study.h"
 
 enum { ENVIRONMENT_OUTPUTS = 5 }; /* shown in Table 1 */
 
@@ -31,8 +31,8 @@ struct environment_row {
 typedef ARRAY(struct environment_row) environment_rows;
 
 struct environment_study {
-    const struct reproduce_options *o;
-    struct environment_shape shapes[ENVIRONMENT_GRAPHS];
+    const struct study_options *o;
+    struct image_shape shapes[IMAGE_GRAPHS];
     size_t count;
     environment_rows plain, experiments, early, ordered, assigned;
     uint64_t edges_instances, edges_plain,
@@ -44,6 +44,5 @@ struct environment_study {
 
 /* All three studies into the study's rows. `count` and `shapes` are set by this; what it made is
  * freed by environment_free() in any case. */
-bool environment_run(struct environment_study *s, const struct reproduce_options *o,
-                     struct error *err);
+bool environment_run(struct environment_study *s, const struct study_options *o, struct error *err);
 void environment_free(struct environment_study *s);

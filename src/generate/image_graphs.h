@@ -7,18 +7,18 @@
 #include "model/platform.h"
 #include "model/workflow.h"
 
-enum { ENVIRONMENT_GRAPHS = 47, ENVIRONMENT_AVERAGE = 18, ENVIRONMENT_PROCESSORS = 9 };
+enum { IMAGE_GRAPHS = 47, IMAGE_GRAPH_TASKS = 18, IMAGE_WORKSTATIONS = 9 };
 
-struct environment_shape {
+struct image_shape {
     char name[32];
     uint32_t tasks, inputs, dependencies;
     uint64_t seed;
 };
 
-/* `count` shapes whose tasks and whose dependencies are ENVIRONMENT_AVERAGE on average, exactly. */
-void environment_shapes(struct environment_shape *shapes, size_t count, uint64_t seed);
+/* `count` shapes whose tasks and whose dependencies are IMAGE_GRAPH_TASKS on average, exactly. */
+void image_shapes(struct image_shape *shapes, size_t count, uint64_t seed);
 /* Inputs come first, then operators, then what shows results; kinds are the paper's task names. */
-struct workflow *environment_graph(const struct environment_shape *shape, struct error *err);
+struct workflow *image_graph(const struct image_shape *shape, struct error *err);
 /* Nine equal workstations. Each is in use by others (above 3 %) one time in four, drawn from the
  * seed; with `idle`, none is. */
-struct platform *environment_network(uint64_t seed, bool idle, struct error *err);
+struct platform *image_workstations(uint64_t seed, bool idle, struct error *err);

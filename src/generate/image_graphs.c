@@ -1,4 +1,4 @@
-#include "cli/environment_graphs.h"
+#include "generate/image_graphs.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/builder.h"
@@ -17,22 +17,22 @@ static const double shown = 0.35;           /* part of the tasks that show resul
 
 /* ---- shapes ---- */
 
-void environment_shapes(struct environment_shape *shapes, size_t count, uint64_t seed)
+void image_shapes(struct image_shape *shapes, size_t count, uint64_t seed)
 {
     static const char *const topics[] = {"representation", "manipulation", "linear-operators",
                                          "nonlinear-operators", "classification"};
     struct rng rng;
     rng_seed_stream(&rng, seed, 1997);
-    size_t tasks = 0, dependencies = 0, wanted = count * ENVIRONMENT_AVERAGE;
+    size_t tasks = 0, dependencies = 0, wanted = count * IMAGE_GRAPH_TASKS;
     for (size_t i = 0; i < count; i++) {
-        struct environment_shape *s = &shapes[i];
+        struct image_shape *s = &shapes[i];
         snprintf(s->name, sizeof s->name, "%s-%02u", topics[i * 5 / count], (unsigned)i % 100 + 1);
         s->tasks = LEAST_TASKS + (uint32_t)(rng_below(&rng, 14) + rng_below(&rng, 14));
         s->seed = rng_next(&rng);
         tasks += s->tasks;
     }
     for (size_t i = 0; tasks != wanted; i = (i + 1) % count) {
-        struct environment_shape *s = &shapes[i];
+        struct image_shape *s = &shapes[i];
         if (tasks < wanted && s->tasks < MOST_TASKS) {
             s->tasks++;
             tasks++;
@@ -43,13 +43,13 @@ void environment_shapes(struct environment_shape *shapes, size_t count, uint64_t
     }
     /* a forest of one tree an input, and second inputs of operators to make up for the roots */
     for (size_t i = 0; i < count; i++) {
-        struct environment_shape *s = &shapes[i];
+        struct image_shape *s = &shapes[i];
         s->inputs = 1 + (uint32_t)rng_below(&rng, 1 + s->tasks / 8);
         s->dependencies = s->tasks - s->inputs;
         dependencies += s->dependencies;
     }
     for (; dependencies < wanted; dependencies++) {
-        struct environment_shape *s = &shapes[rng_below(&rng, count)];
+        struct image_shape *s = &shapes[rng_below(&rng, count)];
         while (s->dependencies >= s->tasks + s->tasks / 4)
             s = s + 1 < shapes + count ? s + 1 : shapes;
         s->dependencies++;
@@ -59,7 +59,7 @@ void environment_shapes(struct environment_shape *shapes, size_t count, uint64_t
 /* ---- graphs ---- */
 
 struct drawing {
-    const struct environment_shape *shape;
+    const struct image_shape *shape;
     struct rng rng;
     struct builder *b;
     uint32_t viewers; /* tasks from here on show results; operators stand before them */
@@ -78,7 +78,7 @@ static void join(struct drawing *d, uint32_t from, uint32_t to)
  */
 static void join_all(struct drawing *d)
 {
-    const struct environment_shape *s = d->shape;
+    const struct image_shape *s = d->shape;
     for (uint32_t t = s->inputs; t < d->viewers; t++) {
         bool continues = t > s->inputs && rng_unit(&d->rng) < continues_often;
         join(d, continues ? t - 1 : (uint32_t)rng_below(&d->rng, t), t);
@@ -103,7 +103,7 @@ static void draw_task(struct drawing *d, uint32_t t)
     static const char *const operators[] = {"Convolve",   "FFT",      "Threshold", "Median Filter",
                                             "Histogram",  "Gradient", "Zoom",      "Rotate",
                                             "Arithmetic", "Classify", "Segment",   "Label"};
-    const struct environment_shape *s = d->shape;
+    const struct image_shape *s = d->shape;
     bool input = t < s->inputs, viewer = t >= d->viewers;
     const char *kind = input    ? "User defined"
                        : viewer ? viewers[rng_below(&d->rng, 8)]
@@ -130,7 +130,7 @@ static void draw_task(struct drawing *d, uint32_t t)
     builder_size(d->b, object, 36 * side * side, 0);
 }
 
-struct workflow *environment_graph(const struct environment_shape *shape, struct error *err)
+struct workflow *image_graph(const struct image_shape *shape, struct error *err)
 {
     uint32_t n = shape->tasks;
     struct drawing d = {.shape = shape, .b = builder_new("<generated>", "native")};
@@ -155,17 +155,17 @@ struct workflow *environment_graph(const struct environment_shape *shape, struct
 
 /* ---- workstations ---- */
 
-struct platform *environment_network(uint64_t seed, bool idle, struct error *err)
+struct platform *image_workstations(uint64_t seed, bool idle, struct error *err)
 {
     /* seven names that the paper mentions, and two more */
-    static const char *const names[ENVIRONMENT_PROCESSORS] = {"lutefisk", "manastash", "norge",
-                                                              "oddvar",   "willow",    "lillith",
-                                                              "calvin",   "ipx-8",     "ipx-9"};
+    static const char *const names[IMAGE_WORKSTATIONS] = {"lutefisk", "manastash", "norge",
+                                                          "oddvar",   "willow",    "lillith",
+                                                          "calvin",   "ipx-8",     "ipx-9"};
     struct rng rng;
     rng_seed_stream(&rng, seed, 9);
     struct platform_builder *b = platform_builder_new("<generated>");
     platform_builder_network(b, 1.25e6, 0.001, NAN, 0);
-    for (uint32_t i = 0; i < ENVIRONMENT_PROCESSORS; i++) {
+    for (uint32_t i = 0; i < IMAGE_WORKSTATIONS; i++) {
         uint32_t node = platform_builder_node(b, names[i], strlen(names[i]), 0);
         bool busy = !idle && rng_below(&rng, 4) == 0;
         double load = busy ? rng_uniform(&rng, 0.05, 0.6) : rng_uniform(&rng, 0, 0.03);

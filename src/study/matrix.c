@@ -1,11 +1,10 @@
 /* `weft reproduce matrix`: Figures 5 to 13 and Table 4 of the MATRIX paper, in virtual time, the
  * published numbers beside ours. */
-#include "cli/cli.h"
-#include "cli/reproduce.h"
-#include "cli/sim_schedulers.h"
+#include "study/study.h"
 #include "generate/generate.h"
 #include "report/chart.h"
 #include "report/human.h"
+#include "report/utilization.h"
 #include "sim/bound.h"
 #include "sim/cluster.h"
 
@@ -23,7 +22,7 @@ static const double table4[DAGS] = {0.99139636, 0.88238118, 0.85690323, 0.906052
 static const double published12[DAGS] = {2.33e6, 1.85e6, 1.16e6, 852.15e3}; /* at 128K cores */
 
 /* How a workload is run. */
-struct manner {
+struct matrix_manner {
     enum sched_policy policy;
     bool paper; /* as section 2 describes: tasks by hash, thieves get the SReadyQ only, no fetching
                    ahead, data from where they were written or are cached */
@@ -31,10 +30,9 @@ struct manner {
     bool scattered; /* tasks by hash, all else as we do it */
 };
 
-struct study {
-    const struct reproduce_options *o;
+struct matrix_study {
+    const struct study_options *o;
     struct strbuf md;
-    struct progress progress;
     struct error *err;
     uint32_t nodes[SCALES_MOST], nscales; /* of two cores each */
     double efficiency[DAGS][SCALES_MOST], of_bound[DAGS][SCALES_MOST];
@@ -42,8 +40,8 @@ struct study {
 
 /* ---- one run ---- */
 
-static bool simulate(struct study *s, struct cluster_dag *d, uint32_t nodes, struct manner m,
-                     struct cluster_result *r)
+static bool simulate(struct matrix_study *s, struct cluster_dag *d, uint32_t nodes,
+                     struct matrix_manner m, struct cluster_result *r)
 {
     d->seed = s->o->seed;
     struct cluster_config c = {.dag = d,
@@ -55,11 +53,12 @@ static bool simulate(struct study *s, struct cluster_dag *d, uint32_t nodes, str
                                .rigid_steal = m.paper,
                                .prefetch = m.paper || m.no_cache ? CLUSTER_NO_PREFETCH : 0,
                                .cache = m.no_cache ? -1 : 0,
-                               .progress = s->o->quiet ? NULL : &s->progress};
+                               .progress = s->o->progress};
     return cluster_dag_init(d, s->err) && cluster_run(&c, r, s->err);
 }
 
-static bool bound(struct study *s, struct cluster_dag *d, uint32_t nodes, struct bound_result *r)
+static bool bound(struct matrix_study *s, struct cluster_dag *d, uint32_t nodes,
+                  struct bound_result *r)
 {
     d->seed = s->o->seed;
     struct bound_config c = {
@@ -68,7 +67,7 @@ static bool bound(struct study *s, struct cluster_dag *d, uint32_t nodes, struct
 }
 
 /* A benchmark with the paper's setting on so many nodes of two cores; small when quick. */
-static struct cluster_dag benchmark(const struct study *s, enum cluster_dag_kind kind,
+static struct cluster_dag benchmark(const struct matrix_study *s, enum cluster_dag_kind kind,
                                     uint32_t nodes)
 {
     struct cluster_dag d;
@@ -82,22 +81,30 @@ static struct cluster_dag benchmark(const struct study *s, enum cluster_dag_kind
     return d;
 }
 
-static bool chart(struct study *s, const char *file, const struct chart *c)
+static bool chart(struct matrix_study *s, const char *file, const struct chart *c)
 {
     struct strbuf svg = {0};
     report_line_chart(c, &svg);
-    bool good = reproduce_write(s->o, file, &svg, s->err);
+    bool good = study_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", c->title, file);
     return good;
 }
 
-static bool picture(struct study *s, const char *file, const char *title,
+static bool picture(struct matrix_study *s, const char *file, const char *title,
                     const struct cluster_result *r, double cores)
 {
     struct strbuf svg = {0};
-    sim_schedulers_chart(r, title, cores, &svg);
-    bool good = reproduce_write(s->o, file, &svg, s->err);
+    report_utilization_chart(&(struct utilization_chart){.title = title,
+                                                         .cores = cores,
+                                                         .makespan = r->makespan,
+                                                         .bin_width = r->bin_width,
+                                                         .nbins = r->nbins,
+                                                         .running = r->running,
+                                                         .fetching = r->fetching,
+                                                         .moves_data = r->bytes_moved > 0},
+                             &svg);
+    bool good = study_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", title, file);
     return good;
@@ -118,7 +125,7 @@ static const struct {
                 {3, 88857, 29620},   {4, 76575, 19145},      {5, 60590, 12120},
                 {10, 46480, 4650},   {20, 40460, 2025},      {30, 23695, 790}};
 
-static bool figure5(struct study *s)
+static bool figure5(struct matrix_study *s)
 {
     enum { N = sizeof stacking / sizeof *stacking };
     double x[N], y[N], ideal[N];
@@ -136,7 +143,7 @@ static bool figure5(struct study *s)
         uint32_t less = s->o->quick ? 200 : 1;
         d.ntasks = stacking[i].tasks / less + 1;
         d.files = stacking[i].files / less ? stacking[i].files / less : 1;
-        if (!simulate(s, &d, nodes, (struct manner){.policy = SCHED_MDL, .paper = true}, &r))
+        if (!simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
             return false;
         x[i] = stacking[i].locality;
         y[i] = r.makespan * nodes * 2 / r.tasks * 1000;
@@ -157,7 +164,7 @@ static bool figure5(struct study *s)
     nodes = s->o->quick ? 4 : 100;
     struct cluster_dag d = benchmark(s, CLUSTER_STACKING, nodes);
     struct cluster_result r;
-    if (!simulate(s, &d, nodes, (struct manner){.policy = SCHED_MDL, .paper = true}, &r))
+    if (!simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
         return false;
     strbuf_printf(&s->md,
                   "\n(b) Utilisation at %u cores, locality 30: %.1f %% (published: 75 %%, with a "
@@ -169,13 +176,13 @@ static bool figure5(struct study *s)
 
 /* ---- all-pairs ---- */
 
-static bool figure6a(struct study *s, uint32_t nodes)
+static bool figure6a(struct matrix_study *s, uint32_t nodes)
 {
     struct cluster_result paper, ahead, ours;
     struct cluster_dag d = benchmark(s, CLUSTER_ALL_PAIRS, nodes);
-    if (!simulate(s, &d, nodes, (struct manner){.paper = true}, &paper) ||
-        !simulate(s, &d, nodes, (struct manner){.scattered = true}, &ahead) ||
-        !simulate(s, &d, nodes, (struct manner){0}, &ours))
+    if (!simulate(s, &d, nodes, (struct matrix_manner){.paper = true}, &paper) ||
+        !simulate(s, &d, nodes, (struct matrix_manner){.scattered = true}, &ahead) ||
+        !simulate(s, &d, nodes, (struct matrix_manner){0}, &ours))
         return false;
     strbuf_printf(
         &s->md,
@@ -192,8 +199,8 @@ static bool figure6a(struct study *s, uint32_t nodes)
 }
 
 /* Efficiency over the scales, one line a manner. */
-static bool scales_of_pairs(struct study *s, const char *file, const char *title,
-                            const struct manner *manners, const char *const *names, size_t n,
+static bool scales_of_pairs(struct matrix_study *s, const char *file, const char *title,
+                            const struct matrix_manner *manners, const char *const *names, size_t n,
                             bool hits)
 {
     double x[SCALES_MOST], y[4][SCALES_MOST], hit[4][SCALES_MOST];
@@ -226,13 +233,14 @@ static bool scales_of_pairs(struct study *s, const char *file, const char *title
                                  .nseries = n});
 }
 
-static bool figures6to8(struct study *s)
+static bool figures6to8(struct matrix_study *s)
 {
-    static const struct manner policies[] = {{.policy = SCHED_MLB, .paper = true},
-                                             {.policy = SCHED_MDL, .paper = true},
-                                             {.policy = SCHED_FLDS, .paper = true}};
+    static const struct matrix_manner policies[] = {{.policy = SCHED_MLB, .paper = true},
+                                                    {.policy = SCHED_MDL, .paper = true},
+                                                    {.policy = SCHED_FLDS, .paper = true}};
     static const char *const policy_names[] = {"MLB", "MDL", "FLDS"};
-    static const struct manner caching[] = {{.paper = true}, {.paper = true, .no_cache = true}};
+    static const struct matrix_manner caching[] = {{.paper = true},
+                                                   {.paper = true, .no_cache = true}};
     static const char *const caching_names[] = {"caching", "no caching"};
     uint32_t nodes = s->o->quick ? 5 : 100;
     if (!figure6a(s, nodes))
@@ -269,7 +277,7 @@ static bool figures6to8(struct study *s)
 
 /* ---- benchmark DAGs ---- */
 
-static bool figures9and11(struct study *s)
+static bool figures9and11(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST], theory[DAGS][SCALES_MOST];
     struct chart_series series[2 * DAGS];
@@ -290,7 +298,7 @@ static bool figures9and11(struct study *s)
             struct cluster_dag d = benchmark(s, dags[k], s->nodes[i]);
             struct cluster_result r;
             struct bound_result b;
-            if (!simulate(s, &d, s->nodes[i], (struct manner){0}, &r) ||
+            if (!simulate(s, &d, s->nodes[i], (struct matrix_manner){0}, &r) ||
                 !bound(s, &d, s->nodes[i], &b))
                 return false;
             y[k][i] = r.throughput;
@@ -335,7 +343,7 @@ static bool figures9and11(struct study *s)
     return true;
 }
 
-static bool figure10(struct study *s)
+static bool figure10(struct matrix_study *s)
 {
     struct generator_value value = {"width", "10"};
     struct workflow *w = generator_workflow(generator_find("airsn"), &value, 1, s->o->seed, s->err);
@@ -344,7 +352,7 @@ static bool figure10(struct study *s)
     struct cluster_dag d = {.kind = CLUSTER_WORKFLOW, .workflow = w};
     struct cluster_result r;
     struct bound_result b;
-    bool good = simulate(s, &d, 5, (struct manner){0}, &r) && bound(s, &d, 5, &b);
+    bool good = simulate(s, &d, 5, (struct matrix_manner){0}, &r) && bound(s, &d, 5, &b);
     if (good)
         strbuf_printf(&s->md,
                       "\n## Figure 10: fMRI\n\nA drawing. Its workflow with ten volumes "
@@ -355,7 +363,7 @@ static bool figure10(struct study *s)
     return good;
 }
 
-static bool figure12(struct study *s)
+static bool figure12(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST];
     struct chart_series series[DAGS];
@@ -378,7 +386,7 @@ static bool figure12(struct study *s)
             struct cluster_result r = {0};
             struct bound_result b;
             if (!bound(s, &d, nodes, &b) ||
-                (nodes <= simulated && !simulate(s, &d, nodes, (struct manner){0}, &r)))
+                (nodes <= simulated && !simulate(s, &d, nodes, (struct matrix_manner){0}, &r)))
                 return false;
             y[k][n] = b.throughput;
             char a[HUMAN_SIZE], c[HUMAN_SIZE];
@@ -388,8 +396,7 @@ static bool figure12(struct study *s)
             strbuf_add(&s->md, " |");
         }
         strbuf_add_char(&s->md, '\n');
-        if (!s->o->quiet)
-            progress_tell(&s->progress, -1, "the bound at scale");
+        progress_tell(s->o->progress, -1, "the bound at scale");
     }
     if (!s->o->quick) {
         strbuf_add(&s->md, "| 128K, published |");
@@ -417,7 +424,7 @@ static bool figure12(struct study *s)
                                  .nseries = DAGS});
 }
 
-static bool figure13(struct study *s)
+static bool figure13(struct matrix_study *s)
 {
     double x[8], y[8];
     uint32_t n = 0;
@@ -450,10 +457,10 @@ static bool figure13(struct study *s)
                                  .nseries = 1});
 }
 
-static bool run(const struct reproduce_options *o, struct strbuf *out, struct error *err)
+static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
 {
     static const uint32_t scales[] = {1, 2, 4, 8, 16, 32, 64, 100}, quick[] = {1, 3, 10};
-    struct study s = {.o = o, .err = err, .progress = cli_progress("simulating")};
+    struct matrix_study s = {.o = o, .err = err};
     s.nscales = o->quick ? 3 : 8;
     memcpy(s.nodes, o->quick ? quick : scales, s.nscales * sizeof *s.nodes);
     strbuf_add(
@@ -465,7 +472,7 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
         "modelled gigabit network and store (docs/cluster-simulation.md). Where the "
         "paper prints a number it stands beside ours.\n");
     bool good = figure5(&s) && figures6to8(&s) && figures9and11(&s) && figure10(&s) &&
-                figure12(&s) && figure13(&s) && reproduce_write(o, "matrix.md", &s.md, err);
+                figure12(&s) && figure13(&s) && study_write(o, "matrix.md", &s.md, err);
     if (good) {
         strbuf_printf(out, "%s/matrix.md\n", o->folder);
         for (int k = 0; k < DAGS; k++)
@@ -477,8 +484,9 @@ static bool run(const struct reproduce_options *o, struct strbuf *out, struct er
     return good;
 }
 
-const struct reproduction reproduction_matrix = {
+const struct study study_matrix = {
     .name = "matrix",
     .summary = "MATRIX: distributed data-aware scheduling (Figures 5 to 13, Table 4)",
+    .working_on = "simulating",
     .run = run,
 };

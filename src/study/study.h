@@ -1,0 +1,49 @@
+/* Published studies, repeated: each reads or generates the paper's instances, runs our planners and
+ * simulations over them, and writes a report in which the published numbers stand beside ours.
+ *
+ *     options ──▶ study.run() ──▶ FOLDER/NAME.md, pictures   the report, for people
+ *                     │
+ *                     ├─────────▶ `out`                      what a command prints at the end
+ *                     └─────────▶ options.progress           how far it is; may be NULL
+ *
+ * A study prints nothing by itself and knows no command line. The same options give the same
+ * report, except for lines that state how long a planner took. */
+#pragma once
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/strbuf.h"
+#include "model/platform.h"
+#include "model/replayer.h"
+#include <stdint.h>
+
+struct study_options {
+    const char *folder; /* where report and pictures go; it exists */
+    bool quick;         /* a small version that takes seconds, for tests */
+    uint64_t seed;
+    uint32_t runs;                   /* repeats of a simulation; 0: as many as the study needs */
+    const char *data;                /* folders of instances, separated by colons; NULL: none */
+    const struct progress *progress; /* NULL: nobody watches */
+    const struct replayer *replayer; /* confirms the promises of stream planners; not NULL */
+};
+
+struct study {
+    const char *name, *summary;
+    const char *working_on; /* what a line of progress begins with: "trees" */
+    /* Write NAME.md and pictures into the folder; what goes into `out` is for the user to read.
+     * False with an error: the folder may hold some of the files. */
+    bool (*run)(const struct study_options *o, struct strbuf *out, struct error *err);
+};
+
+extern const struct study *const study_registry[]; /* by name; ends with NULL */
+/* NULL with an error that lists the names there are. */
+const struct study *study_find(const char *name, struct error *err);
+
+/* ---- for studies ---- */
+
+/* Write a file of the report into the folder. */
+bool study_write(const struct study_options *o, const char *file, const struct strbuf *text,
+                 struct error *err);
+/* So many equal nodes of speed 1, by the generator `homogeneous`; NULL for bandwidth or latency
+ * takes the generator's own. The caller frees. */
+struct platform *study_equal_nodes(const char *count, const char *bandwidth, const char *latency,
+                                   struct error *err);
