@@ -9,15 +9,15 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "sim/bound.h"
-#include "sim/cluster.h"
+#include "sim/schedulers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-static const enum cluster_dag_kind dags[] = {CLUSTER_BOT, CLUSTER_PIPELINE, CLUSTER_FAN_OUT,
-                                             CLUSTER_FAN_IN};
+static const enum workload_kind dags[] = {WORKLOAD_BOT, WORKLOAD_PIPELINE, WORKLOAD_FAN_OUT,
+                                          WORKLOAD_FAN_IN};
 
 static double cpu_seconds(void)
 {
@@ -26,11 +26,11 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void run(struct cluster_dag *d, uint32_t nodes, struct cluster_result *r)
+static void run(struct workload *d, uint32_t nodes, struct schedulers_result *r)
 {
     struct error err = {0};
-    struct cluster_config c = {.dag = d, .nodes = nodes, .cores = 2, .seed = 1};
-    if (!cluster_dag_init(d, &err) || !cluster_run(&c, r, &err)) {
+    struct schedulers_config c = {.dag = d, .nodes = nodes, .cores = 2, .seed = 1};
+    if (!workload_init(d, &err) || !schedulers_run(&c, r, &err)) {
         fprintf(stderr, "bench_cluster: %s\n", err.text);
         exit(1);
     }
@@ -42,19 +42,19 @@ static void quality(struct json_writer *j)
     json_write_key(j, "quality");
     json_write_array(j);
     for (size_t i = 0; i <= sizeof dags / sizeof *dags; i++) {
-        struct cluster_dag d;
-        struct cluster_result r;
+        struct workload d;
+        struct schedulers_result r;
         struct bound_result b;
         struct error err = {0};
-        cluster_dag_benchmark(&d, i < 4 ? dags[i] : CLUSTER_ALL_PAIRS, 200);
+        workload_benchmark(&d, i < 4 ? dags[i] : WORKLOAD_ALL_PAIRS, 200);
         run(&d, 100, &r);
         bound_compute(
             &(struct bound_config){.dag = &d, .cores = 200, .bandwidth = 125e6, .task_bytes = 1024},
             &b, &err);
-        printf("%-18s %10u %9.3f s %8.3f s    %5.1f %%     %5.1f %%\n", cluster_dag_name(d.kind),
+        printf("%-18s %10u %9.3f s %8.3f s    %5.1f %%     %5.1f %%\n", workload_name(d.kind),
                d.ntasks, r.makespan, b.timespan, 100 * b.timespan / r.makespan, 100 * r.efficiency);
         json_write_object_inline(j);
-        json_put_string(j, "dag", cluster_dag_name(d.kind));
+        json_put_string(j, "dag", workload_name(d.kind));
         json_put_number(j, "makespan", r.makespan);
         json_put_number(j, "of_bound", b.timespan / r.makespan);
         json_put_number(j, "efficiency", r.efficiency);
@@ -71,19 +71,19 @@ static void cost(struct json_writer *j, const uint32_t *nodes, size_t n)
     json_write_array(j);
     for (size_t s = 0; s < n; s++)
         for (size_t i = 0; i < sizeof dags / sizeof *dags; i++) {
-            struct cluster_dag d;
-            struct cluster_result r;
-            cluster_dag_benchmark(&d, dags[i], (uint64_t)nodes[s] * 2);
+            struct workload d;
+            struct schedulers_result r;
+            workload_benchmark(&d, dags[i], (uint64_t)nodes[s] * 2);
             double began = clock_seconds(), cpu = cpu_seconds();
             run(&d, nodes[s], &r);
             cpu = cpu_seconds() - cpu;
             double wall = clock_seconds() - began;
             printf("%-16s %10u  %10u  %6.1f M %6.1f %7.1f %8.2f  %12.2f GB  %9.1f %%\n",
-                   cluster_dag_name(d.kind), d.ntasks, nodes[s], r.events / 1e6, cpu, wall,
+                   workload_name(d.kind), d.ntasks, nodes[s], r.events / 1e6, cpu, wall,
                    cpu / d.ntasks * 1e6, r.memory / 1e9, 100 * r.efficiency);
             fflush(stdout);
             json_write_object_inline(j);
-            json_put_string(j, "dag", cluster_dag_name(d.kind));
+            json_put_string(j, "dag", workload_name(d.kind));
             json_put_integer(j, "tasks", d.ntasks);
             json_put_integer(j, "schedulers", nodes[s]);
             json_put_number(j, "cpu_seconds", cpu);

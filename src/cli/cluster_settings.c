@@ -55,8 +55,8 @@ static bool set_one(const struct setting *table, size_t n, const struct pair *pa
 
 static bool read_sets(struct cluster_settings *s, const struct arguments *a, struct error *err)
 {
-    struct cluster_dag *d = &s->dag;
-    struct cluster_config *c = &s->config;
+    struct workload *d = &s->dag;
+    struct schedulers_config *c = &s->config;
     uint32_t rigid = 0, prefetch = 2;
     double cache = 8e9;
     const struct setting table[] = {
@@ -89,7 +89,7 @@ static bool read_sets(struct cluster_settings *s, const struct arguments *a, str
         good = set_one(table, sizeof table / sizeof *table, &pairs[i], err);
     pairs_free(pairs);
     c->rigid_steal = rigid;
-    c->prefetch = prefetch ? prefetch : CLUSTER_NO_PREFETCH;
+    c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;
     c->cache = cache > 0 ? cache : -1;
     return good;
 }
@@ -102,7 +102,7 @@ static bool read_submit(struct cluster_settings *s, const struct arguments *a, s
     const char *text = arguments_value(a, "submit");
     for (int i = 0; text && i < 3; i++)
         if (strcmp(names[i], text) == 0) {
-            s->config.submit = (enum cluster_submit)i;
+            s->config.submit = (enum workload_submit)i;
             return true;
         }
     return !text ||
@@ -120,13 +120,13 @@ static bool read_graph(struct cluster_settings *s, const struct arguments *a, ui
                          "no graph; give a workflow or --dag bot, fan-out, fan-in, pipeline, "
                          "stacking or all-pairs");
     if (name) {
-        enum cluster_dag_kind kind = cluster_dag_find(name);
-        if (kind == CLUSTER_DAG_KINDS)
+        enum workload_kind kind = workload_find(name);
+        if (kind == WORKLOAD_KINDS)
             return error_set(err, ERROR_INPUT,
                              "--dag is '%s'; expected bot, fan-out, fan-in, pipeline, stacking or "
                              "all-pairs",
                              name);
-        cluster_dag_benchmark(&s->dag, kind, cores);
+        workload_benchmark(&s->dag, kind, cores);
         snprintf(s->name, sizeof s->name, "%s", name);
         return true;
     }
@@ -137,7 +137,7 @@ static bool read_graph(struct cluster_settings *s, const struct arguments *a, ui
     if (!s->workflow)
         return false;
     cli_warnings(a, s->workflow);
-    s->dag = (struct cluster_dag){.kind = CLUSTER_WORKFLOW, .workflow = s->workflow};
+    s->dag = (struct workload){.kind = WORKLOAD_WORKFLOW, .workflow = s->workflow};
     cli_workflow_title(s->workflow, s->name, sizeof s->name);
     return true;
 }
@@ -156,7 +156,7 @@ bool cluster_settings_read(struct cluster_settings *s, const struct arguments *a
     s->config.seed = s->dag.seed = (uint64_t)seed;
     s->config.bandwidth = 125e6;
     s->bound.task_bytes = 1024;
-    if (!read_sets(s, a, err) || !cluster_dag_init(&s->dag, err))
+    if (!read_sets(s, a, err) || !workload_init(&s->dag, err))
         return false;
     s->config.dag = s->bound.dag = &s->dag;
     s->bound.cores = (uint64_t)(nodes * cores);

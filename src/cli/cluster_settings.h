@@ -2,12 +2,12 @@
 #pragma once
 #include "cli/cli.h"
 #include "sim/bound.h"
-#include "sim/cluster.h"
+#include "sim/schedulers.h"
 
 struct cluster_settings {
     struct workflow *workflow; /* owned; NULL: a benchmark DAG */
-    struct cluster_dag dag;
-    struct cluster_config config; /* points at `dag`: do not move */
+    struct workload dag;
+    struct schedulers_config config; /* points at `dag`: do not move */
     struct bound_config bound;
     char name[128]; /* of the graph, for people */
 };

@@ -27,7 +27,7 @@ static const struct policy_choice choices[RUNS_MOST] = {{"mlb", SCHED_MLB, false
 struct study {
     struct cluster_settings settings;
     const struct policy_choice *policy[RUNS_MOST];
-    struct cluster_result result[RUNS_MOST];
+    struct schedulers_result result[RUNS_MOST];
     double seconds[RUNS_MOST];
     uint32_t n;
     struct bound_result bound;
@@ -76,7 +76,7 @@ static bool write_chart(const struct study *s, const struct arguments *a, struct
     uint32_t last = s->n - 1;
     snprintf(title, sizeof title, "%s, %u schedulers, policy %s", s->settings.name,
              s->settings.config.nodes, s->policy[last]->name);
-    const struct cluster_result *r = &s->result[last];
+    const struct schedulers_result *r = &s->result[last];
     report_utilization_chart(&(struct utilization_chart){.title = title,
                                                          .cores = (double)s->settings.bound.cores,
                                                          .makespan = r->makespan,
@@ -107,7 +107,7 @@ static void line(struct strbuf *out, const char *name, const char *fmt, ...)
 
 static void print_one(const struct study *s, struct strbuf *out)
 {
-    const struct cluster_result *r = &s->result[0];
+    const struct schedulers_result *r = &s->result[0];
     const struct bound_result *b = &s->bound;
     char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE], u[HUMAN_SIZE];
     line(out, "graph", "%s: %s tasks, %s of work", s->settings.name, human_count(x, r->tasks),
@@ -147,7 +147,7 @@ static void print_table(const struct study *s, struct strbuf *out)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(t, columns[i], TABLE_RIGHT);
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct cluster_result *r = &s->result[i];
+        const struct schedulers_result *r = &s->result[i];
         table_row(t);
         table_cell(t, s->policy[i]->name);
         table_seconds(t, r->makespan);
@@ -168,7 +168,7 @@ static void print_table(const struct study *s, struct strbuf *out)
 
 static void put_run(struct json_writer *j, const struct study *s, uint32_t i)
 {
-    const struct cluster_result *r = &s->result[i];
+    const struct schedulers_result *r = &s->result[i];
     json_write_object(j);
     json_put_string(j, "policy", s->policy[i]->name);
     json_put_number(j, "makespan", r->makespan);
@@ -227,7 +227,7 @@ static bool simulate(struct study *s, const struct arguments *a, struct error *e
         s->settings.config.policy = s->policy[i]->policy;
         s->settings.config.adapt = s->policy[i]->adapt;
         double began = clock_seconds();
-        if (!cluster_run(&s->settings.config, &s->result[i], err))
+        if (!schedulers_run(&s->settings.config, &s->result[i], err))
             return false;
         s->seconds[i] = clock_seconds() - began;
     }

@@ -9,38 +9,38 @@ struct level {
 
 struct bound {
     const struct bound_config *config;
-    const struct cluster_dag *dag;
+    const struct workload *dag;
     double *finish;
     uint32_t *level;
     ARRAY(struct level) levels;
 };
 
-static uint32_t task_at(const struct cluster_dag *d, uint32_t i)
+static uint32_t task_at(const struct workload *d, uint32_t i)
 {
     return d->workflow ? d->workflow->topo[i] : i;
 }
 
 /* Bytes that the i-th edge into a task carries. */
-static double bytes_in(const struct cluster_dag *d, uint32_t task, uint32_t i)
+static double bytes_in(const struct workload *d, uint32_t task, uint32_t i)
 {
-    uint32_t producer, object = cluster_dag_need(d, task, i, &producer);
-    return object == NONE ? 0 : cluster_dag_size(d, object);
+    uint32_t producer, object = workload_need(d, task, i, &producer);
+    return object == NONE ? 0 : workload_size(d, object);
 }
 
 static void find_levels(struct bound *b)
 {
-    const struct cluster_dag *d = b->dag;
+    const struct workload *d = b->dag;
     for (uint32_t i = 0; i < d->ntasks; i++) {
         uint32_t task = task_at(d, i), level = 0;
-        for (uint32_t k = 0, n = cluster_dag_parents(d, task); k < n; k++) {
-            uint32_t above = b->level[cluster_dag_parent(d, task, k)] + 1;
+        for (uint32_t k = 0, n = workload_parents(d, task); k < n; k++) {
+            uint32_t above = b->level[workload_parent(d, task, k)] + 1;
             level = above > level ? above : level;
         }
         b->level[task] = level;
         while (b->levels.n <= level)
             array_add(&b->levels);
         b->levels.at[level].tasks++;
-        b->levels.at[level].work += cluster_dag_length(d, task);
+        b->levels.at[level].work += workload_length(d, task);
     }
     for (size_t i = 0; i < b->levels.n; i++) {
         struct level *l = &b->levels.at[i];
@@ -56,11 +56,11 @@ static void find_levels(struct bound *b)
  * would arrive last, since its own transfer is the only one that staying saves. */
 static double inputs_there(const struct bound *b, uint32_t task)
 {
-    const struct cluster_dag *d = b->dag;
+    const struct workload *d = b->dag;
     double speed = b->config->bandwidth, latest = 0, second = 0, own = 0;
-    uint32_t n = cluster_dag_parents(d, task);
+    uint32_t n = workload_parents(d, task);
     for (uint32_t k = 0; k < n; k++) {
-        double done = b->finish[cluster_dag_parent(d, task, k)];
+        double done = b->finish[workload_parent(d, task, k)];
         double there = done + bytes_in(d, task, k) / speed;
         if (k == 0 || there > latest) {
             second = k ? latest : 0;
@@ -76,11 +76,11 @@ static double inputs_there(const struct bound *b, uint32_t task)
 
 static double recursion(struct bound *b, bool waiting)
 {
-    const struct cluster_dag *d = b->dag;
+    const struct workload *d = b->dag;
     double last = 0;
     for (uint32_t i = 0; i < d->ntasks; i++) {
         uint32_t task = task_at(d, i);
-        double finish = inputs_there(b, task) + cluster_dag_length(d, task) +
+        double finish = inputs_there(b, task) + workload_length(d, task) +
                         (waiting ? b->levels.at[b->level[task]].wait : 0);
         b->finish[task] = finish;
         last = finish > last ? finish : last;

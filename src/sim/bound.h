@@ -16,12 +16,12 @@
  * The area (all work over all cores) and the path (t_qwait = 0) bound every schedule under these
  * assumptions; the timespan of the bound is the largest of the recursion and the area. */
 #pragma once
-#include "sim/cluster_dag.h"
+#include "sim/workload.h"
 
 enum bound_wait { BOUND_WAIT_LAST, BOUND_WAIT_MEAN };
 
 struct bound_config {
-    const struct cluster_dag *dag;
+    const struct workload *dag;
     uint64_t cores;
     double bandwidth;  /* bytes a second */
     double task_bytes; /* size(v): of a task's description */

@@ -6,7 +6,7 @@
 #include "report/human.h"
 #include "report/utilization.h"
 #include "sim/bound.h"
-#include "sim/cluster.h"
+#include "sim/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 
 enum { SCALES_MOST = 20, DAGS = 4 };
 
-static const enum cluster_dag_kind dags[DAGS] = {CLUSTER_BOT, CLUSTER_PIPELINE, CLUSTER_FAN_OUT,
-                                                 CLUSTER_FAN_IN};
+static const enum workload_kind dags[DAGS] = {WORKLOAD_BOT, WORKLOAD_PIPELINE, WORKLOAD_FAN_OUT,
+                                              WORKLOAD_FAN_IN};
 static const char *const dag_names[DAGS] = {"BOT", "Pipeline", "Fan-Out", "Fan-In"};
 static const double table4[DAGS] = {0.99139636, 0.88238118, 0.85690323, 0.90605218};
 static const double published12[DAGS] = {2.33e6, 1.85e6, 1.16e6, 852.15e3}; /* at 128K cores */
@@ -40,41 +40,41 @@ struct matrix_study {
 
 /* ---- one run ---- */
 
-static bool simulate(struct matrix_study *s, struct cluster_dag *d, uint32_t nodes,
-                     struct matrix_manner m, struct cluster_result *r)
+static bool simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
+                     struct matrix_manner m, struct schedulers_result *r)
 {
     d->seed = s->o->seed;
-    struct cluster_config c = {.dag = d,
-                               .nodes = nodes,
-                               .seed = s->o->seed,
-                               .policy = m.policy,
-                               .submit = m.paper || m.scattered ? CLUSTER_SUBMIT_HASH
-                                                                : CLUSTER_SUBMIT_BEST,
-                               .rigid_steal = m.paper,
-                               .prefetch = m.paper || m.no_cache ? CLUSTER_NO_PREFETCH : 0,
-                               .cache = m.no_cache ? -1 : 0,
-                               .progress = s->o->progress};
-    return cluster_dag_init(d, s->err) && cluster_run(&c, r, s->err);
+    struct schedulers_config c = {.dag = d,
+                                  .nodes = nodes,
+                                  .seed = s->o->seed,
+                                  .policy = m.policy,
+                                  .submit = m.paper || m.scattered ? WORKLOAD_SUBMIT_HASH
+                                                                   : WORKLOAD_SUBMIT_BEST,
+                                  .rigid_steal = m.paper,
+                                  .prefetch = m.paper || m.no_cache ? SCHEDULERS_NO_PREFETCH : 0,
+                                  .cache = m.no_cache ? -1 : 0,
+                                  .progress = s->o->progress};
+    return workload_init(d, s->err) && schedulers_run(&c, r, s->err);
 }
 
-static bool bound(struct matrix_study *s, struct cluster_dag *d, uint32_t nodes,
+static bool bound(struct matrix_study *s, struct workload *d, uint32_t nodes,
                   struct bound_result *r)
 {
     d->seed = s->o->seed;
     struct bound_config c = {
         .dag = d, .cores = (uint64_t)nodes * 2, .bandwidth = 125e6, .task_bytes = 1024};
-    return cluster_dag_init(d, s->err) && bound_compute(&c, r, s->err);
+    return workload_init(d, s->err) && bound_compute(&c, r, s->err);
 }
 
 /* A benchmark with the paper's setting on so many nodes of two cores; small when quick. */
-static struct cluster_dag benchmark(const struct matrix_study *s, enum cluster_dag_kind kind,
-                                    uint32_t nodes)
+static struct workload benchmark(const struct matrix_study *s, enum workload_kind kind,
+                                 uint32_t nodes)
 {
-    struct cluster_dag d;
-    cluster_dag_benchmark(&d, kind, (uint64_t)nodes * 2);
-    if (s->o->quick && kind == CLUSTER_ALL_PAIRS)
+    struct workload d;
+    workload_benchmark(&d, kind, (uint64_t)nodes * 2);
+    if (s->o->quick && kind == WORKLOAD_ALL_PAIRS)
         d.files = 40;
-    else if (s->o->quick && kind == CLUSTER_STACKING)
+    else if (s->o->quick && kind == WORKLOAD_STACKING)
         d.ntasks = 601, d.files = 20;
     else if (s->o->quick)
         d.ntasks = nodes * 200;
@@ -92,7 +92,7 @@ static bool chart(struct matrix_study *s, const char *file, const struct chart *
 }
 
 static bool picture(struct matrix_study *s, const char *file, const char *title,
-                    const struct cluster_result *r, double cores)
+                    const struct schedulers_result *r, double cores)
 {
     struct strbuf svg = {0};
     report_utilization_chart(&(struct utilization_chart){.title = title,
@@ -138,8 +138,8 @@ static bool figure5(struct matrix_study *s)
                   "|\n",
                   nodes * 2);
     for (size_t i = 0; i < N; i++) {
-        struct cluster_dag d = benchmark(s, CLUSTER_STACKING, nodes);
-        struct cluster_result r;
+        struct workload d = benchmark(s, WORKLOAD_STACKING, nodes);
+        struct schedulers_result r;
         uint32_t less = s->o->quick ? 200 : 1;
         d.ntasks = stacking[i].tasks / less + 1;
         d.files = stacking[i].files / less ? stacking[i].files / less : 1;
@@ -162,8 +162,8 @@ static bool figure5(struct matrix_study *s)
                                .nseries = 2}))
         return false;
     nodes = s->o->quick ? 4 : 100;
-    struct cluster_dag d = benchmark(s, CLUSTER_STACKING, nodes);
-    struct cluster_result r;
+    struct workload d = benchmark(s, WORKLOAD_STACKING, nodes);
+    struct schedulers_result r;
     if (!simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
         return false;
     strbuf_printf(&s->md,
@@ -178,8 +178,8 @@ static bool figure5(struct matrix_study *s)
 
 static bool figure6a(struct matrix_study *s, uint32_t nodes)
 {
-    struct cluster_result paper, ahead, ours;
-    struct cluster_dag d = benchmark(s, CLUSTER_ALL_PAIRS, nodes);
+    struct schedulers_result paper, ahead, ours;
+    struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
     if (!simulate(s, &d, nodes, (struct matrix_manner){.paper = true}, &paper) ||
         !simulate(s, &d, nodes, (struct matrix_manner){.scattered = true}, &ahead) ||
         !simulate(s, &d, nodes, (struct matrix_manner){0}, &ours))
@@ -209,8 +209,8 @@ static bool scales_of_pairs(struct matrix_study *s, const char *file, const char
         x[i] = s->nodes[i] * 2;
         strbuf_printf(&s->md, "| %u |", s->nodes[i] * 2);
         for (size_t k = 0; k < n; k++) {
-            struct cluster_dag d = benchmark(s, CLUSTER_ALL_PAIRS, s->nodes[i]);
-            struct cluster_result r;
+            struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, s->nodes[i]);
+            struct schedulers_result r;
             if (!simulate(s, &d, s->nodes[i], manners[k], &r))
                 return false;
             y[k][i] = percent(r.efficiency);
@@ -261,8 +261,8 @@ static bool figures6to8(struct matrix_study *s)
         return false;
     strbuf_add(&s->md, "\n## Figure 8: utilisation of FLDS and MDL, all-pairs\n");
     for (int k = 2; k > 0; k--) {
-        struct cluster_dag d = benchmark(s, CLUSTER_ALL_PAIRS, nodes);
-        struct cluster_result r;
+        struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
+        struct schedulers_result r;
         char file[32], title[80];
         if (!simulate(s, &d, nodes, policies[k], &r))
             return false;
@@ -295,8 +295,8 @@ static bool figures9and11(struct matrix_study *s)
         x[i] = s->nodes[i] * 2;
         strbuf_printf(&s->md, "| %u |", s->nodes[i] * 2);
         for (int k = 0; k < DAGS; k++) {
-            struct cluster_dag d = benchmark(s, dags[k], s->nodes[i]);
-            struct cluster_result r;
+            struct workload d = benchmark(s, dags[k], s->nodes[i]);
+            struct schedulers_result r;
             struct bound_result b;
             if (!simulate(s, &d, s->nodes[i], (struct matrix_manner){0}, &r) ||
                 !bound(s, &d, s->nodes[i], &b))
@@ -349,8 +349,8 @@ static bool figure10(struct matrix_study *s)
     struct workflow *w = generator_workflow(generator_find("airsn"), &value, 1, s->o->seed, s->err);
     if (!w)
         return false;
-    struct cluster_dag d = {.kind = CLUSTER_WORKFLOW, .workflow = w};
-    struct cluster_result r;
+    struct workload d = {.kind = WORKLOAD_WORKFLOW, .workflow = w};
+    struct schedulers_result r;
     struct bound_result b;
     bool good = simulate(s, &d, 5, (struct matrix_manner){0}, &r) && bound(s, &d, 5, &b);
     if (good)
@@ -382,8 +382,8 @@ static bool figure12(struct matrix_study *s)
         x[n] = nodes * 2.0;
         strbuf_printf(&s->md, "| %u |", nodes * 2);
         for (int k = 0; k < DAGS; k++) {
-            struct cluster_dag d = benchmark(s, dags[k], nodes);
-            struct cluster_result r = {0};
+            struct workload d = benchmark(s, dags[k], nodes);
+            struct schedulers_result r = {0};
             struct bound_result b;
             if (!bound(s, &d, nodes, &b) ||
                 (nodes <= simulated && !simulate(s, &d, nodes, (struct matrix_manner){0}, &r)))
@@ -436,12 +436,12 @@ static bool figure13(struct matrix_study *s)
         "not a measurement; what it shows is that nothing in the schedulers keeps it from "
         "growing linearly.\n\n| instances | tasks a second |\n| --- | --- |\n");
     for (uint32_t nodes = 1; nodes <= (s->o->quick ? 8 : 64); nodes *= 2, n++) {
-        struct cluster_dag d = {
-            .kind = CLUSTER_BOT, .ntasks = nodes * (s->o->quick ? 500 : 16000), .seed = 1};
-        struct cluster_config c = {
+        struct workload d = {
+            .kind = WORKLOAD_BOT, .ntasks = nodes * (s->o->quick ? 500 : 16000), .seed = 1};
+        struct schedulers_config c = {
             .dag = &d, .nodes = nodes, .seed = s->o->seed, .dispatch = 20e-6};
-        struct cluster_result r;
-        if (!cluster_dag_init(&d, s->err) || !cluster_run(&c, &r, s->err))
+        struct schedulers_result r;
+        if (!workload_init(&d, s->err) || !schedulers_run(&c, &r, s->err))
             return false;
         x[n] = nodes;
         y[n] = r.throughput;

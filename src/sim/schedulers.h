@@ -15,14 +15,14 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "sched/sched.h"
-#include "sim/cluster_dag.h"
+#include "sim/workload.h"
 
 /* A zeroed field takes the default in brackets. */
-struct cluster_config {
-    const struct cluster_dag *dag;
+struct schedulers_config {
+    const struct workload *dag;
     uint32_t nodes, cores; /* schedulers [1]; cores of each [2] */
     uint32_t servers;      /* of the store [one a node] */
-    enum cluster_submit submit;
+    enum workload_submit submit;
     uint64_t seed;
 
     enum sched_policy policy;
@@ -39,11 +39,11 @@ struct cluster_config {
     const struct progress *progress;
 };
 
-#define CLUSTER_NO_PREFETCH UINT32_MAX
+#define SCHEDULERS_NO_PREFETCH UINT32_MAX
 
-#define CLUSTER_BINS 512
+#define SCHEDULERS_BINS 512
 
-struct cluster_result {
+struct schedulers_result {
     uint64_t tasks;
     double makespan, work; /* seconds; seconds of all tasks together */
     double efficiency;     /* work / cores / makespan */
@@ -58,9 +58,9 @@ struct cluster_result {
     /* cores over time: in bin i, from i * bin_width on */
     double bin_width;
     uint32_t nbins;
-    double running[CLUSTER_BINS], fetching[CLUSTER_BINS];
+    double running[SCHEDULERS_BINS], fetching[SCHEDULERS_BINS];
 };
 
 /* False: a configuration that makes no sense, or the user stopped it. */
-bool cluster_run(const struct cluster_config *config, struct cluster_result *out,
-                 struct error *err);
+bool schedulers_run(const struct schedulers_config *config, struct schedulers_result *out,
+                    struct error *err);

@@ -1,4 +1,4 @@
-#include "sim/cluster_state.h"
+#include "sim/schedulers_state.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -7,12 +7,12 @@
 
 /* ---- cores over time ---- */
 
-static void account(struct cluster *c, double *bins, double from, double to)
+static void account(struct schedulers *c, double *bins, double from, double to)
 {
-    struct cluster_result *r = c->result;
-    while (to >= r->bin_width * CLUSTER_BINS) { /* two bins become one */
-        for (uint32_t i = 0; i < CLUSTER_BINS; i++) {
-            bool there = i < CLUSTER_BINS / 2;
+    struct schedulers_result *r = c->result;
+    while (to >= r->bin_width * SCHEDULERS_BINS) { /* two bins become one */
+        for (uint32_t i = 0; i < SCHEDULERS_BINS; i++) {
+            bool there = i < SCHEDULERS_BINS / 2;
             r->running[i] = there ? r->running[2 * i] + r->running[2 * i + 1] : 0;
             r->fetching[i] = there ? r->fetching[2 * i] + r->fetching[2 * i + 1] : 0;
         }
@@ -25,27 +25,27 @@ static void account(struct cluster *c, double *bins, double from, double to)
             end = (++i + 1) * r->bin_width;
         if (end > to)
             end = to;
-        bins[i < CLUSTER_BINS ? i : CLUSTER_BINS - 1] += end - from;
+        bins[i < SCHEDULERS_BINS ? i : SCHEDULERS_BINS - 1] += end - from;
         from = end;
     }
 }
 
 /* ---- parcels ---- */
 
-static struct cluster_parcel *parcel_new(struct cluster *c, size_t bytes, uint32_t *index)
+static struct schedulers_parcel *parcel_new(struct schedulers *c, size_t bytes, uint32_t *index)
 {
     *index = pool_take(&c->parcels);
-    struct cluster_parcel *p = mem_alloc(sizeof *p + bytes);
+    struct schedulers_parcel *p = mem_alloc(sizeof *p + bytes);
     c->parcels.all.at[*index] = p;
     return p;
 }
 
-static struct cluster_parcel *parcel_at(struct cluster *c, uint32_t index)
+static struct schedulers_parcel *parcel_at(struct schedulers *c, uint32_t index)
 {
     return c->parcels.all.at[index];
 }
 
-static void parcel_free(struct cluster *c, uint32_t index)
+static void parcel_free(struct schedulers *c, uint32_t index)
 {
     free(c->parcels.all.at[index]);
     c->parcels.all.at[index] = NULL;
@@ -66,11 +66,11 @@ static void put_bytes(void *to, const void *from, size_t bytes)
 
 /* ---- the store ---- */
 
-static uint32_t server_of(const struct cluster *c, const struct meta_op *op)
+static uint32_t server_of(const struct schedulers *c, const struct meta_op *op)
 {
     uint32_t nodes = c->config.nodes, servers = c->config.servers;
     uint32_t home = op->task < c->dag->ntasks
-                        ? cluster_dag_home(c->dag, c->config.submit, nodes, op->task)
+                        ? workload_home(c->dag, c->config.submit, nodes, op->task)
                         : op->node;
     if (servers == nodes)
         return home;
@@ -79,12 +79,12 @@ static uint32_t server_of(const struct cluster *c, const struct meta_op *op)
 }
 
 /* Children whose metadata another server keeps: it works on each, a round trip away. */
-static bool tell_children(struct cluster *c, uint32_t server, uint32_t task)
+static bool tell_children(struct schedulers *c, uint32_t server, uint32_t task)
 {
     bool away = false;
-    for (uint32_t i = 0, n = cluster_dag_children(c->dag, task); i < n; i++) {
+    for (uint32_t i = 0, n = workload_children(c->dag, task); i < n; i++) {
         uint32_t other = server_of(
-            c, &(struct meta_op){.task = cluster_dag_child(c->dag, task, i), .node = server});
+            c, &(struct meta_op){.task = workload_child(c->dag, task, i), .node = server});
         double *free_at = &c->nodes[other].server_free;
         *free_at = (*free_at > c->now ? *free_at : c->now) + c->config.store_service;
         away |= other != server;
@@ -94,7 +94,7 @@ static bool tell_children(struct cluster *c, uint32_t server, uint32_t task)
 
 /* Operations at their server: they are applied in the order of arrival, and answered when their
  * turn is over. */
-static void serve(struct cluster *c, uint32_t server, uint32_t node, const struct meta_op *ops,
+static void serve(struct schedulers *c, uint32_t server, uint32_t node, const struct meta_op *ops,
                   uint32_t n)
 {
     bool away = false;
@@ -112,19 +112,19 @@ static void serve(struct cluster *c, uint32_t server, uint32_t node, const struc
     size_t heads = c->answers.at.n * sizeof *c->answers.at.at,
            items = c->answers.items.n * sizeof *c->answers.items.at;
     uint32_t index;
-    struct cluster_parcel *p = parcel_new(c, heads + items, &index);
-    *p = (struct cluster_parcel){.node = node,
-                                 .server = server,
-                                 .n = (uint32_t)c->answers.at.n,
-                                 .nitems = (uint32_t)c->answers.items.n};
+    struct schedulers_parcel *p = parcel_new(c, heads + items, &index);
+    *p = (struct schedulers_parcel){.node = node,
+                                    .server = server,
+                                    .n = (uint32_t)c->answers.at.n,
+                                    .nitems = (uint32_t)c->answers.items.n};
     put_bytes(p->data, c->answers.at.at, heads);
     put_bytes(p->data + heads, c->answers.items.at, items);
-    cluster_later(
+    schedulers_later(
         c, *free_at + (away ? 2 * c->config.latency : 0) + (server != node ? c->config.latency : 0),
         EVENT_ANSWERS, index, 0);
 }
 
-static void send_ops(struct cluster *c, uint32_t node)
+static void send_ops(struct schedulers *c, uint32_t node)
 {
     for (size_t i = 0; i < c->out.ops.n;) {
         uint32_t server = server_of(c, &c->out.ops.at[i]);
@@ -135,10 +135,10 @@ static void send_ops(struct cluster *c, uint32_t node)
         if (server == node) {
             serve(c, server, node, c->out.ops.at + i, n);
         } else {
-            struct cluster_parcel *p = parcel_new(c, n * sizeof(struct meta_op), &index);
-            *p = (struct cluster_parcel){.node = node, .server = server, .n = n};
+            struct schedulers_parcel *p = parcel_new(c, n * sizeof(struct meta_op), &index);
+            *p = (struct schedulers_parcel){.node = node, .server = server, .n = n};
             put_bytes(p->data, c->out.ops.at + i, n * sizeof(struct meta_op));
-            cluster_later(c, c->now + c->config.latency, EVENT_OPS, index, 0);
+            schedulers_later(c, c->now + c->config.latency, EVENT_OPS, index, 0);
             c->result->store_trips++;
         }
         i = end;
@@ -147,39 +147,39 @@ static void send_ops(struct cluster *c, uint32_t node)
 
 /* ---- what a scheduler wants ---- */
 
-static void start(struct cluster *c, uint32_t node, const struct sched_start *s)
+static void start(struct schedulers *c, uint32_t node, const struct sched_start *s)
 {
     uint32_t run = pool_take(&c->runs);
-    c->runs.all.at[run] =
-        (struct cluster_running){.task = s->task, .slot = s->slot, .node = node, .started = c->now};
-    cluster_data_need(c, run);
+    c->runs.all.at[run] = (struct schedulers_running){
+        .task = s->task, .slot = s->slot, .node = node, .started = c->now};
+    schedulers_data_need(c, run);
 }
 
-void cluster_begin(struct cluster *c, uint32_t run)
+void schedulers_begin(struct schedulers *c, uint32_t run)
 {
-    struct cluster_running *r = &c->runs.all.at[run];
+    struct schedulers_running *r = &c->runs.all.at[run];
     r->begun = c->now;
-    cluster_later(c, c->now + c->config.dispatch + cluster_dag_length(c->dag, r->task), EVENT_ENDED,
-                  run, 0);
+    schedulers_later(c, c->now + c->config.dispatch + workload_length(c->dag, r->task), EVENT_ENDED,
+                     run, 0);
 }
 
 /* All that was gathered leaves as one parcel. */
-static void send_off(struct cluster *c)
+static void send_off(struct schedulers *c)
 {
     if (!c->sends.n)
         return;
     size_t heads = messages_size(c->sends.n), items = c->sent_items.n * sizeof *c->sent_items.at;
     uint32_t index;
-    struct cluster_parcel *p = parcel_new(c, heads + items, &index);
-    *p = (struct cluster_parcel){.n = (uint32_t)c->sends.n, .nitems = (uint32_t)c->sent_items.n};
+    struct schedulers_parcel *p = parcel_new(c, heads + items, &index);
+    *p = (struct schedulers_parcel){.n = (uint32_t)c->sends.n, .nitems = (uint32_t)c->sent_items.n};
     put_bytes(p->data, c->sends.at, c->sends.n * sizeof *c->sends.at);
     put_bytes(p->data + heads, c->sent_items.at, items);
-    cluster_later(c, c->now + c->config.latency, EVENT_MESSAGES, index, 0);
+    schedulers_later(c, c->now + c->config.latency, EVENT_MESSAGES, index, 0);
     c->result->messages += c->sends.n;
     c->sends.n = c->sent_items.n = 0;
 }
 
-static void gather(struct cluster *c)
+static void gather(struct schedulers *c)
 {
     uint32_t base = (uint32_t)c->sent_items.n;
     for (size_t i = 0; i < c->out.items.n; i++)
@@ -193,7 +193,7 @@ static void gather(struct cluster *c)
         send_off(c);
 }
 
-static void handle(struct cluster *c, uint32_t node, struct sched_event *e)
+static void handle(struct schedulers *c, uint32_t node, struct sched_event *e)
 {
     struct sched_actions *out = &c->out;
     e->now = c->now;
@@ -201,33 +201,33 @@ static void handle(struct cluster *c, uint32_t node, struct sched_event *e)
     if (out->sends.n)
         gather(c);
     for (size_t i = 0; i < out->timers.n; i++)
-        cluster_later(c, fmax(out->timers.at[i].when, c->now), EVENT_TIMER, out->timers.at[i].mark,
-                      node << 3 | out->timers.at[i].kind);
+        schedulers_later(c, fmax(out->timers.at[i].when, c->now), EVENT_TIMER,
+                         out->timers.at[i].mark, node << 3 | out->timers.at[i].kind);
     send_ops(c, node);
     bool started = out->starts.n > 0;
     for (size_t i = 0; i < out->starts.n; i++)
         start(c, node, &out->starts.at[i]);
     sched_actions_clear(out);
     if (started && c->has_data && c->config.prefetch)
-        cluster_data_ahead(c, node);
+        schedulers_data_ahead(c, node);
 }
 
 /* ---- events ---- */
 
 /* The next tasks of a node's share: PUT by the client, then told to the scheduler. */
-static void submit(struct cluster *c, uint32_t node)
+static void submit(struct schedulers *c, uint32_t node)
 {
-    struct cluster_node *n = &c->nodes[node];
+    struct schedulers_node *n = &c->nodes[node];
     uint32_t tasks[SUBMIT_CHUNK], count = 0;
     while (count < SUBMIT_CHUNK) {
         if (n->share.first >= n->share.end) {
-            if (!cluster_dag_share(c->dag, c->config.submit, c->config.nodes, node, n->range,
-                                   &n->share))
+            if (!workload_share(c->dag, c->config.submit, c->config.nodes, node, n->range,
+                                &n->share))
                 break;
             n->range++;
             continue;
         }
-        uint32_t task = cluster_dag_task(c->dag, c->config.submit, n->share.first);
+        uint32_t task = workload_task(c->dag, c->config.submit, n->share.first);
         struct meta_op put = {.kind = META_PUT, .task = task, .node = node, .time = c->now};
         store_table_apply(&c->table, &put, NULL);
         tasks[count++] = task;
@@ -241,13 +241,13 @@ static void submit(struct cluster *c, uint32_t node)
     e.submit.n = count;
     handle(c, node, &e);
     if (count)
-        cluster_later(c, fmax(n->server_free, c->now + count * c->config.store_service),
-                      EVENT_SUBMIT, node, 0);
+        schedulers_later(c, fmax(n->server_free, c->now + count * c->config.store_service),
+                         EVENT_SUBMIT, node, 0);
 }
 
-static void ended(struct cluster *c, uint32_t run)
+static void ended(struct schedulers *c, uint32_t run)
 {
-    struct cluster_running r = c->runs.all.at[run];
+    struct schedulers_running r = c->runs.all.at[run];
     pool_give(&c->runs, run);
     account(c, c->result->fetching, r.started, r.begun);
     account(c, c->result->running, r.begun, c->now);
@@ -262,7 +262,7 @@ static void ended(struct cluster *c, uint32_t run)
 
 /* A round of stealing asks hundreds of schedulers that nobody has touched for long: bring the next
  * ones near while this one works. */
-static void expect(const struct cluster *c, const struct sched_message *heads, uint32_t i,
+static void expect(const struct schedulers *c, const struct sched_message *heads, uint32_t i,
                    uint32_t n)
 {
     if (i + 8 < n)
@@ -274,9 +274,9 @@ static void expect(const struct cluster *c, const struct sched_message *heads, u
         __builtin_prefetch(sched + 64 * line);
 }
 
-static void messages(struct cluster *c, uint32_t index)
+static void messages(struct schedulers *c, uint32_t index)
 {
-    struct cluster_parcel *p = parcel_at(c, index);
+    struct schedulers_parcel *p = parcel_at(c, index);
     const struct sched_message *heads = (const void *)p->data;
     const struct meta_item *items = (const void *)(p->data + messages_size(p->n));
     c->gathering = true;
@@ -292,14 +292,14 @@ static void messages(struct cluster *c, uint32_t index)
     parcel_free(c, index);
 }
 
-static void step(struct cluster *c)
+static void step(struct schedulers *c)
 {
     struct queue_item next = queue_pop(&c->queue);
     uint32_t a = (uint32_t)next.value, b = (uint32_t)(next.value >> 32) & 0xFFFFFFF;
     struct sched_event e = {0};
     c->now = next.key;
     c->result->events++;
-    switch ((enum cluster_event)(next.value >> 60)) {
+    switch ((enum schedulers_event)(next.value >> 60)) {
     case EVENT_SUBMIT:
         submit(c, a);
         break;
@@ -316,13 +316,13 @@ static void step(struct cluster *c)
         messages(c, a);
         break;
     case EVENT_OPS: {
-        struct cluster_parcel *p = parcel_at(c, a);
+        struct schedulers_parcel *p = parcel_at(c, a);
         serve(c, p->server, p->node, (const void *)p->data, p->n);
         parcel_free(c, a);
         break;
     }
     case EVENT_ANSWERS: {
-        struct cluster_parcel *p = parcel_at(c, a);
+        struct schedulers_parcel *p = parcel_at(c, a);
         e.kind = SCHED_EVENT_STORE;
         e.store = (struct meta_answers){
             .at = (const void *)p->data,
@@ -333,10 +333,10 @@ static void step(struct cluster *c)
         break;
     }
     case EVENT_ARRIVES:
-        cluster_data_arrives(c, a);
+        schedulers_data_arrives(c, a);
         break;
     case EVENT_FETCHED:
-        cluster_data_fetched(c, a);
+        schedulers_data_fetched(c, a);
         break;
     }
 }
@@ -349,12 +349,12 @@ static void or_default(double *field, double value)
         *field = value;
 }
 
-static bool check_config(struct cluster_config *c, struct error *err)
+static bool check_config(struct schedulers_config *c, struct error *err)
 {
     c->nodes = c->nodes ? c->nodes : 1;
     c->cores = c->cores ? c->cores : 2;
     c->servers = c->servers && c->servers < c->nodes ? c->servers : c->nodes;
-    c->prefetch = c->prefetch == CLUSTER_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
+    c->prefetch = c->prefetch == SCHEDULERS_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
     or_default(&c->t, 0.5);
     or_default(&c->tt, 10);
     or_default(&c->steal_bound, 50);
@@ -371,9 +371,9 @@ static bool check_config(struct cluster_config *c, struct error *err)
     return true;
 }
 
-static void place_files(struct cluster *c)
+static void place_files(struct schedulers *c)
 {
-    const struct cluster_dag *d = c->dag;
+    const struct workload *d = c->dag;
     uint32_t first = d->workflow ? 0 : d->ntasks;
     if (d->workflow ? !d->workflow->input_off : d->nobjects == d->ntasks)
         return;
@@ -382,16 +382,16 @@ static void place_files(struct cluster *c)
             struct meta_op copy = {.kind = META_COPY,
                                    .status = 1,
                                    .task = o,
-                                   .node = cluster_dag_file_node(d, o, c->config.nodes)};
+                                   .node = workload_file_node(d, o, c->config.nodes)};
             store_table_apply(&c->table, &copy, NULL);
         }
 }
 
-static void open_cluster(struct cluster *c, double mean)
+static void open_cluster(struct schedulers *c, double mean)
 {
-    const struct cluster_config *k = &c->config;
-    c->has_data = cluster_dag_has_data(c->dag);
-    c->nodes = mem_new_zero(struct cluster_node, k->nodes);
+    const struct schedulers_config *k = &c->config;
+    c->has_data = workload_has_data(c->dag);
+    c->nodes = mem_new_zero(struct schedulers_node, k->nodes);
     if (c->dag->workflow)
         store_table_init(&c->table, c->dag->workflow);
     else
@@ -416,13 +416,13 @@ static void open_cluster(struct cluster *c, double mean)
         if (c->dag->workflow)
             s.task_cores = c->dag->workflow->cores;
         c->nodes[n].sched = sched_new(&s);
-        cluster_later(c, 0, EVENT_SUBMIT, n, 0);
+        schedulers_later(c, 0, EVENT_SUBMIT, n, 0);
     }
 }
 
-static void close_cluster(struct cluster *c)
+static void close_cluster(struct schedulers *c)
 {
-    struct cluster_result *r = c->result;
+    struct schedulers_result *r = c->result;
     r->memory = store_table_bytes(&c->table) + c->queue.cap * sizeof *c->queue.at;
     for (uint32_t n = 0; n < c->config.nodes; n++) {
         struct sched_counts counts;
@@ -435,7 +435,7 @@ static void close_cluster(struct cluster *c)
         r->policies[counts.policy]++;
         r->memory += sched_bytes(c->nodes[n].sched) + sizeof *c->nodes;
         sched_free(c->nodes[n].sched);
-        cluster_cache_free(&c->nodes[n].cache);
+        schedulers_cache_free(&c->nodes[n].cache);
     }
     free(c->nodes);
     store_table_free(&c->table);
@@ -458,13 +458,14 @@ static void close_cluster(struct cluster *c)
     free(c->flying);
 }
 
-bool cluster_run(const struct cluster_config *config, struct cluster_result *out, struct error *err)
+bool schedulers_run(const struct schedulers_config *config, struct schedulers_result *out,
+                    struct error *err)
 {
-    struct cluster c = {.config = *config, .dag = config->dag, .result = out};
-    *out = (struct cluster_result){.tasks = config->dag->ntasks, .bin_width = 1e-3};
+    struct schedulers c = {.config = *config, .dag = config->dag, .result = out};
+    *out = (struct schedulers_result){.tasks = config->dag->ntasks, .bin_width = 1e-3};
     if (!check_config(&c.config, err))
         return false;
-    double mean = cluster_dag_mean_length(c.dag);
+    double mean = workload_mean_length(c.dag);
     out->work = mean * c.dag->ntasks;
     open_cluster(&c, mean);
     bool stopped = false;
@@ -485,7 +486,7 @@ bool cluster_run(const struct cluster_config *config, struct cluster_result *out
     out->remote_reads = out->reads - out->local_reads;
     out->hit_rate =
         out->remote_reads > out->transfers ? 1 - (double)out->transfers / out->remote_reads : 0;
-    out->nbins = (uint32_t)fmin(CLUSTER_BINS, ceil(c.now / out->bin_width));
+    out->nbins = (uint32_t)fmin(SCHEDULERS_BINS, ceil(c.now / out->bin_width));
     close_cluster(&c);
     if (stopped)
         return error_set(err, ERROR_FAILED, "stopped");

@@ -1,12 +1,12 @@
 /* What the files of the cluster simulation share. */
 #pragma once
 #include "base/array.h"
-#include "sim/cluster.h"
-#include "sim/cluster_cache.h"
+#include "sim/schedulers.h"
+#include "sim/schedulers_cache.h"
 #include "sim/queue.h"
 #include "store/table.h"
 
-enum cluster_event {
+enum schedulers_event {
     EVENT_SUBMIT,   /* a: node */
     EVENT_TIMER,    /* a: mark; b: node * 8 + kind */
     EVENT_ENDED,    /* a: run */
@@ -18,34 +18,34 @@ enum cluster_event {
 };
 
 /* Things on their way: messages (`n` heads, then items), operations, or answers and items. */
-struct cluster_parcel {
+struct schedulers_parcel {
     uint32_t node, server, n, nitems;
     _Alignas(16) unsigned char data[];
 };
 
-struct cluster_running {
+struct schedulers_running {
     uint32_t task, slot, node, pending; /* pending: objects that it waits for */
     double started, begun, fetched;
 };
 
-struct cluster_waiter {
+struct schedulers_waiter {
     uint32_t run, next;
 };
 
-struct cluster_fetch {
+struct schedulers_fetch {
     uint32_t object, source, node, waiters; /* waiters: a list; NONE: fetched ahead */
     uint32_t next;                          /* in its bucket */
     double bytes;
 };
 
-#define CLUSTER_COPIES 6
+#define SCHEDULERS_COPIES 6
 
-struct cluster_node {
+struct schedulers_node {
     struct sched *sched;
     double out_free, in_free, server_free; /* when the interfaces and the server are free */
-    struct cluster_cache cache;
+    struct schedulers_cache cache;
     uint32_t range; /* of its share that is being submitted */
-    struct cluster_range share;
+    struct workload_range share;
 };
 
 /* Slots that are used again. */
@@ -68,11 +68,11 @@ struct cluster_node {
     })
 #define pool_give(p, index) array_push(&(p)->unused, (index))
 
-struct cluster {
-    struct cluster_config config;
-    const struct cluster_dag *dag;
+struct schedulers {
+    struct schedulers_config config;
+    const struct workload *dag;
     bool has_data;
-    struct cluster_node *nodes;
+    struct schedulers_node *nodes;
     struct table table;
     struct answers answers;
     struct queue queue;
@@ -85,35 +85,35 @@ struct cluster {
     ARRAY(struct meta_item) sent_items;
     bool gathering;
 
-    POOL(struct cluster_parcel *) parcels;
-    POOL(struct cluster_running) runs;
-    POOL(struct cluster_fetch) fetches;
-    POOL(struct cluster_waiter) waiters;
+    POOL(struct schedulers_parcel *) parcels;
+    POOL(struct schedulers_running) runs;
+    POOL(struct schedulers_fetch) fetches;
+    POOL(struct schedulers_waiter) waiters;
     uint32_t *flying; /* fetches by node and object: heads of lists, a power of two of them */
     uint32_t flying_size, flying_used;
     /* Objects that nodes have fetched and kept: some of those nodes, the last ones. Open addressing
      * by object; NONE: free. */
-    struct cluster_copies {
-        uint32_t object, at[CLUSTER_COPIES], next;
+    struct schedulers_copies {
+        uint32_t object, at[SCHEDULERS_COPIES], next;
     } * copies;
     uint32_t copies_mask, copies_used;
 
     uint64_t done;
-    struct cluster_result *result;
+    struct schedulers_result *result;
 };
 
-static inline void cluster_later(struct cluster *c, double when, enum cluster_event kind,
-                                 uint32_t a, uint32_t b)
+static inline void schedulers_later(struct schedulers *c, double when, enum schedulers_event kind,
+                                    uint32_t a, uint32_t b)
 {
     queue_push(&c->queue, when, c->order++, (uint64_t)kind << 60 | (uint64_t)b << 32 | a);
 }
 
-/* cluster_data.c */
+/* schedulers_data.c */
 /* A task was given a core: fetch what it reads. */
-void cluster_data_need(struct cluster *c, uint32_t run);
+void schedulers_data_need(struct schedulers *c, uint32_t run);
 /* Fetch ahead for the tasks that will start next. */
-void cluster_data_ahead(struct cluster *c, uint32_t node);
-void cluster_data_arrives(struct cluster *c, uint32_t fetch);
-void cluster_data_fetched(struct cluster *c, uint32_t fetch);
-/* cluster.c: everything is there. */
-void cluster_begin(struct cluster *c, uint32_t run);
+void schedulers_data_ahead(struct schedulers *c, uint32_t node);
+void schedulers_data_arrives(struct schedulers *c, uint32_t fetch);
+void schedulers_data_fetched(struct schedulers *c, uint32_t fetch);
+/* schedulers.c: everything is there. */
+void schedulers_begin(struct schedulers *c, uint32_t run);

@@ -1,40 +1,40 @@
 /* The graphs by arithmetic: edges both ways agree, shares are a partition, and the store's tables
  * over them answer like tables over the same graph written down. */
-#include "sim/cluster_dag.h"
+#include "sim/workload.h"
 #include "base/rng.h"
 #include "model/builder.h"
 #include "store/table.h"
 #include "tap.h"
 #include <math.h>
 
-static struct cluster_dag make(enum cluster_dag_kind kind, uint32_t n, uint32_t degree)
+static struct workload make(enum workload_kind kind, uint32_t n, uint32_t degree)
 {
-    return (struct cluster_dag){.kind = kind,
-                                .ntasks = n,
-                                .degree = degree,
-                                .files = 7,
-                                .length = 1,
-                                .spread = 1,
-                                .size = 100,
-                                .file_size = 50,
-                                .seed = 3};
+    return (struct workload){.kind = kind,
+                             .ntasks = n,
+                             .degree = degree,
+                             .files = 7,
+                             .length = 1,
+                             .spread = 1,
+                             .size = 100,
+                             .file_size = 50,
+                             .seed = 3};
 }
 
-static bool edges_agree(const struct cluster_dag *d)
+static bool edges_agree(const struct workload *d)
 {
     uint64_t in = 0, out = 0;
     for (uint32_t t = 0; t < d->ntasks; t++) {
-        in += cluster_dag_parents(d, t);
-        for (uint32_t i = 0, n = cluster_dag_parents(d, t); i < n; i++)
-            if (cluster_dag_parent(d, t, i) >= t)
+        in += workload_parents(d, t);
+        for (uint32_t i = 0, n = workload_parents(d, t); i < n; i++)
+            if (workload_parent(d, t, i) >= t)
                 return false;
-        for (uint32_t i = 0, n = cluster_dag_children(d, t); i < n; i++) {
-            uint32_t child = cluster_dag_child(d, t, i), found = 0;
+        for (uint32_t i = 0, n = workload_children(d, t); i < n; i++) {
+            uint32_t child = workload_child(d, t, i), found = 0;
             out++;
             if (child >= d->ntasks)
                 return false;
-            for (uint32_t k = 0, m = cluster_dag_parents(d, child); k < m; k++)
-                found += cluster_dag_parent(d, child, k) == t;
+            for (uint32_t k = 0, m = workload_parents(d, child); k < m; k++)
+                found += workload_parent(d, child, k) == t;
             if (found != 1)
                 return false;
         }
@@ -42,19 +42,19 @@ static bool edges_agree(const struct cluster_dag *d)
     return in == out;
 }
 
-static bool shares_are_a_partition(const struct cluster_dag *d, enum cluster_submit how,
+static bool shares_are_a_partition(const struct workload *d, enum workload_submit how,
                                    uint32_t nodes, uint32_t *largest)
 {
     uint8_t *seen = mem_new_zero(uint8_t, d->ntasks);
     bool good = true;
     *largest = 0;
     for (uint32_t n = 0; n < nodes; n++) {
-        struct cluster_range r;
+        struct workload_range r;
         uint32_t share = 0;
-        for (uint32_t k = 0; cluster_dag_share(d, how, nodes, n, k, &r); k++)
+        for (uint32_t k = 0; workload_share(d, how, nodes, n, k, &r); k++)
             for (uint64_t p = r.first; p < r.end; p += r.step) {
-                uint32_t t = cluster_dag_task(d, how, (uint32_t)p);
-                good &= !seen[t]++ && cluster_dag_home(d, how, nodes, t) == n;
+                uint32_t t = workload_task(d, how, (uint32_t)p);
+                good &= !seen[t]++ && workload_home(d, how, nodes, t) == n;
                 share++;
             }
         *largest = share > *largest ? share : *largest;
@@ -68,85 +68,85 @@ static bool shares_are_a_partition(const struct cluster_dag *d, enum cluster_sub
 static void shapes(void)
 {
     static const uint32_t sizes[] = {2, 3, 10, 11, 12, 111, 1000, 2345};
-    for (int kind = 0; kind < CLUSTER_WORKFLOW; kind++) {
+    for (int kind = 0; kind < WORKLOAD_WORKFLOW; kind++) {
         bool edges = true, shares = true, even = true;
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (uint32_t degree = 2; degree <= 10; degree += 4) {
-                struct cluster_dag d = make((enum cluster_dag_kind)kind, sizes[i], degree);
+                struct workload d = make((enum workload_kind)kind, sizes[i], degree);
                 struct error err = {0};
-                if (!ok(cluster_dag_init(&d, &err), "%s of %u, %u: %s", cluster_dag_name(d.kind),
+                if (!ok(workload_init(&d, &err), "%s of %u, %u: %s", workload_name(d.kind),
                         sizes[i], degree, err.text))
                     return;
                 edges &= edges_agree(&d);
                 for (uint32_t nodes = 1; nodes <= 64; nodes += 9)
-                    for (int how = 0; how <= CLUSTER_SUBMIT_WORST; how++) {
+                    for (int how = 0; how <= WORKLOAD_SUBMIT_WORST; how++) {
                         uint32_t largest;
                         shares &=
-                            shares_are_a_partition(&d, (enum cluster_submit)how, nodes, &largest);
-                        uint32_t grain = kind == CLUSTER_PIPELINE ? degree : 1;
+                            shares_are_a_partition(&d, (enum workload_submit)how, nodes, &largest);
+                        uint32_t grain = kind == WORKLOAD_PIPELINE ? degree : 1;
                         even &=
-                            how == CLUSTER_SUBMIT_WORST || largest <= d.ntasks / nodes + 2 * grain;
+                            how == WORKLOAD_SUBMIT_WORST || largest <= d.ntasks / nodes + 2 * grain;
                     }
             }
-        ok(edges, "%s: edges in and out agree, parents come first", cluster_dag_name(kind));
-        ok(shares, "%s: every task has one home", cluster_dag_name(kind));
-        ok(even, "%s: shares are equal", cluster_dag_name(kind));
+        ok(edges, "%s: edges in and out agree, parents come first", workload_name(kind));
+        ok(shares, "%s: every task has one home", workload_name(kind));
+        ok(even, "%s: shares are equal", workload_name(kind));
     }
 }
 
 static void numbers(void)
 {
-    struct cluster_dag d = make(CLUSTER_FAN_OUT, 111, 10);
+    struct workload d = make(WORKLOAD_FAN_OUT, 111, 10);
     struct error err = {0};
-    cluster_dag_init(&d, &err);
+    workload_init(&d, &err);
     is_int(d.nlevels, 3, "a fan-out of 111 has three levels");
-    is_int(cluster_dag_children(&d, 0), 10, "its root has ten children");
-    is_int(cluster_dag_parent(&d, 110, 0), 10, "the last task hangs below the tenth");
-    d = make(CLUSTER_FAN_IN, 111, 10);
-    cluster_dag_init(&d, &err);
-    is_int(cluster_dag_parents(&d, 110), 10, "a fan-in ends in one task with ten parents");
-    is_int(cluster_dag_child(&d, 0, 0), 100, "the first leaf feeds the first of the next level");
-    d = make(CLUSTER_ALL_PAIRS, 0, 0);
-    cluster_dag_init(&d, &err);
+    is_int(workload_children(&d, 0), 10, "its root has ten children");
+    is_int(workload_parent(&d, 110, 0), 10, "the last task hangs below the tenth");
+    d = make(WORKLOAD_FAN_IN, 111, 10);
+    workload_init(&d, &err);
+    is_int(workload_parents(&d, 110), 10, "a fan-in ends in one task with ten parents");
+    is_int(workload_child(&d, 0, 0), 100, "the first leaf feeds the first of the next level");
+    d = make(WORKLOAD_ALL_PAIRS, 0, 0);
+    workload_init(&d, &err);
     is_int(d.ntasks, 49, "seven files against seven");
     bool seen[7][7] = {{false}};
     int pairs = 0;
     for (uint32_t t = 0; t < d.ntasks; t++) {
-        uint32_t producer, a = cluster_dag_need(&d, t, 0, &producer) - d.ntasks,
-                           b = cluster_dag_need(&d, t, 1, &producer) - d.ntasks - 7;
+        uint32_t producer, a = workload_need(&d, t, 0, &producer) - d.ntasks,
+                           b = workload_need(&d, t, 1, &producer) - d.ntasks - 7;
         pairs += a < 7 && b < 7 && !seen[a][b];
         seen[a][b] = true;
     }
     is_int(pairs, 49, "each pair once");
     double sum = 0;
-    d = make(CLUSTER_BOT, 10000, 0);
-    cluster_dag_init(&d, &err);
+    d = make(WORKLOAD_BOT, 10000, 0);
+    workload_init(&d, &err);
     for (uint32_t t = 0; t < d.ntasks; t++)
-        sum += cluster_dag_length(&d, t);
+        sum += workload_length(&d, t);
     is_dbl(sum / d.ntasks, 1, 0.02, "lengths are uniform around the mean");
-    is_dbl(cluster_dag_mean_length(&d), sum / d.ntasks, 1e-12, "which is known exactly");
+    is_dbl(workload_mean_length(&d), sum / d.ntasks, 1e-12, "which is known exactly");
 
-    d = make(CLUSTER_FAN_IN, 5, 1);
-    ok(!cluster_dag_init(&d, &err), "a tree of degree 1 is refused");
+    d = make(WORKLOAD_FAN_IN, 5, 1);
+    ok(!workload_init(&d, &err), "a tree of degree 1 is refused");
     has_str(err.text, "degree 1", "with its degree");
-    d = make(CLUSTER_ALL_PAIRS, 0, 0);
+    d = make(WORKLOAD_ALL_PAIRS, 0, 0);
     d.files = 60000;
-    ok(!cluster_dag_init(&d, &err), "and too many tasks");
-    d = make(CLUSTER_BOT, 0, 0);
-    ok(!cluster_dag_init(&d, &err), "and none");
+    ok(!workload_init(&d, &err), "and too many tasks");
+    d = make(WORKLOAD_BOT, 0, 0);
+    ok(!workload_init(&d, &err), "and none");
 }
 
-static struct workflow *written_down(const struct cluster_dag *d)
+static struct workflow *written_down(const struct workload *d)
 {
     struct builder *b = builder_new("<test>", "test");
     char name[16];
     for (uint32_t t = 0; t < d->ntasks; t++) {
         builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
         uint32_t o = builder_object(b, name, (size_t)snprintf(name, sizeof name, "o%u", t));
-        builder_size(b, o, cluster_dag_size(d, t), 0);
+        builder_size(b, o, workload_size(d, t), 0);
         builder_produces(b, t, o, 0);
-        for (uint32_t i = 0, n = cluster_dag_parents(d, t); i < n; i++)
-            builder_consumes(b, t, cluster_dag_parent(d, t, i), 0);
+        for (uint32_t i = 0, n = workload_parents(d, t); i < n; i++)
+            builder_consumes(b, t, workload_parent(d, t, i), 0);
     }
     return builder_finish(b, NULL);
 }
@@ -175,11 +175,11 @@ static bool same_answers(const struct answers *a, const struct answers *b)
 }
 
 /* Random operations, most of them sensible, on both. */
-static void tables(enum cluster_dag_kind kind)
+static void tables(enum workload_kind kind)
 {
-    struct cluster_dag d = make(kind, 60, 3);
+    struct workload d = make(kind, 60, 3);
     struct error err = {0};
-    cluster_dag_init(&d, &err);
+    workload_init(&d, &err);
     struct workflow *w = written_down(&d);
     struct table a, b;
     struct answers x = {0}, y = {0};
@@ -223,10 +223,10 @@ static void tables(enum cluster_dag_kind kind)
     uint32_t done = 0;
     for (uint32_t t = 0; t < d.ntasks; t++)
         done += a.status[t] == META_DONE;
-    ok(same, "%s: the tables answer as over a workflow", cluster_dag_name(kind));
-    ok(changed, "%s: and change when those do", cluster_dag_name(kind));
-    ok(done > 5, "%s: %u tasks got done", cluster_dag_name(kind), done);
-    ok(store_table_bytes(&b) < store_table_bytes(&a), "%s: in less memory", cluster_dag_name(kind));
+    ok(same, "%s: the tables answer as over a workflow", workload_name(kind));
+    ok(changed, "%s: and change when those do", workload_name(kind));
+    ok(done > 5, "%s: %u tasks got done", workload_name(kind), done);
+    ok(store_table_bytes(&b) < store_table_bytes(&a), "%s: in less memory", workload_name(kind));
     answers_free(&x);
     answers_free(&y);
     store_table_free(&a);
@@ -238,9 +238,9 @@ int main(void)
 {
     TAP_DO(shapes());
     TAP_DO(numbers());
-    TAP_DO(tables(CLUSTER_BOT));
-    TAP_DO(tables(CLUSTER_FAN_OUT));
-    TAP_DO(tables(CLUSTER_FAN_IN));
-    TAP_DO(tables(CLUSTER_PIPELINE));
+    TAP_DO(tables(WORKLOAD_BOT));
+    TAP_DO(tables(WORKLOAD_FAN_OUT));
+    TAP_DO(tables(WORKLOAD_FAN_IN));
+    TAP_DO(tables(WORKLOAD_PIPELINE));
     return tap_done();
 }

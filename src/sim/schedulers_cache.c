@@ -1,21 +1,21 @@
-#include "sim/cluster_cache.h"
+#include "sim/schedulers_cache.h"
 
 #define FREE UINT32_MAX
 
-void cluster_cache_free(struct cluster_cache *c)
+void schedulers_cache_free(struct schedulers_cache *c)
 {
     free(c->table);
     array_free(&c->order);
-    *c = (struct cluster_cache){0};
+    *c = (struct schedulers_cache){0};
 }
 
-static uint32_t home(const struct cluster_cache *c, uint32_t object)
+static uint32_t home(const struct schedulers_cache *c, uint32_t object)
 {
     uint32_t h = object * 0x9E3779B1u;
     return (h ^ (h >> 15)) & c->mask;
 }
 
-static uint32_t find(const struct cluster_cache *c, uint32_t object)
+static uint32_t find(const struct schedulers_cache *c, uint32_t object)
 {
     uint32_t i = home(c, object);
     while (c->table[i] != FREE && c->table[i] != object)
@@ -23,12 +23,12 @@ static uint32_t find(const struct cluster_cache *c, uint32_t object)
     return i;
 }
 
-bool cluster_cache_has(const struct cluster_cache *c, uint32_t object)
+bool schedulers_cache_has(const struct schedulers_cache *c, uint32_t object)
 {
     return c->used && c->table[find(c, object)] == object;
 }
 
-static void resize(struct cluster_cache *c, uint32_t size)
+static void resize(struct schedulers_cache *c, uint32_t size)
 {
     uint32_t *old = c->table, n = old ? c->mask + 1 : 0;
     c->table = mem_new(uint32_t, size);
@@ -40,7 +40,7 @@ static void resize(struct cluster_cache *c, uint32_t size)
     free(old);
 }
 
-void cluster_cache_drop(struct cluster_cache *c, uint32_t object, double bytes)
+void schedulers_cache_drop(struct schedulers_cache *c, uint32_t object, double bytes)
 {
     if (!c->used)
         return;
@@ -58,21 +58,21 @@ void cluster_cache_drop(struct cluster_cache *c, uint32_t object, double bytes)
 }
 
 /* Forget the age of what has left. */
-static void compact(struct cluster_cache *c)
+static void compact(struct schedulers_cache *c)
 {
     size_t n = 0;
     for (size_t i = c->head; i < c->order.n; i++)
-        if (cluster_cache_has(c, c->order.at[i].object))
+        if (schedulers_cache_has(c, c->order.at[i].object))
             c->order.at[n++] = c->order.at[i];
     c->order.n = n;
     c->head = 0;
 }
 
-void cluster_cache_add(struct cluster_cache *c, uint32_t object, double bytes, double limit)
+void schedulers_cache_add(struct schedulers_cache *c, uint32_t object, double bytes, double limit)
 {
     while (c->used && c->bytes + bytes > limit && c->head < c->order.n) {
-        struct cluster_cached *oldest = &c->order.at[c->head++];
-        cluster_cache_drop(c, oldest->object, oldest->bytes);
+        struct schedulers_cached *oldest = &c->order.at[c->head++];
+        schedulers_cache_drop(c, oldest->object, oldest->bytes);
     }
     if (bytes > limit)
         return;
@@ -85,5 +85,5 @@ void cluster_cache_add(struct cluster_cache *c, uint32_t object, double bytes, d
     c->table[find(c, object)] = object;
     c->used++;
     c->bytes += bytes;
-    array_push(&c->order, (struct cluster_cached){object, bytes});
+    array_push(&c->order, (struct schedulers_cached){object, bytes});
 }

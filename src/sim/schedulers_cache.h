@@ -5,21 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cluster_cached {
+struct schedulers_cached {
     uint32_t object;
     double bytes;
 };
 
-struct cluster_cache {
+struct schedulers_cache {
     uint32_t *table; /* open addressing; UINT32_MAX: free. NULL until something is kept */
     uint32_t mask, used;
     double bytes;
-    ARRAY(struct cluster_cached) order; /* oldest from `head` on */
+    ARRAY(struct schedulers_cached) order; /* oldest from `head` on */
     size_t head;
 };
 
-void cluster_cache_free(struct cluster_cache *c);
-bool cluster_cache_has(const struct cluster_cache *c, uint32_t object);
+void schedulers_cache_free(struct schedulers_cache *c);
+bool schedulers_cache_has(const struct schedulers_cache *c, uint32_t object);
 /* One that is not there; the oldest make room. */
-void cluster_cache_add(struct cluster_cache *c, uint32_t object, double bytes, double limit);
-void cluster_cache_drop(struct cluster_cache *c, uint32_t object, double bytes);
+void schedulers_cache_add(struct schedulers_cache *c, uint32_t object, double bytes, double limit);
+void schedulers_cache_drop(struct schedulers_cache *c, uint32_t object, double bytes);

@@ -1,21 +1,21 @@
 /* Data of the simulated cluster: who has what, transfers over the interfaces, caches. */
-#include "sim/cluster_state.h"
+#include "sim/schedulers_state.h"
 
 /* Kept for more than the task that asked for it? */
-static bool keeps(const struct cluster *c, uint32_t object)
+static bool keeps(const struct schedulers *c, uint32_t object)
 {
-    return c->config.cache > 0 && !cluster_dag_read_once(c->dag, object);
+    return c->config.cache > 0 && !workload_read_once(c->dag, object);
 }
 
-static uint32_t owner(const struct cluster *c, uint32_t object, uint32_t producer)
+static uint32_t owner(const struct schedulers *c, uint32_t object, uint32_t producer)
 {
-    return producer == NONE ? cluster_dag_file_node(c->dag, object, c->config.nodes)
+    return producer == NONE ? workload_file_node(c->dag, object, c->config.nodes)
                             : c->table.holder[producer];
 }
 
 /* ---- who else has it ---- */
 
-static struct cluster_copies *copies_of(const struct cluster *c, uint32_t object)
+static struct schedulers_copies *copies_of(const struct schedulers *c, uint32_t object)
 {
     uint32_t h = object * 0x9E3779B1u, i = (h ^ (h >> 15)) & c->copies_mask;
     while (c->copies[i].object != NONE && c->copies[i].object != object)
@@ -23,11 +23,11 @@ static struct cluster_copies *copies_of(const struct cluster *c, uint32_t object
     return &c->copies[i];
 }
 
-static void copies_grow(struct cluster *c)
+static void copies_grow(struct schedulers *c)
 {
-    struct cluster_copies *old = c->copies;
+    struct schedulers_copies *old = c->copies;
     uint32_t n = old ? c->copies_mask + 1 : 0, size = n ? n * 2 : 64;
-    c->copies = mem_new(struct cluster_copies, size);
+    c->copies = mem_new(struct schedulers_copies, size);
     memset(c->copies, 0xff, size * sizeof *c->copies);
     c->copies_mask = size - 1;
     for (uint32_t i = 0; i < n; i++)
@@ -36,41 +36,41 @@ static void copies_grow(struct cluster *c)
     free(old);
 }
 
-static void copies_add(struct cluster *c, uint32_t object, uint32_t node)
+static void copies_add(struct schedulers *c, uint32_t object, uint32_t node)
 {
     if (!c->copies || c->copies_used > c->copies_mask / 4 * 3)
         copies_grow(c);
-    struct cluster_copies *k = copies_of(c, object);
+    struct schedulers_copies *k = copies_of(c, object);
     if (k->object == NONE) {
         k->object = object;
         k->next = 0;
         c->copies_used++;
     }
-    k->at[k->next++ % CLUSTER_COPIES] = node;
+    k->at[k->next++ % SCHEDULERS_COPIES] = node;
 }
 
 /* An object may come from any node that fetched and kept it: of the one that wrote it and the last
  * to fetch it, the one whose interface is free first. */
-static uint32_t source(const struct cluster *c, uint32_t object, uint32_t producer)
+static uint32_t source(const struct schedulers *c, uint32_t object, uint32_t producer)
 {
     uint32_t best = owner(c, object, producer);
-    const struct cluster_copies *k = c->copies ? copies_of(c, object) : NULL;
-    for (uint32_t i = 0; k && k->object != NONE && i < CLUSTER_COPIES && k->at[i] != NONE; i++)
+    const struct schedulers_copies *k = c->copies ? copies_of(c, object) : NULL;
+    for (uint32_t i = 0; k && k->object != NONE && i < SCHEDULERS_COPIES && k->at[i] != NONE; i++)
         if (c->nodes[k->at[i]].out_free < c->nodes[best].out_free &&
-            cluster_cache_has(&c->nodes[k->at[i]].cache, object))
+            schedulers_cache_has(&c->nodes[k->at[i]].cache, object))
             best = k->at[i];
     return best;
 }
 
 /* ---- transfers ---- */
 
-static uint32_t *bucket(const struct cluster *c, uint32_t node, uint32_t object)
+static uint32_t *bucket(const struct schedulers *c, uint32_t node, uint32_t object)
 {
     uint64_t h = ((uint64_t)node << 32 | object) * 0x9E3779B97F4A7C15u;
     return &c->flying[(h >> 32) & (c->flying_size - 1)];
 }
 
-static void flying_grow(struct cluster *c)
+static void flying_grow(struct schedulers *c)
 {
     uint32_t *old = c->flying, n = c->flying_size;
     c->flying_size = n ? n * 2 : 64;
@@ -78,7 +78,7 @@ static void flying_grow(struct cluster *c)
     memset(c->flying, 0xff, c->flying_size * sizeof *c->flying);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t f = old[i]; f != NONE;) {
-            struct cluster_fetch *fetch = &c->fetches.all.at[f];
+            struct schedulers_fetch *fetch = &c->fetches.all.at[f];
             uint32_t next = fetch->next, *head = bucket(c, fetch->node, fetch->object);
             fetch->next = *head;
             *head = f;
@@ -87,7 +87,7 @@ static void flying_grow(struct cluster *c)
     free(old);
 }
 
-static uint32_t in_flight(const struct cluster *c, uint32_t node, uint32_t object)
+static uint32_t in_flight(const struct schedulers *c, uint32_t node, uint32_t object)
 {
     uint32_t f = c->flying ? *bucket(c, node, object) : NONE;
     while (f != NONE &&
@@ -97,43 +97,43 @@ static uint32_t in_flight(const struct cluster *c, uint32_t node, uint32_t objec
 }
 
 /* Ask the store where it is, ask there, wait for the interface. */
-static uint32_t fetch(struct cluster *c, uint32_t node, uint32_t object, uint32_t producer,
+static uint32_t fetch(struct schedulers *c, uint32_t node, uint32_t object, uint32_t producer,
                       double bytes)
 {
     if (c->flying_used >= c->flying_size)
         flying_grow(c);
     uint32_t index = pool_take(&c->fetches), from = source(c, object, producer);
     uint32_t *head = bucket(c, node, object);
-    c->fetches.all.at[index] = (struct cluster_fetch){.object = object,
-                                                      .source = from,
-                                                      .node = node,
-                                                      .waiters = NONE,
-                                                      .next = *head,
-                                                      .bytes = bytes};
+    c->fetches.all.at[index] = (struct schedulers_fetch){.object = object,
+                                                         .source = from,
+                                                         .node = node,
+                                                         .waiters = NONE,
+                                                         .next = *head,
+                                                         .bytes = bytes};
     *head = index;
     c->flying_used++;
     double asked = c->now + 3 * c->config.latency + c->config.store_service;
     double *free_at = &c->nodes[from].out_free;
     double start = *free_at > asked ? *free_at : asked;
     *free_at = start + bytes / c->config.bandwidth;
-    cluster_later(c, start + c->config.latency, EVENT_ARRIVES, index, 0);
+    schedulers_later(c, start + c->config.latency, EVENT_ARRIVES, index, 0);
     c->result->transfers++;
     c->result->bytes_moved += bytes;
     return index;
 }
 
-void cluster_data_arrives(struct cluster *c, uint32_t index)
+void schedulers_data_arrives(struct schedulers *c, uint32_t index)
 {
-    const struct cluster_fetch *f = &c->fetches.all.at[index];
+    const struct schedulers_fetch *f = &c->fetches.all.at[index];
     double *free_at = &c->nodes[f->node].in_free;
     double start = *free_at > c->now ? *free_at : c->now;
     *free_at = start + f->bytes / c->config.bandwidth;
-    cluster_later(c, *free_at, EVENT_FETCHED, index, 0);
+    schedulers_later(c, *free_at, EVENT_FETCHED, index, 0);
 }
 
-void cluster_data_fetched(struct cluster *c, uint32_t index)
+void schedulers_data_fetched(struct schedulers *c, uint32_t index)
 {
-    struct cluster_fetch f = c->fetches.all.at[index];
+    struct schedulers_fetch f = c->fetches.all.at[index];
     uint32_t *link = bucket(c, f.node, f.object);
     while (*link != index)
         link = &c->fetches.all.at[*link].next;
@@ -142,26 +142,26 @@ void cluster_data_fetched(struct cluster *c, uint32_t index)
     pool_give(&c->fetches, index);
     bool kept = keeps(c, f.object);
     if (kept || f.waiters == NONE)
-        cluster_cache_add(&c->nodes[f.node].cache, f.object, f.bytes,
-                          c->config.cache > 0 ? c->config.cache : 8e9);
+        schedulers_cache_add(&c->nodes[f.node].cache, f.object, f.bytes,
+                             c->config.cache > 0 ? c->config.cache : 8e9);
     if (kept)
         copies_add(c, f.object, f.node);
     for (uint32_t w = f.waiters; w != NONE;) {
-        struct cluster_waiter waiter = c->waiters.all.at[w];
+        struct schedulers_waiter waiter = c->waiters.all.at[w];
         pool_give(&c->waiters, w);
         w = waiter.next;
         if (--c->runs.all.at[waiter.run].pending == 0)
-            cluster_begin(c, waiter.run);
+            schedulers_begin(c, waiter.run);
     }
 }
 
-void cluster_data_need(struct cluster *c, uint32_t run)
+void schedulers_data_need(struct schedulers *c, uint32_t run)
 {
     uint32_t task = c->runs.all.at[run].task, node = c->runs.all.at[run].node;
-    uint32_t n = c->has_data ? cluster_dag_needs(c->dag, task) : 0;
+    uint32_t n = c->has_data ? workload_needs(c->dag, task) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t producer, object = cluster_dag_need(c->dag, task, i, &producer);
-        double bytes = object == NONE ? 0 : cluster_dag_size(c->dag, object);
+        uint32_t producer, object = workload_need(c->dag, task, i, &producer);
+        double bytes = object == NONE ? 0 : workload_size(c->dag, object);
         if (!(bytes > 0))
             continue;
         c->result->reads++;
@@ -170,37 +170,37 @@ void cluster_data_need(struct cluster *c, uint32_t run)
             continue;
         }
         c->runs.all.at[run].fetched += bytes;
-        if (cluster_cache_has(&c->nodes[node].cache, object)) {
+        if (schedulers_cache_has(&c->nodes[node].cache, object)) {
             if (!keeps(c, object))
-                cluster_cache_drop(&c->nodes[node].cache, object, bytes);
+                schedulers_cache_drop(&c->nodes[node].cache, object, bytes);
             continue;
         }
-        uint32_t f = c->config.cache > 0 || cluster_dag_read_once(c->dag, object)
+        uint32_t f = c->config.cache > 0 || workload_read_once(c->dag, object)
                          ? in_flight(c, node, object)
                          : NONE;
         if (f == NONE)
             f = fetch(c, node, object, producer, bytes);
         uint32_t w = pool_take(&c->waiters);
-        c->waiters.all.at[w] = (struct cluster_waiter){run, c->fetches.all.at[f].waiters};
+        c->waiters.all.at[w] = (struct schedulers_waiter){run, c->fetches.all.at[f].waiters};
         c->fetches.all.at[f].waiters = w;
         c->runs.all.at[run].pending++;
     }
     if (!c->runs.all.at[run].pending)
-        cluster_begin(c, run);
+        schedulers_begin(c, run);
 }
 
 #define AHEAD_MOST 64
 
-void cluster_data_ahead(struct cluster *c, uint32_t node)
+void schedulers_data_ahead(struct schedulers *c, uint32_t node)
 {
     uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * c->config.cores;
     most = sched_upcoming(c->nodes[node].sched, tasks, most < AHEAD_MOST ? most : AHEAD_MOST);
     for (uint32_t k = 0; k < most; k++)
-        for (uint32_t i = 0, n = cluster_dag_needs(c->dag, tasks[k]); i < n; i++) {
-            uint32_t producer, object = cluster_dag_need(c->dag, tasks[k], i, &producer);
-            double bytes = object == NONE ? 0 : cluster_dag_size(c->dag, object);
+        for (uint32_t i = 0, n = workload_needs(c->dag, tasks[k]); i < n; i++) {
+            uint32_t producer, object = workload_need(c->dag, tasks[k], i, &producer);
+            double bytes = object == NONE ? 0 : workload_size(c->dag, object);
             if (bytes > 0 && owner(c, object, producer) != node &&
-                !cluster_cache_has(&c->nodes[node].cache, object) &&
+                !schedulers_cache_has(&c->nodes[node].cache, object) &&
                 in_flight(c, node, object) == NONE)
                 fetch(c, node, object, producer, bytes);
         }

@@ -1,25 +1,25 @@
-#include "sim/cluster_dag.h"
+#include "sim/workload.h"
 #include <math.h>
 #include <string.h>
 
-static const char *const names[CLUSTER_DAG_KINDS] = {
-    [CLUSTER_BOT] = "bot",           [CLUSTER_FAN_OUT] = "fan-out",
-    [CLUSTER_FAN_IN] = "fan-in",     [CLUSTER_PIPELINE] = "pipeline",
-    [CLUSTER_STACKING] = "stacking", [CLUSTER_ALL_PAIRS] = "all-pairs",
-    [CLUSTER_WORKFLOW] = "workflow",
+static const char *const names[WORKLOAD_KINDS] = {
+    [WORKLOAD_BOT] = "bot",           [WORKLOAD_FAN_OUT] = "fan-out",
+    [WORKLOAD_FAN_IN] = "fan-in",     [WORKLOAD_PIPELINE] = "pipeline",
+    [WORKLOAD_STACKING] = "stacking", [WORKLOAD_ALL_PAIRS] = "all-pairs",
+    [WORKLOAD_WORKFLOW] = "workflow",
 };
 
-const char *cluster_dag_name(enum cluster_dag_kind kind)
+const char *workload_name(enum workload_kind kind)
 {
-    return (unsigned)kind < CLUSTER_DAG_KINDS ? names[kind] : NULL;
+    return (unsigned)kind < WORKLOAD_KINDS ? names[kind] : NULL;
 }
 
-enum cluster_dag_kind cluster_dag_find(const char *name)
+enum workload_kind workload_find(const char *name)
 {
-    for (int k = 0; k < CLUSTER_WORKFLOW; k++)
+    for (int k = 0; k < WORKLOAD_WORKFLOW; k++)
         if (strcmp(names[k], name) == 0)
-            return (enum cluster_dag_kind)k;
-    return CLUSTER_DAG_KINDS;
+            return (enum workload_kind)k;
+    return WORKLOAD_KINDS;
 }
 
 /* ---- random numbers that need no state ---- */
@@ -32,24 +32,24 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static double unit(const struct cluster_dag *d, uint32_t number, uint64_t what)
+static double unit(const struct workload *d, uint32_t number, uint64_t what)
 {
     return (double)(mix(mix(d->seed * 4 + what) ^ number) >> 11) * 0x1p-53;
 }
 
 /* ---- trees: heap numbers, root 0; a fan-in counts from the other end ---- */
 
-static bool is_tree(const struct cluster_dag *d)
+static bool is_tree(const struct workload *d)
 {
-    return d->kind == CLUSTER_FAN_OUT || d->kind == CLUSTER_FAN_IN;
+    return d->kind == WORKLOAD_FAN_OUT || d->kind == WORKLOAD_FAN_IN;
 }
 
-static uint32_t heap_of(const struct cluster_dag *d, uint32_t task)
+static uint32_t heap_of(const struct workload *d, uint32_t task)
 {
-    return d->kind == CLUSTER_FAN_IN ? d->ntasks - 1 - task : task;
+    return d->kind == WORKLOAD_FAN_IN ? d->ntasks - 1 - task : task;
 }
 
-static uint32_t below_count(const struct cluster_dag *d, uint32_t heap)
+static uint32_t below_count(const struct workload *d, uint32_t heap)
 {
     uint64_t first = (uint64_t)heap * d->degree + 1;
     if (first >= d->ntasks)
@@ -58,7 +58,7 @@ static uint32_t below_count(const struct cluster_dag *d, uint32_t heap)
     return left < d->degree ? (uint32_t)left : d->degree;
 }
 
-static uint32_t level_of(const struct cluster_dag *d, uint32_t heap)
+static uint32_t level_of(const struct workload *d, uint32_t heap)
 {
     uint32_t level = d->nlevels - 1;
     while (d->level_first[level] > heap)
@@ -69,7 +69,7 @@ static uint32_t level_of(const struct cluster_dag *d, uint32_t heap)
 /* How many tasks stand before the index-th of a level when a tree is walked from the root, each
  * task before what hangs below it: contiguous stretches of this order are subtrees, so that equal
  * stretches are equal shares with few edges between them. */
-static uint64_t walk_rank(const struct cluster_dag *d, uint32_t level, uint32_t index)
+static uint64_t walk_rank(const struct workload *d, uint32_t level, uint32_t index)
 {
     uint64_t rank = 0, below = index;
     for (uint32_t k = level; k < d->nlevels; k++) {
@@ -85,7 +85,7 @@ static uint64_t walk_rank(const struct cluster_dag *d, uint32_t level, uint32_t 
 }
 
 /* The first index of a level whose rank is at least `rank`. */
-static uint32_t rank_bound(const struct cluster_dag *d, uint32_t level, uint64_t rank)
+static uint32_t rank_bound(const struct workload *d, uint32_t level, uint64_t rank)
 {
     uint32_t low = 0, high = d->level_count[level];
     while (low < high) {
@@ -100,68 +100,68 @@ static uint32_t rank_bound(const struct cluster_dag *d, uint32_t level, uint64_t
 
 /* ---- edges ---- */
 
-uint32_t cluster_dag_parents(const struct cluster_dag *d, uint32_t task)
+uint32_t workload_parents(const struct workload *d, uint32_t task)
 {
     switch (d->kind) {
-    case CLUSTER_FAN_OUT:
+    case WORKLOAD_FAN_OUT:
         return task > 0;
-    case CLUSTER_FAN_IN:
+    case WORKLOAD_FAN_IN:
         return below_count(d, heap_of(d, task));
-    case CLUSTER_PIPELINE:
+    case WORKLOAD_PIPELINE:
         return task % d->degree > 0;
-    case CLUSTER_STACKING:
+    case WORKLOAD_STACKING:
         return task == d->ntasks - 1 ? task : 0;
-    case CLUSTER_WORKFLOW:
+    case WORKLOAD_WORKFLOW:
         return d->workflow->pred_off[task + 1] - d->workflow->pred_off[task];
     default:
         return 0;
     }
 }
 
-uint32_t cluster_dag_parent(const struct cluster_dag *d, uint32_t task, uint32_t index)
+uint32_t workload_parent(const struct workload *d, uint32_t task, uint32_t index)
 {
     switch (d->kind) {
-    case CLUSTER_FAN_OUT:
+    case WORKLOAD_FAN_OUT:
         return (task - 1) / d->degree;
-    case CLUSTER_FAN_IN: /* the lowest number first */
+    case WORKLOAD_FAN_IN: /* the lowest number first */
         return d->ntasks - 1 -
                (heap_of(d, task) * d->degree + below_count(d, heap_of(d, task)) - index);
-    case CLUSTER_STACKING:
+    case WORKLOAD_STACKING:
         return index;
-    case CLUSTER_WORKFLOW:
+    case WORKLOAD_WORKFLOW:
         return d->workflow->pred_task[d->workflow->pred_off[task] + index];
     default:
         return task - 1;
     }
 }
 
-uint32_t cluster_dag_children(const struct cluster_dag *d, uint32_t task)
+uint32_t workload_children(const struct workload *d, uint32_t task)
 {
     switch (d->kind) {
-    case CLUSTER_FAN_OUT:
+    case WORKLOAD_FAN_OUT:
         return below_count(d, task);
-    case CLUSTER_FAN_IN:
-    case CLUSTER_STACKING:
+    case WORKLOAD_FAN_IN:
+    case WORKLOAD_STACKING:
         return task < d->ntasks - 1;
-    case CLUSTER_PIPELINE:
+    case WORKLOAD_PIPELINE:
         return task % d->degree < d->degree - 1 && task < d->ntasks - 1;
-    case CLUSTER_WORKFLOW:
+    case WORKLOAD_WORKFLOW:
         return d->workflow->succ_off[task + 1] - d->workflow->succ_off[task];
     default:
         return 0;
     }
 }
 
-uint32_t cluster_dag_child(const struct cluster_dag *d, uint32_t task, uint32_t index)
+uint32_t workload_child(const struct workload *d, uint32_t task, uint32_t index)
 {
     switch (d->kind) {
-    case CLUSTER_FAN_OUT:
+    case WORKLOAD_FAN_OUT:
         return task * d->degree + 1 + index;
-    case CLUSTER_FAN_IN:
+    case WORKLOAD_FAN_IN:
         return d->ntasks - 1 - (heap_of(d, task) - 1) / d->degree;
-    case CLUSTER_STACKING:
+    case WORKLOAD_STACKING:
         return d->ntasks - 1;
-    case CLUSTER_WORKFLOW:
+    case WORKLOAD_WORKFLOW:
         return d->workflow->succ_task[d->workflow->succ_off[task] + index];
     default:
         return task + 1;
@@ -170,7 +170,7 @@ uint32_t cluster_dag_child(const struct cluster_dag *d, uint32_t task, uint32_t 
 
 /* All-pairs goes through `tile` files of A together, each tile against all of B from the file of
  * its own position on: nodes that start at once do not all ask for the same file. */
-static void pair_of(const struct cluster_dag *d, uint32_t task, uint32_t *a, uint32_t *b)
+static void pair_of(const struct workload *d, uint32_t task, uint32_t *a, uint32_t *b)
 {
     uint32_t row = task / (d->files * d->tile), first = row * d->tile;
     uint32_t wide = d->files - first < d->tile ? d->files - first : d->tile;
@@ -179,35 +179,34 @@ static void pair_of(const struct cluster_dag *d, uint32_t task, uint32_t *a, uin
     *b = (first + rest / wide) % d->files;
 }
 
-static uint32_t inputs(const struct cluster_dag *d, uint32_t task)
+static uint32_t inputs(const struct workload *d, uint32_t task)
 {
-    return d->kind == CLUSTER_ALL_PAIRS ? 2 : d->kind == CLUSTER_STACKING && task < d->ntasks - 1;
+    return d->kind == WORKLOAD_ALL_PAIRS ? 2 : d->kind == WORKLOAD_STACKING && task < d->ntasks - 1;
 }
 
-static uint32_t input(const struct cluster_dag *d, uint32_t task, uint32_t index)
+static uint32_t input(const struct workload *d, uint32_t task, uint32_t index)
 {
-    if (d->kind == CLUSTER_STACKING)
+    if (d->kind == WORKLOAD_STACKING)
         return d->ntasks + task % d->files;
     uint32_t a, b;
     pair_of(d, task, &a, &b);
     return d->ntasks + (index ? d->files + b : a);
 }
 
-uint32_t cluster_dag_needs(const struct cluster_dag *d, uint32_t task)
+uint32_t workload_needs(const struct workload *d, uint32_t task)
 {
     const struct workflow *w = d->workflow;
     if (w)
-        return cluster_dag_parents(d, task) +
+        return workload_parents(d, task) +
                (w->input_off ? w->input_off[task + 1] - w->input_off[task] : 0);
-    return cluster_dag_parents(d, task) + inputs(d, task);
+    return workload_parents(d, task) + inputs(d, task);
 }
 
-uint32_t cluster_dag_need(const struct cluster_dag *d, uint32_t task, uint32_t index,
-                          uint32_t *producer)
+uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, uint32_t *producer)
 {
-    uint32_t n = cluster_dag_parents(d, task);
+    uint32_t n = workload_parents(d, task);
     if (index < n) {
-        *producer = cluster_dag_parent(d, task, index);
+        *producer = workload_parent(d, task, index);
         return d->workflow ? d->workflow->pred_object[d->workflow->pred_off[task] + index]
                            : *producer;
     }
@@ -216,52 +215,52 @@ uint32_t cluster_dag_need(const struct cluster_dag *d, uint32_t task, uint32_t i
                        : input(d, task, index - n);
 }
 
-bool cluster_dag_has_data(const struct cluster_dag *d)
+bool workload_has_data(const struct workload *d)
 {
     return d->workflow ? d->workflow->nobjects > 0
-                       : d->kind != CLUSTER_BOT && (d->size > 0 || d->file_size > 0);
+                       : d->kind != WORKLOAD_BOT && (d->size > 0 || d->file_size > 0);
 }
 
-bool cluster_dag_read_once(const struct cluster_dag *d, uint32_t object)
+bool workload_read_once(const struct workload *d, uint32_t object)
 {
     if (d->workflow) {
         uint32_t count;
         workflow_consumers(d->workflow, object, &count);
         return count < 2;
     }
-    return object < d->ntasks && d->kind != CLUSTER_FAN_OUT;
+    return object < d->ntasks && d->kind != WORKLOAD_FAN_OUT;
 }
 
-uint32_t cluster_dag_file_node(const struct cluster_dag *d, uint32_t object, uint32_t nodes)
+uint32_t workload_file_node(const struct workload *d, uint32_t object, uint32_t nodes)
 {
     if (d->workflow)
         return object % nodes;
     uint32_t file = object - d->ntasks;
-    if (d->kind == CLUSTER_STACKING)
+    if (d->kind == WORKLOAD_STACKING)
         return file % nodes;
     return (uint32_t)((uint64_t)(file % d->files) * nodes / d->files);
 }
 
 /* ---- sizes and lengths ---- */
 
-double cluster_dag_length(const struct cluster_dag *d, uint32_t task)
+double workload_length(const struct workload *d, uint32_t task)
 {
     if (d->workflow)
         return d->workflow->work[task];
     return d->spread > 0 ? d->length * (1 + d->spread * (2 * unit(d, task, 0) - 1)) : d->length;
 }
 
-double cluster_dag_mean_length(const struct cluster_dag *d)
+double workload_mean_length(const struct workload *d)
 {
     if (d->spread <= 0 && !d->workflow)
         return d->length;
     double sum = 0;
     for (uint32_t t = 0; t < d->ntasks; t++)
-        sum += cluster_dag_length(d, t);
+        sum += workload_length(d, t);
     return d->ntasks ? sum / d->ntasks : 0;
 }
 
-double cluster_dag_size(const struct cluster_dag *d, uint32_t object)
+double workload_size(const struct workload *d, uint32_t object)
 {
     if (d->workflow)
         return d->workflow->size[object];
@@ -273,12 +272,12 @@ double cluster_dag_size(const struct cluster_dag *d, uint32_t object)
 /* ---- shares ---- */
 
 /* Tasks that stay together: a pipe. */
-static uint32_t grain(const struct cluster_dag *d)
+static uint32_t grain(const struct workload *d)
 {
-    return d->kind == CLUSTER_PIPELINE ? d->degree : 1;
+    return d->kind == WORKLOAD_PIPELINE ? d->degree : 1;
 }
 
-static uint32_t grains(const struct cluster_dag *d)
+static uint32_t grains(const struct workload *d)
 {
     return d->ntasks / grain(d) + (d->ntasks % grain(d) > 0);
 }
@@ -294,7 +293,7 @@ static uint32_t half_bits(uint32_t n)
 
 /* A random permutation of the tasks without a table: four rounds of a Feistel network over the next
  * power of four, again until the number is one of a task. `back`: its inverse. */
-static uint32_t scatter(const struct cluster_dag *d, uint32_t number, bool back)
+static uint32_t scatter(const struct workload *d, uint32_t number, bool back)
 {
     uint32_t h = d->half_bits, mask = (1u << h) - 1;
     uint64_t x = number;
@@ -312,17 +311,17 @@ static uint32_t scatter(const struct cluster_dag *d, uint32_t number, bool back)
     return (uint32_t)x;
 }
 
-uint32_t cluster_dag_task(const struct cluster_dag *d, enum cluster_submit how, uint32_t place)
+uint32_t workload_task(const struct workload *d, enum workload_submit how, uint32_t place)
 {
-    return how == CLUSTER_SUBMIT_HASH ? scatter(d, place, false) : place;
+    return how == WORKLOAD_SUBMIT_HASH ? scatter(d, place, false) : place;
 }
 
-uint32_t cluster_dag_home(const struct cluster_dag *d, enum cluster_submit how, uint32_t nodes,
-                          uint32_t task)
+uint32_t workload_home(const struct workload *d, enum workload_submit how, uint32_t nodes,
+                       uint32_t task)
 {
-    if (how == CLUSTER_SUBMIT_WORST)
+    if (how == WORKLOAD_SUBMIT_WORST)
         return 0;
-    if (how == CLUSTER_SUBMIT_HASH)
+    if (how == WORKLOAD_SUBMIT_HASH)
         return scatter(d, task, true) % nodes;
     if (!is_tree(d))
         return (uint32_t)((uint64_t)(task / grain(d)) * nodes / grains(d));
@@ -336,17 +335,17 @@ static uint64_t stretch(uint64_t n, uint32_t nodes, uint32_t node)
     return (n * node + nodes - 1) / nodes;
 }
 
-bool cluster_dag_share(const struct cluster_dag *d, enum cluster_submit how, uint32_t nodes,
-                       uint32_t node, uint32_t range, struct cluster_range *out)
+bool workload_share(const struct workload *d, enum workload_submit how, uint32_t nodes,
+                    uint32_t node, uint32_t range, struct workload_range *out)
 {
-    if (how != CLUSTER_SUBMIT_BEST || !is_tree(d)) {
+    if (how != WORKLOAD_SUBMIT_BEST || !is_tree(d)) {
         if (range)
             return false;
-        *out = (struct cluster_range){0, 0, 1};
-        if (how == CLUSTER_SUBMIT_WORST) {
+        *out = (struct workload_range){0, 0, 1};
+        if (how == WORKLOAD_SUBMIT_WORST) {
             out->end = node ? 0 : d->ntasks;
-        } else if (how == CLUSTER_SUBMIT_HASH) {
-            *out = (struct cluster_range){node, d->ntasks, nodes};
+        } else if (how == WORKLOAD_SUBMIT_HASH) {
+            *out = (struct workload_range){node, d->ntasks, nodes};
         } else {
             uint64_t first = stretch(grains(d), nodes, node) * grain(d),
                      end = stretch(grains(d), nodes, node + 1) * grain(d);
@@ -357,13 +356,13 @@ bool cluster_dag_share(const struct cluster_dag *d, enum cluster_submit how, uin
     }
     if (range >= d->nlevels)
         return false;
-    bool up = d->kind == CLUSTER_FAN_IN;
+    bool up = d->kind == WORKLOAD_FAN_IN;
     uint32_t level = up ? d->nlevels - 1 - range : range;
     uint32_t first = rank_bound(d, level, stretch(d->ntasks, nodes, node)) + d->level_first[level];
     uint32_t end =
         rank_bound(d, level, stretch(d->ntasks, nodes, node + 1)) + d->level_first[level];
-    *out = up ? (struct cluster_range){d->ntasks - end, d->ntasks - first, 1}
-              : (struct cluster_range){first, end, 1};
+    *out = up ? (struct workload_range){d->ntasks - end, d->ntasks - first, 1}
+              : (struct workload_range){first, end, 1};
     return true;
 }
 
@@ -371,22 +370,22 @@ bool cluster_dag_share(const struct cluster_dag *d, enum cluster_submit how, uin
 
 static uint32_t graph_parents(const void *d, uint32_t task)
 {
-    return cluster_dag_parents(d, task);
+    return workload_parents(d, task);
 }
 
 static uint32_t graph_parent(const void *d, uint32_t task, uint32_t index)
 {
-    return cluster_dag_parent(d, task, index);
+    return workload_parent(d, task, index);
 }
 
 static uint32_t graph_children(const void *d, uint32_t task)
 {
-    return cluster_dag_children(d, task);
+    return workload_children(d, task);
 }
 
 static uint32_t graph_child(const void *d, uint32_t task, uint32_t index)
 {
-    return cluster_dag_child(d, task, index);
+    return workload_child(d, task, index);
 }
 
 static uint32_t graph_inputs(const void *d, uint32_t task)
@@ -401,14 +400,14 @@ static uint32_t graph_input(const void *d, uint32_t task, uint32_t index)
 
 static double graph_size(const void *d, uint32_t object)
 {
-    return cluster_dag_size(d, object);
+    return workload_size(d, object);
 }
 
-static void make_levels(struct cluster_dag *d)
+static void make_levels(struct workload *d)
 {
     uint64_t first = 0, count = 1;
     d->nlevels = 0;
-    while (first < d->ntasks && d->nlevels < CLUSTER_DAG_LEVELS) {
+    while (first < d->ntasks && d->nlevels < WORKLOAD_LEVELS) {
         uint64_t left = d->ntasks - first;
         d->level_first[d->nlevels] = (uint32_t)first;
         d->level_count[d->nlevels++] = (uint32_t)(count < left ? count : left);
@@ -417,11 +416,11 @@ static void make_levels(struct cluster_dag *d)
     }
 }
 
-bool cluster_dag_init(struct cluster_dag *d, struct error *err)
+bool workload_init(struct workload *d, struct error *err)
 {
     uint64_t n = d->ntasks, objects;
     d->degree = d->degree ? d->degree : 10;
-    if (d->kind == CLUSTER_WORKFLOW) {
+    if (d->kind == WORKLOAD_WORKFLOW) {
         d->ntasks = d->workflow->ntasks;
         d->nobjects = d->workflow->nobjects;
         if (!d->ntasks)
@@ -429,17 +428,17 @@ bool cluster_dag_init(struct cluster_dag *d, struct error *err)
         d->half_bits = half_bits(d->ntasks);
         return true;
     }
-    if (d->kind == CLUSTER_ALL_PAIRS) {
+    if (d->kind == WORKLOAD_ALL_PAIRS) {
         d->tile = d->tile ? d->tile : 5;
         n = (uint64_t)d->files * d->files;
         if (!d->files)
             return error_set(err, ERROR_INPUT, "all-pairs needs files in its sets");
-    } else if (d->kind == CLUSTER_STACKING && (!d->files || n < 2)) {
+    } else if (d->kind == WORKLOAD_STACKING && (!d->files || n < 2)) {
         return error_set(err, ERROR_INPUT, "image stacking needs files and at least two tasks");
     }
-    objects = n + (d->kind == CLUSTER_ALL_PAIRS  ? (uint64_t)d->files * 2
-                   : d->kind == CLUSTER_STACKING ? d->files
-                                                 : 0);
+    objects = n + (d->kind == WORKLOAD_ALL_PAIRS  ? (uint64_t)d->files * 2
+                   : d->kind == WORKLOAD_STACKING ? d->files
+                                                  : 0);
     if (!n || objects >= UINT32_MAX / 2)
         return error_set(err, ERROR_INPUT, "%llu tasks; expected 1 to %u", (unsigned long long)n,
                          UINT32_MAX / 2);
@@ -463,22 +462,22 @@ bool cluster_dag_init(struct cluster_dag *d, struct error *err)
     return true;
 }
 
-void cluster_dag_benchmark(struct cluster_dag *d, enum cluster_dag_kind kind, uint64_t cores)
+void workload_benchmark(struct workload *d, enum workload_kind kind, uint64_t cores)
 {
     uint64_t tasks = cores * 1000;
-    *d = (struct cluster_dag){.kind = kind,
-                              .ntasks = tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX,
-                              .degree = 10,
-                              .length = 0.05,
-                              .spread = 1,
-                              .size = 5e6,
-                              .seed = 1};
-    if (kind == CLUSTER_ALL_PAIRS) {
+    *d = (struct workload){.kind = kind,
+                           .ntasks = tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX,
+                           .degree = 10,
+                           .length = 0.05,
+                           .spread = 1,
+                           .size = 5e6,
+                           .seed = 1};
+    if (kind == WORKLOAD_ALL_PAIRS) {
         d->files = 500;
         d->length = 0.1;
         d->spread = d->size = 0;
         d->file_size = 12e6;
-    } else if (kind == CLUSTER_STACKING) { /* locality 30 */
+    } else if (kind == WORKLOAD_STACKING) { /* locality 30 */
         d->ntasks = 23695 + 1;
         d->files = 790;
         d->length = 0.158;
