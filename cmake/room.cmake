@@ -14,6 +14,8 @@ function(room name)
     set(sources ${CMAKE_BINARY_DIR}/empty.c)
   endif()
   add_library(room_${name} STATIC ${sources})
+  # `free` is mem_free in every source of the library: see base/mem.h. Tests keep the C library's.
+  target_compile_options(room_${name} PRIVATE -include base/mem.h)
   target_include_directories(room_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   set(below)
   foreach(use IN LISTS R_USES)

@@ -14,6 +14,7 @@ enum error_kind {
     ERROR_FAILED = 1,     /* the run failed, a plan is not valid */
     ERROR_INPUT = 2,      /* wrong usage or bad input */
     ERROR_INFEASIBLE = 3, /* no plan can meet what was asked */
+    ERROR_MEMORY = 4, /* memory ran out inside a boundary (base/mem.h); the program exits with 1 */
 };
 
 struct error {

@@ -46,7 +46,7 @@ str_id pool_add(struct pool *p, const char *text, size_t len)
         return 0;
     size_t want = p->n + len + 1;
     if (want > UINT32_MAX)
-        mem_array(SIZE_MAX, 2); /* ends the program with the usual message */
+        mem_fail(want);
     if (want > p->cap) {
         size_t cap = p->cap;
         while (cap < want)

@@ -14,7 +14,7 @@ struct pool {
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
-/* Append a copy (no search for an equal one). Ends the program past 4 GiB of text. */
+/* Append a copy (no search for an equal one). Past 4 GiB of text: as memory that runs out. */
 str_id pool_add(struct pool *p, const char *text, size_t len);
 static inline const char *pool_text(const struct pool *p, str_id id)
 {
