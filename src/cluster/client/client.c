@@ -78,7 +78,7 @@ static void on_view(void *context, const struct board_view *view, const char *wh
         c->listener.looked(c->listener.context);
 }
 
-static void ask_look(struct client *c)
+void client_ask_look(struct client *c)
 {
     if (c->asked > 0)
         return;
@@ -133,7 +133,7 @@ static bool looked_since(void *context)
 bool client_look(struct client *c, double patience, struct error *err)
 {
     struct since s = {c, clock_seconds()};
-    ask_look(c);
+    client_ask_look(c);
     if (client_drive(c, looked_since, &s, patience))
         return true;
     return error_set(err, ERROR_FAILED, "the store at %s does not answer", c->o.address->text);
@@ -374,13 +374,17 @@ void client_connect(struct client *c)
     refresh_peers(c);
 }
 
-static bool all_decided(void *context)
+bool client_all_decided(const struct client *c)
 {
-    struct client *c = context;
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->lives && !c->peers.at[i]->open && !c->peers.at[i]->why[0])
             return false;
     return true;
+}
+
+static bool all_decided(void *context)
+{
+    return client_all_decided(context);
 }
 
 uint32_t client_connected(struct client *c, double seconds)
@@ -571,7 +575,7 @@ static void on_tick(uv_timer_t *timer)
     double now = clock_seconds();
     if (c->board) {
         if (now - c->looked >= (c->hurry ? LOOK_HURRY : LOOK_EVERY))
-            ask_look(c);
+            client_ask_look(c);
         board_poll(c->board);
         if (c->looked > 0 && !c->said_silent && now - c->looked > SILENCE) {
             c->said_silent = true;
@@ -655,7 +659,7 @@ struct client *client_open(const struct client_config *config, struct error *err
         c->board_ready.data = c;
         c->polls_board = true;
         uv_poll_start(&c->board_ready, UV_READABLE, on_board);
-        ask_look(c);
+        client_ask_look(c);
         good =
             client_drive(c, first_look, c, OPEN_PATIENCE) ||
             error_set(err, ERROR_FAILED, "the store at %s does not answer", config->address->text);

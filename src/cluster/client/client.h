@@ -6,9 +6,10 @@
  *     client_follow(c, &following, &result, &err)  until it has ended and its results are here
  *     client_close(c);
  *
- * Everything blocks except following by steps (client_follow_open). Nothing here is for two threads
- * at once, but client_stop() and client_detach(): they are for any thread and for signal handlers.
- * The process is left alone: no signal handlers, no output, no change of folder; it has to ignore
+ * Submitting and following can be done by steps (client_submit_open, client_follow_open), for an
+ * event loop of one's own; the rest blocks, for moments. Nothing here is for two threads at once,
+ * but client_stop() and client_detach(): they are for any thread and for signal handlers. The
+ * process is left alone: no signal handlers, no output, no change of folder; it has to ignore
  * SIGPIPE. A server that restarts, agents that die or join and links that break are waited for and
  * said once. */
 #pragma once
@@ -106,7 +107,16 @@ struct client_submitted {
     double bytes;
 };
 
-/* client_stop() meanwhile: false; the run was never opened, and nothing runs. */
+struct client_submit;
+
+/* Begin. What `work` points to must stay until the close; one thing at a time. */
+struct client_submit *client_submit_open(struct client *c, const struct client_work *work);
+/* As client_follow_step() below. False: the run is open, or never will be. */
+bool client_submit_step(struct client_submit *s, double wait);
+/* False: an error, client_stop(), or closed before it was over; the run was never opened, and
+ * nothing runs. */
+bool client_submit_close(struct client_submit *s, struct client_submitted *out, struct error *err);
+/* All three. */
 bool client_submit(struct client *c, const struct client_work *work, struct client_submitted *out,
                    struct error *err);
 

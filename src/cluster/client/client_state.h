@@ -88,8 +88,12 @@ struct client {
 void client_say(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Drive the loop until `until` says so, or so many seconds have passed (false). */
 bool client_drive(struct client *c, bool (*until)(void *context), void *context, double seconds);
+/* Look at the board as soon as it answers; asked while a look is under way: nothing more. */
+void client_ask_look(struct client *c);
 /* Links to every agent that lives, from now on. */
 void client_connect(struct client *c);
+/* Each of them is open or has failed. */
+bool client_all_decided(const struct client *c);
 /* Wait until each of them is open or has failed, at most so many seconds. How many are open. */
 uint32_t client_connected(struct client *c, double seconds);
 struct client_peer *client_peer(const struct client *c, uint32_t node); /* NULL: none */

@@ -1,9 +1,19 @@
 /* Handing a run in: the ticket on the board, tasks in the store, inputs to agents, and only then
- * the run is opened. A submitter that dies before leaves nothing that runs. */
+ * the run is opened. A submission is a list of stages (submit_stages), each begun, waited for and
+ * ended; nothing in it blocks but opening the run's store.
+ *
+ * Invariants:
+ *   I1. A run is opened in the last stage only. A submitter that dies or is stopped before leaves
+ *       nothing that runs: a ticket, and perhaps files, that `weft clean` finds.
+ *   I2. While `asked`, the board has the address of this submission: it is not freed before the
+ *       answer has come or the board is closed.
+ *   I3. Tasks that are done are completed in the store before the run is opened: no agent ever sees
+ *       one of them ready. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cluster/client/client_state.h"
+#include "cluster/client/stage_in.h"
 #include "base/tree.h"
 
 #include <inttypes.h>
@@ -12,43 +22,41 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 4096, COPIES = 2, TRIES = 8 };
-static const double CONNECTING = 10, PROBING = 5; /* seconds */
-static const double STANDSTILL = 120;             /* without a byte or an answer: given up */
-
-/* One copy of an input on its way to an agent. */
-enum parcel_state { PARCEL_NEW, PARCEL_ASKED, PARCEL_KEPT, PARCEL_LOST };
-
-struct parcel {
-    uint32_t object, node;
-    uint8_t state, tries;
+enum {
+    SUBMIT_CHUNK = 4096,                /* operations handed to the store at once */
+    SUBMIT_PENDING = 64 * SUBMIT_CHUNK, /* unanswered: more would only fill buffers */
 };
+static const double SUBMIT_LOOKING = 30, SUBMIT_CONNECTING = 10, SUBMIT_PROBING = 5; /* seconds */
+static const double SUBMIT_PATIENT = 1e12; /* only an answer or a stop ends it */
 
-struct submit {
+struct client_submit {
     struct client *c;
-    const struct client_work *work;
-    struct client_submitted *out;
-    uint64_t run;
-    bool numbered, numbered_good;
-    char why[256];
+    struct client_work work;
+    struct client_submitted out;
+    struct error error;
+    size_t stage;           /* of submit_stages; their number: over */
+    double began, deadline; /* of the stage, clock_seconds() */
+    uint64_t run;           /* 0: not numbered yet */
+
+    bool asked;         /* a request to the board is on its way, with this as its context */
+    bool answered_good; /* the last one */
+    char why[256];      /* not */
 
     ARRAY(uint32_t) nodes; /* agents that get tasks */
-    uint32_t *home;        /* per task */
-    uint8_t *skip;         /* per task: done */
+    uint32_t *home;        /* per task; NONE: it is done */
 
     uint64_t mark; /* of the probe */
+    char *probe;   /* its file; NULL: none */
     uint32_t probed, seen;
 
-    ARRAY(struct parcel) parcels; /* those of an object one after the other */
-    uint32_t *parcel_of;          /* per object: the first; NONE */
-    uint32_t copies, open_parcels;
-    double moved, moved_bytes; /* when something last arrived */
-    struct error error;
+    uint64_t put_next; /* what the store is given next: see submit_task_op() */
+    struct stage_in *stage_in;
+    uint32_t copy_next;
 };
 
 /* ---- who ---- */
 
-static bool in_group(const char *group, const char *host)
+static bool submit_is_in_group(const char *group, const char *host)
 {
     size_t n = strlen(host);
     for (const char *at = group; at && *at;) {
@@ -61,7 +69,7 @@ static bool in_group(const char *group, const char *host)
     return false;
 }
 
-static bool choose_agents(struct submit *s, struct error *err)
+static bool submit_choose_agents(struct client_submit *s, struct error *err)
 {
     struct client *c = s->c;
     size_t n;
@@ -77,9 +85,10 @@ static bool choose_agents(struct submit *s, struct error *err)
             why = p && p->why[0] ? p->why : "no answer";
             continue;
         }
-        if (!s->work->group || in_group(s->work->group, m[i].host))
+        if (!s->work.group || submit_is_in_group(s->work.group, m[i].host))
             array_push(&s->nodes, m[i].node);
     }
+    s->out.agents = (uint32_t)s->nodes.n;
     if (s->nodes.n)
         return true;
     if (!living)
@@ -90,64 +99,76 @@ static bool choose_agents(struct submit *s, struct error *err)
         return error_set(err, ERROR_FAILED, "no agent of %u at %s can be reached: %s", living,
                          c->o.address->text, why);
     return error_set(err, ERROR_INPUT, "no agent is on '%s'; `weft status` lists them",
-                     s->work->group);
+                     s->work.group);
 }
 
 /* ---- do all agents see our folder? ---- */
 
-static bool probe_is_over(void *context)
+/* A file with a random content, for which every agent is asked. */
+static bool submit_begin_probe(struct client_submit *s, struct error *err)
 {
-    struct submit *s = context;
-    return s->probed >= s->nodes.n || client_stops(s->c);
-}
-
-static bool look_shared(struct submit *s)
-{
-    struct error err = {0};
     struct strbuf path = {0}, message = {0};
+    struct error unwritten = {0};
     char folder[4096], token[33];
     uint8_t random[24];
-    if (!realpath(s->work->state, folder))
-        return false;
+    (void)err; /* a probe that cannot be written is a folder that is not shared */
+    if (s->work.shared != CLIENT_SHARED_LOOK || !realpath(s->work.state, folder))
+        return true;
     seal_random(random, sizeof random);
     for (int i = 0; i < 16; i++)
         snprintf(token + 2 * i, 3, "%02x", random[i]);
     memcpy(&s->mark, random + 16, 8);
     strbuf_printf(&path, "%s/probe-%.8s", folder, token);
-    if (file_write(path.at, token, 32, &err)) {
+    if (file_write(path.at, token, 32, &unwritten)) {
         bytes_put_u64(&message, s->mark);
         bytes_put_text(&message, path.at, path.n);
         bytes_put_text(&message, token, 32);
         for (size_t i = 0; i < s->nodes.n; i++)
             link_send(client_peer(s->c, s->nodes.at[i])->link, MESSAGE_PROBE, message.at, message.n,
                       NULL, 0);
-        client_drive(s->c, probe_is_over, s, PROBING);
-        unlink(path.at);
+        s->probe = strbuf_steal(&path);
     }
     strbuf_free(&path);
     strbuf_free(&message);
-    return s->seen == s->nodes.n;
+    return true;
+}
+
+static bool submit_probed(struct client_submit *s)
+{
+    return !s->probe || s->probed >= s->nodes.n;
+}
+
+static void submit_remove_probe(struct client_submit *s)
+{
+    if (s->probe)
+        unlink(s->probe);
+    free(s->probe);
+    s->probe = NULL;
+}
+
+/* Who works where is known: share the tasks out. */
+static bool submit_end_probe(struct client_submit *s, struct error *err)
+{
+    const struct client_work *k = &s->work;
+    const struct workflow *w = k->workflow;
+    s->out.shared = k->shared == CLIENT_SHARED_YES || (s->probe && s->seen == s->nodes.n);
+    submit_remove_probe(s);
+    if (!s->out.shared && !depot_check_names(w, err))
+        return false;
+    uint8_t *skip = mem_new_zero(uint8_t, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        skip[t] = k->needs->task[t] == NEED_NOT;
+    s->home = mem_new(uint32_t, w->ntasks);
+    share_tasks(w, k->share, s->nodes.at, (uint32_t)s->nodes.n, skip, s->home);
+    free(skip);
+    return true;
 }
 
 /* ---- the ticket ---- */
 
-/* An input, or made by a task that is done, and read by one that must run. */
-static bool is_wanted(const struct submit *s, uint32_t object)
+static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
 {
-    const struct workflow *w = s->work->workflow;
-    uint32_t count;
-    if (w->producer[object] != NONE && !s->skip[w->producer[object]])
-        return false;
-    const uint32_t *reader = workflow_consumers(w, object, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!s->skip[reader[i]])
-            return true;
-    return false;
-}
-
-static void fill_ticket(const struct submit *s, struct ticket *t)
-{
-    const struct client_work *k = s->work;
+    const struct client_work *k = &s->work;
     const struct workflow *w = k->workflow;
     char host[256] = "localhost", folder[4096];
     gethostname(host, sizeof host - 1);
@@ -156,7 +177,7 @@ static void fill_ticket(const struct submit *s, struct ticket *t)
         .host = mem_copy_string(host),
         .folder = mem_copy_string(realpath(k->folder, folder) ? folder : k->folder),
         .program = mem_copy_string(WEFT_VERSION),
-        .shared = s->out->shared,
+        .shared = s->out.shared,
         .keep_going = k->keep_going,
         .no_sandbox = k->no_sandbox,
         .unlimited = k->unlimited,
@@ -168,12 +189,12 @@ static void fill_ticket(const struct submit *s, struct ticket *t)
         .retry_most = k->retry_most,
     };
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (is_wanted(s, o) && !digest_is_zero(&k->needs->content[o]))
+        if (stage_in_is_read(w, s->home, o) && !digest_is_zero(&k->needs->content[o]))
             array_push(&t->files, (struct ticket_file){.object = o,
                                                        .bytes = k->needs->bytes[o],
                                                        .digest = k->needs->content[o]});
     for (uint32_t task = 0; task < w->ntasks; task++) {
-        if (s->skip[task])
+        if (s->home[task] == NONE)
             array_push(&t->done, task);
         if (k->priority)
             array_push(&t->priority, k->priority[task]);
@@ -183,240 +204,122 @@ static void fill_ticket(const struct submit *s, struct ticket *t)
     strbuf_add_bytes(&t->workflow, k->text->at, k->text->n);
 }
 
-static void on_number(void *context, bool good, uint64_t run, const char *why)
+static void submit_answered(struct client_submit *s, bool good, const char *why)
 {
-    struct submit *s = context;
-    s->numbered = true;
-    s->numbered_good = good;
-    s->run = run;
+    s->asked = false;
+    s->answered_good = good;
     snprintf(s->why, sizeof s->why, "%s", why ? why : "");
 }
 
-static bool is_numbered(void *context)
+static void submit_numbered(void *context, bool good, uint64_t run, const char *why)
 {
-    struct submit *s = context;
-    return s->numbered || client_stops(s->c);
+    struct client_submit *s = context;
+    submit_answered(s, good, why);
+    s->run = run;
 }
 
-static bool interrupted(struct submit *s, struct error *err)
-{
-    return error_set(err, ERROR_FAILED, "stopped before the run was opened%s; nothing runs",
-                     s->run ? " (its text stays on the board until it is cleaned)" : "");
-}
-
-static bool post_ticket(struct submit *s, struct error *err)
+static bool submit_post_ticket(struct client_submit *s, struct error *err)
 {
     struct ticket t;
     struct strbuf plain = {0}, sealed = {0};
     struct client *c = s->c;
-    fill_ticket(s, &t);
+    (void)err;
+    submit_fill_ticket(s, &t);
     ticket_put(&t, &plain);
     seal_piece(&c->o.key, "ticket", plain.at, plain.n, &sealed);
-    board_new_run(c->board, sealed.at, sealed.n, on_number, s);
+    s->asked = true;
+    board_new_run(c->board, sealed.at, sealed.n, submit_numbered, s);
     ticket_free(&t);
     strbuf_free(&plain);
     strbuf_free(&sealed);
-    client_drive(c, is_numbered, s, 1e9);
-    if (!s->numbered) {
-        board_close(c->board); /* its answer would find us gone */
-        c->board = NULL;
-        return interrupted(s, err);
-    }
-    return s->numbered_good || error_set(err, ERROR_FAILED, "the store at %s takes no new run: %s",
-                                         c->o.address->text, s->why);
+    return true;
+}
+
+static bool submit_is_answered(struct client_submit *s)
+{
+    return !s->asked;
+}
+
+static bool submit_check_number(struct client_submit *s, struct error *err)
+{
+    return s->answered_good || error_set(err, ERROR_FAILED, "the store at %s takes no new run: %s",
+                                         s->c->o.address->text, s->why);
 }
 
 /* ---- tasks ---- */
 
-static bool ask_chunk(struct submit *s, struct meta_op *ops, size_t *n, size_t full,
-                      struct error *err)
+static bool submit_open_store(struct client_submit *s, struct error *err)
 {
-    if (*n < full || !*n)
-        return true;
-    client_ask(s->c, ops, *n);
-    *n = 0;
-    if (s->c->pending > 64 * CHUNK || full == 0)
-        return client_answered(s->c, err);
-    return true;
+    return client_store(s->c, s->run, s->work.workflow, err);
 }
 
-/* Every task to its home; those that are done belong to us, and are completed before any agent
- * looks. */
-static bool put_tasks(struct submit *s, struct error *err)
+/* The operations that put a run's tasks into its store, by number, so that they can be made as the
+ * store takes them:
+ *
+ *     0                JOIN     us: tasks that are done are ours
+ *     1 ..             PUT      every task, to its home
+ *     1 + T ..         OBJECT   every object whose size is another than the workflow says
+ *     1 + T + O ..     COMPLETE every task that is done, parents first, before any agent looks
+ *     1 + 2 T + O      the end
+ *
+ * False: nothing is to be done for this number. */
+static bool submit_task_op(const struct client_submit *s, uint64_t at, struct meta_op *op)
 {
-    const struct client_work *k = s->work;
-    const struct workflow *w = k->workflow;
-    struct meta_op *ops = mem_new_zero(struct meta_op, CHUNK + 8);
-    size_t n = 0;
-    bool good = true;
-    ops[n++] = (struct meta_op){.kind = META_JOIN, .node = TICKET_CLIENT_NODE, .life = 1};
-    for (uint32_t t = 0; t < w->ntasks && good; t++) {
-        ops[n++] = (struct meta_op){
-            .kind = META_PUT, .task = t, .node = s->skip[t] ? TICKET_CLIENT_NODE : s->home[t]};
-        good = ask_chunk(s, ops, &n, CHUNK, err);
+    const struct needs *n = s->work.needs;
+    const struct workflow *w = s->work.workflow;
+    if (at == 0) {
+        *op = (struct meta_op){.kind = META_JOIN, .node = TICKET_CLIENT_NODE, .life = 1};
+        return true;
     }
-    for (uint32_t o = 0; o < w->nobjects && good; o++) {
-        if (k->needs->present[o] && k->needs->bytes[o] != w->size[o])
-            ops[n++] =
-                (struct meta_op){.kind = META_OBJECT, .task = o, .bytes = k->needs->bytes[o]};
-        good = ask_chunk(s, ops, &n, CHUNK, err);
+    if (--at < w->ntasks) {
+        *op = (struct meta_op){.kind = META_PUT,
+                               .task = (uint32_t)at,
+                               .node = s->home[at] == NONE ? TICKET_CLIENT_NODE : s->home[at]};
+        return true;
     }
-    for (uint32_t i = 0; i < w->ntasks && good; i++) {
-        uint32_t t = w->topo[i];
-        if (!s->skip[t])
-            continue;
-        ops[n++] = (struct meta_op){
-            .kind = META_COMPLETE, .task = t, .node = TICKET_CLIENT_NODE, .epoch = 1};
-        good = ask_chunk(s, ops, &n, CHUNK, err);
+    at -= w->ntasks;
+    if (at < w->nobjects) {
+        *op = (struct meta_op){.kind = META_OBJECT, .task = (uint32_t)at, .bytes = n->bytes[at]};
+        return n->present[at] && n->bytes[at] != w->size[at];
     }
-    good = good && ask_chunk(s, ops, &n, 0, err) && client_answered(s->c, err);
+    uint32_t task = w->topo[at - w->nobjects];
+    *op = (struct meta_op){
+        .kind = META_COMPLETE, .task = task, .node = TICKET_CLIENT_NODE, .epoch = 1};
+    return s->home[task] == NONE;
+}
+
+/* Everything was put and answered, or the store cannot go on. */
+static bool submit_put_tasks(struct client_submit *s)
+{
+    const struct workflow *w = s->work.workflow;
+    uint64_t end = 1 + 2 * (uint64_t)w->ntasks + w->nobjects;
+    struct meta_op *ops = mem_new_zero(struct meta_op, SUBMIT_CHUNK);
+    while (s->put_next < end && s->c->pending < SUBMIT_PENDING) {
+        size_t n = 0;
+        while (s->put_next < end && n < SUBMIT_CHUNK)
+            n += submit_task_op(s, s->put_next++, &ops[n]);
+        if (n)
+            client_ask(s->c, ops, n);
+    }
     free(ops);
-    return good;
+    return (s->put_next == end && !s->c->pending) || s->c->store_error.kind != ERROR_NONE;
+}
+
+static bool submit_check_store(struct client_submit *s, struct error *err)
+{
+    const struct error *e = &s->c->store_error;
+    return e->kind == ERROR_NONE || error_set(err, e->kind, "%s", e->text);
 }
 
 /* ---- inputs ---- */
 
-static bool has_parcel(const struct submit *s, uint32_t object, uint32_t node)
+static bool submit_begin_staging(struct client_submit *s, struct error *err)
 {
-    for (uint32_t i = 0; i < s->copies; i++) {
-        const struct parcel *p = &s->parcels.at[s->parcel_of[object] + i];
-        if (p->node == node && p->state != PARCEL_LOST)
-            return true;
-    }
-    return false;
-}
-
-/* Where readers of the object are at home comes first, then whoever can be reached, from another
- * one each time. */
-static uint32_t choose_keeper(const struct submit *s, uint32_t object, uint32_t turn)
-{
-    uint32_t count;
-    const uint32_t *reader = workflow_consumers(s->work->workflow, object, &count);
-    for (uint32_t i = 0; i < count && i < 64; i++) {
-        uint32_t node = s->home[reader[i]];
-        struct client_peer *p = node == NONE ? NULL : client_peer(s->c, node);
-        if (p && p->open && !has_parcel(s, object, node))
-            return node;
-    }
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        uint32_t node = s->nodes.at[(object + turn + i) % s->nodes.n];
-        struct client_peer *p = client_peer(s->c, node);
-        if (p && p->open && !has_parcel(s, object, node))
-            return node;
-    }
-    return NONE;
-}
-
-static bool is_absolute(const struct workflow *w, uint32_t object)
-{
-    char label[512];
-    return workflow_object_label(w, object, label, sizeof label)[0] == '/';
-}
-
-static void make_parcels(struct submit *s)
-{
-    const struct client_work *k = s->work;
-    const struct workflow *w = k->workflow;
-    uint32_t most = k->copies ? k->copies : COPIES;
-    s->copies = most < s->nodes.n ? most : (uint32_t)s->nodes.n;
-    s->parcel_of = mem_new(uint32_t, w->nobjects);
-    for (uint32_t o = 0; o < w->nobjects; o++) {
-        s->parcel_of[o] = NONE;
-        if (!k->needs->present[o] || is_absolute(w, o))
-            continue;
-        depot_made(s->c->depot, o, &k->needs->content[o], k->needs->bytes[o]);
-        if (!is_wanted(s, o))
-            continue;
-        s->parcel_of[o] = (uint32_t)s->parcels.n;
-        for (uint32_t i = 0; i < s->copies; i++)
-            array_push(&s->parcels,
-                       (struct parcel){.object = o, .node = NONE, .state = PARCEL_LOST});
-        s->out->files++;
-    }
-    for (size_t i = 0; i < s->parcels.n; i++) {
-        struct parcel *p = &s->parcels.at[i];
-        p->node = choose_keeper(s, p->object, (uint32_t)(i % s->copies));
-        p->state = PARCEL_NEW;
-    }
-    s->open_parcels = (uint32_t)s->parcels.n;
-}
-
-static bool is_kept_somewhere(const struct submit *s, uint32_t object)
-{
-    for (uint32_t i = 0; i < s->copies; i++)
-        if (s->parcels.at[s->parcel_of[object] + i].state == PARCEL_KEPT)
-            return true;
-    return false;
-}
-
-/* It did not get there: to another agent, or, if there is a copy already, to nobody. */
-static void parcel_failed(struct submit *s, struct parcel *p, const char *why)
-{
-    char label[512];
-    p->state = PARCEL_LOST;
-    uint32_t node = ++p->tries < TRIES ? choose_keeper(s, p->object, p->tries) : NONE;
-    if (node != NONE) {
-        p->node = node;
-        p->state = PARCEL_NEW;
-        return;
-    }
-    s->open_parcels--;
-    bool waiting = false;
-    for (uint32_t i = 0; i < s->copies; i++)
-        waiting |= s->parcels.at[s->parcel_of[p->object] + i].state <= PARCEL_ASKED;
-    if (!waiting && !is_kept_somewhere(s, p->object))
-        error_set(&s->error, ERROR_FAILED, "'%.300s' cannot be handed to any agent: %s",
-                  workflow_object_label(s->work->workflow, p->object, label, sizeof label), why);
-}
-
-static void send_parcels(struct submit *s)
-{
-    struct strbuf list = {0}, head = {0};
-    for (size_t n = 0; n < s->nodes.n; n++) {
-        struct client_peer *to = client_peer(s->c, s->nodes.at[n]);
-        uint32_t count = 0;
-        strbuf_clear(&list);
-        for (size_t i = 0; i < s->parcels.n; i++) {
-            struct parcel *p = &s->parcels.at[i];
-            if (p->state != PARCEL_NEW || p->node != s->nodes.at[n] || count == 100000)
-                continue;
-            p->state = PARCEL_ASKED;
-            bytes_put_u32(&list, p->object);
-            count++;
-        }
-        if (!count)
-            continue;
-        strbuf_clear(&head);
-        bytes_put_u64(&head, s->run);
-        bytes_put_u32(&head, count);
-        if (to && to->link)
-            link_send(to->link, MESSAGE_KEEP, head.at, head.n, list.at, list.n);
-    }
-    strbuf_free(&list);
-    strbuf_free(&head);
-}
-
-static bool hand_over_is_done(void *context)
-{
-    struct submit *s = context;
-    bool fresh = false;
-    for (size_t i = 0; i < s->parcels.n && !fresh; i++)
-        fresh = s->parcels.at[i].state == PARCEL_NEW;
-    if (fresh)
-        send_parcels(s);
-    double bytes = depot_look(s->c->depot).served_bytes;
-    if (bytes != s->moved_bytes) {
-        s->moved_bytes = bytes;
-        s->moved = clock_seconds();
-    }
-    return !s->open_parcels || s->error.kind != ERROR_NONE || client_stops(s->c) ||
-           clock_seconds() - s->moved > STANDSTILL;
-}
-
-static bool hand_over(struct submit *s, struct error *err)
-{
-    const struct client_work *k = s->work;
+    const struct client_work *k = &s->work;
     struct strbuf partial = {0};
+    (void)err;
+    if (s->out.shared)
+        return true; /* agents work in the folder itself */
     strbuf_printf(&partial, "%s/partial", k->state);
     s->c->depot = depot_new(&(struct depot_config){.workflow = k->workflow,
                                                    .run = s->run,
@@ -424,41 +327,227 @@ static bool hand_over(struct submit *s, struct error *err)
                                                    .partial = partial.at,
                                                    .memo = k->needs->memo});
     strbuf_free(&partial);
-    make_parcels(s);
+    s->stage_in = stage_in_new(&(struct stage_in_config){.client = s->c,
+                                                         .work = k,
+                                                         .run = s->run,
+                                                         .nodes = s->nodes.at,
+                                                         .nnodes = (uint32_t)s->nodes.n,
+                                                         .home = s->home});
+    s->out.files = stage_in_files(s->stage_in);
     client_tell_all(s->c, MESSAGE_LOOK, s->run);
-    s->moved = clock_seconds();
-    client_drive(s->c, hand_over_is_done, s, 1e9);
-    if (s->error.kind != ERROR_NONE)
-        return error_set(err, s->error.kind, "%s", s->error.text);
-    if (client_stops(s->c))
-        return interrupted(s, err);
-    if (s->open_parcels)
-        return error_set(err, ERROR_FAILED,
-                         "the inputs do not reach the agents: nothing moved for %.0f seconds",
-                         STANDSTILL);
-    size_t n = 0;
-    struct meta_op *ops = mem_new_zero(struct meta_op, CHUNK + 1);
-    bool good = true;
-    for (size_t i = 0; i < s->parcels.n && good; i++) {
-        const struct parcel *p = &s->parcels.at[i];
-        if (p->state != PARCEL_KEPT)
-            continue;
-        s->out->copies++;
-        s->out->bytes += k->needs->bytes[p->object];
-        ops[n++] =
-            (struct meta_op){.kind = META_COPY, .task = p->object, .node = p->node, .status = 1};
-        good = ask_chunk(s, ops, &n, CHUNK, err);
+    return true;
+}
+
+static bool submit_staged(struct client_submit *s)
+{
+    return !s->stage_in || stage_in_advance(s->stage_in);
+}
+
+static bool submit_check_staging(struct client_submit *s, struct error *err)
+{
+    return !s->stage_in || stage_in_check(s->stage_in, err);
+}
+
+/* Where the copies are goes into the store: agents look there. */
+static bool submit_put_copies(struct client_submit *s)
+{
+    uint32_t end = s->stage_in ? stage_in_copies(s->stage_in) : 0;
+    struct meta_op *ops = mem_new_zero(struct meta_op, SUBMIT_CHUNK);
+    while (s->copy_next < end && s->c->pending < SUBMIT_PENDING) {
+        size_t n = 0;
+        for (; s->copy_next < end && n < SUBMIT_CHUNK; s->copy_next++) {
+            uint32_t node, object = stage_in_copy(s->stage_in, s->copy_next, &node);
+            if (object == NONE)
+                continue;
+            s->out.copies++;
+            s->out.bytes += s->work.needs->bytes[object];
+            ops[n++] =
+                (struct meta_op){.kind = META_COPY, .task = object, .node = node, .status = 1};
+        }
+        if (n)
+            client_ask(s->c, ops, n);
     }
-    good = good && ask_chunk(s, ops, &n, 0, err) && client_answered(s->c, err);
     free(ops);
-    return good;
+    return (s->copy_next == end && !s->c->pending) || s->c->store_error.kind != ERROR_NONE;
+}
+
+/* ---- the run is opened ---- */
+
+static void submit_opened(void *context, bool good, const char *why)
+{
+    submit_answered(context, good, why);
+}
+
+static bool submit_open_run(struct client_submit *s, struct error *err)
+{
+    struct client *c = s->c;
+    (void)err;
+    if (s->work.watch) { /* before anything can happen */
+        client_forget_early(c);
+        c->watched = s->run;
+        client_tell_all(c, MESSAGE_WATCH, s->run);
+    }
+    s->asked = true;
+    board_run_state(c->board, s->run, BOARD_RUN_OPEN, submit_opened, s);
+    return true;
+}
+
+static bool submit_check_open(struct client_submit *s, struct error *err)
+{
+    if (!s->answered_good)
+        return error_set(err, ERROR_FAILED, "the store at %s refuses: %s", s->c->o.address->text,
+                         s->why);
+    client_tell_all(s->c, MESSAGE_LOOK, s->run);
+    s->out.run = s->run;
+    return true;
+}
+
+/* ---- the stages ---- */
+
+static bool submit_look(struct client_submit *s, struct error *err)
+{
+    (void)err;
+    client_ask_look(s->c);
+    return true;
+}
+
+static bool submit_looked(struct client_submit *s)
+{
+    return s->c->looked > s->began;
+}
+
+static bool submit_check_look(struct client_submit *s, struct error *err)
+{
+    return submit_looked(s) ||
+           error_set(err, ERROR_FAILED, "the store at %s does not answer", s->c->o.address->text);
+}
+
+static bool submit_connect(struct client_submit *s, struct error *err)
+{
+    (void)err;
+    client_connect(s->c);
+    return true;
+}
+
+static bool submit_connected(struct client_submit *s)
+{
+    return client_all_decided(s->c);
+}
+
+/* One stage of a submission: `begin` it, wait until `done` or so many seconds have passed, `end` it.
+ * `done` may do more of the work each time that it is asked, after every turn of the loop. */
+struct submit_stage {
+    const char *name;
+    bool (*begin)(struct client_submit *s, struct error *err); /* NULL: nothing */
+    bool (*done)(struct client_submit *s);
+    bool (*end)(struct client_submit *s, struct error *err);
+    double seconds;
+};
+
+static const struct submit_stage submit_stages[] = {
+    {
+        .name = "look at the board",
+        .begin = submit_look,
+        .done = submit_looked,
+        .end = submit_check_look,
+        .seconds = SUBMIT_LOOKING,
+    },
+    {
+        .name = "connect to agents",
+        .begin = submit_connect,
+        .done = submit_connected,
+        .end = submit_choose_agents,
+        .seconds = SUBMIT_CONNECTING,
+    },
+    {
+        .name = "probe the folder",
+        .begin = submit_begin_probe,
+        .done = submit_probed,
+        .end = submit_end_probe,
+        .seconds = SUBMIT_PROBING,
+    },
+    {
+        .name = "post the ticket",
+        .begin = submit_post_ticket,
+        .done = submit_is_answered,
+        .end = submit_check_number,
+        .seconds = SUBMIT_PATIENT,
+    },
+    {
+        .name = "put the tasks",
+        .begin = submit_open_store,
+        .done = submit_put_tasks,
+        .end = submit_check_store,
+        .seconds = SUBMIT_PATIENT,
+    },
+    {
+        .name = "stage the inputs",
+        .begin = submit_begin_staging,
+        .done = submit_staged,
+        .end = submit_check_staging,
+        .seconds = SUBMIT_PATIENT,
+    },
+    {
+        .name = "record the copies",
+        .done = submit_put_copies,
+        .end = submit_check_store,
+        .seconds = SUBMIT_PATIENT,
+    },
+    {
+        .name = "open the run",
+        .begin = submit_open_run,
+        .done = submit_is_answered,
+        .end = submit_check_open,
+        .seconds = SUBMIT_PATIENT,
+    },
+};
+enum { SUBMIT_STAGES = sizeof submit_stages / sizeof *submit_stages };
+
+static bool submit_is_over(const struct client_submit *s)
+{
+    return s->stage == SUBMIT_STAGES || s->error.kind != ERROR_NONE;
+}
+
+static void submit_begin_stage(struct client_submit *s, size_t stage)
+{
+    s->stage = stage;
+    if (stage == SUBMIT_STAGES)
+        return;
+    s->began = clock_seconds();
+    s->deadline = s->began + submit_stages[stage].seconds;
+    if (submit_stages[stage].begin)
+        submit_stages[stage].begin(s, &s->error);
+}
+
+/* From stage to stage, as far as it goes without waiting. */
+static void submit_advance(struct client_submit *s)
+{
+    while (!submit_is_over(s)) {
+        const struct submit_stage *at = &submit_stages[s->stage];
+        bool done = at->done(s);
+        bool last = s->stage + 1 == SUBMIT_STAGES; /* then it may be open already */
+        if (client_stops(s->c) && !last) {
+            error_set(&s->error, ERROR_FAILED, "stopped before the run was opened%s; nothing runs",
+                      s->run ? " (its text stays on the board until it is cleaned)" : "");
+            return;
+        }
+        if (client_stops(s->c) && !done) {
+            error_set(&s->error, ERROR_FAILED, "stopped while waiting for the store at %s",
+                      s->c->o.address->text);
+            return;
+        }
+        if (!done && clock_seconds() <= s->deadline)
+            return;
+        if (at->end(s, &s->error))
+            submit_begin_stage(s, s->stage + 1);
+    }
 }
 
 /* ---- what comes in meanwhile ---- */
 
-static bool on_message(void *context, struct client_peer *from, uint8_t kind, struct bytes *in)
+static bool submit_message(void *context, struct client_peer *from, uint8_t kind, struct bytes *in)
 {
-    struct submit *s = context;
+    struct client_submit *s = context;
     struct bytes whole = *in;
     uint64_t first = bytes_u64(in);
     if (s->c->watched && kind >= MESSAGE_EVENTS && kind <= MESSAGE_FAILED) {
@@ -473,102 +562,71 @@ static bool on_message(void *context, struct client_peer *from, uint8_t kind, st
         }
         return bytes_end(in);
     }
-    if (kind != MESSAGE_KEPT)
+    if (kind != MESSAGE_KEPT || first != s->run || !s->stage_in)
         return true; /* of another run that is followed, or of a later version */
-    uint32_t object = bytes_u32(in);
-    bool good = bytes_u8(in);
-    size_t n;
-    const char *why = bytes_text(in, &n);
-    if (!bytes_end(in))
-        return false;
-    if (first != s->run || !s->parcel_of || object >= s->work->workflow->nobjects ||
-        s->parcel_of[object] == NONE)
-        return true;
-    char text[256];
-    snprintf(text, sizeof text, "%.*s", (int)(n < 255 ? n : 255), why ? why : "");
-    for (uint32_t i = 0; i < s->copies; i++) {
-        struct parcel *p = &s->parcels.at[s->parcel_of[object] + i];
-        if (p->node != from->node || p->state != PARCEL_ASKED)
-            continue;
-        s->moved = clock_seconds();
-        if (good) {
-            p->state = PARCEL_KEPT;
-            s->open_parcels--;
-        } else {
-            parcel_failed(s, p, text);
-        }
-    }
-    return true;
+    return stage_in_kept(s->stage_in, from, in);
 }
 
-static void on_closed(void *context, struct client_peer *peer)
+static void submit_peer_closed(void *context, struct client_peer *peer)
 {
-    struct submit *s = context;
-    for (size_t i = 0; i < s->parcels.n; i++) {
-        struct parcel *p = &s->parcels.at[i];
-        if (p->node == peer->node && (p->state == PARCEL_NEW || p->state == PARCEL_ASKED))
-            parcel_failed(s, p, peer->why[0] ? peer->why : "the agent is gone");
-    }
+    struct client_submit *s = context;
+    if (s->stage_in)
+        stage_in_peer_closed(s->stage_in, peer);
 }
 
-/* ---- all of it ---- */
+/* ---- from beginning to end ---- */
 
-static bool submit(struct submit *s, struct error *err)
+struct client_submit *client_submit_open(struct client *c, const struct client_work *work)
+{
+    struct client_submit *s = mem_new_zero(struct client_submit, 1);
+    s->c = c;
+    s->work = *work;
+    c->listener = (struct client_listener){
+        .message = submit_message, .closed = submit_peer_closed, .context = s};
+    submit_begin_stage(s, 0);
+    return s;
+}
+
+bool client_submit_step(struct client_submit *s, double wait)
+{
+    if (!submit_is_over(s))
+        stepper_step(&s->c->stepper, wait);
+    submit_advance(s);
+    return !submit_is_over(s);
+}
+
+bool client_submit_close(struct client_submit *s, struct client_submitted *out, struct error *err)
 {
     struct client *c = s->c;
-    const struct client_work *k = s->work;
-    const struct workflow *w = k->workflow;
-    if (!client_look(c, 30, err))
-        return false;
-    client_connected(c, CONNECTING);
-    if (!choose_agents(s, err))
-        return false;
-    s->out->agents = (uint32_t)s->nodes.n;
-    s->out->shared =
-        k->shared == CLIENT_SHARED_YES || (k->shared == CLIENT_SHARED_LOOK && look_shared(s));
-    if (!s->out->shared && !depot_check_names(w, err))
-        return false;
-    s->skip = mem_new_zero(uint8_t, w->ntasks);
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        s->skip[t] = k->needs->task[t] == NEED_NOT;
-    s->home = mem_new(uint32_t, w->ntasks);
-    share_tasks(w, k->share, s->nodes.at, (uint32_t)s->nodes.n, s->skip, s->home);
-    if (!post_ticket(s, err) || !client_store(c, s->run, w, err) || !put_tasks(s, err))
-        return false;
-    if (!s->out->shared && !hand_over(s, err))
-        return false;
-    if (client_stops(c))
-        return interrupted(s, err);
-    if (k->watch) { /* before anything can happen */
-        client_forget_early(c);
-        c->watched = s->run;
-        client_tell_all(c, MESSAGE_WATCH, s->run);
+    bool good = s->stage == SUBMIT_STAGES && s->error.kind == ERROR_NONE;
+    if (s->asked) { /* the answer would find us gone; nothing but closing follows */
+        board_close(c->board);
+        c->board = NULL;
     }
-    if (!client_set_state(c, s->run, BOARD_RUN_OPEN, err))
-        return false;
-    client_tell_all(c, MESSAGE_LOOK, s->run);
-    s->out->run = s->run;
-    return true;
+    if (!good && s->error.kind == ERROR_NONE)
+        error_set(&s->error, ERROR_FAILED, "left before the run was opened");
+    if (!good)
+        error_set(err, s->error.kind, "%s", s->error.text);
+    if (!good) /* else a stop that came too late is for who follows the run */
+        client_settle(c);
+    *out = s->out;
+    c->listener = (struct client_listener){0};
+    depot_free(c->depot);
+    c->depot = NULL;
+    client_store_close(c);
+    submit_remove_probe(s);
+    stage_in_free(s->stage_in);
+    array_free(&s->nodes);
+    free(s->home);
+    free(s);
+    return good;
 }
 
 bool client_submit(struct client *c, const struct client_work *work, struct client_submitted *out,
                    struct error *err)
 {
-    *out = (struct client_submitted){0};
-    struct submit s = {.c = c, .work = work, .out = out};
-    c->listener =
-        (struct client_listener){.message = on_message, .closed = on_closed, .context = &s};
-    bool good = submit(&s, err);
-    if (!good) /* else one that came too late is for client_follow_open() */
-        client_settle(c);
-    c->listener = (struct client_listener){0};
-    depot_free(c->depot);
-    c->depot = NULL;
-    client_store_close(c);
-    array_free(&s.nodes);
-    array_free(&s.parcels);
-    free(s.parcel_of);
-    free(s.home);
-    free(s.skip);
-    return good;
+    struct client_submit *s = client_submit_open(c, work);
+    while (client_submit_step(s, -1))
+        ;
+    return client_submit_close(s, out, err);
 }
