@@ -122,14 +122,6 @@ for c in commands:
     if c not in ("help", "version"):
         ok(f"`weft {c}" in readme, f"README.md lists weft {c}")
 
-# --- code in the documentation ---
-code = re.findall(r"^ *```c\n(.*?)^ *```", read("docs/adding-a-planner.md"), re.M | re.S)
-with open(at("planner.c"), "w") as f:
-    f.write('#include "plan/list/schedule.h"\n#include "plan/planner.h"\n' + "\n".join(code))
-cc = subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-Isrc", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", at("planner.c")],
-                    stderr=subprocess.PIPE, text=True)
-ok(cc.returncode == 0 and len(code) == 2, "the planner of docs/adding-a-planner.md compiles", *cc.stderr.splitlines())
-
 # --- links and names of files ---
 pages = ["README.md", "examples/README.md"] + sorted("docs/" + f for f in os.listdir("docs") if f.endswith(".md"))
 anchor = lambda title: re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")

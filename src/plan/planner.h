@@ -35,6 +35,16 @@ enum planner_accepts {
     ACCEPTS_ORDER = 64, /* makes an order, not a static plan: has no makespan of its own */
 };
 
+/* May the searches (auto, optimal) begin from this planner's plan, and up to which size? The class
+ * says what the planner costs: a search waits for the slowest of its members before it begins.
+ * portfolio.h runs them. A member places every task once, and takes any graph. */
+enum planner_portfolio {
+    PORTFOLIO_NEVER,  /* not a member */
+    PORTFOLIO_SMALL,  /* costs more than n log n: up to PORTFOLIO_SMALL_TASKS */
+    PORTFOLIO_MEDIUM, /* n log n for a fixed number of nodes: up to PORTFOLIO_MEDIUM_TASKS */
+    PORTFOLIO_ANY,    /* quick, and so good that no size goes without it */
+};
+
 struct option_value {
     const char *name, *text;
 };
@@ -62,7 +72,8 @@ struct planner {
     const char *guarantee;                /* what is promised, NULL: nothing beyond a valid plan */
     const char *tie_rule;                 /* how ties are broken */
     const struct planner_option *options; /* ends with a NULL name; NULL: none */
-    unsigned accepts;
+    unsigned accepts;                     /* enum planner_accepts, or-ed */
+    enum planner_portfolio portfolio;     /* where the searches begin */
     /* A finished plan (kind, placements, transfers, objectives; not planner, options, seed,
      * seconds: the registry fills those), or NULL with an error: ERROR_INFEASIBLE when no plan can
      * exist or none was found. */

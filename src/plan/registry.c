@@ -1,3 +1,9 @@
+/* The registry: the table of all planners, their options read and checked, and the one way in which a
+ * planner is run.
+ *
+ * A planner's row stands in its own file; planners.def names it, and everything else (help, pages,
+ * completion, `compare`, the portfolio of the searches, the conformance test) follows from the row.
+ * The table is read-only: any thread may use it. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/quantity.h"
@@ -7,49 +13,15 @@
 #include "plan/planner.h"
 #include <string.h>
 
-/* list/ */
-extern const struct planner planner_heft, planner_heft_dup, planner_cpop, planner_peft,
-    planner_lookahead, planner_dls, planner_etf, planner_mcp, planner_hlfet, planner_hcpt,
-    planner_bil, planner_dsc, planner_flb, planner_minmin, planner_maxmin, planner_sufferage,
-    planner_duplex, planner_olb, planner_met, planner_mct, planner_wu_gajski, planner_fastest,
-    planner_roundrobin, planner_random;
-/* search/ */
-extern const struct planner planner_optimal, planner_auto;
-/* constraints/ */
-extern const struct planner planner_constraints;
-/* tree/ */
-extern const struct planner planner_hompart, planner_hetpart1, planner_hetpart2, planner_tree;
-/* stream/ */
-extern const struct planner planner_mos, planner_stream, planner_fcp, planner_fcp_e, planner_expert,
-    planner_expert_e;
-/* order/ */
-extern const struct planner planner_ic, planner_area, planner_prio, planner_fifo, planner_lifo,
-    planner_random_order, planner_outdegree, planner_criticalpath;
+#define PLANNER(x) extern const struct planner planner_##x;
+#include "plan/planners.def"
+#undef PLANNER
 
 const struct planner *const planner_registry[] = {
-    &planner_heft,         &planner_cpop,
-    &planner_peft,         &planner_lookahead,
-    &planner_heft_dup,     &planner_dls,
-    &planner_etf,          &planner_mcp,
-    &planner_hlfet,        &planner_hcpt,
-    &planner_bil,          &planner_dsc,
-    &planner_flb,          &planner_minmin,
-    &planner_maxmin,       &planner_sufferage,
-    &planner_duplex,       &planner_olb,
-    &planner_met,          &planner_mct,
-    &planner_wu_gajski,    &planner_fastest,
-    &planner_roundrobin,   &planner_random,
-    &planner_hompart,      &planner_hetpart1,
-    &planner_hetpart2,     &planner_tree,
-    &planner_optimal,      &planner_constraints,
-    &planner_auto,         &planner_mos,
-    &planner_stream,       &planner_fcp,
-    &planner_fcp_e,        &planner_expert,
-    &planner_expert_e,     &planner_ic,
-    &planner_area,         &planner_prio,
-    &planner_fifo,         &planner_lifo,
-    &planner_random_order, &planner_outdegree,
-    &planner_criticalpath, NULL,
+#define PLANNER(x) &planner_##x,
+#include "plan/planners.def"
+#undef PLANNER
+    NULL,
 };
 
 const struct planner *planner_find(const char *name)

@@ -92,6 +92,7 @@ const struct planner planner_minmin = {
     .paper = BRAUN,
     .tie_rule = "equal ends: lowest task, lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_minmin,
 };
 
@@ -102,6 +103,7 @@ const struct planner planner_maxmin = {
     .paper = BRAUN,
     .tie_rule = "equal ends: lowest task, lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_maxmin,
 };
 
@@ -114,6 +116,7 @@ const struct planner planner_sufferage = {
              "Distributed Computing 59(2), 1999",
     .tie_rule = "equal sufferage: lowest task; equal ends: lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_sufferage,
 };
 
@@ -125,5 +128,6 @@ const struct planner planner_duplex = {
     .guarantee = "never worse than minmin or maxmin",
     .tie_rule = "equal makespans: minmin",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_duplex,
 };

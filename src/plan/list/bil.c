@@ -144,5 +144,6 @@ const struct planner planner_bil = {
     .guarantee = "optimal for linear graphs (chains) on a uniform network",
     .tie_rule = "equal priorities: lowest task; equal values: lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_bil,
 };

@@ -99,5 +99,6 @@ const struct planner planner_cpop = {
     .tie_rule = "equal priorities: the task that became ready first; critical path: first source, "
                 "first edge; equal ends: lowest node, lowest core",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_cpop,
 };

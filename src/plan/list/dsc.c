@@ -217,5 +217,6 @@ const struct planner planner_dsc = {
                 "in topological order; equal loads: lowest node; a task that its cluster's node "
                 "cannot run goes where it ends first",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_dsc,
 };

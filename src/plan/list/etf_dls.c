@@ -114,6 +114,7 @@ const struct planner planner_etf = {
     .tie_rule = "equal starts: higher static level, then lowest task; of a task's nodes: the one "
                 "that ends first, then the lowest",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_etf,
 };
 
@@ -127,5 +128,6 @@ const struct planner planner_dls = {
              "1993",
     .tie_rule = "equal dynamic levels: lowest task, lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_dls,
 };

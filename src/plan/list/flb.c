@@ -172,5 +172,6 @@ const struct planner planner_flb = {
     .tie_rule = "equal starts: a task that may go anywhere, then the task that became ready first; "
                 "nodes free at the same time: lowest",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_flb,
 };

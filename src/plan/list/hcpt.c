@@ -109,5 +109,6 @@ const struct planner planner_hcpt = {
     .tie_rule = "equal latest starts: critical tasks first in topological order, parents lowest "
                 "index; equal ends: lowest node",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_hcpt,
 };

@@ -23,5 +23,6 @@ const struct planner planner_heft = {
              "scheduling for heterogeneous computing. IEEE TPDS 13(3), 2002",
     .tie_rule = "equal ranks: first in topological order; equal ends: lowest node, lowest core",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_ANY,
     .run = run_heft,
 };

@@ -81,6 +81,7 @@ const struct planner planner_olb = {
     .paper = ARMSTRONG,
     .tie_rule = "tasks in topological order; nodes free at the same time: lowest",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_olb,
 };
 
@@ -92,6 +93,7 @@ const struct planner planner_met = {
     .tie_rule =
         "tasks in topological order; equal times: the node where it ends first, then lowest",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_met,
 };
 
@@ -102,5 +104,6 @@ const struct planner planner_mct = {
     .paper = ARMSTRONG,
     .tie_rule = "tasks in topological order; equal ends: lowest node",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_mct,
 };

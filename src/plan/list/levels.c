@@ -148,6 +148,7 @@ const struct planner planner_hlfet = {
              "processing systems. CACM 17(12), 1974",
     .tie_rule = "equal levels: first in topological order; equal ends: lowest node",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_hlfet,
 };
 
@@ -161,6 +162,7 @@ const struct planner planner_mcp = {
     .tie_rule = "latest starts of the task and its 15 most urgent descendants, compared in order, "
                 "then first in topological order; equal ends: lowest node",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_MEDIUM,
     .run = run_mcp,
 };
 
@@ -174,5 +176,6 @@ const struct planner planner_wu_gajski = {
     .tie_rule = "equal paths: first in topological order; equal starts: the node where it ends "
                 "first, then the lowest",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_wu_gajski,
 };

@@ -83,5 +83,6 @@ const struct planner planner_lookahead = {
     .tie_rule =
         "equal ranks: first in topological order; equal ends of the last child: lowest node",
     .accepts = ACCEPTS_DAG | ACCEPTS_SLOW,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_lookahead,
 };

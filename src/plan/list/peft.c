@@ -89,5 +89,6 @@ const struct planner planner_peft = {
              "an optimistic cost table. IEEE TPDS 25(3), 2014",
     .tie_rule = "equal ranks: the task that became ready first; equal values: lowest node",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_SMALL,
     .run = run_peft,
 };

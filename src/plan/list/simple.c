@@ -116,6 +116,7 @@ const struct planner planner_fastest = {
     .guarantee = "no transfers when the node can run every task",
     .tie_rule = "tasks by falling upward rank, ties in topological order; equal nodes: lowest",
     .accepts = ACCEPTS_DAG,
+    .portfolio = PORTFOLIO_ANY,
     .run = run_fastest,
 };
 

@@ -40,20 +40,21 @@ static void try_shape(const char *what, const struct fixture_shape *shape, uint3
         } else {
             invalid += fixture_violations(&f, plan) != 0;
             differs += !same_plan(plan, again);
-            const char *const *names = portfolio_members(f.n);
-            for (size_t i = 0; names[i]; i++) {
+            const struct planner **planners = portfolio_members(f.n);
+            for (size_t i = 0; planners[i]; i++) {
                 struct error none = {0};
-                struct plan *member = fixture_plan(&f, names[i], NULL, NULL, 7, &none);
+                struct plan *member = fixture_plan(&f, planners[i]->name, NULL, NULL, 7, &none);
                 if (!member)
                     continue;
                 members++;
                 if (plan_makespan(plan) > plan_makespan(member) * (1 + 1e-12)) {
-                    printf("# graph %u: %s has %g, auto %g\n", g, names[i], plan_makespan(member),
-                           plan_makespan(plan));
+                    printf("# graph %u: %s has %g, auto %g\n", g, planners[i]->name,
+                           plan_makespan(member), plan_makespan(plan));
                     worse++;
                 }
                 plan_free(member);
             }
+            free(planners);
         }
         plan_free(plan);
         plan_free(again);

@@ -1,35 +1,53 @@
+/* Runs the members of the portfolio side by side, one a core, and keeps the shortest plan as it is
+ * and a dozen different ones as solutions that the searches can change.
+ *
+ * Deterministic on any number of cores: results are compared in the order of the registry after all
+ * have ended, and a member sees nothing of the others. Costs what the slowest member costs. */
 #include "plan/search/portfolio.h"
 #include "base/parallel.h"
 #include <math.h>
 
-static const char *const members_all[] = {
-    "heft", "peft", "cpop", "lookahead", "dls",     "etf",    "mcp",       "hlfet",
-    "hcpt", "bil",  "dsc",  "flb",       "minmin",  "maxmin", "sufferage", "duplex",
-    "olb",  "met",  "mct",  "wu-gajski", "fastest", NULL};
-/* n log n, or close to it for a fixed number of nodes */
-static const char *const members_fast[] = {"heft", "cpop", "mcp",     "hlfet", "hcpt",
-                                           "flb",  "mct",  "fastest", NULL};
-static const char *const members_few[] = {"heft", "fastest", NULL};
+/* Solutions kept for the searches to start from and return to. */
+enum { PORTFOLIO_KEPT = 12 };
 
-enum { PORTFOLIO_ALL = 2000, PORTFOLIO_FAST = 50000, PORTFOLIO_KEPT = 12 };
-
-const char *const *portfolio_members(uint32_t tasks)
+static bool is_member(const struct planner *planner, uint32_t tasks)
 {
-    return tasks <= PORTFOLIO_ALL    ? members_all
-           : tasks <= PORTFOLIO_FAST ? members_fast
-                                     : members_few;
+    switch (planner->portfolio) {
+    case PORTFOLIO_NEVER:
+        return false;
+    case PORTFOLIO_SMALL:
+        return tasks <= PORTFOLIO_SMALL_TASKS;
+    case PORTFOLIO_MEDIUM:
+        return tasks <= PORTFOLIO_MEDIUM_TASKS;
+    case PORTFOLIO_ANY:
+        return true;
+    }
+    return false;
 }
 
-struct work {
+const struct planner **portfolio_members(uint32_t tasks)
+{
+    size_t all = 0, count = 0;
+    while (planner_registry[all])
+        all++;
+    const struct planner **members = mem_new(const struct planner *, all + 1);
+    for (size_t i = 0; i < all; i++)
+        if (is_member(planner_registry[i], tasks))
+            members[count++] = planner_registry[i];
+    members[count] = NULL;
+    return members;
+}
+
+struct portfolio_work {
     struct plan_request request;
-    const struct planner **planner;
-    struct plan **plan;
+    const struct planner **planner; /* the members, and by member: */
+    struct plan **plan;             /* NULL: it found none, and `error` says why */
     struct error *error;
 };
 
 static void run_member(void *context, size_t i)
 {
-    struct work *work = context;
+    struct portfolio_work *work = context;
     work->plan[i] = work->planner[i]->run(&work->request, &work->error[i]);
 }
 
@@ -60,22 +78,16 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
                    struct portfolio *out, struct error *err)
 {
     *out = (struct portfolio){.makespan = INFINITY};
-    const char *const *names = portfolio_members(p->n);
-    size_t most = 0, count = 0;
-    while (names[most])
-        most++;
-    struct work work = {.request = *request};
+    struct portfolio_work work = {.request = *request};
     work.request.options = NULL;
     work.request.noptions = 0;
     work.request.progress = NULL;
-    work.planner = mem_new(const struct planner *, most);
-    work.plan = mem_new_zero(struct plan *, most);
-    work.error = mem_new_zero(struct error, most);
-    for (size_t i = 0; i < most; i++) {
-        const struct planner *planner = planner_find(names[i]);
-        if (planner)
-            work.planner[count++] = planner;
-    }
+    work.planner = portfolio_members(p->n);
+    size_t count = 0;
+    while (work.planner[count])
+        count++;
+    work.plan = mem_new_zero(struct plan *, count);
+    work.error = mem_new_zero(struct error, count);
     parallel_for(count, 0, run_member, &work);
 
     out->solutions = mem_new(struct candidate, PORTFOLIO_KEPT + 1);
