@@ -4,9 +4,9 @@
  *     bench_sim [--json FILE] [--quick] [--witness PROGRAM]
  *
  * --quick leaves out 10^7 tasks (5 GB while the graph is built). The witness is
- * tests/witness/simgrid_replay; without it the comparison is left out. Cost per event is CPU time:
+ * tests/sim/witness/simgrid_replay; without it the comparison is left out. Cost per event is CPU time:
  * other work on the machine does not disturb it. */
-#include "../tests/witness/describe.h"
+#include "../tests/sim/witness/describe.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Starting stand-ins for agents (tests/fake_agent), for tests of launch. */
+/* Starting stand-ins for agents (tests/cluster/fake_agent), for tests of launch. */
 #pragma once
 #include "base/clock.h"
 #include "cluster/launch/launch.h"
@@ -68,7 +68,7 @@ static inline struct launch_config launch_test_begin(struct launch_test *t, cons
     *t = (struct launch_test){.folder = folder_make()};
     snprintf(t->program, sizeof t->program, "%s/weft", t->folder.path);
     snprintf(t->state, sizeof t->state, "%s/state", t->folder.path);
-    if (symlink(WEFT_SOURCE_DIR "/tests/fake_agent", t->program) != 0)
+    if (symlink(WEFT_SOURCE_DIR "/tests/cluster/fake_agent", t->program) != 0)
         abort();
     folder_write(&t->folder, "key", LAUNCH_TEST_KEY "\n");
     uv_loop_init(&t->loop);

@@ -369,7 +369,7 @@ def main():
     task_log = os.path.join(work, "tasks.log")
     open(task_log, "w").close()
     totals = {"again": 0, "lineage": 0, "deaths": 0}
-    remark("seed %d: KILL_SEED=%d KILL_ROUNDS=%d tests/cluster_kill_test.sh" % (SEED, SEED, ROUNDS))
+    remark("seed %d: KILL_SEED=%d KILL_ROUNDS=%d tests/cluster/cluster_kill_test.sh" % (SEED, SEED, ROUNDS))
     subprocess.run([WEFT, "key", os.path.join(work, "key")], check=True, stdout=subprocess.DEVNULL)
     reference = os.path.join(work, "reference")
     total = write_flow(reference, TASKS)

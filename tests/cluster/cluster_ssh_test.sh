@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `weft run --on ssh:...` with a real sshd (tests/bed_sshd): agents and a store over there, a host that does not answer, a client
+# `weft run --on ssh:...` with a real sshd (tests/cluster/bed_sshd): agents and a store over there, a host that does not answer, a client
 # that is killed, and nothing that stays behind. Speaks TAP.
 if [ "${1:-}" != inside ]; then
     log=$(mktemp)

@@ -1,6 +1,6 @@
 /* Somebody with the cluster's key and another protocol: other_version HOST PORT KEYFILE VERSION
  * shakes hands with an agent and prints what it is told: "open: HELLO" or "refused: WHY". For
- * tests/cluster_security_test.sh. */
+ * tests/cluster/cluster_security_test.sh. */
 #include "base/seal.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-/* Starting agents with the real ssh and the real Slurm, in test beds of their own (tests/bed_sshd,
- * tests/bed_slurm), with a stand-in for the agent; and the network of tests/bed_netns. Without
+/* Starting agents with the real ssh and the real Slurm, in test beds of their own (tests/cluster/bed_sshd,
+ * tests/cluster/bed_slurm), with a stand-in for the agent; and the network of tests/cluster/bed_netns. Without
  * arguments this runs every bed with itself inside; a bed that this machine does not allow is
  * skipped, and says why. */
 #include "cluster/launch/launch_testing.h"
@@ -289,7 +289,7 @@ static void bed(const char *self, const char *part, const char *command)
 {
     char line[8192];
     snprintf(line, sizeof line,
-             "BED_CPUS=1 BED_DELAY=20ms timeout 280 bash %s/tests/%s '%s' %s 2>&1", WEFT_SOURCE_DIR,
+             "BED_CPUS=1 BED_DELAY=20ms timeout 280 bash %s/tests/cluster/%s '%s' %s 2>&1", WEFT_SOURCE_DIR,
              command, self, part);
     FILE *in = popen(line, "r");
     char last[512] = "";

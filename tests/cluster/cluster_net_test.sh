@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Four agents that only a network joins (tests/bed_netns: 20 ms each way, one packet in a hundred lost), files apart: data
+# Four agents that only a network joins (tests/cluster/bed_netns: 20 ms each way, one packet in a hundred lost), files apart: data
 # travels, once each; one that is cut off comes back and commits nothing that was taken over. Speaks TAP.
 if [ "${1:-}" != inside ]; then
     log=$(mktemp)

@@ -1,4 +1,4 @@
-"""The network of tests/bed_netns where the kernel has no netem: a switch in user space.
+"""The network of tests/cluster/bed_netns where the kernel has no netem: a switch in user space.
 
     bed_switch.py READY NODES
 

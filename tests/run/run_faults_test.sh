@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What can go wrong around `weft run`: kill -9 at any moment, full disks, folders that vanish, signals, damaged records.
 # After each: a clear message, the right exit status, no hang, nothing lost. Speaks TAP.
-#   FAULT_ROUNDS=200 tests/run_faults_test.sh      the whole of it; WEFT names the program
+#   FAULT_ROUNDS=200 tests/run/run_faults_test.sh      the whole of it; WEFT names the program
 weft=$WEFT
 rounds=${FAULT_ROUNDS:-10}
 retries=${FAULT_RETRIES:-10000}

@@ -114,7 +114,7 @@ LC_ALL=C grep -q '[^[:print:][:space:]]' "$work/one.log"
 ok $? "nothing of the garbage is in the log"
 
 # ---- another version ----
-protocol=$(sed -n 's/.*LINK_VERSION = \([0-9]*\).*/\1/p' "$(dirname "$0")/../src/cluster/wire/link.h")
+protocol=$(sed -n 's/.*LINK_VERSION = \([0-9]*\).*/\1/p' "$(dirname "$0")/../../src/cluster/wire/link.h")
 "$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" >"$work/out" 2>"$work/err" && grep -q "^open: agent" "$work/out"
 ok $? "who has the key and the same protocol is let in"
 "$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" $((protocol + 1)) >"$work/out" 2>"$work/err"

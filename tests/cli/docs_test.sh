@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
 # The examples in the documentation, run as written.
-exec python3 tests/docs_check.py . "$WEFT"
+exec python3 tests/cli/docs_check.py . "$WEFT"

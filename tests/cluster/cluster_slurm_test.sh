@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `weft run --on slurm` with a real Slurm of three nodes (tests/bed_slurm): asks for the nodes it needs, shares them among many
+# `weft run --on slurm` with a real Slurm of three nodes (tests/cluster/bed_slurm): asks for the nodes it needs, shares them among many
 # tasks, gives all of them back; and works inside an allocation. Speaks TAP.
 if [ "${1:-}" != inside ]; then
     log=$(mktemp)
