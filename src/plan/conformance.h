@@ -2,7 +2,7 @@
  * of every sort the plan passes the one checker, claims a makespan that is its own and not below what
  * physics allows, and comes out the same a second time; what cannot be planned is infeasible.
  *
- * conformance_test.c asks it of every planner in the registry; tests/adding_planner_test.c of the one
+ * conformance_test.c asks it of every planner in the registry; tests/plan/adding_planner_test.c of the one
  * that docs/adding-a-planner.md shows. */
 #pragma once
 #include "base/rng.h"
