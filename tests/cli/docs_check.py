@@ -1,4 +1,6 @@
-"""Run the examples of the documentation: every ```console block of README.md and docs/*.md.
+"""Run the examples of the documentation: every ```console block of README.md and the pages below docs.
+
+A block with a file name behind its language (```yaml words/flow.yaml) is that file: it is written before the next command runs.
 
 A line `$ command` is run (bash, in a copy of the examples' folder, weft on the PATH); the lines after it are its output.
 `...` as a line stands for any lines, `...` inside a line for any text. A command that must fail is followed by `[exit N]` as its
@@ -45,11 +47,23 @@ with tempfile.TemporaryDirectory() as work:
     os.mkdir(bin_dir)
     os.symlink(os.path.abspath(weft), os.path.join(bin_dir, "weft"))
     os.environ["PATH"] = bin_dir + ":" + os.environ["PATH"]
-    pages = ["README.md"] + sorted("docs/" + f for f in os.listdir(os.path.join(source, "docs")) if f.endswith(".md"))
-    for page in pages:
-        os.environ["WEFT_HISTORY"] = os.path.join(work, ".bin", os.path.basename(page) + ".db")  # its own, and never the user's
+    pages = sorted(
+        os.path.relpath(os.path.join(folder, name), source)
+        for folder, _, names in os.walk(os.path.join(source, "docs"))
+        for name in names
+        if name.endswith(".md")
+    )
+    for page in ["README.md"] + pages:
+        os.environ["WEFT_HISTORY"] = os.path.join(work, ".bin", page.replace("/", "-") + ".db")  # its own, and never the user's
         text = open(os.path.join(source, page), encoding="utf-8").read()
-        for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+        for language, name, block in re.findall(r"^```(\w+)(?: ([^\s`]+))?\n(.*?)^```", text, re.M | re.S):
+            if name:
+                path = os.path.join(work, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(block)
+            if language != "console":
+                continue
             command, expected = None, []
             for line in block.splitlines() + ["$ "]:
                 if line.startswith("$ "):
