@@ -1,30 +1,52 @@
+/* The board of a cluster: requests to board.lua, through the client of Redis (redis/client.h).
+ *
+ *   I1. All keys of a board are in one slot, so one channel carries everything, in the order of asking.
+ *   I2. Every request may be applied twice: joining has an attempt, a new run a mark, by which the
+ *       script knows that it has answered before; the others set what they say. So the client may
+ *       send them again whenever it likes.
+ *   I3. A callback is called exactly once, from board_poll() or board_wait(), never from the function
+ *       that asks; not at all if the board is closed before. */
 #include "store/board.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "store/board_script.h"
-#include "store/redis/pipe.h"
+#include "store/redis/client.h"
+#include "store/redis/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #define VERSION "weft-board/1"
+#define KEYS 7    /* six of the board, one of the request (the stem: none) */
+#define RECORD 32 /* bytes a member, behind as many of a head */
+#define RUN_RECORD 17
 #define OPEN_SECONDS 6.0
+#define LOADING_SECONDS 60.0 /* that opening waits for a server that reads its file */
+#define SILENCE_SECONDS 5.0  /* shorter than a lease: who is dead must be found out in time */
 #define RUN_TEXT_MOST ((512u << 20) - 1) /* a string of Redis */
 #define TEXT_MOST (64u << 10)            /* of a member: it is in every view */
 #define MEMBERS_MOST 65536u
 
+extern const char store_board_lua[];
+
 struct board {
-    struct redis_pipe *pipe;
-    char key[BOARD_KEYS - 1][96];
+    struct redis_client *client;
+    struct redis_channel *channel;
+    char key[KEYS - 1][96];
     char stem[96]; /* "{PREFIX.board}:", of the keys that come and go */
     char version[64];
     ARRAY(struct board_member) members;
     ARRAY(struct board_run) runs;
 };
 
-/* What a request is for, while it is on its way; the pipe's to forget. */
-struct asked {
+struct board_request;
+/* `reply` NULL: refused, `why` says what for. */
+typedef void (*board_answer)(struct board_request *q, const redisReply *reply, const char *why);
+
+/* What was asked, while it is on its way. */
+struct board_request {
+    struct redis_command command; /* first: the client knows it by this */
     struct board *board;
+    board_answer answer;
     union {
         board_done done;
         board_seen seen;
@@ -36,47 +58,135 @@ struct asked {
     uint64_t run;
     char *text; /* of a new run, until it has a number */
     size_t n;
+
+    size_t nwords;
+    size_t at[16], length[16]; /* of each word, in `bytes` */
+    ARRAY(char) bytes;
+    char *last; /* one more word, so long that it is not copied; NULL: none */
+    size_t last_length;
 };
 
-static struct asked *asked_new(struct board *b, void *context)
+static struct board_request *request_new(struct board *b, board_answer answer, void *context)
 {
-    struct asked *a = mem_new_zero(struct asked, 1);
-    a->board = b;
-    a->context = context;
-    return a;
+    struct board_request *q = mem_new_zero(struct board_request, 1);
+    q->board = b;
+    q->answer = answer;
+    q->context = context;
+    q->command.script = -1;
+    return q;
 }
 
-static void asked_free(void *context)
+static void request_release(void *owner, struct redis_command *c)
 {
-    struct asked *a = context;
-    free(a->text);
-    free(a);
+    struct board_request *q = (struct board_request *)c;
+    (void)owner;
+    free(q->text);
+    free(q->last);
+    array_free(&q->bytes);
+    free(q);
 }
 
-/* The keys and the first word of a call; `own`: one more key ("" none: a name that stays unused).
- */
-static struct redis_pipe_words words_of(struct board *b, const char *own, const char *what)
+static void request_add(struct board_request *q, const void *bytes, size_t n)
 {
-    struct redis_pipe_words w = {0};
-    redis_pipe_add(&w, "7", 1);
-    for (int i = 0; i < BOARD_KEYS - 1; i++)
-        redis_pipe_add(&w, b->key[i], strlen(b->key[i]));
-    redis_pipe_add(&w, *own ? own : b->stem, strlen(*own ? own : b->stem));
-    redis_pipe_add(&w, what, strlen(what));
-    return w;
+    q->at[q->nwords] = q->bytes.n;
+    q->length[q->nwords++] = n;
+    array_reserve(&q->bytes, q->bytes.n + n + 1);
+    if (n)
+        memcpy(q->bytes.at + q->bytes.n, bytes, n);
+    q->bytes.n += n;
 }
 
-static void add_number(struct redis_pipe_words *w, char text[static 24], uint64_t number)
+/* The script's keys and first argument; `own`: one more key ("" none: a name that stays unused). */
+static void request_call(struct board_request *q, const char *own, const char *what)
 {
-    redis_pipe_add(w, text, (size_t)snprintf(text, 24, "%llu", (unsigned long long)number));
+    const struct board *b = q->board;
+    q->command.script = 0;
+    request_add(q, "7", 1);
+    for (int i = 0; i < KEYS - 1; i++)
+        request_add(q, b->key[i], strlen(b->key[i]));
+    request_add(q, *own ? own : b->stem, strlen(*own ? own : b->stem));
+    request_add(q, what, strlen(what));
 }
 
-static void add_run_key(struct redis_pipe_words *w, const struct board *b, char text[static 160],
-                        uint64_t run)
+static void request_add_number(struct board_request *q, uint64_t number)
 {
-    redis_pipe_add(w, text,
-                   (size_t)snprintf(text, 160, "%sT.%llu", b->stem, (unsigned long long)run));
+    char text[24];
+    request_add(q, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)number));
 }
+
+static void request_add_run_key(struct board_request *q, uint64_t run)
+{
+    char text[160];
+    request_add(
+        q, text,
+        (size_t)snprintf(text, sizeof text, "%sT.%llu", q->board->stem, (unsigned long long)run));
+}
+
+/* `changes`: the address's replicas must have it before it counts as answered. */
+static void request_send(struct board_request *q, bool changes)
+{
+    q->command.changes = changes;
+    redis_client_ask(q->board->client, q->board->channel, &q->command);
+    redis_client_kick(q->board->client);
+}
+
+static void request_refuse(struct board_request *q, const char *why)
+{
+    redis_client_refuse(q->board->client, q->board->channel, &q->command, why);
+}
+
+/* ---- what the client asks of us ---- */
+
+static size_t request_compose(void *owner, struct redis_command *c, double now, const char **words,
+                              size_t *lengths)
+{
+    const struct board_request *q = (const struct board_request *)c;
+    (void)owner, (void)now;
+    size_t n = q->nwords;
+    for (size_t i = 0; i < n; i++)
+        words[i] = q->bytes.at + q->at[i], lengths[i] = q->length[i];
+    if (q->last)
+        words[n] = q->last, lengths[n++] = q->last_length;
+    return n;
+}
+
+static void request_answered(void *owner, struct redis_channel *ch, struct redis_command *c,
+                             const redisReply *reply)
+{
+    struct board_request *q = (struct board_request *)c;
+    (void)owner, (void)ch;
+    q->answer(q, reply, "");
+}
+
+static bool request_refused(void *owner, struct redis_command *c, const struct redis_conn *by,
+                            const char *text)
+{
+    struct board_request *q = (struct board_request *)c;
+    char why[700];
+    const char *remedy = "";
+    (void)owner;
+    if (redis_words_start(text, "OOM"))
+        remedy = ": raise the server's maxmemory, or remove old runs";
+    else if (redis_words_start(text, "MISCONF"))
+        remedy = ": the server cannot write its disk; make space there";
+    else if (redis_words_start(text, "ERR Protocol error"))
+        remedy = ": it is too long for this server; raise its proto-max-bulk-len";
+    if (!by)
+        snprintf(why, sizeof why, "%s", text);
+    else if (redis_words_start(text, "WEFT ")) /* our script's own words */
+        snprintf(why, sizeof why, "%s", text + 5);
+    else
+        snprintf(why, sizeof why, "redis %s:%u: %s%s", by->host, by->port, text, remedy);
+    q->answer(q, NULL, why);
+    return true;
+}
+
+static const struct redis_client_ops board_client_ops = {
+    .compose = request_compose,
+    .answered = request_answered,
+    .refused = request_refused,
+    .release = request_release,
+};
 
 /* ---- answers ---- */
 
@@ -104,13 +214,13 @@ static bool is_number(const redisReply *r, uint64_t most, uint64_t *out)
 static bool read_members(struct board *b, const redisReply *records, const redisReply *texts,
                          double now)
 {
-    if (records->type != REDIS_REPLY_STRING || records->len % BOARD_RECORD ||
+    if (records->type != REDIS_REPLY_STRING || records->len % RECORD ||
         texts->type != REDIS_REPLY_ARRAY)
         return false;
-    size_t n = records->len ? records->len / BOARD_RECORD - 1 : 0;
+    size_t n = records->len ? records->len / RECORD - 1 : 0;
     b->members.n = 0;
     for (size_t i = 0; i < n; i++) {
-        const char *p = records->str + (i + 1) * BOARD_RECORD;
+        const char *p = records->str + (i + 1) * RECORD;
         uint32_t life;
         memcpy(&life, p + 4, 4);
         double age = now - number_at(p + 8);
@@ -148,8 +258,7 @@ static bool read_runs(struct board *b, const redisReply *runs)
     for (size_t i = 0; i + 1 < runs->elements; i += 2) {
         const redisReply *r = runs->element[i + 1];
         uint64_t run;
-        if (!is_number(runs->element[i], UINT64_MAX, &run) || !is_text(r) ||
-            r->len != BOARD_RUN_RECORD)
+        if (!is_number(runs->element[i], UINT64_MAX, &run) || !is_text(r) || r->len != RUN_RECORD)
             return false;
         array_push(&b->runs, (struct board_run){.run = run,
                                                 .state = (uint8_t)r->str[0],
@@ -164,9 +273,8 @@ static bool read_runs(struct board *b, const redisReply *runs)
 static const char strange[] =
     "the server's answer is not what our script says; does another version of weft use this board?";
 
-static void view_came(void *context, const redisReply *reply, const char *why)
+static void view_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    const struct asked *a = context;
     struct board *b = a->board;
     struct board_view view = {.arrived = clock_seconds()};
     if (!reply) {
@@ -187,16 +295,14 @@ static void view_came(void *context, const redisReply *reply, const char *why)
     a->seen(a->context, good ? &view : NULL, good ? "" : strange);
 }
 
-static void done_came(void *context, const redisReply *reply, const char *why)
+static void done_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    const struct asked *a = context;
     if (a->done)
         a->done(a->context, reply != NULL, why);
 }
 
-static void join_came(void *context, const redisReply *reply, const char *why)
+static void join_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    const struct asked *a = context;
     bool good = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
                 reply->element[0]->type == REDIS_REPLY_INTEGER &&
                 reply->element[1]->type == REDIS_REPLY_INTEGER;
@@ -207,9 +313,8 @@ static void join_came(void *context, const redisReply *reply, const char *why)
                       : why);
 }
 
-static void text_came(void *context, const redisReply *reply, const char *why)
+static void text_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    const struct asked *a = context;
     char none[96];
     if (reply && reply->type == REDIS_REPLY_STRING) {
         a->got(a->context, true, reply->str, reply->len, "");
@@ -223,32 +328,30 @@ static void text_came(void *context, const redisReply *reply, const char *why)
     a->got(a->context, false, "", 0, reply && reply->type != REDIS_REPLY_NIL ? strange : why);
 }
 
-static void new_text_came(void *context, const redisReply *reply, const char *why)
+static void new_text_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    const struct asked *a = context;
     a->numbered(a->context, reply != NULL, reply ? a->run : 0, why);
 }
 
 /* The number is there; the text follows by itself, so that it does not go through the script, where
  * it would stand in memory three times. */
-static void new_number_came(void *context, const redisReply *reply, const char *why)
+static void new_number_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    struct asked *a = context;
     struct board *b = a->board;
     uint64_t run = 0;
     if (!reply || !is_number(reply, UINT64_MAX, &run)) {
         a->numbered(a->context, false, 0, reply ? strange : why);
         return;
     }
-    char key[160];
-    struct redis_pipe_words w = {.last = a->text, .last_length = a->n};
-    a->text = NULL;
-    redis_pipe_add(&w, "SET", 3);
-    add_run_key(&w, b, key, run);
-    struct asked *next = asked_new(b, a->context);
+    struct board_request *next = request_new(b, new_text_came, a->context);
     next->numbered = a->numbered;
     next->run = run;
-    redis_pipe_ask(b->pipe, &w, true, new_text_came, next);
+    next->last = a->text;
+    next->last_length = a->n;
+    a->text = NULL;
+    request_add(next, "SET", 3);
+    request_add_run_key(next, run);
+    request_send(next, true);
 }
 
 /* ---- requests ---- */
@@ -256,87 +359,81 @@ static void new_number_came(void *context, const redisReply *reply, const char *
 void board_join(struct board *b, const char *identity, uint64_t attempt, double lease,
                 const void *text, size_t n, board_joined done, void *context)
 {
-    struct asked *a = asked_new(b, context);
+    struct board_request *q = request_new(b, join_came, context);
     char number[40];
-    a->joined = done;
+    q->joined = done;
     if (n > TEXT_MOST || !(lease > 0 && lease < 1e6) || !*identity || strlen(identity) > 512) {
-        redis_pipe_refuse(b->pipe,
-                          "joining: expected an identity of 1 to 512 bytes, a lease of more than "
-                          "0 s and a text of at most 64 KB",
-                          join_came, a);
+        request_refuse(q, "joining: expected an identity of 1 to 512 bytes, a lease of more than "
+                          "0 s and a text of at most 64 KB");
         return;
     }
-    struct redis_pipe_words w = words_of(b, "", "join");
-    redis_pipe_add(&w, identity, strlen(identity));
-    redis_pipe_add(&w, &attempt, sizeof attempt);
-    redis_pipe_add(&w, number, (size_t)snprintf(number, sizeof number, "%.9g", lease));
-    redis_pipe_add(&w, text, n);
-    redis_pipe_call(b->pipe, &w, true, join_came, a);
+    request_call(q, "", "join");
+    request_add(q, identity, strlen(identity));
+    request_add(q, &attempt, sizeof attempt);
+    request_add(q, number, (size_t)snprintf(number, sizeof number, "%.9g", lease));
+    request_add(q, text, n);
+    request_send(q, true);
 }
 
 void board_beat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
                 size_t n, board_seen seen, void *context)
 {
-    struct asked *a = asked_new(b, context);
-    char numbers[3][24];
-    a->seen = seen;
+    struct board_request *q = request_new(b, view_came, context);
+    q->seen = seen;
     if (n > TEXT_MOST || state > BOARD_LEAVING) {
-        redis_pipe_refuse(b->pipe,
-                          "a beat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
-                          "every view",
-                          view_came, a);
+        request_refuse(q, "a beat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
+                          "every view");
         return;
     }
-    struct redis_pipe_words w = words_of(b, "", "beat");
-    add_number(&w, numbers[0], node);
-    add_number(&w, numbers[1], life);
-    add_number(&w, numbers[2], state);
-    redis_pipe_add(&w, text, n);
-    redis_pipe_call(b->pipe, &w, false, view_came, a);
+    request_call(q, "", "beat");
+    request_add_number(q, node);
+    request_add_number(q, life);
+    request_add_number(q, state);
+    request_add(q, text, n);
+    request_send(q, false);
 }
 
 void board_view(struct board *b, board_seen seen, void *context)
 {
-    struct asked *a = asked_new(b, context);
-    a->seen = seen;
-    struct redis_pipe_words w = words_of(b, "", "view");
-    redis_pipe_call(b->pipe, &w, false, view_came, a);
+    struct board_request *q = request_new(b, view_came, context);
+    q->seen = seen;
+    request_call(q, "", "view");
+    request_send(q, false);
 }
 
-static void ask_two(struct board *b, const char *what, uint64_t first, uint64_t second,
-                    board_done done, void *context)
+static void board_send_two(struct board *b, const char *what, uint64_t first, uint64_t second,
+                           board_done done, void *context)
 {
-    struct asked *a = asked_new(b, context);
-    char numbers[2][24];
-    a->done = done;
-    struct redis_pipe_words w = words_of(b, "", what);
-    add_number(&w, numbers[0], first);
-    add_number(&w, numbers[1], second);
-    redis_pipe_call(b->pipe, &w, true, done_came, a);
+    struct board_request *q = request_new(b, done_came, context);
+    q->done = done;
+    request_call(q, "", what);
+    request_add_number(q, first);
+    request_add_number(q, second);
+    request_send(q, true);
 }
 
 void board_bury(struct board *b, uint32_t node, uint32_t life, board_done done, void *context)
 {
-    ask_two(b, "bury", node, life, done, context);
+    board_send_two(b, "bury", node, life, done, context);
 }
 
 void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done, void *context)
 {
-    ask_two(b, "leave", node, life, done, context);
+    board_send_two(b, "leave", node, life, done, context);
 }
 
 void board_run_state(struct board *b, uint64_t run, enum board_run_state state, board_done done,
                      void *context)
 {
-    ask_two(b, "state", run, state, done, context);
+    board_send_two(b, "state", run, state, done, context);
 }
 
 void board_new_run(struct board *b, const void *text, size_t n, board_numbered done, void *context)
 {
-    struct asked *a = asked_new(b, context);
+    struct board_request *q = request_new(b, new_number_came, context);
     uint64_t mark;
     char own[160];
-    a->numbered = done;
+    q->numbered = done;
     if (n > RUN_TEXT_MOST) {
         char why[300];
         snprintf(why, sizeof why,
@@ -344,48 +441,44 @@ void board_new_run(struct board *b, const void *text, size_t n, board_numbered d
                  "that are alike by a pattern or 'foreach' instead of one by one, or cut the "
                  "workflow in parts that are submitted one after another",
                  (double)n / (1 << 20));
-        redis_pipe_refuse(b->pipe, why, new_text_came, a);
+        request_refuse(q, why);
         return;
     }
     if (getrandom(&mark, sizeof mark, 0) != sizeof mark) {
-        redis_pipe_refuse(b->pipe, "the system has no random numbers", new_text_came, a);
+        request_refuse(q, "the system has no random numbers");
         return;
     }
-    a->text = mem_copy_bytes(n ? text : "", n);
-    a->n = n;
+    q->text = mem_copy_bytes(n ? text : "", n);
+    q->n = n;
     snprintf(own, sizeof own, "%sQ.%016llx", b->stem, (unsigned long long)mark);
-    struct redis_pipe_words w = words_of(b, own, "new");
-    redis_pipe_call(b->pipe, &w, true, new_number_came, a);
+    request_call(q, own, "new");
+    request_send(q, true);
 }
 
 void board_run_text(struct board *b, uint64_t run, board_text got, void *context)
 {
-    struct asked *a = asked_new(b, context);
-    char key[160];
-    struct redis_pipe_words w = {0};
-    a->got = got;
-    a->run = run;
-    redis_pipe_add(&w, "GET", 3);
-    add_run_key(&w, b, key, run);
-    redis_pipe_ask(b->pipe, &w, false, text_came, a);
+    struct board_request *q = request_new(b, text_came, context);
+    q->got = got;
+    q->run = run;
+    request_add(q, "GET", 3);
+    request_add_run_key(q, run);
+    request_send(q, false);
 }
 
 void board_forget_run(struct board *b, uint64_t run, board_done done, void *context)
 {
-    struct asked *a = asked_new(b, context);
-    char key[160];
-    struct redis_pipe_words w = {0};
-    a->done = done;
-    redis_pipe_add(&w, "UNLINK", 6);
-    add_run_key(&w, b, key, run);
-    redis_pipe_ask(b->pipe, &w, true, done_came, a);
+    struct board_request *q = request_new(b, done_came, context);
+    q->done = done;
+    request_add(q, "UNLINK", 6);
+    request_add_run_key(q, run);
+    request_send(q, true);
 }
 
 /* ---- the board itself ---- */
 
-static void version_came(void *context, const redisReply *reply, const char *why)
+static void version_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    struct board *b = ((const struct asked *)context)->board;
+    struct board *b = a->board;
     snprintf(b->version, sizeof b->version, "%s",
              reply && is_text(reply) ? reply->str
              : *why                  ? why
@@ -396,9 +489,10 @@ static bool check_version(struct board *b, const struct store_address *address, 
 {
     char own[160];
     snprintf(own, sizeof own, "%sI", b->stem);
-    struct redis_pipe_words w = words_of(b, own, "open");
-    redis_pipe_add(&w, VERSION, strlen(VERSION));
-    redis_pipe_call(b->pipe, &w, true, version_came, asked_new(b, NULL));
+    struct board_request *q = request_new(b, version_came, NULL);
+    request_call(q, own, "open");
+    request_add(q, VERSION, strlen(VERSION));
+    request_send(q, true);
     if (!board_wait(b, OPEN_SECONDS))
         return error_set(err, ERROR_FAILED, "%s: the board does not answer: %s", address->text,
                          board_trouble(b));
@@ -407,6 +501,32 @@ static bool check_version(struct board *b, const struct store_address *address, 
                      "%s: the board there is of another version of weft (%s, here " VERSION
                      "): take another prefix",
                      address->text, b->version);
+}
+
+static bool connect_board(struct board *b, const struct store_address *a, struct error *err)
+{
+    static const char *const scripts[] = {store_board_lua};
+    struct redis_tls_options tls = {.ca = a->tls_ca,
+                                    .cert = a->tls_cert,
+                                    .key = a->tls_key,
+                                    .name = a->tls_name,
+                                    .pin = a->tls_pin,
+                                    .unchecked = a->tls_unchecked};
+    b->client = redis_client_new(&(struct redis_client_config){.servers = a->servers,
+                                                               .user = a->user,
+                                                               .password = a->password,
+                                                               .tls = a->tls ? &tls : NULL,
+                                                               .scripts = scripts,
+                                                               .nscripts = 1,
+                                                               .replicas = a->replicas,
+                                                               .silence = SILENCE_SECONDS,
+                                                               .ops = &board_client_ops,
+                                                               .owner = b},
+                                 err);
+    if (!b->client)
+        return false;
+    b->channel = redis_client_channel(b->client, b->key[0], UINT32_MAX);
+    return redis_client_connect(b->client, clock_seconds() + OPEN_SECONDS, LOADING_SECONDS, err);
 }
 
 struct board *board_open(const struct store_address *address, struct error *err)
@@ -420,15 +540,9 @@ struct board *board_open(const struct store_address *address, struct error *err)
     }
     struct board *b = mem_new_zero(struct board, 1);
     snprintf(b->stem, sizeof b->stem, "{%s.board}:", address->prefix);
-    for (int i = 0; i < BOARD_KEYS - 1; i++)
+    for (int i = 0; i < KEYS - 1; i++)
         snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRC"[i]);
-    b->pipe = redis_pipe_open(&(struct redis_pipe_config){.address = address,
-                                                          .key = b->key[0],
-                                                          .script = store_board_lua,
-                                                          .patience = OPEN_SECONDS,
-                                                          .forget = asked_free},
-                              err);
-    if (b->pipe && check_version(b, address, err))
+    if (connect_board(b, address, err) && check_version(b, address, err))
         return b;
     board_close(b);
     return NULL;
@@ -438,7 +552,7 @@ void board_close(struct board *b)
 {
     if (!b)
         return;
-    redis_pipe_free(b->pipe);
+    redis_client_free(b->client);
     array_free(&b->members);
     array_free(&b->runs);
     free(b);
@@ -446,29 +560,29 @@ void board_close(struct board *b)
 
 int board_fd(const struct board *b)
 {
-    return redis_pipe_fd(b->pipe);
+    return redis_client_fd(b->client);
 }
 
 void board_poll(struct board *b)
 {
-    redis_pipe_poll(b->pipe, 0);
+    redis_client_poll(b->client, 0);
 }
 
 bool board_wait(struct board *b, double seconds)
 {
     double until = clock_seconds() + seconds, left;
-    redis_pipe_poll(b->pipe, 0);
-    while (!redis_pipe_is_idle(b->pipe) && (left = until - clock_seconds()) > 0)
-        redis_pipe_poll(b->pipe, left < 1 ? (int)(left * 1000) + 1 : 1000);
-    return redis_pipe_is_idle(b->pipe);
+    redis_client_poll(b->client, 0);
+    while (!redis_client_is_idle(b->client) && (left = until - clock_seconds()) > 0)
+        redis_client_poll(b->client, left < 1 ? (int)(left * 1000) + 1 : 1000);
+    return redis_client_is_idle(b->client);
 }
 
 double board_silence(const struct board *b)
 {
-    return redis_pipe_silence(b->pipe);
+    return redis_client_silence(b->client);
 }
 
 const char *board_trouble(const struct board *b)
 {
-    return redis_pipe_trouble(b->pipe);
+    return redis_client_trouble(b->client);
 }

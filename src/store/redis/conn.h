@@ -18,7 +18,7 @@ enum redis_conn_state {
 
 /* What a command was for: its owner's words. */
 struct redis_conn_mark {
-    uint32_t what, which;
+    uint32_t what, which, id;
 };
 
 struct redis_conn {
@@ -32,6 +32,7 @@ struct redis_conn {
     double retry_at, back_off;
     double lagging; /* its replicas were late: not waited for until then; its owner's note */
     uint64_t sent, received; /* bytes */
+    uint64_t sent_before;    /* `sent` when its owner last saw to it */
     char why[256];           /* it ended */
     bool stranger;           /* it ended because the server is not the pinned one */
 

@@ -193,7 +193,7 @@ static void end_finished(struct redis *r, uint64_t number)
     redis_entry_done(r, number);
 }
 
-static void take_end(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+static void take_end(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
 {
     const struct workflow *w = r->w;
     struct redis_entry *e = redis_entry_at(r, number);
@@ -209,7 +209,7 @@ static void take_end(struct redis *r, struct redis_lane *lane, struct cursor *c,
         for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
             uint32_t child = w->succ_task[edge], first;
             redis_run(w, task, child, &first);
-            if (redis_lane_of(r, child) == lane && w->pred_object[first] == w->succ_object[edge])
+            if (redis_shard_of(r, child) == shard && w->pred_object[first] == w->succ_object[edge])
                 take_child(c, w, child, e);
         }
         if (e->several)
@@ -245,15 +245,16 @@ static void adopt_scan(struct redis *r, uint64_t number)
     for (size_t i = 0; i < r->repairs.n; i++)
         redis_encode_settled(r, r->repairs.at[i].task);
     r->repairs.n = 0;
-    struct redis_lane *lane = &r->lanes[e->lane];
-    uint32_t from = e->op.task > lane->first ? e->op.task : lane->first;
+    struct redis_shard *shard = &r->shards[e->shard];
+    uint32_t from = e->op.task > shard->first ? e->op.task : shard->first;
     redis_encode_adopt(r, number,
-                       from < lane->first + lane->count ? from : lane->first + lane->count);
+                       from < shard->first + shard->count ? from : shard->first + shard->count);
 }
 
 /* A shard knows that the node is dead, and which words are on their way to children elsewhere; all
  * of them are said again, since nobody can tell which of the speakers still live. */
-static void take_fence(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+static void take_fence(struct redis *r, struct redis_shard *shard, struct cursor *c,
+                       uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     if (take8(c)) {
@@ -262,11 +263,11 @@ static void take_fence(struct redis *r, struct redis_lane *lane, struct cursor *
         for (uint32_t i = 0, n = take32(c); i < n && !c->bad; i++) {
             uint32_t task = take32(c);
             const unsigned char *word = take_bytes(c, 13);
-            if (!word || task >= lane->count) {
+            if (!word || task >= shard->count) {
                 c->bad = true;
                 return;
             }
-            task += lane->first;
+            task += shard->first;
             array_push(&r->repairs, (struct redis_settled){task});
             e->open +=
                 redis_encode_children(r, number, task, word[0] == 2, node_of_mark(get32(word + 1)),
@@ -289,7 +290,8 @@ static void adopt_step(struct redis *r, uint64_t number)
     adopt_refused(r, number);
 }
 
-static void take_adopt(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+static void take_adopt(struct redis *r, struct redis_shard *shard, struct cursor *c,
+                       uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     e->open--;
@@ -300,23 +302,23 @@ static void take_adopt(struct redis *r, struct redis_lane *lane, struct cursor *
     uint32_t at = take32(c), stop = take8(c), n = take32(c);
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         uint32_t task = take32(c);
-        if (task >= lane->count)
+        if (task >= shard->count)
             c->bad = true;
         else
-            array_push(&e->nodes, lane->first + task);
+            array_push(&e->nodes, shard->first + task);
     }
     if (c->bad)
         return;
-    if (!stop && at < lane->count) {
-        redis_encode_adopt(r, number, lane->first + at);
+    if (!stop && at < shard->count) {
+        redis_encode_adopt(r, number, shard->first + at);
         return;
     }
-    if (!stop && e->lane + 1 < r->nlanes) {
-        e->lane++;
-        redis_encode_adopt(r, number, r->lanes[e->lane].first);
+    if (!stop && e->shard + 1 < r->nshards) {
+        e->shard++;
+        redis_encode_adopt(r, number, r->shards[e->shard].first);
         return;
     }
-    e->answer.item.task = stop ? lane->first + at : NONE;
+    e->answer.item.task = stop ? shard->first + at : NONE;
     for (size_t i = 0; i < e->nodes.n; i++)
         redis_encode_look(r, number, e->nodes.at[i]);
     e->scanning = false;
@@ -418,16 +420,16 @@ static void take_task(struct redis *r, struct cursor *c, struct redis_entry *e)
             e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
 }
 
-static void take_op(struct redis *r, struct redis_lane *lane, struct cursor *c, uint64_t number)
+static void take_op(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     switch (e->op.kind) {
     case META_COMPLETE:
     case META_REMOVE:
-        take_end(r, lane, c, number);
+        take_end(r, shard, c, number);
         return;
     case META_ADOPT:
-        take_adopt(r, lane, c, number);
+        take_adopt(r, shard, c, number);
         return;
     case META_WHERE:
         take_where(c, e);
@@ -450,7 +452,7 @@ static void take_op(struct redis *r, struct redis_lane *lane, struct cursor *c, 
         redis_entry_done(r, number);
 }
 
-bool redis_decode(struct redis *r, struct redis_lane *lane, const struct redis_call *call,
+bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis_call *call,
                   const unsigned char *bytes, size_t n)
 {
     struct cursor c = {bytes, bytes + n, false};
@@ -458,7 +460,7 @@ bool redis_decode(struct redis *r, struct redis_lane *lane, const struct redis_c
         const struct redis_part *part = &call->parts.at[i];
         switch ((enum redis_part_kind)part->kind) {
         case REDIS_PART_OP:
-            take_op(r, lane, &c, part->entry);
+            take_op(r, shard, &c, part->entry);
             break;
         case REDIS_PART_CHILD: {
             struct redis_entry *e = redis_entry_at(r, part->entry);
@@ -472,7 +474,7 @@ bool redis_decode(struct redis *r, struct redis_lane *lane, const struct redis_c
             adopt_step(r, part->entry);
             break;
         case REDIS_PART_FENCE:
-            take_fence(r, lane, &c, part->entry);
+            take_fence(r, shard, &c, part->entry);
             adopt_step(r, part->entry);
             break;
         case REDIS_PART_LOOK:

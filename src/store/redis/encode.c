@@ -60,10 +60,10 @@ static void add_inputs(struct redis_call *c, const struct workflow *w, uint32_t 
         add_bytes(c, w->input_object + first, (size_t)n * 4);
 }
 
-static void add_section(struct redis_call *c, const struct redis_lane *lane,
+static void add_section(struct redis_call *c, const struct redis_shard *shard,
                         const struct workflow *w, uint32_t task)
 {
-    add32(c, w->pred_off[task] - lane->first_edge);
+    add32(c, w->pred_off[task] - shard->first_edge);
     add32(c, w->pred_off[task + 1] - w->pred_off[task]);
     add_inputs(c, w, task);
 }
@@ -105,17 +105,18 @@ static bool leads(const struct workflow *w, uint32_t edge, uint32_t parent, uint
     return w->pred_object[*first] == w->succ_object[edge];
 }
 
-static void add_child(struct redis_call *c, const struct redis_lane *lane, const struct workflow *w,
-                      uint32_t child, uint32_t first, uint32_t n, bool doom, double bytes)
+static void add_child(struct redis_call *c, const struct redis_shard *shard,
+                      const struct workflow *w, uint32_t child, uint32_t first, uint32_t n,
+                      bool doom, double bytes)
 {
-    add32(c, child - lane->first);
+    add32(c, child - shard->first);
     if (doom) {
-        add_section(c, lane, w, child);
+        add_section(c, shard, w, child);
         return;
     }
     uint32_t from = w->pred_off[child], object = w->pred_object[first];
     bool sized = bytes > 0 && object != NONE;
-    add32(c, from - lane->first_edge);
+    add32(c, from - shard->first_edge);
     add32(c, w->pred_off[child + 1] - from);
     add32(c, first - from);
     add32(c, n);
@@ -136,12 +137,12 @@ static void encode_end(struct redis *r, uint64_t number)
     const struct workflow *w = r->w;
     struct redis_entry *e = redis_entry_at(r, number);
     const struct meta_op *op = &e->op;
-    struct redis_lane *lane = redis_lane_of(r, op->task);
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_shard *shard = redis_shard_of(r, op->task);
+    struct redis_call *c = redis_call_filling(r, shard);
     bool doom = op->kind == META_REMOVE;
     double bytes = doom ? 0 : object_bytes(w, op);
     add_part(c, number, REDIS_PART_OP, op->task);
-    add_head(c, op->kind, op->task - lane->first, 0, op);
+    add_head(c, op->kind, op->task - shard->first, 0, op);
     if (!doom) {
         add64(c, op->start);
         add64(c, bytes);
@@ -154,12 +155,12 @@ static void encode_end(struct redis *r, uint64_t number)
         uint32_t child = w->succ_task[edge], first, n;
         if (!leads(w, edge, op->task, &first, &n))
             continue;
-        if (redis_lane_of(r, child) != lane) {
+        if (redis_shard_of(r, child) != shard) {
             e->several = true;
             r->busy[child]++;
             continue;
         }
-        add_child(c, lane, w, child, first, n, doom, bytes);
+        add_child(c, shard, w, child, first, n, doom, bytes);
         count++;
     }
     uint32_t length = (uint32_t)(c->bytes.n - place - 9);
@@ -178,15 +179,15 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
     uint32_t parts = 0;
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
-        struct redis_lane *lane = redis_lane_of(r, child);
-        if (lane == redis_lane_of(r, task) || !leads(w, edge, task, &first, &n))
+        struct redis_shard *shard = redis_shard_of(r, child);
+        if (shard == redis_shard_of(r, task) || !leads(w, edge, task, &first, &n))
             continue;
-        struct redis_call *c = redis_call_filling(r, lane);
+        struct redis_call *c = redis_call_filling(r, shard);
         add_part(c, number, kind, child);
         add_head(c, doom ? REDIS_DOOM : REDIS_TELL, 0, 0, &nothing);
         if (!doom)
             add32(c, mark_of(node));
-        add_child(c, lane, w, child, first, n, doom, bytes);
+        add_child(c, shard, w, child, first, n, doom, bytes);
         parts++;
     }
     return parts;
@@ -197,7 +198,7 @@ void redis_release(struct redis *r, uint32_t task)
     const struct workflow *w = r->w;
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
-        if (redis_lane_of(r, child) != redis_lane_of(r, task) && leads(w, edge, task, &first, &n))
+        if (redis_shard_of(r, child) != redis_shard_of(r, task) && leads(w, edge, task, &first, &n))
             r->busy[child]--;
     }
     r->several--;
@@ -206,10 +207,10 @@ void redis_release(struct redis *r, uint32_t task)
 void redis_encode_settled(struct redis *r, uint32_t task)
 {
     static const struct meta_op nothing;
-    struct redis_lane *lane = redis_lane_of(r, task);
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_shard *shard = redis_shard_of(r, task);
+    struct redis_call *c = redis_call_filling(r, shard);
     add_part(c, 0, REDIS_PART_QUIET, task);
-    add_head(c, REDIS_SETTLED, task - lane->first, 0, &nothing);
+    add_head(c, REDIS_SETTLED, task - shard->first, 0, &nothing);
 }
 
 #define SCAN_MOST 65536u /* records that one ADOPT reads before others have their turn: 30 ms */
@@ -217,11 +218,11 @@ void redis_encode_settled(struct redis *r, uint32_t task)
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
 {
     struct redis_entry *e = redis_entry_at(r, number);
-    struct redis_lane *lane = &r->lanes[e->lane];
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_shard *shard = &r->shards[e->shard];
+    struct redis_call *c = redis_call_filling(r, shard);
     uint64_t left = e->op.limit - e->nodes.n;
     add_part(c, number, REDIS_PART_OP, NONE);
-    add_head(c, META_ADOPT, from - lane->first, e->op.other, &e->op);
+    add_head(c, META_ADOPT, from - shard->first, e->op.other, &e->op);
     add32(c, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
     add32(c, SCAN_MOST);
     add32(c, (uint32_t)e->op.bytes);
@@ -231,11 +232,11 @@ void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
 
 void redis_encode_look(struct redis *r, uint64_t number, uint32_t task)
 {
-    struct redis_lane *lane = redis_lane_of(r, task);
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_shard *shard = redis_shard_of(r, task);
+    struct redis_call *c = redis_call_filling(r, shard);
     add_part(c, number, REDIS_PART_LOOK, task);
-    add_head(c, REDIS_LOOK, task - lane->first, 0, &redis_entry_at(r, number)->op);
-    add_section(c, lane, r->w, task);
+    add_head(c, REDIS_LOOK, task - shard->first, 0, &redis_entry_at(r, number)->op);
+    add_section(c, shard, r->w, task);
     redis_entry_at(r, number)->open++;
 }
 
@@ -245,19 +246,19 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     uint32_t last = r->w->ntasks ? r->w->ntasks - 1 : 0;
-    e->lane = (e->op.task < r->w->ntasks ? e->op.task : last) / r->per_lane;
+    e->shard = (e->op.task < r->w->ntasks ? e->op.task : last) / r->per_shard;
     r->exclusive = true;
-    if (r->nlanes == 1) {
+    if (r->nshards == 1) {
         redis_encode_adopt(r, number, e->op.task < r->w->ntasks ? e->op.task : r->w->ntasks);
         return;
     }
-    for (uint32_t i = 0; i < r->nlanes; i++) {
-        struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
+    for (uint32_t i = 0; i < r->nshards; i++) {
+        struct redis_call *c = redis_call_filling(r, &r->shards[i]);
         add_part(c, number, REDIS_PART_FENCE, i);
         add_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
         add32(c, (uint32_t)e->op.bytes);
     }
-    e->open = r->nlanes;
+    e->open = r->nshards;
 }
 
 /* ---- objects: with the producer; inputs with every reader, and at home for those who ask ---- */
@@ -265,18 +266,18 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
 static uint32_t home_of(const struct redis *r, uint32_t object)
 {
     uint32_t producer = r->w->producer[object];
-    return producer == NONE ? object % r->nlanes : producer / r->per_lane;
+    return producer == NONE ? object % r->nshards : producer / r->per_shard;
 }
 
-static void encode_object_in(struct redis *r, uint64_t number, uint32_t lane_index,
+static void encode_object_in(struct redis *r, uint64_t number, uint32_t shard_index,
                              const uint32_t *consumers, uint32_t n)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     const struct meta_op *op = &e->op;
     const struct workflow *w = r->w;
-    struct redis_lane *lane = &r->lanes[lane_index];
+    struct redis_shard *shard = &r->shards[shard_index];
     bool input = w->producer[op->task] == NONE;
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_call *c = redis_call_filling(r, shard);
     add_part(c, number, REDIS_PART_OP, op->task);
     add_head(c, op->kind, op->task, 0, op);
     e->open++;
@@ -290,7 +291,7 @@ static void encode_object_in(struct redis *r, uint64_t number, uint32_t lane_ind
         uint32_t first, run = redis_run(w, w->producer[op->task], consumers[i], &first);
         for (uint32_t edge = first; edge < first + run; edge++)
             if (w->pred_object[edge] == op->task) {
-                add32(c, edge - lane->first_edge);
+                add32(c, edge - shard->first_edge);
                 break;
             }
     }
@@ -304,20 +305,20 @@ static void encode_object(struct redis *r, uint64_t number)
     uint32_t home = home_of(r, op->task), n = 0;
     bool input = r->w->producer[op->task] == NONE, at_home = false;
     if (op->kind == META_WHERE) {
-        struct redis_lane *lane = &r->lanes[home];
-        struct redis_call *c = redis_call_filling(r, lane);
+        struct redis_shard *shard = &r->shards[home];
+        struct redis_call *c = redis_call_filling(r, shard);
         add_part(c, number, REDIS_PART_OP, op->task);
-        add_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - lane->first, op);
+        add_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - shard->first, op);
         e->open = 1;
         return;
     }
     const uint32_t *consumers = workflow_consumers(r->w, op->task, &n);
     for (uint32_t i = 0, from; (input || op->kind == META_OBJECT) && i < n;) {
-        uint32_t lane = consumers[from = i] / r->per_lane;
-        while (i < n && consumers[i] / r->per_lane == lane)
+        uint32_t shard = consumers[from = i] / r->per_shard;
+        while (i < n && consumers[i] / r->per_shard == shard)
             i++;
-        encode_object_in(r, number, lane, consumers + from, i - from);
-        at_home |= lane == home;
+        encode_object_in(r, number, shard, consumers + from, i - from);
+        at_home |= shard == home;
     }
     if (!at_home && (input || op->kind == META_COPY))
         encode_object_in(r, number, home, NULL, 0);
@@ -326,23 +327,23 @@ static void encode_object(struct redis *r, uint64_t number)
 static void encode_everywhere(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
-    for (uint32_t i = 0; i < r->nlanes; i++) {
-        struct redis_call *c = redis_call_filling(r, &r->lanes[i]);
+    for (uint32_t i = 0; i < r->nshards; i++) {
+        struct redis_call *c = redis_call_filling(r, &r->shards[i]);
         add_part(c, number, REDIS_PART_OP, i);
         add_head(c, e->op.kind, 0, e->op.life, &e->op);
     }
-    e->open = r->nlanes;
+    e->open = r->nshards;
 }
 
 static void encode_task(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
-    struct redis_lane *lane = redis_lane_of(r, e->op.task);
-    struct redis_call *c = redis_call_filling(r, lane);
+    struct redis_shard *shard = redis_shard_of(r, e->op.task);
+    struct redis_call *c = redis_call_filling(r, shard);
     add_part(c, number, REDIS_PART_OP, e->op.task);
-    add_head(c, e->op.kind, e->op.task - lane->first, e->op.life, &e->op);
+    add_head(c, e->op.kind, e->op.task - shard->first, e->op.life, &e->op);
     if (e->op.kind != META_START && e->op.kind != META_RETRY)
-        add_section(c, lane, r->w, e->op.task);
+        add_section(c, shard, r->w, e->op.task);
     e->open = 1;
 }
 

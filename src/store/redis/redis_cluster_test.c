@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "store/board.h"
+#include "store/redis/client_state.h"
 #include "store/redis/state.h"
 #include "store/redis/testing.h"
 #include "store/redis/words.h"
@@ -257,14 +258,15 @@ static void half_told(struct server *servers, const struct workflow *w)
     store_submit(dead, &op, 1);
     /* A store in trouble hears the answer to the first half and sends nothing more. */
     r->troubled = true;
+    redis_client_pause(r->client);
     double until = clock_seconds() + 5;
     while (!redis_entry_at(r, 0)->fresh && clock_seconds() < until)
-        redis_lanes_pump(r, 1);
+        redis_client_poll(r->client, 1);
     ok(redis_entry_at(r, 0)->fresh && redis_entry_at(r, 0)->open > 0, "the first half is in");
     ok(redis_entry_at(r, 0)->several, "its children stand in several shards");
     r->forget = false;
-    for (size_t k = 0; k < r->conns.n; k++)
-        redis_conn_stop(r->conns.at[k], 0, "died");
+    for (size_t k = 0; k < r->client->conns.n; k++)
+        redis_conn_stop(r->client->conns.at[k], 0, "died");
     ok(!store_close(dead, NULL), "a client dies in between");
     uint32_t child = w->succ_task[w->succ_off[first]];
     uint32_t edges = w->pred_off[child + 1] - w->pred_off[child];

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "store/board.h"
 #include "store/redis/certificate.h"
+#include "store/redis/client_state.h"
 #include "store/redis/state.h"
 #include "store/redis/testing.h"
 #include "store/table.h"
@@ -310,7 +311,7 @@ static void lose_answer(struct server *server, struct store *s)
 {
     struct redis *r = (struct redis *)s;
     char bytes[65536];
-    struct pollfd fd = {r->conns.at[0]->fd, POLLIN, 0};
+    struct pollfd fd = {r->client->conns.at[0]->fd, POLLIN, 0};
     ok(poll(&fd, 1, 5000) == 1 && recv(fd.fd, bytes, sizeof bytes, 0) > 0, "an answer is lost");
     tell(server, "CLIENT KILL TYPE normal");
 }
@@ -378,7 +379,7 @@ static void unanswered(struct server *server, const struct workflow *w)
     is_str(tell(server, "HLEN {unanswered.0}:A"), "2", "two clients");
     ask(s, OP(ADOPT, .node = 1, .other = 7, .limit = 4), NULL);
     char client[16];
-    memcpy(client, ((struct redis *)other)->client, 8);
+    memcpy(client, ((struct redis *)other)->name, 8);
     redisContext *c = redisConnect("127.0.0.1", server->port);
     redisReply *kept = redisCommand(c, "HSTRLEN {unanswered.0}:A %b", client, (size_t)8);
     is_int(kept ? kept->integer : -1, 5, "a node that died has only its number left");

@@ -1,17 +1,18 @@
 /* What the parts of the Redis store share. An operation is an entry, from submit until its answer
  * is shown; what it asks of a shard is a part of a call; a call is one run of the script.
  *
- *     submit ─▶ entries ─ encode ─▶ lane's calls ─ conn ─▶ server ─▶ decode ─▶ entries ─ in order
- * ─▶ answers
+ *     submit ─▶ entries ── encode.c ─▶ a shard's calls ── client ─▶ server
+ *                  ▲                     (calls.c)                    │
+ *                  └───────────────────── decode.c ◀──────────────────┘
+ *                  │
+ *                  └─ in the order of submission ─▶ answers
  *
- * A lane is a shard: it has one call in flight, the next one fills meanwhile. So its calls are
- * applied in order whatever happens to connections and slots, and a slow server makes larger
- * batches. */
+ * A shard has one call in flight, the next one fills meanwhile: a slow server makes larger batches. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
 #include "store/redis/redis.h"
-#include "store/redis/conn.h"
+#include "store/redis/client.h"
 #include "store/redis/script.h"
 #include "store/table.h"
 
@@ -32,37 +33,31 @@ struct redis_part {
     uint8_t kind;
 };
 
+/* The first two are also the numbers of their scripts. */
 enum redis_call_kind { REDIS_CALL_APPLY, REDIS_CALL_OPEN, REDIS_CALL_FORGET };
+#define REDIS_SCRIPTS 2
 
 struct redis_call {
-    struct redis_call *next;
-    uint8_t kind;
-    uint8_t keep;     /* enum redis_keep */
-    bool resent;      /* it may have been applied already */
-    uint32_t number;  /* of this lane's calls */
-    redisReply *held; /* until enough replicas have it */
+    struct redis_command command; /* first: the client knows it by this */
+    struct redis_call *next_spare;
+    struct redis_shard *shard;
+    uint8_t kind;    /* enum redis_call_kind */
+    uint8_t keep;    /* enum redis_keep */
+    uint32_t number; /* of this shard's calls */
     ARRAY(unsigned char) bytes;
-    ARRAY(struct redis_part) parts;
+    ARRAY(struct redis_part) parts; /* in the order of their answers */
 };
 
-struct redis_lane {
-    uint32_t index, first, count; /* its tasks */
-    uint32_t first_edge, edges;   /* the edges into them */
-    uint16_t slot;
+struct redis_shard {
+    uint32_t first, count;      /* its tasks */
+    uint32_t first_edge, edges; /* the edges into them */
     char *key[REDIS_SCRIPT_KEYS];
     size_t key_size;
-    struct redis_call *calls, *last;
-    uint32_t numbered; /* calls made */
-    bool kept;         /* the server has an answer of ours */
-    bool flying;       /* the first call is with the server */
-    bool asking;       /* its next try goes to `asked` */
-    uint32_t conn, asked, sent_on;
-    uint32_t tries; /* of the first call that were sent elsewhere or later */
-    double since;   /* 0: well */
-    double retry_at;
-    double touched; /* expiry was renewed */
-    char *run;      /* the answer of REDIS_CALL_OPEN */
-    char why[200];
+    struct redis_channel *channel; /* has the same index */
+    uint32_t numbered;             /* calls made */
+    bool kept;                     /* the server keeps an answer of ours */
+    double touched;                /* when expiry was renewed */
+    char *run;                     /* the answer of REDIS_CALL_OPEN */
 };
 
 struct redis_entry {
@@ -72,7 +67,7 @@ struct redis_entry {
     ARRAY(struct meta_item) items;
     ARRAY(uint32_t) nodes;     /* WHERE, READ; ADOPT: the tasks taken */
     uint32_t open;             /* parts that have not come back */
-    uint32_t lane;             /* ADOPT: where it looks */
+    uint32_t shard;            /* ADOPT: where it looks */
     bool done, fresh, several; /* several: children in other shards */
     bool scanning;
 };
@@ -84,23 +79,17 @@ struct redis_settled { /* of a dead node, while an ADOPT repairs it */
 struct redis {
     struct store store;
     const struct workflow *w;
-    char *prefix, *user, *password, *servers;
-    char client[REDIS_SCRIPT_CLIENT]; /* our name, by chance */
-    struct redis_tls_context *tls;
+    char *prefix;
+    char name[REDIS_SCRIPT_CLIENT]; /* ours, by chance: the shards keep our answers under it */
     uint32_t replicas, expire;
     bool forget;
     double patience;
 
-    uint32_t nlanes, per_lane;
-    struct redis_lane *lanes;
-    ARRAY(struct redis_conn *) conns;
-    uint32_t seeds;
-    int epoll, event, timer;
-    int pace; /* of the timer */
-    bool cluster, known_mode, has_aof, unwell, refreshing, signalled;
-    double refresh_at;
-    char sha[2][48]; /* apply, open */
+    struct redis_client *client;
+    uint32_t nshards, per_shard;
+    struct redis_shard *shards;
     struct redis_call *spare;
+    char scratch[3][24]; /* numbers of a call, while it is composed */
 
     struct redis_entry *entries;     /* a ring: number & mask */
     uint64_t mask, head, next, tail; /* answered up to head, dispatched up to next */
@@ -109,22 +98,24 @@ struct redis {
     bool exclusive;   /* an ADOPT is under way */
     ARRAY(struct redis_settled) repairs;
 
+    int event; /* readable while `ready` has answers; in the client's epoll */
+    bool signalled;
     struct answers ready, shown;
     struct error trouble;
     bool troubled, final;
-    struct store_redis_counts counts;
+    uint64_t operations, calls; /* answered; sent */
 };
 
 static inline struct redis_entry *redis_entry_at(struct redis *r, uint64_t number)
 {
     return &r->entries[number & r->mask];
 }
-static inline struct redis_lane *redis_lane_of(struct redis *r, uint32_t task)
+static inline struct redis_shard *redis_shard_of(struct redis *r, uint32_t task)
 {
-    return &r->lanes[task / r->per_lane];
+    return &r->shards[task / r->per_shard];
 }
 
-/* ---- redis_encode.c: operations to calls ---- */
+/* ---- encode.c: operations to calls ---- */
 
 /* False: it must wait for an operation before it. */
 bool redis_encode(struct redis *r, uint64_t number);
@@ -139,21 +130,23 @@ void redis_release(struct redis *r, uint32_t task);
 /* Edges into `child` from `parent`: the first, and how many. */
 uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, uint32_t *first);
 
-/* ---- redis_decode.c: replies to answers ---- */
+/* ---- decode.c: replies to answers ---- */
 
 /* All parts of a call; false: this is no reply of the script. */
-bool redis_decode(struct redis *r, struct redis_lane *lane, const struct redis_call *call,
+bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis_call *call,
                   const unsigned char *bytes, size_t n);
 
-/* ---- redis_lanes.c: calls, connections, slots ---- */
+/* ---- calls.c: batches of operations, and the store's side of the client ---- */
 
-struct redis_call *redis_call_new(struct redis *r, struct redis_lane *lane, uint8_t kind);
-struct redis_call *redis_call_filling(struct redis *r, struct redis_lane *lane);
+extern const char *const redis_scripts[REDIS_SCRIPTS];
+extern const struct redis_client_ops redis_calls_ops;
+/* A call at the end of the shard's queue. */
+struct redis_call *redis_call_new(struct redis *r, struct redis_shard *shard,
+                                  enum redis_call_kind kind);
+/* The call that takes the shard's next operation. */
+struct redis_call *redis_call_filling(struct redis *r, struct redis_shard *shard);
 void redis_call_free(struct redis_call *call);
-void redis_lanes_kick(struct redis *r); /* send what can be sent */
-/* Do what is possible; wait for it at most `timeout` milliseconds (-1: for ever). */
-void redis_lanes_pump(struct redis *r, int timeout);
-struct redis_conn *redis_lanes_conn(struct redis *r, const char *host, uint16_t port);
+size_t redis_calls_bytes(const struct redis *r); /* of memory */
 
 /* ---- redis.c ---- */
 
