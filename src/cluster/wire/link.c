@@ -1,14 +1,18 @@
-/* A link's life:
+/* One link, from the first byte to the last. Its states and what leads from one to the next stand in
+ * link_machine.h.
  *
- *     LOOKING_UP ─▶ CONNECTING ─▶ SHAKING ─▶ OPEN ─▶ LEAVING ─▶ CLOSING ─▶ told, freed
- *     (a name)      (caller)      ▲ accepted         (in order)   ▲
- *                                 └──────────────────────────────┴── anything that goes wrong
+ * Invariants:
+ *   I1. Only link_change() sets `state`.
+ *   I2. `closed` of the owner is called once, from the loop and never from within a call of his own:
+ *       always out of link_released(), which the loop calls after uv_close().
+ *   I3. A link is freed after `closed` returned and the resolver has let go of `lookup`.
+ *   I4. Messages are sealed in the order in which they were sent. Before the handshake they wait in
+ *       `early`, unsealed; from then on they are sealed into `out` at once. `busy` belongs to the
+ *       system while `writing`.
+ *   I5. A stream that ends without a sealed goodbye was cut, by a crash or by somebody in between,
+ *       and the owner is told so.
+ *   I6. After link_fail() nothing of the link is read or written any more; callers return at once.
  *
- * LEAVING: we closed in order. What is queued and a sealed goodbye are sent, then the end of the
- * stream; what still comes is thrown away until the other end closes too. A stream that ends
- * without a goodbye was cut, by a crash or by somebody in between.
- *
- * Messages are sealed into `out` when they are sent, or kept in `early` until the hands are shaken.
  * An idle handle, active only while some link has something to write, writes it all once a turn of
  * the loop; it also keeps the loop from sleeping before that. */
 #include "cluster/wire/link_state.h"
@@ -25,9 +29,33 @@
 
 enum { KIND_OWN = 0, GOODBYE = 1 }; /* kind 0: empty "still here", or one byte */
 
-static void write_some(struct link *l);
-static void try_next(struct link *l);
-static void flush_all(uv_idle_t *h);
+static void link_write_some(struct link *l);
+static void link_try_next(struct link *l);
+static void links_flush(uv_idle_t *h);
+
+/* ---- states ---- */
+
+/* False: the event means nothing now. */
+static bool link_change(struct link *l, enum link_event event)
+{
+    enum link_state next = link_next(l->state, event);
+    if (next == LINK_STATES)
+        return false;
+    if (l->all->config.trace) {
+        char line[400];
+        snprintf(line, sizeof line, "%s: %s -> %s (%s)", l->address, link_state_name(l->state),
+                 link_state_name(next), link_event_name(event));
+        l->all->config.trace(l->all->config.context, line);
+    }
+    l->state = next;
+    return true;
+}
+
+/* We have closed it in order, and wait for the other end. */
+static bool link_is_leaving(const struct link *l)
+{
+    return l->state == LINK_DRAINING || l->state == LINK_HALF_CLOSED;
+}
 
 /* ---- the end of a link ---- */
 
@@ -57,37 +85,29 @@ static void link_remove(struct link *l)
     links_over(all);
 }
 
-/* Tell, and free unless the resolver still has the request. */
-static void link_over(struct link *l)
+static void link_released(uv_handle_t *h)
 {
+    struct link *l = h->data;
     struct links *all = l->all;
-    if (!l->told) {
-        l->told = true;
-        if (l->accepted)
-            all->accepted--;
-        if (all->config.closed)
-            all->config.closed(all->config.context, l, l->why ? l->why : "");
+    l->has_tcp = false;
+    if (!link_change(l, LINK_RELEASED)) { /* one address was in vain */
+        link_try_next(l);
+        return;
     }
-    if (!l->looking)
+    if (l->accepted)
+        all->accepted--;
+    if (all->config.closed)
+        all->config.closed(all->config.context, l, l->why ? l->why : "");
+    if (!l->resolving)
         link_remove(l);
 }
 
-static void tcp_closed(uv_handle_t *h)
-{
-    struct link *l = h->data;
-    l->has_tcp = false;
-    if (l->state == LINK_CLOSING)
-        link_over(l);
-    else
-        try_next(l);
-}
-
-/* The handle is closed, or there never was one: a handle of its own brings us back from the loop,
- * so that nobody is told from within his own call. */
+/* When there is no handle, one is made and closed: it brings us back from the loop (I2). */
 void link_end(struct link *l)
 {
-    l->state = LINK_CLOSING;
-    if (l->looking)
+    if (!link_change(l, LINK_END))
+        return;
+    if (l->resolving)
         uv_cancel((uv_req_t *)&l->lookup);
     if (!l->has_tcp) {
         uv_tcp_init(l->all->config.loop, &l->tcp);
@@ -95,12 +115,12 @@ void link_end(struct link *l)
         l->has_tcp = true;
     }
     if (!uv_is_closing((uv_handle_t *)&l->tcp))
-        uv_close((uv_handle_t *)&l->tcp, tcp_closed);
+        uv_close((uv_handle_t *)&l->tcp, link_released);
 }
 
 void link_fail(struct link *l, bool refused, const char *fmt, ...)
 {
-    if (l->state == LINK_CLOSING)
+    if (l->state >= LINK_CLOSING)
         return;
     char text[1024];
     va_list args;
@@ -111,14 +131,14 @@ void link_fail(struct link *l, bool refused, const char *fmt, ...)
     l->why = mem_copy_string(text);
     if (refused) {
         l->all->counts.refused++;
-        links_say(l->all, l->address, text);
+        links_log(l->all, l->address, text);
     }
     link_end(l);
 }
 
 /* ---- writing ---- */
 
-static void make_dirty(struct link *l)
+static void link_make_dirty(struct link *l)
 {
     struct links *all = l->all;
     if (l->dirty)
@@ -126,11 +146,11 @@ static void make_dirty(struct link *l)
     l->dirty = true;
     l->next_dirty = all->dirty;
     if (!all->dirty && !uv_is_active((uv_handle_t *)&all->flush))
-        uv_idle_start(&all->flush, flush_all);
+        uv_idle_start(&all->flush, links_flush);
     all->dirty = l;
 }
 
-static void strbuf_empty(struct strbuf *b)
+static void link_empty_buffer(struct strbuf *b)
 {
     if (b->cap > KEPT_MAX)
         strbuf_free(b);
@@ -138,85 +158,84 @@ static void strbuf_empty(struct strbuf *b)
         strbuf_clear(b);
 }
 
-static void seal_message(struct link *l, uint8_t kind, const void *head, size_t nhead,
-                         const void *body, size_t nbody)
+static void link_seal_message(struct link *l, uint8_t kind, const void *head, size_t nhead,
+                              const void *body, size_t nbody)
 {
     struct strbuf *front = &l->all->scratch;
     strbuf_clear(front);
     bytes_put_u8(front, kind);
     bytes_put(front, head, nhead);
     seal_frame(l->seal, front->at, front->n, body, nbody, &l->out);
-    l->said = links_now(l->all);
-    make_dirty(l);
+    l->sent_at = links_now(l->all);
+    link_make_dirty(l);
 }
 
-static void shutdown_done(uv_shutdown_t *r, int status)
+static void link_shutdown_done(uv_shutdown_t *r, int status)
 {
     struct link *l = r->data;
-    if (status < 0 && l->state == LINK_LEAVING)
+    if (status < 0 && link_is_leaving(l))
         link_end(l);
 }
 
 /* All that was queued has gone to the system. */
-static void all_written(struct link *l)
+static void link_all_written(struct link *l)
 {
     struct links *all = l->all;
-    if (l->state == LINK_LEAVING && !l->ended) {
-        l->ended = true;
+    if (link_change(l, LINK_FLUSHED)) {
         l->shutdown.data = l;
-        if (uv_shutdown(&l->shutdown, (uv_stream_t *)&l->tcp, shutdown_done) < 0)
+        if (uv_shutdown(&l->shutdown, (uv_stream_t *)&l->tcp, link_shutdown_done) < 0)
             link_end(l);
     } else if (l->state == LINK_OPEN && all->config.drained) {
         all->config.drained(all->config.context, l);
     }
 }
 
-static void write_failed(struct link *l, int status)
+static void link_write_failed(struct link *l, int status)
 {
-    if (l->state == LINK_LEAVING)
+    if (link_is_leaving(l))
         link_end(l); /* they are gone already, as we wanted */
     else
         link_fail(l, false, "cannot be written to: %s", uv_strerror(status));
 }
 
-static void write_done(uv_write_t *r, int status)
+static void link_write_done(uv_write_t *r, int status)
 {
     struct link *l = r->data;
     l->writing = false;
     l->all->counts.sent += status < 0 ? 0 : l->busy.n - l->written;
-    strbuf_empty(&l->busy);
-    if (l->state == LINK_CLOSING)
+    link_empty_buffer(&l->busy);
+    if (l->state >= LINK_CLOSING)
         return;
     if (status < 0) {
-        write_failed(l, status);
+        link_write_failed(l, status);
         return;
     }
-    if (l->state == LINK_LEAVING)
+    if (link_is_leaving(l))
         l->since = links_now(l->all);
-    l->said = links_now(l->all);
+    l->sent_at = links_now(l->all);
     if (l->out.n)
-        write_some(l);
+        link_write_some(l);
     else
-        all_written(l);
+        link_all_written(l);
 }
 
 /* As much as the system takes at once; the rest goes when it can. */
-static void write_some(struct link *l)
+static void link_write_some(struct link *l)
 {
-    if (l->writing || l->out.n == 0 || l->state == LINK_CLOSING || l->state < LINK_SHAKING)
+    if (l->writing || l->out.n == 0 || l->state >= LINK_CLOSING || l->state < LINK_HANDSHAKING)
         return;
     uv_stream_t *stream = (uv_stream_t *)&l->tcp;
     uv_buf_t all = uv_buf_init(l->out.at, (unsigned)l->out.n);
     int n = uv_try_write(stream, &all, 1);
     if (n < 0 && n != UV_EAGAIN) {
-        write_failed(l, n);
+        link_write_failed(l, n);
         return;
     }
     size_t gone = n > 0 ? (size_t)n : 0;
     l->all->counts.sent += gone;
     if (gone == l->out.n) {
-        strbuf_empty(&l->out);
-        all_written(l);
+        link_empty_buffer(&l->out);
+        link_all_written(l);
         return;
     }
     struct strbuf spare = l->busy;
@@ -226,14 +245,14 @@ static void write_some(struct link *l)
     l->writing = true;
     l->write.data = l;
     uv_buf_t rest = uv_buf_init(l->busy.at + gone, (unsigned)(l->busy.n - gone));
-    int status = uv_write(&l->write, stream, &rest, 1, write_done);
+    int status = uv_write(&l->write, stream, &rest, 1, link_write_done);
     if (status < 0) {
         l->writing = false;
-        write_failed(l, status);
+        link_write_failed(l, status);
     }
 }
 
-static void flush_all(uv_idle_t *h)
+static void links_flush(uv_idle_t *h)
 {
     struct links *all = h->data;
     /* those who become dirty meanwhile (in `drained`) have their turn in the next one */
@@ -242,7 +261,7 @@ static void flush_all(uv_idle_t *h)
     while (l) {
         struct link *next = l->next_dirty;
         l->dirty = false;
-        write_some(l);
+        link_write_some(l);
         l = next;
     }
     if (!all->dirty)
@@ -258,7 +277,7 @@ size_t link_queued(const struct link *l)
 void link_send(struct link *l, uint8_t kind, const void *head, size_t nhead, const void *body,
                size_t nbody)
 {
-    if (l->state >= LINK_LEAVING || l->leave || kind == KIND_OWN)
+    if (l->state >= LINK_DRAINING || l->close_when_open || kind == KIND_OWN)
         return;
     if (nhead > LINK_MESSAGE_MAX || nbody > LINK_MESSAGE_MAX - nhead) {
         link_fail(l, false, "a message of %zu bytes was to be sent; at most %d are possible",
@@ -270,7 +289,7 @@ void link_send(struct link *l, uint8_t kind, const void *head, size_t nhead, con
         return;
     }
     if (l->state == LINK_OPEN) {
-        seal_message(l, kind, head, nhead, body, nbody);
+        link_seal_message(l, kind, head, nhead, body, nbody);
     } else {
         bytes_put_u32(&l->early, (uint32_t)(nhead + nbody));
         bytes_put_u8(&l->early, kind);
@@ -279,64 +298,64 @@ void link_send(struct link *l, uint8_t kind, const void *head, size_t nhead, con
     }
 }
 
-void link_still_here(struct link *l)
+void link_keep_alive(struct link *l)
 {
-    seal_message(l, KIND_OWN, NULL, 0, NULL, 0);
+    link_seal_message(l, KIND_OWN, NULL, 0, NULL, 0);
 }
 
-static void send_early(struct link *l)
+static void link_send_early(struct link *l)
 {
     struct bytes in = {.at = l->early.at, .n = l->early.n};
     while (in.n) {
         size_t n = bytes_u32(&in);
         uint8_t kind = bytes_u8(&in);
-        seal_message(l, kind, bytes_take(&in, n), n, NULL, 0);
+        link_seal_message(l, kind, bytes_take(&in, n), n, NULL, 0);
     }
     strbuf_free(&l->early);
 }
 
-static void leave(struct link *l)
+static void link_leave(struct link *l)
 {
-    l->state = LINK_LEAVING;
+    link_change(l, LINK_CLOSE);
     l->since = links_now(l->all);
-    seal_message(l, KIND_OWN, &(uint8_t){GOODBYE}, 1, NULL, 0);
+    link_seal_message(l, KIND_OWN, &(uint8_t){GOODBYE}, 1, NULL, 0);
 }
 
 void link_close(struct link *l, const char *why)
 {
     bool orderly = !why || !*why;
-    if (l->state == LINK_CLOSING || (orderly && (l->state == LINK_LEAVING || l->leave)))
+    if (l->state >= LINK_CLOSING || (orderly && (link_is_leaving(l) || l->close_when_open)))
         return;
     if (!orderly)
         link_fail(l, false, "%s", why);
     else if (l->state == LINK_OPEN)
-        leave(l);
+        link_leave(l);
     else if (l->early.n)
-        l->leave = true;
+        l->close_when_open = true;
     else
         link_fail(l, false, "%s", "");
 }
 
 /* ---- reading ---- */
 
-static void give_buffer(uv_handle_t *h, size_t wanted, uv_buf_t *buffer)
+static void link_give_buffer(uv_handle_t *h, size_t wanted, uv_buf_t *buffer)
 {
     struct link *l = h->data;
     (void)wanted;
     *buffer = uv_buf_init(l->all->read, LINK_READ_SIZE);
 }
 
-static void hands_shaken(struct link *l)
+static void link_shaken(struct link *l)
 {
     struct links *all = l->all;
-    l->state = LINK_OPEN;
-    if (!l->leave && all->config.open)
+    link_change(l, LINK_SHAKEN);
+    if (!l->close_when_open && all->config.open)
         all->config.open(all->config.context, l);
-    if (l->state == LINK_OPEN && l->leave)
-        leave(l);
+    if (l->state == LINK_OPEN && l->close_when_open)
+        link_leave(l);
 }
 
-static void take_message(struct link *l, const uint8_t *frame, size_t n)
+static void link_take_message(struct link *l, const uint8_t *frame, size_t n)
 {
     struct links *all = l->all;
     if (n == 0) {
@@ -351,10 +370,10 @@ static void take_message(struct link *l, const uint8_t *frame, size_t n)
     }
 }
 
-static void take_bytes(struct link *l, const void *data, size_t n)
+static void link_take_bytes(struct link *l, const void *data, size_t n)
 {
     struct error err = {0};
-    while (l->state == LINK_SHAKING || l->state == LINK_OPEN) {
+    while (l->state == LINK_HANDSHAKING || l->state == LINK_OPEN) {
         const void *frame = NULL;
         size_t size = 0;
         size_t before = l->out.n;
@@ -362,16 +381,16 @@ static void take_bytes(struct link *l, const void *data, size_t n)
         data = NULL;
         n = 0;
         if (l->out.n > before)
-            make_dirty(l);
+            link_make_dirty(l);
         switch (p) {
         case SEAL_MORE:
             return;
         case SEAL_OPEN:
-            send_early(l);
-            hands_shaken(l);
+            link_send_early(l);
+            link_shaken(l);
             break;
         case SEAL_FRAME:
-            take_message(l, frame, size);
+            link_take_message(l, frame, size);
             break;
         case SEAL_BROKEN:
             if (l->out.n && !l->writing) /* a refusal: it goes at once, or not */
@@ -383,9 +402,9 @@ static void take_bytes(struct link *l, const void *data, size_t n)
     }
 }
 
-static void stream_ended(struct link *l, int status)
+static void link_stream_ended(struct link *l, int status)
 {
-    if (l->state == LINK_LEAVING) {
+    if (link_is_leaving(l)) {
         link_end(l);
     } else if (!seal_is_open(l->seal)) {
         const char *why = status == UV_EOF ? "it closed" : uv_strerror(status);
@@ -398,24 +417,24 @@ static void stream_ended(struct link *l, int status)
     } else {
         const char *why = status == UV_EOF ? "gone without a goodbye: it crashed, or was cut off"
                                            : uv_strerror(status);
-        links_say(l->all, l->address, why);
+        links_log(l->all, l->address, why);
         link_fail(l, false, "%s", why);
     }
 }
 
-static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
+static void link_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
     struct link *l = stream->data;
-    if (l->state == LINK_CLOSING || n == 0)
+    if (l->state >= LINK_CLOSING || n == 0)
         return;
     if (n < 0) {
         uv_read_stop(stream);
-        stream_ended(l, (int)n);
+        link_stream_ended(l, (int)n);
         return;
     }
     l->all->counts.received += (uint64_t)n;
-    l->heard = links_now(l->all);
-    take_bytes(l, buffer->base, (size_t)n);
+    l->received_at = links_now(l->all);
+    link_take_bytes(l, buffer->base, (size_t)n);
 }
 
 /* ---- beginning ---- */
@@ -428,30 +447,30 @@ struct link *link_make(struct links *all, bool caller)
     l->seal = seal_new(&all->config.key, caller, LINK_VERSION, WEFT_VERSION, all->hello);
     /* the loop's idea of now may be old when we are not called from it */
     uv_update_time(all->config.loop);
-    l->since = l->heard = l->said = links_now(all);
+    l->since = l->received_at = l->sent_at = links_now(all);
     l->after = all->first;
     if (l->after)
         l->after->before = l;
     all->first = l;
-    links_wind_clock(all);
+    links_start_clock(all);
     return l;
 }
 
 void link_begin(struct link *l)
 {
-    l->state = LINK_SHAKING;
-    l->heard = links_now(l->all);
+    link_change(l, LINK_CONNECTED);
+    l->received_at = links_now(l->all);
     uv_tcp_nodelay(&l->tcp, 1);
     seal_begin(l->seal, &l->out);
-    int status = uv_read_start((uv_stream_t *)&l->tcp, give_buffer, got_bytes);
+    int status = uv_read_start((uv_stream_t *)&l->tcp, link_give_buffer, link_received);
     if (status < 0) {
         link_fail(l, false, "cannot be read: %s", uv_strerror(status));
         return;
     }
-    write_some(l);
+    link_write_some(l);
 }
 
-static void connect_done(uv_connect_t *r, int status)
+static void link_connect_done(uv_connect_t *r, int status)
 {
     struct link *l = r->data;
     if (l->state != LINK_CONNECTING)
@@ -459,49 +478,49 @@ static void connect_done(uv_connect_t *r, int status)
     if (status == 0) {
         link_begin(l);
     } else if (l->next) {
-        uv_close((uv_handle_t *)&l->tcp, tcp_closed);
+        uv_close((uv_handle_t *)&l->tcp, link_released);
     } else {
         link_fail(l, false, "cannot be reached: %s", uv_strerror(status));
     }
 }
 
-static void connect_to(struct link *l, const struct sockaddr *a)
+static void link_connect_to(struct link *l, const struct sockaddr *a)
 {
-    l->state = LINK_CONNECTING;
+    link_change(l, LINK_ADDRESS);
     int status = uv_tcp_init(l->all->config.loop, &l->tcp);
     l->tcp.data = l;
     l->has_tcp = true;
     l->connect.data = l;
     if (status == 0)
-        status = uv_tcp_connect(&l->connect, &l->tcp, a, connect_done);
+        status = uv_tcp_connect(&l->connect, &l->tcp, a, link_connect_done);
     if (status == 0)
         return;
     if (l->next)
-        uv_close((uv_handle_t *)&l->tcp, tcp_closed);
+        uv_close((uv_handle_t *)&l->tcp, link_released);
     else
         link_fail(l, false, "cannot be reached: %s", uv_strerror(status));
 }
 
 /* A name may stand for several addresses: the next one. */
-static void try_next(struct link *l)
+static void link_try_next(struct link *l)
 {
     const struct addrinfo *one = l->next;
     l->next = l->next->ai_next;
-    connect_to(l, one->ai_addr);
+    link_connect_to(l, one->ai_addr);
 }
 
-static void looked_up(uv_getaddrinfo_t *r, int status, struct addrinfo *found)
+static void link_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *found)
 {
     struct link *l = r->data;
-    l->looking = false;
+    l->resolving = false;
     l->found = l->next = found;
-    if (l->state == LINK_CLOSING) {
-        if (l->told)
-            link_remove(l);
+    if (l->state >= LINK_CLOSING) {
+        if (l->state == LINK_CLOSED)
+            link_remove(l); /* I3: it waited for us */
     } else if (status < 0 || !found) {
         link_fail(l, false, "no such host: %s", uv_strerror(status));
     } else {
-        try_next(l);
+        link_try_next(l);
     }
 }
 
@@ -518,13 +537,15 @@ struct link *link_connect(struct links *all, const char *address)
         link_fail(l, false, "'%s' is no address: HOST:PORT or [IPV6]:PORT is one", address);
     } else if (uv_ip4_addr(host, port, (struct sockaddr_in *)(void *)&a) == 0 ||
                uv_ip6_addr(host, port, (struct sockaddr_in6 *)(void *)&a) == 0) {
-        connect_to(l, (const struct sockaddr *)&a);
+        link_connect_to(l, (const struct sockaddr *)&a);
     } else {
         struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
         snprintf(service, sizeof service, "%d", port);
         l->lookup.data = l;
-        int status = uv_getaddrinfo(all->config.loop, &l->lookup, looked_up, host, service, &hints);
-        l->looking = status == 0;
+        link_change(l, LINK_LOOKUP);
+        int status =
+            uv_getaddrinfo(all->config.loop, &l->lookup, link_resolved, host, service, &hints);
+        l->resolving = status == 0;
         if (status < 0)
             link_fail(l, false, "no such host: %s", uv_strerror(status));
     }

@@ -36,6 +36,8 @@ struct links_config {
     void (*closed)(void *context, struct link *l, const char *why); /* `why`: "" when in order */
     void (*drained)(void *context, struct link *l); /* what was queued has gone: may be NULL */
     void (*log)(void *context, const char *line);   /* may be NULL */
+    /* every change of a link's state (link_machine.h), for who looks for a mistake; may be NULL */
+    void (*trace)(void *context, const char *line);
     void *context;
 };
 

@@ -1,31 +1,21 @@
-/* Private to the links: one link (link.c) and all of them (links.c). */
+/* Private to the links: one link (link.c). */
 #pragma once
-#include "cluster/wire/link.h"
-
-#define LINK_READ_SIZE ((size_t)256 << 10)
-
-enum link_state {
-    LINK_LOOKING_UP,
-    LINK_CONNECTING,
-    LINK_SHAKING,
-    LINK_OPEN,
-    LINK_LEAVING,
-    LINK_CLOSING
-};
+#include "cluster/wire/link_machine.h"
+#include "cluster/wire/links_state.h"
 
 struct link {
     struct links *all;
     struct link *before, *after;
-    enum link_state state;
-    bool caller, accepted; /* accepted: counted in all->accepted */
-    bool leave;            /* LEAVING as soon as the hands are shaken */
-    bool ended;            /* the end of our stream is sent, or about to be */
-    bool has_tcp;          /* the handle is initialised and not closed */
-    bool told, looking;    /* looking: the resolver holds `lookup` */
-    bool dirty;            /* in all->dirty */
+    enum link_state state; /* changed by link_change() alone */
+    bool caller;
+    bool accepted;        /* counted in all->accepted */
+    bool close_when_open; /* closed in order before the handshake, with messages still to be sent */
+    bool has_tcp;         /* the handle is initialised and not closed */
+    bool resolving;       /* the resolver holds `lookup` */
+    bool dirty;           /* in all->dirty */
     struct link *next_dirty;
     char address[300]; /* of the other end */
-    char *why;
+    char *why;         /* the reason of the end; NULL: none yet */
     void *data;
     struct seal *seal;
 
@@ -36,53 +26,20 @@ struct link {
     uv_shutdown_t shutdown;
 
     uv_write_t write;
-    bool writing; /* the system has `busy` */
-    struct strbuf busy, out, early;
-    size_t written; /* of busy, before it was handed over */
-    uint64_t since; /* when it began; LEAVING: last progress */
-    uint64_t heard, said;
+    bool writing;                  /* the system has `busy` */
+    struct strbuf busy;            /* sealed, given to the system */
+    struct strbuf out;             /* sealed, to be given */
+    struct strbuf early;           /* not sealed yet: sent before the handshake was over */
+    size_t written;                /* of busy, before it was handed over */
+    uint64_t since;                /* when it began; DRAINING and HALF_CLOSED: last progress [ms] */
+    uint64_t received_at, sent_at; /* the last byte, either way [ms] */
 };
-
-struct links {
-    struct links_config config;
-    char *hello;
-    char address[300];
-    uv_tcp_t listener;
-    uv_idle_t flush;
-    uv_timer_t timer;
-    unsigned handles; /* of the three, not yet closed */
-    bool freeing;
-    uint64_t tick, ticked; /* milliseconds: between looks at the clock, the last one */
-    struct link *first, *dirty;
-    uint32_t accepted;
-    struct links_counts counts;
-    uint64_t log_second;
-    unsigned log_lines, log_left_out;
-    struct strbuf scratch;
-    char *read;
-};
-/* ---- links.c ---- */
-
-static inline uint64_t links_now(const struct links *all)
-{
-    return uv_now(all->config.loop);
-}
-/* A line in the log; not more than a few a second. */
-void links_say(struct links *all, const char *address, const char *text);
-/* "host:port" or "[host]:port" in its parts. */
-bool links_split(const char *text, char *host, size_t host_size, int *port);
-/* The clock runs while there are links. */
-void links_wind_clock(struct links *all);
-/* A link is gone: perhaps the last one. */
-void links_over(struct links *all);
-
-/* ---- link.c ---- */
 
 struct link *link_make(struct links *all, bool caller);
-/* There is a connection: hands, within the time that is left. */
+/* There is a connection: the handshake, within the time that is left. */
 void link_begin(struct link *l);
-void link_still_here(struct link *l);
-/* The end, with what was told before as the reason. */
+void link_keep_alive(struct link *l);
+/* The end, with the reason that was set before. */
 void link_end(struct link *l);
 /* The end because of this; `refused`: it is the other end's fault, and logged. */
 void link_fail(struct link *l, bool refused, const char *fmt, ...)

@@ -1,4 +1,11 @@
-/* All links of a process: where they come in, their clock and their log. */
+/* All links of a process: where they come in, their clock and their log.
+ *
+ * Invariants:
+ *   I1. Every link is in `first` from link_make() until it is freed; the clock runs while one is.
+ *   I2. After links_free() no link is made, each that is there is closed, and the memory goes with
+ *       the last of links and handles.
+ *   I3. What strangers do costs bounded space: accepted links at most config.most, log lines at most
+ *       LOG_BURST a second, one read buffer for all. */
 #include "cluster/wire/link_state.h"
 
 #include "base/mem.h"
@@ -11,7 +18,7 @@
 
 /* ---- the log ---- */
 
-void links_say(struct links *all, const char *address, const char *text)
+void links_log(struct links *all, const char *address, const char *text)
 {
     if (!all->config.log)
         return;
@@ -59,7 +66,7 @@ bool links_split(const char *text, char *host, size_t host_size, int *port)
     return true;
 }
 
-static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
+static void links_address_text(const struct sockaddr_storage *a, char *out, size_t size)
 {
     char host[INET6_ADDRSTRLEN] = "?";
     if (a->ss_family == AF_INET6) {
@@ -77,11 +84,11 @@ static void address_text(const struct sockaddr_storage *a, char *out, size_t siz
 
 /* ---- coming in ---- */
 
-static void came(uv_stream_t *listener, int status)
+static void links_accept(uv_stream_t *listener, int status)
 {
     struct links *all = listener->data;
     if (status < 0) {
-        links_say(all, all->address, uv_strerror(status));
+        links_log(all, all->address, uv_strerror(status));
         return;
     }
     struct link *l = link_make(all, false);
@@ -94,7 +101,7 @@ static void came(uv_stream_t *listener, int status)
     struct sockaddr_storage peer = {0};
     int size = sizeof peer;
     if (status == 0 && uv_tcp_getpeername(&l->tcp, (struct sockaddr *)&peer, &size) == 0)
-        address_text(&peer, l->address, sizeof l->address);
+        links_address_text(&peer, l->address, sizeof l->address);
     if (status < 0)
         link_fail(l, false, "cannot be accepted: %s", uv_strerror(status));
     else if (all->accepted > all->config.most)
@@ -104,38 +111,43 @@ static void came(uv_stream_t *listener, int status)
 }
 /* ---- the clock ---- */
 
-static void check_time(struct link *l, uint64_t now)
+static void links_check_time(struct link *l, uint64_t now)
 {
     const struct links_config *c = &l->all->config;
-    double since = 1e-3 * (double)(now - l->since), silent = 1e-3 * (double)(now - l->heard);
+    double since = 1e-3 * (double)(now - l->since), silent = 1e-3 * (double)(now - l->received_at);
     switch (l->state) {
-    case LINK_LOOKING_UP:
+    case LINK_NEW:
+    case LINK_RESOLVING:
     case LINK_CONNECTING:
         if (since > c->handshake)
             link_fail(l, false, "cannot be reached within %g s", c->handshake);
         break;
-    case LINK_SHAKING:
+    case LINK_HANDSHAKING:
         if (since > c->handshake)
             link_fail(l, true, "too slow: hands were not shaken within %g s", c->handshake);
         break;
     case LINK_OPEN:
         if (silent > c->silence)
             link_fail(l, true, "silence: nothing was heard for %g s", c->silence);
-        else if (1e-3 * (double)(now - l->said) > c->silence / 3 && link_queued(l) == 0)
-            link_still_here(l);
+        else if (1e-3 * (double)(now - l->sent_at) > c->silence / 3 && link_queued(l) == 0)
+            link_keep_alive(l);
         break;
-    case LINK_LEAVING:
-        if (since > c->handshake && l->ended)
-            link_end(l);
-        else if (since > c->handshake)
+    case LINK_DRAINING:
+        if (since > c->handshake)
             link_fail(l, true, "it did not read what was sent before the end");
         break;
+    case LINK_HALF_CLOSED:
+        if (since > c->handshake)
+            link_end(l);
+        break;
     case LINK_CLOSING:
+    case LINK_CLOSED:
+    case LINK_STATES:
         break;
     }
 }
 
-static void look_at_clock(uv_timer_t *h)
+static void links_check_clock(uv_timer_t *h)
 {
     struct links *all = h->data;
     uint64_t now = links_now(all), gap = now - all->ticked;
@@ -144,24 +156,24 @@ static void look_at_clock(uv_timer_t *h)
     all->ticked = now;
     for (struct link *l = all->first, *after; l; l = after) {
         after = l->after;
-        l->heard += own;
+        l->received_at += own;
         l->since += own;
-        check_time(l, now);
+        links_check_time(l, now);
     }
     if (!all->first)
         uv_timer_stop(&all->timer);
 }
-void links_wind_clock(struct links *all)
+void links_start_clock(struct links *all)
 {
     if (uv_is_active((uv_handle_t *)&all->timer))
         return;
     all->ticked = links_now(all);
-    uv_timer_start(&all->timer, look_at_clock, all->tick, all->tick);
+    uv_timer_start(&all->timer, links_check_clock, all->tick, all->tick);
 }
 
 /* ---- all of them ---- */
 
-static bool listen_at(struct links *all, const char *bind, struct error *err)
+static bool links_listen(struct links *all, const char *bind, struct error *err)
 {
     char host[256], service[16];
     int port = 0;
@@ -181,14 +193,14 @@ static bool listen_at(struct links *all, const char *bind, struct error *err)
     status = uv_tcp_bind(&all->listener, lookup.addrinfo->ai_addr, 0);
     uv_freeaddrinfo(lookup.addrinfo);
     if (status == 0)
-        status = uv_listen((uv_stream_t *)&all->listener, 1024, came);
+        status = uv_listen((uv_stream_t *)&all->listener, 1024, links_accept);
     struct sockaddr_storage own = {0};
     int size = sizeof own;
     if (status == 0)
         status = uv_tcp_getsockname(&all->listener, (struct sockaddr *)&own, &size);
     if (status < 0)
         return error_set(err, ERROR_INPUT, "cannot listen at '%s': %s", bind, uv_strerror(status));
-    address_text(&own, all->address, sizeof all->address);
+    links_address_text(&own, all->address, sizeof all->address);
     return true;
 }
 
@@ -218,14 +230,14 @@ struct links *links_new(const struct links_config *config, struct error *err)
     uv_timer_init(config->loop, &all->timer);
     all->listener.data = all->flush.data = all->timer.data = all;
     all->handles = 3;
-    if (config->bind && !listen_at(all, config->bind, err)) {
+    if (config->bind && !links_listen(all, config->bind, err)) {
         links_free(all);
         return NULL;
     }
     return all;
 }
 
-static void handle_closed(uv_handle_t *h)
+static void links_handle_closed(uv_handle_t *h)
 {
     struct links *all = h->data;
     if (--all->handles > 0)
@@ -242,8 +254,8 @@ void links_over(struct links *all)
 {
     if (!all->freeing || all->first || uv_is_closing((uv_handle_t *)&all->timer))
         return;
-    uv_close((uv_handle_t *)&all->timer, handle_closed);
-    uv_close((uv_handle_t *)&all->flush, handle_closed);
+    uv_close((uv_handle_t *)&all->timer, links_handle_closed);
+    uv_close((uv_handle_t *)&all->flush, links_handle_closed);
 }
 
 void links_free(struct links *all)
@@ -251,7 +263,7 @@ void links_free(struct links *all)
     if (!all || all->freeing)
         return;
     all->freeing = true;
-    uv_close((uv_handle_t *)&all->listener, handle_closed);
+    uv_close((uv_handle_t *)&all->listener, links_handle_closed);
     for (struct link *l = all->first; l; l = l->after)
         link_close(l, "");
     links_over(all);
