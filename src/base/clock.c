@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-static double seconds_of(clockid_t id)
+static double clock_seconds_of(clockid_t id)
 {
     struct timespec t;
     clock_gettime(id, &t);
@@ -11,10 +11,10 @@ static double seconds_of(clockid_t id)
 
 double clock_seconds(void)
 {
-    return seconds_of(CLOCK_MONOTONIC);
+    return clock_seconds_of(CLOCK_MONOTONIC);
 }
 
 double clock_cpu_seconds(void)
 {
-    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    return clock_seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -13,20 +13,20 @@
 _Static_assert(sizeof(crypto_generichash_state) <= sizeof((struct digest_state){0}.opaque),
                "the state does not fit");
 
-static crypto_generichash_state *inner(struct digest_state *s)
+static crypto_generichash_state *digest_inner_node(struct digest_state *s)
 {
     return (crypto_generichash_state *)(void *)s->opaque;
 }
 
 void digest_begin(struct digest_state *s)
 {
-    crypto_generichash_init(inner(s), NULL, 0, sizeof(struct digest));
+    crypto_generichash_init(digest_inner_node(s), NULL, 0, sizeof(struct digest));
 }
 
 void digest_bytes(struct digest_state *s, const void *data, size_t n)
 {
     if (n)
-        crypto_generichash_update(inner(s), data, n);
+        crypto_generichash_update(digest_inner_node(s), data, n);
 }
 
 void digest_number(struct digest_state *s, uint64_t number)
@@ -45,7 +45,7 @@ void digest_string(struct digest_state *s, const char *text, size_t n)
 
 void digest_end(struct digest_state *s, struct digest *out)
 {
-    crypto_generichash_final(inner(s), out->at, sizeof out->at);
+    crypto_generichash_final(digest_inner_node(s), out->at, sizeof out->at);
 }
 
 void digest_of(const void *data, size_t n, struct digest *out)

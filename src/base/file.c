@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_all(int fd, const char *path, size_t expected, struct text *out, struct error *err)
+static bool file_read_all(int fd, const char *path, size_t expected, struct text *out,
+                          struct error *err)
 {
     size_t cap = expected + 4096, n = 0;
     char *at = mem_alloc(cap + 1);
@@ -39,7 +40,7 @@ bool file_read(const char *path, struct text *out, struct error *err)
 {
     *out = (struct text){0};
     if (strcmp(path, "-") == 0)
-        return read_all(STDIN_FILENO, "standard input", 1 << 16, out, err);
+        return file_read_all(STDIN_FILENO, "standard input", 1 << 16, out, err);
     if (!*path)
         return error_set(err, ERROR_INPUT, "the name of a file to read is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,7 +53,7 @@ bool file_read(const char *path, struct text *out, struct error *err)
     else if (S_ISDIR(st.st_mode))
         ok = error_at(err, path, 0, "is a directory; expected a file");
     else
-        ok = read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size : 0, out, err);
+        ok = file_read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size : 0, out, err);
     close(fd);
     return ok;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static inline bool before(const struct heap_item *a, const struct heap_item *b)
+static inline bool heap_before(const struct heap_item *a, const struct heap_item *b)
 {
     return a->key < b->key || (a->key == b->key && a->order < b->order);
 }
@@ -31,7 +31,7 @@ void heap_push(struct heap *h, double key, uint64_t value)
     size_t i = h->n++;
     while (i) {
         size_t parent = (i - 1) / 4;
-        if (!before(&item, &h->at[parent]))
+        if (!heap_before(&item, &h->at[parent]))
             break;
         h->at[i] = h->at[parent];
         i = parent;
@@ -50,9 +50,9 @@ struct heap_item heap_pop(struct heap *h)
             break;
         size_t end = child + 4 < h->n ? child + 4 : h->n;
         for (size_t c = child + 1; c < end; c++)
-            if (before(&h->at[c], &h->at[least]))
+            if (heap_before(&h->at[c], &h->at[least]))
                 least = c;
-        if (!before(&h->at[least], &last))
+        if (!heap_before(&h->at[least], &last))
             break;
         h->at[i] = h->at[least];
         i = least;

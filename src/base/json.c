@@ -28,7 +28,7 @@ static const uint8_t class_of[256] = {
     [']' ... 127] = C_PLAIN,
 };
 
-struct parser {
+struct json_parser {
     struct json *j;
     struct error *err;
     char *p, *end; /* *end is the NUL after the text */
@@ -96,9 +96,9 @@ bool json_error(const struct json *j, json_ref v, struct error *err, const char 
 
 /* ---- parsing ---- */
 
-static bool fail(struct parser *s, const char *at, const char *fmt, ...)
+static bool json_parse_fail(struct json_parser *s, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
-static bool fail(struct parser *s, const char *at, const char *fmt, ...)
+static bool json_parse_fail(struct json_parser *s, const char *at, const char *fmt, ...)
 {
     const struct json *j = s->j;
     size_t line = 1 + lines_between(j, 0, (size_t)(at - j->text), 0, j->n);
@@ -110,39 +110,40 @@ static bool fail(struct parser *s, const char *at, const char *fmt, ...)
 }
 
 /* The text does not go on as it should. */
-static bool fail_expected(struct parser *s, const char *expected) __attribute__((cold));
-static bool fail_expected(struct parser *s, const char *expected)
+static bool fail_expected(struct json_parser *s, const char *expected) __attribute__((cold));
+static bool fail_expected(struct json_parser *s, const char *expected)
 {
     struct json *j = s->j;
     if (s->p >= s->end) {
         if (s->depth == 0)
-            return fail(s, s->end, "the file ends where %s was expected", expected);
+            return json_parse_fail(s, s->end, "the file ends where %s was expected", expected);
         json_ref open = s->open[s->depth - 1];
-        return fail(
+        return json_parse_fail(
             s, s->end,
             "the file ends inside %s that began in line %zu: %s was expected (is it truncated?)",
             json_type_name(json_type(j, open)), json_line(j, open), expected);
     }
     unsigned char c = (unsigned char)*s->p;
     if (c >= 0x20 && c < 0x7F)
-        return fail(s, s->p, "%s was expected, found '%c'", expected, c);
-    return fail(s, s->p, "%s was expected, found byte 0x%02X", expected, c);
+        return json_parse_fail(s, s->p, "%s was expected, found '%c'", expected, c);
+    return json_parse_fail(s, s->p, "%s was expected, found byte 0x%02X", expected, c);
 }
 
-static bool grow(struct parser *s)
+static bool json_parse_grow(struct json_parser *s)
 {
     struct json *j = s->j;
     if (j->n >= JSON_NONE - 1)
-        return fail(s, s->p, "more than 2^32 values are not supported");
+        return json_parse_fail(s, s->p, "more than 2^32 values are not supported");
     s->cap += s->cap / 2;
     j->at = mem_resize(j->at, s->cap);
     return true;
 }
 
-static inline struct json_value *push(struct parser *s, enum json_type type, size_t offset)
+static inline struct json_value *json_parse_push(struct json_parser *s, enum json_type type,
+                                                 size_t offset)
 {
     struct json *j = s->j;
-    if (j->n == s->cap && !grow(s))
+    if (j->n == s->cap && !json_parse_grow(s))
         return NULL;
     struct json_value *v = &j->at[j->n++];
     v->type = type;
@@ -152,7 +153,7 @@ static inline struct json_value *push(struct parser *s, enum json_type type, siz
 }
 
 /* Four hexadecimal digits, or -1. */
-static int32_t hex4(const char *p, const char *end)
+static int32_t json_parse_hex4(const char *p, const char *end)
 {
     if (end - p < 4)
         return -1;
@@ -172,33 +173,38 @@ static int32_t hex4(const char *p, const char *end)
 
 /* `in` is at the u of \u. Writes the character to *out and returns the place after the escape;
  * NULL: refused. */
-static char *unescape_unicode(struct parser *s, char *in, char **out, const char *start)
+static char *unescape_unicode(struct json_parser *s, char *in, char **out, const char *start)
 {
-    int32_t code = hex4(in + 1, s->end);
+    int32_t code = json_parse_hex4(in + 1, s->end);
     in += 5;
     if (code < 0) {
-        fail(s, start, "\\u in a string needs four hexadecimal digits");
+        json_parse_fail(s, start, "\\u in a string needs four hexadecimal digits");
         return NULL;
     }
     if (code >= 0xDC00 && code <= 0xDFFF) {
-        fail(s, start,
-             "\\u%04X in a string is the second half of a surrogate pair without the first",
-             (unsigned)code);
+        json_parse_fail(
+            s, start,
+            "\\u%04X in a string is the second half of a surrogate pair without the first",
+            (unsigned)code);
         return NULL;
     }
     if (code >= 0xD800 && code <= 0xDBFF) {
-        int32_t low = s->end - in >= 6 && in[0] == '\\' && in[1] == 'u' ? hex4(in + 2, s->end) : -1;
+        int32_t low = s->end - in >= 6 && in[0] == '\\' && in[1] == 'u'
+                          ? json_parse_hex4(in + 2, s->end)
+                          : -1;
         if (low < 0xDC00 || low > 0xDFFF) {
-            fail(s, start,
-                 "\\u%04X in a string is the first half of a surrogate pair without the second",
-                 (unsigned)code);
+            json_parse_fail(
+                s, start,
+                "\\u%04X in a string is the first half of a surrogate pair without the second",
+                (unsigned)code);
             return NULL;
         }
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
         in += 6;
     }
     if (code == 0) {
-        fail(s, start, "\\u0000 in a string: a NUL character cannot be used in names and texts");
+        json_parse_fail(s, start,
+                        "\\u0000 in a string: a NUL character cannot be used in names and texts");
         return NULL;
     }
     *out += utf8_encode(*out, (uint32_t)code);
@@ -206,7 +212,7 @@ static char *unescape_unicode(struct parser *s, char *in, char **out, const char
 }
 
 /* The rest of a string from its first byte that does not stand for itself; pushes the value. */
-static bool string_slow(struct parser *s, char *start, char *in)
+static bool string_slow(struct json_parser *s, char *start, char *in)
 {
     char *out = in;
     bool newline = false;
@@ -255,26 +261,29 @@ static bool string_slow(struct parser *s, char *start, char *in)
             }
             default:
                 if (in >= s->end)
-                    return fail(s, start, "the file ends inside a string (is it truncated?)");
-                return fail(s, start,
-                            "unknown escape in a string: \\ must be followed by one of \" \\ / b f "
-                            "n r t u");
+                    return json_parse_fail(s, start,
+                                           "the file ends inside a string (is it truncated?)");
+                return json_parse_fail(
+                    s, start,
+                    "unknown escape in a string: \\ must be followed by one of \" \\ / b f "
+                    "n r t u");
             }
         } else if (c >= 0x80) {
             size_t n = utf8_character(in, (size_t)(s->end - in));
             if (n == 0)
-                return fail(s, start, "byte 0x%02X in a string is not valid UTF-8", c);
+                return json_parse_fail(s, start, "byte 0x%02X in a string is not valid UTF-8", c);
             memmove(out, in, n);
             out += n;
             in += n;
         } else if (in >= s->end) {
-            return fail(s, start, "the file ends inside a string (is it truncated?)");
+            return json_parse_fail(s, start, "the file ends inside a string (is it truncated?)");
         } else {
-            return fail(s, start, "control character 0x%02X in a string: write \\u%04x%s", c, c,
-                        c == '\n' ? " or \\n (is the closing quote missing?)" : "");
+            return json_parse_fail(s, start,
+                                   "control character 0x%02X in a string: write \\u%04x%s", c, c,
+                                   c == '\n' ? " or \\n (is the closing quote missing?)" : "");
         }
     }
-    struct json_value *v = push(s, JSON_STRING, (size_t)(start - s->j->text));
+    struct json_value *v = json_parse_push(s, JSON_STRING, (size_t)(start - s->j->text));
     if (!v)
         return false;
     v->length = (uint64_t)(out - start);
@@ -286,7 +295,7 @@ static bool string_slow(struct parser *s, char *start, char *in)
 }
 
 /* p is after the opening quote. */
-static inline bool string(struct parser *s)
+static inline bool json_parse_string(struct json_parser *s)
 {
     char *start = s->p, *p = start;
     const uint64_t ones = 0x0101010101010101u, high = ones << 7;
@@ -311,7 +320,7 @@ static inline bool string(struct parser *s)
         p++;
     if (*p != '"')
         return string_slow(s, start, p);
-    struct json_value *v = push(s, JSON_STRING, (size_t)(start - s->j->text));
+    struct json_value *v = json_parse_push(s, JSON_STRING, (size_t)(start - s->j->text));
     if (!v)
         return false;
     v->length = (uint64_t)(p - start);
@@ -320,7 +329,7 @@ static inline bool string(struct parser *s)
     return true;
 }
 
-static bool number(struct parser *s)
+static bool json_parse_number(struct json_parser *s)
 {
     char *start = s->p, *p = start;
     bool negative = *p == '-';
@@ -335,7 +344,7 @@ static bool number(struct parser *s)
     if (*p == '0') {
         p++;
         if (class_of[(unsigned char)*p] & C_DIGIT)
-            return fail(s, start, "a number must not begin with 0 and another digit");
+            return json_parse_fail(s, start, "a number must not begin with 0 and another digit");
     } else {
         char *first = p;
         for (; class_of[(unsigned char)*p] & C_DIGIT; p++)
@@ -374,10 +383,11 @@ static bool number(struct parser *s)
     } else if (digits > 19 || !number_from_decimal(mantissa, exponent, &value)) {
         value = fabs(strtod(start, NULL));
         if (isinf(value))
-            return fail(s, start, "the number %.*s%s is beyond the range of double",
-                        p - start > 40 ? 40 : (int)(p - start), start, p - start > 40 ? "..." : "");
+            return json_parse_fail(s, start, "the number %.*s%s is beyond the range of double",
+                                   p - start > 40 ? 40 : (int)(p - start), start,
+                                   p - start > 40 ? "..." : "");
     }
-    struct json_value *v = push(s, JSON_NUMBER, (size_t)(start - s->j->text));
+    struct json_value *v = json_parse_push(s, JSON_NUMBER, (size_t)(start - s->j->text));
     if (!v)
         return false;
     v->number = negative ? -value : value;
@@ -385,12 +395,12 @@ static bool number(struct parser *s)
     return true;
 }
 
-static bool literal(struct parser *s, const char *word, enum json_type type)
+static bool json_parse_literal(struct json_parser *s, const char *word, enum json_type type)
 {
     size_t n = strlen(word);
     if (strncmp(s->p, word, n) != 0)
         return fail_expected(s, "a value");
-    struct json_value *v = push(s, type, (size_t)(s->p - s->j->text));
+    struct json_value *v = json_parse_push(s, type, (size_t)(s->p - s->j->text));
     if (!v)
         return false;
     v->length = 0;
@@ -398,7 +408,7 @@ static bool literal(struct parser *s, const char *word, enum json_type type)
     return true;
 }
 
-static inline void skip_space(struct parser *s)
+static inline void skip_space(struct json_parser *s)
 {
     char *p = s->p;
     while (class_of[(unsigned char)*p] & C_SPACE)
@@ -406,12 +416,12 @@ static inline void skip_space(struct parser *s)
     s->p = p;
 }
 
-static bool open_container(struct parser *s, enum json_type type)
+static bool json_parse_open_container(struct json_parser *s, enum json_type type)
 {
     if (s->depth == JSON_DEPTH)
-        return fail(s, s->p, "nested more than %d levels deep", JSON_DEPTH);
+        return json_parse_fail(s, s->p, "nested more than %d levels deep", JSON_DEPTH);
     s->open[s->depth++] = (uint32_t)s->j->n;
-    struct json_value *v = push(s, type, (size_t)(s->p - s->j->text));
+    struct json_value *v = json_parse_push(s, type, (size_t)(s->p - s->j->text));
     if (!v)
         return false;
     v->size = 0;
@@ -420,20 +430,20 @@ static bool open_container(struct parser *s, enum json_type type)
     return true;
 }
 
-static inline void close_container(struct parser *s)
+static inline void json_parse_close_container(struct json_parser *s)
 {
     s->j->at[s->open[--s->depth]].next = (uint32_t)s->j->n;
     s->p++;
 }
 
 /* Key and colon of the next member. */
-static inline bool key(struct parser *s)
+static inline bool json_parse_key(struct json_parser *s)
 {
     skip_space(s);
     if (*s->p != '"')
         return fail_expected(s, "a key in double quotes");
     s->p++;
-    if (!string(s))
+    if (!json_parse_string(s))
         return false;
     skip_space(s);
     if (*s->p != ':')
@@ -442,53 +452,53 @@ static inline bool key(struct parser *s)
     return true;
 }
 
-static bool value(struct parser *s)
+static bool json_parse_value(struct json_parser *s)
 {
     switch (*s->p) {
     case '"':
         s->p++;
-        return string(s);
+        return json_parse_string(s);
     case 't':
-        return literal(s, "true", JSON_TRUE);
+        return json_parse_literal(s, "true", JSON_TRUE);
     case 'f':
-        return literal(s, "false", JSON_FALSE);
+        return json_parse_literal(s, "false", JSON_FALSE);
     case 'n':
-        return literal(s, "null", JSON_NULL);
+        return json_parse_literal(s, "null", JSON_NULL);
     case '-':
     case '0' ... '9':
-        return number(s);
+        return json_parse_number(s);
     default:
         return fail_expected(s, "a value");
     }
 }
 
-static bool document(struct parser *s)
+static bool json_parse_document(struct json_parser *s)
 {
     struct json *j = s->j;
     for (;;) {
         /* A value is due. */
         skip_space(s);
         if (*s->p == '[') {
-            if (!open_container(s, JSON_ARRAY))
+            if (!json_parse_open_container(s, JSON_ARRAY))
                 return false;
             skip_space(s);
             if (*s->p != ']') {
                 j->at[j->n - 1].size = 1;
                 continue;
             }
-            close_container(s);
+            json_parse_close_container(s);
         } else if (*s->p == '{') {
-            if (!open_container(s, JSON_OBJECT))
+            if (!json_parse_open_container(s, JSON_OBJECT))
                 return false;
             skip_space(s);
             if (*s->p != '}') {
                 j->at[j->n - 1].size = 1;
-                if (!key(s))
+                if (!json_parse_key(s))
                     return false;
                 continue;
             }
-            close_container(s);
-        } else if (!value(s)) {
+            json_parse_close_container(s);
+        } else if (!json_parse_value(s)) {
             return false;
         }
         /* A value is complete: close what ends here, up to a comma. */
@@ -496,19 +506,19 @@ static bool document(struct parser *s)
             skip_space(s);
             if (s->depth == 0)
                 return s->p == s->end ||
-                       fail(s, s->p, "unexpected text after the end of the document");
+                       json_parse_fail(s, s->p, "unexpected text after the end of the document");
             struct json_value *around = &j->at[s->open[s->depth - 1]];
             if (*s->p == ',') {
                 s->p++;
                 around->size++;
-                if (around->type == JSON_OBJECT && !key(s))
+                if (around->type == JSON_OBJECT && !json_parse_key(s))
                     return false;
                 break;
             }
             bool is_object = around->type == JSON_OBJECT;
             if (*s->p != (is_object ? '}' : ']'))
                 return fail_expected(s, is_object ? "',' or '}'" : "',' or ']'");
-            close_container(s);
+            json_parse_close_container(s);
         }
     }
 }
@@ -527,7 +537,7 @@ bool json_parse(struct json *j, const char *file, char *text, size_t length, str
     if (refuse_utf16(text, length))
         return error_at(err, file, 1,
                         "this is UTF-16 or UTF-32 text; JSON must be UTF-8 (convert with iconv)");
-    struct parser s = {.j = j, .err = err, .p = text, .end = text + length};
+    struct json_parser s = {.j = j, .err = err, .p = text, .end = text + length};
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         s.p += 3;
     skip_space(&s);
@@ -536,7 +546,7 @@ bool json_parse(struct json *j, const char *file, char *text, size_t length, str
     /* Real files have a value for every 12 to 20 bytes; untouched pages cost nothing. */
     s.cap = length / 12 + 16;
     j->at = mem_new(struct json_value, s.cap);
-    if (!document(&s)) {
+    if (!json_parse_document(&s)) {
         json_free(j);
         return false;
     }

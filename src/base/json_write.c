@@ -24,7 +24,7 @@ static void new_line(struct json_writer *w)
 }
 
 /* What must stand before the next value or key. */
-static void separate(struct json_writer *w)
+static void json_write_separator(struct json_writer *w)
 {
     if (w->after_key) {
         w->after_key = false;
@@ -42,9 +42,9 @@ static void separate(struct json_writer *w)
         strbuf_add_char(w->out, ' ');
 }
 
-static void begin(struct json_writer *w, char bracket, bool is_inline)
+static void json_begin_container(struct json_writer *w, char bracket, bool is_inline)
 {
-    separate(w);
+    json_write_separator(w);
     strbuf_add_char(w->out, bracket);
     assert(w->depth + 1 < JSON_WRITE_DEPTH);
     bool outer = w->depth && w->is_inline[w->depth];
@@ -53,7 +53,7 @@ static void begin(struct json_writer *w, char bracket, bool is_inline)
     w->is_inline[w->depth] = is_inline || outer;
 }
 
-static void end(struct json_writer *w, char bracket)
+static void json_end_container(struct json_writer *w, char bracket)
 {
     bool empty = w->first[w->depth], on_lines = !w->is_inline[w->depth];
     w->depth--;
@@ -66,32 +66,32 @@ static void end(struct json_writer *w, char bracket)
 
 void json_write_object(struct json_writer *w)
 {
-    begin(w, '{', false);
+    json_begin_container(w, '{', false);
 }
 
 void json_write_object_inline(struct json_writer *w)
 {
-    begin(w, '{', true);
+    json_begin_container(w, '{', true);
 }
 
 void json_write_array(struct json_writer *w)
 {
-    begin(w, '[', false);
+    json_begin_container(w, '[', false);
 }
 
 void json_write_array_inline(struct json_writer *w)
 {
-    begin(w, '[', true);
+    json_begin_container(w, '[', true);
 }
 
 void json_write_end_object(struct json_writer *w)
 {
-    end(w, '}');
+    json_end_container(w, '}');
 }
 
 void json_write_end_array(struct json_writer *w)
 {
-    end(w, ']');
+    json_end_container(w, ']');
 }
 
 static void add_escaped(struct strbuf *out, unsigned char c)
@@ -134,7 +134,7 @@ static void add_string(struct strbuf *out, const char *text)
 
 void json_write_key(struct json_writer *w, const char *key)
 {
-    separate(w);
+    json_write_separator(w);
     add_string(w->out, key);
     strbuf_add_bytes(w->out, ": ", w->pretty ? 2 : 1);
     w->after_key = true;
@@ -148,14 +148,14 @@ static void scalar_done(struct json_writer *w)
 
 void json_write_string(struct json_writer *w, const char *text)
 {
-    separate(w);
+    json_write_separator(w);
     add_string(w->out, text);
     scalar_done(w);
 }
 
 void json_write_number(struct json_writer *w, double value)
 {
-    separate(w);
+    json_write_separator(w);
     if (isfinite(value))
         strbuf_add_number(w->out, value);
     else
@@ -165,7 +165,7 @@ void json_write_number(struct json_writer *w, double value)
 
 static void add_integer(struct json_writer *w, bool negative, uint64_t rest)
 {
-    separate(w);
+    json_write_separator(w);
     char digits[24], *p = digits + sizeof digits;
     do {
         *--p = (char)('0' + rest % 10);
@@ -189,14 +189,14 @@ void json_write_unsigned(struct json_writer *w, uint64_t value)
 
 void json_write_bool(struct json_writer *w, bool value)
 {
-    separate(w);
+    json_write_separator(w);
     strbuf_add(w->out, value ? "true" : "false");
     scalar_done(w);
 }
 
 void json_write_null(struct json_writer *w)
 {
-    separate(w);
+    json_write_separator(w);
     strbuf_add(w->out, "null");
     scalar_done(w);
 }

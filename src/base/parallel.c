@@ -13,7 +13,7 @@ struct loop {
     void *context;
 };
 
-static void *work(void *argument)
+static void *parallel_worker(void *argument)
 {
     struct loop *loop = argument;
     for (;;) {
@@ -41,9 +41,10 @@ void parallel_for(size_t count, unsigned threads, void (*body)(void *context, si
     pthread_t *thread = mem_new(pthread_t, threads);
     unsigned started = 0;
     /* The caller's thread works too, so a failed pthread_create only costs speed. */
-    while (started + 1 < threads && pthread_create(&thread[started], NULL, work, &loop) == 0)
+    while (started + 1 < threads &&
+           pthread_create(&thread[started], NULL, parallel_worker, &loop) == 0)
         started++;
-    work(&loop);
+    parallel_worker(&loop);
     for (unsigned i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     free(thread);

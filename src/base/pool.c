@@ -91,7 +91,7 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
     return UINT32_MAX;
 }
 
-static void place(struct name_index *x, struct name_slot s)
+static void pool_place(struct name_index *x, struct name_slot s)
 {
     uint32_t i = s.hash & x->mask;
     while (x->slot[i].entry)
@@ -109,11 +109,11 @@ void name_index_add(struct name_index *x, const struct pool *p, const str_id *na
         x->slot = mem_new_zero(struct name_slot, (size_t)x->mask + 1);
         for (size_t i = 0; i <= old_mask; i++)
             if (old[i].entry)
-                place(x, old[i]);
+                pool_place(x, old[i]);
         free(old);
     }
     const char *name = pool_text(p, names[number]);
-    place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
+    pool_place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
     x->used++;
 }
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static uint64_t splitmix(uint64_t *x)
+static uint64_t rng_splitmix(uint64_t *x)
 {
     uint64_t z = (*x += 0x9E3779B97F4A7C15ull);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -14,7 +14,7 @@ void rng_seed_stream(struct rng *r, uint64_t seed, uint64_t stream)
 {
     uint64_t x = seed ^ (stream * 0xD1342543DE82EF95ull);
     for (int i = 0; i < 4; i++)
-        r->s[i] = splitmix(&x);
+        r->s[i] = rng_splitmix(&x);
     r->has_spare = 0;
     r->spare = 0;
 }
@@ -24,20 +24,20 @@ void rng_seed(struct rng *r, uint64_t seed)
     rng_seed_stream(r, seed, 0);
 }
 
-static uint64_t rotl(uint64_t x, int k)
+static uint64_t rng_rotl(uint64_t x, int k)
 {
     return x << k | x >> (64 - k);
 }
 
 uint64_t rng_next(struct rng *r)
 {
-    uint64_t result = rotl(r->s[1] * 5, 7) * 9, t = r->s[1] << 17;
+    uint64_t result = rng_rotl(r->s[1] * 5, 7) * 9, t = r->s[1] << 17;
     r->s[2] ^= r->s[0];
     r->s[3] ^= r->s[1];
     r->s[1] ^= r->s[2];
     r->s[0] ^= r->s[3];
     r->s[2] ^= t;
-    r->s[3] = rotl(r->s[3], 45);
+    r->s[3] = rng_rotl(r->s[3], 45);
     return result;
 }
 

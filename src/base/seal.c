@@ -36,7 +36,7 @@ enum {
 
 static const char magic[8] = {'w', 'e', 'f', 't', 's', 'e', 'a', '1'};
 
-enum state { CHALLENGING, CALLING, ANSWERING, OPEN, BROKEN };
+enum seal_step { CHALLENGING, CALLING, ANSWERING, OPEN, BROKEN };
 
 /* One direction of frames. Numbers never repeat: 2^64 frames are more than a connection can have.
  */
@@ -47,7 +47,7 @@ struct way {
 
 struct seal {
     bool caller;
-    enum state state; /* what is awaited: CHALLENGING the challenge, ... */
+    enum seal_step state; /* what is awaited: CHALLENGING the challenge, ... */
     uint32_t version;
     char program[PROGRAM_MAX + 1];
     char *hello; /* our own */
@@ -187,7 +187,7 @@ static bool take_other(struct bytes *in, struct other *o)
     return !memchr(o->hello, 0, o->nhello);
 }
 
-static enum seal_progress broken(struct seal *s, struct error *err, const char *why)
+static enum seal_progress seal_broken(struct seal *s, struct error *err, const char *why)
 {
     if (s->state != BROKEN) {
         error_set(&s->why, ERROR_FAILED, "%s", why);
@@ -207,7 +207,7 @@ static enum seal_progress other_version(struct seal *s, const struct other *o, s
              "the other end is weft %s (protocol %u), this is weft %s (protocol %u): install the "
              "same version on both",
              o->program, o->version, s->program, s->version);
-    return broken(s, err, text);
+    return seal_broken(s, err, text);
 }
 
 /* The fresh pair of this end. */
@@ -223,7 +223,7 @@ static bool pair_meet(struct seal *s, const void *theirs)
     return crypto_scalarmult(s->secret, s->own_secret, theirs) == 0;
 }
 
-static void opened(struct seal *s, const struct other *o)
+static void seal_opened(struct seal *s, const struct other *o)
 {
     unsigned char both[64];
     key_of_now(s, "frames", both, sizeof both);
@@ -245,17 +245,17 @@ void seal_begin(struct seal *s, struct strbuf *out)
     bytes_put(out, challenge, sizeof challenge);
 }
 
-static size_t waiting(const struct seal *s)
+static size_t seal_waiting(const struct seal *s)
 {
     return s->got.n - s->used;
 }
 
-static const unsigned char *look(const struct seal *s)
+static const unsigned char *seal_look(const struct seal *s)
 {
     return (const unsigned char *)s->got.at + s->used;
 }
 
-static uint32_t number_at(const unsigned char *b, size_t n)
+static uint32_t seal_number_at(const unsigned char *b, size_t n)
 {
     struct bytes in = {.at = b, .n = n};
     return n == 2 ? (uint32_t)(b[0] | b[1] << 8) : bytes_u32(&in);
@@ -264,9 +264,9 @@ static uint32_t number_at(const unsigned char *b, size_t n)
 /* The caller has the challenge: its call. */
 static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
 {
-    if (waiting(s) < CHALLENGE)
+    if (seal_waiting(s) < CHALLENGE)
         return SEAL_MORE;
-    bytes_put(&s->said, look(s), CHALLENGE);
+    bytes_put(&s->said, seal_look(s), CHALLENGE);
     s->used += CHALLENGE;
     pair_make(s);
     bytes_put(&s->said, magic, sizeof magic);
@@ -295,37 +295,37 @@ static void put_answer(struct seal *s, bool accepted, struct strbuf *out)
 /* The answerer has the call, or part of it. Nothing is said to who did not prove the key. */
 static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct error *err)
 {
-    size_t n = waiting(s);
-    if (n && memcmp(look(s), magic, n < sizeof magic ? n : sizeof magic) != 0)
-        return broken(s, err, "garbage: it does not speak as weft does");
+    size_t n = seal_waiting(s);
+    if (n && memcmp(seal_look(s), magic, n < sizeof magic ? n : sizeof magic) != 0)
+        return seal_broken(s, err, "garbage: it does not speak as weft does");
     if (n < CALL_HEAD)
         return SEAL_MORE;
-    size_t box = number_at(look(s) + CALL_HEAD - 2, 2);
+    size_t box = seal_number_at(seal_look(s) + CALL_HEAD - 2, 2);
     if (box < BOX_MIN - 1 || box > BOX_MAX)
-        return broken(s, err, "garbage: a call of impossible size");
+        return seal_broken(s, err, "garbage: a call of impossible size");
     if (n < CALL_HEAD + box)
         return SEAL_MORE;
-    bytes_put(&s->said, look(s), CALL_HEAD);
+    bytes_put(&s->said, seal_look(s), CALL_HEAD);
     struct strbuf text = {0};
-    bool good = box_take(s, "call", look(s) + CALL_HEAD, box, &text);
+    bool good = box_take(s, "call", seal_look(s) + CALL_HEAD, box, &text);
     if (!good) {
         strbuf_free(&text);
-        return broken(s, err,
-                      "its proof is wrong: it has another key, or plays an old conversation again");
+        return seal_broken(
+            s, err, "its proof is wrong: it has another key, or plays an old conversation again");
     }
     struct other o = {0};
     struct bytes in = {.at = text.at, .n = text.n};
     pair_make(s);
     enum seal_progress p = SEAL_OPEN;
-    if (!pair_meet(s, look(s) + sizeof magic) || !take_other(&in, &o)) {
-        p = broken(s, err, "a malformed call from somebody who has the key");
+    if (!pair_meet(s, seal_look(s) + sizeof magic) || !take_other(&in, &o)) {
+        p = seal_broken(s, err, "a malformed call from somebody who has the key");
     } else if (o.version != s->version) {
         put_answer(s, false, out);
         p = other_version(s, &o, err);
     } else {
         s->used += CALL_HEAD + box;
         put_answer(s, true, out);
-        opened(s, &o);
+        seal_opened(s, &o);
     }
     strbuf_free(&text);
     return p;
@@ -333,31 +333,33 @@ static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct e
 
 static enum seal_progress take_answer(struct seal *s, struct error *err)
 {
-    size_t n = waiting(s);
+    size_t n = seal_waiting(s);
     if (n < ANSWER_HEAD)
         return SEAL_MORE;
-    size_t box = number_at(look(s) + ANSWER_HEAD - 2, 2);
+    size_t box = seal_number_at(seal_look(s) + ANSWER_HEAD - 2, 2);
     if (box < BOX_MIN || box > BOX_MAX)
-        return broken(s, err, "garbage: an answer of impossible size");
+        return seal_broken(s, err, "garbage: an answer of impossible size");
     if (n < ANSWER_HEAD + box)
         return SEAL_MORE;
-    bytes_put(&s->said, look(s), ANSWER_HEAD);
+    bytes_put(&s->said, seal_look(s), ANSWER_HEAD);
     struct strbuf text = {0};
-    if (!pair_meet(s, look(s)) || !box_take(s, "answer", look(s) + ANSWER_HEAD, box, &text)) {
+    if (!pair_meet(s, seal_look(s)) ||
+        !box_take(s, "answer", seal_look(s) + ANSWER_HEAD, box, &text)) {
         strbuf_free(&text);
-        return broken(s, err, "its proof is wrong: it has another key, or somebody stands between");
+        return seal_broken(s, err,
+                           "its proof is wrong: it has another key, or somebody stands between");
     }
     struct other o = {0};
     struct bytes in = {.at = text.at, .n = text.n};
     bool accepted = bytes_u8(&in);
     enum seal_progress p = SEAL_OPEN;
     if (!take_other(&in, &o)) {
-        p = broken(s, err, "a malformed answer from somebody who has the key");
+        p = seal_broken(s, err, "a malformed answer from somebody who has the key");
     } else if (!accepted || o.version != s->version) {
         p = other_version(s, &o, err);
     } else {
         s->used += ANSWER_HEAD + box;
-        opened(s, &o);
+        seal_opened(s, &o);
     }
     strbuf_free(&text);
     return p;
@@ -373,15 +375,15 @@ static void nonce_of(uint64_t number, unsigned char nonce[static 12])
 static enum seal_progress take_frame(struct seal *s, const void **frame, size_t *frame_size,
                                      struct error *err)
 {
-    size_t n = waiting(s);
+    size_t n = seal_waiting(s);
     if (n < FRAME_HEAD)
         return SEAL_MORE;
-    size_t size = number_at(look(s), FRAME_HEAD);
+    size_t size = seal_number_at(seal_look(s), FRAME_HEAD);
     if (size > SEAL_FRAME_MAX) {
         char text[120];
         snprintf(text, sizeof text, "oversized: a message of %zu bytes; at most %d are allowed",
                  size, SEAL_FRAME_MAX);
-        return broken(s, err, text);
+        return seal_broken(s, err, text);
     }
     if (n < FRAME_HEAD + size + PROOF)
         return SEAL_MORE;
@@ -389,8 +391,8 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
     nonce_of(s->in.number, nonce);
     unsigned char *text = (unsigned char *)s->got.at + s->used + FRAME_HEAD;
     if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
-            text, NULL, text, size, text + size, look(s), FRAME_HEAD, nonce, s->in.key) != 0)
-        return broken(s, err, "a message that was changed, or played again");
+            text, NULL, text, size, text + size, seal_look(s), FRAME_HEAD, nonce, s->in.key) != 0)
+        return seal_broken(s, err, "a message that was changed, or played again");
     s->in.number++;
     s->used += FRAME_HEAD + size + PROOF;
     *frame = text;
@@ -400,9 +402,9 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
 
 /* What is left of a frame moves to the front: less than one frame when all whole ones were taken,
  * as they should be. */
-static void keep(struct seal *s, const void *data, size_t n)
+static void seal_keep(struct seal *s, const void *data, size_t n)
 {
-    size_t left = waiting(s);
+    size_t left = seal_waiting(s);
     if (s->used) {
         memmove(s->got.at, s->got.at + s->used, left);
         s->got.n = left;
@@ -415,7 +417,7 @@ enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct 
                              const void **frame, size_t *frame_size, struct error *err)
 {
     if (n && s->state != BROKEN)
-        keep(s, data, n);
+        seal_keep(s, data, n);
     switch (s->state) {
     case CHALLENGING:
         return take_challenge(s, out);
@@ -428,7 +430,7 @@ enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct 
     case BROKEN:
         break;
     }
-    return broken(s, err, "");
+    return seal_broken(s, err, "");
 }
 
 void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,

@@ -24,7 +24,7 @@ enum {
 static const char key_word[] = "weft-key-1 ";
 
 /* Chooses the quick implementations for this processor; safe to call again and from any thread. */
-static void ready(void)
+static void seal_key_ready(void)
 {
     if (sodium_init() < 0) {
         fputs("weft: no source of random numbers\n", stderr);
@@ -36,7 +36,7 @@ static void ready(void)
 
 void seal_random(void *out, size_t n)
 {
-    ready();
+    seal_key_ready();
     randombytes_buf(out, n);
 }
 
@@ -48,7 +48,7 @@ void seal_key_random(struct seal_key *key)
 void seal_derive(const struct seal_key *key, const char *purpose, void *out, size_t n)
 {
     unsigned char all[crypto_generichash_BYTES_MAX];
-    ready();
+    seal_key_ready();
     crypto_generichash(all, sizeof all, (const unsigned char *)purpose, strlen(purpose), key->at,
                        sizeof key->at);
     memcpy(out, all, n < sizeof all ? n : sizeof all);

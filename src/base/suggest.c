@@ -6,7 +6,7 @@
 
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b; words longer than LONGEST
  * count as far. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
     if (n >= LONGEST || m >= LONGEST)
@@ -37,7 +37,7 @@ const char *suggest_nearest(const char *word, const char *const *candidates, siz
     const char *best = NULL;
     size_t limit = strlen(word) / 3 + 1, best_distance = limit + 1;
     for (size_t i = 0; i < count; i++) {
-        size_t d = distance(word, candidates[i]);
+        size_t d = edit_distance(word, candidates[i]);
         if (d < best_distance && d < strlen(candidates[i])) {
             best = candidates[i];
             best_distance = d;

@@ -84,7 +84,7 @@ static void put_pair(struct json_writer *j, const char *key, double predicted, d
     json_write_end_object(j);
 }
 
-static void put_attempt(struct json_writer *j, const struct figures *f, uint32_t event)
+static void put_attempt(struct json_writer *j, const struct run_figures *f, uint32_t event)
 {
     const struct trace_event *e = &f->record->events.at[event];
     char buffer[32];
@@ -103,7 +103,7 @@ static void put_attempt(struct json_writer *j, const struct figures *f, uint32_t
     json_write_end_object(j);
 }
 
-static void put_kinds(struct json_writer *j, const struct figures *f)
+static void put_kinds(struct json_writer *j, const struct run_figures *f)
 {
     json_write_key(j, "kinds");
     json_write_array(j);
@@ -125,7 +125,7 @@ static void put_kinds(struct json_writer *j, const struct figures *f)
     json_write_end_array(j);
 }
 
-static void put_path(struct json_writer *j, const struct figures *f)
+static void put_path(struct json_writer *j, const struct run_figures *f)
 {
     json_write_key(j, "critical_path");
     json_write_array(j);
@@ -138,7 +138,7 @@ static void put_path(struct json_writer *j, const struct figures *f)
 static void as_json(const struct run_record *r, struct strbuf *out)
 {
     struct json_writer j;
-    struct figures f;
+    struct run_figures f;
     figures_of(&f, r);
     json_write_start(&j, out, true);
     json_write_object(&j);

@@ -2,7 +2,7 @@
  * stand in src/study. */
 #include "cli/cli.h"
 #include "cli/front.h"
-#include "study/study.h"
+#include "study/reproduction.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +23,9 @@ static const struct cli_option options[] = {
 static int reproduce_list(void)
 {
     struct strbuf out = {0};
-    for (size_t i = 0; study_registry[i]; i++)
-        strbuf_printf(&out, "%-10s %s\n", study_registry[i]->name, study_registry[i]->summary);
+    for (size_t i = 0; reproduction_registry[i]; i++)
+        strbuf_printf(&out, "%-10s %s\n", reproduction_registry[i]->name,
+                      reproduction_registry[i]->summary);
     int status = cli_print(&out);
     strbuf_free(&out);
     return status;
@@ -37,20 +38,20 @@ static int reproduce_run(const struct arguments *a)
     struct error err = {0};
     char folder[256];
     int64_t seed, runs;
-    const struct study *study = study_find(a->operand[0], &err);
+    const struct reproduction *study = reproduction_find(a->operand[0], &err);
     if (!study || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) ||
         !arguments_integer(a, "runs", 0, 0, 1000000, &runs, &err))
         return cli_fail(&err);
     snprintf(folder, sizeof folder, "reproduce-%s", study->name);
     const char *output = arguments_value(a, "output");
     struct progress progress = cli_progress(study->working_on);
-    struct study_options o = {.folder = output ? output : folder,
-                              .quick = arguments_flag(a, "quick"),
-                              .seed = (uint64_t)seed,
-                              .runs = (uint32_t)runs,
-                              .data = arguments_value(a, "data"),
-                              .progress = arguments_flag(a, "quiet") ? NULL : &progress,
-                              .replayer = &cli_replayer};
+    struct reproduction_options o = {.folder = output ? output : folder,
+                                     .quick = arguments_flag(a, "quick"),
+                                     .seed = (uint64_t)seed,
+                                     .runs = (uint32_t)runs,
+                                     .data = arguments_value(a, "data"),
+                                     .progress = arguments_flag(a, "quiet") ? NULL : &progress,
+                                     .replayer = &cli_replayer};
     if (mkdir(o.folder, 0777) && errno != EEXIST) {
         error_set(&err, ERROR_FAILED, "cannot make folder %s: %s", o.folder, strerror(errno));
         return cli_fail(&err);

@@ -32,14 +32,15 @@ static void name_objects(struct blueprint *b)
             b->output[blueprint_output(w, t, k)] = k;
 }
 
-static uint32_t file_number(struct blueprint *b, const char *name)
+static uint32_t blueprint_file_number(struct blueprint *b, const char *name)
 {
     return intern_number(&b->files, name, strlen(name));
 }
 
 /* "... there is no task 'detct' in flow.yaml; did you mean 'detect'?" */
-static bool unknown(const struct blueprint *b, const struct substitution *s, const char *thing,
-                    const char *const *names, size_t count, struct error *err)
+static bool blueprint_unknown(const struct blueprint *b, const struct substitution *s,
+                              const char *thing, const char *const *names, size_t count,
+                              struct error *err)
 {
     const char *near = suggest_nearest(s->what, names, count);
     return error_at(err, b->x->file, s->line,
@@ -63,7 +64,7 @@ static bool unknown_target(const struct blueprint *b, const struct substitution 
     static const char *const things[] = {[SUBSTITUTE_TASK] = "task",
                                          [SUBSTITUTE_DATA] = "data object",
                                          [SUBSTITUTE_PARAMETER] = "parameter"};
-    unknown(b, s, things[s->target], names, count, err);
+    blueprint_unknown(b, s, things[s->target], names, count, err);
     free(names);
     return false;
 }
@@ -105,7 +106,7 @@ static bool find_targets(struct blueprint *b, struct error *err)
             b->may_prune |= b->w->producer[b->target[s]] != NONE;
             b->first_object[s] = (uint32_t)b->objects.n;
             for (size_t i = 0; i < sub->by.n; i++)
-                array_push(&b->objects, file_number(b, sub->by.at[i].text));
+                array_push(&b->objects, blueprint_file_number(b, sub->by.at[i].text));
         }
     }
     return true;
@@ -127,15 +128,16 @@ static void places_grow(struct places *p, uint32_t count)
     }
 }
 
-static bool separates(char c)
+static bool blueprint_separates(char c)
 {
     return !c || strchr(" \t\r\n'\"`;|&<>()", c);
 }
 
-static void add_text(struct blueprint *b, const char *at, size_t length)
+static void blueprint_add_text(struct blueprint *b, const char *at, size_t length)
 {
     if (length)
-        array_push(&b->tokens, (struct token){.type = TOKEN_TEXT, .text = at, .length = length});
+        array_push(&b->tokens,
+                   (struct blueprint_token){.type = TOKEN_TEXT, .text = at, .length = length});
 }
 
 /* Text between two braces (or ends) of a command: words that are files become files. */
@@ -145,19 +147,21 @@ static void cut_words(struct blueprint *b, struct body *body, const struct place
     const char *end = at + length, *from = at;
     while (at < end) {
         const char *word = at;
-        while (at < end && !separates(*at))
+        while (at < end && !blueprint_separates(*at))
             at++;
-        bool bounded = (word == body->command || separates(word[-1])) && (at < end || !*at);
+        bool bounded =
+            (word == body->command || blueprint_separates(word[-1])) && (at < end || !*at);
         const char *name = word;
         if (at - name > 2 && name[0] == '.' && name[1] == '/')
             name += 2;
         for (int part = 0; bounded && part < 2 && name < at; part++) {
             uint32_t o = intern_find(&b->files, name, (size_t)(at - name));
             if (o < p->place.n && (p->in_stamp.at[o] == stamp || p->out_stamp.at[o] == stamp)) {
-                add_text(b, from, (size_t)(name - from));
+                blueprint_add_text(b, from, (size_t)(name - from));
                 array_push(&b->tokens,
-                           (struct token){.type = p->in_stamp.at[o] == stamp ? TOKEN_IN : TOKEN_OUT,
-                                          .index = p->place.at[o]});
+                           (struct blueprint_token){.type = p->in_stamp.at[o] == stamp ? TOKEN_IN
+                                                                                       : TOKEN_OUT,
+                                                    .index = p->place.at[o]});
                 from = at;
                 body->is_verbatim = false;
                 break;
@@ -167,10 +171,10 @@ static void cut_words(struct blueprint *b, struct body *body, const struct place
                 break;
             name = equals + 1;
         }
-        while (at < end && separates(*at))
+        while (at < end && blueprint_separates(*at))
             at++;
     }
-    add_text(b, from, (size_t)(end - from));
+    blueprint_add_text(b, from, (size_t)(end - from));
 }
 
 static void cut_command(struct blueprint *b, struct body *body, const struct places *p,
@@ -184,7 +188,7 @@ static void cut_command(struct blueprint *b, struct body *body, const struct pla
         if (!*at)
             break;
         struct marking m = command_look(b->w, at);
-        struct token token = {.index = m.index, .brace = *at};
+        struct blueprint_token token = {.index = m.index, .brace = *at};
         switch (m.mark) {
         case MARK_IN:
             token.type = TOKEN_IN;
@@ -228,7 +232,7 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     if (a && a->change.has_inputs) {
         b->may_prune = true;
         for (size_t i = 0; i < a->change.input.n; i++)
-            array_push(&b->reads, file_number(b, a->change.input.at[i]));
+            array_push(&b->reads, blueprint_file_number(b, a->change.input.at[i]));
     } else {
         read_as_in_workflow(b, t);
     }
@@ -257,7 +261,7 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     cut_command(b, &body, p, stamp);
     body.tokens_end = (uint32_t)b->tokens.n;
     for (uint32_t i = body.token; i < body.tokens_end; i++) {
-        const struct token *k = &b->tokens.at[i];
+        const struct blueprint_token *k = &b->tokens.at[i];
         uint32_t count = k->type == TOKEN_IN ? body.reads_end - body.read : nouts;
         if ((k->type == TOKEN_IN || k->type == TOKEN_OUT) && k->index != NONE && k->index >= count)
             return error_at(err, a ? b->x->file : workflow_text(w, w->file),
@@ -312,13 +316,13 @@ static void index_substitutions(struct blueprint *b)
         columns[x->substitutions.at[s].target][b->target[s]] = (uint32_t)s;
 }
 
-struct link {
+struct blueprint_link {
     uint32_t from, to;
 };
-typedef ARRAY(struct link) links;
+typedef ARRAY(struct blueprint_link) links;
 
 /* Links grouped by their first end. */
-static uint32_t *group(const links *all, uint32_t groups, uint32_t **to)
+static uint32_t *blueprint_group(const links *all, uint32_t groups, uint32_t **to)
 {
     uint32_t *off = mem_new_zero(uint32_t, (size_t)groups + 2);
     *to = mem_new(uint32_t, all->n);
@@ -331,10 +335,11 @@ static uint32_t *group(const links *all, uint32_t groups, uint32_t **to)
     return off;
 }
 
-static void add_producer(const struct blueprint *b, links *preds, uint32_t task, uint32_t object)
+static void blueprint_add_producer(const struct blueprint *b, links *preds, uint32_t task,
+                                   uint32_t object)
 {
     if (object < b->nobjects && b->w->producer[object] != NONE)
-        array_push(preds, (struct link){task, b->w->producer[object]});
+        array_push(preds, (struct blueprint_link){task, b->w->producer[object]});
 }
 
 static void link_tasks(struct blueprint *b)
@@ -346,28 +351,30 @@ static void link_tasks(struct blueprint *b)
         const struct body *body = &b->bodies.at[i];
         for (uint32_t k = body->read; k < body->reads_end; k++) {
             uint32_t o = b->reads.at[k], s = b->data_substitution[o];
-            add_producer(b, &preds, body->task, o);
+            blueprint_add_producer(b, &preds, body->task, o);
             if (s == NONE)
                 continue;
-            array_push(&touches, (struct link){s, body->task});
+            array_push(&touches, (struct blueprint_link){s, body->task});
             for (size_t j = 0; j < x->substitutions.at[s].by.n; j++)
-                add_producer(b, &preds, body->task, b->objects.at[b->first_object[s] + j]);
+                blueprint_add_producer(b, &preds, body->task,
+                                       b->objects.at[b->first_object[s] + j]);
         }
         for (uint32_t k = body->token; k < body->tokens_end; k++)
             if (b->tokens.at[k].type == TOKEN_PARAMETER &&
                 b->parameter_substitution[b->tokens.at[k].index] != NONE)
-                array_push(&touches, (struct link){b->parameter_substitution[b->tokens.at[k].index],
+                array_push(&touches,
+                           (struct blueprint_link){b->parameter_substitution[b->tokens.at[k].index],
                                                    body->task});
     }
     for (size_t s = 0; s < x->substitutions.n; s++)
         if (x->substitutions.at[s].target == SUBSTITUTE_TASK)
-            array_push(&touches, (struct link){(uint32_t)s, b->target[s]});
+            array_push(&touches, (struct blueprint_link){(uint32_t)s, b->target[s]});
     for (uint32_t t = 0; t < w->ntasks; t++)
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
             if (w->pred_object[e] == NONE)
-                array_push(&preds, (struct link){t, w->pred_task[e]});
-    b->touch_off = group(&touches, (uint32_t)x->substitutions.n, &b->touched);
-    b->pred_off = group(&preds, w->ntasks, &b->pred);
+                array_push(&preds, (struct blueprint_link){t, w->pred_task[e]});
+    b->touch_off = blueprint_group(&touches, (uint32_t)x->substitutions.n, &b->touched);
+    b->pred_off = blueprint_group(&preds, w->ntasks, &b->pred);
     array_free(&touches);
     array_free(&preds);
 }
@@ -379,8 +386,8 @@ static bool find_order(struct blueprint *b, struct error *err)
     links succs = {0};
     for (uint32_t t = 0; t < n; t++)
         for (uint32_t e = b->pred_off[t]; e < b->pred_off[t + 1]; e++)
-            array_push(&succs, (struct link){b->pred[e], t});
-    uint32_t *to, *off = group(&succs, n, &to), *left = mem_new(uint32_t, n);
+            array_push(&succs, (struct blueprint_link){b->pred[e], t});
+    uint32_t *to, *off = blueprint_group(&succs, n, &to), *left = mem_new(uint32_t, n);
     array_free(&succs);
     b->order = mem_new(uint32_t, n);
     for (uint32_t t = 0; t < n; t++)

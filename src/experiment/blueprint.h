@@ -15,7 +15,7 @@
 enum token_type { TOKEN_TEXT, TOKEN_BRACE, TOKEN_IN, TOKEN_OUT, TOKEN_PARAMETER };
 
 /* A piece of a command. A word that is exactly the name of one of the task's files is that file. */
-struct token {
+struct blueprint_token {
     uint8_t type;
     char brace;
     uint32_t index;   /* files: which, NONE: all; parameters: which */
@@ -41,7 +41,7 @@ struct blueprint {
     uint32_t *output;    /* per object of the workflow: which output of its producer it is */
 
     ARRAY(struct body) bodies;
-    ARRAY(struct token) tokens;
+    ARRAY(struct blueprint_token) tokens;
     ARRAY(uint32_t) reads;
 
     /* per substitution; columns of the other kinds of target are not used */

@@ -16,7 +16,7 @@ uint64_t combinations_of_all(const struct experiment *x)
 }
 
 /* Number `index` of all combinations, the last substitution turning fastest. */
-static void nth(const struct experiment *x, uint64_t index, uint32_t *row)
+static void combine_nth(const struct experiment *x, uint64_t index, uint32_t *row)
 {
     for (size_t s = x->substitutions.n; s--;) {
         uint64_t n = x->substitutions.at[s].by.n;
@@ -55,7 +55,7 @@ static bool row_set_add(struct row_set *set, const uint32_t *rows, uint32_t numb
     return true;
 }
 
-static int compare_u64(const void *a, const void *b)
+static int combine_compare_u64(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -85,7 +85,7 @@ static void sample_numbers(struct rng *r, uint64_t total, uint32_t want, uint64_
         out[n++] = pick;
     }
     free(slot);
-    qsort(out, n, sizeof *out, compare_u64);
+    qsort(out, n, sizeof *out, combine_compare_u64);
 }
 
 struct wide_row {
@@ -93,7 +93,7 @@ struct wide_row {
     size_t columns;
 };
 
-static int compare_rows(const void *a, const void *b)
+static int combine_compare_rows(const void *a, const void *b)
 {
     const struct wide_row *x = a, *y = b;
     for (size_t s = 0; s < x->columns; s++)
@@ -118,7 +118,7 @@ static void sample_wide(const struct experiment *x, struct rng *r, uint32_t want
     struct wide_row *order = mem_new(struct wide_row, want);
     for (uint32_t i = 0; i < want; i++)
         order[i] = (struct wide_row){drawn + i * columns, columns};
-    qsort(order, want, sizeof *order, compare_rows);
+    qsort(order, want, sizeof *order, combine_compare_rows);
     for (uint32_t i = 0; i < want; i++)
         memcpy(rows + i * columns, order[i].at, columns * sizeof *rows);
     free(order);
@@ -167,12 +167,12 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
     rng_seed(&r, x->seed);
     if (want == total) {
         for (uint32_t i = 0; i < want; i++)
-            nth(x, i, *rows + i * columns);
+            combine_nth(x, i, *rows + i * columns);
     } else if (total < UINT64_MAX) {
         uint64_t *number = mem_new(uint64_t, want);
         sample_numbers(&r, total, (uint32_t)want, number);
         for (uint32_t i = 0; i < want; i++)
-            nth(x, number[i], *rows + i * columns);
+            combine_nth(x, number[i], *rows + i * columns);
         free(number);
     } else {
         sample_wide(x, &r, (uint32_t)want, *rows);

@@ -7,7 +7,7 @@
 
 /* ---- what a combination chooses ---- */
 
-static void choose(struct merging *m, size_t s)
+static void merge_choose(struct merging *m, size_t s)
 {
     const struct blueprint *b = &m->b;
     const struct substitution *sub = &b->x->substitutions.at[s];
@@ -22,7 +22,7 @@ static void choose(struct merging *m, size_t s)
         m->dirty[b->touched[i]] = m->combination + 1;
 }
 
-static uint32_t read_object(const struct merging *m, uint32_t object)
+static uint32_t merge_read_object(const struct merging *m, uint32_t object)
 {
     uint32_t s = m->b.data_substitution[object];
     if (s == NONE || m->row[s] == CHOICE_ORIGINAL)
@@ -30,15 +30,15 @@ static uint32_t read_object(const struct merging *m, uint32_t object)
     return m->b.objects.at[m->b.first_object[s] + m->row[s]];
 }
 
-static void find_inputs(struct merging *m, const struct body *body)
+static void merge_find_inputs(struct merging *m, const struct body *body)
 {
     const struct blueprint *b = &m->b;
     m->inputs.n = 0;
     for (uint32_t i = body->read; i < body->reads_end; i++) {
-        uint32_t o = read_object(m, b->reads.at[i]);
+        uint32_t o = merge_read_object(m, b->reads.at[i]);
         uint32_t p = o < b->nobjects ? b->w->producer[o] : NONE;
-        array_push(&m->inputs, p == NONE ? (struct input){NONE, o}
-                                         : (struct input){m->instance[p], b->output[o]});
+        array_push(&m->inputs, p == NONE ? (struct merging_input){NONE, o}
+                                         : (struct merging_input){m->instance[p], b->output[o]});
     }
 }
 
@@ -56,7 +56,7 @@ static void find_alive(struct merging *m)
             continue;
         const struct body *body = &b->bodies.at[m->body[t]];
         for (uint32_t k = body->read; k < body->reads_end; k++) {
-            uint32_t o = read_object(m, b->reads.at[k]);
+            uint32_t o = merge_read_object(m, b->reads.at[k]);
             if (o < b->nobjects && w->producer[o] != NONE)
                 m->alive[w->producer[o]] = 1;
         }
@@ -99,7 +99,7 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
         digest_number(&s, w->object_flags[blueprint_output(w, t, k)]); /* a kept file stays kept */
     digest_number(&s, m->inputs.n);
     for (size_t i = 0; i < m->inputs.n; i++) {
-        const struct input *in = &m->inputs.at[i];
+        const struct merging_input *in = &m->inputs.at[i];
         if (in->task == NONE) {
             const char *name = blueprint_file(b, in->number);
             digest_string(&s, name, strlen(name));
@@ -115,7 +115,7 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     digest_end(&s, key);
 }
 
-static uint32_t slot_of(const struct merging *m, const struct digest *key)
+static uint32_t merge_slot_of(const struct merging *m, const struct digest *key)
 {
     uint32_t at;
     memcpy(&at, key->at, sizeof at);
@@ -131,12 +131,12 @@ static void enter_key(struct merging *m, uint32_t task)
         free(m->slot);
         m->slot = mem_new_zero(uint32_t, (size_t)m->mask + 1);
         for (uint32_t t = 0; t < task; t++)
-            m->slot[slot_of(m, &m->key.at[t])] = t + 1;
+            m->slot[merge_slot_of(m, &m->key.at[t])] = t + 1;
     }
-    m->slot[slot_of(m, &m->key.at[task])] = task + 1;
+    m->slot[merge_slot_of(m, &m->key.at[task])] = task + 1;
 }
 
-static void depend(uint64_t *set, uint32_t substitution)
+static void merge_depend(uint64_t *set, uint32_t substitution)
 {
     set[substitution / 64] |= (uint64_t)1 << (substitution % 64);
 }
@@ -151,17 +151,17 @@ static bool find_dependence(struct merging *m, const struct body *body)
     uint64_t *set = m->scratch, *kept = m->depends + body->task * m->words;
     memset(set, m->reuse ? 0 : 0xff, m->words * sizeof *set);
     if (body->alternative)
-        depend(set, b->task_substitution[body->task]);
+        merge_depend(set, b->task_substitution[body->task]);
     for (uint32_t i = body->token; i < body->tokens_end; i++) {
-        const struct token *t = &b->tokens.at[i];
+        const struct blueprint_token *t = &b->tokens.at[i];
         if (t->type == TOKEN_PARAMETER && b->parameter_substitution[t->index] != NONE)
-            depend(set, b->parameter_substitution[t->index]);
+            merge_depend(set, b->parameter_substitution[t->index]);
     }
     for (uint32_t i = body->read; i < body->reads_end; i++) {
         uint32_t o = b->reads.at[i];
         if (b->data_substitution[o] != NONE)
-            depend(set, b->data_substitution[o]);
-        o = read_object(m, o);
+            merge_depend(set, b->data_substitution[o]);
+        o = merge_read_object(m, o);
         for (size_t k = 0; k < m->words && o < b->nobjects && w->producer[o] != NONE; k++)
             set[k] |= m->depends[w->producer[o] * m->words + k];
     }
@@ -192,9 +192,9 @@ static void place_task(struct merging *m, uint32_t t)
     const struct body *body = &b->bodies.at[m->body[t]];
     struct digest key;
     bool otherwise = find_dependence(m, body);
-    find_inputs(m, body);
+    merge_find_inputs(m, body);
     find_key(m, body, &key);
-    uint32_t found = m->reuse && m->mask ? m->slot[slot_of(m, &key)] : 0;
+    uint32_t found = m->reuse && m->mask ? m->slot[merge_slot_of(m, &key)] : 0;
     if (found) {
         m->instance[t] = found - 1;
     } else {
@@ -223,7 +223,7 @@ static bool clear_folder(const struct merging *m, struct error *err)
     return true;
 }
 
-static void start(struct merging *m)
+static void merge_start(struct merging *m)
 {
     const struct workflow *w = m->b.w;
     const struct experiment *x = m->b.x;
@@ -255,20 +255,20 @@ static void start(struct merging *m)
         m->file_object[o] = NONE;
 }
 
-static void visit(struct merging *m, const uint32_t *row, const uint32_t *last)
+static void merge_visit(struct merging *m, const uint32_t *row, const uint32_t *last)
 {
     const struct blueprint *b = &m->b;
     m->row = row;
     for (size_t s = 0; s < b->x->substitutions.n; s++)
         if (!last || row[s] != last[s])
-            choose(m, s);
+            merge_choose(m, s);
     if (m->alive)
         find_alive(m);
     for (uint32_t i = 0; i < b->w->ntasks && !builder_failed(m->out); i++)
         place_task(m, b->order[i]);
 }
 
-static void clear(struct merging *m)
+static void merge_clear_slots(struct merging *m)
 {
     void *columns[] = {m->body,  m->value,   m->instance, m->dirty,       m->moved,
                        m->alive, m->depends, m->scratch,  m->file_object, m->slot};
@@ -288,7 +288,7 @@ static void clear(struct merging *m)
     blueprint_free(&m->b);
 }
 
-static struct merged *merge(struct merging *m, struct error *err)
+static struct merged *merge_instances(struct merging *m, struct error *err)
 {
     struct merged *r = mem_new_zero(struct merged, 1);
     size_t width = m->b.x->substitutions.n;
@@ -298,14 +298,14 @@ static struct merged *merge(struct merging *m, struct error *err)
         free(r);
         return NULL;
     }
-    start(m);
+    merge_start(m);
     r->leaf = mem_new(uint32_t, r->nleaves);
     if (r->nleaves)
         memcpy(r->leaf, m->b.leaf, r->nleaves * sizeof *r->leaf);
     r->instance = mem_new(uint32_t, (size_t)r->ncombinations * r->nleaves);
     for (uint32_t c = 0; c < r->ncombinations && !builder_failed(m->out); c++) {
         m->combination = c;
-        visit(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
+        merge_visit(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
         for (uint32_t l = 0; l < r->nleaves; l++)
             r->instance[(size_t)c * r->nleaves + l] = m->instance[r->leaf[l]];
     }
@@ -328,8 +328,8 @@ struct merged *experiment_merge(const struct experiment *x, const struct workflo
 {
     struct merging m = {.reuse = reuse,
                         .results = x->results && *x->results ? x->results : "results"};
-    struct merged *r = blueprint_make(&m.b, x, w, err) ? merge(&m, err) : NULL;
-    clear(&m);
+    struct merged *r = blueprint_make(&m.b, x, w, err) ? merge_instances(&m, err) : NULL;
+    merge_clear_slots(&m);
     return r;
 }
 

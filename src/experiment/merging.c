@@ -11,7 +11,7 @@ void merging_command(struct merging *m, const struct body *body, const uint32_t 
 {
     const struct blueprint *b = &m->b;
     for (uint32_t i = body->token; i < body->tokens_end; i++) {
-        const struct token *t = &b->tokens.at[i];
+        const struct blueprint_token *t = &b->tokens.at[i];
         switch (t->type) {
         case TOKEN_TEXT:
             strbuf_add_bytes(out, t->text, t->length);
@@ -120,7 +120,7 @@ static uint32_t name_output(struct merging *m, uint32_t object)
 
 /* ---- a new task ---- */
 
-static void describe(struct merging *m, uint32_t task, const struct body *body)
+static void merging_describe(struct merging *m, uint32_t task, const struct body *body)
 {
     const struct workflow *w = m->b.w;
     struct builder *out = m->out;
@@ -164,7 +164,7 @@ static void describe(struct merging *m, uint32_t task, const struct body *body)
         builder_flag(out, task, TASK_CALL);
 }
 
-static uint32_t file_object(struct merging *m, uint32_t file, uint32_t read_as)
+static uint32_t merging_file_object(struct merging *m, uint32_t file, uint32_t read_as)
 {
     const struct workflow *w = m->b.w;
     if (m->file_object[file] != NONE)
@@ -180,14 +180,15 @@ static uint32_t file_object(struct merging *m, uint32_t file, uint32_t read_as)
 
 /* Let `task` read its inputs; false: some two of them are the same object, so that {in} must say
  * which comes where. */
-static bool read_inputs(struct merging *m, uint32_t task, const struct body *body)
+static bool merging_read_inputs(struct merging *m, uint32_t task, const struct body *body)
 {
     uint32_t distinct = 0;
     m->place.n = 0;
     for (uint32_t i = 0; i < m->inputs.n; i++) {
-        const struct input *in = &m->inputs.at[i];
-        uint32_t o = in->task == NONE ? file_object(m, in->number, m->b.reads.at[body->read + i])
-                                      : m->outputs.at[m->first_output.at[in->task] + in->number];
+        const struct merging_input *in = &m->inputs.at[i];
+        uint32_t o = in->task == NONE
+                         ? merging_file_object(m, in->number, m->b.reads.at[body->read + i])
+                         : m->outputs.at[m->first_output.at[in->task] + in->number];
         while (m->seen.n <= o) {
             array_push(&m->seen, 0);
             array_push(&m->seen_place, 0);
@@ -213,7 +214,7 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
     array_push(&m->key, *key);
     array_push(&m->origin, t);
     array_push(&m->first_output, (uint32_t)m->outputs.n);
-    describe(m, task, body);
+    merging_describe(m, task, body);
     for (uint32_t k = 0; k < w->object_off[t + 1] - w->object_off[t]; k++) {
         uint32_t from = blueprint_output(w, t, k), to = name_output(m, from);
         array_push(&m->outputs, to);
@@ -223,7 +224,7 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
         if (workflow_is_temporary(w, from))
             builder_temporary(m->out, to);
     }
-    bool plain = read_inputs(m, task, body);
+    bool plain = merging_read_inputs(m, task, body);
     for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
         if (w->pred_object[e] == NONE)
             builder_edge(m->out, m->instance[w->pred_task[e]], task, 0);

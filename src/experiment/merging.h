@@ -7,7 +7,7 @@
 #include "model/builder.h"
 
 /* Where a task's input comes from in this combination. */
-struct input {
+struct merging_input {
     uint32_t task;   /* of the merged workflow; NONE: a file */
     uint32_t number; /* which output, or which file */
 };
@@ -26,8 +26,8 @@ struct merging {
     uint32_t *moved;      /* combination + 1 in which `instance` or `depends` changed */
     uint64_t *depends, *scratch; /* per task of the original, `words` words: substitutions */
     size_t words;
-    uint8_t *alive;             /* NULL: all are */
-    ARRAY(struct input) inputs; /* of the task at hand */
+    uint8_t *alive;                     /* NULL: all are */
+    ARRAY(struct merging_input) inputs; /* of the task at hand */
     ARRAY(uint32_t) place; /* per input of the task at hand: where it stands among the distinct */
     struct strbuf text, name, label;
 

@@ -58,7 +58,7 @@ void image_shapes(struct image_shape *shapes, size_t count, uint64_t seed)
 
 /* ---- graphs ---- */
 
-struct drawing {
+struct image_drawing {
     const struct image_shape *shape;
     struct rng rng;
     struct builder *b;
@@ -67,7 +67,7 @@ struct drawing {
     uint32_t edges;
 };
 
-static void join(struct drawing *d, uint32_t from, uint32_t to)
+static void image_join_two(struct image_drawing *d, uint32_t from, uint32_t to)
 {
     uint8_t *there = &d->edge[from * d->shape->tasks + to];
     d->edges += !*there;
@@ -76,26 +76,26 @@ static void join(struct drawing *d, uint32_t from, uint32_t to)
 
 /* Chains with branches: an operator mostly follows the one before it, a viewer looks at anything.
  */
-static void join_all(struct drawing *d)
+static void image_join_rest(struct image_drawing *d)
 {
     const struct image_shape *s = d->shape;
     for (uint32_t t = s->inputs; t < d->viewers; t++) {
         bool continues = t > s->inputs && rng_unit(&d->rng) < continues_often;
-        join(d, continues ? t - 1 : (uint32_t)rng_below(&d->rng, t), t);
+        image_join_two(d, continues ? t - 1 : (uint32_t)rng_below(&d->rng, t), t);
     }
     for (uint32_t t = d->viewers; t < s->tasks; t++)
-        join(d, (uint32_t)rng_below(&d->rng, d->viewers), t);
+        image_join_two(d, (uint32_t)rng_below(&d->rng, d->viewers), t);
     for (int tries = 0; d->edges < s->dependencies && tries < 10000; tries++) {
         uint32_t to = s->inputs + (uint32_t)rng_below(&d->rng, d->viewers - s->inputs);
-        join(d, (uint32_t)rng_below(&d->rng, to), to);
+        image_join_two(d, (uint32_t)rng_below(&d->rng, to), to);
     }
     /* few operators: viewers that compare two results take the rest */
     for (uint32_t t = d->viewers; t < s->tasks; t++)
         for (uint32_t u = 0; u < d->viewers && d->edges < s->dependencies; u++)
-            join(d, u, t);
+            image_join_two(d, u, t);
 }
 
-static void draw_task(struct drawing *d, uint32_t t)
+static void draw_task(struct image_drawing *d, uint32_t t)
 {
     static const char *const viewers[] = {"Display Image", "Display Image", "Display Image",
                                           "File Viewer",   "File Viewer",   "Data Object Info",
@@ -133,7 +133,7 @@ static void draw_task(struct drawing *d, uint32_t t)
 struct workflow *image_graph(const struct image_shape *shape, struct error *err)
 {
     uint32_t n = shape->tasks;
-    struct drawing d = {.shape = shape, .b = builder_new("<generated>", "native")};
+    struct image_drawing d = {.shape = shape, .b = builder_new("<generated>", "native")};
     uint32_t last = (uint32_t)lround(shown * n), rest = n - shape->inputs;
     d.viewers = n - (last < rest ? last : rest - 1);
     d.edge = mem_new_zero(uint8_t, (size_t)n * n);
@@ -141,7 +141,7 @@ struct workflow *image_graph(const struct image_shape *shape, struct error *err)
     builder_name(d.b, shape->name, strlen(shape->name));
     for (uint32_t t = 0; t < n; t++)
         draw_task(&d, t);
-    join_all(&d);
+    image_join_rest(&d);
     for (uint32_t u = 0; u < n; u++)
         for (uint32_t t = 0; t < n; t++)
             if (d.edge[u * n + t]) {

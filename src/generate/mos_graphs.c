@@ -47,9 +47,9 @@ static const struct mos_arc placenta_arcs[] = {
     {0, 1, 0.332}, {1, 2, 0.287}, {2, 3, 0.169}, {1, 4, 0.533}, {4, 5, 0.103},
     {1, 6, 0.351}, {3, 7, 0.549}, {5, 7, 0.14},  {6, 7, 0.377}, {7, 8, 0.408}};
 
-static struct workflow *build(const char *name, const char *const *names, const double *times,
-                              size_t ntasks, const struct mos_arc *arcs, size_t narcs,
-                              struct error *err)
+static struct workflow *mos_build_graph(const char *name, const char *const *names,
+                                        const double *times, size_t ntasks,
+                                        const struct mos_arc *arcs, size_t narcs, struct error *err)
 {
     struct builder *b = builder_new("<stand-in>", "stand-in");
     builder_name(b, name, strlen(name));
@@ -65,12 +65,13 @@ static struct workflow *build(const char *name, const char *const *names, const 
 struct workflow *mos_graph(const char *name, struct error *err)
 {
     if (strcmp(name, "dvb") == 0)
-        return build(name, dvb_names, dvb_times, COUNT(dvb_times), dvb_arcs, COUNT(dvb_arcs), err);
+        return mos_build_graph(name, dvb_names, dvb_times, COUNT(dvb_times), dvb_arcs,
+                               COUNT(dvb_arcs), err);
     if (strcmp(name, "video") == 0)
-        return build(name, video_names, video_times, COUNT(video_times), video_arcs,
-                     COUNT(video_arcs), err);
-    return build("placenta", placenta_names, placenta_times, COUNT(placenta_times), placenta_arcs,
-                 COUNT(placenta_arcs), err);
+        return mos_build_graph(name, video_names, video_times, COUNT(video_times), video_arcs,
+                               COUNT(video_arcs), err);
+    return mos_build_graph("placenta", placenta_names, placenta_times, COUNT(placenta_times),
+                           placenta_arcs, COUNT(placenta_arcs), err);
 }
 
 /* Estimation, transform and coding of each division take 70, 16 and 12 parts of a hundred; joining

@@ -22,8 +22,8 @@ enum { NODES_MOST = 1000000, PAIRS_MOST = 2000 };
     }
 
 /* A node "stem" + number with these figures; not drawn ones are the platform's defaults. */
-static void add_node(struct platform_builder *b, const char *stem, uint32_t number, double speed,
-                     double cores, double memory)
+static void platform_add_node(struct platform_builder *b, const char *stem, uint32_t number,
+                              double speed, double cores, double memory)
 {
     char name[64];
     int len = snprintf(name, sizeof name, "%s%u", stem, number);
@@ -34,7 +34,7 @@ static void add_node(struct platform_builder *b, const char *stem, uint32_t numb
         platform_builder_memory(b, node, memory, 0);
 }
 
-static struct platform_builder *start(const struct generator_request *r, double bandwidth)
+static struct platform_builder *platform_begin(const struct generator_request *r, double bandwidth)
 {
     struct platform_builder *b = platform_builder_new("<generated>");
     platform_builder_name(b, r->generator->name, strlen(r->generator->name));
@@ -56,12 +56,12 @@ static const struct generator_option homogeneous_options[] = {
 
 static struct platform *make_homogeneous(const struct generator_request *r, struct error *err)
 {
-    struct platform_builder *b = start(r, generator_real(r, "bandwidth"));
+    struct platform_builder *b = platform_begin(r, generator_real(r, "bandwidth"));
     uint32_t n = (uint32_t)generator_whole(r, "n");
     double speed = generator_real(r, "speed"), cores = generator_real(r, "cores");
     double memory = generator_real(r, "memory");
     for (uint32_t i = 1; i <= n; i++)
-        add_node(b, "n", i, speed, cores, memory);
+        platform_add_node(b, "n", i, speed, cores, memory);
     return platform_builder_finish(b, err);
 }
 
@@ -91,12 +91,12 @@ static struct platform *make_fourfold(const struct generator_request *r, struct 
         const char *stem;
         double memory, speed;
     } kinds[] = {{"extra-light", 0.5, 3}, {"light", 1, 1.5}, {"moderate", 1.5, 1}, {"fat", 3, 0.5}};
-    struct platform_builder *b = start(r, generator_real(r, "bandwidth"));
+    struct platform_builder *b = platform_begin(r, generator_real(r, "bandwidth"));
     double dmax = generator_real(r, "dmax");
     uint32_t count = (uint32_t)generator_whole(r, "per-kind");
     for (size_t k = 0; k < 4; k++)
         for (uint32_t i = 1; i <= count; i++)
-            add_node(b, kinds[k].stem, i, kinds[k].speed, 1, kinds[k].memory * dmax);
+            platform_add_node(b, kinds[k].stem, i, kinds[k].speed, 1, kinds[k].memory * dmax);
     return platform_builder_finish(b, err);
 }
 
@@ -126,7 +126,7 @@ static const struct generator_option heterogeneous_options[] = {
     {0},
 };
 
-static double draw(struct rng *rng, double mean, double heterogeneity)
+static double draw_around(struct rng *rng, double mean, double heterogeneity)
 {
     return sketch_round(mean * rng_uniform(rng, 1 - heterogeneity / 2, 1 + heterogeneity / 2));
 }
@@ -147,15 +147,16 @@ static struct platform *make_heterogeneous(const struct generator_request *r, st
     double bandwidth = generator_real(r, "bandwidth"), h = generator_real(r, "heterogeneity");
     double speed = generator_real(r, "speed"), memory = generator_real(r, "memory");
     uint64_t cores = (uint64_t)generator_whole(r, "cores");
-    struct platform_builder *b = start(r, bandwidth);
+    struct platform_builder *b = platform_begin(r, bandwidth);
     for (uint32_t i = 1; i <= n; i++) {
-        double own = draw(&rng, speed, h), ncores = 1 + (double)rng_below(&rng, cores);
-        add_node(b, "n", i, own, ncores, memory > 0 ? fmax(1, draw(&rng, memory, h)) : 0);
+        double own = draw_around(&rng, speed, h), ncores = 1 + (double)rng_below(&rng, cores);
+        platform_add_node(b, "n", i, own, ncores,
+                          memory > 0 ? fmax(1, draw_around(&rng, memory, h)) : 0);
     }
     double link = generator_real(r, "link-heterogeneity");
     for (uint32_t i = 0; pairs && i < n; i++)
         for (uint32_t j = i + 1; j < n; j++)
-            platform_builder_link(b, i, j, draw(&rng, bandwidth, link), NAN, 0);
+            platform_builder_link(b, i, j, draw_around(&rng, bandwidth, link), NAN, 0);
     return platform_builder_finish(b, err);
 }
 

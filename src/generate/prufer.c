@@ -67,7 +67,7 @@ static uint32_t *draw_sequence(struct rng *rng, uint32_t n, const struct categor
 
 /* The n - 1 edges of the tree, by the linear-time decoding: the smallest leaf moves up, except when
  * removing an edge makes a smaller one. */
-static uint32_t *decode(const uint32_t *sequence, uint32_t n)
+static uint32_t *prufer_decode(const uint32_t *sequence, uint32_t n)
 {
     uint32_t *degree = mem_new(uint32_t, n), *edges = mem_new(uint32_t, 2 * (size_t)n);
     for (uint32_t v = 0; v < n; v++)
@@ -142,7 +142,7 @@ static uint32_t *draw_tree(struct rng *rng, uint32_t n, const struct category *c
         parent[0] = NONE;
         return parent;
     }
-    uint32_t *sequence = draw_sequence(rng, n, c), *edges = decode(sequence, n);
+    uint32_t *sequence = draw_sequence(rng, n, c), *edges = prufer_decode(sequence, n);
     free(sequence);
     uint32_t *parent = breadth_first(edges, n, (uint32_t)rng_below(rng, n));
     free(edges);
@@ -154,7 +154,7 @@ static double draw_base(struct rng *rng, const struct range *range)
     return range->low + (double)rng_below(rng, range->high - range->low + 1);
 }
 
-static double draw_around(struct rng *rng, double base, const struct range *range)
+static double prufer_draw_around(struct rng *rng, double base, const struct range *range)
 {
     return base - range->spread + (double)rng_below(rng, 2 * range->spread + 1);
 }
@@ -178,9 +178,9 @@ static struct workflow *make_prufer(const struct generator_request *r, struct er
     for (uint32_t i = 0; i < n; i++) {
         len = snprintf(name, sizeof name, "t%u", i + 1);
         uint32_t task = builder_task(b, name, (size_t)len, 0);
-        builder_memory(b, task, draw_around(&rng, memory, &c->memory), 0);
+        builder_memory(b, task, prufer_draw_around(&rng, memory, &c->memory), 0);
         builder_work(b, task, sketch_round(rng_uniform(&rng, c->work_low, c->work_high)), 0);
-        double size = draw_around(&rng, file, &c->file);
+        double size = prufer_draw_around(&rng, file, &c->file);
         if (parent[i] != NONE) {
             builder_data_edge(b, parent[i], task, size, 0);
         } else {

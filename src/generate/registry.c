@@ -46,7 +46,8 @@ bool generator_unknown(const char *name, struct error *err)
     return error_set(err, ERROR_INPUT, "no generator '%s'; `weft generate` lists them", name);
 }
 
-static const struct generator_option *find_option(const struct generator *g, const char *name)
+static const struct generator_option *generator_find_option(const struct generator *g,
+                                                            const char *name)
 {
     for (const struct generator_option *o = g->options; o->name; o++)
         if (strcmp(o->name, name) == 0)
@@ -54,7 +55,7 @@ static const struct generator_option *find_option(const struct generator *g, con
     return NULL;
 }
 
-static bool unknown_option(const struct generator *g, const char *name, struct error *err)
+static bool generator_unknown_option(const struct generator *g, const char *name, struct error *err)
 {
     const char *names[64];
     size_t count = 0;
@@ -72,7 +73,7 @@ static bool unknown_option(const struct generator *g, const char *name, struct e
                      name, list);
 }
 
-static bool is_choice(const char *choices, const char *text)
+static bool generator_is_choice(const char *choices, const char *text)
 {
     size_t len = strlen(text);
     for (const char *at = choices; len && at;) {
@@ -85,7 +86,7 @@ static bool is_choice(const char *choices, const char *text)
 }
 
 /* Yes and no as people type them: 1 true, 0 false, -1 neither. */
-static int truth(const char *text)
+static int generator_truth(const char *text)
 {
     static const char *const yes[] = {"yes", "true", "on", "1"};
     static const char *const no[] = {"no", "false", "off", "0"};
@@ -135,13 +136,13 @@ static bool check_value(const struct generator *g, const struct generator_option
                         const char *text, struct error *err)
 {
     if (o->type == GENERATOR_CHOICE) {
-        if (is_choice(o->choices, text))
+        if (generator_is_choice(o->choices, text))
             return true;
         return error_set(err, ERROR_INPUT, "generator '%s': %s=%s: expected one of %s", g->name,
                          o->name, text, o->choices);
     }
     if (o->type == GENERATOR_BOOL) {
-        if (truth(text) >= 0)
+        if (generator_truth(text) >= 0)
             return true;
         return error_set(err, ERROR_INPUT, "generator '%s': %s=%s: expected yes or no", g->name,
                          o->name, text);
@@ -161,9 +162,9 @@ bool generator_check_options(const struct generator *g, const struct generator_v
                              size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct generator_option *o = find_option(g, values[i].name);
+        const struct generator_option *o = generator_find_option(g, values[i].name);
         if (!o)
-            return unknown_option(g, values[i].name, err);
+            return generator_unknown_option(g, values[i].name, err);
         if (!check_value(g, o, values[i].text, err))
             return false;
     }
@@ -202,7 +203,7 @@ struct platform *generator_platform(const struct generator *g, const struct gene
 static const struct generator_option *own_option(const struct generator_request *r,
                                                  const char *name)
 {
-    const struct generator_option *o = find_option(r->generator, name);
+    const struct generator_option *o = generator_find_option(r->generator, name);
     if (!o) {
         fprintf(stderr, "generator '%s' asks for its option '%s', which it does not have\n",
                 r->generator->name, name);
@@ -234,5 +235,5 @@ int64_t generator_whole(const struct generator_request *r, const char *name)
 
 bool generator_flag(const struct generator_request *r, const char *name)
 {
-    return truth(generator_text(r, name)) == 1;
+    return generator_truth(generator_text(r, name)) == 1;
 }

@@ -71,7 +71,7 @@ struct kind_counts {
     size_t n;
 };
 
-static int task_name(struct kind_counts *counts, const char *kind, char *out, size_t size)
+static int sketch_task_name(struct kind_counts *counts, const char *kind, char *out, size_t size)
 {
     size_t i = 0;
     while (i < counts->n && counts->seen[i].kind != kind)
@@ -167,7 +167,7 @@ struct workflow *sketch_finish(struct sketch *s, const struct generator_request 
     for (size_t t = 0; t < s->tasks.n; t++) {
         const struct sketch_task *task = &s->tasks.at[t];
         char name[64];
-        int len = task_name(&counts, task->kind, name, sizeof name);
+        int len = sketch_task_name(&counts, task->kind, name, sizeof name);
         uint32_t id = builder_task(b, name, (size_t)len, 0);
         builder_work(b, id, task->weight, 0);
         if (task->kind)

@@ -233,7 +233,7 @@ char *history_default_path(void)
     return strbuf_steal(&path);
 }
 
-static bool make_folders(const char *path, struct error *err)
+static bool database_make_folders(const char *path, struct error *err)
 {
     char *copy = mem_copy_string(path);
     bool ok = true;
@@ -303,7 +303,7 @@ static struct history *database_open(const char *path, struct error *err)
 
 struct history *history_open(const char *path, struct error *err)
 {
-    return make_folders(path, err) ? database_open(path, err) : NULL;
+    return database_make_folders(path, err) ? database_open(path, err) : NULL;
 }
 
 struct history *history_open_existing(const char *path, struct error *err)

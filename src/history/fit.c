@@ -10,7 +10,7 @@
 #define SIMPLER 0.9    /* a more complicated candidate must reach this share of the error */
 #define BEYOND 2.3026  /* a line is followed to 10 times beyond the sizes seen, then it is level */
 
-static int by_value(const void *a, const void *b)
+static int fit_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -60,14 +60,14 @@ static double median_of(double *v, uint32_t n)
 
 /* ---- slopes ---- */
 
-struct pair {
+struct fit_pair {
     double slope;
     uint32_t a, b;
 };
 
 static int by_slope(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct fit_pair *x = a, *y = b;
     return (x->slope > y->slope) - (x->slope < y->slope);
 }
 
@@ -77,7 +77,7 @@ static double clamp_slope(double slope)
 }
 
 /* The median slope of the sorted pairs that do not touch `out` (NONE: all of them). */
-static double slope_without(const struct pair *pairs, uint32_t n, uint32_t out)
+static double slope_without(const struct fit_pair *pairs, uint32_t n, uint32_t out)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -107,7 +107,7 @@ static int by_size(const void *a, const void *b, void *context)
 }
 
 /* Slopes with all samples and without each one; false: the sizes do not differ enough. */
-static bool slopes(const struct fit_sample *s, uint32_t n, double *whole, double *without)
+static bool fit_slopes(const struct fit_sample *s, uint32_t n, double *whole, double *without)
 {
     uint32_t *order = mem_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
@@ -117,14 +117,14 @@ static bool slopes(const struct fit_sample *s, uint32_t n, double *whole, double
     for (uint32_t k = 0; k < m; k++)
         chosen[k] = order[m > 1 ? (uint64_t)k * (n - 1) / (m - 1) : 0];
     free(order);
-    struct pair *pairs = mem_new(struct pair, (size_t)m * (m - 1) / 2 + 1);
+    struct fit_pair *pairs = mem_new(struct fit_pair, (size_t)m * (m - 1) / 2 + 1);
     uint32_t count = 0;
     for (uint32_t a = 0; a < m; a++)
         for (uint32_t b = a + 1; b < m; b++) {
             double dx = s[chosen[b]].x - s[chosen[a]].x;
             if (dx >= SAME_SIZE)
                 pairs[count++] =
-                    (struct pair){(s[chosen[b]].y - s[chosen[a]].y) / dx, chosen[a], chosen[b]};
+                    (struct fit_pair){(s[chosen[b]].y - s[chosen[a]].y) / dx, chosen[a], chosen[b]};
         }
     if (count)
         qsort(pairs, count, sizeof *pairs, by_slope);
@@ -186,13 +186,13 @@ static double group_offset(const struct groups *g, uint32_t group, const struct 
 
 /* The intercept without each sample: from the sorted rests where the slope is the same, anew where
  * it is not. */
-static void intercepts(const struct fit_sample *s, uint32_t n, double slope, const double *without,
-                       double *whole, double *out)
+static void fit_intercepts(const struct fit_sample *s, uint32_t n, double slope,
+                           const double *without, double *whole, double *out)
 {
     double *rest = mem_new(double, n), *sorted = mem_new(double, n), *left = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = rest[i] = s[i].y - slope * s[i].x;
-    qsort(sorted, n, sizeof *sorted, by_value);
+    qsort(sorted, n, sizeof *sorted, fit_by_value);
     *whole = median_sorted(sorted, n);
     for (uint32_t i = 0; i < n; i++) {
         if (without[i] == slope) {
@@ -219,12 +219,12 @@ static void intercepts(const struct fit_sample *s, uint32_t n, double slope, con
     free(left);
 }
 
-struct candidate {
+struct fit_candidate {
     double slope, intercept;
     double *plain, *own; /* residuals real - predicted, left out; own: NAN without others */
 };
 
-static void candidate_make(struct candidate *c, const struct fit_sample *s, uint32_t n,
+static void candidate_make(struct fit_candidate *c, const struct fit_sample *s, uint32_t n,
                            const struct groups *g, uint32_t groups, double slope,
                            const double *without)
 {
@@ -232,7 +232,7 @@ static void candidate_make(struct candidate *c, const struct fit_sample *s, uint
     c->slope = slope;
     c->plain = mem_new(double, n);
     c->own = mem_new(double, n);
-    intercepts(s, n, slope, without, &c->intercept, intercept);
+    fit_intercepts(s, n, slope, without, &c->intercept, intercept);
     for (uint32_t i = 0; i < n; i++) {
         c->plain[i] = s[i].y - without[i] * s[i].x - intercept[i];
         c->own[i] = s[i].group < groups
@@ -242,47 +242,47 @@ static void candidate_make(struct candidate *c, const struct fit_sample *s, uint
     free(intercept);
 }
 
-static void candidate_free(struct candidate *c)
+static void candidate_free(struct fit_candidate *c)
 {
     free(c->plain);
     free(c->own);
 }
 
-static double residual(const struct candidate *c, bool own, uint32_t i)
+static double fit_residual(const struct fit_candidate *c, bool own, uint32_t i)
 {
     return own && !isnan(c->own[i]) ? c->own[i] : c->plain[i];
 }
 
-static double score(const struct candidate *c, bool own, uint32_t n)
+static double fit_score(const struct fit_candidate *c, bool own, uint32_t n)
 {
     double sum = 0;
     for (uint32_t i = 0; i < n; i++) {
-        double e = fabs(residual(c, own, i));
+        double e = fabs(fit_residual(c, own, i));
         sum += e < BEYOND ? e : BEYOND;
     }
     return sum / n;
 }
 
 /* 5 % and 95 % of sorted residuals, the outer ranks when few: (n + 1) p, rounded outwards. */
-static void quantiles(double *v, uint32_t n, double *low, double *high)
+static void fit_quantiles(double *v, uint32_t n, double *low, double *high)
 {
-    qsort(v, n, sizeof *v, by_value);
+    qsort(v, n, sizeof *v, fit_by_value);
     double a = floor(0.05 * (n + 1)), b = ceil(0.95 * (n + 1));
     *low = fmin(0, v[a < 1 ? 0 : (uint32_t)a - 1]); /* the prediction itself is always inside */
     *high = fmax(0, v[b > n ? n - 1 : (uint32_t)b - 1]);
 }
 
-static void intervals(struct fit *f, const struct candidate *c, uint32_t n)
+static void fit_intervals(struct fit *f, const struct fit_candidate *c, uint32_t n)
 {
     double *v = mem_new(double, n);
     memcpy(v, c->plain, n * sizeof *v);
-    quantiles(v, n, &f->low[0], &f->high[0]);
+    fit_quantiles(v, n, &f->low[0], &f->high[0]);
     uint32_t m = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!isnan(c->own[i]))
             v[m++] = c->own[i];
     if (m >= FIT_FEW) {
-        quantiles(v, m, &f->low[1], &f->high[1]);
+        fit_quantiles(v, m, &f->low[1], &f->high[1]);
     } else {
         f->low[1] = f->low[0];
         f->high[1] = f->high[0];
@@ -290,12 +290,12 @@ static void intervals(struct fit *f, const struct candidate *c, uint32_t n)
     free(v);
 }
 
-static void errors(struct fit *f, const struct candidate *c, bool own, uint32_t n)
+static void fit_errors(struct fit *f, const struct fit_candidate *c, bool own, uint32_t n)
 {
     double *v = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++)
-        v[i] = fabs(expm1(-residual(c, own, i)));
-    qsort(v, n, sizeof *v, by_value);
+        v[i] = fabs(expm1(-fit_residual(c, own, i)));
+    qsort(v, n, sizeof *v, fit_by_value);
     f->error = median_sorted(v, n);
     f->error90 = v[(uint32_t)ceil(0.9 * n) - 1];
     free(v);
@@ -308,7 +308,7 @@ static void fit_few(struct fit *f, const struct fit_sample *s, uint32_t n)
     double v[FIT_FEW], left[FIT_FEW], e[FIT_FEW];
     for (uint32_t i = 0; i < n; i++)
         v[i] = s[i].y;
-    qsort(v, n, sizeof *v, by_value);
+    qsort(v, n, sizeof *v, fit_by_value);
     f->method = FORECAST_FEW;
     f->intercept = median_sorted(v, n);
     f->low[0] = f->low[1] = v[0] - f->intercept - log(2);
@@ -323,7 +323,7 @@ static void fit_few(struct fit *f, const struct fit_sample *s, uint32_t n)
                 left[m++] = v[j];
         e[i] = fabs(expm1(median_sorted(left, m) - v[i]));
     }
-    qsort(e, n, sizeof *e, by_value);
+    qsort(e, n, sizeof *e, fit_by_value);
     f->error = median_sorted(e, n);
     f->error90 = e[n - 1];
 }
@@ -348,18 +348,18 @@ void fit_make(struct fit *f, const struct fit_sample *s, uint32_t n, uint32_t gr
     }
     struct groups g;
     groups_make(&g, s, n, groups);
-    struct candidate c[2];
+    struct fit_candidate c[2];
     double *without = mem_new_zero(double, n), slope = 0;
     candidate_make(&c[0], s, n, &g, groups, 0, without);
     uint32_t lines = 1;
-    if (slopes(s, n, &slope, without))
+    if (fit_slopes(s, n, &slope, without))
         candidate_make(&c[lines++], s, n, &g, groups, slope, without);
     free(without);
     double best = INFINITY;
     bool own = false;
     uint32_t line = 0;
     for (uint32_t k = 0; k < 2 * lines; k++) { /* median, line, median own, line own */
-        double e = score(&c[k % lines], k >= lines, n);
+        double e = fit_score(&c[k % lines], k >= lines, n);
         if (e < best * (k ? SIMPLER : 1)) {
             best = e;
             line = k % lines;
@@ -371,8 +371,8 @@ void fit_make(struct fit *f, const struct fit_sample *s, uint32_t n, uint32_t gr
     f->method = methods[own][line];
     f->slope = c[line].slope;
     f->intercept = c[line].intercept;
-    intervals(f, &c[line], n);
-    errors(f, &c[line], own, n);
+    fit_intervals(f, &c[line], n);
+    fit_errors(f, &c[line], own, n);
     if (own) {
         f->groups = groups;
         f->offset = mem_new(double, groups);

@@ -286,7 +286,7 @@ void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task
         out->prediction.memory = exp(high);
 }
 
-static bool predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
+static bool forecast_predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
 {
     (void)node; /* the answer is at speed 1 */
     struct forecast_task t;
@@ -299,7 +299,7 @@ static bool predict(void *context, uint32_t task, uint32_t node, struct predicti
 
 struct predictor history_predictor(struct forecast *f)
 {
-    return (struct predictor){predict, f};
+    return (struct predictor){forecast_predict, f};
 }
 
 uint32_t forecast_kinds(const struct forecast *f)

@@ -20,7 +20,7 @@ static bool read_small(const char *path, char *out, size_t size)
 }
 
 /* Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its end. */
-static int64_t born(int64_t pid)
+static int64_t process_born(int64_t pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
@@ -34,7 +34,7 @@ static int64_t born(int64_t pid)
     return at ? strtoll(at, NULL, 10) : 0;
 }
 
-static void boot(char *out, size_t size)
+static void process_boot(char *out, size_t size)
 {
     char id[64] = "", space[48] = "";
     read_small("/proc/sys/kernel/random/boot_id", id, sizeof id);
@@ -49,18 +49,18 @@ static void boot(char *out, size_t size)
 void process_self(struct process *out)
 {
     out->pid = getpid();
-    out->born = born(out->pid);
-    boot(out->boot, sizeof out->boot);
+    out->born = process_born(out->pid);
+    process_boot(out->boot, sizeof out->boot);
 }
 
 bool process_may_live(const struct process *p)
 {
     char now[128];
-    boot(now, sizeof now);
+    process_boot(now, sizeof now);
     size_t id = strcspn(now, " ");
     if (*p->boot && *now && strcmp(p->boot, now) != 0) /* another boot, or another container? */
         return strncmp(p->boot, now, id) == 0 && p->boot[id] == ' ';
-    if (p->born > 0 && born(getpid()) > 0) /* there is a /proc to ask */
-        return born(p->pid) == p->born;
+    if (p->born > 0 && process_born(getpid()) > 0) /* there is a /proc to ask */
+        return process_born(p->pid) == p->born;
     return p->pid > 0 && (kill((pid_t)p->pid, 0) == 0 || errno == EPERM);
 }

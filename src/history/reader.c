@@ -69,7 +69,7 @@ static uint32_t column_count(sqlite3_stmt *s, int column)
     return value > 0 && value < NONE ? (uint32_t)value : 0;
 }
 
-static void read_head(sqlite3_stmt *s, struct run_record *r)
+static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
 {
     *r = (struct run_record){
         .run = sqlite3_column_int64(s, 0),
@@ -121,7 +121,7 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
     int row = 0;
     while ((!filter->limit || out->n < filter->limit) && (row = database_step(h, s, err)) == 1) {
         struct run_record r;
-        read_head(s, &r);
+        reader_read_head(s, &r);
         if (filter->failed && (r.outcome == RECORD_DONE || r.outcome == RECORD_RUNNING)) {
             record_free(&r);
             continue;
@@ -157,7 +157,7 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
     sqlite3_bind_int64(s, 1, run);
     int row = database_step(h, s, err);
     if (row == 1)
-        read_head(s, out);
+        reader_read_head(s, out);
     sqlite3_finalize(s);
     if (row == 0 && run)
         error_set(err, ERROR_INPUT, "%s: there is no run %lld; `weft history` lists them", h->path,
@@ -174,7 +174,7 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
 
 /* ---- one run ---- */
 
-static double seconds(sqlite3_stmt *s, int column)
+static double reader_seconds(sqlite3_stmt *s, int column)
 {
     return 1e-6 * (double)sqlite3_column_int64(s, column);
 }
@@ -199,9 +199,9 @@ static bool load_attempts(struct history *h, struct run_record *r, struct error 
         struct trace_event e = {
             .kind = TRACE_TASK,
             .id = (uint32_t)sqlite3_column_int64(s, 0),
-            .start = seconds(s, 1),
-            .finish = seconds(s, 1) + seconds(s, 2),
-            .cpu = seconds(s, 3),
+            .start = reader_seconds(s, 1),
+            .finish = reader_seconds(s, 1) + reader_seconds(s, 2),
+            .cpu = reader_seconds(s, 3),
             .memory = sqlite3_column_double(s, 4),
             .read = sqlite3_column_double(s, 5),
             .written = sqlite3_column_double(s, 6),
@@ -233,7 +233,7 @@ static bool load_reused(struct history *h, struct run_record *r, struct error *e
                       (long long)r->run, (long long)count, r->tasks, (long long)first);
             break;
         }
-        struct trace_event e = {.kind = TRACE_REUSED, .start = seconds(s, 2)};
+        struct trace_event e = {.kind = TRACE_REUSED, .start = reader_seconds(s, 2)};
         e.finish = e.start;
         for (int64_t t = first; t < first + count; t++) {
             e.id = (uint32_t)t;
@@ -257,8 +257,8 @@ static bool load_events(struct history *h, struct run_record *r, struct error *e
             .id = (uint32_t)sqlite3_column_int64(s, 1),
             .node = (uint32_t)sqlite3_column_int64(s, 2),
             .other = (uint32_t)sqlite3_column_int64(s, 3),
-            .start = seconds(s, 4),
-            .finish = seconds(s, 4) + seconds(s, 5),
+            .start = reader_seconds(s, 4),
+            .finish = reader_seconds(s, 4) + reader_seconds(s, 5),
             .amount = sqlite3_column_double(s, 6),
         };
         if (e.kind == TRACE_FAULT && sqlite3_column_int64(s, 5) < 0)
@@ -278,7 +278,7 @@ static void read_digest(sqlite3_stmt *s, int column, struct digest *out)
 }
 
 /* Columns: object, task, path, digest, key, size, made. */
-static void read_file(sqlite3_stmt *s, int from, struct record_file *f)
+static void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
 {
     *f = (struct record_file){
         .object = (uint32_t)sqlite3_column_int64(s, from),
@@ -305,7 +305,7 @@ static bool load_files(struct history *h, struct run_record *r, struct error *er
     int row = s ? 0 : -1;
     while (s && (row = database_step(h, s, err)) == 1) {
         struct record_file f;
-        read_file(s, 0, &f);
+        reader_read_file(s, 0, &f);
         array_push(&r->files, f);
     }
     sqlite3_finalize(s);
@@ -337,7 +337,7 @@ static bool load_predictions(struct history *h, struct run_record *r, struct err
 }
 
 /* By the time at which it was reported; equal ones by kind, number and attempt. */
-static int by_time(const void *a, const void *b)
+static int reader_by_time(const void *a, const void *b)
 {
     const struct trace_event *x = a, *y = b;
     double s = x->kind == TRACE_TASK ? x->finish : x->start;
@@ -363,7 +363,7 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
     if (load_attempts(h, out, err) && load_reused(h, out, err) && load_events(h, out, err) &&
         load_files(h, out, err) && load_predictions(h, out, err)) {
         if (out->events.n)
-            qsort(out->events.at, out->events.n, sizeof *out->events.at, by_time);
+            qsort(out->events.at, out->events.n, sizeof *out->events.at, reader_by_time);
         return true;
     }
     record_free(out);
@@ -478,7 +478,7 @@ static bool origins_under(struct history *h, int64_t folder, const char *rest, s
             .folder = database_text(s, 3),
             .maker = database_text(s, 4),
         };
-        read_file(s, 5, &o.file);
+        reader_read_file(s, 5, &o.file);
         array_push(out, o);
     }
     sqlite3_finalize(s);

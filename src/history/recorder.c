@@ -27,7 +27,7 @@
 #define PENDING_MOST 4000000 /* 300 MB */
 
 /* An event in 72 bytes; times in microseconds. */
-struct entry {
+struct recorder_entry {
     uint8_t kind, outcome;
     int32_t status;
     uint32_t id, node, other, attempt; /* other: the lane of an attempt */
@@ -44,7 +44,7 @@ struct file_entry {
 };
 
 struct buffer {
-    ARRAY(struct entry) entries;
+    ARRAY(struct recorder_entry) entries;
     ARRAY(struct file_entry) files;
     struct strbuf text; /* paths, each with its NUL */
 };
@@ -79,13 +79,13 @@ struct recorder {
 
 /* ---- the run's side ---- */
 
-static int64_t micro(double seconds)
+static int64_t recorder_micro(double seconds)
 {
     return seconds > -9e12 && seconds < 9e12 ? (int64_t)(seconds * 1e6 + (seconds < 0 ? -0.5 : 0.5))
                                              : -1;
 }
 
-static int64_t whole(double bytes)
+static int64_t recorder_whole(double bytes)
 {
     return bytes > 0 && bytes < 9e18 ? (int64_t)bytes : 0;
 }
@@ -95,7 +95,7 @@ static void recorder_event(void *context, const struct trace_event *e)
     struct recorder *r = context;
     if (e->kind == TRACE_BEGIN)
         return;
-    struct entry entry = {
+    struct recorder_entry entry = {
         .kind = (uint8_t)e->kind,
         .outcome = (uint8_t)e->outcome,
         .status = e->status,
@@ -103,12 +103,12 @@ static void recorder_event(void *context, const struct trace_event *e)
         .node = e->node,
         .other = e->kind == TRACE_TASK ? e->lane : e->other,
         .attempt = e->attempt,
-        .start = micro(e->start),
-        .took = micro(e->finish - e->start),
-        .cpu = micro(e->cpu),
-        .memory = whole(e->memory),
-        .read = whole(e->read),
-        .written = whole(e->written),
+        .start = recorder_micro(e->start),
+        .took = recorder_micro(e->finish - e->start),
+        .cpu = recorder_micro(e->cpu),
+        .memory = recorder_whole(e->memory),
+        .read = recorder_whole(e->read),
+        .written = recorder_whole(e->written),
         .amount = e->amount,
     };
     pthread_mutex_lock(&r->lock);
@@ -132,7 +132,7 @@ static void recorder_file(void *context, const struct trace_file *f)
         .task = f->task,
         .digest = f->digest,
         .key = f->key,
-        .size = whole(f->size),
+        .size = recorder_whole(f->size),
         .made = f->made,
     };
     pthread_mutex_lock(&r->lock);
@@ -265,7 +265,8 @@ static bool is_sample(uint32_t n)
     return n % step == 0;
 }
 
-static bool write_attempt(struct recorder *r, const struct entry *e, uint32_t n, struct error *err)
+static bool write_attempt(struct recorder *r, const struct recorder_entry *e, uint32_t n,
+                          struct error *err)
 {
     sqlite3_stmt *s = r->s.attempt;
     int64_t kind = 0;
@@ -295,7 +296,8 @@ static bool write_attempt(struct recorder *r, const struct entry *e, uint32_t n,
     return database_run(r->history, s, err);
 }
 
-static bool write_event(struct recorder *r, const struct entry *e, uint32_t n, struct error *err)
+static bool recorder_write_event(struct recorder *r, const struct recorder_entry *e, uint32_t n,
+                                 struct error *err)
 {
     sqlite3_stmt *s = r->s.event;
     sqlite3_bind_int64(s, 1, database_row(r->rows.run, n));
@@ -320,8 +322,8 @@ static bool write_range(struct recorder *r, uint32_t first, uint32_t count, int6
     return database_run(r->history, s, err);
 }
 
-static bool write_file(struct recorder *r, const struct file_entry *f, const char *path, uint32_t n,
-                       struct error *err)
+static bool recorder_write_file(struct recorder *r, const struct file_entry *f, const char *path,
+                                uint32_t n, struct error *err)
 {
     struct history *h = r->history;
     sqlite3_stmt *const by_path[] = {r->s.find_path, r->s.add_path};
@@ -361,7 +363,7 @@ static bool write_file(struct recorder *r, const struct file_entry *f, const cha
     return database_run(h, s, err);
 }
 
-static int by_number(const void *a, const void *b)
+static int recorder_by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -380,18 +382,18 @@ static bool write_slice(struct recorder *r, struct error *err)
     int64_t reused_at = 0;
     bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err);
     for (size_t i = r->entries_done; ok && i < last; i++) {
-        const struct entry *e = &b->entries.at[i];
+        const struct recorder_entry *e = &b->entries.at[i];
         if (e->kind == TRACE_TASK) {
             ok = write_attempt(r, e, nattempts++, err);
         } else if (e->kind == TRACE_REUSED) {
             reused_at = reused.n ? reused_at : e->start;
             array_push(&reused, e->id);
         } else {
-            ok = write_event(r, e, nevents++, err);
+            ok = recorder_write_event(r, e, nevents++, err);
         }
     }
     if (reused.n)
-        qsort(reused.at, reused.n, sizeof *reused.at, by_number);
+        qsort(reused.at, reused.n, sizeof *reused.at, recorder_by_number);
     for (size_t i = 0, k; ok && i < reused.n; i = k) {
         for (k = i + 1; k < reused.n && reused.at[k] == reused.at[k - 1] + 1; k++)
             ;
@@ -399,7 +401,8 @@ static bool write_slice(struct recorder *r, struct error *err)
     }
     array_free(&reused);
     for (size_t i = r->files_done; ok && i < last_file; i++)
-        ok = write_file(r, &b->files.at[i], b->text.at + b->files.at[i].path, nfiles++, err);
+        ok = recorder_write_file(r, &b->files.at[i], b->text.at + b->files.at[i].path, nfiles++,
+                                 err);
     ok = ok && database_exec(r->history, "COMMIT", err);
     if (!ok) {
         if (!sqlite3_get_autocommit(r->history->db))
@@ -416,7 +419,7 @@ static bool write_slice(struct recorder *r, struct error *err)
 }
 
 /* Write everything in `writing`. False: what is left stays for another try. */
-static bool write_all(struct recorder *r)
+static bool recorder_write_all(struct recorder *r)
 {
     struct buffer *b = &r->writing;
     error_clear(&r->error);
@@ -444,7 +447,7 @@ static void swap_buffers(struct recorder *r)
 static void *recorder_thread(void *context)
 {
     struct recorder *r = context;
-    write_all(r); /* the tasks' names */
+    recorder_write_all(r); /* the tasks' names */
     pthread_mutex_lock(&r->lock);
     while (!r->stop) {
         struct timespec until;
@@ -456,7 +459,7 @@ static void *recorder_thread(void *context)
             pthread_cond_timedwait(&r->wake, &r->lock, &until);
         swap_buffers(r);
         pthread_mutex_unlock(&r->lock);
-        write_all(r);
+        recorder_write_all(r);
         pthread_mutex_lock(&r->lock);
     }
     pthread_mutex_unlock(&r->lock);
@@ -515,7 +518,7 @@ static void stop_thread(struct recorder *r)
     /* What the thread could not write, then what came after its last swap. */
     for (int turn = 0; turn < 2; turn++) {
         swap_buffers(r);
-        if (!write_all(r))
+        if (!recorder_write_all(r))
             break;
     }
 }

@@ -217,7 +217,7 @@ static void draw_band(struct strbuf *out, const struct chart_series *s, const st
     strbuf_free(&path);
 }
 
-static void widen(double value, const struct axis *a, double *low, double *high)
+static void axis_widen(double value, const struct axis *a, double *low, double *high)
 {
     if (!axis_shows(a, value))
         return;
@@ -233,11 +233,11 @@ static void series_limits(const struct chart *c, struct axis *x, struct axis *y,
         for (size_t i = 0; i < c->series[s].n; i++) {
             if (!axis_shows(x, c->series[s].x[i]) || !axis_shows(y, c->series[s].y[i]))
                 continue;
-            widen(c->series[s].x[i], x, &limit[0], &limit[1]);
-            widen(c->series[s].y[i], y, &limit[2], &limit[3]);
+            axis_widen(c->series[s].x[i], x, &limit[0], &limit[1]);
+            axis_widen(c->series[s].y[i], y, &limit[2], &limit[3]);
             if (c->series[s].low && c->series[s].high) {
-                widen(c->series[s].low[i], y, &limit[2], &limit[3]);
-                widen(c->series[s].high[i], y, &limit[2], &limit[3]);
+                axis_widen(c->series[s].low[i], y, &limit[2], &limit[3]);
+                axis_widen(c->series[s].high[i], y, &limit[2], &limit[3]);
             }
         }
     if (c->y_from_zero && !c->y_log && limit[2] <= limit[3]) {
@@ -317,13 +317,13 @@ static void bar_limits(const struct bar_chart *c, const struct axis *y, double *
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t i = 0; i < c->ngroups * c->nseries; i++) {
-        widen(c->value[i], y, low, high);
+        axis_widen(c->value[i], y, low, high);
         if (c->low && c->high && isfinite(c->value[i])) {
-            widen(c->low[i], y, low, high);
-            widen(c->high[i], y, low, high);
+            axis_widen(c->low[i], y, low, high);
+            axis_widen(c->high[i], y, low, high);
         }
     }
-    widen(c->reference, y, low, high);
+    axis_widen(c->reference, y, low, high);
     if (!c->y_log && *low <= *high) {
         *low = fmin(*low, 0);
         *high = fmax(*high, 0);

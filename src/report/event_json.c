@@ -33,7 +33,7 @@ void event_json_flush(struct event_json *e)
     strbuf_clear(&e->text);
 }
 
-static struct json_writer line_of(struct event_json *e, const char *event)
+static struct json_writer event_line_of(struct event_json *e, const char *event)
 {
     struct json_writer j;
     json_write_start(&j, &e->text, false);
@@ -83,25 +83,25 @@ static void put_task(struct event_json *e, struct json_writer *j, uint32_t task)
         json_put_string(j, "kind", workflow_text(e->w, e->w->kind[task]));
 }
 
-static void on_event(void *context, const struct trace_event *event)
+static void event_on_event(void *context, const struct trace_event *event)
 {
     struct event_json *e = context;
     if (event->kind == TRACE_COUNTER || event->id >= e->w->ntasks)
         return;
     if (event->kind == TRACE_BEGIN) {
-        struct json_writer j = line_of(e, "begin");
+        struct json_writer j = event_line_of(e, "begin");
         json_put_number(&j, "time", event->start);
         put_task(e, &j, event->id);
         json_put_integer(&j, "attempt", event->attempt);
         json_put_integer(&j, "core", event->lane);
         end_line(e, &j, event->start);
     } else if (event->kind == TRACE_REUSED) {
-        struct json_writer j = line_of(e, "reused");
+        struct json_writer j = event_line_of(e, "reused");
         json_put_number(&j, "time", event->start);
         put_task(e, &j, event->id);
         end_line(e, &j, event->start);
     } else if (event->kind == TRACE_TASK) {
-        struct json_writer j = line_of(e, "task");
+        struct json_writer j = event_line_of(e, "task");
         json_put_number(&j, "time", event->finish);
         put_task(e, &j, event->id);
         json_put_string(&j, "outcome", trace_outcome_name(event->outcome));
@@ -122,7 +122,7 @@ static void on_file(void *context, const struct trace_file *file)
 {
     struct event_json *e = context;
     char text[DIGEST_TEXT];
-    struct json_writer j = line_of(e, "file");
+    struct json_writer j = event_line_of(e, "file");
     json_put_string(&j, "path", file->path ? file->path : "");
     if (file->task < e->w->ntasks)
         json_put_string(&j, "task", workflow_task_name(e->w, file->task));
@@ -137,12 +137,12 @@ static void on_file(void *context, const struct trace_file *file)
 
 struct trace_sink event_json_sink(struct event_json *e)
 {
-    return (struct trace_sink){on_event, e, on_file};
+    return (struct trace_sink){event_on_event, e, on_file};
 }
 
 void event_json_done(struct event_json *e, const struct run_record *r)
 {
-    struct json_writer j = line_of(e, "done");
+    struct json_writer j = event_line_of(e, "done");
     json_put_integer(&j, "run", r->run);
     json_put_string(&j, "outcome", record_outcome_name(r->outcome));
     json_put_number(&j, "seconds", r->seconds);

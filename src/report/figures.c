@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *figures_task_name(const struct figures *f, uint32_t task, char *buffer, size_t size)
+const char *figures_task_name(const struct run_figures *f, uint32_t task, char *buffer, size_t size)
 {
     const struct workflow *w = f->record->workflow;
     if (w && task < w->ntasks)
@@ -16,14 +16,14 @@ const char *figures_task_name(const struct figures *f, uint32_t task, char *buff
     return buffer;
 }
 
-uint32_t figures_cores(const struct figures *f, uint32_t task)
+uint32_t figures_cores(const struct run_figures *f, uint32_t task)
 {
     const struct workflow *w = f->record->workflow;
     uint32_t cores = w && task < w->ntasks && w->cores[task] ? w->cores[task] : 1;
     return f->record->cores && cores > f->record->cores ? f->record->cores : cores;
 }
 
-double figures_predicted(const struct figures *f, uint32_t task)
+double figures_predicted(const struct run_figures *f, uint32_t task)
 {
     const struct run_record *r = f->record;
     if (!r->predicted || task >= r->tasks || !r->predicted[task].samples ||
@@ -32,7 +32,7 @@ double figures_predicted(const struct figures *f, uint32_t task)
     return r->predicted[task].seconds / (r->speed > 0 ? r->speed : 1);
 }
 
-static bool usable(const struct trace_event *e)
+static bool figures_usable(const struct trace_event *e)
 {
     return isfinite(e->start) && isfinite(e->finish) && e->finish >= e->start;
 }
@@ -51,7 +51,7 @@ static uint32_t count_tasks(const struct run_record *r)
     return n;
 }
 
-static void name_kinds(struct figures *f)
+static void name_kinds(struct run_figures *f)
 {
     const struct workflow *w = f->record->workflow;
     intern_init(&f->kinds);
@@ -101,7 +101,7 @@ static int by_total(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static void add_attempt(struct figures *f, const struct trace_event *e)
+static void add_attempt(struct run_figures *f, const struct trace_event *e)
 {
     struct figures_kind *k = &f->kind.at[f->kind_of[e->id]];
     double seconds = e->finish - e->start, expected = figures_predicted(f, e->id);
@@ -130,14 +130,14 @@ static void add_attempt(struct figures *f, const struct trace_event *e)
 }
 
 /* Medians of the kinds, and the slowest attempts: two sorts of the attempts. */
-static void rank(struct figures *f)
+static void figures_rank(struct run_figures *f)
 {
     const struct run_record *r = f->record;
     struct timed *list = mem_new(struct timed, (size_t)f->attempts + 1);
     uint32_t n = 0, ended = 0;
     for (uint32_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
-        if (e->kind != TRACE_TASK || e->id >= f->ntasks || !usable(e))
+        if (e->kind != TRACE_TASK || e->id >= f->ntasks || !figures_usable(e))
             continue;
         list[n++] = (struct timed){e->finish - e->start, f->kind_of[e->id], i};
     }
@@ -161,7 +161,7 @@ static void rank(struct figures *f)
     free(list);
 }
 
-static void measure_path(struct figures *f)
+static void measure_path(struct run_figures *f)
 {
     const struct run_record *r = f->record;
     f->path = mem_new(uint32_t, (size_t)f->ntasks + 1);
@@ -182,9 +182,9 @@ static void measure_path(struct figures *f)
     f->path_waiting = isnan(finish) ? 0 : fmax(finish - f->path_running, 0);
 }
 
-void figures_of(struct figures *f, const struct run_record *r)
+void figures_of(struct run_figures *f, const struct run_record *r)
 {
-    *f = (struct figures){.record = r, .ntasks = count_tasks(r), .used = NAN, .computed = NAN};
+    *f = (struct run_figures){.record = r, .ntasks = count_tasks(r), .used = NAN, .computed = NAN};
     name_kinds(f);
     f->last = mem_new(uint32_t, (size_t)f->ntasks + 1);
     f->reused = mem_new_zero(uint8_t, (size_t)f->ntasks + 1);
@@ -197,7 +197,7 @@ void figures_of(struct figures *f, const struct run_record *r)
             continue;
         if (e->kind == TRACE_REUSED)
             f->reused[e->id] = 1;
-        if (e->kind != TRACE_TASK || !usable(e))
+        if (e->kind != TRACE_TASK || !figures_usable(e))
             continue;
         add_attempt(f, e);
         if (f->last[e->id] == NONE || e->finish >= r->events.at[f->last[e->id]].finish)
@@ -209,7 +209,7 @@ void figures_of(struct figures *f, const struct run_record *r)
             e->outcome != TRACE_DONE && e->outcome != TRACE_CANCELLED)
             array_push(&f->failures, i);
     }
-    rank(f);
+    figures_rank(f);
     measure_path(f);
     uint32_t kinds = 0; /* those of which something ran */
     for (uint32_t k = 0; k < f->kind.n; k++)
@@ -224,7 +224,7 @@ void figures_of(struct figures *f, const struct run_record *r)
     }
 }
 
-void figures_free(struct figures *f)
+void figures_free(struct run_figures *f)
 {
     intern_free(&f->kinds);
     array_free(&f->kind);
@@ -234,5 +234,5 @@ void figures_free(struct figures *f)
     free(f->last);
     free(f->reused);
     free(f->path);
-    *f = (struct figures){0};
+    *f = (struct run_figures){0};
 }

@@ -17,7 +17,7 @@ struct figures_kind {
     double expected, real;  /* sums of those tasks' predicted and real seconds */
 };
 
-struct figures {
+struct run_figures {
     const struct run_record *record;
     uint32_t ntasks;
     uint32_t attempts;
@@ -44,13 +44,14 @@ struct figures {
 };
 
 /* The record must outlive the figures. n log n in the events. */
-void figures_of(struct figures *f, const struct run_record *r);
-void figures_free(struct figures *f);
+void figures_of(struct run_figures *f, const struct run_record *r);
+void figures_free(struct run_figures *f);
 
 /* Name of a task; "task 17" when the workflow is not known. In the buffer only then. */
-const char *figures_task_name(const struct figures *f, uint32_t task, char *buffer, size_t size);
+const char *figures_task_name(const struct run_figures *f, uint32_t task, char *buffer,
+                              size_t size);
 /* Cores that a task holds, at least 1 and at most the run's. */
-uint32_t figures_cores(const struct figures *f, uint32_t task);
+uint32_t figures_cores(const struct run_figures *f, uint32_t task);
 /* Seconds it was predicted to take on this machine; NAN: no prediction (a default that rests on no
  * sample is none). */
-double figures_predicted(const struct figures *f, uint32_t task);
+double figures_predicted(const struct run_figures *f, uint32_t task);

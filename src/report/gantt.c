@@ -51,13 +51,14 @@ char *gantt_title(const struct plan *plan, const struct workflow *w, const struc
 
 /* ---- static plans ---- */
 
-static const char *node_name(void *context, uint32_t node)
+static const char *gantt_node_name(void *context, uint32_t node)
 {
     const struct static_plan *s = context;
     return platform_node_name(s->p, node);
 }
 
-static void describe(void *context, const struct timeline_bar *bar, bool whole, struct strbuf *out)
+static void gantt_describe(void *context, const struct timeline_bar *bar, bool whole,
+                           struct strbuf *out)
 {
     const struct static_plan *s = context;
     const struct placement *pl = &s->plan->placements.at[bar->id];
@@ -133,7 +134,7 @@ static void list_lanes(const struct static_plan *s, bool used_only, lane_list *l
     lanes->n = kept;
 }
 
-static uint32_t find_lane(const lane_list *lanes, uint32_t node, uint32_t core)
+static uint32_t gantt_find_lane(const lane_list *lanes, uint32_t node, uint32_t core)
 {
     struct lane key = {node, core};
     const struct lane *found =
@@ -162,7 +163,7 @@ static void add_arrows(const struct static_plan *s, const lane_list *lanes, stru
             const struct placement *pl = &plan->placements.at[k];
             if (!gantt_usable(pl, s->w, s->p) || (pl->node != x->from && pl->node != x->to))
                 continue;
-            uint32_t lane = find_lane(lanes, pl->node, pl->core);
+            uint32_t lane = gantt_find_lane(lanes, pl->node, pl->core);
             if (pl->node == x->from && pl->task == producer)
                 from[i] = lane;
             if (pl->node != x->to || pl->start >= waiting[i] || pl->start < x->finish * (1 - 1e-9))
@@ -232,8 +233,8 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
     struct timeline t = {
         .kinds = &kinds,
         .context = &s,
-        .group_name = node_name,
-        .describe = describe,
+        .group_name = gantt_node_name,
+        .describe = gantt_describe,
         .describe_arrow = describe_transfer,
         .end = plan_makespan(plan),
         .end_label = "makespan",
@@ -253,7 +254,7 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
         busy += (pl->finish - pl->start) * span;
         copies = copies || pl->copy;
         array_push(&t.bars, (struct timeline_bar){pl->start, pl->finish,
-                                                  find_lane(&lanes, pl->node, pl->core), span,
+                                                  gantt_find_lane(&lanes, pl->node, pl->core), span,
                                                   (uint32_t)i, kinds.colour[pl->task], pl->copy > 0,
                                                   false, s.pinned ? s.pinned[pl->task] : 0});
     }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Tasks of a part or cluster: entries of plan->tasks that are there. */
-static uint32_t entries(const struct plan *plan, uint32_t first, uint32_t count)
+static uint32_t legend_entries(const struct plan *plan, uint32_t first, uint32_t count)
 {
     if (first > plan->tasks.n)
         return 0;
@@ -23,7 +23,7 @@ static double work_of(const struct plan *plan, const struct workflow *w, uint32_
                       uint32_t count)
 {
     double work = 0;
-    count = entries(plan, first, count);
+    count = legend_entries(plan, first, count);
     for (uint32_t i = 0; i < count; i++)
         if (plan->tasks.at[first + i] < w->ntasks)
             work += w->work[plan->tasks.at[first + i]];
@@ -44,7 +44,7 @@ struct part_edge {
 
 typedef ARRAY(struct part_edge) part_edges;
 
-static double transfer_time(const struct platform *p, uint32_t a, uint32_t b, double size)
+static double kind_transfer_time(const struct platform *p, uint32_t a, uint32_t b, double size)
 {
     double time = a < p->nnodes && b < p->nnodes ? platform_transfer(p, a, b, size) : 0;
     return isfinite(time) ? time : 0;
@@ -57,7 +57,7 @@ static void edges_between(const struct plan *plan, const struct workflow *w, par
     memset(part, 0xff, (w->ntasks + 1) * sizeof *part);
     for (uint32_t i = 0; i < plan->parts.n; i++) {
         const struct part *pt = &plan->parts.at[i];
-        uint32_t count = entries(plan, pt->tasks, pt->count);
+        uint32_t count = legend_entries(plan, pt->tasks, pt->count);
         for (uint32_t k = 0; k < count; k++)
             if (plan->tasks.at[pt->tasks + k] < w->ntasks)
                 part[plan->tasks.at[pt->tasks + k]] = i;
@@ -109,7 +109,8 @@ void gantt_part_times(const struct plan *plan, const struct workflow *w, const s
         finish[i] = arrived[i] + work_of(plan, w, pt->tasks, pt->count) / speed_of(p, pt->node);
         for (uint32_t k = off[i]; k < off[i + 1]; k++) {
             const struct part_edge *e = &edges.at[out[k]];
-            double at = finish[i] + transfer_time(p, pt->node, plan->parts.at[e->to].node, e->size);
+            double at =
+                finish[i] + kind_transfer_time(p, pt->node, plan->parts.at[e->to].node, e->size);
             if (at >= arrived[e->to]) {
                 arrived[e->to] = at;
                 start[e->to] = finish[i];
@@ -233,7 +234,7 @@ static void describe_cluster(void *context, const struct timeline_bar *bar, bool
 {
     const struct node_plan *c = context;
     const struct cluster *cl = &c->plan->clusters.at[bar->id];
-    uint32_t count = entries(c->plan, cl->tasks, cl->ntasks);
+    uint32_t count = legend_entries(c->plan, cl->tasks, cl->ntasks);
     if (whole)
         strbuf_printf(out, "cluster %u on %u nodes, %u tasks, %u duplicates: ", bar->id, cl->nnodes,
                       cl->ntasks, cl->nduplicates);

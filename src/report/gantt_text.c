@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span {
+struct gantt_span {
     double start, finish;
     uint32_t node, core, task;
     uint8_t colour;
 };
 
-typedef ARRAY(struct span) span_list;
+typedef ARRAY(struct gantt_span) span_list;
 
-static int by_lane(const void *a, const void *b)
+static int gantt_text_by_lane(const void *a, const void *b)
 {
-    const struct span *x = a, *y = b;
+    const struct gantt_span *x = a, *y = b;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     if (x->core != y->core)
@@ -41,8 +41,8 @@ static void static_spans(const struct plan *plan, const struct workflow *w,
             continue;
         uint32_t cores = gantt_cores(pl, w, p);
         for (uint32_t c = 0; c < cores && c < 64; c++)
-            array_push(spans, (struct span){pl->start, pl->finish, pl->node, pl->core + c, pl->task,
-                                            kinds->colour[pl->task]});
+            array_push(spans, (struct gantt_span){pl->start, pl->finish, pl->node, pl->core + c,
+                                                  pl->task, kinds->colour[pl->task]});
     }
 }
 
@@ -55,15 +55,16 @@ static void part_spans(const struct plan *plan, const struct workflow *w, const 
     gantt_part_times(plan, w, p, start, arrived, finish);
     for (size_t i = 0; i < n; i++)
         if (plan->parts.at[i].node < p->nnodes && plan->parts.at[i].root < w->ntasks)
-            array_push(spans, (struct span){arrived[i], finish[i], plan->parts.at[i].node, 0,
-                                            plan->parts.at[i].root, (uint8_t)(i % SVG_COLOURS)});
+            array_push(spans,
+                       (struct gantt_span){arrived[i], finish[i], plan->parts.at[i].node, 0,
+                                           plan->parts.at[i].root, (uint8_t)(i % SVG_COLOURS)});
     free(start);
     free(arrived);
     free(finish);
 }
 
 /* One character cell of a lane. */
-struct cell {
+struct gantt_cell {
     double busy;      /* share of the cell's time */
     double most;      /* of the one that has most of it */
     uint32_t owner;   /* its index in spans + 1 */
@@ -71,8 +72,8 @@ struct cell {
     uint8_t bytes;
 };
 
-static void fill_cells(struct cell *cells, unsigned width, double per_cell,
-                       const struct span *spans, size_t first, size_t end)
+static void fill_cells(struct gantt_cell *cells, unsigned width, double per_cell,
+                       const struct gantt_span *spans, size_t first, size_t end)
 {
     memset(cells, 0, width * sizeof *cells);
     for (size_t i = first; i < end; i++) {
@@ -91,8 +92,8 @@ static void fill_cells(struct cell *cells, unsigned width, double per_cell,
 
 /* Task names into the cells they own, where they fit with a block on the left and one on the right.
  */
-static void write_names(struct cell *cells, unsigned width, const struct span *spans,
-                        const struct workflow *w)
+static void gantt_text_write_names(struct gantt_cell *cells, unsigned width,
+                                   const struct gantt_span *spans, const struct workflow *w)
 {
     for (unsigned c = 0; c < width;) {
         unsigned end = c;
@@ -119,8 +120,8 @@ static void write_names(struct cell *cells, unsigned width, const struct span *s
     }
 }
 
-static void print_cells(struct strbuf *out, const struct cell *cells, unsigned width,
-                        const struct span *spans, const struct gantt_text_options *o)
+static void print_cells(struct strbuf *out, const struct gantt_cell *cells, unsigned width,
+                        const struct gantt_span *spans, const struct gantt_text_options *o)
 {
     /* shades for partly busy cells; a half block where another task follows at once */
     static const char *const blocks[] = {" ", "░", "▒", "▓", "█"}, *const ascii[] = {" ", ".", ":",
@@ -131,7 +132,7 @@ static void print_cells(struct strbuf *out, const struct cell *cells, unsigned w
     while (used && cells[used - 1].busy < 0.02)
         used--;
     for (unsigned c = 0; c < used; c++) {
-        const struct cell *cell = &cells[c];
+        const struct gantt_cell *cell = &cells[c];
         int want = o->colour && cell->owner ? terminal[spans[cell->owner - 1].colour] : -1;
         if (want != colour) {
             if (want < 0)
@@ -190,7 +191,7 @@ static void print_axis(struct strbuf *out, size_t names, unsigned width, double 
 static void print_chart(const struct workflow *w, const struct platform *p, span_list *spans,
                         struct strbuf *out, const struct gantt_text_options *o)
 {
-    qsort(spans->at, spans->n, sizeof *spans->at, by_lane);
+    qsort(spans->at, spans->n, sizeof *spans->at, gantt_text_by_lane);
     double end = 0;
     size_t names = 4;
     for (size_t i = 0; i < spans->n; i++) {
@@ -202,7 +203,7 @@ static void print_chart(const struct workflow *w, const struct platform *p, span
     unsigned width = columns > names + 12 ? columns - (unsigned)names - 2 : 10, rows = 0;
     if (end <= 0)
         end = 1;
-    struct cell *cells = mem_new(struct cell, width);
+    struct gantt_cell *cells = mem_new(struct gantt_cell, width);
     uint32_t hidden = 0, last_node = NONE;
     for (size_t i = 0; i < spans->n;) {
         size_t stop = i;
@@ -225,7 +226,7 @@ static void print_chart(const struct workflow *w, const struct platform *p, span
             free(shown);
             strbuf_add_char(out, ' ');
             fill_cells(cells, width, end / width, spans->at, i, stop);
-            write_names(cells, width, spans->at, w);
+            gantt_text_write_names(cells, width, spans->at, w);
             print_cells(out, cells, width, spans->at, o);
             last_node = spans->at[i].node;
         }

@@ -20,7 +20,7 @@ struct look {
     bool labels;
 };
 
-struct drawing {
+struct graph_drawing {
     const struct workflow *w;
     struct strbuf *out;
     struct kinds kinds;
@@ -75,7 +75,7 @@ static double label_width(const struct workflow *w, uint32_t task, double font, 
 }
 
 /* The widest layer, in pixels, if tasks are as wide as this. */
-static double widest(const struct layout *l, double font, double most, double gap)
+static double widest_layer(const struct layout *l, double font, double most, double gap)
 {
     double widest_layer = 0;
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
@@ -88,7 +88,7 @@ static double widest(const struct layout *l, double font, double most, double ga
     return widest_layer;
 }
 
-static void choose_look(struct drawing *d)
+static void choose_look(struct graph_drawing *d)
 {
     const struct layout *l = &d->layout;
     uint32_t most = 0;
@@ -100,10 +100,10 @@ static void choose_look(struct drawing *d)
     d->look = (struct look){
         0, fmax(square, 6), fmax(square * 0.45, 0.8), fmax(square * 0.3, 0.5), 20, false};
     double most_wide = 0;
-    if (widest(l, 11, 170, 14) <= 2400) {
+    if (widest_layer(l, 11, 170, 14) <= 2400) {
         d->look = (struct look){11, 26, 14, 9, 30, true};
         most_wide = 170;
-    } else if (widest(l, 9, 70, 8) <= 4200) {
+    } else if (widest_layer(l, 9, 70, 8) <= 4200) {
         d->look = (struct look){9, 19, 8, 6, 26, true};
         most_wide = 70;
     }
@@ -114,7 +114,7 @@ static void choose_look(struct drawing *d)
 }
 
 /* Layers further apart where edges run far sideways, so that they do not become flat. */
-static double place_layers(struct drawing *d, double top)
+static double place_layers(struct graph_drawing *d, double top)
 {
     const struct layout *l = &d->layout;
     double *reach = mem_new_zero(double, l->nlayers + 1);
@@ -135,14 +135,15 @@ static double place_layers(struct drawing *d, double top)
     return y + d->look.height / 2;
 }
 
-static double node_x(const struct drawing *d, uint32_t v)
+static double node_x(const struct graph_drawing *d, uint32_t v)
 {
     return d->left + d->layout.x[v];
 }
 
 /* How far sideways a long edge moves per pixel down where it passes a bend: along its way, but not
  * so flat that it would touch the boxes beside it, and upright where the way turns back. */
-static double slope_at(const struct drawing *d, double before, double x, double after, double drop)
+static double slope_at(const struct graph_drawing *d, double before, double x, double after,
+                       double drop)
 {
     double in = x - before, on = after - x, limit = 1.6 * d->look.bend_gap / d->look.height;
     if (in * on <= 0)
@@ -153,7 +154,7 @@ static double slope_at(const struct drawing *d, double before, double x, double 
 
 /* The way of one edge as path data: out of the task's bottom, through its bends, into the top of
  * `to`. */
-static void add_way(const struct drawing *d, struct strbuf *out, uint32_t from, uint32_t to)
+static void add_way(const struct graph_drawing *d, struct strbuf *out, uint32_t from, uint32_t to)
 {
     const struct layout *l = &d->layout;
     double half = d->look.height / 2;
@@ -184,13 +185,13 @@ static void add_way(const struct drawing *d, struct strbuf *out, uint32_t from, 
     }
 }
 
-static bool is_critical_edge(const struct drawing *d, const uint32_t *next, uint32_t from,
+static bool is_critical_edge(const struct graph_drawing *d, const uint32_t *next, uint32_t from,
                              uint32_t to)
 {
     return d->critical[from] && next[from] == to;
 }
 
-static void draw_edges(struct drawing *d, const uint32_t *next_critical)
+static void draw_edges(struct graph_drawing *d, const uint32_t *next_critical)
 {
     const struct workflow *w = d->w;
     double opacity = w->npairs <= 300 ? 0.75 : w->npairs <= 2000 ? 0.5 : 0.3;
@@ -227,7 +228,7 @@ static void draw_edges(struct drawing *d, const uint32_t *next_critical)
     strbuf_free(&path);
 }
 
-static void draw_task(struct drawing *d, uint32_t t)
+static void graph_draw_task(struct graph_drawing *d, uint32_t t)
 {
     const struct workflow *w = d->w;
     double x = node_x(d, t), y = d->layer_y[d->layout.layer[t]], half = d->look.height / 2;
@@ -277,8 +278,8 @@ static void take_kinds(struct kinds *k, const struct workflow *w,
 
 /* The path to point at, and which task follows which where an edge joins them. Its length in
  * seconds. */
-static double critical_path(struct drawing *d, const struct graph_svg_options *options,
-                            uint32_t *next)
+static double mark_critical_path(struct graph_drawing *d, const struct graph_svg_options *options,
+                                 uint32_t *next)
 {
     const struct workflow *w = d->w;
     uint32_t *own = mem_new(uint32_t, w->ntasks + 1), length = 0;
@@ -304,7 +305,7 @@ static double critical_path(struct drawing *d, const struct graph_svg_options *o
 static void draw_graph(const struct workflow *w, struct strbuf *out,
                        const struct graph_svg_options *options)
 {
-    struct drawing d = {.w = w, .out = out, .seconds = options ? options->seconds : NULL};
+    struct graph_drawing d = {.w = w, .out = out, .seconds = options ? options->seconds : NULL};
     take_kinds(&d.kinds, w, options);
     layout_new(&d.layout, w);
     d.width = mem_new_zero(double, w->ntasks + 1);
@@ -315,7 +316,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
 
     uint32_t *next = mem_new(uint32_t, w->ntasks + 1);
     memset(next, 0xff, (w->ntasks + 1) * sizeof *next);
-    double critical = critical_path(&d, options, next);
+    double critical = mark_critical_path(&d, options, next);
 
     char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.depth, critical);
     double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
@@ -331,7 +332,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     kinds_legend(&d.kinds, out, MARGIN, head - 2, content);
     draw_edges(&d, next);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        draw_task(&d, t);
+        graph_draw_task(&d, t);
     svg_end(out);
 
     free(title);

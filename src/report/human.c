@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* NaN and the infinities; true when `value` was one. */
-static bool special(char *out, double value)
+static bool human_special(char *out, double value)
 {
     if (isfinite(value))
         return false;
@@ -15,7 +15,7 @@ static bool special(char *out, double value)
 }
 
 /* Four significant digits below 1,000 and no more than is there: 12.5, not 12.50. */
-static int plain(char *out, double value)
+static int human_plain(char *out, double value)
 {
     int len = snprintf(out, HUMAN_SIZE, "%.*g", fabs(value) < 1e4 ? 4 : 3, value);
     return len;
@@ -23,7 +23,7 @@ static int plain(char *out, double value)
 
 char *human_number(char *out, double value)
 {
-    if (special(out, value))
+    if (human_special(out, value))
         return out;
     double size = fabs(value);
     if (value == floor(value) && size < 1e5) {
@@ -31,7 +31,7 @@ char *human_number(char *out, double value)
         return out;
     }
     if (size < 1e4) {
-        plain(out, value);
+        human_plain(out, value);
         return out;
     }
     static const char units[] = "kMGT";
@@ -64,7 +64,7 @@ char *human_count(char *out, uint64_t value)
 char *human_bytes(char *out, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    if (special(out, bytes))
+    if (human_special(out, bytes))
         return out;
     size_t unit = 0;
     while (fabs(bytes) >= 999.5 && unit < 6) {
@@ -77,7 +77,7 @@ char *human_bytes(char *out, double bytes)
 
 char *human_seconds(char *out, double value)
 {
-    if (special(out, value))
+    if (human_special(out, value))
         return out;
     double size = fabs(value);
     if (size == 0)
@@ -106,7 +106,7 @@ char *human_seconds(char *out, double value)
 
 char *human_percent(char *out, double share)
 {
-    if (special(out, share))
+    if (human_special(out, share))
         return out;
     double percent = share * 100;
     snprintf(out, HUMAN_SIZE, fabs(percent) >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
@@ -115,7 +115,7 @@ char *human_percent(char *out, double share)
 
 /* ---- width ---- */
 
-static uint32_t decode(const unsigned char *s, size_t bytes)
+static uint32_t human_decode(const unsigned char *s, size_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -157,7 +157,7 @@ static size_t columns_of(uint32_t code)
 static size_t next_character(const char *text, size_t *columns)
 {
     size_t bytes = utf8_character(text, strnlen(text, 4));
-    *columns = bytes ? columns_of(decode((const unsigned char *)text, bytes)) : 1;
+    *columns = bytes ? columns_of(human_decode((const unsigned char *)text, bytes)) : 1;
     return bytes ? bytes : 1;
 }
 

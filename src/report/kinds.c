@@ -90,7 +90,8 @@ void kinds_free(struct kinds *k)
     *k = (struct kinds){0};
 }
 
-static double legend(const struct kinds *k, struct strbuf *out, double left, double y, double width)
+static double legend_lay_out(const struct kinds *k, struct strbuf *out, double left, double y,
+                             double width)
 {
     if (!k->name[0])
         return 0;
@@ -117,10 +118,10 @@ static double legend(const struct kinds *k, struct strbuf *out, double left, dou
 
 double kinds_legend(const struct kinds *k, struct strbuf *out, double x, double y, double width)
 {
-    return legend(k, out, x, y, width);
+    return legend_lay_out(k, out, x, y, width);
 }
 
 double kinds_legend_height(const struct kinds *k, double width)
 {
-    return legend(k, NULL, 0, 0, width);
+    return legend_lay_out(k, NULL, 0, 0, width);
 }

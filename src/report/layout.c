@@ -11,7 +11,7 @@ struct adjacency {
     uint32_t *up_off, *up, *down_off, *down;
 };
 
-static uint32_t *offsets(const struct layout *l, bool up)
+static uint32_t *layout_offsets(const struct layout *l, bool up)
 {
     uint32_t *off = mem_new_zero(uint32_t, l->nnodes + 1);
     for (size_t i = 0; i < l->segments.n; i++)
@@ -23,8 +23,8 @@ static uint32_t *offsets(const struct layout *l, bool up)
 
 static void adjacency_new(struct adjacency *a, const struct layout *l)
 {
-    a->up_off = offsets(l, true);
-    a->down_off = offsets(l, false);
+    a->up_off = layout_offsets(l, true);
+    a->down_off = layout_offsets(l, false);
     a->up = mem_new(uint32_t, l->segments.n + 1);
     a->down = mem_new(uint32_t, l->segments.n + 1);
     uint32_t *up_fill = mem_new(uint32_t, l->nnodes + 1),
@@ -214,7 +214,7 @@ struct keyed {
     uint32_t node, place;
 };
 
-static int by_key(const void *a, const void *b)
+static int layout_by_key(const void *a, const void *b)
 {
     const struct keyed *x = a, *y = b;
     if (x->key != y->key)
@@ -222,7 +222,7 @@ static int by_key(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static int by_number(const void *a, const void *b)
+static int layout_by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -244,7 +244,7 @@ static void sort_layer(struct layout *l, const struct adjacency *a, uint32_t lay
         uint32_t degree = off[v + 1] - off[v];
         keyed[i] = (struct keyed){degree ? sum / degree : i * scale, v, i};
     }
-    qsort(keyed, count, sizeof *keyed, by_key);
+    qsort(keyed, count, sizeof *keyed, layout_by_key);
     for (uint32_t i = 0; i < count; i++) {
         l->at[first + i] = keyed[i].node;
         l->place[keyed[i].node] = i;
@@ -264,7 +264,7 @@ static uint64_t pair_crossings(const struct layout *l, const uint32_t *off, cons
 
 /* Exchange neighbours wherever that saves crossings. Tasks with very many edges are left: their
  * pairs cost too much to count. */
-static void exchange(struct layout *l, const struct adjacency *a)
+static void layout_exchange(struct layout *l, const struct adjacency *a)
 {
     for (uint32_t layer = 0; layer < l->nlayers; layer++)
         for (uint32_t i = l->layer_off[layer]; i + 1 < l->layer_off[layer + 1]; i++) {
@@ -298,7 +298,7 @@ static uint64_t count_crossings(const struct layout *l, const struct adjacency *
             uint32_t v = l->at[i], degree = 0;
             for (uint32_t k = a->down_off[v]; k < a->down_off[v + 1]; k++)
                 ends[degree++] = l->place[a->down[k]];
-            qsort(ends, degree, sizeof *ends, by_number);
+            qsort(ends, degree, sizeof *ends, layout_by_number);
             for (uint32_t k = 0; k < degree; k++) {
                 uint32_t not_right = 0;
                 for (uint32_t j = ends[k] + 1; j; j &= j - 1)
@@ -338,7 +338,7 @@ static void reduce_crossings(struct layout *l, const struct adjacency *a)
         else
             for (uint32_t layer = l->nlayers - 1; layer-- > 0;)
                 sort_layer(l, a, layer, false, keyed);
-        exchange(l, a);
+        layout_exchange(l, a);
         uint64_t count = count_crossings(l, a);
         if (count < least) {
             least = count;
@@ -385,7 +385,7 @@ void layout_free(struct layout *l)
 
 /* ---- coordinates ---- */
 
-struct block {
+struct layout_block {
     double sum, weight; /* of the wishes of its nodes, offsets taken out */
     uint32_t count;
 };
@@ -396,7 +396,7 @@ struct placing {
     const double *width;
     double gap, bend_gap;
     double *offset;
-    struct block *blocks;
+    struct layout_block *blocks;
 };
 
 static bool is_bend(const struct layout *l, uint32_t v)
@@ -409,14 +409,14 @@ static double node_width(const struct placing *p, uint32_t v)
     return is_bend(p->l, v) ? 0 : p->width[v];
 }
 
-static double distance(const struct placing *p, uint32_t u, uint32_t v)
+static double layout_distance(const struct placing *p, uint32_t u, uint32_t v)
 {
     bool bend = is_bend(p->l, u) || is_bend(p->l, v);
     return (node_width(p, u) + node_width(p, v)) / 2 + (bend ? p->bend_gap : p->gap);
 }
 
 /* Chains of bends pull hardest: an edge should be straight where it passes others' layers. */
-static double pull(const struct layout *l, uint32_t u, uint32_t v)
+static double layout_pull(const struct layout *l, uint32_t u, uint32_t v)
 {
     return is_bend(l, u) && is_bend(l, v) ? 8 : is_bend(l, u) || is_bend(l, v) ? 2 : 1;
 }
@@ -425,7 +425,7 @@ static void add_wishes(const struct placing *p, uint32_t v, const uint32_t *off,
                        const uint32_t *near, double *sum, double *weight)
 {
     for (uint32_t k = off[v]; k < off[v + 1]; k++) {
-        double w = pull(p->l, v, near[k]);
+        double w = layout_pull(p->l, v, near[k]);
         *sum += w * p->l->x[near[k]];
         *weight += w;
     }
@@ -450,13 +450,14 @@ static void place_layer(struct placing *p, uint32_t layer, bool up, bool down)
             sum = weight * l->x[at[i]];
         }
         if (i)
-            offset += distance(p, at[i - 1], at[i]);
+            offset += layout_distance(p, at[i - 1], at[i]);
         p->offset[i] = offset;
-        struct block b = {sum - weight * offset, weight, 1};
+        struct layout_block b = {sum - weight * offset, weight, 1};
         while (nblocks &&
                p->blocks[nblocks - 1].sum / p->blocks[nblocks - 1].weight > b.sum / b.weight) {
-            const struct block *last = &p->blocks[--nblocks];
-            b = (struct block){b.sum + last->sum, b.weight + last->weight, b.count + last->count};
+            const struct layout_block *last = &p->blocks[--nblocks];
+            b = (struct layout_block){b.sum + last->sum, b.weight + last->weight,
+                                      b.count + last->count};
         }
         p->blocks[nblocks++] = b;
     }
@@ -471,13 +472,13 @@ void layout_place(struct layout *l, const double *width, double gap, double bend
     adjacency_new(&a, l);
     struct placing p = {.l = l, .a = &a, .width = width, .gap = gap, .bend_gap = bend_gap};
     p.offset = mem_new(double, l->nnodes + 1);
-    p.blocks = mem_new(struct block, l->nnodes + 1);
+    p.blocks = mem_new(struct layout_block, l->nnodes + 1);
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
         const uint32_t *at = l->at + l->layer_off[layer];
         uint32_t count = l->layer_off[layer + 1] - l->layer_off[layer];
         double x = 0;
         for (uint32_t i = 0; i < count; i++) {
-            x += i ? distance(&p, at[i - 1], at[i]) : 0;
+            x += i ? layout_distance(&p, at[i - 1], at[i]) : 0;
             l->x[at[i]] = x;
         }
         for (uint32_t i = 0; i < count; i++)

@@ -10,7 +10,7 @@
 
 /* A line under way: what does not fit any more is cut, so that no line wraps and redrawing in
  * place stays right. */
-struct line {
+struct live_line {
     struct strbuf *out;
     unsigned room; /* columns left */
     bool colour;
@@ -19,7 +19,7 @@ struct line {
 static const char BOLD[] = "1", DIM[] = "2", RED[] = "31", GREEN[] = "32", YELLOW[] = "33",
                   BLUE[] = "34";
 
-static void put(struct line *l, const char *look, const char *text)
+static void live_put(struct live_line *l, const char *look, const char *text)
 {
     size_t bytes = human_prefix(text, l->room);
     if (!bytes)
@@ -36,24 +36,25 @@ static void put(struct line *l, const char *look, const char *text)
 }
 
 /* A name from a file, in at most `columns`, with an ellipsis when it is longer. */
-static void put_name(struct line *l, const char *look, const char *name, size_t columns, bool ascii)
+static void live_put_name(struct live_line *l, const char *look, const char *name, size_t columns,
+                          bool ascii)
 {
     struct strbuf shown = {0};
     utf8_add_visible(&shown, name);
     const char *text = strbuf_text(&shown);
     if (human_width(text) <= columns) {
-        put(l, look, text);
+        live_put(l, look, text);
     } else if (columns > 3) {
         const char *dots = ascii ? "..." : "…";
         char *head = mem_copy_bytes(text, human_prefix(text, columns - human_width(dots)));
-        put(l, look, head);
-        put(l, look, dots);
+        live_put(l, look, head);
+        live_put(l, look, dots);
         free(head);
     }
     strbuf_free(&shown);
 }
 
-static void put_bar(struct line *l, double share, unsigned width, const char *look, bool ascii)
+static void put_bar(struct live_line *l, double share, unsigned width, const char *look, bool ascii)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     share = share > 0 ? fmin(share, 1) : 0; /* NAN: empty */
@@ -66,14 +67,14 @@ static void put_bar(struct line *l, double share, unsigned width, const char *lo
     strbuf_add(&done, eighths[rest]);
     for (unsigned i = full + (rest > 0); i < width; i++)
         strbuf_add(&open, ascii ? "-" : "░");
-    put(l, look, strbuf_text(&done));
-    put(l, DIM, strbuf_text(&open));
+    live_put(l, look, strbuf_text(&done));
+    live_put(l, DIM, strbuf_text(&open));
     strbuf_free(&done);
     strbuf_free(&open);
 }
 
 /* Times that tick: no more digits than a glance can read. */
-static char *ticking(char *out, double seconds)
+static char *live_ticking(char *out, double seconds)
 {
     if (isnan(seconds) || seconds >= 119.5)
         return human_seconds(out, seconds);
@@ -82,129 +83,130 @@ static char *ticking(char *out, double seconds)
 }
 
 /* Estimates: "about 40 s", not "about 41.37 s". */
-static char *estimate(char *out, double seconds)
+static char *live_estimate(char *out, double seconds)
 {
     double grain = seconds < 20 ? 1 : seconds < 120 ? 5 : seconds < 600 ? 10 : 60;
     seconds = ceil(seconds / grain) * grain;
     if (seconds >= 120 && seconds < 3600 && fmod(seconds, 60) == 0)
         snprintf(out, HUMAN_SIZE, "%.0f min", seconds / 60);
     else
-        ticking(out, seconds < 120 ? fmax(seconds, 1) : seconds);
+        live_ticking(out, seconds < 120 ? fmax(seconds, 1) : seconds);
     if (seconds < 9.95)
         snprintf(out, HUMAN_SIZE, "%.0f s", fmax(seconds, 1));
     return out;
 }
 
-static uint64_t ended(const struct live_state *s)
+static uint64_t live_ended(const struct live_state *s)
 {
     return s->done + s->reused;
 }
 
-static uint64_t waiting(const struct live_state *s)
+static uint64_t live_waiting(const struct live_state *s)
 {
-    uint64_t known = ended(s) + s->running + s->failed + (s->ready == LIVE_UNKNOWN ? 0 : s->ready);
+    uint64_t known =
+        live_ended(s) + s->running + s->failed + (s->ready == LIVE_UNKNOWN ? 0 : s->ready);
     return s->total > known ? s->total - known : 0;
 }
 
 /* 100 only when all is done. */
-static unsigned percent(const struct live_state *s)
+static unsigned live_percent(const struct live_state *s)
 {
-    return s->total ? (unsigned)((double)ended(s) / (double)s->total * 100 + 1e-9) : 100;
+    return s->total ? (unsigned)((double)live_ended(s) / (double)s->total * 100 + 1e-9) : 100;
 }
 
-static void put_count(struct line *l, const char *look, uint64_t count, const char *what)
+static void put_count(struct live_line *l, const char *look, uint64_t count, const char *what)
 {
     char text[HUMAN_SIZE + 32], number[HUMAN_SIZE];
     snprintf(text, sizeof text, "%s %s", human_count(number, count), what);
-    put(l, count ? look : DIM, text);
+    live_put(l, count ? look : DIM, text);
 }
 
-static void progress_line(const struct live_state *s, struct line *l, bool ascii)
+static void progress_line(const struct live_state *s, struct live_line *l, bool ascii)
 {
     char counts[96], number[HUMAN_SIZE], of[HUMAN_SIZE];
-    snprintf(counts, sizeof counts, " %3u %%  %s of %s", percent(s), human_count(number, ended(s)),
-             human_count(of, s->total));
+    snprintf(counts, sizeof counts, " %3u %%  %s of %s", live_percent(s),
+             human_count(number, live_ended(s)), human_count(of, s->total));
     unsigned columns = l->room, after = (unsigned)human_width(counts);
-    put_name(l, BOLD, s->name ? s->name : "", columns > 60 ? 24 : 12, ascii);
+    live_put_name(l, BOLD, s->name ? s->name : "", columns > 60 ? 24 : 12, ascii);
     if (columns - l->room > 0)
-        put(l, NULL, "  ");
+        live_put(l, NULL, "  ");
     unsigned bar = l->room > after + 8 ? l->room - after : 0;
     bar = bar > 60 ? 60 : bar;
     if (bar)
-        put_bar(l, s->total ? (double)ended(s) / (double)s->total : 1, bar,
+        put_bar(l, s->total ? (double)live_ended(s) / (double)s->total : 1, bar,
                 s->failed ? YELLOW : GREEN, ascii);
-    put(l, NULL, counts);
+    live_put(l, NULL, counts);
 }
 
-static void count_line(const struct live_state *s, struct line *l)
+static void count_line(const struct live_state *s, struct live_line *l)
 {
     put_count(l, NULL, s->running, "running");
     if (s->ready != LIVE_UNKNOWN) {
-        put(l, DIM, ", ");
+        live_put(l, DIM, ", ");
         put_count(l, NULL, s->ready, "ready");
     }
-    put(l, DIM, ", ");
-    put_count(l, NULL, waiting(s), "waiting");
-    put(l, DIM, ", ");
+    live_put(l, DIM, ", ");
+    put_count(l, NULL, live_waiting(s), "waiting");
+    live_put(l, DIM, ", ");
     put_count(l, RED, s->failed, "failed");
     if (s->reused) {
-        put(l, DIM, ", ");
+        live_put(l, DIM, ", ");
         put_count(l, BLUE, s->reused, "reused");
     }
 }
 
-static void time_line(const struct live_state *s, struct line *l)
+static void time_line(const struct live_state *s, struct live_line *l)
 {
     char text[96], number[HUMAN_SIZE];
-    put(l, NULL, ticking(number, s->seconds));
+    live_put(l, NULL, live_ticking(number, s->seconds));
     if (!isnan(s->left)) {
-        snprintf(text, sizeof text, ", about %s left", estimate(number, s->left));
-        put(l, NULL, text);
+        snprintf(text, sizeof text, ", about %s left", live_estimate(number, s->left));
+        live_put(l, NULL, text);
     }
     if (!isnan(s->rate)) {
         snprintf(text, sizeof text, ", %s tasks/s",
                  human_number(number, s->rate < 10 ? round(s->rate * 100) / 100 : round(s->rate)));
-        put(l, NULL, text);
+        live_put(l, NULL, text);
     }
     if (s->stopping)
-        put(l, YELLOW, "  stopping (Ctrl-C again: now)");
+        live_put(l, YELLOW, "  stopping (Ctrl-C again: now)");
 }
 
-static void load_line(const struct live_state *s, struct line *l, bool ascii)
+static void load_line(const struct live_state *s, struct live_line *l, bool ascii)
 {
     char text[96], number[HUMAN_SIZE], of[HUMAN_SIZE];
     unsigned bar = l->room >= 72 ? 16 : 8;
     if (!isnan(s->busy)) {
-        put(l, DIM, "cores  ");
+        live_put(l, DIM, "cores  ");
         put_bar(l, s->busy, bar, BLUE, ascii);
         snprintf(text, sizeof text, " %3.0f %% of %u", fmin(fmax(s->busy, 0), 9.99) * 100,
                  s->cores);
-        put(l, NULL, text);
+        live_put(l, NULL, text);
     }
     if (!isnan(s->memory)) {
-        put(l, DIM, isnan(s->busy) ? "memory  " : "   memory  ");
+        live_put(l, DIM, isnan(s->busy) ? "memory  " : "   memory  ");
         bool limit = isfinite(s->available) && s->available > 0;
         if (limit) {
             put_bar(l, s->memory / s->available, bar,
                     s->memory > 0.9 * s->available ? YELLOW : BLUE, ascii);
-            put(l, NULL, " ");
+            live_put(l, NULL, " ");
         }
-        put(l, NULL, human_bytes(number, s->memory));
+        live_put(l, NULL, human_bytes(number, s->memory));
         if (limit) {
             snprintf(text, sizeof text, " of %s", human_bytes(of, s->available));
-            put(l, NULL, text);
+            live_put(l, NULL, text);
         }
     }
 }
 
-static void task_line(const struct live_task *t, struct line *l, bool ascii)
+static void task_line(const struct live_task *t, struct live_line *l, bool ascii)
 {
     char number[HUMAN_SIZE], text[HUMAN_SIZE + 8];
-    ticking(number, t->seconds);
+    live_ticking(number, t->seconds);
     size_t width = human_width(number);
     snprintf(text, sizeof text, "%*s%s  ", (int)(width < 13 ? 13 - width : 0), "", number);
-    put(l, DIM, text);
-    put_name(l, NULL, t->name, l->room, ascii);
+    live_put(l, DIM, text);
+    live_put_name(l, NULL, t->name, l->room, ascii);
 }
 
 size_t live_lines(const struct live_state *s, const struct live_style *style, struct strbuf *out)
@@ -216,7 +218,7 @@ size_t live_lines(const struct live_state *s, const struct live_style *style, st
     most = most < LIVE_LINES ? most : LIVE_LINES;
     size_t fixed = isnan(s->busy) && isnan(s->memory) ? 3 : 4;
     for (size_t i = 0; n < most && i < fixed + s->nlongest; i++, n++) {
-        struct line l = {out, columns, colour};
+        struct live_line l = {out, columns, colour};
         if (i == 0)
             progress_line(s, &l, ascii);
         else if (i == 1)
@@ -239,8 +241,8 @@ void live_plain(const struct live_state *s, struct strbuf *out)
         utf8_add_visible(out, s->name);
         strbuf_add(out, ": ");
     }
-    strbuf_printf(out, "%s of %s done (%u %%)", human_count(a, ended(s)), human_count(b, s->total),
-                  percent(s));
+    strbuf_printf(out, "%s of %s done (%u %%)", human_count(a, live_ended(s)),
+                  human_count(b, s->total), live_percent(s));
     strbuf_printf(out, ", %s running", human_count(a, s->running));
     if (s->ready != LIVE_UNKNOWN)
         strbuf_printf(out, ", %s ready", human_count(a, s->ready));
@@ -255,13 +257,13 @@ void live_plain(const struct live_state *s, struct strbuf *out)
         strbuf_printf(out, ", %.0f %% of %u cores", fmax(s->busy, 0) * 100, s->cores);
     if (!isnan(s->memory))
         strbuf_printf(out, ", %s of memory", human_bytes(a, s->memory));
-    strbuf_printf(out, ", %s", ticking(a, s->seconds));
+    strbuf_printf(out, ", %s", live_ticking(a, s->seconds));
     if (!isnan(s->left))
-        strbuf_printf(out, ", about %s left", estimate(a, s->left));
+        strbuf_printf(out, ", about %s left", live_estimate(a, s->left));
     if (s->stopping)
         strbuf_add(out, ", stopping");
     if (s->nlongest && s->longest[0].seconds >= 10) {
-        strbuf_printf(out, ", since %s: ", ticking(a, s->longest[0].seconds));
+        strbuf_printf(out, ", since %s: ", live_ticking(a, s->longest[0].seconds));
         utf8_add_visible(out, s->longest[0].name);
     }
     strbuf_add_char(out, '\n');

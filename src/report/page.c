@@ -126,7 +126,7 @@ static void add_where(struct page *p)
     strbuf_add(p->out, "</p>\n");
 }
 
-static void card(struct page *p, const char *what, const char *figure, const char *more)
+static void page_card(struct page *p, const char *what, const char *figure, const char *more)
 {
     svg_printf(p->out, "<li><span class=\"what\">%s</span><b>%s</b><small>%s</small></li>\n", what,
                figure, more);
@@ -151,39 +151,39 @@ static void add_cards(struct page *p)
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     strbuf_add(p->out, "<ul class=\"cards\">\n");
     add_predicted(&more, r->seconds, r->predicted_seconds, false);
-    card(p, "Time", human_seconds(a, r->seconds), strbuf_text(&more));
+    page_card(p, "Time", human_seconds(a, r->seconds), strbuf_text(&more));
     strbuf_clear(&more);
     strbuf_printf(&more, "of %s", human_count(b, r->tasks));
     if (r->reused)
         strbuf_printf(&more, ", %s reused", human_count(b, r->reused));
     if (r->skipped)
         strbuf_printf(&more, ", %s not run", human_count(b, r->skipped));
-    card(p, "Tasks that ran", human_count(a, r->ran), strbuf_text(&more));
+    page_card(p, "Tasks that ran", human_count(a, r->ran), strbuf_text(&more));
     if (r->failed)
-        card(p, "Tasks that failed", human_count(a, r->failed), "see below");
+        page_card(p, "Tasks that failed", human_count(a, r->failed), "see below");
     if (!isnan(p->f.used)) {
         strbuf_clear(&more);
         strbuf_printf(&more, "of %u held by tasks", r->cores);
         if (!isnan(p->f.computed))
             strbuf_printf(&more, ", %s computing", human_percent(b, p->f.computed));
-        card(p, "Cores", human_percent(a, p->f.used), strbuf_text(&more));
+        page_card(p, "Cores", human_percent(a, p->f.used), strbuf_text(&more));
     }
     if (isfinite(r->peak_memory) && r->peak_memory > 0) {
         strbuf_clear(&more);
         if (isfinite(r->memory) && r->memory > 0)
             strbuf_printf(&more, "of %s", human_bytes(b, r->memory));
         add_predicted(&more, r->peak_memory, r->predicted_memory, true);
-        card(p, "Memory at its peak", human_bytes(a, r->peak_memory), strbuf_text(&more));
+        page_card(p, "Memory at its peak", human_bytes(a, r->peak_memory), strbuf_text(&more));
     }
     if (isfinite(r->peak_disk) && r->peak_disk > 0) {
         strbuf_clear(&more);
         add_predicted(&more, r->peak_disk, r->predicted_disk, true);
-        card(p, "Disk at its peak", human_bytes(a, r->peak_disk), strbuf_text(&more));
+        page_card(p, "Disk at its peak", human_bytes(a, r->peak_disk), strbuf_text(&more));
     }
     if (p->f.read + p->f.written > 0) {
         strbuf_clear(&more);
         strbuf_printf(&more, "written, %s read", human_bytes(b, p->f.read));
-        card(p, "Data", human_bytes(a, p->f.written), strbuf_text(&more));
+        page_card(p, "Data", human_bytes(a, p->f.written), strbuf_text(&more));
     }
     strbuf_free(&more);
     strbuf_add(p->out, "</ul>\n");

@@ -152,7 +152,7 @@ static void draw_square(const struct square *q, struct strbuf *out)
 
 void page_scatter(struct page *p)
 {
-    const struct figures *f = &p->f;
+    const struct run_figures *f = &p->f;
     double low = INFINITY, high = 0;
     uint32_t n = 0;
     for (uint32_t t = 0; t < f->ntasks; t++) {

@@ -7,7 +7,7 @@
 
 struct page {
     const struct run_record *r;
-    struct figures f;
+    struct run_figures f;
     struct kinds kinds; /* colours of the tasks; empty without a workflow */
     struct strbuf *out;
 };

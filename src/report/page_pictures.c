@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool drawable(const struct page *p, const struct trace_event *e)
+static bool picture_drawable(const struct page *p, const struct trace_event *e)
 {
     return e->kind == TRACE_TASK && e->id < p->f.ntasks && isfinite(e->start) &&
            isfinite(e->finish) && e->finish >= e->start && e->start >= 0;
@@ -18,14 +18,14 @@ static bool drawable(const struct page *p, const struct trace_event *e)
 
 /* ---- timeline ---- */
 
-struct lanes {
+struct page_lanes {
     struct page *page;
     ARRAY(uint64_t) keys; /* node << 32 | core, ascending */
     bool nodes;           /* there are several */
     char text[64];
 };
 
-static int by_key(const void *a, const void *b)
+static int picture_by_key(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -36,11 +36,11 @@ static uint64_t lane_key(const struct trace_event *e)
     return (uint64_t)e->node << 32 | e->lane;
 }
 
-static void keep_distinct(struct lanes *l)
+static void keep_distinct(struct page_lanes *l)
 {
     size_t n = 0;
     if (l->keys.n)
-        qsort(l->keys.at, l->keys.n, sizeof *l->keys.at, by_key);
+        qsort(l->keys.at, l->keys.n, sizeof *l->keys.at, picture_by_key);
     for (size_t k = 0; k < l->keys.n; k++)
         if (!n || l->keys.at[n - 1] != l->keys.at[k])
             l->keys.at[n++] = l->keys.at[k];
@@ -48,12 +48,12 @@ static void keep_distinct(struct lanes *l)
 }
 
 /* The cores that something ran on: few, whatever the number of events. */
-static void find_lanes(struct lanes *l)
+static void find_lanes(struct page_lanes *l)
 {
     const struct run_record *r = l->page->r;
     size_t limit = 1 << 16;
     for (size_t i = 0; i < r->events.n; i++) {
-        if (!drawable(l->page, &r->events.at[i]))
+        if (!picture_drawable(l->page, &r->events.at[i]))
             continue;
         array_push(&l->keys, lane_key(&r->events.at[i]));
         if (l->keys.n >= limit) {
@@ -66,15 +66,15 @@ static void find_lanes(struct lanes *l)
     l->nodes = n && l->keys.at[0] >> 32 != l->keys.at[n - 1] >> 32;
 }
 
-static uint32_t find_lane(const struct lanes *l, uint64_t key)
+static uint32_t find_lane(const struct page_lanes *l, uint64_t key)
 {
-    const uint64_t *at = bsearch(&key, l->keys.at, l->keys.n, sizeof key, by_key);
+    const uint64_t *at = bsearch(&key, l->keys.at, l->keys.n, sizeof key, picture_by_key);
     return (uint32_t)(at - l->keys.at);
 }
 
 static const char *lane_name(void *context, uint32_t lane)
 {
-    struct lanes *l = context;
+    struct page_lanes *l = context;
     unsigned node = (unsigned)(l->keys.at[lane] >> 32), core = (unsigned)l->keys.at[lane];
     if (l->nodes)
         snprintf(l->text, sizeof l->text, "node %u core %u", node + 1, core + 1);
@@ -83,9 +83,10 @@ static const char *lane_name(void *context, uint32_t lane)
     return l->text;
 }
 
-static void describe(void *context, const struct timeline_bar *bar, bool whole, struct strbuf *out)
+static void picture_describe(void *context, const struct timeline_bar *bar, bool whole,
+                             struct strbuf *out)
 {
-    struct page *p = ((struct lanes *)context)->page;
+    struct page *p = ((struct page_lanes *)context)->page;
     const struct trace_event *e = &p->r->events.at[bar->id];
     char buffer[32], a[HUMAN_SIZE], b[HUMAN_SIZE];
     strbuf_add(out, figures_task_name(&p->f, e->id, buffer, sizeof buffer));
@@ -109,7 +110,7 @@ void page_timeline(struct page *p)
     const struct run_record *r = p->r;
     if (!p->f.attempts)
         return;
-    struct lanes l = {.page = p};
+    struct page_lanes l = {.page = p};
     find_lanes(&l);
     struct timeline t = {
         .title = mem_copy_string("Which task ran when, on which core"),
@@ -121,14 +122,14 @@ void page_timeline(struct page *p)
         .bare = true,
         .context = &l,
         .group_name = lane_name,
-        .describe = describe,
+        .describe = picture_describe,
     };
     for (uint32_t i = 0; i < l.keys.n; i++)
         array_push(&t.lanes, i);
     bool failed = false;
     for (uint32_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
-        if (!drawable(p, e))
+        if (!picture_drawable(p, e))
             continue;
         bool bad = e->outcome != TRACE_DONE && e->outcome != TRACE_CANCELLED;
         failed = failed || bad;
@@ -164,8 +165,8 @@ enum { BINS = 240 };
 /* Add `amount` to every bin of [start, finish), by the share of the bin that it covers. `slope` is
  * a difference array for the bins that are covered whole, so that an attempt costs the same
  * however long it is. */
-static void spread(double *bin, double *slope, double width, double start, double finish,
-                   double amount)
+static void picture_spread(double *bin, double *slope, double width, double start, double finish,
+                           double amount)
 {
     double from = start / width, to = finish / width;
     uint32_t first = (uint32_t)fmin(fmax(from, 0), BINS - 1);
@@ -180,7 +181,7 @@ static void spread(double *bin, double *slope, double width, double start, doubl
     slope[last] -= amount;
 }
 
-static void chart(struct page *p, const char *title, const struct chart *c)
+static void picture_chart(struct page *p, const char *title, const struct chart *c)
 {
     svg_printf(p->out, "<div><h3>%s</h3>\n", title);
     page_figure(p, "chart", title);
@@ -196,11 +197,12 @@ static void cores_chart(struct page *p)
     double *x = mem_new(double, BINS + 1), width = p->f.end / BINS;
     for (size_t i = 0; i < p->r->events.n; i++) {
         const struct trace_event *e = &p->r->events.at[i];
-        if (!drawable(p, e))
+        if (!picture_drawable(p, e))
             continue;
-        spread(held, held_slope, width, e->start, e->finish, figures_cores(&p->f, e->id));
+        picture_spread(held, held_slope, width, e->start, e->finish, figures_cores(&p->f, e->id));
         if (e->cpu > 0 && e->finish > e->start)
-            spread(used, used_slope, width, e->start, e->finish, e->cpu / (e->finish - e->start));
+            picture_spread(used, used_slope, width, e->start, e->finish,
+                           e->cpu / (e->finish - e->start));
     }
     for (uint32_t i = 0; i < BINS; i++) {
         held_slope[i + 1] += held_slope[i];
@@ -228,7 +230,7 @@ static void cores_chart(struct page *p)
                       .y_from_zero = true,
                       .series = series,
                       .nseries = (p->f.cpu > 0 ? 3 : 2) - (p->r->cores == 0)};
-    chart(p, "Cores in use", &c);
+    picture_chart(p, "Cores in use", &c);
     free(held);
     free(used);
     free(x);
@@ -270,7 +272,7 @@ static void peaks_curve(const struct page *p, struct curve *c)
     double *sum = mem_new_zero(double, BINS + 2), width = p->f.end / BINS, now = 0;
     for (size_t i = 0; i < p->r->events.n; i++) {
         const struct trace_event *e = &p->r->events.at[i];
-        if (!drawable(p, e) || !(e->memory > 0))
+        if (!picture_drawable(p, e) || !(e->memory > 0))
             continue;
         sum[(uint32_t)fmin(e->start / width, BINS - 1)] += e->memory;
         sum[(uint32_t)fmin(e->finish / width, BINS - 1) + 1] -= e->memory;
@@ -318,7 +320,7 @@ static void memory_chart(struct page *p)
                             .series = series,
                             .nseries = near ? 2 : 1};
     if (c.x.n > 1)
-        chart(p, "Memory", &picture);
+        picture_chart(p, "Memory", &picture);
     curve_free(&c);
 }
 
@@ -344,7 +346,7 @@ static void queue_chart(struct page *p)
                             .series = series,
                             .nseries = running.x.n > 1 ? 2 : 1};
     if (ready.x.n > 1)
-        chart(p, "Tasks that could run", &picture);
+        picture_chart(p, "Tasks that could run", &picture);
     curve_free(&ready);
     curve_free(&running);
 }

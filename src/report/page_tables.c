@@ -34,7 +34,7 @@ static void close_table(struct page *p, size_t rows, size_t shown, const char *w
                    what);
 }
 
-static void cell(struct page *p, const char *text)
+static void page_table_cell(struct page *p, const char *text)
 {
     svg_printf(p->out, "<td>%s</td>", text);
 }
@@ -62,7 +62,7 @@ static void bar_cell(struct page *p, double share, bool bad)
                   100 * fmin(fmax(share > 0 ? share : 0, 0), 1));
 }
 
-static void row(struct page *p)
+static void page_table_row(struct page *p)
 {
     strbuf_add(p->out, "<tr>");
 }
@@ -102,10 +102,10 @@ void page_failures(struct page *p)
         const struct workflow *w = p->r->workflow;
         struct strbuf words = {0};
         report_ending(e, w && e->id < w->ntasks ? w->memory[e->id] : 0, &words);
-        row(p);
+        page_table_row(p);
         task_cell(p, e->id);
-        cell(p, kind_name(p, e->id));
-        cell(p, strbuf_text(&words));
+        page_table_cell(p, kind_name(p, e->id));
+        page_table_cell(p, strbuf_text(&words));
         snprintf(a, sizeof a, "%u", e->attempt);
         right_cell(p, e->attempt ? a : "-");
         right_cell(p, human_seconds(a, e->finish - e->start));
@@ -119,7 +119,7 @@ void page_failures(struct page *p)
 
 /* ---- the path that really happened ---- */
 
-static bool needs(const struct workflow *w, uint32_t task, uint32_t producer)
+static bool page_table_needs(const struct workflow *w, uint32_t task, uint32_t producer)
 {
     for (uint32_t e = w ? w->pred_off[task] : 0; w && e < w->pred_off[task + 1]; e++)
         if (w->pred_task[e] == producer)
@@ -129,7 +129,7 @@ static bool needs(const struct workflow *w, uint32_t task, uint32_t producer)
 
 static void path_row(struct page *p, uint32_t i, double longest)
 {
-    const struct figures *f = &p->f;
+    const struct run_figures *f = &p->f;
     uint32_t task = f->path[i], last = f->last[task];
     if (last == NONE)
         return;
@@ -140,14 +140,14 @@ static void path_row(struct page *p, uint32_t i, double longest)
         uint32_t previous = f->path[i - 1];
         if (f->last[previous] != NONE)
             before = p->r->events.at[f->last[previous]].finish;
-        if (needs(p->r->workflow, task, previous))
+        if (page_table_needs(p->r->workflow, task, previous))
             snprintf(text, sizeof text, "a result of the task above");
         else
             snprintf(text, sizeof text, "core %u, taken by the task above", e->lane + 1);
     }
-    row(p);
+    page_table_row(p);
     task_cell(p, task);
-    cell(p, text);
+    page_table_cell(p, text);
     right_cell(p, human_seconds(a, fmax(e->start - before, 0)));
     right_cell(p, human_seconds(a, e->start));
     right_cell(p, human_seconds(a, e->finish - e->start));
@@ -195,7 +195,7 @@ void page_kinds(struct page *p)
     static const char *const heads[] = {"Kind", "Ran",    "Failed",  "Together",  "Share",
                                         "",     "Median", "Longest", "Processor", "Peak memory",
                                         NULL};
-    const struct figures *f = &p->f;
+    const struct run_figures *f = &p->f;
     if (!f->kind.n)
         return;
     page_section(p, "kinds", "Where the time went",
@@ -209,7 +209,7 @@ void page_kinds(struct page *p)
         const struct figures_kind *k = &f->kind.at[i];
         char a[HUMAN_SIZE];
         double share = all > 0 ? k->total / all : 0;
-        row(p);
+        page_table_row(p);
         name_cell(p, intern_text(&f->kinds, k->name));
         right_cell(p, human_count(a, k->ran));
         right_cell(p, human_count(a, k->failed));
@@ -231,7 +231,7 @@ void page_slowest(struct page *p)
 {
     static const char *const heads[] = {"Task", "Kind",      "Ran for",     "",  "Predicted",
                                         "Core", "Processor", "Peak memory", NULL};
-    const struct figures *f = &p->f;
+    const struct run_figures *f = &p->f;
     if (!f->slowest.n)
         return;
     page_section(p, "slowest", "Slowest tasks", NULL);
@@ -241,9 +241,9 @@ void page_slowest(struct page *p)
         const struct trace_event *e = &p->r->events.at[f->slowest.at[i]];
         double seconds = e->finish - e->start, expected = figures_predicted(f, e->id);
         char a[HUMAN_SIZE];
-        row(p);
+        page_table_row(p);
         task_cell(p, e->id);
-        cell(p, kind_name(p, e->id));
+        page_table_cell(p, kind_name(p, e->id));
         right_cell(p, human_seconds(a, seconds));
         bar_cell(p, seconds / (first->finish - first->start), e->outcome != TRACE_DONE);
         right_cell(p, human_seconds(a, expected));
@@ -281,8 +281,8 @@ static void whole_row(struct page *p, const char *what, double predicted, double
     char a[HUMAN_SIZE];
     if (!isfinite(predicted) && !isfinite(real))
         return;
-    row(p);
-    cell(p, what);
+    page_table_row(p);
+    page_table_cell(p, what);
     right_cell(p, bytes ? human_bytes(a, predicted) : human_seconds(a, predicted));
     right_cell(p, bytes ? human_bytes(a, real) : human_seconds(a, real));
     deviation_cell(p, predicted, real);
@@ -292,7 +292,7 @@ static void whole_row(struct page *p, const char *what, double predicted, double
 static void kinds_predicted(struct page *p)
 {
     static const char *const heads[] = {"Kind", "Tasks", "Predicted", "Real", "Deviation", NULL};
-    const struct figures *f = &p->f;
+    const struct run_figures *f = &p->f;
     size_t with = 0, shown = 0;
     for (size_t i = 0; i < f->kind.n; i++)
         with += f->kind.at[i].predicted > 0;
@@ -306,7 +306,7 @@ static void kinds_predicted(struct page *p)
         if (!k->predicted)
             continue;
         shown++;
-        row(p);
+        page_table_row(p);
         name_cell(p, intern_text(&f->kinds, k->name));
         right_cell(p, human_count(a, k->predicted));
         right_cell(p, human_seconds(a, k->expected / k->predicted));
@@ -370,13 +370,13 @@ void page_files(struct page *p)
             if (!file->made)
                 continue;
             shown++;
-            row(p);
+            page_table_row(p);
             svg_printf(p->out, "<td class=\"name\"><code>%s</code></td>",
                        file->path ? file->path : "");
             if (file->task < p->f.ntasks)
                 task_cell(p, file->task);
             else
-                cell(p, "");
+                page_table_cell(p, "");
             right_cell(p, human_bytes(a, file->size));
             digest_text(&file->digest, digest);
             digest[12] = 0;

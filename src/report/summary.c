@@ -15,13 +15,13 @@ enum { KINDS = 5, TAIL_LINES = 10, LABEL = 15 };
 struct summary {
     const struct run_record *r;
     const struct summary_options *o;
-    struct figures f;
+    struct run_figures f;
     struct strbuf *out;
     unsigned columns;
     bool colour;
 };
 
-static void label(struct summary *s, const char *text)
+static void summary_label(struct summary *s, const char *text)
 {
     size_t width = human_width(text);
     strbuf_add(s->out, "  ");
@@ -33,13 +33,13 @@ static void label(struct summary *s, const char *text)
     strbuf_printf(s->out, "%*s", (int)(width < LABEL ? LABEL - width : 1), "");
 }
 
-static void count(struct strbuf *out, uint64_t n, const char *one, const char *many)
+static void summary_count(struct strbuf *out, uint64_t n, const char *one, const char *many)
 {
     char number[HUMAN_SIZE];
     strbuf_printf(out, "%s %s", human_count(number, n), n == 1 ? one : many);
 }
 
-static void headline(struct summary *s)
+static void summary_headline(struct summary *s)
 {
     const struct run_record *r = s->r;
     static const char *const looks[] = {"33", "32", "31", "33", "31"};
@@ -57,11 +57,11 @@ static void headline(struct summary *s)
     strbuf_add(s->out, ": ");
     if (r->outcome == RECORD_DONE && !r->ran && r->reused) {
         strbuf_add(s->out, "nothing to do, ");
-        count(s->out, r->reused, "task is", "tasks are");
+        summary_count(s->out, r->reused, "task is", "tasks are");
         strbuf_add(s->out, " up to date\n");
         return;
     }
-    count(s->out, r->ran, "task ran", "tasks ran");
+    summary_count(s->out, r->ran, "task ran", "tasks ran");
     if (r->reused)
         strbuf_printf(s->out, ", %s reused", human_count(a, r->reused));
     if (r->failed)
@@ -71,7 +71,7 @@ static void headline(struct summary *s)
     strbuf_add_char(s->out, '\n');
 }
 
-static void predicted(struct summary *s, double real, double promised, bool bytes)
+static void summary_predicted(struct summary *s, double real, double promised, bool bytes)
 {
     char a[HUMAN_SIZE];
     if (!isfinite(promised) || promised <= 0) /* 0: nothing is known of any task */
@@ -82,41 +82,41 @@ static void predicted(struct summary *s, double real, double promised, bool byte
         strbuf_printf(s->out, " (%+.0f %%)", (real / promised - 1) * 100);
 }
 
-static void resources(struct summary *s)
+static void summary_resources(struct summary *s)
 {
     const struct run_record *r = s->r;
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     if (!isnan(r->seconds) && (s->f.attempts || isfinite(r->predicted_seconds))) {
-        label(s, "time");
+        summary_label(s, "time");
         strbuf_add(s->out, human_seconds(a, r->seconds));
-        predicted(s, r->seconds, r->predicted_seconds, false);
+        summary_predicted(s, r->seconds, r->predicted_seconds, false);
         strbuf_add_char(s->out, '\n');
     }
     if (!isnan(s->f.used) && s->f.attempts) {
-        label(s, "cores");
+        summary_label(s, "cores");
         strbuf_printf(s->out, "%s of %u held by tasks", human_percent(a, s->f.used), r->cores);
         if (!isnan(s->f.computed))
             strbuf_printf(s->out, ", %s computing", human_percent(b, s->f.computed));
         strbuf_add_char(s->out, '\n');
     }
     if (isfinite(r->peak_memory) && r->peak_memory > 0) {
-        label(s, "memory");
+        summary_label(s, "memory");
         strbuf_printf(s->out, "%s at the peak", human_bytes(a, r->peak_memory));
         if (isfinite(r->memory) && r->memory > 0)
             strbuf_printf(s->out, " of %s", human_bytes(b, r->memory));
-        predicted(s, r->peak_memory, r->predicted_memory, true);
+        summary_predicted(s, r->peak_memory, r->predicted_memory, true);
         strbuf_add_char(s->out, '\n');
     }
     if (isfinite(r->peak_disk) && r->peak_disk > 0) {
-        label(s, "disk");
+        summary_label(s, "disk");
         strbuf_printf(s->out, "%s at the peak", human_bytes(a, r->peak_disk));
-        predicted(s, r->peak_disk, r->predicted_disk, true);
+        summary_predicted(s, r->peak_disk, r->predicted_disk, true);
         strbuf_add_char(s->out, '\n');
     }
 }
 
 /* "read 2.1 s" as it stands in the path. */
-static char *hop(struct summary *s, uint32_t task)
+static char *summary_hop(struct summary *s, uint32_t task)
 {
     struct strbuf text = {0};
     char buffer[32], a[HUMAN_SIZE];
@@ -142,7 +142,7 @@ static void path_lines(struct summary *s)
     size_t room = s->columns > LABEL + 42 ? 2 * (s->columns - LABEL - 2) - 24 : 60, used = 0;
     struct strbuf head = {0}, tail = {0};
     for (bool from_back = true; front + back < n; from_back = !from_back) {
-        char *text = hop(s, s->f.path[from_back ? n - 1 - back : front]);
+        char *text = summary_hop(s, s->f.path[from_back ? n - 1 - back : front]);
         size_t width = human_width(text) + 3;
         if (used + width > room && front + back >= 2) {
             free(text);
@@ -192,8 +192,8 @@ static void critical_path(struct summary *s)
     char a[HUMAN_SIZE];
     if (s->f.npath < 2)
         return;
-    label(s, "critical path");
-    count(s->out, s->f.npath, "task", "tasks");
+    summary_label(s, "critical path");
+    summary_count(s->out, s->f.npath, "task", "tasks");
     strbuf_printf(s->out, ": %s running", human_seconds(a, s->f.path_running));
     if (s->f.path_waiting > 0.01 * s->f.path_running)
         strbuf_printf(s->out, ", %s between", human_seconds(a, s->f.path_waiting));
@@ -238,7 +238,7 @@ static void slowest_kinds(struct summary *s)
     table_free(t);
     if (s->f.kind.n > KINDS) {
         strbuf_add(s->out, "  and ");
-        count(s->out, s->f.kind.n - KINDS, "more kind\n", "more kinds\n");
+        summary_count(s->out, s->f.kind.n - KINDS, "more kind\n", "more kinds\n");
     }
 }
 
@@ -276,7 +276,7 @@ static void add_tail(struct summary *s, const char *tail)
     }
 }
 
-static const struct summary_failure *known(const struct summary *s, uint32_t task)
+static const struct summary_failure *summary_known(const struct summary *s, uint32_t task)
 {
     for (size_t i = 0; s->o && i < s->o->nfailures; i++)
         if (s->o->failures[i].task == task)
@@ -314,7 +314,7 @@ static void add_hint(struct summary *s, const struct trace_event *e, double limi
 
 static void one_failure(struct summary *s, const struct trace_event *e)
 {
-    const struct summary_failure *more = known(s, e->id);
+    const struct summary_failure *more = summary_known(s, e->id);
     char buffer[32];
     strbuf_add(s->out, "  ");
     if (s->colour)
@@ -341,7 +341,7 @@ static void one_failure(struct summary *s, const struct trace_event *e)
 }
 
 /* As a shell reads it back. */
-static void add_quoted(struct strbuf *out, const char *text)
+static void summary_add_quoted(struct strbuf *out, const char *text)
 {
     if (*text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "_-./:=+,@%") == strlen(text)) {
@@ -365,10 +365,10 @@ static void add_command(struct summary *s, const char *option, const char *task,
     struct strbuf line = {0};
     const char *flow = s->o && s->o->flow ? s->o->flow : s->r->file ? s->r->file : "FLOW";
     strbuf_add(&line, "weft run ");
-    add_quoted(&line, flow);
+    summary_add_quoted(&line, flow);
     if (option) {
         strbuf_printf(&line, " %s ", option);
-        add_quoted(&line, task);
+        summary_add_quoted(&line, task);
     }
     size_t width = human_width(strbuf_text(&line));
     strbuf_printf(s->out, "  %s%*s  %s\n", strbuf_text(&line), (int)(width < 34 ? 34 - width : 0),
@@ -376,7 +376,7 @@ static void add_command(struct summary *s, const char *option, const char *task,
     strbuf_free(&line);
 }
 
-static void failures(struct summary *s)
+static void summary_failures(struct summary *s)
 {
     if (!s->f.failures.n)
         return;
@@ -384,7 +384,7 @@ static void failures(struct summary *s)
     strbuf_add_char(s->out, '\n');
     if (s->colour)
         strbuf_add(s->out, "\033[31m");
-    count(s->out, s->f.failures.n, "task failed", "tasks failed");
+    summary_count(s->out, s->f.failures.n, "task failed", "tasks failed");
     if (s->colour)
         strbuf_add(s->out, "\033[0m");
     strbuf_add(s->out, ":\n");
@@ -400,21 +400,21 @@ static void failures(struct summary *s)
                 "why it would run, and with what");
 }
 
-static void places(struct summary *s)
+static void summary_places(struct summary *s)
 {
     const char *outputs = s->o && s->o->outputs ? s->o->outputs : s->r->folder;
     if (outputs && *outputs) {
-        label(s, "results");
+        summary_label(s, "results");
         utf8_add_visible(s->out, outputs);
         strbuf_add_char(s->out, '\n');
     }
     if (s->o && s->o->logs && *s->o->logs) {
-        label(s, "logs");
+        summary_label(s, "logs");
         utf8_add_visible(s->out, s->o->logs);
         strbuf_add_char(s->out, '\n');
     }
     if (s->r->run > 0) {
-        label(s, "history");
+        summary_label(s, "history");
         strbuf_printf(s->out, "run %lld: weft report %lld -o run.html\n", (long long)s->r->run,
                       (long long)s->r->run);
     }
@@ -429,11 +429,11 @@ void report_summary(const struct run_record *r, const struct summary_options *op
                         .columns = options && options->columns ? options->columns : 80,
                         .colour = options && options->colour};
     figures_of(&s.f, r);
-    headline(&s);
-    resources(&s);
+    summary_headline(&s);
+    summary_resources(&s);
     critical_path(&s);
-    places(&s);
+    summary_places(&s);
     slowest_kinds(&s);
-    failures(&s);
+    summary_failures(&s);
     figures_free(&s.f);
 }

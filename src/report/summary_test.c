@@ -40,7 +40,7 @@ static void test_figures(void)
 {
     struct run_record r;
     sample_record(&r, NULL);
-    struct figures f;
+    struct run_figures f;
     figures_of(&f, &r);
     is_int(f.attempts, 7, "attempts are counted, reused tasks not");
     is_dbl(f.busy, 2 + 6 + 5 + 5.5 + 2.5 + 1 + 2.5, 1e-9, "core-seconds");
@@ -84,7 +84,7 @@ static void test_nodes(void)
     sample_attempt(&r, 1, 0, 0, 4.9, TRACE_DONE, 0, 1);
     sample_attempt(&r, 2, 0, 4.9, 9, TRACE_DONE, 0, 1);
     r.events.at[0].node = r.events.at[2].node = 1;
-    struct figures f;
+    struct run_figures f;
     figures_of(&f, &r);
     ok(f.npath == 2 && f.path[0] == 0 && f.path[1] == 2, "a task waits for its own node's core");
     figures_free(&f);

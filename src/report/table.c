@@ -12,14 +12,14 @@ struct column {
     enum table_align align;
 };
 
-struct row {
+struct table_line {
     size_t first, count; /* cells */
     bool rule, bold;
 };
 
 struct table {
     ARRAY(struct column) columns;
-    ARRAY(struct row) rows;
+    ARRAY(struct table_line) rows;
     ARRAY(char *) cells;
 };
 
@@ -42,7 +42,7 @@ void table_free(struct table *t)
     free(t);
 }
 
-static char *printable(const char *text)
+static char *table_printable(const char *text)
 {
     struct strbuf out = {0};
     strbuf_add(&out, "");
@@ -52,25 +52,25 @@ static char *printable(const char *text)
 
 void table_column(struct table *t, const char *title, enum table_align align)
 {
-    array_push(&t->columns, (struct column){printable(title), align});
+    array_push(&t->columns, (struct column){table_printable(title), align});
 }
 
 void table_row(struct table *t)
 {
-    array_push(&t->rows, (struct row){.first = t->cells.n});
+    array_push(&t->rows, (struct table_line){.first = t->cells.n});
 }
 
 void table_rule(struct table *t)
 {
-    array_push(&t->rows, (struct row){.first = t->cells.n, .rule = true});
+    array_push(&t->rows, (struct table_line){.first = t->cells.n, .rule = true});
 }
 
 void table_cell(struct table *t, const char *text)
 {
-    struct row *row = t->rows.n ? &array_last(&t->rows) : NULL;
+    struct table_line *row = t->rows.n ? &array_last(&t->rows) : NULL;
     if (!row || row->rule || row->count == t->columns.n)
         return;
-    array_push(&t->cells, printable(text));
+    array_push(&t->cells, table_printable(text));
     row->count++;
 }
 
@@ -132,8 +132,8 @@ static void add_blanks(struct strbuf *out, size_t count)
         strbuf_add_char(out, ' ');
 }
 
-static void add_cell(struct strbuf *out, const char *text, enum table_align align, size_t width,
-                     bool last, const struct table_style *style)
+static void table_add_cell(struct strbuf *out, const char *text, enum table_align align,
+                           size_t width, bool last, const struct table_style *style)
 {
     size_t shown = shown_width(text, align, style), full = human_width(text);
     if (align == TABLE_RIGHT)
@@ -190,7 +190,7 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
     while (ruled && !width[ruled - 1])
         ruled--;
     for (size_t r = titles ? 0 : 1; r <= t->rows.n; r++) { /* row 0: the titles */
-        const struct row *row = r ? &t->rows.at[r - 1] : NULL;
+        const struct table_line *row = r ? &t->rows.at[r - 1] : NULL;
         if (row && row->rule) {
             add_rule(out, width, ruled, style);
             continue;
@@ -202,7 +202,7 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
             const char *text = row ? t->cells.at[row->first + c] : t->columns.at[c].title;
             if (c)
                 strbuf_add(&line, "  ");
-            add_cell(&line, text, t->columns.at[c].align, width[c], c + 1 == count, style);
+            table_add_cell(&line, text, t->columns.at[c].align, width[c], c + 1 == count, style);
         }
         while (line.n && line.at[line.n - 1] == ' ')
             line.at[--line.n] = 0;

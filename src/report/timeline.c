@@ -10,7 +10,7 @@
 
 enum { MARGIN = 24, HEAD = 54 };
 
-struct frame {
+struct timeline_frame {
     struct timeline *t;
     struct strbuf *out;
     double left, top, right, bottom; /* of the lanes */
@@ -31,7 +31,7 @@ static int by_lane(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static double time_x(const struct frame *f, double time)
+static double time_x(const struct timeline_frame *f, double time)
 {
     return f->left + time * f->scale;
 }
@@ -50,7 +50,7 @@ static double lane_height(uint32_t lanes)
     return 3;
 }
 
-static void place_lanes(struct frame *f)
+static void place_lanes(struct timeline_frame *f)
 {
     const uint32_t *group = f->t->lanes.at;
     bool several = false; /* lanes in a group */
@@ -67,7 +67,7 @@ static void place_lanes(struct frame *f)
 }
 
 /* A band behind each other group, and its name where there is room for one. */
-static void draw_lanes(struct frame *f)
+static void draw_lanes(struct timeline_frame *f)
 {
     const uint32_t *group = f->t->lanes.at;
     double named = -INFINITY;
@@ -91,7 +91,7 @@ static void draw_lanes(struct frame *f)
     }
 }
 
-static void draw_axis(struct frame *f)
+static void draw_axis(struct timeline_frame *f)
 {
     const char *unit;
     double seconds = svg_time_unit(f->most, &unit);
@@ -113,7 +113,7 @@ static void draw_axis(struct frame *f)
     svg_text(f->out, f->left, f->bottom + 36, "t", name);
 }
 
-static void draw_end(struct frame *f)
+static void draw_end(struct timeline_frame *f)
 {
     const struct timeline *t = f->t;
     if (isnan(t->end) || t->end <= 0 || t->end > f->most)
@@ -132,7 +132,7 @@ static void draw_end(struct frame *f)
 
 /* ---- bars ---- */
 
-static double bar_height(const struct frame *f, const struct timeline_bar *bar)
+static double bar_height(const struct timeline_frame *f, const struct timeline_bar *bar)
 {
     double inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
     uint32_t last = bar->lane + bar->span - 1;
@@ -142,7 +142,7 @@ static double bar_height(const struct frame *f, const struct timeline_bar *bar)
 }
 
 /* A numbered disc with its middle at (x, y). */
-static void draw_disc(struct frame *f, double x, double y, double radius, uint32_t number)
+static void draw_disc(struct timeline_frame *f, double x, double y, double radius, uint32_t number)
 {
     char text[16];
     snprintf(text, sizeof text, "%u", number);
@@ -151,7 +151,7 @@ static void draw_disc(struct frame *f, double x, double y, double radius, uint32
     svg_printf(f->out, "<text class=\"p m\" x=\"%f\" y=\"%f\">%s</text>", x, y + 3, text);
 }
 
-static void draw_bar(struct frame *f, const struct timeline_bar *bar)
+static void draw_bar(struct timeline_frame *f, const struct timeline_bar *bar)
 {
     double x = time_x(f, bar->start), width = fmax((bar->finish - bar->start) * f->scale, 0.4);
     double height = bar_height(f, bar), inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
@@ -191,7 +191,7 @@ static uint32_t marks_shown(const struct timeline *t)
 }
 
 /* The legend of the discs, a line each, from `y` on. */
-static void draw_marks(struct frame *f, double y, double width)
+static void draw_marks(struct timeline_frame *f, double y, double width)
 {
     const struct timeline *t = f->t;
     for (uint32_t i = 0; i < marks_shown(t); i++, y += 18) {
@@ -206,17 +206,17 @@ static void draw_marks(struct frame *f, double y, double width)
 }
 
 /* What is drawn as one when bars are too fine: from the first's start to the last's end. */
-struct run {
+struct timeline_run {
     double start, finish, height;
     uint32_t lane;
     uint8_t colour;
 };
 
-typedef ARRAY(struct run) run_list;
+typedef ARRAY(struct timeline_run) run_list;
 
 /* Bars of a lane joined while gap and width stay under `grain` pixels. The colour is that of the
  * most time. */
-static void join_bars(const struct frame *f, double grain, run_list *runs)
+static void join_bars(const struct timeline_frame *f, double grain, run_list *runs)
 {
     const struct timeline *t = f->t;
     double least = grain / f->scale;
@@ -225,8 +225,8 @@ static void join_bars(const struct frame *f, double grain, run_list *runs)
         const struct timeline_bar *first = &t->bars.at[i];
         if (first->lane >= f->nlanes)
             break;
-        struct run run = {first->start, first->finish, bar_height(f, first), first->lane,
-                          first->colour};
+        struct timeline_run run = {first->start, first->finish, bar_height(f, first), first->lane,
+                                   first->colour};
         double time[SVG_FAILED + 1] = {0};
         time[first->colour] = first->finish - first->start;
         for (i++; i < t->bars.n; i++) {
@@ -248,7 +248,7 @@ static void join_bars(const struct frame *f, double grain, run_list *runs)
     }
 }
 
-static void draw_runs(struct frame *f)
+static void draw_runs(struct timeline_frame *f)
 {
     run_list runs = {0};
     double grain = 0.5;
@@ -260,7 +260,7 @@ static void draw_runs(struct frame *f)
     for (int colour = 0; colour <= SVG_FAILED; colour++) {
         bool open = false;
         for (size_t i = 0; i < runs.n; i++) {
-            const struct run *run = &runs.at[i];
+            const struct timeline_run *run = &runs.at[i];
             if (run->colour != colour)
                 continue;
             if (!open)
@@ -277,7 +277,7 @@ static void draw_runs(struct frame *f)
     array_free(&runs);
 }
 
-static void draw_arrows(struct frame *f)
+static void draw_arrows(struct timeline_frame *f)
 {
     const struct timeline *t = f->t;
     if (!t->arrows.n)
@@ -324,7 +324,7 @@ static void free_timeline(struct timeline *t)
 
 void timeline_svg(struct timeline *t, struct strbuf *out)
 {
-    struct frame f = {.t = t, .out = out};
+    struct timeline_frame f = {.t = t, .out = out};
     double width = fmin(fmax(t->width > 0 ? t->width : 1200, 320), 20000);
     f.nlanes = t->lanes.n < TIMELINE_LANES ? (uint32_t)t->lanes.n : TIMELINE_LANES;
     f.lane = lane_height(f.nlanes);

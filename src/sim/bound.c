@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include <math.h>
 
-struct level {
+struct bound_level {
     uint64_t tasks;
     double work, wait;
 };
@@ -12,7 +12,7 @@ struct bound {
     const struct workload *dag;
     double *finish;
     uint32_t *level;
-    ARRAY(struct level) levels;
+    ARRAY(struct bound_level) levels;
 };
 
 static uint32_t task_at(const struct workload *d, uint32_t i)
@@ -43,7 +43,7 @@ static void find_levels(struct bound *b)
         b->levels.at[level].work += workload_length(d, task);
     }
     for (size_t i = 0; i < b->levels.n; i++) {
-        struct level *l = &b->levels.at[i];
+        struct bound_level *l = &b->levels.at[i];
         double rest = (double)l->tasks / (double)b->config->cores - 1;
         l->wait = rest > 0 ? rest * (l->work / (double)l->tasks) : 0;
         if (b->config->wait == BOUND_WAIT_MEAN)
@@ -74,7 +74,7 @@ static double inputs_there(const struct bound *b, uint32_t task)
     return fmin(latest, moved);
 }
 
-static double recursion(struct bound *b, bool waiting)
+static double bound_recursion(struct bound *b, bool waiting)
 {
     const struct workload *d = b->dag;
     double last = 0;
@@ -100,8 +100,8 @@ bool bound_compute(const struct bound_config *config, struct bound_result *out, 
     for (size_t i = 0; i < b.levels.n; i++)
         out->work += b.levels.at[i].work;
     out->levels = (uint32_t)b.levels.n;
-    out->path = recursion(&b, false);
-    out->recursion = recursion(&b, true);
+    out->path = bound_recursion(&b, false);
+    out->recursion = bound_recursion(&b, true);
     out->area = out->work / (double)config->cores;
     out->timespan = fmax(out->recursion, out->area);
     out->throughput = out->timespan > 0 ? b.dag->ntasks / out->timespan : 0;

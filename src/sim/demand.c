@@ -125,7 +125,7 @@ static bool index_transfers(struct by_object *b, const struct workflow *w, const
     return true;
 }
 
-struct build {
+struct demand_build {
     struct demands *d;
     const struct workflow *w;
     const struct platform *p;
@@ -136,7 +136,7 @@ struct build {
     size_t cap;
 };
 
-static uint32_t add_demand(struct build *b, uint32_t object, uint32_t node)
+static uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t node)
 {
     struct demands *d = b->d;
     uint32_t first = d->off[object];
@@ -155,7 +155,7 @@ static uint32_t add_demand(struct build *b, uint32_t object, uint32_t node)
     return d->n++;
 }
 
-static bool has_copy_on(const struct build *b, uint32_t task, uint32_t node)
+static bool has_copy_on(const struct demand_build *b, uint32_t task, uint32_t node)
 {
     for (uint32_t c = b->d->copy_off[task]; c < b->d->copy_off[task + 1]; c++)
         if (b->copy_node[c] == node)
@@ -163,7 +163,7 @@ static bool has_copy_on(const struct build *b, uint32_t task, uint32_t node)
     return false;
 }
 
-static bool set_sources(struct build *b, uint32_t object, struct error *err)
+static bool set_sources(struct demand_build *b, uint32_t object, struct error *err)
 {
     struct demands *d = b->d;
     const struct workflow *w = b->w;
@@ -207,7 +207,7 @@ static bool set_sources(struct build *b, uint32_t object, struct error *err)
 }
 
 /* The demands of one object and who waits for them. */
-static bool add_object(struct build *b, uint32_t object, struct error *err)
+static bool add_object(struct demand_build *b, uint32_t object, struct error *err)
 {
     struct demands *d = b->d;
     const struct workflow *w = b->w;
@@ -239,7 +239,7 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
                    const struct plan *plan, bool with_priority, struct error *err)
 {
     *d = (struct demands){0};
-    struct build b = {.d = d, .w = w, .p = p, .plan = plan};
+    struct demand_build b = {.d = d, .w = w, .p = p, .plan = plan};
     bool good = plan->placements.n < UINT32_MAX / 2 ||
                 error_set(err, ERROR_INPUT, "the plan has more than 2^31 placements");
     good = good && index_copies(d, w, p, plan, err) &&

@@ -31,7 +31,7 @@ struct class
 };
 
 /* An uplink (node) or a downlink (nnodes + node). */
-struct side {
+struct fair_side {
     double capacity;
     ARRAY(uint32_t) classes; /* busy ones */
     bool visited, dirty;
@@ -43,7 +43,7 @@ struct side {
 struct fair_network {
     struct network base;
     uint32_t nsides;
-    struct side *sides;
+    struct fair_side *sides;
     struct pairmap map;
     ARRAY(struct class) classes;
     struct queue latency;  /* messages whose latency passes */
@@ -58,7 +58,7 @@ static struct network *fair_create(const struct platform *p, uint32_t ports)
     (void)ports;
     struct fair_network *f = mem_new_zero(struct fair_network, 1);
     f->nsides = 2 * p->nnodes;
-    f->sides = mem_new_zero(struct side, f->nsides);
+    f->sides = mem_new_zero(struct fair_side, f->nsides);
     /* As fast as its fastest pair. The network's own bandwidth counts unless every pair of the node
      * is listed. */
     uint32_t *listed = mem_new_zero(uint32_t, p->nnodes);
@@ -146,7 +146,7 @@ static void heap_remove(struct fair_network *f, uint32_t class)
 
 /* ---- classes ---- */
 
-static void mark(struct fair_network *f, uint32_t side)
+static void side_mark(struct fair_network *f, uint32_t side)
 {
     f->base.unsettled = true;
     if (!f->sides[side].dirty) {
@@ -162,8 +162,8 @@ static uint32_t side_of(const struct fair_network *f, const struct class *c, int
 
 static void mark_both(struct fair_network *f, uint32_t id)
 {
-    mark(f, side_of(f, &f->classes.at[id], 0));
-    mark(f, side_of(f, &f->classes.at[id], 1));
+    side_mark(f, side_of(f, &f->classes.at[id], 0));
+    side_mark(f, side_of(f, &f->classes.at[id], 1));
 }
 
 static uint32_t class_of(struct fair_network *f, uint32_t from, uint32_t to)
@@ -184,19 +184,19 @@ static void bring_up_to_date(struct class *c, double now)
     c->since = now;
 }
 
-static void enter(struct fair_network *f, uint32_t id)
+static void class_enter(struct fair_network *f, uint32_t id)
 {
     for (int end = 0; end < 2; end++) {
-        struct side *side = &f->sides[side_of(f, &f->classes.at[id], end)];
+        struct fair_side *side = &f->sides[side_of(f, &f->classes.at[id], end)];
         f->classes.at[id].index[end] = (uint32_t)side->classes.n;
         array_push(&side->classes, id);
     }
 }
 
-static void leave(struct fair_network *f, uint32_t id)
+static void class_leave(struct fair_network *f, uint32_t id)
 {
     for (int end = 0; end < 2; end++) {
-        struct side *side = &f->sides[side_of(f, &f->classes.at[id], end)];
+        struct fair_side *side = &f->sides[side_of(f, &f->classes.at[id], end)];
         uint32_t place = f->classes.at[id].index[end], last = array_pop(&side->classes);
         if (last != id) {
             side->classes.at[place] = last;
@@ -228,7 +228,7 @@ static void set_due(struct fair_network *f, uint32_t id)
 
 static void join_class(struct fair_network *f, double now, uint32_t message)
 {
-    struct message *m = &f->base.message[message];
+    struct network_message *m = &f->base.message[message];
     struct class *c = &f->classes.at[m->group];
     m->state = MESSAGE_MOVING;
     m->start = now;
@@ -238,7 +238,7 @@ static void join_class(struct fair_network *f, double now, uint32_t message)
             c->served = 0;
         c->since = now;
         c->rate = 0;
-        enter(f, m->group);
+        class_enter(f, m->group);
     }
     bring_up_to_date(c, now);
     queue_push(&c->messages, c->served + m->bytes, m->order, message);
@@ -251,7 +251,7 @@ static void leave_class(struct fair_network *f, double now, uint32_t id)
     struct class *c = &f->classes.at[id];
     bring_up_to_date(c, now);
     if (--c->live == 0) {
-        leave(f, id);
+        class_leave(f, id);
         heap_remove(f, id);
         c->rate = 0;
     } else
@@ -282,7 +282,7 @@ static void collect_component(struct fair_network *f)
     }
     f->dirty.n = 0;
     for (size_t i = 0; i < f->part_sides.n; i++) {
-        struct side *side = &f->sides[f->part_sides.at[i]];
+        struct fair_side *side = &f->sides[f->part_sides.at[i]];
         for (size_t j = 0; j < side->classes.n; j++) {
             uint32_t id = side->classes.at[j];
             struct class *c = &f->classes.at[id];
@@ -302,7 +302,7 @@ static void fix_rate(struct fair_network *f, double now, uint32_t id, double rat
     struct class *c = &f->classes.at[id];
     c->fixed = true;
     for (int end = 0; end < 2; end++) {
-        struct side *side = &f->sides[side_of(f, c, end)];
+        struct fair_side *side = &f->sides[side_of(f, c, end)];
         side->left -= rate * c->live;
         if (side->left < 0)
             side->left = 0;
@@ -315,7 +315,7 @@ static void fix_rate(struct fair_network *f, double now, uint32_t id, double rat
     }
 }
 
-static double share(const struct side *side)
+static double side_share(const struct fair_side *side)
 {
     return side->open ? side->left / (double)side->open : INFINITY;
 }
@@ -325,7 +325,7 @@ static void fair_settle(struct network *n, double now)
     struct fair_network *f = (struct fair_network *)n;
     collect_component(f);
     for (size_t i = 0; i < f->part_sides.n; i++) {
-        struct side *side = &f->sides[f->part_sides.at[i]];
+        struct fair_side *side = &f->sides[f->part_sides.at[i]];
         side->left = side->capacity;
         side->open = 0;
     }
@@ -338,7 +338,7 @@ static void fair_settle(struct network *n, double now)
     for (size_t i = 0; i < f->part_sides.n; i++) {
         uint32_t s = f->part_sides.at[i];
         if (f->sides[s].capacity < INFINITY)
-            queue_push(&f->filling, share(&f->sides[s]), s, s);
+            queue_push(&f->filling, side_share(&f->sides[s]), s, s);
     }
     for (size_t i = 0; i < f->part_classes.n; i++) {
         uint32_t id = f->part_classes.at[i];
@@ -356,10 +356,10 @@ static void fair_settle(struct network *n, double now)
                 fix_rate(f, now, id, item.key);
             continue;
         }
-        struct side *side = &f->sides[item.value];
+        struct fair_side *side = &f->sides[item.value];
         if (!side->open)
             continue;
-        double present = share(side);
+        double present = side_share(side);
         if (present > item.key) { /* grew since it was entered */
             queue_push(&f->filling, present, item.order, item.value);
             continue;
@@ -379,7 +379,7 @@ static void fair_settle(struct network *n, double now)
 static void fair_send(struct network *n, double now, uint32_t message)
 {
     struct fair_network *f = (struct fair_network *)n;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     m->group = class_of(f, m->from, m->to);
     queue_push(&f->latency, now + f->classes.at[m->group].latency, m->order, message);
 }
@@ -395,7 +395,7 @@ static double fair_next(struct network *n)
     return first;
 }
 
-static bool fair_step(struct network *n, double now, struct message *out)
+static bool fair_step(struct network *n, double now, struct network_message *out)
 {
     struct fair_network *f = (struct fair_network *)n;
     if (f->heap.n && f->classes.at[f->heap.at[0]].due <= now) {
@@ -409,7 +409,7 @@ static bool fair_step(struct network *n, double now, struct message *out)
         return true;
     }
     uint32_t message = (uint32_t)queue_pop(&f->latency).value;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     const struct class *c = &f->classes.at[m->group];
     bool unlimited = c->limit == INFINITY && f->sides[c->from].capacity == INFINITY &&
                      f->sides[f->nsides / 2 + c->to].capacity == INFINITY;
@@ -425,7 +425,7 @@ static bool fair_step(struct network *n, double now, struct message *out)
 static void fair_cancel(struct network *n, double now, uint32_t message)
 {
     struct fair_network *f = (struct fair_network *)n;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     if (m->state == MESSAGE_MOVING) {
         m->state =
             MESSAGE_DEAD; /* so that the next arrival of the class is looked for among the others */

@@ -7,7 +7,7 @@
 #include "sim/pairmap.h"
 #include "sim/queue.h"
 
-struct pair {
+struct kport_pair {
     uint32_t a, b;
     struct queue waiting; /* messages by (priority, order) */
     uint32_t version;     /* entries of node queues with another version are stale */
@@ -21,7 +21,7 @@ struct kport_network {
     struct queue *candidates; /* per node: pairs (version << 32 | pair) blocked by this node */
     struct queue arrivals;
     struct pairmap map;
-    ARRAY(struct pair) pairs;
+    ARRAY(struct kport_pair) pairs;
     ARRAY(uint32_t) touched; /* pairs with a new first message or just idle */
     ARRAY(uint32_t) freed;   /* nodes that gave back a port */
     struct queue round;      /* during settling: the best candidate of each freed node */
@@ -58,7 +58,7 @@ static void kport_destroy(struct network *n)
     array_free(&k->freed);
 }
 
-static void touch(struct kport_network *k, uint32_t pair)
+static void kport_touch_pair(struct kport_network *k, uint32_t pair)
 {
     if (!k->pairs.at[pair].touched) {
         k->pairs.at[pair].touched = true;
@@ -71,20 +71,20 @@ static void kport_send(struct network *n, double now, uint32_t message)
 {
     (void)now;
     struct kport_network *k = (struct kport_network *)n;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     uint32_t a = m->from < m->to ? m->from : m->to, b = m->from < m->to ? m->to : m->from;
     uint32_t id = pairmap_number(&k->map, a, b);
     if (id == k->pairs.n)
-        array_push(&k->pairs, (struct pair){.a = a, .b = b});
-    struct pair *pair = &k->pairs.at[id];
+        array_push(&k->pairs, (struct kport_pair){.a = a, .b = b});
+    struct kport_pair *pair = &k->pairs.at[id];
     m->group = id;
     queue_push(&pair->waiting, m->priority, m->order, message);
     if (!pair->busy && pair->waiting.at[0].value == message)
-        touch(k, id);
+        kport_touch_pair(k, id);
 }
 
 /* The first message of a pair that has not been cancelled; NONE: none. */
-static uint32_t first_message(struct network *n, struct pair *pair)
+static uint32_t first_message(struct network *n, struct kport_pair *pair)
 {
     while (pair->waiting.n) {
         uint32_t m = (uint32_t)pair->waiting.at[0].value;
@@ -97,9 +97,9 @@ static uint32_t first_message(struct network *n, struct pair *pair)
 }
 
 /* Enter the pair's first message at `node`. */
-static void enlist(struct kport_network *k, uint32_t id, uint32_t node)
+static void kport_enlist_pair(struct kport_network *k, uint32_t id, uint32_t node)
 {
-    struct pair *pair = &k->pairs.at[id];
+    struct kport_pair *pair = &k->pairs.at[id];
     pair->version++;
     const struct queue_item *head = queue_peek(&pair->waiting);
     if (!head)
@@ -111,7 +111,7 @@ static const struct queue_item *best_candidate(struct kport_network *k, uint32_t
 {
     struct queue *q = &k->candidates[node];
     while (q->n) {
-        struct pair *pair = &k->pairs.at[(uint32_t)q->at[0].value];
+        struct kport_pair *pair = &k->pairs.at[(uint32_t)q->at[0].value];
         if (pair->version == (uint32_t)(q->at[0].value >> 32))
             return q->at;
         queue_pop(q);
@@ -124,19 +124,19 @@ static bool has_port(const struct kport_network *k, uint32_t node)
     return k->used[node] < k->ports[node];
 }
 
-static void offer(struct kport_network *k, uint32_t node)
+static void kport_offer_pair(struct kport_network *k, uint32_t node)
 {
     const struct queue_item *best = has_port(k, node) ? best_candidate(k, node) : NULL;
     if (best)
         queue_push(&k->round, best->key, best->order, node);
 }
 
-static void start(struct kport_network *k, double now, uint32_t id)
+static void kport_start_message(struct kport_network *k, double now, uint32_t id)
 {
     struct network *n = &k->base;
-    struct pair *pair = &k->pairs.at[id];
+    struct kport_pair *pair = &k->pairs.at[id];
     uint32_t message = (uint32_t)queue_pop(&pair->waiting).value;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     m->state = MESSAGE_MOVING;
     m->start = now;
     pair->busy = true;
@@ -152,18 +152,18 @@ static void kport_settle(struct network *n, double now)
     struct kport_network *k = (struct kport_network *)n;
     for (size_t i = 0; i < k->touched.n; i++) {
         uint32_t id = k->touched.at[i];
-        struct pair *pair = &k->pairs.at[id];
+        struct kport_pair *pair = &k->pairs.at[id];
         pair->touched = false;
         if (pair->busy || first_message(n, pair) == NONE)
             continue;
-        enlist(k, id, pair->a);
+        kport_enlist_pair(k, id, pair->a);
         array_push(&k->freed, pair->a);
     }
     k->touched.n = 0;
     /* Of all candidates at nodes with a port left, the best goes first; one whose other end is full
      * moves there. */
     for (size_t i = 0; i < k->freed.n; i++)
-        offer(k, k->freed.at[i]);
+        kport_offer_pair(k, k->freed.at[i]);
     k->freed.n = 0;
     while (k->round.n) {
         struct queue_item turn = queue_pop(&k->round);
@@ -172,15 +172,15 @@ static void kport_settle(struct network *n, double now)
         if (!best || best->order != turn.order)
             continue; /* a node is listed twice; its present best is listed too */
         uint32_t id = (uint32_t)queue_pop(&k->candidates[node]).value;
-        struct pair *pair = &k->pairs.at[id];
+        struct kport_pair *pair = &k->pairs.at[id];
         uint32_t other = pair->a == node ? pair->b : pair->a;
         if (first_message(n, pair) != NONE) {
             if (has_port(k, other))
-                start(k, now, id);
+                kport_start_message(k, now, id);
             else
-                enlist(k, id, other);
+                kport_enlist_pair(k, id, other);
         }
-        offer(k, node);
+        kport_offer_pair(k, node);
     }
 }
 
@@ -192,24 +192,24 @@ static double kport_next(struct network *n)
     return k->arrivals.n ? k->arrivals.at[0].key : INFINITY;
 }
 
-static void release(struct kport_network *k, uint32_t id)
+static void kport_release_ports(struct kport_network *k, uint32_t id)
 {
-    struct pair *pair = &k->pairs.at[id];
+    struct kport_pair *pair = &k->pairs.at[id];
     pair->busy = false;
     k->used[pair->a]--;
     k->used[pair->b]--;
     array_push(&k->freed, pair->a);
     array_push(&k->freed, pair->b);
-    touch(k, id);
+    kport_touch_pair(k, id);
 }
 
-static bool kport_step(struct network *n, double now, struct message *out)
+static bool kport_step(struct network *n, double now, struct network_message *out)
 {
     struct kport_network *k = (struct kport_network *)n;
     uint32_t message = (uint32_t)queue_pop(&k->arrivals).value;
     uint32_t pair = n->message[message].group;
     network_deliver(n, now, message, out);
-    release(k, pair);
+    kport_release_ports(k, pair);
     return true;
 }
 
@@ -217,11 +217,11 @@ static void kport_cancel(struct network *n, double now, uint32_t message)
 {
     (void)now;
     struct kport_network *k = (struct kport_network *)n;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     if (m->state == MESSAGE_MOVING)
-        release(k, m->group);
+        kport_release_ports(k, m->group);
     else
-        touch(k, m->group); /* its entry may stand for a message that is gone */
+        kport_touch_pair(k, m->group); /* its entry may stand for a message that is gone */
 }
 
 const struct network_ops network_kport_ops = {

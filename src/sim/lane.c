@@ -35,14 +35,14 @@ static bool check_placements(const struct workflow *w, const struct platform *p,
     return true;
 }
 
-struct key {
+struct lane_key {
     double start, finish;
     uint32_t rank, placement;
 };
 
-static int compare_keys(const void *a, const void *b)
+static int lane_compare_keys(const void *a, const void *b)
 {
-    const struct key *x = a, *y = b;
+    const struct lane_key *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     if (x->finish != y->finish)
@@ -63,12 +63,12 @@ static void sort_lane(const struct workflow *w, const struct plan *plan, uint32_
         for (uint32_t i = 0; i < w->ntasks; i++)
             (*rank)[w->topo[i]] = i;
     }
-    struct key *keys = mem_new(struct key, n);
+    struct lane_key *keys = mem_new(struct lane_key, n);
     for (size_t i = 0; i < n; i++) {
         const struct placement *x = &place[at[i]];
-        keys[i] = (struct key){x->start, x->finish, (*rank)[x->task], at[i]};
+        keys[i] = (struct lane_key){x->start, x->finish, (*rank)[x->task], at[i]};
     }
-    qsort(keys, n, sizeof *keys, compare_keys);
+    qsort(keys, n, sizeof *keys, lane_compare_keys);
     for (size_t i = 0; i < n; i++)
         at[i] = keys[i].placement;
     free(keys);

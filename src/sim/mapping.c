@@ -61,7 +61,7 @@ struct sort_key {
     uint32_t rank, minor, value;
 };
 
-static int compare_keys(const void *a, const void *b)
+static int mapping_compare_keys(const void *a, const void *b)
 {
     const struct sort_key *x = a, *y = b;
     if (x->level != y->level)
@@ -78,7 +78,7 @@ struct draft_feed {
     double level; /* largest over its edges */
 };
 
-struct build {
+struct mapping_build {
     struct mapping *m;
     const struct workflow *w;
     const struct plan *plan;
@@ -89,7 +89,7 @@ struct build {
     ARRAY(struct draft_feed) drafts;
 };
 
-static void make_copies(struct build *b)
+static void make_copies(struct mapping_build *b)
 {
     struct mapping *m = b->m;
     const struct workflow *w = b->w;
@@ -103,14 +103,14 @@ static void make_copies(struct build *b)
         }
     }
     if (keys.n)
-        qsort(keys.at, keys.n, sizeof *keys.at, compare_keys);
+        qsort(keys.at, keys.n, sizeof *keys.at, mapping_compare_keys);
     m->ncopies = (uint32_t)keys.n;
-    m->copies = mem_new_zero(struct copy, keys.n + 1);
+    m->copies = mem_new_zero(struct mapping_copy, keys.n + 1);
     b->copy_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
     b->copy_of = mem_new(uint32_t, keys.n);
     for (size_t i = 0; i < keys.n; i++) {
         uint32_t t = keys.at[i].value;
-        m->copies[i] = (struct copy){.task = t, .cluster = keys.at[i].minor};
+        m->copies[i] = (struct mapping_copy){.task = t, .cluster = keys.at[i].minor};
         m->copies[i].is_exit =
             w->succ_off[t] == w->succ_off[t + 1] && b->home[t] == keys.at[i].minor;
         m->nexits += m->copies[i].is_exit;
@@ -127,7 +127,7 @@ static void make_copies(struct build *b)
     array_free(&keys);
 }
 
-static uint32_t copy_in(const struct build *b, uint32_t task, uint32_t cluster)
+static uint32_t copy_in(const struct mapping_build *b, uint32_t task, uint32_t cluster)
 {
     for (uint32_t k = b->copy_off[task]; k < b->copy_off[task + 1]; k++)
         if (b->m->copies[b->copy_of[k]].cluster == cluster)
@@ -137,14 +137,14 @@ static uint32_t copy_in(const struct build *b, uint32_t task, uint32_t cluster)
 
 /* Local followers and feeds, from the consumers' side. Feeds of one (sender, object, cluster) are
  * made once. */
-static void connect(struct build *b)
+static void mapping_connect(struct mapping_build *b)
 {
     struct mapping *m = b->m;
     const struct workflow *w = b->w;
     ARRAY(struct sort_key) locals = {0}; /* (copy, follower) */
     ARRAY(struct sort_key) wants = {0};  /* (sender, object, cluster | waiter): see below */
     for (uint32_t i = 0; i < m->ncopies; i++) {
-        struct copy *c = &m->copies[i];
+        struct mapping_copy *c = &m->copies[i];
         uint32_t before = NONE;
         for (uint32_t e = w->pred_off[c->task]; e < w->pred_off[c->task + 1]; e++) {
             uint32_t from = w->pred_task[e], object = w->pred_object[e];
@@ -168,7 +168,7 @@ static void connect(struct build *b)
     }
     /* locals by copy */
     if (locals.n)
-        qsort(locals.at, locals.n, sizeof *locals.at, compare_keys);
+        qsort(locals.at, locals.n, sizeof *locals.at, mapping_compare_keys);
     m->local = mem_new(uint32_t, locals.n);
     size_t at = 0;
     for (uint32_t i = 0; i <= m->ncopies; i++) {
@@ -187,7 +187,7 @@ static void connect(struct build *b)
         order[i] = (struct sort_key){-(double)d->sender, d->object, d->to, (uint32_t)i};
     }
     if (b->drafts.n)
-        qsort(order, b->drafts.n, sizeof *order, compare_keys);
+        qsort(order, b->drafts.n, sizeof *order, mapping_compare_keys);
     m->feeds = mem_new_zero(struct feed, b->drafts.n + 1);
     m->waiters = mem_new(uint32_t, b->drafts.n);
     double *level = mem_new(double, b->drafts.n + 1);
@@ -219,7 +219,7 @@ static void connect(struct build *b)
     for (uint32_t i = 0; i < m->nfeeds; i++)
         order[i] = (struct sort_key){level[i], b->rank[m->copies[sender[i]].task], edge[i], i};
     if (m->nfeeds)
-        qsort(order, m->nfeeds, sizeof *order, compare_keys);
+        qsort(order, m->nfeeds, sizeof *order, mapping_compare_keys);
     for (uint32_t i = 0; i < m->nfeeds; i++)
         m->feeds[order[i].value].rank = i;
     free(order);
@@ -233,7 +233,7 @@ bool mapping_build(struct mapping *m, const struct workflow *w, const struct pla
                    const struct costs *costs, const struct plan *plan, struct error *err)
 {
     *m = (struct mapping){.plan = plan};
-    struct build b = {.m = m, .w = w, .plan = plan};
+    struct mapping_build b = {.m = m, .w = w, .plan = plan};
     b.home = mem_new(uint32_t, w->ntasks);
     bool good = check_clusters(w, p, plan, b.home, err);
     if (good) {
@@ -248,7 +248,7 @@ bool mapping_build(struct mapping *m, const struct workflow *w, const struct pla
         for (uint32_t i = 0; i < w->ntasks; i++)
             b.rank[w->topo[i]] = i;
         make_copies(&b);
-        connect(&b);
+        mapping_connect(&b);
     }
     free(b.home);
     free(b.bottom);

@@ -6,7 +6,7 @@
 
 /* One task in one cluster. Copies are numbered in priority order: by decreasing bottom level of the
  * task, then topological position, then cluster. */
-struct copy {
+struct mapping_copy {
     uint32_t task, cluster;
     uint32_t inputs;              /* feeds and local copies it waits for */
     uint32_t local_off, feed_off; /* what its end triggers: local[] copies beside it, feeds[] it
@@ -23,7 +23,7 @@ struct feed {
 };
 
 struct mapping {
-    struct copy *copies; /* ncopies + 1: the last is a sentinel */
+    struct mapping_copy *copies; /* ncopies + 1: the last is a sentinel */
     uint32_t ncopies, nexits;
     uint32_t *local;
     struct feed *feeds; /* grouped by sending copy; nfeeds + 1 */

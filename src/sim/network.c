@@ -72,9 +72,9 @@ void network_recycle(struct network *n, uint32_t message)
     n->unused[n->nunused++] = message;
 }
 
-void network_deliver(struct network *n, double now, uint32_t message, struct message *out)
+void network_deliver(struct network *n, double now, uint32_t message, struct network_message *out)
 {
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     m->finish = now;
     n->bytes += m->bytes;
     n->delivered++;
@@ -95,15 +95,15 @@ bool network_send(struct network *n, double now, uint32_t from, uint32_t to, dou
             return false;
     }
     uint32_t id = new_message(n);
-    n->message[id] = (struct message){.tag = tag,
-                                      .from = from,
-                                      .to = to,
-                                      .bytes = bytes,
-                                      .priority = priority,
-                                      .asked = now,
-                                      .start = now,
-                                      .order = n->asked++,
-                                      .state = MESSAGE_WAITING};
+    n->message[id] = (struct network_message){.tag = tag,
+                                              .from = from,
+                                              .to = to,
+                                              .bytes = bytes,
+                                              .priority = priority,
+                                              .asked = now,
+                                              .start = now,
+                                              .order = n->asked++,
+                                              .state = MESSAGE_WAITING};
     n->in_flight++;
     n->ops->send(n, now, id);
     return true;
@@ -114,7 +114,7 @@ double network_next(struct network *n)
     return n->ops->next(n);
 }
 
-bool network_step(struct network *n, double now, struct message *out)
+bool network_step(struct network *n, double now, struct network_message *out)
 {
     return n->ops->step(n, now, out);
 }
@@ -131,7 +131,7 @@ void network_cancel(struct network *n, double now, uint32_t node,
 {
     struct queue order = {0};
     for (uint32_t i = 0; i < n->nmessages; i++) {
-        struct message *m = &n->message[i];
+        struct network_message *m = &n->message[i];
         if ((m->state == MESSAGE_WAITING || m->state == MESSAGE_MOVING) &&
             (m->from == node || m->to == node))
             queue_push(&order, 0, m->order, i);
@@ -169,7 +169,7 @@ static void free_destroy(struct network *n)
 static void free_send(struct network *n, double now, uint32_t message)
 {
     struct free_network *f = (struct free_network *)n;
-    struct message *m = &n->message[message];
+    struct network_message *m = &n->message[message];
     m->state = MESSAGE_MOVING;
     queue_push(&f->arrivals, now + platform_transfer(n->platform, m->from, m->to, m->bytes),
                m->order, message);
@@ -183,7 +183,7 @@ static double free_next(struct network *n)
     return f->arrivals.n ? f->arrivals.at[0].key : INFINITY;
 }
 
-static bool free_step(struct network *n, double now, struct message *out)
+static bool free_step(struct network *n, double now, struct network_message *out)
 {
     struct free_network *f = (struct free_network *)n;
     network_deliver(n, now, (uint32_t)queue_pop(&f->arrivals).value, out);

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "model/platform.h"
 
-struct message {
+struct network_message {
     uint64_t tag;
     uint32_t from, to;
     double bytes, priority;
@@ -44,7 +44,7 @@ struct network {
     uint64_t delivered;
     double *out_busy, *in_busy; /* per node: seconds x messages, from start to finish */
     /* messages, recycled */
-    struct message *message;
+    struct network_message *message;
     uint32_t *unused;
     uint32_t nmessages, nunused, message_cap;
 };
@@ -67,7 +67,7 @@ bool network_send(struct network *n, double now, uint32_t from, uint32_t to, dou
 double network_next(struct network *n);
 /* Do the one thing that is due at `now` (= network_next()). True: a message arrived, `out` is it.
  */
-bool network_step(struct network *n, double now, struct message *out);
+bool network_step(struct network *n, double now, struct network_message *out);
 void network_settle(struct network *n, double now);
 /* Take back every message from or to `node`: calls gone() for each, in the order of asking. */
 void network_cancel(struct network *n, double now, uint32_t node,

@@ -17,7 +17,7 @@ struct network_ops {
         struct network *n); /* its own things, then the struct is freed by network_free() */
     void (*send)(struct network *n, double now, uint32_t message);
     double (*next)(struct network *n);
-    bool (*step)(struct network *n, double now, struct message *out);
+    bool (*step)(struct network *n, double now, struct network_message *out);
     void (*settle)(struct network *n, double now);
     /* Forget a message. It becomes MESSAGE_DEAD, and whatever queue still names it calls
      * network_recycle() when it meets it. */
@@ -27,5 +27,5 @@ struct network_ops {
 extern const struct network_ops network_free_ops, network_kport_ops, network_fair_ops;
 
 /* Fill `out`, account for it, recycle the slot. */
-void network_deliver(struct network *n, double now, uint32_t message, struct message *out);
+void network_deliver(struct network *n, double now, uint32_t message, struct network_message *out);
 void network_recycle(struct network *n, uint32_t message);

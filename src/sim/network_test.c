@@ -28,7 +28,7 @@ static void drain(struct network *n, double *start, double *arrival)
         if (next == INFINITY)
             return;
         now = next;
-        struct message m;
+        struct network_message m;
         if (network_step(n, now, &m)) {
             arrival[m.tag] = m.finish;
             if (start)
@@ -413,7 +413,7 @@ static void cancelling(void)
     struct network *n = network_new("fair", p, 0, &err);
     network_send(n, 0, 0, 1, 100, 0, 0);
     network_send(n, 0, 0, 2, 100, 0, 1);
-    struct message m;
+    struct network_message m;
     while (network_next(n) == 0)
         network_step(n, 0, &m);
     network_settle(n, 0);

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "sim/engine.h"
 
-enum kind { EVENT_ENDS, EVENT_TIMES_OUT };
+enum order_event { EVENT_ENDS, EVENT_TIMES_OUT };
 
 void order_options_init(struct order_options *o)
 {
@@ -17,8 +17,8 @@ void order_options_init(struct order_options *o)
     };
 }
 
-static bool check_options(const struct workflow *w, const struct order_options *o,
-                          struct error *err)
+static bool order_check_options(const struct workflow *w, const struct order_options *o,
+                                struct error *err)
 {
     if (!isfinite(o->interarrival) || o->interarrival <= 0)
         return error_set(err, ERROR_INPUT,
@@ -63,7 +63,7 @@ static bool check_options(const struct workflow *w, const struct order_options *
     return true;
 }
 
-struct server {
+struct order_server {
     const struct workflow *w;
     const struct order_options *o;
     struct engine engine;
@@ -74,12 +74,12 @@ struct server {
     struct order_result *out;
 };
 
-static void make_eligible(struct server *s, uint32_t task)
+static void make_eligible(struct order_server *s, uint32_t task)
 {
     queue_push(&s->eligible, s->rank ? s->rank[task] : 0, s->serial++, task);
 }
 
-static void handle(struct server *s, struct event e)
+static void order_handle_event(struct order_server *s, struct event e)
 {
     uint32_t task = (uint32_t)e.payload;
     const struct workflow *w = s->w;
@@ -92,7 +92,7 @@ static void handle(struct server *s, struct event e)
             make_eligible(s, w->succ_task[k]);
 }
 
-static double time_to_next_batch(struct server *s)
+static double time_to_next_batch(struct order_server *s)
 {
     double mean = s->o->interarrival;
     switch (s->o->arrivals) {
@@ -106,7 +106,7 @@ static double time_to_next_batch(struct server *s)
     return rng_exponential(&s->engine.rng, mean);
 }
 
-static void assign(struct server *s, uint32_t task)
+static void order_assign(struct order_server *s, uint32_t task)
 {
     const struct order_options *o = s->o;
     struct rng *rng = &s->engine.rng;
@@ -132,7 +132,7 @@ static void assign(struct server *s, uint32_t task)
     }
 }
 
-static bool serve(struct server *s, struct error *err)
+static bool order_serve_batch(struct order_server *s, struct error *err)
 {
     struct order_result *out = s->out;
     struct engine *e = &s->engine;
@@ -145,7 +145,7 @@ static bool serve(struct server *s, struct error *err)
                              s->w->ntasks, (unsigned long long)most);
         now += time_to_next_batch(s);
         while (engine_next(e) <= now)
-            handle(s, engine_take(e));
+            order_handle_event(s, engine_take(e));
         e->now = now;
         double size = s->o->fixed_batch ? s->o->batch : rng_exponential(&e->rng, s->o->batch);
         uint64_t k = size > 1 ? (uint64_t)ceil(size) : 1;
@@ -156,7 +156,7 @@ static bool serve(struct server *s, struct error *err)
             out->stalled_batches++;
         while (k && s->eligible.n) {
             uint64_t vanished = out->vanished;
-            assign(s, (uint32_t)queue_pop(&s->eligible).value);
+            order_assign(s, (uint32_t)queue_pop(&s->eligible).value);
             k--;
             left -= out->vanished == vanished;
         }
@@ -171,9 +171,9 @@ bool order_run(const struct workflow *w, const struct order_options *o, struct o
                struct error *err)
 {
     *out = (struct order_result){0};
-    if (!check_options(w, o, err))
+    if (!order_check_options(w, o, err))
         return false;
-    struct server s = {.w = w, .o = o, .out = out};
+    struct order_server s = {.w = w, .o = o, .out = out};
     engine_init(&s.engine, o->seed);
     if (o->order) {
         s.rank = mem_new(double, w->ntasks);
@@ -186,7 +186,7 @@ bool order_run(const struct workflow *w, const struct order_options *o, struct o
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (!s.missing[t])
             make_eligible(&s, t);
-    bool good = serve(&s, err);
+    bool good = order_serve_batch(&s, err);
     if (out->batches) {
         out->stall_probability = (double)out->stalled_batches / (double)out->batches;
         out->unfilled = (double)out->stalled_requests / (double)out->requests;

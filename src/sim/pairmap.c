@@ -9,7 +9,7 @@ void pairmap_free(struct pairmap *m)
     *m = (struct pairmap){0};
 }
 
-static size_t find_slot(const struct pairmap *m, uint64_t key)
+static size_t pairmap_find_slot(const struct pairmap *m, uint64_t key)
 {
     /* the low half of a product knows nothing of the high half of the key: fold before the second
      * one */
@@ -21,7 +21,7 @@ static size_t find_slot(const struct pairmap *m, uint64_t key)
     return i;
 }
 
-static void grow(struct pairmap *m)
+static void pairmap_grow(struct pairmap *m)
 {
     struct pairmap old = *m;
     size_t size = old.mask ? (old.mask + 1) * 2 : 64;
@@ -30,7 +30,7 @@ static void grow(struct pairmap *m)
     m->mask = size - 1;
     for (size_t i = 0; old.key && i <= old.mask; i++)
         if (old.key[i]) {
-            size_t slot = find_slot(m, old.key[i]);
+            size_t slot = pairmap_find_slot(m, old.key[i]);
             m->key[slot] = old.key[i];
             m->number[slot] = old.number[i];
         }
@@ -41,9 +41,9 @@ static void grow(struct pairmap *m)
 uint32_t pairmap_number(struct pairmap *m, uint32_t a, uint32_t b)
 {
     if (2 * ((size_t)m->used + 1) > m->mask + 1 || !m->key)
-        grow(m);
+        pairmap_grow(m);
     uint64_t key = ((uint64_t)a << 32 | b) + 1;
-    size_t slot = find_slot(m, key);
+    size_t slot = pairmap_find_slot(m, key);
     if (!m->key[slot]) {
         m->key[slot] = key;
         m->number[slot] = m->used++;

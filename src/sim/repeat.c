@@ -68,7 +68,7 @@ double student_quantile(double confidence, uint32_t freedom)
     return (low + high) / 2;
 }
 
-struct work {
+struct repeat_work {
     const struct repeat_options *o;
     bool (*run)(void *context, uint32_t i, uint64_t seed, double *values, struct error *err);
     void *context;
@@ -80,9 +80,9 @@ struct work {
     bool stop;
 };
 
-static void one(void *context, size_t i)
+static void repeat_once(void *context, size_t i)
 {
-    struct work *w = context;
+    struct repeat_work *w = context;
     pthread_mutex_lock(&w->lock);
     bool skip = w->stop || i > w->failed;
     pthread_mutex_unlock(&w->lock);
@@ -102,13 +102,13 @@ static void one(void *context, size_t i)
     pthread_mutex_unlock(&w->lock);
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int repeat_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static void summarise(struct repeat_result *r, uint32_t metric, double confidence)
+static void repeat_summarise(struct repeat_result *r, uint32_t metric, double confidence)
 {
     struct repeat_metric *m = &r->metrics[metric];
     uint32_t n = r->count;
@@ -124,7 +124,7 @@ static void summarise(struct repeat_result *r, uint32_t metric, double confidenc
         square += (sorted[i] - m->mean) * (sorted[i] - m->mean);
     m->deviation = n > 1 ? sqrt(square / (n - 1)) : 0;
     m->half_width = n > 1 ? student_quantile(confidence, n - 1) * m->deviation / sqrt(n) : INFINITY;
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    qsort(sorted, n, sizeof *sorted, repeat_compare_doubles);
     m->least = sorted[0];
     m->most = sorted[n - 1];
     m->median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
@@ -147,14 +147,14 @@ bool repeat_run(const struct repeat_options *o, const char *const *names, uint32
     out->count = o->count;
     out->nmetrics = nmetrics;
     out->values = mem_new_zero(double, (size_t)o->count *nmetrics);
-    struct work w = {.o = o,
-                     .run = run,
-                     .context = context,
-                     .values = out->values,
-                     .nmetrics = nmetrics,
-                     .failed = UINT32_MAX};
+    struct repeat_work w = {.o = o,
+                            .run = run,
+                            .context = context,
+                            .values = out->values,
+                            .nmetrics = nmetrics,
+                            .failed = UINT32_MAX};
     pthread_mutex_init(&w.lock, NULL);
-    parallel_for(o->count, o->threads, one, &w);
+    parallel_for(o->count, o->threads, repeat_once, &w);
     pthread_mutex_destroy(&w.lock);
     if (w.failed != UINT32_MAX)
         return error_set(err, w.error.kind, "%s", w.error.text);
@@ -163,7 +163,7 @@ bool repeat_run(const struct repeat_options *o, const char *const *names, uint32
                          o->count);
     for (uint32_t i = 0; i < nmetrics; i++) {
         out->metrics[i].name = names[i];
-        summarise(out, i, o->confidence);
+        repeat_summarise(out, i, o->confidence);
     }
     return true;
 }

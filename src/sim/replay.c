@@ -5,7 +5,7 @@
 #include "sim/replay_state.h"
 #include <string.h>
 
-enum kind { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR };
+enum replay_event { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR };
 
 /* A task may be lost this often before we say that it will never get through. */
 enum { MOST_LOSSES = 1000 };
@@ -200,7 +200,7 @@ static void finish_task(struct replay *r, uint32_t i)
 
 /* ---- faults ---- */
 
-static void postpone(void *context, uint64_t tag)
+static void replay_postpone(void *context, uint64_t tag)
 {
     struct replay *r = context;
     array_push(&r->postponed, (uint32_t)tag);
@@ -253,7 +253,7 @@ static bool fail_node(struct replay *r, uint32_t node, double repair, struct err
         engine_at(&r->engine, back, EVENT_REPAIR, node);
         r->repairs++;
     }
-    network_cancel(r->network, r->engine.now, node, postpone, r);
+    network_cancel(r->network, r->engine.now, node, replay_postpone, r);
     for (uint32_t lane = r->lanes.node_first[node]; lane < r->lanes.node_first[node + 1]; lane++) {
         size_t head = r->lanes.head[lane];
         if (head < r->lanes.off[lane + 1] && bitset_get(r->is_running, r->lanes.placement[head]) &&
@@ -306,9 +306,9 @@ static void repair_node(struct replay *r, uint32_t node)
 
 /* ---- the run ---- */
 
-static bool handle(struct replay *r, struct event e, struct error *err)
+static bool replay_handle_event(struct replay *r, struct event e, struct error *err)
 {
-    switch ((enum kind)e.kind) {
+    switch ((enum replay_event)e.kind) {
     case EVENT_DONE: {
         uint32_t i = (uint32_t)e.payload;
         if (!r->losses || r->losses[i] == e.payload >> 32)
@@ -327,7 +327,7 @@ static bool handle(struct replay *r, struct event e, struct error *err)
     return true;
 }
 
-static uint32_t sender(const struct replay *r, uint32_t x)
+static uint32_t replay_sender(const struct replay *r, uint32_t x)
 {
     const struct demand *d = &r->demands.at[x];
     uint32_t producer = r->workflow->producer[d->object];
@@ -337,7 +337,7 @@ static uint32_t sender(const struct replay *r, uint32_t x)
     return copy != NONE ? copy : demands_copy(&r->demands, producer, 0);
 }
 
-static void arrive(struct replay *r, const struct message *m)
+static void replay_input_arrived(struct replay *r, const struct network_message *m)
 {
     uint32_t x = (uint32_t)m->tag;
     r->engine.events++;
@@ -349,10 +349,10 @@ static void arrive(struct replay *r, const struct message *m)
                                                                  .start = m->start,
                                                                  .finish = m->finish,
                                                                  .amount = m->bytes});
-    demand_met(r, x, sender(r, x));
+    demand_met(r, x, replay_sender(r, x));
 }
 
-static bool run(struct replay *r, struct error *err)
+static bool replay_loop(struct replay *r, struct error *err)
 {
     struct engine *e = &r->engine;
     struct network *n = r->network;
@@ -375,11 +375,11 @@ static bool run(struct replay *r, struct error *err)
         if (t == INFINITY || (!r->running && !n->in_flight && !r->repairs && r->options->mtbf > 0))
             return replay_explain_standstill(r, err);
         if (tn <= te) {
-            struct message m;
+            struct network_message m;
             e->now = tn;
             if (network_step(n, tn, &m))
-                arrive(r, &m);
-        } else if (!handle(r, engine_take(e), err))
+                replay_input_arrived(r, &m);
+        } else if (!replay_handle_event(r, engine_take(e), err))
             return false;
         if (e->events >= next_report) {
             next_report = e->events + (1 << 16);
@@ -405,7 +405,7 @@ bool replay_run(const struct workflow *w, const struct platform *p, const struct
                 engine_at(&r.engine, rng_exponential(&r.engine.rng, options->mtbf),
                           EVENT_FAIL_AGAIN, i);
         }
-        good = run(&r, err);
+        good = replay_loop(&r, err);
         replay_account(&r, good);
     }
     replay_release(&r);

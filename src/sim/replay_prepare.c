@@ -3,8 +3,8 @@
 #include "sim/replay_state.h"
 #include <string.h>
 
-static bool check_options(const struct replay_options *o, const struct platform *p,
-                          struct error *err)
+static bool replay_check_options(const struct replay_options *o, const struct platform *p,
+                                 struct error *err)
 {
     if (!isfinite(o->noise) || o->noise < 0)
         return error_set(err, ERROR_INPUT, "noise is %g; it must be a finite number, 0 or more",
@@ -152,7 +152,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
                          .trace = options->trace};
     *result = (struct replay_result){0};
     engine_init(&r->engine, options->seed);
-    if (!check_options(options, p, err))
+    if (!replay_check_options(options, p, err))
         return false;
     if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
         r->own_plan = replay_from_partition(plan, w, p, err);

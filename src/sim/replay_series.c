@@ -8,31 +8,31 @@ void series_free(struct series *s)
 }
 
 /* A change of level at an instant. */
-struct change {
+struct series_change {
     double time, amount;
 };
 
-static int compare_changes(const void *a, const void *b)
+static int series_compare_changes(const void *a, const void *b)
 {
-    const struct change *x = a, *y = b;
+    const struct series_change *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return (x->amount > y->amount) - (x->amount < y->amount); /* falls before rises */
 }
 
-typedef ARRAY(struct change) changes;
+typedef ARRAY(struct series_change) changes;
 
 static void add_span(changes *c, double start, double finish, double amount)
 {
     if (finish > start && amount > 0) {
-        array_push(c, (struct change){start, amount});
-        array_push(c, (struct change){finish, -amount});
+        array_push(c, (struct series_change){start, amount});
+        array_push(c, (struct series_change){finish, -amount});
     }
 }
 
 static void sum_up(changes *c, struct series *out)
 {
-    qsort(c->at, c->n, sizeof *c->at, compare_changes);
+    qsort(c->at, c->n, sizeof *c->at, series_compare_changes);
     out->at = mem_new(struct series_point, c->n + 1);
     out->n = 0;
     double level = 0;
@@ -81,8 +81,8 @@ void replay_running_series(const struct replay_result *r, const struct workflow 
 
 /* Spread a span over the bins it meets. Long spans meet many bins, so whole bins go into a
  * difference array. */
-static void spread(double start, double finish, double amount, double width, uint32_t bins,
-                   double *part, double *step)
+static void series_spread(double start, double finish, double amount, double width, uint32_t bins,
+                          double *part, double *step)
 {
     if (!(finish > start))
         return;
@@ -113,7 +113,7 @@ void replay_utilization_series(const struct replay_result *r, const struct workf
         const struct placement *x = &plan->placements.at[i];
         used[x->node] = true;
         if (!isnan(r->finish[i]))
-            spread(r->start[i], r->finish[i], w->cores[x->task], width, bins, part, step);
+            series_spread(r->start[i], r->finish[i], w->cores[x->task], width, bins, part, step);
     }
     double cores = 0;
     for (uint32_t i = 0; i < p->nnodes; i++)
@@ -154,7 +154,7 @@ void replay_stretch(const struct replay_result *r, const struct workflow *w,
     free(ended);
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int series_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -178,7 +178,7 @@ void replay_stretch_summary(const struct replay_result *r, const struct workflow
         s[n++] = s[i];
     }
     if (n) {
-        qsort(s, n, sizeof *s, compare_doubles);
+        qsort(s, n, sizeof *s, series_compare_doubles);
         out->mean /= n;
         out->median = s[n / 2];
         out->p95 = s[(uint64_t)n * 95 / 100];

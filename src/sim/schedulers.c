@@ -7,7 +7,7 @@
 
 /* ---- cores over time ---- */
 
-static void account(struct schedulers *c, double *bins, double from, double to)
+static void account_cores(struct schedulers *c, double *bins, double from, double to)
 {
     struct schedulers_result *r = c->result;
     while (to >= r->bin_width * SCHEDULERS_BINS) { /* two bins become one */
@@ -94,8 +94,8 @@ static bool tell_children(struct schedulers *c, uint32_t server, uint32_t task)
 
 /* Operations at their server: they are applied in the order of arrival, and answered when their
  * turn is over. */
-static void serve(struct schedulers *c, uint32_t server, uint32_t node, const struct meta_op *ops,
-                  uint32_t n)
+static void server_apply(struct schedulers *c, uint32_t server, uint32_t node,
+                         const struct meta_op *ops, uint32_t n)
 {
     bool away = false;
     answers_clear(&c->answers);
@@ -133,7 +133,7 @@ static void send_ops(struct schedulers *c, uint32_t node)
             end++;
         uint32_t n = (uint32_t)(end - i), index;
         if (server == node) {
-            serve(c, server, node, c->out.ops.at + i, n);
+            server_apply(c, server, node, c->out.ops.at + i, n);
         } else {
             struct schedulers_parcel *p = parcel_new(c, n * sizeof(struct meta_op), &index);
             *p = (struct schedulers_parcel){.node = node, .server = server, .n = n};
@@ -147,7 +147,7 @@ static void send_ops(struct schedulers *c, uint32_t node)
 
 /* ---- what a scheduler wants ---- */
 
-static void start(struct schedulers *c, uint32_t node, const struct sched_start *s)
+static void task_started(struct schedulers *c, uint32_t node, const struct sched_start *s)
 {
     uint32_t run = pool_take(&c->runs);
     c->runs.all.at[run] = (struct schedulers_running){
@@ -179,7 +179,7 @@ static void send_off(struct schedulers *c)
     c->sends.n = c->sent_items.n = 0;
 }
 
-static void gather(struct schedulers *c)
+static void gather_sends(struct schedulers *c)
 {
     uint32_t base = (uint32_t)c->sent_items.n;
     for (size_t i = 0; i < c->out.items.n; i++)
@@ -193,20 +193,20 @@ static void gather(struct schedulers *c)
         send_off(c);
 }
 
-static void handle(struct schedulers *c, uint32_t node, struct sched_event *e)
+static void scheduler_handle(struct schedulers *c, uint32_t node, struct sched_event *e)
 {
     struct sched_actions *out = &c->out;
     e->now = c->now;
     sched_handle(c->nodes[node].sched, e, out);
     if (out->sends.n)
-        gather(c);
+        gather_sends(c);
     for (size_t i = 0; i < out->timers.n; i++)
         schedulers_later(c, fmax(out->timers.at[i].when, c->now), EVENT_TIMER,
                          out->timers.at[i].mark, node << 3 | out->timers.at[i].kind);
     send_ops(c, node);
     bool started = out->starts.n > 0;
     for (size_t i = 0; i < out->starts.n; i++)
-        start(c, node, &out->starts.at[i]);
+        task_started(c, node, &out->starts.at[i]);
     sched_actions_clear(out);
     if (started && c->has_data && c->config.prefetch)
         schedulers_data_ahead(c, node);
@@ -215,7 +215,7 @@ static void handle(struct schedulers *c, uint32_t node, struct sched_event *e)
 /* ---- events ---- */
 
 /* The next tasks of a node's share: PUT by the client, then told to the scheduler. */
-static void submit(struct schedulers *c, uint32_t node)
+static void submit_share(struct schedulers *c, uint32_t node)
 {
     struct schedulers_node *n = &c->nodes[node];
     uint32_t tasks[SUBMIT_CHUNK], count = 0;
@@ -239,31 +239,31 @@ static void submit(struct schedulers *c, uint32_t node)
     struct sched_event e = {.kind = SCHED_EVENT_SUBMIT};
     e.submit.tasks = tasks;
     e.submit.n = count;
-    handle(c, node, &e);
+    scheduler_handle(c, node, &e);
     if (count)
         schedulers_later(c, fmax(n->server_free, c->now + count * c->config.store_service),
                          EVENT_SUBMIT, node, 0);
 }
 
-static void ended(struct schedulers *c, uint32_t run)
+static void task_ended(struct schedulers *c, uint32_t run)
 {
     struct schedulers_running r = c->runs.all.at[run];
     pool_give(&c->runs, run);
-    account(c, c->result->fetching, r.started, r.begun);
-    account(c, c->result->running, r.begun, c->now);
+    account_cores(c, c->result->fetching, r.started, r.begun);
+    account_cores(c, c->result->running, r.begun, c->now);
     c->result->waited += r.begun - r.started;
     struct sched_ended e = {
         .task = r.task, .slot = r.slot, .start = r.begun, .finish = c->now, .fetched = r.fetched};
     struct sched_event event = {.kind = SCHED_EVENT_ENDED};
     event.ended.at = &e;
     event.ended.n = 1;
-    handle(c, r.node, &event);
+    scheduler_handle(c, r.node, &event);
 }
 
 /* A round of stealing asks hundreds of schedulers that nobody has touched for long: bring the next
  * ones near while this one works. */
-static void expect(const struct schedulers *c, const struct sched_message *heads, uint32_t i,
-                   uint32_t n)
+static void prefetch_schedulers(const struct schedulers *c, const struct sched_message *heads,
+                                uint32_t i, uint32_t n)
 {
     if (i + 8 < n)
         __builtin_prefetch(&c->nodes[heads[i + 8].to]);
@@ -274,25 +274,25 @@ static void expect(const struct schedulers *c, const struct sched_message *heads
         __builtin_prefetch(sched + 64 * line);
 }
 
-static void messages(struct schedulers *c, uint32_t index)
+static void parcel_delivered(struct schedulers *c, uint32_t index)
 {
     struct schedulers_parcel *p = parcel_at(c, index);
     const struct sched_message *heads = (const void *)p->data;
     const struct meta_item *items = (const void *)(p->data + messages_size(p->n));
     c->gathering = true;
     for (uint32_t i = 0; i < p->n; i++) {
-        expect(c, heads, i, p->n);
+        prefetch_schedulers(c, heads, i, p->n);
         struct sched_event e = {.kind = SCHED_EVENT_MESSAGE};
         e.message.head = &heads[i];
         e.message.items = items + heads[i].first;
-        handle(c, heads[i].to, &e);
+        scheduler_handle(c, heads[i].to, &e);
     }
     c->gathering = false;
     send_off(c);
     parcel_free(c, index);
 }
 
-static void step(struct schedulers *c)
+static void schedulers_step(struct schedulers *c)
 {
     struct queue_item next = queue_pop(&c->queue);
     uint32_t a = (uint32_t)next.value, b = (uint32_t)(next.value >> 32) & 0xFFFFFFF;
@@ -301,23 +301,23 @@ static void step(struct schedulers *c)
     c->result->events++;
     switch ((enum schedulers_event)(next.value >> 60)) {
     case EVENT_SUBMIT:
-        submit(c, a);
+        submit_share(c, a);
         break;
     case EVENT_TIMER:
         e.kind = SCHED_EVENT_TIMER;
         e.timer.kind = b & 7;
         e.timer.mark = a;
-        handle(c, b >> 3, &e);
+        scheduler_handle(c, b >> 3, &e);
         break;
     case EVENT_ENDED:
-        ended(c, a);
+        task_ended(c, a);
         break;
     case EVENT_MESSAGES:
-        messages(c, a);
+        parcel_delivered(c, a);
         break;
     case EVENT_OPS: {
         struct schedulers_parcel *p = parcel_at(c, a);
-        serve(c, p->server, p->node, (const void *)p->data, p->n);
+        server_apply(c, p->server, p->node, (const void *)p->data, p->n);
         parcel_free(c, a);
         break;
     }
@@ -328,7 +328,7 @@ static void step(struct schedulers *c)
             .at = (const void *)p->data,
             .n = p->n,
             .items = (const void *)(p->data + p->n * sizeof(struct meta_answer))};
-        handle(c, p->node, &e);
+        scheduler_handle(c, p->node, &e);
         parcel_free(c, a);
         break;
     }
@@ -343,7 +343,7 @@ static void step(struct schedulers *c)
 
 /* ---- a run ---- */
 
-static void or_default(double *field, double value)
+static void default_when_zero(double *field, double value)
 {
     if (!(*field > 0))
         *field = value;
@@ -355,16 +355,16 @@ static bool check_config(struct schedulers_config *c, struct error *err)
     c->cores = c->cores ? c->cores : 2;
     c->servers = c->servers && c->servers < c->nodes ? c->servers : c->nodes;
     c->prefetch = c->prefetch == SCHEDULERS_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
-    or_default(&c->t, 0.5);
-    or_default(&c->tt, 10);
-    or_default(&c->steal_bound, 50);
-    or_default(&c->bandwidth, 125e6);
-    or_default(&c->latency, 100e-6);
-    or_default(&c->store_service, 10e-6);
+    default_when_zero(&c->t, 0.5);
+    default_when_zero(&c->tt, 10);
+    default_when_zero(&c->steal_bound, 50);
+    default_when_zero(&c->bandwidth, 125e6);
+    default_when_zero(&c->latency, 100e-6);
+    default_when_zero(&c->store_service, 10e-6);
     if (!(c->dispatch > 0))
         c->dispatch = 0;
     if (!(c->cache < 0))
-        or_default(&c->cache, 8e9);
+        default_when_zero(&c->cache, 8e9);
     if (c->nodes > 1u << 24 || (uint64_t)c->nodes * c->cores > UINT32_MAX)
         return error_set(err, ERROR_INPUT, "%u schedulers of %u cores; at most %u schedulers",
                          c->nodes, c->cores, 1u << 24);
@@ -470,7 +470,7 @@ bool schedulers_run(const struct schedulers_config *config, struct schedulers_re
     open_cluster(&c, mean);
     bool stopped = false;
     while (c.done < c.dag->ntasks && c.queue.n && !stopped) {
-        step(&c);
+        schedulers_step(&c);
         if (out->events % PROGRESS_EVERY == 0) {
             char what[64];
             snprintf(what, sizeof what, "%llu tasks done at %.3g s", (unsigned long long)c.done,

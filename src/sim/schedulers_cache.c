@@ -9,15 +9,15 @@ void schedulers_cache_free(struct schedulers_cache *c)
     *c = (struct schedulers_cache){0};
 }
 
-static uint32_t home(const struct schedulers_cache *c, uint32_t object)
+static uint32_t cache_home_slot(const struct schedulers_cache *c, uint32_t object)
 {
     uint32_t h = object * 0x9E3779B1u;
     return (h ^ (h >> 15)) & c->mask;
 }
 
-static uint32_t find(const struct schedulers_cache *c, uint32_t object)
+static uint32_t cache_find_slot(const struct schedulers_cache *c, uint32_t object)
 {
-    uint32_t i = home(c, object);
+    uint32_t i = cache_home_slot(c, object);
     while (c->table[i] != FREE && c->table[i] != object)
         i = (i + 1) & c->mask;
     return i;
@@ -25,10 +25,10 @@ static uint32_t find(const struct schedulers_cache *c, uint32_t object)
 
 bool schedulers_cache_has(const struct schedulers_cache *c, uint32_t object)
 {
-    return c->used && c->table[find(c, object)] == object;
+    return c->used && c->table[cache_find_slot(c, object)] == object;
 }
 
-static void resize(struct schedulers_cache *c, uint32_t size)
+static void cache_resize(struct schedulers_cache *c, uint32_t size)
 {
     uint32_t *old = c->table, n = old ? c->mask + 1 : 0;
     c->table = mem_new(uint32_t, size);
@@ -36,7 +36,7 @@ static void resize(struct schedulers_cache *c, uint32_t size)
     c->mask = size - 1;
     for (uint32_t i = 0; i < n; i++)
         if (old[i] != FREE)
-            c->table[find(c, old[i])] = old[i];
+            c->table[cache_find_slot(c, old[i])] = old[i];
     free(old);
 }
 
@@ -44,11 +44,11 @@ void schedulers_cache_drop(struct schedulers_cache *c, uint32_t object, double b
 {
     if (!c->used)
         return;
-    uint32_t i = find(c, object);
+    uint32_t i = cache_find_slot(c, object);
     if (c->table[i] == FREE)
         return;
     for (uint32_t j = (i + 1) & c->mask; c->table[j] != FREE; j = (j + 1) & c->mask)
-        if (((j - home(c, c->table[j])) & c->mask) >= ((j - i) & c->mask)) {
+        if (((j - cache_home_slot(c, c->table[j])) & c->mask) >= ((j - i) & c->mask)) {
             c->table[i] = c->table[j];
             i = j;
         }
@@ -58,7 +58,7 @@ void schedulers_cache_drop(struct schedulers_cache *c, uint32_t object, double b
 }
 
 /* Forget the age of what has left. */
-static void compact(struct schedulers_cache *c)
+static void cache_compact_order(struct schedulers_cache *c)
 {
     size_t n = 0;
     for (size_t i = c->head; i < c->order.n; i++)
@@ -77,12 +77,12 @@ void schedulers_cache_add(struct schedulers_cache *c, uint32_t object, double by
     if (bytes > limit)
         return;
     if (c->order.n > 2 * (size_t)c->used + 64)
-        compact(c);
+        cache_compact_order(c);
     if (!c->table)
-        resize(c, 16);
+        cache_resize(c, 16);
     else if (c->used >= c->mask / 4 * 3)
-        resize(c, (c->mask + 1) * 2);
-    c->table[find(c, object)] = object;
+        cache_resize(c, (c->mask + 1) * 2);
+    c->table[cache_find_slot(c, object)] = object;
     c->used++;
     c->bytes += bytes;
     array_push(&c->order, (struct schedulers_cached){object, bytes});

@@ -2,12 +2,12 @@
 #include "sim/schedulers_state.h"
 
 /* Kept for more than the task that asked for it? */
-static bool keeps(const struct schedulers *c, uint32_t object)
+static bool node_keeps(const struct schedulers *c, uint32_t object)
 {
     return c->config.cache > 0 && !workload_read_once(c->dag, object);
 }
 
-static uint32_t owner(const struct schedulers *c, uint32_t object, uint32_t producer)
+static uint32_t object_owner(const struct schedulers *c, uint32_t object, uint32_t producer)
 {
     return producer == NONE ? workload_file_node(c->dag, object, c->config.nodes)
                             : c->table.holder[producer];
@@ -51,9 +51,9 @@ static void copies_add(struct schedulers *c, uint32_t object, uint32_t node)
 
 /* An object may come from any node that fetched and kept it: of the one that wrote it and the last
  * to fetch it, the one whose interface is free first. */
-static uint32_t source(const struct schedulers *c, uint32_t object, uint32_t producer)
+static uint32_t nearest_source(const struct schedulers *c, uint32_t object, uint32_t producer)
 {
-    uint32_t best = owner(c, object, producer);
+    uint32_t best = object_owner(c, object, producer);
     const struct schedulers_copies *k = c->copies ? copies_of(c, object) : NULL;
     for (uint32_t i = 0; k && k->object != NONE && i < SCHEDULERS_COPIES && k->at[i] != NONE; i++)
         if (c->nodes[k->at[i]].out_free < c->nodes[best].out_free &&
@@ -64,7 +64,7 @@ static uint32_t source(const struct schedulers *c, uint32_t object, uint32_t pro
 
 /* ---- transfers ---- */
 
-static uint32_t *bucket(const struct schedulers *c, uint32_t node, uint32_t object)
+static uint32_t *flying_bucket(const struct schedulers *c, uint32_t node, uint32_t object)
 {
     uint64_t h = ((uint64_t)node << 32 | object) * 0x9E3779B97F4A7C15u;
     return &c->flying[(h >> 32) & (c->flying_size - 1)];
@@ -79,7 +79,7 @@ static void flying_grow(struct schedulers *c)
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t f = old[i]; f != NONE;) {
             struct schedulers_fetch *fetch = &c->fetches.all.at[f];
-            uint32_t next = fetch->next, *head = bucket(c, fetch->node, fetch->object);
+            uint32_t next = fetch->next, *head = flying_bucket(c, fetch->node, fetch->object);
             fetch->next = *head;
             *head = f;
             f = next;
@@ -89,7 +89,7 @@ static void flying_grow(struct schedulers *c)
 
 static uint32_t in_flight(const struct schedulers *c, uint32_t node, uint32_t object)
 {
-    uint32_t f = c->flying ? *bucket(c, node, object) : NONE;
+    uint32_t f = c->flying ? *flying_bucket(c, node, object) : NONE;
     while (f != NONE &&
            (c->fetches.all.at[f].object != object || c->fetches.all.at[f].node != node))
         f = c->fetches.all.at[f].next;
@@ -97,13 +97,13 @@ static uint32_t in_flight(const struct schedulers *c, uint32_t node, uint32_t ob
 }
 
 /* Ask the store where it is, ask there, wait for the interface. */
-static uint32_t fetch(struct schedulers *c, uint32_t node, uint32_t object, uint32_t producer,
-                      double bytes)
+static uint32_t fetch_start(struct schedulers *c, uint32_t node, uint32_t object, uint32_t producer,
+                            double bytes)
 {
     if (c->flying_used >= c->flying_size)
         flying_grow(c);
-    uint32_t index = pool_take(&c->fetches), from = source(c, object, producer);
-    uint32_t *head = bucket(c, node, object);
+    uint32_t index = pool_take(&c->fetches), from = nearest_source(c, object, producer);
+    uint32_t *head = flying_bucket(c, node, object);
     c->fetches.all.at[index] = (struct schedulers_fetch){.object = object,
                                                          .source = from,
                                                          .node = node,
@@ -134,13 +134,13 @@ void schedulers_data_arrives(struct schedulers *c, uint32_t index)
 void schedulers_data_fetched(struct schedulers *c, uint32_t index)
 {
     struct schedulers_fetch f = c->fetches.all.at[index];
-    uint32_t *link = bucket(c, f.node, f.object);
+    uint32_t *link = flying_bucket(c, f.node, f.object);
     while (*link != index)
         link = &c->fetches.all.at[*link].next;
     *link = f.next;
     c->flying_used--;
     pool_give(&c->fetches, index);
-    bool kept = keeps(c, f.object);
+    bool kept = node_keeps(c, f.object);
     if (kept || f.waiters == NONE)
         schedulers_cache_add(&c->nodes[f.node].cache, f.object, f.bytes,
                              c->config.cache > 0 ? c->config.cache : 8e9);
@@ -165,13 +165,13 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
         if (!(bytes > 0))
             continue;
         c->result->reads++;
-        if (owner(c, object, producer) == node) {
+        if (object_owner(c, object, producer) == node) {
             c->result->local_reads++;
             continue;
         }
         c->runs.all.at[run].fetched += bytes;
         if (schedulers_cache_has(&c->nodes[node].cache, object)) {
-            if (!keeps(c, object))
+            if (!node_keeps(c, object))
                 schedulers_cache_drop(&c->nodes[node].cache, object, bytes);
             continue;
         }
@@ -179,7 +179,7 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
                          ? in_flight(c, node, object)
                          : NONE;
         if (f == NONE)
-            f = fetch(c, node, object, producer, bytes);
+            f = fetch_start(c, node, object, producer, bytes);
         uint32_t w = pool_take(&c->waiters);
         c->waiters.all.at[w] = (struct schedulers_waiter){run, c->fetches.all.at[f].waiters};
         c->fetches.all.at[f].waiters = w;
@@ -199,9 +199,9 @@ void schedulers_data_ahead(struct schedulers *c, uint32_t node)
         for (uint32_t i = 0, n = workload_needs(c->dag, tasks[k]); i < n; i++) {
             uint32_t producer, object = workload_need(c->dag, tasks[k], i, &producer);
             double bytes = object == NONE ? 0 : workload_size(c->dag, object);
-            if (bytes > 0 && owner(c, object, producer) != node &&
+            if (bytes > 0 && object_owner(c, object, producer) != node &&
                 !schedulers_cache_has(&c->nodes[node].cache, object) &&
                 in_flight(c, node, object) == NONE)
-                fetch(c, node, object, producer, bytes);
+                fetch_start(c, node, object, producer, bytes);
         }
 }

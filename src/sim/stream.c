@@ -5,7 +5,7 @@
 #include "sim/network.h"
 #include "sim/pairmap.h"
 
-enum kind { EVENT_DONE, EVENT_ARRIVES };
+enum stream_event { EVENT_DONE, EVENT_ARRIVES };
 
 /* Instances (item x copy) that one replay may hold: 4 GB of counters. */
 #define MOST_INSTANCES ((uint64_t)1 << 31)
@@ -89,7 +89,7 @@ static bool task_done(struct stream *s, uint32_t node, struct error *err)
 {
     uint64_t value = s->running[node], item = value >> 32;
     uint32_t copy = (uint32_t)value;
-    const struct copy *c = &s->map.copies[copy];
+    const struct mapping_copy *c = &s->map.copies[copy];
     double now = s->engine.now;
     s->running[node] = UINT64_MAX;
     s->busy[node] += now - s->task_start[node];
@@ -134,7 +134,7 @@ static bool task_done(struct stream *s, uint32_t node, struct error *err)
     return true;
 }
 
-static void message_arrived(struct stream *s, const struct message *m)
+static void message_arrived(struct stream *s, const struct network_message *m)
 {
     uint64_t item = m->tag / s->map.nfeeds;
     uint32_t feed = (uint32_t)(m->tag % s->map.nfeeds);
@@ -172,7 +172,7 @@ static void release_items(struct stream *s)
     }
 }
 
-static bool run(struct stream *s, struct error *err)
+static bool stream_loop(struct stream *s, struct error *err)
 {
     struct engine *e = &s->engine;
     struct network *n = s->network;
@@ -198,7 +198,7 @@ static bool run(struct stream *s, struct error *err)
                              "the simulation cannot progress at time %g: %u of %u items done",
                              e->now, s->finished, s->o->items);
         if (tn <= te) {
-            struct message m;
+            struct network_message m;
             e->now = tn;
             if (network_step(n, tn, &m))
                 message_arrived(s, &m);
@@ -221,20 +221,20 @@ static bool run(struct stream *s, struct error *err)
     return true;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int stream_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /* The k-th percentile by the nearest-rank rule. */
-static double percentile(const double *sorted, uint32_t n, double share)
+static double stream_percentile(const double *sorted, uint32_t n, double share)
 {
     uint32_t k = (uint32_t)ceil(share * n);
     return sorted[k ? k - 1 : 0];
 }
 
-static void account(struct stream *s)
+static void stream_account(struct stream *s)
 {
     struct stream_result *out = s->out;
     uint32_t n = s->o->items;
@@ -245,15 +245,15 @@ static void account(struct stream *s)
     }
     out->latency_mean /= n;
     out->latency_first = out->latency[0];
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
-    out->latency_p50 = percentile(sorted, n, 0.50);
-    out->latency_p95 = percentile(sorted, n, 0.95);
-    out->latency_p99 = percentile(sorted, n, 0.99);
+    qsort(sorted, n, sizeof *sorted, stream_compare_doubles);
+    out->latency_p50 = stream_percentile(sorted, n, 0.50);
+    out->latency_p95 = stream_percentile(sorted, n, 0.95);
+    out->latency_p99 = stream_percentile(sorted, n, 0.99);
     out->latency_max = sorted[n - 1];
 
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = out->completion[i];
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    qsort(sorted, n, sizeof *sorted, stream_compare_doubles);
     out->overall = out->makespan > 0 ? n / out->makespan : INFINITY;
     out->throughput = out->overall;
     /* Once the last item has entered, the source no longer competes for ports and buffers drain:
@@ -310,7 +310,7 @@ static void account(struct stream *s)
     out->events = s->engine.events;
 }
 
-static bool check(const struct stream *s, const struct plan *plan, struct error *err)
+static bool stream_check_options(const struct stream *s, const struct plan *plan, struct error *err)
 {
     const struct stream_options *o = s->o;
     if (plan->kind != PLAN_STREAM)
@@ -336,7 +336,7 @@ static bool check(const struct stream *s, const struct plan *plan, struct error 
     return true;
 }
 
-static bool prepare(struct stream *s, const struct plan *plan, struct error *err)
+static bool stream_prepare(struct stream *s, const struct plan *plan, struct error *err)
 {
     const struct workflow *w = s->w;
     const struct platform *p = s->p;
@@ -352,7 +352,7 @@ static bool prepare(struct stream *s, const struct plan *plan, struct error *err
         return error_set(err, ERROR_INPUT, "%u items through %u task copies are too many at once",
                          o->items, s->map.ncopies);
     for (uint32_t i = 0; i < s->map.ncopies; i++) {
-        const struct copy *c = &s->map.copies[i];
+        const struct mapping_copy *c = &s->map.copies[i];
         if (c->inputs > UINT16_MAX)
             return error_set(err, ERROR_INPUT, "task '%s' has more than 65,535 inputs",
                              workflow_task_name(w, c->task));
@@ -389,9 +389,10 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
     *out = (struct stream_result){.items = o->items};
     struct stream s = {.w = w, .p = p, .o = o, .out = out};
     engine_init(&s.engine, o->seed);
-    bool good = check(&s, plan, err) && prepare(&s, plan, err) && run(&s, err);
+    bool good = stream_check_options(&s, plan, err) && stream_prepare(&s, plan, err) &&
+                stream_loop(&s, err);
     if (good) {
-        account(&s);
+        stream_account(&s);
         out->predicted_throughput = plan_objective(plan, "throughput");
         out->predicted_latency = plan_objective(plan, "latency");
     }

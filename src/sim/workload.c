@@ -24,7 +24,7 @@ enum workload_kind workload_find(const char *name)
 
 /* ---- random numbers that need no state ---- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t hash_mix(uint64_t x)
 {
     x += 0x9E3779B97F4A7C15u;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -32,9 +32,9 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static double unit(const struct workload *d, uint32_t number, uint64_t what)
+static double hash_unit(const struct workload *d, uint32_t number, uint64_t what)
 {
-    return (double)(mix(mix(d->seed * 4 + what) ^ number) >> 11) * 0x1p-53;
+    return (double)(hash_mix(hash_mix(d->seed * 4 + what) ^ number) >> 11) * 0x1p-53;
 }
 
 /* ---- trees: heap numbers, root 0; a fan-in counts from the other end ---- */
@@ -170,7 +170,7 @@ uint32_t workload_child(const struct workload *d, uint32_t task, uint32_t index)
 
 /* All-pairs goes through `tile` files of A together, each tile against all of B from the file of
  * its own position on: nodes that start at once do not all ask for the same file. */
-static void pair_of(const struct workload *d, uint32_t task, uint32_t *a, uint32_t *b)
+static void pairs_of_task(const struct workload *d, uint32_t task, uint32_t *a, uint32_t *b)
 {
     uint32_t row = task / (d->files * d->tile), first = row * d->tile;
     uint32_t wide = d->files - first < d->tile ? d->files - first : d->tile;
@@ -179,17 +179,17 @@ static void pair_of(const struct workload *d, uint32_t task, uint32_t *a, uint32
     *b = (first + rest / wide) % d->files;
 }
 
-static uint32_t inputs(const struct workload *d, uint32_t task)
+static uint32_t pair_inputs(const struct workload *d, uint32_t task)
 {
     return d->kind == WORKLOAD_ALL_PAIRS ? 2 : d->kind == WORKLOAD_STACKING && task < d->ntasks - 1;
 }
 
-static uint32_t input(const struct workload *d, uint32_t task, uint32_t index)
+static uint32_t pair_input(const struct workload *d, uint32_t task, uint32_t index)
 {
     if (d->kind == WORKLOAD_STACKING)
         return d->ntasks + task % d->files;
     uint32_t a, b;
-    pair_of(d, task, &a, &b);
+    pairs_of_task(d, task, &a, &b);
     return d->ntasks + (index ? d->files + b : a);
 }
 
@@ -199,7 +199,7 @@ uint32_t workload_needs(const struct workload *d, uint32_t task)
     if (w)
         return workload_parents(d, task) +
                (w->input_off ? w->input_off[task + 1] - w->input_off[task] : 0);
-    return workload_parents(d, task) + inputs(d, task);
+    return workload_parents(d, task) + pair_inputs(d, task);
 }
 
 uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, uint32_t *producer)
@@ -212,7 +212,7 @@ uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, 
     }
     *producer = NONE;
     return d->workflow ? d->workflow->input_object[d->workflow->input_off[task] + index - n]
-                       : input(d, task, index - n);
+                       : pair_input(d, task, index - n);
 }
 
 bool workload_has_data(const struct workload *d)
@@ -247,7 +247,8 @@ double workload_length(const struct workload *d, uint32_t task)
 {
     if (d->workflow)
         return d->workflow->work[task];
-    return d->spread > 0 ? d->length * (1 + d->spread * (2 * unit(d, task, 0) - 1)) : d->length;
+    return d->spread > 0 ? d->length * (1 + d->spread * (2 * hash_unit(d, task, 0) - 1))
+                         : d->length;
 }
 
 double workload_mean_length(const struct workload *d)
@@ -266,20 +267,20 @@ double workload_size(const struct workload *d, uint32_t object)
         return d->workflow->size[object];
     if (object >= d->ntasks)
         return d->file_size;
-    return d->spread > 0 ? 2 * d->size * unit(d, object, 1) : d->size;
+    return d->spread > 0 ? 2 * d->size * hash_unit(d, object, 1) : d->size;
 }
 
 /* ---- shares ---- */
 
 /* Tasks that stay together: a pipe. */
-static uint32_t grain(const struct workload *d)
+static uint32_t tile_grain(const struct workload *d)
 {
     return d->kind == WORKLOAD_PIPELINE ? d->degree : 1;
 }
 
-static uint32_t grains(const struct workload *d)
+static uint32_t tile_grains(const struct workload *d)
 {
-    return d->ntasks / grain(d) + (d->ntasks % grain(d) > 0);
+    return d->ntasks / tile_grain(d) + (d->ntasks % tile_grain(d) > 0);
 }
 
 /* Half the bits that numbers below n need, rounded up. */
@@ -293,7 +294,7 @@ static uint32_t half_bits(uint32_t n)
 
 /* A random permutation of the tasks without a table: four rounds of a Feistel network over the next
  * power of four, again until the number is one of a task. `back`: its inverse. */
-static uint32_t scatter(const struct workload *d, uint32_t number, bool back)
+static uint32_t workload_scatter(const struct workload *d, uint32_t number, bool back)
 {
     uint32_t h = d->half_bits, mask = (1u << h) - 1;
     uint64_t x = number;
@@ -302,7 +303,7 @@ static uint32_t scatter(const struct workload *d, uint32_t number, bool back)
         for (uint32_t i = 0; i < 4; i++) {
             uint32_t round = back ? 3 - i : i, same = back ? left : right,
                      other = (back ? right : left) ^
-                             ((uint32_t)mix((uint64_t)same << 8 | round) & mask);
+                             ((uint32_t)hash_mix((uint64_t)same << 8 | round) & mask);
             left = back ? other : same;
             right = back ? same : other;
         }
@@ -313,7 +314,7 @@ static uint32_t scatter(const struct workload *d, uint32_t number, bool back)
 
 uint32_t workload_task(const struct workload *d, enum workload_submit how, uint32_t place)
 {
-    return how == WORKLOAD_SUBMIT_HASH ? scatter(d, place, false) : place;
+    return how == WORKLOAD_SUBMIT_HASH ? workload_scatter(d, place, false) : place;
 }
 
 uint32_t workload_home(const struct workload *d, enum workload_submit how, uint32_t nodes,
@@ -322,15 +323,15 @@ uint32_t workload_home(const struct workload *d, enum workload_submit how, uint3
     if (how == WORKLOAD_SUBMIT_WORST)
         return 0;
     if (how == WORKLOAD_SUBMIT_HASH)
-        return scatter(d, task, true) % nodes;
+        return workload_scatter(d, task, true) % nodes;
     if (!is_tree(d))
-        return (uint32_t)((uint64_t)(task / grain(d)) * nodes / grains(d));
+        return (uint32_t)((uint64_t)(task / tile_grain(d)) * nodes / tile_grains(d));
     uint32_t heap = heap_of(d, task), level = level_of(d, heap);
     return (uint32_t)(walk_rank(d, level, heap - d->level_first[level]) * nodes / d->ntasks);
 }
 
 /* The first of `n` that belongs to `node` when `n` are dealt out in equal stretches. */
-static uint64_t stretch(uint64_t n, uint32_t nodes, uint32_t node)
+static uint64_t grain_stretch(uint64_t n, uint32_t nodes, uint32_t node)
 {
     return (n * node + nodes - 1) / nodes;
 }
@@ -347,8 +348,8 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
         } else if (how == WORKLOAD_SUBMIT_HASH) {
             *out = (struct workload_range){node, d->ntasks, nodes};
         } else {
-            uint64_t first = stretch(grains(d), nodes, node) * grain(d),
-                     end = stretch(grains(d), nodes, node + 1) * grain(d);
+            uint64_t first = grain_stretch(tile_grains(d), nodes, node) * tile_grain(d),
+                     end = grain_stretch(tile_grains(d), nodes, node + 1) * tile_grain(d);
             out->first = (uint32_t)first;
             out->end = end < d->ntasks ? (uint32_t)end : d->ntasks;
         }
@@ -358,9 +359,10 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
         return false;
     bool up = d->kind == WORKLOAD_FAN_IN;
     uint32_t level = up ? d->nlevels - 1 - range : range;
-    uint32_t first = rank_bound(d, level, stretch(d->ntasks, nodes, node)) + d->level_first[level];
+    uint32_t first =
+        rank_bound(d, level, grain_stretch(d->ntasks, nodes, node)) + d->level_first[level];
     uint32_t end =
-        rank_bound(d, level, stretch(d->ntasks, nodes, node + 1)) + d->level_first[level];
+        rank_bound(d, level, grain_stretch(d->ntasks, nodes, node + 1)) + d->level_first[level];
     *out = up ? (struct workload_range){d->ntasks - end, d->ntasks - first, 1}
               : (struct workload_range){first, end, 1};
     return true;
@@ -390,12 +392,12 @@ static uint32_t graph_child(const void *d, uint32_t task, uint32_t index)
 
 static uint32_t graph_inputs(const void *d, uint32_t task)
 {
-    return inputs(d, task);
+    return pair_inputs(d, task);
 }
 
 static uint32_t graph_input(const void *d, uint32_t task, uint32_t index)
 {
-    return input(d, task, index);
+    return pair_input(d, task, index);
 }
 
 static double graph_size(const void *d, uint32_t object)
@@ -403,7 +405,7 @@ static double graph_size(const void *d, uint32_t object)
     return workload_size(d, object);
 }
 
-static void make_levels(struct workload *d)
+static void workload_make_levels(struct workload *d)
 {
     uint64_t first = 0, count = 1;
     d->nlevels = 0;
@@ -448,7 +450,7 @@ bool workload_init(struct workload *d, struct error *err)
     d->nobjects = (uint32_t)objects;
     d->half_bits = half_bits(d->ntasks);
     if (is_tree(d))
-        make_levels(d);
+        workload_make_levels(d);
     d->graph = (struct store_graph){.context = d,
                                     .ntasks = d->ntasks,
                                     .nobjects = d->nobjects,

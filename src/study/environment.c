@@ -108,10 +108,11 @@ struct environment_label {
 };
 
 /* One or two bars for each graph, in the order of the rows. */
-static bool draw(const struct environment_study *s, const char *file, const char *title,
-                 const char *axis, const environment_rows *rows, const char *const *series,
-                 size_t nseries, double (*const *value)(const struct environment_row *), bool dots,
-                 struct error *err)
+static bool environment_draw(const struct environment_study *s, const char *file, const char *title,
+                             const char *axis, const environment_rows *rows,
+                             const char *const *series, size_t nseries,
+                             double (*const *value)(const struct environment_row *), bool dots,
+                             struct error *err)
 {
     const char **groups = mem_new(const char *, rows->n + 1);
     struct environment_label *names = mem_new_zero(struct environment_label, rows->n + 1);
@@ -134,7 +135,7 @@ static bool draw(const struct environment_study *s, const char *file, const char
                               .reference = NAN};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool good = study_write(s->o, file, &svg, err);
+    bool good = reproduction_write(s->o, file, &svg, err);
     strbuf_free(&svg);
     free(groups);
     free(names);
@@ -152,7 +153,7 @@ static double norge_of(const struct environment_row *row)
     return row->early_real[1];
 }
 
-static bool draw_all(const struct environment_study *s, struct error *err)
+static bool environment_draw_all(const struct environment_study *s, struct error *err)
 {
     static const char *const speed[] = {"speedup", "scheduled processors"};
     static const char *const finish[] = {"oddvar", "norge"};
@@ -165,24 +166,24 @@ static bool draw_all(const struct environment_study *s, struct error *err)
         array_push(&sorted, s->plain.at[i]);
     if (sorted.n)
         qsort(sorted.at, sorted.n, sizeof *sorted.at, by_states);
-    bool good = draw(s, "fig5.svg", "Figure 5: states explored", "states", &sorted, NULL, 1,
-                     states_value, false, err);
+    bool good = environment_draw(s, "fig5.svg", "Figure 5: states explored", "states", &sorted,
+                                 NULL, 1, states_value, false, err);
     if (sorted.n)
         qsort(sorted.at, sorted.n, sizeof *sorted.at, by_speedup);
-    good = good && draw(s, "fig6.svg", "Figure 6: speedup with the default constraints", "speedup",
-                        &sorted, speed, 2, speed_value, true, err);
+    good = good && environment_draw(s, "fig6.svg", "Figure 6: speedup with the default constraints",
+                                    "speedup", &sorted, speed, 2, speed_value, true, err);
     sorted.n = 0;
     for (size_t i = 0; i < s->experiments.n; i++)
         array_push(&sorted, s->experiments.at[i]);
     if (sorted.n)
         qsort(sorted.at, sorted.n, sizeof *sorted.at, by_speedup);
-    good = good && draw(s, "fig7.svg", "Figure 7: speedup of experiments", "speedup", &sorted,
-                        speed, 2, speed_value, true, err);
+    good = good && environment_draw(s, "fig7.svg", "Figure 7: speedup of experiments", "speedup",
+                                    &sorted, speed, 2, speed_value, true, err);
     array_free(&sorted);
     return good &&
-           draw(s, "fig8.svg", "Figure 8: finish times of oddvar and norge", "seconds", &s->early,
-                finish, 2, finish_value, false, err) &&
-           study_write(s->o, "fig9.svg", &s->gantt, err);
+           environment_draw(s, "fig8.svg", "Figure 8: finish times of oddvar and norge", "seconds",
+                            &s->early, finish, 2, finish_value, false, err) &&
+           reproduction_write(s->o, "fig9.svg", &s->gantt, err);
 }
 
 /* ---- the report ---- */
@@ -373,18 +374,19 @@ static const char reasons[] =
     "  Table 1. Outputs on different processors that should end close to each other change "
     "places.\n";
 
-static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
+static bool environment_report(const struct reproduction_options *o, struct strbuf *out,
+                               struct error *err)
 {
     struct environment_study s = {0};
     struct strbuf report = {0};
-    bool good = environment_run(&s, o, err) && draw_all(&s, err);
+    bool good = environment_run(&s, o, err) && environment_draw_all(&s, err);
     if (good) {
         report_head(&s, &report);
         report_default(&s, &report);
         report_experiments(&s, &report);
         report_constraints(&s, &report);
         strbuf_add(&report, reasons);
-        good = study_write(o, "environment.md", &report, err);
+        good = reproduction_write(o, "environment.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
     }
     strbuf_free(&report);
@@ -392,9 +394,9 @@ static bool run(const struct study_options *o, struct strbuf *out, struct error 
     return good;
 }
 
-const struct study study_environment = {
+const struct reproduction reproduction_environment = {
     .name = "environment",
     .summary = "constraint-based scheduling and experiments (HPDC 1997) on program graphs",
     .working_on = "program graphs",
-    .run = run,
+    .run = environment_report,
 };

@@ -21,9 +21,9 @@ const double environment_noise = 0.02;
 /* ---- scheduling and executing one graph ---- */
 
 /* Under these constraints: `rules` NULL for the default ones, `more` added to either. */
-static struct plan *schedule(const struct environment_study *s, const struct workflow *w,
-                             const struct platform *p, const char *rules, const char *more,
-                             struct error *err)
+static struct plan *trial_schedule(const struct environment_study *s, const struct workflow *w,
+                                   const struct platform *p, const char *rules, const char *more,
+                                   struct error *err)
 {
     struct option_value values[4] = {{"limit", "20s"}, {"states", "2000000"}};
     size_t count = 2;
@@ -49,9 +49,9 @@ static struct plan *schedule(const struct environment_study *s, const struct wor
 }
 
 /* What the paper did on its workstations: tasks take a little more or less than predicted. */
-static bool execute(const struct environment_study *s, const struct workflow *w,
-                    const struct platform *p, const struct plan *plan, struct replay_result *result,
-                    struct error *err)
+static bool trial_execute(const struct environment_study *s, const struct workflow *w,
+                          const struct platform *p, const struct plan *plan,
+                          struct replay_result *result, struct error *err)
 {
     struct replay_options options;
     replay_options_init(&options);
@@ -92,8 +92,8 @@ static bool run_graph(struct environment_study *s, const char *name, const struc
                       struct environment_row *row, struct plan **kept, struct replay_result *real,
                       struct error *err)
 {
-    struct plan *plan = schedule(s, w, p, rules, more, err);
-    bool good = plan && execute(s, w, p, plan, real, err);
+    struct plan *plan = trial_schedule(s, w, p, rules, more, err);
+    bool good = plan && trial_execute(s, w, p, plan, real, err);
     if (good)
         *row = row_of(name, w, p, plan, real);
     if (good && kept)
@@ -103,7 +103,7 @@ static bool run_graph(struct environment_study *s, const char *name, const struc
     return good;
 }
 
-static void tell(struct environment_study *s, size_t i, const char *what)
+static void trial_report_progress(struct environment_study *s, size_t i, const char *what)
 {
     progress_tell(s->o->progress, (double)i / (double)s->count, what);
 }
@@ -121,7 +121,7 @@ struct environment_trial {
 static bool trial_begin(struct environment_study *s, size_t i, const char *what, bool named,
                         struct environment_trial *t, struct error *err)
 {
-    tell(s, i, what);
+    trial_report_progress(s, i, what);
     *t = (struct environment_trial){0};
     t->w = image_graph(&s->shapes[i], err);
     t->p = image_workstations(s->shapes[i].seed, named, err);
@@ -258,7 +258,7 @@ static bool run_experiments(struct environment_study *s, struct error *err)
 {
     bool good = true;
     for (size_t i = 0; i < s->count && good; i++) {
-        tell(s, i, "experiments");
+        trial_report_progress(s, i, "experiments");
         struct environment_row row = {0};
         struct replay_result real = {0};
         struct experiment x = {0};
@@ -479,7 +479,8 @@ static bool run_assigned(struct environment_study *s, struct error *err)
     return good;
 }
 
-bool environment_run(struct environment_study *s, const struct study_options *o, struct error *err)
+bool environment_run(struct environment_study *s, const struct reproduction_options *o,
+                     struct error *err)
 {
     s->o = o;
     s->count = o->quick ? 6 : IMAGE_GRAPHS;

@@ -4,7 +4,7 @@
 #pragma once
 #include "base/array.h"
 #include "generate/image_graphs.h"
-#include "study/study.h"
+#include "study/reproduction.h"
 
 enum { ENVIRONMENT_OUTPUTS = 5 }; /* shown in Table 1 */
 
@@ -31,7 +31,7 @@ struct environment_row {
 typedef ARRAY(struct environment_row) environment_rows;
 
 struct environment_study {
-    const struct study_options *o;
+    const struct reproduction_options *o;
     struct image_shape shapes[IMAGE_GRAPHS];
     size_t count;
     environment_rows plain, experiments, early, ordered, assigned;
@@ -44,5 +44,6 @@ struct environment_study {
 
 /* All three studies into the study's rows. `count` and `shapes` are set by this; what it made is
  * freed by environment_free() in any case. */
-bool environment_run(struct environment_study *s, const struct study_options *o, struct error *err);
+bool environment_run(struct environment_study *s, const struct reproduction_options *o,
+                     struct error *err);
 void environment_free(struct environment_study *s);

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/tree.h"
-#include "study/study.h"
+#include "study/reproduction.h"
 #include "formats/format.h"
 #include "generate/generate.h"
 #include "model/check.h"
@@ -75,13 +75,13 @@ struct hetpart_row {
 };
 
 struct hetpart_study {
-    const struct study_options *o;
+    const struct reproduction_options *o;
     ARRAY(struct hetpart_row) rows;
     size_t skipped;
 };
 
 /* Table 2: bandwidth 500, the light nodes hold the most demanding task just so. */
-static struct platform *cluster(double dmax, bool speeds, struct error *err)
+static struct platform *table2_cluster(double dmax, bool speeds, struct error *err)
 {
     static const struct {
         const char *stem;
@@ -140,7 +140,8 @@ static bool run_tree(struct hetpart_study *s, size_t category, const struct work
     double dmax = tree_largest_need(t);
     tree_free(t);
     struct hetpart_row row = {.category = category, .tasks = w->ntasks, .bound = NAN};
-    struct platform *equal = cluster(dmax, false, err), *fast = cluster(dmax, true, err);
+    struct platform *equal = table2_cluster(dmax, false, err),
+                    *fast = table2_cluster(dmax, true, err);
     bool good = equal && fast;
     for (enum hetpart_run_name r = 0; r < RUNS && good; r++)
         good = run_one(s, r, w, r < HET1_SPEEDS ? equal : fast, &row, err);
@@ -239,8 +240,9 @@ struct hetpart_mean {
 };
 
 /* Of run a over run b; category CATEGORIES: all of them. */
-static struct hetpart_mean ratio(const struct hetpart_study *s, size_t category,
-                                 enum hetpart_run_name a, enum hetpart_run_name b, bool seconds)
+static struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t category,
+                                         enum hetpart_run_name a, enum hetpart_run_name b,
+                                         bool seconds)
 {
     double sum = 0, squares = 0;
     size_t n = 0;
@@ -277,7 +279,8 @@ static double geometric_seconds(const struct hetpart_study *s, size_t category,
     return n ? exp(sum / (double)n) : NAN;
 }
 
-static double unsolved(const struct hetpart_study *s, size_t category, enum hetpart_run_name r)
+static double hetpart_unsolved(const struct hetpart_study *s, size_t category,
+                               enum hetpart_run_name r)
 {
     size_t all = 0, none = 0;
     for (size_t k = 0; k < s->rows.n; k++)
@@ -288,7 +291,7 @@ static double unsolved(const struct hetpart_study *s, size_t category, enum hetp
     return all ? (double)none / (double)all : NAN;
 }
 
-static void add_value(struct strbuf *out, double value, const char *fmt)
+static void hetpart_add_value(struct strbuf *out, double value, const char *fmt)
 {
     char text[32] = "-";
     if (!isnan(value))
@@ -298,14 +301,14 @@ static void add_value(struct strbuf *out, double value, const char *fmt)
 
 static void add_pair(struct strbuf *out, double ours, double paper)
 {
-    add_value(out, ours, "%.3f");
-    add_value(out, paper, "%.3f");
+    hetpart_add_value(out, ours, "%.3f");
+    hetpart_add_value(out, paper, "%.3f");
 }
 
 /* Bars of runs a[] over b by category, and of all together. */
-static bool draw(const struct hetpart_study *s, const char *file, const char *title,
-                 const enum hetpart_run_name *a, size_t count, enum hetpart_run_name b,
-                 bool seconds, struct error *err)
+static bool hetpart_draw(const struct hetpart_study *s, const char *file, const char *title,
+                         const enum hetpart_run_name *a, size_t count, enum hetpart_run_name b,
+                         bool seconds, struct error *err)
 {
     const char *groups[CATEGORIES + 1], *series[RUNS];
     double value[(CATEGORIES + 1) * RUNS], low[(CATEGORIES + 1) * RUNS],
@@ -313,7 +316,7 @@ static bool draw(const struct hetpart_study *s, const char *file, const char *ti
     for (size_t c = 0; c <= CATEGORIES; c++) {
         groups[c] = c < CATEGORIES ? categories[c].title : "all";
         for (size_t k = 0; k < count; k++) {
-            struct hetpart_mean m = ratio(s, c, a[k], b, seconds);
+            struct hetpart_mean m = hetpart_ratio(s, c, a[k], b, seconds);
             series[k] = runs[a[k]].title;
             value[c * count + k] = m.mean;
             low[c * count + k] = m.low;
@@ -333,7 +336,7 @@ static bool draw(const struct hetpart_study *s, const char *file, const char *ti
                               .y_log = seconds};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool good = study_write(s->o, file, &svg, err);
+    bool good = reproduction_write(s->o, file, &svg, err);
     strbuf_free(&svg);
     return good;
 }
@@ -343,19 +346,19 @@ static bool draw_all(const struct hetpart_study *s, struct error *err)
     static const enum hetpart_run_name hom[] = {ML, SM, FF},
                                        hom_all[] = {ASAP_SM, ASAP_FF, ML, SM, FF}, ab[] = {HET2_AB},
                                        both[] = {HET2_A, HET2_AB, TREE};
-    return draw(s, "fig4.svg", "Fig. 4: HomPart over HomPart-ML with ASAP", hom_all, 5, ASAP_ML,
-                false, err) &&
-           draw(s, "fig5.svg", "Fig. 5: HomPart over HetPart1", hom, 3, HET1, false, err) &&
-           draw(s, "fig6.svg", "Fig. 6: HetPart2 A+B over HetPart1", ab, 1, HET1_SPEEDS, false,
-                err) &&
-           draw(s, "fig7.svg", "Fig. 7: HetPart2 A, A+B and tree over HetPart1", both, 3,
-                HET1_SPEEDS, false, err) &&
-           draw(s, "fig8.svg", "Fig. 8: run time of HomPart over HetPart1", hom, 3, HET1, true,
-                err) &&
-           draw(s, "fig9.svg", "Fig. 9: run time of HetPart2 A+B over HetPart1", ab, 1, HET1_SPEEDS,
-                true, err) &&
-           draw(s, "fig10.svg", "Fig. 10: run time of HetPart2 A+B over A", ab, 1, HET2_A, true,
-                err);
+    return hetpart_draw(s, "fig4.svg", "Fig. 4: HomPart over HomPart-ML with ASAP", hom_all, 5,
+                        ASAP_ML, false, err) &&
+           hetpart_draw(s, "fig5.svg", "Fig. 5: HomPart over HetPart1", hom, 3, HET1, false, err) &&
+           hetpart_draw(s, "fig6.svg", "Fig. 6: HetPart2 A+B over HetPart1", ab, 1, HET1_SPEEDS,
+                        false, err) &&
+           hetpart_draw(s, "fig7.svg", "Fig. 7: HetPart2 A, A+B and tree over HetPart1", both, 3,
+                        HET1_SPEEDS, false, err) &&
+           hetpart_draw(s, "fig8.svg", "Fig. 8: run time of HomPart over HetPart1", hom, 3, HET1,
+                        true, err) &&
+           hetpart_draw(s, "fig9.svg", "Fig. 9: run time of HetPart2 A+B over HetPart1", ab, 1,
+                        HET1_SPEEDS, true, err) &&
+           hetpart_draw(s, "fig10.svg", "Fig. 10: run time of HetPart2 A+B over A", ab, 1, HET2_A,
+                        true, err);
 }
 
 static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
@@ -363,12 +366,12 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
     strbuf_add(out, "## Figure 4: step 1 of HomPart\n\n"
                     "Makespans over HomPart-ML with ASAP, all trees (geometric means).\n\n"
                     "| | ML | SM | FF |\n|---|---|---|---|\n| ASAP | 1 |");
-    add_value(out, ratio(s, CATEGORIES, ASAP_SM, ASAP_ML, false).mean, "%.3f");
-    add_value(out, ratio(s, CATEGORIES, ASAP_FF, ASAP_ML, false).mean, "%.3f");
+    hetpart_add_value(out, hetpart_ratio(s, CATEGORIES, ASAP_SM, ASAP_ML, false).mean, "%.3f");
+    hetpart_add_value(out, hetpart_ratio(s, CATEGORIES, ASAP_FF, ASAP_ML, false).mean, "%.3f");
     strbuf_add(out, "\n| SplitSubtrees |");
-    add_value(out, ratio(s, CATEGORIES, ML, ASAP_ML, false).mean, "%.3f");
-    add_value(out, ratio(s, CATEGORIES, SM, ASAP_ML, false).mean, "%.3f");
-    add_value(out, ratio(s, CATEGORIES, FF, ASAP_ML, false).mean, "%.3f");
+    hetpart_add_value(out, hetpart_ratio(s, CATEGORIES, ML, ASAP_ML, false).mean, "%.3f");
+    hetpart_add_value(out, hetpart_ratio(s, CATEGORIES, SM, ASAP_ML, false).mean, "%.3f");
+    hetpart_add_value(out, hetpart_ratio(s, CATEGORIES, FF, ASAP_ML, false).mean, "%.3f");
     strbuf_add(out, "\n\n![](fig4.svg)\n\n## Figure 5: HomPart over HetPart1\n\n"
                     "Speeds all 1. The paper's numbers are those its text states.\n\n"
                     "| trees | n | ML | paper | SM | paper | FF | paper | ML unsolved | paper |\n"
@@ -378,11 +381,11 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
                                                     NAN,   0.467, NAN,  NAN};
         const struct hetpart_category *k = c < CATEGORIES ? &categories[c] : &all;
         double paper_unsolved = c == CATEGORIES ? 0.218 : c == 2 ? 1 : c == 3 ? 0.5 : NAN;
-        strbuf_printf(out, "| %s | %zu |", k->title, ratio(s, c, HET1, HET1, false).count);
-        add_pair(out, ratio(s, c, ML, HET1, false).mean, k->ml);
-        add_pair(out, ratio(s, c, SM, HET1, false).mean, k->sm);
-        add_pair(out, ratio(s, c, FF, HET1, false).mean, k->ff);
-        add_pair(out, unsolved(s, c, ML), paper_unsolved);
+        strbuf_printf(out, "| %s | %zu |", k->title, hetpart_ratio(s, c, HET1, HET1, false).count);
+        add_pair(out, hetpart_ratio(s, c, ML, HET1, false).mean, k->ml);
+        add_pair(out, hetpart_ratio(s, c, SM, HET1, false).mean, k->sm);
+        add_pair(out, hetpart_ratio(s, c, FF, HET1, false).mean, k->ff);
+        add_pair(out, hetpart_unsolved(s, c, ML), paper_unsolved);
         strbuf_add(out, "\n");
     }
     strbuf_add(
@@ -404,11 +407,11 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
             }
         }
         strbuf_printf(out, "| %s |", c < CATEGORIES ? categories[c].title : "all");
-        add_value(out, ratio(s, c, HET2_A, HET1_SPEEDS, false).mean, "%.3f");
-        add_pair(out, ratio(s, c, HET2_AB, HET1_SPEEDS, false).mean,
+        hetpart_add_value(out, hetpart_ratio(s, c, HET2_A, HET1_SPEEDS, false).mean, "%.3f");
+        add_pair(out, hetpart_ratio(s, c, HET2_AB, HET1_SPEEDS, false).mean,
                  c < CATEGORIES ? categories[c].ab : 0.467);
-        add_value(out, ratio(s, c, TREE, HET2_AB, false).mean, "%.3f");
-        add_value(out, n ? exp(sum / (double)n) : NAN, "%.2f");
+        hetpart_add_value(out, hetpart_ratio(s, c, TREE, HET2_AB, false).mean, "%.3f");
+        hetpart_add_value(out, n ? exp(sum / (double)n) : NAN, "%.2f");
         strbuf_add(out, "\n");
     }
     strbuf_add(out, "\n![](fig6.svg)\n\n![](fig7.svg)\n\n");
@@ -421,26 +424,26 @@ static void report_times(const struct hetpart_study *s, struct strbuf *out)
              "Ours are of whole runs: hetpart2 includes the mappings it starts from, hetpart1 and\n"
              "hetpart2 try all step-1 methods. The paper's HetPart2 counts the exchanges only.\n\n"
              "| over HetPart1 | ours | paper |\n|---|---|---|\n| HomPart-ML |");
-    add_pair(out, ratio(s, CATEGORIES, ML, HET1, true).mean, 3.98);
+    add_pair(out, hetpart_ratio(s, CATEGORIES, ML, HET1, true).mean, 3.98);
     strbuf_add(out, "\n| HomPart-SM |");
-    add_pair(out, ratio(s, CATEGORIES, SM, HET1, true).mean, 1.6);
+    add_pair(out, hetpart_ratio(s, CATEGORIES, SM, HET1, true).mean, 1.6);
     strbuf_add(out, "\n| HomPart-FF |");
-    add_pair(out, ratio(s, CATEGORIES, FF, HET1, true).mean, 1.4);
+    add_pair(out, hetpart_ratio(s, CATEGORIES, FF, HET1, true).mean, 1.4);
     strbuf_add(out, "\n| HetPart2 A+B |");
-    add_pair(out, ratio(s, CATEGORIES, HET2_AB, HET1_SPEEDS, true).mean, NAN);
+    add_pair(out, hetpart_ratio(s, CATEGORIES, HET2_AB, HET1_SPEEDS, true).mean, NAN);
     strbuf_add(out, "\n| A+B over A |");
-    add_pair(out, ratio(s, CATEGORIES, HET2_AB, HET2_A, true).mean, NAN);
+    add_pair(out, hetpart_ratio(s, CATEGORIES, HET2_AB, HET2_A, true).mean, NAN);
     strbuf_add(out, "\n\n![](fig8.svg)\n\n![](fig9.svg)\n\n![](fig10.svg)\n\n"
                     "Table 3, seconds (geometric means):\n\n"
                     "| trees | HetPart1 | paper | HetPart2 A+B | paper | tree |\n"
                     "|---|---|---|---|---|---|\n");
     for (size_t c = 0; c < CATEGORIES; c++) {
         strbuf_printf(out, "| %s |", categories[c].title);
-        add_value(out, geometric_seconds(s, c, HET1_SPEEDS), "%.4f");
-        add_value(out, categories[c].seconds1, "%.1f");
-        add_value(out, geometric_seconds(s, c, HET2_AB), "%.4f");
-        add_value(out, categories[c].seconds2, "%.1f");
-        add_value(out, geometric_seconds(s, c, TREE), "%.3f");
+        hetpart_add_value(out, geometric_seconds(s, c, HET1_SPEEDS), "%.4f");
+        hetpart_add_value(out, categories[c].seconds1, "%.1f");
+        hetpart_add_value(out, geometric_seconds(s, c, HET2_AB), "%.4f");
+        hetpart_add_value(out, categories[c].seconds2, "%.1f");
+        hetpart_add_value(out, geometric_seconds(s, c, TREE), "%.3f");
         strbuf_add(out, "\n");
     }
 }
@@ -459,7 +462,8 @@ static const char reasons[] = "\n## Why numbers differ\n\n"
                               "published ones are used with --data.\n"
                               "- Memory is counted leniently, as in the published programs.\n";
 
-static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
+static bool hetpart_reproduce(const struct reproduction_options *o, struct strbuf *out,
+                              struct error *err)
 {
     struct hetpart_study s = {.o = o};
     struct strbuf report = {0};
@@ -479,7 +483,7 @@ static bool run(const struct study_options *o, struct strbuf *out, struct error 
         report_makespans(&s, &report);
         report_times(&s, &report);
         strbuf_add(&report, reasons);
-        good = draw_all(&s, err) && study_write(o, "hetpart.md", &report, err);
+        good = draw_all(&s, err) && reproduction_write(o, "hetpart.md", &report, err);
         strbuf_add_bytes(out, report.at, report.n);
     }
     strbuf_free(&report);
@@ -487,9 +491,9 @@ static bool run(const struct study_options *o, struct strbuf *out, struct error 
     return good;
 }
 
-const struct study study_hetpart = {
+const struct reproduction reproduction_hetpart = {
     .name = "hetpart",
     .summary = "HomPart, HetPart1 and HetPart2 on trees (CCPE 2023), and planner tree",
     .working_on = "trees",
-    .run = run,
+    .run = hetpart_reproduce,
 };

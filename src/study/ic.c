@@ -1,7 +1,7 @@
 /* `weft reproduce ic`: the tables of the Sweep paper, what is proved about its dags and about the
  * scientific ones, and the client/server simulation of orders. */
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/reproduction.h"
 #include "generate/generate.h"
 #include "model/builder.h"
 #include "plan/planner.h"
@@ -39,7 +39,7 @@ static const struct {
      "0>6 1>7 2>3 2>4 2>5 2>6 2>7 8>14 9>15 10>11 10>12 10>13 10>14 10>15"},
 };
 
-static struct workflow *figure(size_t i, struct error *err)
+static struct workflow *ic_paper_figure(size_t i, struct error *err)
 {
     struct builder *b = builder_new(figures[i].name, "figure");
     uint32_t n = 0;
@@ -85,7 +85,7 @@ static const char *const orders[] = {"ic",   "prio",         "area",      "fifo"
                                      "lifo", "random-order", "outdegree", "criticalpath"};
 enum { ORDERS = sizeof orders / sizeof *orders, FIFO = 3 };
 
-static struct workflow *make(const struct ic_dag *d, bool quick, struct error *err)
+static struct workflow *ic_generate(const struct ic_dag *d, bool quick, struct error *err)
 {
     struct generator_value values[3] = {{0}};
     size_t n = 0;
@@ -104,7 +104,7 @@ static struct workflow *make(const struct ic_dag *d, bool quick, struct error *e
 static struct plan *plan_with(const char *planner, const struct workflow *w, bool explain,
                               const char *method, uint64_t seed, struct error *err)
 {
-    struct platform *p = study_equal_nodes("1", NULL, NULL, err);
+    struct platform *p = reproduction_equal_nodes("1", NULL, NULL, err);
     struct option_value value = {"method", method};
     struct plan_request request = {.workflow = w,
                                    .platform = p,
@@ -126,7 +126,8 @@ static void add_cell(struct strbuf *md, const char *text)
         strbuf_printf(md, *text == '|' ? "\\%c" : "%c", *text);
 }
 
-static bool write_figures(const struct study_options *o, struct strbuf *md, struct error *err)
+static bool write_figures(const struct reproduction_options *o, struct strbuf *md,
+                          struct error *err)
 {
     struct strbuf details = {0};
     bool ok = true;
@@ -134,7 +135,7 @@ static bool write_figures(const struct study_options *o, struct strbuf *md, stru
                    "| dag | tasks | verdict | the paper's procedure alone | AREA | how "
                    "|\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof figures / sizeof *figures && ok; i++) {
-        struct workflow *w = figure(i, err);
+        struct workflow *w = ic_paper_figure(i, err);
         struct plan *plan = w ? plan_with("ic", w, true, NULL, o->seed, err) : NULL;
         struct plan *paper = plan ? plan_with("ic", w, false, "paper", o->seed, err) : NULL;
         ok = paper != NULL;
@@ -185,10 +186,10 @@ static void subject_free(struct ic_subject *s)
     *s = (struct ic_subject){0};
 }
 
-static bool prepare(struct ic_subject *s, const struct ic_dag *d, const struct study_options *o,
-                    struct error *err)
+static bool subject_prepare(struct ic_subject *s, const struct ic_dag *d,
+                            const struct reproduction_options *o, struct error *err)
 {
-    *s = (struct ic_subject){.dag = d, .w = make(d, o->quick, err)};
+    *s = (struct ic_subject){.dag = d, .w = ic_generate(d, o->quick, err)};
     bool ok = s->w != NULL;
     for (int i = 0; i < ORDERS && ok; i++) {
         s->plans[i] = plan_with(orders[i], s->w, false, NULL, o->seed, err);
@@ -230,7 +231,8 @@ struct ic_trial {
     double interarrival, batch;
 };
 
-static bool simulate(void *context, uint32_t i, uint64_t seed, double *values, struct error *err)
+static bool trial_simulate(void *context, uint32_t i, uint64_t seed, double *values,
+                           struct error *err)
 {
     const struct ic_trial *t = context;
     struct order_options o;
@@ -253,14 +255,14 @@ struct ic_outcome {
     double mean[METRICS], half[METRICS];
 };
 
-static bool run_trials(const struct ic_trial *t, const struct study_options *o, uint32_t runs,
-                       struct ic_outcome *out, struct error *err)
+static bool run_trials(const struct ic_trial *t, const struct reproduction_options *o,
+                       uint32_t runs, struct ic_outcome *out, struct error *err)
 {
     struct repeat_options options = {
         .count = runs, .seed = o->seed + 1000 * (uint64_t)t->order, .confidence = 0.95};
     struct repeat_result r;
     struct ic_trial copy = *t;
-    if (!repeat_run(&options, metric_names, METRICS, simulate, &copy, &r, err))
+    if (!repeat_run(&options, metric_names, METRICS, trial_simulate, &copy, &r, err))
         return false;
     for (int m = 0; m < METRICS; m++) {
         out->mean[m] = r.metrics[m].mean;
@@ -285,8 +287,9 @@ static struct ic_ratio ratio_of(const struct ic_outcome *a, const struct ic_outc
 /* The grid of the priority tool's paper: interarrival 10^-3 .. 10^3, batches 2^0 .. 2^16. */
 enum { MOST_POINTS = 17 };
 
-static bool write_grid(const struct ic_subject *s, const struct study_options *o, uint32_t runs,
-                       int bit_step, int batch_step, struct strbuf *md, struct error *err)
+static bool write_grid(const struct ic_subject *s, const struct reproduction_options *o,
+                       uint32_t runs, int bit_step, int batch_step, struct strbuf *md,
+                       struct error *err)
 {
     double batches[MOST_POINTS], value[7][MOST_POINTS], low[7][MOST_POINTS], high[7][MOST_POINTS];
     struct chart_series series[7] = {{0}};
@@ -341,16 +344,16 @@ static bool write_grid(const struct ic_subject *s, const struct study_options *o
                           .nseries = nseries};
     struct strbuf svg = {0};
     report_line_chart(&chart, &svg);
-    bool ok = study_write(o, file, &svg, err);
+    bool ok = reproduction_write(o, file, &svg, err);
     strbuf_printf(md, "\n![%s](%s)\n\n", title, file);
     strbuf_free(&svg);
     return ok;
 }
 
 /* Every order at one point, on one dag. */
-static bool write_orders(const struct ic_subject *s, const struct study_options *o, uint32_t runs,
-                         double interarrival, double batch, double *bars, struct strbuf *md,
-                         struct error *err)
+static bool write_orders(const struct ic_subject *s, const struct reproduction_options *o,
+                         uint32_t runs, double interarrival, double batch, double *bars,
+                         struct strbuf *md, struct error *err)
 {
     struct ic_outcome all[ORDERS];
     for (int i = 0; i < ORDERS; i++) {
@@ -369,8 +372,9 @@ static bool write_orders(const struct ic_subject *s, const struct study_options 
     return true;
 }
 
-static bool write_comparison(const struct ic_subject *subjects, const struct study_options *o,
-                             uint32_t runs, struct strbuf *md, struct error *err)
+static bool write_comparison(const struct ic_subject *subjects,
+                             const struct reproduction_options *o, uint32_t runs, struct strbuf *md,
+                             struct error *err)
 {
     double bars[DAGS * ORDERS];
     const char *groups[DAGS];
@@ -398,13 +402,13 @@ static bool write_comparison(const struct ic_subject *subjects, const struct stu
                               .reference = 1};
     struct strbuf svg = {0};
     report_bar_chart(&chart, &svg);
-    bool ok = study_write(o, "ic-orders.svg", &svg, err);
+    bool ok = reproduction_write(o, "ic-orders.svg", &svg, err);
     strbuf_add(md, "\n![Time over FIFO's](ic-orders.svg)\n\n");
     strbuf_free(&svg);
     return ok;
 }
 
-static bool write_published(const struct ic_subject *airsn, const struct study_options *o,
+static bool write_published(const struct ic_subject *airsn, const struct reproduction_options *o,
                             uint32_t runs, struct strbuf *md, struct strbuf *out, struct error *err)
 {
     struct ic_trial t = {airsn, 0, 1, 16};
@@ -433,7 +437,8 @@ static bool write_published(const struct ic_subject *airsn, const struct study_o
     return true;
 }
 
-static bool reproduce(const struct study_options *o, struct strbuf *out, struct error *err)
+static bool ic_reproduce(const struct reproduction_options *o, struct strbuf *out,
+                         struct error *err)
 {
     struct strbuf md = {0};
     struct ic_subject subjects[DAGS] = {{0}};
@@ -453,7 +458,7 @@ static bool reproduce(const struct study_options *o, struct strbuf *out, struct 
     bool ok = write_figures(o, &md, err);
     for (int d = 0; d < DAGS && ok; d++) {
         progress_tell(o->progress, 0.1 * d / DAGS, dags[d].title);
-        ok = prepare(&subjects[d], &dags[d], o, err);
+        ok = subject_prepare(&subjects[d], &dags[d], o, err);
     }
     ok = ok && write_published(&subjects[0], o, airsn, &md, out, err) && write_areas(subjects, &md);
     if (ok)
@@ -471,8 +476,8 @@ static bool reproduce(const struct study_options *o, struct strbuf *out, struct 
                         &md, err);
     }
     progress_tell(o->progress, 0.85, "every order");
-    ok =
-        ok && write_comparison(subjects, o, few * 2, &md, err) && study_write(o, "ic.md", &md, err);
+    ok = ok && write_comparison(subjects, o, few * 2, &md, err) &&
+         reproduction_write(o, "ic.md", &md, err);
     if (ok)
         strbuf_printf(out, "report: %s/ic.md\n", o->folder);
     for (int d = 0; d < DAGS; d++)
@@ -481,10 +486,10 @@ static bool reproduce(const struct study_options *o, struct strbuf *out, struct 
     return ok;
 }
 
-const struct study study_ic = {
+const struct reproduction reproduction_ic = {
     .name = "ic",
     .summary =
         "IC-scheduling: tables of the Sweep paper, verdicts, and orders against FIFO in simulation",
     .working_on = "reproducing",
-    .run = reproduce,
+    .run = ic_reproduce,
 };

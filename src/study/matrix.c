@@ -1,6 +1,6 @@
 /* `weft reproduce matrix`: Figures 5 to 13 and Table 4 of the MATRIX paper, in virtual time, the
  * published numbers beside ours. */
-#include "study/study.h"
+#include "study/reproduction.h"
 #include "generate/generate.h"
 #include "report/chart.h"
 #include "report/human.h"
@@ -31,7 +31,7 @@ struct matrix_manner {
 };
 
 struct matrix_study {
-    const struct study_options *o;
+    const struct reproduction_options *o;
     struct strbuf md;
     struct error *err;
     uint32_t nodes[SCALES_MOST], nscales; /* of two cores each */
@@ -40,8 +40,8 @@ struct matrix_study {
 
 /* ---- one run ---- */
 
-static bool simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
-                     struct matrix_manner m, struct schedulers_result *r)
+static bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
+                            struct matrix_manner m, struct schedulers_result *r)
 {
     d->seed = s->o->seed;
     struct schedulers_config c = {.dag = d,
@@ -57,8 +57,8 @@ static bool simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
     return workload_init(d, s->err) && schedulers_run(&c, r, s->err);
 }
 
-static bool bound(struct matrix_study *s, struct workload *d, uint32_t nodes,
-                  struct bound_result *r)
+static bool matrix_bound(struct matrix_study *s, struct workload *d, uint32_t nodes,
+                         struct bound_result *r)
 {
     d->seed = s->o->seed;
     struct bound_config c = {
@@ -67,8 +67,8 @@ static bool bound(struct matrix_study *s, struct workload *d, uint32_t nodes,
 }
 
 /* A benchmark with the paper's setting on so many nodes of two cores; small when quick. */
-static struct workload benchmark(const struct matrix_study *s, enum workload_kind kind,
-                                 uint32_t nodes)
+static struct workload matrix_benchmark(const struct matrix_study *s, enum workload_kind kind,
+                                        uint32_t nodes)
 {
     struct workload d;
     workload_benchmark(&d, kind, (uint64_t)nodes * 2);
@@ -81,18 +81,18 @@ static struct workload benchmark(const struct matrix_study *s, enum workload_kin
     return d;
 }
 
-static bool chart(struct matrix_study *s, const char *file, const struct chart *c)
+static bool matrix_write_chart(struct matrix_study *s, const char *file, const struct chart *c)
 {
     struct strbuf svg = {0};
     report_line_chart(c, &svg);
-    bool good = study_write(s->o, file, &svg, s->err);
+    bool good = reproduction_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", c->title, file);
     return good;
 }
 
-static bool picture(struct matrix_study *s, const char *file, const char *title,
-                    const struct schedulers_result *r, double cores)
+static bool matrix_write_utilization(struct matrix_study *s, const char *file, const char *title,
+                                     const struct schedulers_result *r, double cores)
 {
     struct strbuf svg = {0};
     report_utilization_chart(&(struct utilization_chart){.title = title,
@@ -104,13 +104,13 @@ static bool picture(struct matrix_study *s, const char *file, const char *title,
                                                          .fetching = r->fetching,
                                                          .moves_data = r->bytes_moved > 0},
                              &svg);
-    bool good = study_write(s->o, file, &svg, s->err);
+    bool good = reproduction_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", title, file);
     return good;
 }
 
-static double percent(double share)
+static double matrix_percent(double share)
 {
     return 100 * share;
 }
@@ -125,7 +125,7 @@ static const struct {
                 {3, 88857, 29620},   {4, 76575, 19145},      {5, 60590, 12120},
                 {10, 46480, 4650},   {20, 40460, 2025},      {30, 23695, 790}};
 
-static bool figure5(struct matrix_study *s)
+static bool matrix_figure_5(struct matrix_study *s)
 {
     enum { N = sizeof stacking / sizeof *stacking };
     double x[N], y[N], ideal[N];
@@ -138,12 +138,13 @@ static bool figure5(struct matrix_study *s)
                   "|\n",
                   nodes * 2);
     for (size_t i = 0; i < N; i++) {
-        struct workload d = benchmark(s, WORKLOAD_STACKING, nodes);
+        struct workload d = matrix_benchmark(s, WORKLOAD_STACKING, nodes);
         struct schedulers_result r;
         uint32_t less = s->o->quick ? 200 : 1;
         d.ntasks = stacking[i].tasks / less + 1;
         d.files = stacking[i].files / less ? stacking[i].files / less : 1;
-        if (!simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
+        if (!matrix_simulate(s, &d, nodes,
+                             (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
             return false;
         x[i] = stacking[i].locality;
         y[i] = r.makespan * nodes * 2 / r.tasks * 1000;
@@ -153,36 +154,37 @@ static bool figure5(struct matrix_study *s)
     struct chart_series series[] = {
         {.name = "MATRIX's schedulers (ours)", .x = x, .y = y, .n = N, .points = true},
         {.name = "ideal", .x = x, .y = ideal, .n = N}};
-    if (!chart(s, "figure5a.svg",
-               &(struct chart){.title = "Figure 5 (a): time per task per CPU",
-                               .x_title = "locality",
-                               .y_title = "ms",
-                               .y_from_zero = true,
-                               .series = series,
-                               .nseries = 2}))
+    if (!matrix_write_chart(s, "figure5a.svg",
+                            &(struct chart){.title = "Figure 5 (a): time per task per CPU",
+                                            .x_title = "locality",
+                                            .y_title = "ms",
+                                            .y_from_zero = true,
+                                            .series = series,
+                                            .nseries = 2}))
         return false;
     nodes = s->o->quick ? 4 : 100;
-    struct workload d = benchmark(s, WORKLOAD_STACKING, nodes);
+    struct workload d = matrix_benchmark(s, WORKLOAD_STACKING, nodes);
     struct schedulers_result r;
-    if (!simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true}, &r))
+    if (!matrix_simulate(s, &d, nodes, (struct matrix_manner){.policy = SCHED_MDL, .paper = true},
+                         &r))
         return false;
     strbuf_printf(&s->md,
                   "\n(b) Utilisation at %u cores, locality 30: %.1f %% (published: 75 %%, with a "
                   "long tail because MDL never steals).\n",
-                  nodes * 2, percent(r.efficiency));
-    return picture(s, "figure5b.svg", "Figure 5 (b): utilisation, locality 30, MDL", &r,
-                   nodes * 2.0);
+                  nodes * 2, matrix_percent(r.efficiency));
+    return matrix_write_utilization(s, "figure5b.svg",
+                                    "Figure 5 (b): utilisation, locality 30, MDL", &r, nodes * 2.0);
 }
 
 /* ---- all-pairs ---- */
 
-static bool figure6a(struct matrix_study *s, uint32_t nodes)
+static bool matrix_figure_6a(struct matrix_study *s, uint32_t nodes)
 {
     struct schedulers_result paper, ahead, ours;
-    struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
-    if (!simulate(s, &d, nodes, (struct matrix_manner){.paper = true}, &paper) ||
-        !simulate(s, &d, nodes, (struct matrix_manner){.scattered = true}, &ahead) ||
-        !simulate(s, &d, nodes, (struct matrix_manner){0}, &ours))
+    struct workload d = matrix_benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
+    if (!matrix_simulate(s, &d, nodes, (struct matrix_manner){.paper = true}, &paper) ||
+        !matrix_simulate(s, &d, nodes, (struct matrix_manner){.scattered = true}, &ahead) ||
+        !matrix_simulate(s, &d, nodes, (struct matrix_manner){0}, &ours))
         return false;
     strbuf_printf(
         &s->md,
@@ -193,8 +195,8 @@ static bool figure6a(struct matrix_study *s, uint32_t nodes)
         "| and tasks submitted beside their files | | %.1f %% |\n"
         "| active storage: all files in memory | 91 %% | |\n| Falkon data diffusion | 75 %% | |\n"
         "| best case parallel file system | < 20 %% | |\n",
-        d.files, d.files, nodes * 2, percent(paper.efficiency), percent(ahead.efficiency),
-        percent(ours.efficiency));
+        d.files, d.files, nodes * 2, matrix_percent(paper.efficiency),
+        matrix_percent(ahead.efficiency), matrix_percent(ours.efficiency));
     return true;
 }
 
@@ -209,31 +211,31 @@ static bool scales_of_pairs(struct matrix_study *s, const char *file, const char
         x[i] = s->nodes[i] * 2;
         strbuf_printf(&s->md, "| %u |", s->nodes[i] * 2);
         for (size_t k = 0; k < n; k++) {
-            struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, s->nodes[i]);
+            struct workload d = matrix_benchmark(s, WORKLOAD_ALL_PAIRS, s->nodes[i]);
             struct schedulers_result r;
-            if (!simulate(s, &d, s->nodes[i], manners[k], &r))
+            if (!matrix_simulate(s, &d, s->nodes[i], manners[k], &r))
                 return false;
-            y[k][i] = percent(r.efficiency);
+            y[k][i] = matrix_percent(r.efficiency);
             hit[k][i] = r.hit_rate;
             strbuf_printf(&s->md, " %.1f %% |", y[k][i]);
             if (hits)
-                strbuf_printf(&s->md, " %.1f %% |", percent(hit[k][i]));
+                strbuf_printf(&s->md, " %.1f %% |", matrix_percent(hit[k][i]));
         }
         strbuf_add_char(&s->md, '\n');
     }
     for (size_t k = 0; k < n; k++)
         series[k] = (struct chart_series){
             .name = names[k], .x = x, .y = y[k], .n = s->nscales, .points = true};
-    return chart(s, file,
-                 &(struct chart){.title = title,
-                                 .x_title = "cores",
-                                 .y_title = "efficiency, %",
-                                 .y_from_zero = true,
-                                 .series = series,
-                                 .nseries = n});
+    return matrix_write_chart(s, file,
+                              &(struct chart){.title = title,
+                                              .x_title = "cores",
+                                              .y_title = "efficiency, %",
+                                              .y_from_zero = true,
+                                              .series = series,
+                                              .nseries = n});
 }
 
-static bool figures6to8(struct matrix_study *s)
+static bool matrix_figures_6_to_8(struct matrix_study *s)
 {
     static const struct matrix_manner policies[] = {{.policy = SCHED_MLB, .paper = true},
                                                     {.policy = SCHED_MDL, .paper = true},
@@ -243,7 +245,7 @@ static bool figures6to8(struct matrix_study *s)
                                                    {.paper = true, .no_cache = true}};
     static const char *const caching_names[] = {"caching", "no caching"};
     uint32_t nodes = s->o->quick ? 5 : 100;
-    if (!figure6a(s, nodes))
+    if (!matrix_figure_6a(s, nodes))
         return false;
     strbuf_add(&s->md, "\n(b) Policies, as the paper describes them. Published (a drawing): MLB "
                        "worst, MDL moderate, FLDS best.\n\n| cores | MLB | MDL | FLDS |\n| --- | "
@@ -261,15 +263,15 @@ static bool figures6to8(struct matrix_study *s)
         return false;
     strbuf_add(&s->md, "\n## Figure 8: utilisation of FLDS and MDL, all-pairs\n");
     for (int k = 2; k > 0; k--) {
-        struct workload d = benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
+        struct workload d = matrix_benchmark(s, WORKLOAD_ALL_PAIRS, nodes);
         struct schedulers_result r;
         char file[32], title[80];
-        if (!simulate(s, &d, nodes, policies[k], &r))
+        if (!matrix_simulate(s, &d, nodes, policies[k], &r))
             return false;
         snprintf(file, sizeof file, "figure8-%s.svg", k == 2 ? "flds" : "mdl");
         snprintf(title, sizeof title, "Figure 8: %s, %u cores, %.1f %% used", policy_names[k],
-                 nodes * 2, percent(r.efficiency));
-        if (!picture(s, file, title, &r, nodes * 2.0))
+                 nodes * 2, matrix_percent(r.efficiency));
+        if (!matrix_write_utilization(s, file, title, &r, nodes * 2.0))
             return false;
     }
     return true;
@@ -277,7 +279,7 @@ static bool figures6to8(struct matrix_study *s)
 
 /* ---- benchmark DAGs ---- */
 
-static bool figures9and11(struct matrix_study *s)
+static bool matrix_figures_9_and_11(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST], theory[DAGS][SCALES_MOST];
     struct chart_series series[2 * DAGS];
@@ -295,18 +297,18 @@ static bool figures9and11(struct matrix_study *s)
         x[i] = s->nodes[i] * 2;
         strbuf_printf(&s->md, "| %u |", s->nodes[i] * 2);
         for (int k = 0; k < DAGS; k++) {
-            struct workload d = benchmark(s, dags[k], s->nodes[i]);
+            struct workload d = matrix_benchmark(s, dags[k], s->nodes[i]);
             struct schedulers_result r;
             struct bound_result b;
-            if (!simulate(s, &d, s->nodes[i], (struct matrix_manner){0}, &r) ||
-                !bound(s, &d, s->nodes[i], &b))
+            if (!matrix_simulate(s, &d, s->nodes[i], (struct matrix_manner){0}, &r) ||
+                !matrix_bound(s, &d, s->nodes[i], &b))
                 return false;
             y[k][i] = r.throughput;
             theory[k][i] = b.throughput;
             s->efficiency[k][i] = r.efficiency;
             s->of_bound[k][i] = r.throughput / b.throughput;
             strbuf_printf(&s->md, " %.0f / %.0f (%.1f %%) |", r.throughput, b.throughput,
-                          percent(s->of_bound[k][i]));
+                          matrix_percent(s->of_bound[k][i]));
         }
         strbuf_add_char(&s->md, '\n');
     }
@@ -322,11 +324,11 @@ static bool figures9and11(struct matrix_study *s)
                       .y_from_zero = true,
                       .series = series,
                       .nseries = DAGS};
-    if (!chart(s, "figure9.svg", &c))
+    if (!matrix_write_chart(s, "figure9.svg", &c))
         return false;
     c.title = "Figure 11: throughput and the analytical bound";
     c.nseries = 2 * DAGS;
-    if (!chart(s, "figure11.svg", &c))
+    if (!matrix_write_chart(s, "figure11.svg", &c))
         return false;
     strbuf_printf(&s->md,
                   "\n## Table 4: average share of the bound\n\n| | published | ours | ours at %u "
@@ -337,13 +339,13 @@ static bool figures9and11(struct matrix_study *s)
         for (uint32_t i = 0; i < s->nscales; i++)
             sum += s->of_bound[k][i];
         strbuf_printf(&s->md, "| %s | %.1f %% | %.1f %% | %.1f %% |\n", dag_names[k],
-                      percent(table4[k]), percent(sum / s->nscales),
-                      percent(s->of_bound[k][s->nscales - 1]));
+                      matrix_percent(table4[k]), matrix_percent(sum / s->nscales),
+                      matrix_percent(s->of_bound[k][s->nscales - 1]));
     }
     return true;
 }
 
-static bool figure10(struct matrix_study *s)
+static bool matrix_figure_10(struct matrix_study *s)
 {
     struct generator_value value = {"width", "10"};
     struct workflow *w = generator_workflow(generator_find("airsn"), &value, 1, s->o->seed, s->err);
@@ -352,18 +354,19 @@ static bool figure10(struct matrix_study *s)
     struct workload d = {.kind = WORKLOAD_WORKFLOW, .workflow = w};
     struct schedulers_result r;
     struct bound_result b;
-    bool good = simulate(s, &d, 5, (struct matrix_manner){0}, &r) && bound(s, &d, 5, &b);
+    bool good =
+        matrix_simulate(s, &d, 5, (struct matrix_manner){0}, &r) && matrix_bound(s, &d, 5, &b);
     if (good)
         strbuf_printf(&s->md,
                       "\n## Figure 10: fMRI\n\nA drawing. Its workflow with ten volumes "
                       "(`weft generate airsn --set width=10`, %u tasks) on ten cores takes %.4g s, "
                       "%.1f %% of the bound.\n",
-                      w->ntasks, r.makespan, percent(b.timespan / r.makespan));
+                      w->ntasks, r.makespan, matrix_percent(b.timespan / r.makespan));
     workflow_free(w);
     return good;
 }
 
-static bool figure12(struct matrix_study *s)
+static bool matrix_figure_12(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST];
     struct chart_series series[DAGS];
@@ -382,11 +385,12 @@ static bool figure12(struct matrix_study *s)
         x[n] = nodes * 2.0;
         strbuf_printf(&s->md, "| %u |", nodes * 2);
         for (int k = 0; k < DAGS; k++) {
-            struct workload d = benchmark(s, dags[k], nodes);
+            struct workload d = matrix_benchmark(s, dags[k], nodes);
             struct schedulers_result r = {0};
             struct bound_result b;
-            if (!bound(s, &d, nodes, &b) ||
-                (nodes <= simulated && !simulate(s, &d, nodes, (struct matrix_manner){0}, &r)))
+            if (!matrix_bound(s, &d, nodes, &b) ||
+                (nodes <= simulated &&
+                 !matrix_simulate(s, &d, nodes, (struct matrix_manner){0}, &r)))
                 return false;
             y[k][n] = b.throughput;
             char a[HUMAN_SIZE], c[HUMAN_SIZE];
@@ -414,17 +418,17 @@ static bool figure12(struct matrix_study *s)
     for (int k = 0; k < DAGS; k++)
         series[k] =
             (struct chart_series){.name = dag_names[k], .x = x, .y = y[k], .n = n, .points = true};
-    return chart(s, "figure12.svg",
-                 &(struct chart){.title = "Figure 12: the bound at extreme scales",
-                                 .x_title = "cores",
-                                 .y_title = "tasks a second",
-                                 .x_log = true,
-                                 .y_log = true,
-                                 .series = series,
-                                 .nseries = DAGS});
+    return matrix_write_chart(s, "figure12.svg",
+                              &(struct chart){.title = "Figure 12: the bound at extreme scales",
+                                              .x_title = "cores",
+                                              .y_title = "tasks a second",
+                                              .x_log = true,
+                                              .y_log = true,
+                                              .series = series,
+                                              .nseries = DAGS});
 }
 
-static bool figure13(struct matrix_study *s)
+static bool matrix_figure_13(struct matrix_study *s)
 {
     double x[8], y[8];
     uint32_t n = 0;
@@ -448,16 +452,17 @@ static bool figure13(struct matrix_study *s)
         strbuf_printf(&s->md, "| %u | %.0f |\n", nodes, r.throughput);
     }
     struct chart_series series = {.name = "ours, modelled", .x = x, .y = y, .n = n, .points = true};
-    return chart(s, "figure13.svg",
-                 &(struct chart){.title = "Figure 13: empty tasks",
-                                 .x_title = "instances",
-                                 .y_title = "tasks a second",
-                                 .y_from_zero = true,
-                                 .series = &series,
-                                 .nseries = 1});
+    return matrix_write_chart(s, "figure13.svg",
+                              &(struct chart){.title = "Figure 13: empty tasks",
+                                              .x_title = "instances",
+                                              .y_title = "tasks a second",
+                                              .y_from_zero = true,
+                                              .series = &series,
+                                              .nseries = 1});
 }
 
-static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
+static bool matrix_reproduce(const struct reproduction_options *o, struct strbuf *out,
+                             struct error *err)
 {
     static const uint32_t scales[] = {1, 2, 4, 8, 16, 32, 64, 100}, quick[] = {1, 3, 10};
     struct matrix_study s = {.o = o, .err = err};
@@ -471,22 +476,23 @@ static bool run(const struct study_options *o, struct strbuf *out, struct error 
         "the same schedulers (`src/sched`), two cores a node, in virtual time over a "
         "modelled gigabit network and store (docs/cluster-simulation.md). Where the "
         "paper prints a number it stands beside ours.\n");
-    bool good = figure5(&s) && figures6to8(&s) && figures9and11(&s) && figure10(&s) &&
-                figure12(&s) && figure13(&s) && study_write(o, "matrix.md", &s.md, err);
+    bool good = matrix_figure_5(&s) && matrix_figures_6_to_8(&s) && matrix_figures_9_and_11(&s) &&
+                matrix_figure_10(&s) && matrix_figure_12(&s) && matrix_figure_13(&s) &&
+                reproduction_write(o, "matrix.md", &s.md, err);
     if (good) {
         strbuf_printf(out, "%s/matrix.md\n", o->folder);
         for (int k = 0; k < DAGS; k++)
             strbuf_printf(out, "  %-9s %5.1f %% of the bound at %u cores (published: %.1f %%)\n",
-                          dag_names[k], percent(s.of_bound[k][s.nscales - 1]),
-                          s.nodes[s.nscales - 1] * 2, percent(table4[k]));
+                          dag_names[k], matrix_percent(s.of_bound[k][s.nscales - 1]),
+                          s.nodes[s.nscales - 1] * 2, matrix_percent(table4[k]));
     }
     strbuf_free(&s.md);
     return good;
 }
 
-const struct study study_matrix = {
+const struct reproduction reproduction_matrix = {
     .name = "matrix",
     .summary = "MATRIX: distributed data-aware scheduling (Figures 5 to 13, Table 4)",
     .working_on = "simulating",
-    .run = run,
+    .run = matrix_reproduce,
 };

@@ -2,7 +2,7 @@
  * published numbers beside ours. */
 #include "base/mem.h"
 #include "generate/mos_graphs.h"
-#include "study/study.h"
+#include "study/reproduction.h"
 #include "plan/stream/baselines.h"
 #include "plan/stream/stream.h"
 #include "report/chart.h"
@@ -30,7 +30,7 @@ struct mos_tally {
 };
 
 struct mos_study {
-    const struct study_options *o;
+    const struct reproduction_options *o;
     struct strbuf md;
     struct platform *platform;
     struct error *err;
@@ -120,8 +120,8 @@ struct mos_config {
     uint32_t ports;
 };
 
-static struct workflow *synthetic(const struct mos_study *s, const struct mos_config *c,
-                                  uint32_t index, uint32_t count)
+static struct workflow *synthetic_graph(const struct mos_study *s, const struct mos_config *c,
+                                        uint32_t index, uint32_t count)
 {
     uint32_t most = s->o->quick ? 16 : 50;
     uint32_t n = count > 1 ? 10 + index * (most - 10) / (count - 1) : 10;
@@ -138,12 +138,12 @@ struct mos_averages {
                                       that there could be is not above it */
 };
 
-static bool average(struct mos_study *s, const struct mos_config *c, uint32_t count,
-                    struct mos_averages *a)
+static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_t count,
+                        struct mos_averages *a)
 {
     *a = (struct mos_averages){.graphs = count};
     for (uint32_t i = 0; i < count; i++) {
-        struct workflow *w = synthetic(s, c, i, count);
+        struct workflow *w = synthetic_graph(s, c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
@@ -196,7 +196,7 @@ static bool write_picture(struct mos_study *s, const char *file, const char *tit
                               .value = value,
                               .reference = 1};
     report_bar_chart(&chart, &svg);
-    bool ok = study_write(s->o, file, &svg, s->err);
+    bool ok = reproduction_write(s->o, file, &svg, s->err);
     strbuf_free(&svg);
     strbuf_printf(&s->md, "\n![%s](%s)\n", title, file);
     return ok;
@@ -211,7 +211,7 @@ static const double figure_4b[LEVELS][SCHEMES] = {{1, 0, 0, 0, 0},
 static bool synthetic_section(struct mos_study *s, const struct mos_config *c, uint32_t count)
 {
     struct mos_averages a;
-    if (!average(s, c, count, &a))
+    if (!mos_average(s, c, count, &a))
         return false;
     struct strbuf *md = &s->md;
     bool published = c->ccr == 0.1 && c->ports == 2;
@@ -343,8 +343,8 @@ static const struct mos_published placenta = {
      {13, 16, 16, 0, 32},
      {4, 9, 9, 1, 32}}};
 
-static bool application(struct mos_study *s, const char *name, const char *title, uint32_t ports,
-                        const struct mos_published *p)
+static bool application_section(struct mos_study *s, const char *name, const char *title,
+                                uint32_t ports, const struct mos_published *p)
 {
     struct workflow *w = mos_graph(name, s->err);
     if (!w)
@@ -432,7 +432,7 @@ static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uin
     double sum[SHARES][SCHEMES] = {{0}};
     uint32_t found[SHARES][SCHEMES] = {{0}};
     for (uint32_t i = 0; i < count; i++) {
-        struct workflow *w = synthetic(s, &c, i, count);
+        struct workflow *w = synthetic_graph(s, &c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
@@ -501,7 +501,7 @@ static bool replay_section(struct mos_study *s, uint32_t count)
     static const char *const at[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
     for (uint32_t i = 0; i < count; i++) {
         struct mos_config c = {false, i % 2 ? 1 : 0.1, 4};
-        struct workflow *w = synthetic(s, &c, i, count);
+        struct workflow *w = synthetic_graph(s, &c, i, count);
         if (!w)
             return false;
         for (int k = 0; k < LEVELS; k++) {
@@ -585,11 +585,12 @@ static bool write_report(struct mos_study *s)
                   "uniform with mean 30, edges uniform with mean 30 CCR.\n",
                   quick ? " --quick" : "", (unsigned long long)s->o->seed, count, quick ? 16 : 50);
     strbuf_add(md, "\n## Applications (section 5.2)\n");
-    if (!application(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 2, &dvb_2) ||
-        !application(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 4, &dvb_4) ||
-        !application(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 8, &dvb_8) ||
-        !application(s, "video", "Video surveillance (Tables 3, 4)", 4, &video) ||
-        !mpeg_section(s) || !application(s, "placenta", "Placenta (Tables 5, 6)", 4, &placenta))
+    if (!application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 2, &dvb_2) ||
+        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 4, &dvb_4) ||
+        !application_section(s, "dvb", "DARPA Vision Benchmark (Tables 1, 2)", 8, &dvb_8) ||
+        !application_section(s, "video", "Video surveillance (Tables 3, 4)", 4, &video) ||
+        !mpeg_section(s) ||
+        !application_section(s, "placenta", "Placenta (Tables 5, 6)", 4, &placenta))
         return false;
     strbuf_add(md, "\n## Synthetic graphs (section 5.1)\n");
     static const double ccr[] = {0.1, 1, 10};
@@ -608,10 +609,12 @@ static bool write_report(struct mos_study *s)
     return replay_section(s, quick ? 2 : 10);
 }
 
-static bool run(const struct study_options *o, struct strbuf *out, struct error *err)
+static bool mos_reproduce(const struct reproduction_options *o, struct strbuf *out,
+                          struct error *err)
 {
-    struct mos_study s = {.o = o, .err = err, .platform = study_equal_nodes("32", "1", "0", err)};
-    bool ok = s.platform && write_report(&s) && study_write(o, "mos.md", &s.md, err);
+    struct mos_study s = {
+        .o = o, .err = err, .platform = reproduction_equal_nodes("32", "1", "0", err)};
+    bool ok = s.platform && write_report(&s) && reproduction_write(o, "mos.md", &s.md, err);
     if (ok)
         strbuf_printf(out, "%s\n%s/mos.md\n", strbuf_text(&s.md), o->folder);
     platform_free(s.platform);
@@ -619,10 +622,10 @@ static bool run(const struct study_options *o, struct strbuf *out, struct error 
     return ok;
 }
 
-const struct study study_mos = {
+const struct reproduction reproduction_mos = {
     .name = "mos",
     .summary =
         "latency and throughput of streams: MOS against FCP and EXPERT (OSU-CISRC-4/08-TR17)",
     .working_on = "streams",
-    .run = run,
+    .run = mos_reproduce,
 };

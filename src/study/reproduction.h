@@ -16,7 +16,7 @@
 #include "model/replayer.h"
 #include <stdint.h>
 
-struct study_options {
+struct reproduction_options {
     const char *folder; /* where report and pictures go; it exists */
     bool quick;         /* a small version that takes seconds, for tests */
     uint64_t seed;
@@ -26,24 +26,24 @@ struct study_options {
     const struct replayer *replayer; /* confirms the promises of stream planners; not NULL */
 };
 
-struct study {
+struct reproduction {
     const char *name, *summary;
     const char *working_on; /* what a line of progress begins with: "trees" */
     /* Write NAME.md and pictures into the folder; what goes into `out` is for the user to read.
      * False with an error: the folder may hold some of the files. */
-    bool (*run)(const struct study_options *o, struct strbuf *out, struct error *err);
+    bool (*run)(const struct reproduction_options *o, struct strbuf *out, struct error *err);
 };
 
-extern const struct study *const study_registry[]; /* by name; ends with NULL */
+extern const struct reproduction *const reproduction_registry[]; /* by name; ends with NULL */
 /* NULL with an error that lists the names there are. */
-const struct study *study_find(const char *name, struct error *err);
+const struct reproduction *reproduction_find(const char *name, struct error *err);
 
 /* ---- for studies ---- */
 
 /* Write a file of the report into the folder. */
-bool study_write(const struct study_options *o, const char *file, const struct strbuf *text,
-                 struct error *err);
+bool reproduction_write(const struct reproduction_options *o, const char *file,
+                        const struct strbuf *text, struct error *err);
 /* So many equal nodes of speed 1, by the generator `homogeneous`; NULL for bandwidth or latency
  * takes the generator's own. The caller frees. */
-struct platform *study_equal_nodes(const char *count, const char *bandwidth, const char *latency,
-                                   struct error *err);
+struct platform *reproduction_equal_nodes(const char *count, const char *bandwidth,
+                                          const char *latency, struct error *err);
