@@ -1,9 +1,25 @@
-/* Intermediate files: how much of the disk they take, and the end of those that are temporary. */
+/* Intermediate files: see disk.h. A file goes when the last of its readers that run has ended well;
+ * readers that need not run are not counted, since they have read it before or never will. */
+#include "drive/disk.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/tree.h"
-#include "drive/state.h"
+
+#include <stdlib.h>
+
+struct disk {
+    const struct workflow *w;
+    struct needs *needs;
+    const char *folder;
+    uint32_t *left; /* per object: consumers that have not ended well yet; NULL: nothing is known */
+    double live, peak;
+    bool changed;
+    struct strbuf path;
+};
 
 /* A temporary file that nobody reads is a result, and stays. */
-static bool may_go(const struct workflow *w, uint32_t object)
+static bool disk_may_remove(const struct workflow *w, uint32_t object)
 {
     return workflow_is_temporary(w, object) && workflow_is_intermediate(w, object);
 }
@@ -16,69 +32,92 @@ double disk_expected(const struct workflow *w, uint32_t task)
     return sum;
 }
 
-void disk_begin(struct run *r)
+struct disk *disk_new(const struct workflow *w, struct needs *needs, const char *folder)
 {
-    const struct workflow *w = r->w;
-    const struct needs *n = r->o->needs;
-    if (!n || !w->nobjects)
-        return;
-    r->left = mem_new_zero(uint32_t, w->nobjects);
+    struct disk *d = mem_new_zero(struct disk, 1);
+    *d = (struct disk){.w = w, .needs = needs, .folder = folder};
+    if (!needs || !w->nobjects)
+        return d;
+    d->left = mem_new_zero(uint32_t, w->nobjects);
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        if (n->task[t] == NEED_NOT)
+        if (needs->task[t] == NEED_NOT)
             continue;
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
-            r->left[w->in_object[i]]++;
+            d->left[w->in_object[i]]++;
     }
     for (uint32_t o = 0; o < w->nobjects; o++)
-        if (n->present[o] && workflow_is_intermediate(w, o))
-            r->live += n->bytes[o];
-    r->result->peak_disk = r->live;
+        if (needs->present[o] && workflow_is_intermediate(w, o))
+            d->live += needs->bytes[o];
+    d->peak = d->live;
+    return d;
 }
 
-static void remove_temporary(struct run *r, uint32_t object)
+void disk_free(struct disk *d)
 {
-    struct needs *n = r->o->needs;
+    if (!d)
+        return;
+    free(d->left);
+    strbuf_free(&d->path);
+    free(d);
+}
+
+static void disk_remove_object(struct disk *d, uint32_t object)
+{
+    struct needs *n = d->needs;
     char label[512];
-    const char *name = workflow_object_label(r->w, object, label, sizeof label);
-    if (!n->present[object] || !tree_remove(path_in(r->o->folder, name, &r->path)))
+    const char *name = workflow_object_label(d->w, object, label, sizeof label);
+    if (!n->present[object] || !tree_remove(path_in(d->folder, name, &d->path)))
         return;
     n->present[object] = 0;
-    r->live -= n->bytes[object];
-    r->disk_changed = true;
+    d->live -= n->bytes[object];
+    d->changed = true;
 }
 
-void disk_task_done(struct run *r, uint32_t task, bool made)
+void disk_task_done(struct disk *d, uint32_t task, bool produced)
 {
-    const struct workflow *w = r->w;
-    struct needs *n = r->o->needs;
-    if (!r->left)
+    if (!d || !d->left)
         return;
-    if (made)
-        for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
-            if (workflow_is_intermediate(w, o)) {
-                r->live += n->bytes[o];
-                r->disk_changed = true;
-            }
-    if (r->live > r->result->peak_disk)
-        r->result->peak_disk = r->live;
+    const struct workflow *w = d->w;
+    const struct needs *n = d->needs;
+    for (uint32_t o = w->object_off[task]; produced && o < w->object_off[task + 1]; o++)
+        if (workflow_is_intermediate(w, o)) {
+            d->live += n->bytes[o];
+            d->changed = true;
+        }
+    if (d->live > d->peak)
+        d->peak = d->live;
     if (n->task[task] == NEED_NOT)
         return; /* was not counted among the consumers */
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
-        if (--r->left[object] == 0 && may_go(w, object))
-            remove_temporary(r, object);
+        if (--d->left[object] == 0 && disk_may_remove(w, object))
+            disk_remove_object(d, object);
     }
 }
 
-/* Temporary files that an interrupted run left, and that nobody will read any more. */
-void disk_end(struct run *r)
+void disk_remove_unread(struct disk *d)
 {
-    const struct workflow *w = r->w;
-    if (!r->left || !w->object_flags)
+    const struct workflow *w = d->w;
+    if (!d->left || !w->object_flags)
         return;
-    for (uint32_t o = 0; o < w->nobjects; o++) {
-        if (!may_go(w, o) || r->left[o])
-            continue;
-        remove_temporary(r, o);
-    }
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        if (disk_may_remove(w, o) && !d->left[o])
+            disk_remove_object(d, o);
+}
+
+double disk_live(const struct disk *d)
+{
+    return d->live;
+}
+
+double disk_peak(const struct disk *d)
+{
+    return d->peak;
+}
+
+bool disk_take_changed(struct disk *d)
+{
+    bool changed = d->changed;
+    d->changed = false;
+    return changed;
 }

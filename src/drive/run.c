@@ -1,204 +1,270 @@
+/* A run on this machine: a driver with an embedded store, an executor, and the loop that turns both.
+ *
+ * I1. One thread at a time is inside a run. The exception is run_stop(), which only writes to an
+ *     eventfd.
+ * I2. Nothing of the process is touched: no signal handler or mask, working folder, umask, nor a
+ *     default of libuv's. Two runs share nothing.
+ * I3. What is told to sinks is on record before (memo_flush()): whoever hears that a task is done
+ *     will find it done after a crash.
+ * I4. The disk's true space is told to the scheduler before a batch of ended tasks is: what they
+ *     were expected to leave is given back then, and never too much is free.
+ * I5. `poll` is readable whenever run_step() has something to do: when a descriptor of the loop is,
+ *     when a timer of the loop is due, or (wake_in(r, 0)) when a step left something undone. */
 #include "drive/run.h"
 
 #include "base/clock.h"
-#include "drive/state.h"
+#include "drive/disk.h"
+#include "drive/driver.h"
+#include "drive/executor.h"
+#include "drive/outbox.h"
 #include "store/embedded.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 enum {
-    CHUNK = 4096,  /* tasks submitted, results taken, at once */
-    EVENTS = 4096, /* told at once */
-    ROUNDS = 1024, /* of calls that end at once, between looks at the world */
+    CHUNK = 4096,       /* tasks submitted at once: some hundred kilobytes of operations */
+    WINDOW = 4 * CHUNK, /* tasks that the scheduler holds at most when others may wait */
+    EVENTS = 4096,      /* told at once */
+    ROUNDS = 1024,      /* of calls that end at once, between looks at the world */
+    TICK_MS = 100,      /* a display moves ten times a second, and limits are looked at */
 };
 
 static const double step_most = 0.005; /* seconds: then run_step(r, 0) lets its caller breathe */
 
-double run_now(const struct run *r)
-{
-    return clock_seconds() - r->began;
-}
+/* A write for every task of a millisecond would be a part of its cost: at most so much work, and so
+ * much time while tasks keep ending, are at stake in a crash. */
+static const double unrecorded_most = 0.005, untold_most = 0.01; /* seconds */
 
-void run_tell(struct run *r, const struct trace_event *e)
-{
-    if (r->o->nsinks)
-        array_push(&r->events, *e);
-}
+struct run {
+    struct run_options o;
+    const struct workflow *w;
+    struct run_result result;
+    struct error error;          /* what stops the run and is not a task's fault */
+    uint32_t total, ended_tasks; /* ended: done, failed or removed */
+    int stopping;                /* 0: no, 1: nothing new, 2: everything ends now */
+    bool over;
 
-void run_ended(struct run *r, uint32_t task, uint32_t slot, bool failed, double start,
-               double finish, double bytes)
-{
-    r->unrecorded += finish - start;
-    array_push(&r->ended, (struct sched_ended){.task = task,
-                                               .slot = slot,
-                                               .failed = failed,
-                                               .start = start,
-                                               .finish = finish,
-                                               .bytes = bytes});
-}
+    struct driver *driver;
+    struct executor *executor;
+    struct disk *disk;
+    struct outbox outbox;
+    double told;        /* when everything was last on record */
+    double worked_told; /* driver_worked() then: what was done since, a crash now would lose */
 
-void run_broken(struct run *r, const struct error *err)
+    uint32_t submitted; /* tasks that the scheduler knows: those below */
+    bool windowed;      /* the others may wait for them */
+    struct meta_op *puts;
+    uint32_t *chunk;
+
+    uv_loop_t loop;
+    uv_timer_t ticker;
+    uv_poll_t stop_ready;
+    uint32_t rounds;       /* of calls that end at once, since the world was looked at */
+    int stop, timer, poll; /* eventfd; timerfd; an epoll of the timer and the loop's own */
+    bool loop_open, due;   /* due: the timer is set to the past, so `poll` is readable */
+};
+
+/* ---- stopping ---- */
+
+/* Something that no task is to blame for: nothing new starts, and this is what the run says. */
+static void run_broken(void *context, const struct error *err)
 {
+    struct run *r = context;
     if (r->error.kind == ERROR_NONE)
         r->error = *err;
     if (!r->stopping)
         r->stopping = 1;
+    executor_set_stop(r->executor, EXECUTOR_NOTHING_NEW);
 }
 
-/* ---- the scheduler and its store ---- */
-
-static void note(struct run *r, const struct sched_note *n)
+static void run_interrupt(struct run *r)
 {
-    switch (n->kind) {
-    case SCHED_NOTE_DONE:
-        r->result->done++;
-        r->ended_tasks++;
-        break;
-    case SCHED_NOTE_FAILED:
-        r->result->failed++;
-        r->ended_tasks++;
-        if (!r->o->keep_going && !r->stopping)
-            r->stopping = 1;
-        break;
-    case SCHED_NOTE_REMOVED:
-        r->result->skipped++;
-        r->ended_tasks++;
-        break;
-    default:
-        break;
-    }
+    r->result.interrupted = true;
+    r->stopping += r->stopping < 2;
+    executor_set_stop(r->executor, r->stopping > 1 ? EXECUTOR_ENDS_NOW : EXECUTOR_NOTHING_NEW);
 }
 
-static void carry_out(struct run *r)
-{
-    struct sched_actions *out = &r->out;
-    for (size_t i = 0; i < out->notes.n; i++)
-        note(r, &out->notes.at[i]);
-    for (size_t i = 0; i < out->timers.n; i++)
-        array_push(&r->timers, out->timers.at[i]);
-    for (size_t i = 0; i < out->stops.n; i++)
-        task_stop(r, out->stops.at[i].task);
-    if (out->ops.n)
-        store_submit(r->store, out->ops.at, out->ops.n);
-    r->call_ended = 0;
-    for (size_t i = 0; i < out->starts.n; i++)
-        task_start(r, &out->starts.at[i]);
-    sched_actions_clear(out);
-    if (r->jobs.n) {
-        calls_submit(r->calls, r->jobs.at, r->jobs.n);
-        r->jobs.n = 0;
-    }
-}
+/* ---- what the driver asks for ---- */
 
-static void handle(struct run *r, struct sched_event *e)
+static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
-    e->now = run_now(r);
-    sched_handle(r->sched, e, &r->out);
-    carry_out(r);
-    for (;;) {
-        struct sched_event answers = {.kind = SCHED_EVENT_STORE, .now = e->now};
-        struct error err;
-        error_clear(&err);
-        if (!store_poll(r->store, &answers.store, &err)) {
-            run_broken(r, &err);
-            return;
+    struct run *r = context;
+    for (size_t i = 0; i < n; i++)
+        switch (notes[i].kind) {
+        case SCHED_NOTE_DONE:
+            r->result.done++;
+            r->ended_tasks++;
+            break;
+        case SCHED_NOTE_FAILED:
+            r->result.failed++;
+            r->ended_tasks++;
+            if (!r->o.keep_going && !r->stopping) {
+                r->stopping = 1;
+                executor_set_stop(r->executor, EXECUTOR_NOTHING_NEW);
+            }
+            break;
+        case SCHED_NOTE_REMOVED:
+            r->result.skipped++;
+            r->ended_tasks++;
+            break;
+        default:
+            break;
         }
-        if (!answers.store.n)
-            return;
-        sched_handle(r->sched, &answers, &r->out);
-        carry_out(r);
-    }
 }
+
+static void run_start_tasks(void *context, const struct sched_start *starts, size_t n)
+{
+    struct run *r = context;
+    for (size_t i = 0; i < n; i++)
+        executor_start(r->executor, &starts[i]);
+    executor_hand_over(r->executor);
+}
+
+static void run_stop_tasks(void *context, const struct sched_start *stops, size_t n)
+{
+    struct run *r = context;
+    for (size_t i = 0; i < n; i++)
+        executor_stop_task(r->executor, stops[i].task);
+}
+
+static void tell_free_space(struct run *r)
+{
+    if (r->o.disk > 0)
+        driver_handle(r->driver, &(struct sched_event){.kind = SCHED_EVENT_DISK,
+                                                       .disk = r->o.disk - disk_live(r->disk)});
+}
+
+static size_t run_tasks_ended(void *context, struct sched_ended *ended, size_t n)
+{
+    (void)ended;
+    struct run *r = context;
+    if (disk_take_changed(r->disk)) /* I4 */
+        tell_free_space(r);
+    return n;
+}
+
+static const struct driver_ops run_driver_ops = {
+    .note = run_note,
+    .start = run_start_tasks,
+    .stop = run_stop_tasks,
+    .ended = run_tasks_ended,
+    .store_trouble = run_broken,
+};
+
+/* ---- submission ---- */
 
 /* Without edges and with priorities that fall from task to task, what has been submitted goes
  * before what has not: the rest may wait, and the scheduler's tables stay in the caches. */
-static bool may_wait(const struct run *r)
+static bool may_submit_late(const struct workflow *w, const double *priority)
 {
-    if (r->w->nedges)
+    if (w->nedges)
         return false;
-    for (uint32_t t = 1; t < r->w->ntasks; t++)
-        if (r->priority[t] > r->priority[t - 1])
+    for (uint32_t t = 1; t < w->ntasks; t++)
+        if (priority[t] > priority[t - 1])
             return false;
     return true;
 }
 
+static bool wants_more_tasks(const struct run *r)
+{
+    if (r->submitted >= r->total || r->stopping)
+        return false;
+    return !r->windowed || r->submitted - r->ended_tasks < WINDOW - CHUNK ||
+           (executor_running(r->executor) < r->o.cores && !driver_ended_waiting(r->driver));
+}
+
 static void submit_more(struct run *r)
 {
-    static const uint32_t window = 4 * CHUNK;
-    while (r->submitted < r->total && !r->stopping &&
-           (!r->windowed || r->submitted - r->ended_tasks < window - CHUNK ||
-            (r->running < r->o->cores && !r->ended.n))) {
+    while (wants_more_tasks(r)) {
         uint32_t n = 0;
         for (; n < CHUNK && r->submitted < r->total; n++, r->submitted++) {
             r->puts[n] = (struct meta_op){.kind = META_PUT, .task = r->submitted};
             r->chunk[n] = r->submitted;
         }
-        store_submit(r->store, r->puts, n);
-        handle(r, &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {r->chunk, n}});
+        driver_submit(r->driver, r->puts, n);
+        driver_handle(r->driver,
+                      &(struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {r->chunk, n}});
     }
 }
 
-/* ---- stopping ---- */
+/* ---- telling ---- */
 
-static void run_interrupt(struct run *r)
+/* What has been recorded may be told (I3). */
+static void run_flush(struct run *r)
 {
-    r->result->interrupted = true;
-    r->stopping += r->stopping < 2;
-    if (r->stopping > 1)
-        for (uint32_t lane = 0; lane < r->o->cores; lane++)
-            if (r->active[lane].used)
-                child_stop(r->children, lane, true);
+    struct error err = {0};
+    if (r->o.needs && !memo_flush(r->o.needs->memo, &err))
+        run_broken(r, &err);
+    for (size_t s = 0; s < r->o.nsinks; s++) {
+        const struct trace_sink *sink = r->o.sinks[s];
+        for (size_t i = 0; i < r->outbox.events.n; i++)
+            sink->event(sink->context, &r->outbox.events.at[i]);
+        for (size_t i = 0; i < r->outbox.files.n && sink->file; i++)
+            sink->file(sink->context, &r->outbox.files.at[i]);
+    }
+    outbox_clear(&r->outbox);
+    r->worked_told = driver_worked(r->driver);
+    r->told = driver_now(r->driver);
 }
 
-/* ---- time ---- */
-
-static void fire(void *context, const struct sched_timer *t)
+static bool must_flush(const struct run *r)
 {
-    handle(context, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t->kind, t->mark}});
+    return driver_worked(r->driver) - r->worked_told > unrecorded_most ||
+           driver_now(r->driver) - r->told > untold_most;
 }
 
-static void count(struct run *r, enum trace_counter counter, double amount)
+/* The workflow's own inputs, once: where a result comes from ends here. */
+static void tell_inputs(struct run *r)
 {
-    run_tell(r, &(struct trace_event){.kind = TRACE_COUNTER,
-                                      .id = counter,
-                                      .start = run_now(r),
-                                      .finish = run_now(r),
-                                      .amount = amount});
+    const struct workflow *w = r->w;
+    const struct needs *n = r->o.needs;
+    if (!n || !r->outbox.wanted)
+        return;
+    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE;)
+        if (n->present[o] && w->object_name[o])
+            array_push(&r->outbox.files,
+                       (struct trace_file){.object = o,
+                                           .task = NONE,
+                                           .path = workflow_text(w, w->object_name[o]),
+                                           .digest = n->content[o],
+                                           .size = n->bytes[o]});
 }
 
 /* What a display and a page about the run want to know ten times a second. */
 static void tell_counters(struct run *r)
 {
-    struct sched_counts now;
-    if (!r->o->nsinks)
+    struct sched_counts counts;
+    if (!r->outbox.wanted)
         return;
-    sched_look(r->sched, &now);
-    count(r, COUNTER_READY, now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]);
-    count(r, COUNTER_RUNNING, r->running);
-    if (r->limits) /* only tasks under a limit are looked at while they run */
-        count(r, COUNTER_MEMORY, children_memory(r->children));
+    double now = driver_now(r->driver), memory = executor_memory(r->executor);
+    sched_look(driver_sched(r->driver), &counts);
+    outbox_counter(&r->outbox, now, COUNTER_READY,
+                   counts.at[SCHED_LREADYQ] + counts.at[SCHED_SREADYQ]);
+    outbox_counter(&r->outbox, now, COUNTER_RUNNING, executor_running(r->executor));
+    if (memory >= 0) /* only tasks under a limit are looked at while they run */
+        outbox_counter(&r->outbox, now, COUNTER_MEMORY, memory);
 }
 
-static void on_tick(uv_timer_t *timer)
+/* ---- what the loop brings ---- */
+
+static void run_on_tick(uv_timer_t *timer)
 {
     struct run *r = timer->data;
-    children_tick(r->children);
+    executor_tick(r->executor);
     tell_counters(r);
-    if (r->o->tick && r->o->tick(r->o->context, r->stopping))
+    if (r->o.tick && r->o.tick(r->o.context, r->stopping))
         run_interrupt(r);
 }
 
 /* run_stop() was called, perhaps twice since we looked. */
-static void on_stop(uv_poll_t *poll, int status, int events)
+static void run_on_stop(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
@@ -206,133 +272,76 @@ static void on_stop(uv_poll_t *poll, int status, int events)
     uint64_t times = 0;
     if (read(r->stop, &times, sizeof times) != sizeof times)
         return;
-    for (; times && (r->stopping < 2 || !r->result->interrupted); times--)
+    for (; times && (r->stopping < 2 || !r->result.interrupted); times--)
         run_interrupt(r);
 }
 
-/* ---- what ends ---- */
+/* ---- turns ---- */
 
-/* What has been recorded may be told. */
-static void tell(struct run *r)
-{
-    struct error err = {0};
-    if (r->o->needs && !memo_flush(r->o->needs->memo, &err))
-        run_broken(r, &err);
-    for (size_t s = 0; s < r->o->nsinks; s++) {
-        const struct trace_sink *sink = r->o->sinks[s];
-        for (size_t i = 0; i < r->events.n; i++)
-            sink->event(sink->context, &r->events.at[i]);
-        for (size_t i = 0; i < r->files.n && sink->file; i++)
-            sink->file(sink->context, &r->files.at[i]);
-    }
-    r->events.n = r->files.n = 0;
-    r->unrecorded = 0;
-    r->told = run_now(r);
-}
-
-/* A write for every task of a millisecond would be a part of its cost: at most five milliseconds of
- * work, and ten of time while tasks keep ending, are at stake. */
-static bool must_tell(const struct run *r)
-{
-    return r->unrecorded > 0.005 || run_now(r) - r->told > 0.01;
-}
+enum run_turn {
+    TURN_MORE,  /* something is to be done at once */
+    TURN_WAITS, /* for a task to end, or a timer */
+    TURN_OVER,
+};
 
 /* Nothing runs, nothing is due, and yet tasks are left: a limit keeps them all out. */
-static void stalled(struct run *r)
+static void run_stalled(struct run *r)
 {
     struct error err = {0};
-    if (isfinite(r->o->disk) && r->o->disk > 0)
+    if (isfinite(r->o.disk) && r->o.disk > 0)
         error_set(
             &err, ERROR_FAILED,
             "no task fits on the disk any more: %.0f bytes of intermediate files are alive, "
             "the limit is %.0f; raise --disk, or declare intermediate files `temporary: true`",
-            r->live, r->o->disk);
+            disk_live(r->disk), r->o.disk);
     else
         error_set(&err, ERROR_FAILED, "%u tasks are left and none can start",
                   r->total - r->ended_tasks);
     run_broken(r, &err);
 }
 
-static void tell_disk(struct run *r)
-{
-    r->disk_changed = false;
-    if (r->o->disk > 0)
-        handle(r, &(struct sched_event){.kind = SCHED_EVENT_DISK, .disk = r->o->disk - r->live});
-}
-
-/* The workflow's own inputs, once: where a result comes from ends here. */
-static void tell_inputs(struct run *r)
-{
-    const struct workflow *w = r->w;
-    const struct needs *n = r->o->needs;
-    if (!n || !r->o->nsinks)
-        return;
-    for (uint32_t o = w->nobjects; o-- && w->producer[o] == NONE;)
-        if (n->present[o] && w->object_name[o])
-            array_push(&r->files, (struct trace_file){.object = o,
-                                                      .task = NONE,
-                                                      .path = workflow_text(w, w->object_name[o]),
-                                                      .digest = n->content[o],
-                                                      .size = n->bytes[o]});
-}
-
-/* ---- turns ---- */
-
-enum turn {
-    TURN_MORE,  /* something is to be done at once */
-    TURN_WAITS, /* for a task to end, or a timer */
-    TURN_OVER,
-};
-
 /* One batch of ended tasks and what is due; what they lead to may be there when it returns. */
-static enum turn run_turn(struct run *r)
+static enum run_turn run_turn(struct run *r)
 {
     if (r->ended_tasks >= r->total)
         return TURN_OVER;
     submit_more(r);
-    if (r->ended.n) {
-        if (must_tell(r)) /* before others start, which takes time: a crash would cost both */
-            tell(r);
-        /* taken out first: handling starts tasks, and some of those end at once */
-        __typeof__(r->ended) batch = r->ended;
-        r->ended = r->handled;
-        r->handled = batch;
-        if (r->disk_changed) /* before what they took is given back: never too much is free */
-            tell_disk(r);
-        handle(r, &(struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {batch.at, batch.n}});
-        r->handled.n = 0;
-        for (size_t i = 0; i < r->hungry.n; i++)
-            task_more_memory(r, r->hungry.at[i]);
-        r->hungry.n = 0;
+    if (driver_ended_waiting(r->driver)) {
+        if (must_flush(r)) /* before others start, which takes time: a crash would cost both */
+            run_flush(r);
+        driver_handle_ended(r->driver);
+        executor_settle(r->executor);
     }
-    if (r->timers.n)
-        run_fire_timers(r, fire, r);
-    if (r->ended.n) {
-        if (r->events.n > EVENTS)
-            tell(r);
+    driver_fire_timers(r->driver);
+    if (driver_ended_waiting(r->driver)) {
+        if (r->outbox.events.n > EVENTS)
+            run_flush(r);
         return TURN_MORE;
     }
-    if (must_tell(r))
-        tell(r);
-    if (r->ended_tasks >= r->total || (r->stopping && !r->running))
+    if (must_flush(r))
+        run_flush(r);
+    uint32_t running = executor_running(r->executor);
+    if (r->ended_tasks >= r->total || (r->stopping && !running))
         return TURN_OVER;
-    if (!r->running && !r->timers.n) {
+    if (!running && !driver_timers_waiting(r->driver)) {
         if (r->submitted < r->total)
             return TURN_MORE;
-        stalled(r);
+        run_stalled(r);
         return TURN_OVER;
     }
     return TURN_WAITS;
 }
 
-/* run_fd() becomes readable in so many seconds, if nothing happens before. 0 also takes a system
- * call only once in a row. */
+/* ---- steps ---- */
+
+/* run_fd() becomes readable in so many seconds, if nothing happens before. "Now" takes a system call
+ * only the first time in a row, so that run_workflow() pays nothing for it. */
 static void wake_in(struct run *r, double seconds)
 {
     if (seconds <= 0 && r->due)
         return;
     r->due = seconds <= 0;
-    struct itimerspec in = {.it_value.tv_nsec = 1};
+    struct itimerspec in = {.it_value.tv_nsec = 1}; /* 0 would switch it off */
     if (seconds > 0) {
         in.it_value.tv_sec = (time_t)seconds;
         in.it_value.tv_nsec = (long)((seconds - (double)in.it_value.tv_sec) * 1e9) + 1;
@@ -342,28 +351,27 @@ static void wake_in(struct run *r, double seconds)
 
 static bool step_over(struct run *r)
 {
-    if (!r->over)
-        tell(r);
+    run_flush(r);
     r->over = true;
     wake_in(r, 0);
     return false;
 }
 
-/* Never blocks. Between two batches the loop is asked for what has happened meanwhile. */
+/* Never blocks. Every so often the loop is asked what has happened meanwhile. */
 static bool step_now(struct run *r)
 {
     double until = clock_seconds() + step_most;
     for (;;) {
-        uv_run(r->loop, UV_RUN_NOWAIT);
-        enum turn turn = run_turn(r);
+        uv_run(&r->loop, UV_RUN_NOWAIT);
+        enum run_turn turn = run_turn(r);
         for (uint32_t i = 1; turn == TURN_MORE && i < ROUNDS; i++)
             turn = run_turn(r);
         if (turn == TURN_OVER)
             return step_over(r);
         if (turn == TURN_WAITS || clock_seconds() > until) {
-            uv_update_time(r->loop);
+            uv_update_time(&r->loop);
             /* -1 would be "no timer", but the ticker always is one */
-            wake_in(r, turn == TURN_WAITS ? 0.001 * uv_backend_timeout(r->loop) : 0);
+            wake_in(r, turn == TURN_WAITS ? 0.001 * uv_backend_timeout(&r->loop) : 0);
             return true;
         }
     }
@@ -378,11 +386,11 @@ static bool step_waiting(struct run *r)
             return step_over(r);
         case TURN_MORE:
             if (++r->rounds % ROUNDS == 0) /* calls made here must not keep others out */
-                uv_run(r->loop, UV_RUN_NOWAIT);
+                uv_run(&r->loop, UV_RUN_NOWAIT);
             break;
         case TURN_WAITS:
             wake_in(r, 0); /* should somebody look at run_fd() after all */
-            uv_run(r->loop, UV_RUN_ONCE);
+            uv_run(&r->loop, UV_RUN_ONCE);
             return true;
         }
     }
@@ -417,110 +425,108 @@ void run_stop(struct run *r)
 
 /* ---- from beginning to end ---- */
 
-static bool open_store(struct run *r, struct error *err)
-{
-    r->store = store_embedded_open(&(struct store_embedded_config){.workflow = r->w,
-                                                                   .journal = r->o->journal,
-                                                                   .eager = r->o->journal_eager},
-                                   NULL, err);
-    return r->store != NULL;
-}
-
-static void open_sched(struct run *r)
-{
-    struct sched_config config = run_sched_config(r);
-    config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
-    r->sched = sched_new(&config);
-}
-
 static bool watch_descriptor(int epoll, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool open_descriptors(struct run *r, struct error *err)
+static bool open_loop(struct run *r, struct error *err)
 {
     r->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     r->poll = epoll_create1(EPOLL_CLOEXEC);
-    if (r->stop < 0 || r->timer < 0 || r->poll < 0 || uv_loop_init(&r->turns) != 0)
+    r->loop_open = r->stop >= 0 && r->timer >= 0 && r->poll >= 0 && uv_loop_init(&r->loop) == 0;
+    if (!r->loop_open || !watch_descriptor(r->poll, r->timer) ||
+        !watch_descriptor(r->poll, uv_backend_fd(&r->loop)))
         return error_set(err, ERROR_FAILED, "cannot watch tasks: %s", strerror(errno));
-    r->loop = &r->turns;
-    if (!watch_descriptor(r->poll, r->timer) || !watch_descriptor(r->poll, uv_backend_fd(r->loop)))
-        return error_set(err, ERROR_FAILED, "cannot watch tasks: %s", strerror(errno));
+    uv_timer_init(&r->loop, &r->ticker);
+    r->ticker.data = r;
+    uv_timer_start(&r->ticker, run_on_tick, TICK_MS, TICK_MS);
+    uv_poll_init(&r->loop, &r->stop_ready, r->stop);
+    r->stop_ready.data = r;
+    uv_poll_start(&r->stop_ready, UV_READABLE, run_on_stop);
     return true;
 }
 
-static bool open_loop(struct run *r, struct error *err)
+static bool open_store(struct run *r, struct error *err)
 {
-    if (!open_descriptors(r, err))
-        return false;
-    uv_timer_init(r->loop, &r->waker);
-    uv_timer_init(r->loop, &r->ticker);
-    r->ticker.data = r;
-    uv_timer_start(&r->ticker, on_tick, 100, 100);
-    uv_poll_init(r->loop, &r->stop_ready, r->stop);
-    r->stop_ready.data = r;
-    uv_poll_start(&r->stop_ready, UV_READABLE, on_stop);
-    return run_setup(r, err);
+    struct store *store = store_embedded_open(
+        &(struct store_embedded_config){
+            .workflow = r->w, .journal = r->o.journal, .eager = r->o.journal_eager},
+        NULL, err);
+    if (store)
+        driver_attach_store(r->driver, store);
+    return store != NULL;
 }
 
-static void close_handle(uv_handle_t *handle, void *context)
+static bool open_parts(struct run *r, struct error *err)
+{
+    double began = clock_seconds();
+    if (!open_loop(r, err))
+        return false;
+    r->disk = disk_new(r->w, r->o.needs, r->o.folder);
+    r->driver = driver_new(&(struct driver_config){
+        .loop = &r->loop, .ops = &run_driver_ops, .context = r, .began = began});
+    r->executor = executor_new(&(struct executor_config){.loop = &r->loop,
+                                                         .options = &r->o,
+                                                         .driver = r->driver,
+                                                         .outbox = &r->outbox,
+                                                         .disk = r->disk,
+                                                         .result = &r->result,
+                                                         .trouble = run_broken,
+                                                         .context = r},
+                               err);
+    return r->executor && open_store(r, err);
+}
+
+static void begin_scheduling(struct run *r)
+{
+    struct sched_config config = executor_sched_config(r->executor);
+    config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
+    driver_schedule(r->driver, &config);
+    tell_free_space(r);
+    disk_take_changed(r->disk);
+    r->windowed = may_submit_late(r->w, config.priority);
+}
+
+static void run_part_closed(void *context)
+{
+    (void)context; /* run_free() turns the loop until all are */
+}
+
+static void close_left_handle(uv_handle_t *handle, void *context)
 {
     (void)context;
     if (!uv_is_closing(handle))
         uv_close(handle, NULL);
 }
 
-static void close_descriptor(int fd)
+static bool run_free(struct run *r, struct error *err)
 {
-    if (fd >= 0)
-        close(fd);
-}
-
-static void run_free(struct run *r)
-{
-    calls_free(r->calls);
-    r->calls = NULL;
-    if (r->loop) {
-        uv_walk(r->loop, close_handle, NULL);
-        while (uv_run(r->loop, UV_RUN_DEFAULT) != 0)
+    if (r->executor)
+        executor_close(r->executor, run_part_closed, r);
+    if (r->driver)
+        driver_close(r->driver, run_part_closed, r);
+    if (r->loop_open) {
+        uv_walk(&r->loop, close_left_handle, NULL);
+        while (uv_run(&r->loop, UV_RUN_DEFAULT) != 0)
             ;
-        uv_loop_close(r->loop);
+        uv_loop_close(&r->loop);
     }
-    close_descriptor(r->poll);
-    close_descriptor(r->timer);
-    close_descriptor(r->stop);
-    run_release(r);
-    sched_free(r->sched);
-    sched_actions_free(&r->out);
-    array_free(&r->handled);
-    array_free(&r->timers);
-    run_result_free(&r->counts);
+    int descriptors[] = {r->poll, r->timer, r->stop};
+    for (int i = 0; i < 3; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+    executor_free(r->executor);
+    bool good = driver_free(r->driver, err);
+    disk_free(r->disk);
+    outbox_free(&r->outbox);
+    run_result_free(&r->result);
     free(r->puts);
     free(r->chunk);
-    free(r->left);
     free(r);
-}
-
-static bool finish(struct run *r, struct error *err)
-{
-    struct run_result *x = r->result;
-    x->seconds = run_now(r);
-    x->done -= x->reused < x->done ? x->reused : x->done;
-    x->skipped = r->total - x->done - x->reused - x->failed;
-    children_sweep(r->children);
-    x->orphans = children_orphans(r->children);
-    if (r->error.kind != ERROR_NONE)
-        return error_set(err, r->error.kind, "%s", r->error.text);
-    if (x->interrupted)
-        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", x->skipped,
-                         r->total);
-    if (x->failed)
-        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                         x->failed, x->failed == 1 ? "" : "s", x->skipped);
-    return true;
+    return good;
 }
 
 struct run *run_open(const struct run_options *options, struct error *err)
@@ -534,30 +540,43 @@ struct run *run_open(const struct run_options *options, struct error *err)
         return NULL;
     }
     struct run *r = mem_new_zero(struct run, 1);
-    r->options = *options;
-    r->options.cores = options->cores ? options->cores : 1;
-    r->options.folder = options->folder ? options->folder : ".";
-    r->o = &r->options;
-    r->result = &r->counts;
+    r->o = *options;
+    r->o.cores = options->cores ? options->cores : 1;
+    r->o.folder = options->folder ? options->folder : ".";
     r->w = w;
-    r->free_arguments = NONE;
-    r->stop = r->timer = r->poll = -1;
     r->total = w->ntasks;
-    r->began = clock_seconds();
+    r->stop = r->timer = r->poll = -1;
+    r->outbox.wanted = options->nsinks > 0;
     r->puts = mem_new_zero(struct meta_op, CHUNK);
     r->chunk = mem_new(uint32_t, CHUNK);
-    run_prepare(r);
-    disk_begin(r);
-    if (!open_loop(r, err) || !open_store(r, err)) {
-        run_free(r);
+    if (!open_parts(r, err)) {
+        struct error ignored = {0}; /* `err` has the reason */
+        run_free(r, &ignored);
         return NULL;
     }
-    open_sched(r);
-    tell_disk(r);
-    r->windowed = may_wait(r);
+    begin_scheduling(r);
     tell_inputs(r);
     wake_in(r, 0);
     return r;
+}
+
+static bool fill_result(struct run *r, struct error *err)
+{
+    struct run_result *x = &r->result;
+    x->seconds = driver_now(r->driver);
+    x->done -= x->reused < x->done ? x->reused : x->done;
+    x->skipped = r->total - x->done - x->reused - x->failed;
+    x->orphans = executor_sweep(r->executor);
+    x->peak_disk = disk_peak(r->disk);
+    if (r->error.kind != ERROR_NONE)
+        return error_set(err, r->error.kind, "%s", r->error.text);
+    if (x->interrupted)
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", x->skipped,
+                         r->total);
+    if (x->failed)
+        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
+                         x->failed, x->failed == 1 ? "" : "s", x->skipped);
+    return true;
 }
 
 bool run_close(struct run *r, struct run_result *result, struct error *err)
@@ -568,14 +587,13 @@ bool run_close(struct run *r, struct run_result *result, struct error *err)
         while (run_step(r, -1))
             ;
     }
-    disk_end(r);
-    bool good = finish(r, err);
+    disk_remove_unread(r->disk);
+    bool good = fill_result(r, err);
+    *result = r->result;
+    r->result = (struct run_result){0};
     struct error last = {0};
-    if (!store_close(r->store, &last) && good)
+    if (!run_free(r, &last) && good)
         good = error_set(err, last.kind, "%s", last.text);
-    *result = r->counts;
-    r->counts = (struct run_result){0};
-    run_free(r);
     return good;
 }
 

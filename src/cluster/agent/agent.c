@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cluster/agent/agent_state.h"
+#include "exec/child.h"
 #include "cluster/wire/member.h"
 #include "base/tree.h"
 
@@ -165,7 +166,7 @@ static void see_run(struct agent *a, const struct board_run *r)
         return;
     }
     if (!j->scheduling) /* it was loaded before it was opened: now its time is known */
-        j->run.began = r->created - a->server_offset;
+        driver_set_began(j->driver, r->created - a->server_offset);
     if (r->state != BOARD_RUN_COLLECTED) {
         job_state(j, r->state);
         return;
@@ -189,9 +190,7 @@ void agent_leave(struct agent *a, bool now)
     if (now && a->leave < AGENT_LEAVING_NOW) {
         a->leave = AGENT_LEAVING_NOW;
         for (size_t i = 0; i < a->jobs.n; i++)
-            for (uint32_t lane = 0; lane < a->o->cores && a->jobs.at[i]->has_setup; lane++)
-                if (a->jobs.at[i]->run.active[lane].used)
-                    child_stop(a->jobs.at[i]->run.children, lane, true);
+            executor_end_all(a->jobs.at[i]->executor);
     }
 }
 
@@ -237,7 +236,7 @@ void agent_go_on_leaving(struct agent *a)
 {
     uint32_t running = 0;
     for (size_t i = 0; i < a->jobs.n; i++)
-        running += a->jobs.at[i]->run.running;
+        running += executor_running(a->jobs.at[i]->executor);
     if (running && a->leave < AGENT_LEFT)
         return;
     if (!a->handed && a->leave == AGENT_LEAVING && a->joined)

@@ -16,7 +16,7 @@
 #include "cluster/wire/link.h"
 #include "cluster/wire/protocol.h"
 #include "cluster/wire/ticket.h"
-#include "drive/state.h"
+#include "drive/executor.h"
 
 struct json_writer;
 
@@ -76,15 +76,18 @@ struct job {
     struct workflow *w;
     struct run_options options;
     struct run_result result;
-    struct run run; /* processes and calls; its scheduler and store too */
+    struct driver *driver;     /* its scheduler and store */
+    struct executor *executor; /* processes and calls; NULL: it cannot be worked on */
+    struct outbox outbox;      /* for those who follow it */
+    double told;               /* when they were told last */
+    bool stop_due;             /* a task failed for good: nothing new is to start, anywhere */
     struct needs needs;
     struct memo *memo;
     struct predictor predictor;
     struct depot *depot; /* NULL: shared file system, or no files */
     char *home, *files, *partial;
-    uint32_t open_handles; /* libuv's, until it may be freed */
-    uv_poll_t store_ready;
-    bool has_store, has_setup, scheduling, closing, remove_data, trouble;
+    uint32_t open_parts; /* driver and executor, until it may be freed */
+    bool scheduling, closing, remove_data;
     enum board_run_state state;
     double loaded; /* clock_seconds() */
 
@@ -216,7 +219,7 @@ void job_say(const struct job *j, struct json_writer *out); /* about itself, for
 void job_remove(struct job *j, uint32_t task);
 
 void job_log(struct job *j, const char *text);
-void job_store_ready(uv_poll_t *poll, int status, int events);
+extern const struct driver_ops job_driver_ops;
 
 /* ---- watch.c ---- */
 

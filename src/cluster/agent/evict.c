@@ -70,7 +70,7 @@ void evict_look(struct job *j)
 static void evict_decide(struct job *j, const struct evict *x)
 {
     if (x->needed && !x->elsewhere) {
-        j->touched[x->object] = run_now(&j->run); /* others are looked at first next time */
+        j->touched[x->object] = driver_now(j->driver); /* others are looked at first next time */
         return;
     }
     if (j->used[x->object] || !depot_has(j->depot, x->object))

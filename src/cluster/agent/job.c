@@ -17,89 +17,70 @@ void job_log(struct job *j, const char *text)
     agent_log(j->agent, "run %llu: %s", (unsigned long long)j->number, text);
 }
 
-/* ---- the scheduler ---- */
+/* ---- what the driver asks for ---- */
 
-static void note(struct job *j, const struct sched_note *n)
+static void job_note(void *context, const struct sched_note *notes, size_t n)
 {
-    switch (n->kind) {
-    case SCHED_NOTE_DONE:
-        j->result.done++;
-        break;
-    case SCHED_NOTE_FAILED:
-        j->result.failed++;
-        if (!j->ticket.keep_going && j->state < BOARD_RUN_STOPPING) {
-            board_run_state(j->agent->board, j->number, BOARD_RUN_STOPPING, agent_noted, j->agent);
-            job_state(j, BOARD_RUN_STOPPING);
-        }
-        break;
-    case SCHED_NOTE_REMOVED:
-        j->result.skipped++;
-        break;
-    default:
-        break;
+    struct job *j = context;
+    for (size_t i = 0; i < n; i++) {
+        j->result.done += notes[i].kind == SCHED_NOTE_DONE;
+        j->result.failed += notes[i].kind == SCHED_NOTE_FAILED;
+        j->result.skipped += notes[i].kind == SCHED_NOTE_REMOVED;
+        /* not now: stopping removes tasks, and the driver is in the middle of its actions */
+        j->stop_due |= notes[i].kind == SCHED_NOTE_FAILED && !j->ticket.keep_going;
     }
 }
 
-static void send_message(struct job *j, const struct sched_message *m)
+static void job_send(void *context, const struct sched_message *m, const struct meta_item *items)
 {
+    struct job *j = context;
     struct link *l = agent_link(j->agent, m->to);
     if (!l)
         return; /* lost on the way: the schedulers are used to it */
     strbuf_clear(&j->scratch);
-    protocol_put_sched(&j->scratch, j->number, m, m->count ? j->run.out.items.at + m->first : NULL);
+    protocol_put_sched(&j->scratch, j->number, m, items);
     link_send(l, MESSAGE_SCHED, j->scratch.at, j->scratch.n, NULL, 0);
 }
 
-static void carry_out(struct job *j)
+static void job_stop_tasks(void *context, const struct sched_start *stops, size_t n)
 {
-    struct sched_actions *out = &j->run.out;
-    for (size_t i = 0; i < out->timers.n; i++)
-        array_push(&j->run.timers, out->timers.at[i]);
-    if (out->ops.n)
-        store_submit(j->run.store, out->ops.at, out->ops.n);
-    for (size_t i = 0; i < out->sends.n; i++)
-        send_message(j, &out->sends.at[i]);
-    for (size_t i = 0; i < out->stops.n; i++)
-        if (!supply_stop(j, out->stops.at[i].task))
-            task_stop(&j->run, out->stops.at[i].task);
-    j->run.call_ended = 0;
-    for (size_t i = 0; i < out->starts.n; i++)
-        supply_start(j, &out->starts.at[i]);
-    __typeof__(out->notes) notes = out->notes; /* a note may lead to removals: actions again */
-    out->notes = (__typeof__(out->notes)){0};
-    sched_actions_clear(out);
-    for (size_t i = 0; i < notes.n; i++)
-        note(j, &notes.at[i]);
-    if (!out->notes.at)
-        out->notes = notes, out->notes.n = 0;
-    else
-        array_free(&notes);
-    if (j->run.jobs.n) {
-        calls_submit(j->run.calls, j->run.jobs.at, j->run.jobs.n);
-        j->run.jobs.n = 0;
-    }
+    struct job *j = context;
+    for (size_t i = 0; i < n; i++)
+        if (!supply_stop(j, stops[i].task))
+            executor_stop_task(j->executor, stops[i].task);
 }
 
-static void handle(struct job *j, struct sched_event *e)
+static void job_start_tasks(void *context, const struct sched_start *starts, size_t n)
 {
-    if (!j->run.sched)
-        return;
-    e->now = run_now(&j->run);
-    sched_handle(j->run.sched, e, &j->run.out);
-    carry_out(j);
+    struct job *j = context;
+    for (size_t i = 0; i < n; i++)
+        supply_start(j, &starts[i]);
+    executor_hand_over(j->executor);
 }
 
 static void flush_ops(struct job *j)
 {
-    if (j->ops.n && j->has_store) {
-        store_submit(j->run.store, j->ops.at, j->ops.n);
-        j->ops.n = 0;
-    }
+    if (!driver_store(j->driver))
+        return;
+    driver_submit(j->driver, j->ops.at, j->ops.n);
+    j->ops.n = 0;
 }
 
-/* ---- the store ---- */
+static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n)
+{
+    struct job *j = context;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!supply_ended(j, &ended[i]))
+            ended[kept++] = ended[i];
+    struct error err = {0};
+    if (j->memo && !memo_flush(j->memo, &err)) /* what is committed is on record here */
+        job_log(j, err.text);
+    flush_ops(j);
+    return kept;
+}
 
-static void counted(struct job *j, const struct meta_answer *a)
+static void job_counted(struct job *j, const struct meta_answer *a)
 {
     j->counting = false;
     uint64_t ended = (uint64_t)a->item.task + a->item.epoch + a->item.waiting;
@@ -109,40 +90,30 @@ static void counted(struct job *j, const struct meta_answer *a)
     board_run_state(j->agent->board, j->number, BOARD_RUN_ENDED, agent_noted, j->agent);
 }
 
-void job_store_ready(uv_poll_t *poll, int status, int events)
+static void job_answers(void *context, const struct meta_answers *answers)
 {
-    (void)status;
-    (void)events;
-    struct job *j = poll->data;
-    for (;;) {
-        struct sched_event e = {.kind = SCHED_EVENT_STORE};
-        struct error err;
-        error_clear(&err);
-        if (!store_poll(j->run.store, &e.store, &err)) {
-            if (!j->trouble)
-                job_log(j, err.text);
-            j->trouble = true;
-            return;
-        }
-        if (!e.store.n)
-            return;
-        for (size_t i = 0; i < e.store.n; i++)
-            if (e.store.at[i].kind == META_COUNT)
-                counted(j, &e.store.at[i]);
-        if (j->depot)
-            supply_answers(j, &e.store);
-        handle(j, &e);
-    }
+    struct job *j = context;
+    for (size_t i = 0; i < answers->n; i++)
+        if (answers->at[i].kind == META_COUNT)
+            job_counted(j, &answers->at[i]);
+    if (j->depot)
+        supply_answers(j, answers);
 }
 
-static void go_on(struct job *j)
+static void job_store_trouble(void *context, const struct error *err)
 {
-    struct error err = {0};
-    if (j->trouble && store_retry(j->run.store, &err)) {
-        j->trouble = false;
-        job_log(j, "the store is back");
-    }
+    job_log(context, err->text);
 }
+
+const struct driver_ops job_driver_ops = {
+    .note = job_note,
+    .send = job_send,
+    .stop = job_stop_tasks,
+    .start = job_start_tasks,
+    .ended = job_tasks_ended,
+    .answers = job_answers,
+    .store_trouble = job_store_trouble,
+};
 
 /* ---- messages ---- */
 
@@ -188,7 +159,7 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         e.kind = SCHED_EVENT_MESSAGE;
         e.message.head = &m;
         e.message.items = j->agent->items.at;
-        handle(j, &e);
+        driver_handle(j->driver, &e);
         break;
     }
     case MESSAGE_KEEP:
@@ -206,51 +177,37 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
 
 /* ---- turns ---- */
 
-static void handle_ended(struct job *j)
+/* A task failed for good, and the run is not to go on: stopped here, and everywhere by the board. */
+static void stop_run(struct job *j)
 {
-    struct run *r = &j->run;
-    __typeof__(r->ended) batch = r->ended;
-    r->ended = r->handled;
-    r->handled = batch;
-    size_t kept = 0;
-    for (size_t i = 0; i < batch.n; i++)
-        if (!supply_ended(j, &batch.at[i]))
-            batch.at[kept++] = batch.at[i];
-    struct error err = {0};
-    if (j->memo && !memo_flush(j->memo, &err)) /* what is committed is on record here */
-        job_log(j, err.text);
-    flush_ops(j);
-    if (kept)
-        handle(j, &(struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {batch.at, kept}});
-    r->handled.n = 0;
-    for (size_t i = 0; i < r->hungry.n; i++)
-        task_more_memory(r, r->hungry.at[i]);
-    r->hungry.n = 0;
-}
-
-static void fire(void *context, const struct sched_timer *t)
-{
-    handle(context, &(struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t->kind, t->mark}});
+    j->stop_due = false;
+    if (j->state >= BOARD_RUN_STOPPING)
+        return;
+    board_run_state(j->agent->board, j->number, BOARD_RUN_STOPPING, agent_noted, j->agent);
+    job_state(j, BOARD_RUN_STOPPING);
 }
 
 bool job_turn(struct job *j)
 {
-    struct run *r = &j->run;
+    struct driver *d = j->driver;
     if (j->closing || !j->scheduling)
         return false;
     double until = clock_seconds() + turn_most;
     do {
-        if (r->ended.n)
-            handle_ended(j);
-        if (r->timers.n)
-            run_fire_timers(r, fire, j);
+        if (driver_ended_waiting(d)) {
+            driver_handle_ended(d);
+            executor_settle(j->executor);
+        }
+        driver_fire_timers(d);
+        if (j->stop_due)
+            stop_run(j);
         supply_pump(j);
-    } while (r->ended.n && clock_seconds() < until);
+    } while (driver_ended_waiting(d) && clock_seconds() < until);
     supply_prefetch(j);
     flush_ops(j);
-    if (run_now(r) - r->told > tell_every || r->events.n > TOLD_AT_ONCE)
+    if (driver_now(d) - j->told > tell_every || j->outbox.events.n > TOLD_AT_ONCE)
         watch_tell(j);
-    return r->ended.n > 0;
+    return driver_ended_waiting(d) > 0;
 }
 
 static void ask_count(struct job *j)
@@ -263,22 +220,16 @@ static void ask_count(struct job *j)
 
 void job_tick(struct job *j)
 {
-    if (j->has_setup)
-        children_tick(j->run.children);
+    executor_tick(j->executor);
     if (j->scheduling)
         supply_tick(j);
     if (j->scheduling && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
         ask_count(j);
     if (j->watchers.n && j->scheduling) {
         struct sched_counts now;
-        sched_look(j->run.sched, &now);
-        double at = run_now(&j->run);
-        run_tell(&j->run,
-                 &(struct trace_event){.kind = TRACE_COUNTER,
-                                       .id = COUNTER_READY,
-                                       .start = at,
-                                       .finish = at,
-                                       .amount = now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]});
+        sched_look(driver_sched(j->driver), &now);
+        outbox_counter(&j->outbox, driver_now(j->driver), COUNTER_READY,
+                       now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]);
     }
     flush_ops(j);
 }
@@ -288,9 +239,9 @@ bool job_is_idle(const struct job *j)
     struct sched_counts now;
     if (!j->scheduling)
         return true;
-    if (j->run.running || j->held.n > j->free_held.n)
+    if (executor_running(j->executor) || j->held.n > j->free_held.n)
         return false;
-    sched_look(j->run.sched, &now);
+    sched_look(driver_sched(j->driver), &now);
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
         if (now.at[i])
             return false;
@@ -301,20 +252,21 @@ bool job_is_idle(const struct job *j)
  * so the run ends like any other. */
 void job_remove(struct job *j, uint32_t task)
 {
-    if (!j->run.sched)
+    const struct sched *sched = driver_sched(j->driver);
+    if (!sched)
         return;
     if (task != NONE) {
-        handle(j, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
+        driver_handle(j->driver, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
         return;
     }
     bool all = j->state >= BOARD_RUN_CANCELLED;
     for (uint32_t t = 0; t < j->w->ntasks; t++) {
-        enum sched_place place = sched_place(j->run.sched, t, NULL);
+        enum sched_place place = sched_place(sched, t, NULL);
         bool runs = place == SCHED_RUNNING || place == SCHED_COMPLETEQ;
         for (size_t i = 0; runs && !all && i < j->held.n; i++) /* only waits for its inputs */
             runs = j->held.at[i].start.task != t || j->held.at[i].again;
         if (place != SCHED_NOWHERE && (all ? place != SCHED_COMPLETEQ : !runs))
-            handle(j, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = t});
+            driver_handle(j->driver, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = t});
     }
 }
 
@@ -333,10 +285,10 @@ static void be_idle(struct job *j)
 void job_second(struct job *j)
 {
     struct sched_counts now;
-    if (j->closing || !j->has_store)
+    if (j->closing)
         return;
-    if (j->trouble)
-        go_on(j);
+    if (driver_retry_store(j->driver))
+        job_log(j, "the store is back");
     if (j->depot)
         depot_tick(j->depot, clock_seconds());
     if (!j->scheduling)
@@ -347,11 +299,12 @@ void job_second(struct job *j)
         be_idle(j);
     else
         j->idle = 0;
-    sched_look(j->run.sched, &now);
+    sched_look(driver_sched(j->driver), &now);
     if (now.dormant && j->state == BOARD_RUN_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)
             if (agent_is_up(j->agent, node)) {
-                handle(j, &(struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = node});
+                driver_handle(j->driver,
+                              &(struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = node});
                 break;
             }
     flush_ops(j);
@@ -361,20 +314,22 @@ void job_second(struct job *j)
 
 void job_peer(struct job *j, uint32_t node, bool up)
 {
-    handle(j, &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
-                                    .node = node,
-                                    .over = j->agent->peers.at[node].life});
+    driver_handle(j->driver,
+                  &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
+                                        .node = node,
+                                        .over = j->agent->peers.at[node].life});
 }
 
 void job_rejoined(struct job *j)
 {
-    handle(j, &(struct sched_event){.kind = SCHED_EVENT_START, .life = j->agent->life});
+    driver_handle(j->driver,
+                  &(struct sched_event){.kind = SCHED_EVENT_START, .life = j->agent->life});
 }
 
 static void begin_scheduling(struct job *j)
 {
     struct agent *a = j->agent;
-    struct sched_config config = run_sched_config(&j->run);
+    struct sched_config config = executor_sched_config(j->executor);
     config.node = a->node;
     config.nodes = a->peers.n > a->node ? (uint32_t)a->peers.n : a->node + 1;
     config.seed = j->number * 1000003u + a->node;
@@ -392,7 +347,7 @@ static void begin_scheduling(struct job *j)
     config.record_starts = config.cores == j->options.cores;
     if (j->ticket.seconds.n)
         config.predictor = &j->predictor;
-    j->run.sched = sched_new(&config);
+    driver_schedule(j->driver, &config);
     j->scheduling = true;
     job_rejoined(j);
     for (uint32_t node = 0; node < a->peers.n; node++)
@@ -405,7 +360,7 @@ void job_state(struct job *j, enum board_run_state state)
     if (j->closing || (j->scheduling && state <= j->state))
         return;
     j->state = state;
-    if (!j->scheduling && j->has_store && state < BOARD_RUN_COLLECTED)
+    if (!j->scheduling && state < BOARD_RUN_COLLECTED)
         begin_scheduling(j);
     if (state == BOARD_RUN_STOPPING || state == BOARD_RUN_CANCELLED) {
         job_log(j, state == BOARD_RUN_STOPPING ? "is being stopped" : "was cancelled");

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+/* Seconds for the last operations to be written: who leaves does not wait long. */
+static const double closing_most = 2;
+
 /* ---- opening ---- */
 
 static void on_arrived(void *context, uint32_t object, bool good, const char *why)
@@ -149,15 +152,15 @@ static bool open_store(struct job *j, struct error *err)
     char prefix[128];
     struct store_redis_config config = store_address_config(j->agent->o->store, j->number, prefix);
     config.workflow = j->w;
-    j->run.store = store_redis_open(&config, NULL, err);
-    if (!j->run.store)
-        return false;
-    j->has_store = true;
-    uv_poll_init(&j->agent->loop, &j->store_ready, store_fd(j->run.store));
-    j->store_ready.data = j;
-    uv_poll_start(&j->store_ready, UV_READABLE, job_store_ready);
-    j->open_handles++;
-    return true;
+    struct store *store = store_redis_open(&config, NULL, err);
+    if (store)
+        driver_attach_store(j->driver, store);
+    return store != NULL;
+}
+
+static void job_trouble(void *context, const struct error *err)
+{
+    job_log(context, err->text);
 }
 
 static bool open_run(struct job *j, double created, struct error *err)
@@ -181,21 +184,21 @@ static bool open_run(struct job *j, double created, struct error *err)
         return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
     if (j->w->nobjects && !open_data(j, existed, err))
         return false;
-    j->run = (struct run){.o = &j->options,
-                          .w = j->w,
-                          .result = &j->result,
-                          .loop = &a->loop,
-                          .total = j->w->ntasks,
-                          .free_arguments = NONE};
-    j->run.began = created - a->server_offset;
-    run_prepare(&j->run);
-    uv_timer_init(&a->loop, &j->run.waker);
-    j->run.waker.data = j;
-    j->open_handles++;
-    bool good = run_setup(&j->run, err);
-    j->has_setup = j->run.children != NULL;
-    j->open_handles += 1 + j->has_setup;
-    return good;
+    j->driver = driver_new(&(struct driver_config){.loop = &a->loop,
+                                                   .ops = &job_driver_ops,
+                                                   .context = j,
+                                                   .began = created - a->server_offset});
+    j->open_parts++;
+    j->executor = executor_new(&(struct executor_config){.loop = &a->loop,
+                                                         .options = &j->options,
+                                                         .driver = j->driver,
+                                                         .outbox = &j->outbox,
+                                                         .result = &j->result,
+                                                         .trouble = job_trouble,
+                                                         .context = j},
+                               err);
+    j->open_parts += j->executor != NULL;
+    return j->executor != NULL;
 }
 
 struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
@@ -237,17 +240,12 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
 static void free_job(struct job *j)
 {
     struct error err = {0};
-    if (j->has_setup || j->run.active)
-        run_release(&j->run);
-    sched_free(j->run.sched);
-    sched_actions_free(&j->run.out);
-    array_free(&j->run.handled);
-    array_free(&j->run.timers);
-    if (j->has_store) { /* who leaves does not wait long: others take over what is not written */
-        store_redis_closing(j->run.store, false, 2);
-        if (!store_close(j->run.store, &err) && !j->remove_data)
-            job_log(j, err.text);
-    }
+    executor_free(j->executor);
+    if (j->driver && driver_store(j->driver)) /* others take over what is not written */
+        store_redis_closing(driver_store(j->driver), false, closing_most);
+    if (!driver_free(j->driver, &err) && !j->remove_data)
+        job_log(j, err.text);
+    outbox_free(&j->outbox);
     depot_free(j->depot);
     needs_free(&j->needs);
     error_clear(&err);
@@ -267,33 +265,22 @@ static void free_job(struct job *j)
     free(j);
 }
 
-static void handle_closed(uv_handle_t *handle)
+static void job_part_closed(void *context)
 {
-    struct job *j = handle->data;
-    if (--j->open_handles == 0)
+    struct job *j = context;
+    if (--j->open_parts == 0)
         free_job(j);
-}
-
-static void end_handle(struct job *j, uv_handle_t *handle)
-{
-    handle->data = j; /* run_setup() has it point to the run */
-    uv_close(handle, handle_closed);
 }
 
 void job_close(struct job *j, bool remove_data)
 {
     j->closing = true;
     j->remove_data = remove_data;
-    if (!j->open_handles) {
+    if (!j->open_parts) {
         free_job(j);
         return;
     }
-    calls_free(j->run.calls); /* no thread may wake what is closed */
-    j->run.calls = NULL;
-    if (j->has_store)
-        end_handle(j, (uv_handle_t *)&j->store_ready);
-    if (j->has_setup)
-        end_handle(j, (uv_handle_t *)&j->run.children_ready);
-    end_handle(j, (uv_handle_t *)&j->run.calls_ready);
-    end_handle(j, (uv_handle_t *)&j->run.waker);
+    if (j->executor)
+        executor_close(j->executor, job_part_closed, j);
+    driver_close(j->driver, job_part_closed, j);
 }

@@ -19,7 +19,7 @@ static const double patience = 60; /* seconds for an input that only the submitt
 
 static double now_in(const struct job *j)
 {
-    return run_now(&j->run);
+    return driver_now(j->driver);
 }
 
 static bool is_everywhere(const struct job *j, uint32_t object)
@@ -250,7 +250,7 @@ static void held_fails(struct job *j, uint32_t number, const char *why)
     if (!again) {
         struct error err = {0};
         error_set(&err, ERROR_FAILED, "an input could not be brought here: %s", why);
-        task_not_started(&j->run, &start, &err);
+        executor_refuse(j->executor, &start, &err);
         return;
     }
     for (uint32_t o = w->object_off[start.task]; o < w->object_off[start.task + 1]; o++)
@@ -420,14 +420,12 @@ static bool finds_room(const struct job *j, uint32_t task)
 {
     if (is_call(j, task) || !j->w->command[task])
         return true;
-    return j->run.lanes.n && j->agent->busy < j->agent->o->cores;
+    return executor_has_lane(j->executor) && j->agent->busy < j->agent->o->cores;
 }
 
 static void start_now(struct job *j, const struct sched_start *s)
 {
-    uint32_t before = j->run.running;
-    task_start(&j->run, s);
-    if (!is_call(j, s->task) && j->run.running > before)
+    if (executor_start(j->executor, s))
         j->agent->busy += cores_of(j, s->task);
 }
 
@@ -460,7 +458,10 @@ bool supply_stop(struct job *j, uint32_t task)
         if (h->start.task != task || h->again)
             continue;
         double now = now_in(j);
-        run_ended(&j->run, task, h->start.slot, true, now, now, 0);
+        driver_ended(
+            j->driver,
+            &(struct sched_ended){
+                .task = task, .slot = h->start.slot, .failed = true, .start = now, .finish = now});
         use_inputs(j, task, -1);
         for (size_t k = j->runnable_at; k < j->runnable.n; k++)
             if (j->runnable.at[k] == i)
@@ -481,9 +482,9 @@ void supply_pump(struct job *j)
         }
         struct held *h = &j->held.at[number];
         if (j->state > BOARD_RUN_OPEN && !h->again)
-            return;
+            break;
         if (!finds_room(j, h->start.task))
-            return;
+            break;
         j->runnable_at++;
         struct sched_start start = h->start;
         if (h->again) {
@@ -495,6 +496,7 @@ void supply_pump(struct job *j)
         }
         start_now(j, &start);
     }
+    executor_hand_over(j->executor);
 }
 
 static void made(struct job *j, uint32_t task, bool copies)
@@ -555,7 +557,7 @@ void supply_prefetch(struct job *j)
     const struct workflow *w = j->w;
     if (!j->depot || j->wants.n - j->free_wants.n > AHEAD_MOST)
         return;
-    uint32_t n = sched_upcoming(j->run.sched, next, 16);
+    uint32_t n = sched_upcoming(driver_sched(j->driver), next, 16);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = w->in_off[next[i]]; k < w->in_off[next[i] + 1]; k++)
             want(j, w->in_object[k], NONE);

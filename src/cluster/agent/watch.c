@@ -19,7 +19,7 @@ static void put_files(const struct job *j, struct strbuf *out, size_t from, size
     bytes_put_u64(out, j->number);
     bytes_put_u32(out, (uint32_t)n);
     for (size_t i = from; i < from + n; i++) {
-        const struct trace_file *f = &j->run.files.at[i];
+        const struct trace_file *f = &j->outbox.files.at[i];
         bytes_put_u32(out, f->object);
         bytes_put_u32(out, f->task);
         bytes_put(out, f->digest.at, sizeof f->digest.at);
@@ -70,27 +70,27 @@ static void tell_all(struct job *j, uint8_t kind, const struct strbuf *text)
 
 void watch_tell(struct job *j)
 {
-    struct run *r = &j->run;
-    for (size_t at = 0; at < r->events.n && j->watchers.n; at += EVENTS) {
-        size_t n = r->events.n - at < EVENTS ? r->events.n - at : EVENTS;
+    struct outbox *box = &j->outbox;
+    for (size_t at = 0; at < box->events.n && j->watchers.n; at += EVENTS) {
+        size_t n = box->events.n - at < EVENTS ? box->events.n - at : EVENTS;
         strbuf_clear(&j->scratch);
         bytes_put_u64(&j->scratch, j->number);
         bytes_put_u32(&j->scratch, j->agent->node);
         bytes_put_u32(&j->scratch, (uint32_t)n);
         for (size_t i = at; i < at + n; i++)
-            protocol_put_event(&j->scratch, &r->events.at[i]);
+            protocol_put_event(&j->scratch, &box->events.at[i]);
         tell_all(j, MESSAGE_EVENTS, &j->scratch);
     }
-    for (size_t at = 0; at < r->files.n && j->watchers.n; at += EVENTS) {
+    for (size_t at = 0; at < box->files.n && j->watchers.n; at += EVENTS) {
         strbuf_clear(&j->scratch);
-        put_files(j, &j->scratch, at, r->files.n - at < EVENTS ? r->files.n - at : EVENTS);
+        put_files(j, &j->scratch, at, box->files.n - at < EVENTS ? box->files.n - at : EVENTS);
         tell_all(j, MESSAGE_FILES, &j->scratch);
     }
     for (; j->failures_told < j->result.failures.n; j->failures_told++)
         for (size_t i = 0; i < j->watchers.n; i++)
             tell_failure(j, j->watchers.at[i], &j->result.failures.at[j->failures_told]);
-    r->events.n = r->files.n = 0;
-    r->told = run_now(r);
+    outbox_clear(box);
+    j->told = driver_now(j->driver);
 }
 
 /* To one who comes late: every file that a task left here. Told as if it were new; who knows it
@@ -99,7 +99,7 @@ static void tell_known(struct job *j, struct link *l)
 {
     const struct workflow *w = j->w;
     struct strbuf out = {0};
-    j->run.files.n = 0; /* watch_tell() has just told them */
+    j->outbox.files.n = 0; /* watch_tell() has just told them */
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t task = w->producer[o];
         if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
@@ -110,14 +110,14 @@ static void tell_known(struct job *j, struct link *l)
                                .size = j->needs.bytes[o],
                                .made = true};
         need_key(&j->needs, task, &f.key);
-        array_push(&j->run.files, f);
+        array_push(&j->outbox.files, f);
     }
-    for (size_t at = 0; at < j->run.files.n; at += EVENTS) {
+    for (size_t at = 0; at < j->outbox.files.n; at += EVENTS) {
         strbuf_clear(&out);
-        put_files(j, &out, at, j->run.files.n - at < EVENTS ? j->run.files.n - at : EVENTS);
+        put_files(j, &out, at, j->outbox.files.n - at < EVENTS ? j->outbox.files.n - at : EVENTS);
         link_send(l, MESSAGE_FILES, out.at, out.n, NULL, 0);
     }
-    j->run.files.n = 0;
+    j->outbox.files.n = 0;
     strbuf_free(&out);
 }
 
@@ -128,7 +128,7 @@ void watch_begin(struct job *j, struct link *l)
             return;
     watch_tell(j);
     array_push(&j->watchers, l);
-    j->options.nsinks = 1; /* events are kept from now on; tell() sends them */
+    j->outbox.wanted = true; /* events are kept from now on; watch_tell() sends them */
     tell_known(j, l);
     for (size_t i = 0; i < j->failures_told; i++)
         tell_failure(j, l, &j->result.failures.at[i]);
@@ -139,7 +139,7 @@ void job_link_closed(struct job *j, struct link *l)
     for (size_t i = 0; i < j->watchers.n; i++)
         if (j->watchers.at[i] == l)
             j->watchers.at[i--] = array_pop(&j->watchers);
-    j->options.nsinks = j->watchers.n ? 1 : 0;
+    j->outbox.wanted = j->watchers.n > 0;
     if (j->depot)
         depot_closed(j->depot, l);
 }
@@ -151,7 +151,7 @@ void job_say(const struct job *j, struct json_writer *out)
     struct sched_counts c = {0};
     struct depot_counts d = {0};
     if (j->scheduling)
-        sched_look(j->run.sched, &c);
+        sched_look(driver_sched(j->driver), &c);
     if (j->depot)
         d = depot_look(j->depot);
     uint32_t held = 0;
@@ -165,7 +165,7 @@ void job_say(const struct job *j, struct json_writer *out)
     json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
     json_put_integer(out, "local", c.at[SCHED_LREADYQ]);
     json_put_integer(out, "shared", c.at[SCHED_SREADYQ]);
-    json_put_integer(out, "running", j->run.running);
+    json_put_integer(out, "running", executor_running(j->executor));
     json_put_integer(out, "fetching", d.under_way + d.waiting);
     json_put_integer(out, "done", (int64_t)c.done);
     json_put_integer(out, "failed", j->result.failed);

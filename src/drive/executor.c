@@ -1,0 +1,283 @@
+/* The executor from beginning to end: what must be there before tasks can run, how ends come in,
+ * and what is left to free. Its invariants stand in executor_private.h. */
+#include "drive/executor_private.h"
+
+#include "base/tree.h"
+#include "drive/order.h"
+#include "exec/limit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    AHEAD = 256,       /* calls that may wait for each thread: a batch is handed over at once */
+    REAPED = 64,       /* children taken at once: what children_reap() gives at most */
+    CALLS_TAKEN = 256, /* results of calls taken under one lock */
+};
+
+/* ---- what ends ---- */
+
+static void executor_on_children(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    struct executor *x = poll->data;
+    struct child_result results[REAPED];
+    size_t n;
+    do { /* a full batch may not have been all */
+        n = children_reap(x->children, results, REAPED);
+        for (size_t i = 0; i < n; i++)
+            executor_child_ended(x, &results[i]);
+    } while (n == REAPED);
+}
+
+static void executor_on_calls(uv_async_t *async)
+{
+    struct executor *x = async->data;
+    struct call_result results[CALLS_TAKEN];
+    /* until there is none: only then does the next result wake again */
+    for (size_t n; (n = calls_take(x->calls, results, CALLS_TAKEN)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            executor_call_ended(x, &results[i]);
+}
+
+/* On a thread of the calls. */
+static void executor_wake(void *context)
+{
+    struct executor *x = context;
+    uv_async_send(&x->calls_ready);
+}
+
+/* ---- what is known of the tasks ---- */
+
+static bool has_only_calls(const struct workflow *w)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (!w->command[t])
+            continue;
+        if (!(w->flags[t] & TASK_CALL) || w->memory[t] > 0 || w->cores[t] > 1)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static void executor_prepare(struct executor *x)
+{
+    const struct workflow *w = x->w;
+    x->active = mem_new_zero(struct active, x->o->cores);
+    for (uint32_t lane = x->o->cores; lane--;)
+        array_push(&x->lanes, lane);
+    bool memory = false;
+    for (uint32_t t = 0; t < w->ntasks && !memory; t++)
+        memory = w->memory[t] > 0;
+    if (memory) {
+        x->memory = mem_new(double, w->ntasks);
+        memcpy(x->memory, w->memory, w->ntasks * sizeof *x->memory);
+        x->rung = mem_new_zero(uint8_t, w->ntasks);
+    }
+    if (w->retries || w->more_off) {
+        x->retries = mem_new_zero(uint32_t, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++) {
+            uint32_t rungs = w->more_off ? w->more_off[t + 1] - w->more_off[t] : 0;
+            x->retries[t] = w->retries ? w->retries[t] : 0;
+            x->retries[t] = x->retries[t] > rungs ? x->retries[t] : rungs;
+        }
+    }
+    const double *given = x->o->priority;
+    const struct needs *n = x->o->needs;
+    x->priority = mem_new(double, w->ntasks);
+    if (given)
+        memcpy(x->priority, given, w->ntasks * sizeof *given);
+    else
+        order_depth_first(w, x->priority);
+    for (uint32_t t = 0; n && t < w->ntasks; t++)
+        if (n->task[t] == NEED_NOT) /* costs nothing and may free others */
+            x->priority[t] = INFINITY;
+    if (x->o->disk > 0 && isfinite(x->o->disk) && !x->o->task_disk) {
+        x->task_disk = mem_new(double, w->ntasks);
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            x->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
+    }
+}
+
+struct sched_config executor_sched_config(const struct executor *x)
+{
+    const struct run_options *o = x->o;
+    double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : 0.1;
+    if (x->memory && first < 0.001)
+        first = 0.001; /* the next attempt's memory is set after the scheduler has seen the end */
+    return (struct sched_config){
+        .cores = has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
+        .memory = o->memory,
+        .task_cores = x->w->cores,
+        .task_memory = x->memory,
+        .disk = o->disk,
+        .task_disk = o->task_disk ? o->task_disk : x->task_disk,
+        .priority = x->priority,
+        .task_retries = x->retries,
+        .retry_first = first,
+        .retry_most = o->retry_most > 0 ? o->retry_most : 10,
+        .predictor = o->predictor,
+    };
+}
+
+/* ---- while it runs ---- */
+
+void executor_hand_over(struct executor *x)
+{
+    x->call_ended = 0; /* the next batch begins at another time */
+    if (!x->jobs.n)
+        return;
+    calls_submit(x->calls, x->jobs.at, x->jobs.n);
+    x->jobs.n = 0;
+}
+
+void executor_set_stop(struct executor *x, enum executor_stop stop)
+{
+    if (stop > x->stop)
+        x->stop = stop;
+    if (stop == EXECUTOR_ENDS_NOW)
+        executor_end_all(x);
+}
+
+void executor_end_all(struct executor *x)
+{
+    for (uint32_t lane = 0; lane < x->o->cores; lane++)
+        if (x->active[lane].used)
+            child_stop(x->children, lane, true);
+}
+
+void executor_tick(struct executor *x)
+{
+    children_tick(x->children);
+}
+
+uint32_t executor_sweep(struct executor *x)
+{
+    children_sweep(x->children);
+    return children_orphans(x->children);
+}
+
+uint32_t executor_running(const struct executor *x)
+{
+    return x->running;
+}
+
+bool executor_has_lane(const struct executor *x)
+{
+    return x->lanes.n > 0;
+}
+
+double executor_memory(const struct executor *x)
+{
+    return x->limits ? children_memory(x->children) : -1;
+}
+
+/* ---- from beginning to end ---- */
+
+static bool executor_name_logs(struct executor *x, struct error *err)
+{
+    const struct run_options *o = x->o;
+    strbuf_printf(&x->logs, "%s/logs", o->state ? o->state : "/tmp");
+    if (o->state && !make_parents(strbuf_text(&x->logs), err))
+        return false;
+    if (o->label) {
+        mkdir(x->logs.at, 0777);
+        strbuf_printf(&x->logs, "/%s", o->label);
+    }
+    return true;
+}
+
+static void executor_open_handles(struct executor *x, uv_loop_t *loop)
+{
+    uv_async_init(loop, &x->calls_ready, executor_on_calls);
+    x->calls_ready.data = x;
+    uv_poll_init(loop, &x->children_ready, children_fd(x->children));
+    x->children_ready.data = x;
+    uv_poll_start(&x->children_ready, UV_READABLE, executor_on_children);
+    x->handles = 2;
+}
+
+struct executor *executor_new(const struct executor_config *config, struct error *err)
+{
+    const struct run_options *o = config->options;
+    struct executor *x = mem_new_zero(struct executor, 1);
+    x->o = o;
+    x->w = o->workflow;
+    x->result = config->result;
+    x->driver = config->driver;
+    x->outbox = config->outbox;
+    x->disk = config->disk;
+    x->trouble = config->trouble;
+    x->context = config->context;
+    x->free_arguments = NONE;
+    executor_prepare(x);
+    bool good = executor_name_logs(x, err);
+    if (good) {
+        x->limits = x->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
+        x->children = children_new(&(struct children_config){.slots = o->cores,
+                                                             .folder = o->folder,
+                                                             .logs = x->logs.at,
+                                                             .grace = o->grace,
+                                                             .limits = x->limits},
+                                   err);
+    }
+    if (!x->children) { /* before there are handles, which only a turn of the loop can close */
+        executor_free(x);
+        return NULL;
+    }
+    executor_open_handles(x, config->loop);
+    bool calls = false;
+    for (uint32_t t = 0; t < x->w->ntasks && !calls; t++)
+        calls = x->w->flags[t] & TASK_CALL;
+    if (calls)
+        x->calls = calls_new(o->cores, o->folder, executor_wake, x);
+    return x;
+}
+
+static void executor_handle_closed(uv_handle_t *handle)
+{
+    struct executor *x = handle->data;
+    if (--x->handles == 0)
+        x->closed(x->closed_context);
+}
+
+void executor_close(struct executor *x, void (*closed)(void *context), void *context)
+{
+    x->closed = closed;
+    x->closed_context = context;
+    calls_free(x->calls); /* no thread may wake what is closed */
+    x->calls = NULL;
+    uv_close((uv_handle_t *)&x->children_ready, executor_handle_closed);
+    uv_close((uv_handle_t *)&x->calls_ready, executor_handle_closed);
+}
+
+void executor_free(struct executor *x)
+{
+    if (!x)
+        return;
+    children_free(x->children);
+    limits_free(x->limits);
+    for (uint32_t lane = 0; lane < x->o->cores; lane++) {
+        if (x->active[lane].sandbox)
+            tree_remove(x->active[lane].sandbox);
+        free(x->active[lane].sandbox);
+    }
+    free(x->active);
+    executor_free_calls(x);
+    array_free(&x->lanes);
+    array_free(&x->hungry);
+    free(x->memory);
+    free(x->rung);
+    free(x->retries);
+    free(x->priority);
+    free(x->task_disk);
+    strbuf_free(&x->command);
+    strbuf_free(&x->path);
+    strbuf_free(&x->logs);
+    free(x);
+}

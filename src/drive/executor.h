@@ -1,0 +1,76 @@
+/* Carries tasks out on this machine: commands as child processes, one a lane, under memory limits
+ * and in sandboxes; calls on threads. What the scheduler starts comes in, what ended goes to the
+ * driver (driver_ended()), once for each start, and what is worth telling to the outbox.
+ *
+ *     executor_start(x, &start) ...      whichever tasks; some end at once (reused, cannot start)
+ *     executor_hand_over(x)              calls among them go to their threads, in one batch
+ *     ... the loop runs: ends are reported ...
+ *     driver_handle_ended(d); executor_settle(x);
+ *
+ * All on one thread, that of the loop. It decides nothing: which task, when, and what a failure
+ * means are the scheduler's and the owner's. */
+#pragma once
+#include "base/error.h"
+#include "drive/disk.h"
+#include "drive/driver.h"
+#include "drive/outbox.h"
+#include "drive/run.h"
+#include "sched/sched.h"
+
+struct executor;
+
+struct executor_config {
+    uv_loop_t *loop;
+    /* Of them, what concerns tasks: not sinks, tick and the store's. */
+    const struct run_options *options;
+    struct driver *driver;     /* is told what ended; its clock is the executor's */
+    struct outbox *outbox;     /* events and files */
+    struct disk *disk;         /* NULL: files are not counted */
+    struct run_result *result; /* attempts, reuse, failures, remarks, times are counted there */
+    /* Something that no task is to blame for (a log cannot be written). Called from the loop. */
+    void (*trouble)(void *context, const struct error *err);
+    void *context;
+};
+
+/* What the configuration points to must stay until executor_free(). NULL: it cannot be; `err`. */
+struct executor *executor_new(const struct executor_config *config, struct error *err);
+/* Waits for calls that run, and closes its handles: `closed` is called, from a later turn of the
+ * loop, when they are, and executor_free() may be called from then on. */
+void executor_close(struct executor *x, void (*closed)(void *context), void *context);
+/* Kills what still runs. NULL is fine. */
+void executor_free(struct executor *x);
+
+/* The scheduler's view of this machine and these tasks: cores, memory, disk, priorities, retries.
+ * Its arrays are the executor's; memory changes as attempts get more. */
+struct sched_config executor_sched_config(const struct executor *x);
+
+/* Start a task. True: it is a command and runs now, on a lane. False: it has ended already, which
+ * was reported; or it is a call; or nothing starts any more. */
+bool executor_start(struct executor *x, const struct sched_start *s);
+/* It cannot be: the attempt ends here, and `err` is why. */
+void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err);
+/* Calls that were started since the last time go to their threads. */
+void executor_hand_over(struct executor *x);
+/* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */
+void executor_stop_task(struct executor *x, uint32_t task);
+/* After the scheduler has seen a batch of ended tasks: those that died of memory get more. Not
+ * before: it would be given back what was never taken. */
+void executor_settle(struct executor *x);
+
+enum executor_stop {
+    EXECUTOR_RUNS,
+    EXECUTOR_NOTHING_NEW, /* starts are passed over: they stay "running" for the scheduler */
+    EXECUTOR_ENDS_NOW,    /* and what runs is killed */
+};
+void executor_set_stop(struct executor *x, enum executor_stop stop); /* never goes back */
+/* Kill what runs now; others may start. */
+void executor_end_all(struct executor *x);
+
+void executor_tick(struct executor *x); /* ten times a second: limits of time and memory */
+/* At the end: processes that outlived their tasks are ended. The number of them, over all. */
+uint32_t executor_sweep(struct executor *x);
+
+uint32_t executor_running(const struct executor *x); /* tasks */
+bool executor_has_lane(const struct executor *x);    /* another command may start */
+/* Bytes of memory that limited tasks use now; negative: none is limited. */
+double executor_memory(const struct executor *x);

@@ -1,0 +1,89 @@
+/* What the files of the executor share: executor.c (from beginning to end), executor_task.c (one
+ * task from start to end), executor_call.c (those that are functions). Private to them.
+ *
+ * I1. A lane is either in `lanes` or used by one child; the child's slot is the lane's number.
+ * I2. `running` counts tasks that were started and have not been reported: children, calls with a
+ *     thread, calls to be handed over.
+ * I3. Every start is reported once: executor_task_over(), executor_report(). But for those that
+ *     come after executor_set_stop().
+ * I4. Everything here belongs to the loop's thread. Threads of calls touch only the job that they
+ *     were handed (struct call_arguments, kept until its result was taken) and executor_wake(). */
+#pragma once
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "drive/executor.h"
+#include "exec/calls.h"
+#include "exec/child.h"
+
+/* A command that runs, by lane. */
+struct active {
+    bool used;
+    uint32_t task, slot, attempt, cores; /* slot: the scheduler's mark */
+    char *sandbox;                       /* NULL: none */
+};
+
+/* What a call gets, kept while it runs. */
+struct call_arguments {
+    struct weft_task task;
+    char *sandbox;
+    char **paths;               /* nin + nout, owned */
+    uint32_t slot, cores, next; /* slot: the scheduler's mark; next: of the free ones */
+};
+
+struct executor {
+    const struct run_options *o;
+    const struct workflow *w;
+    struct run_result *result;
+    struct driver *driver;
+    struct outbox *outbox;
+    struct disk *disk;
+    void (*trouble)(void *context, const struct error *err);
+    void *context;
+    enum executor_stop stop;
+    uint32_t running;
+
+    uv_poll_t children_ready;
+    uv_async_t calls_ready;
+    uint32_t handles; /* that are open */
+    void (*closed)(void *context);
+    void *closed_context;
+
+    struct limits *limits; /* NULL: no task has a limit, or they are not enforced */
+    struct children *children;
+    struct calls *calls;         /* NULL: no task is a call */
+    ARRAY(struct call_job) jobs; /* to be handed over */
+    ARRAY(struct call_arguments *) arguments;
+    uint32_t free_arguments; /* NONE: none */
+    double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
+    uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
+
+    struct active *active;        /* per lane */
+    ARRAY(uint32_t) lanes;        /* free ones, the smallest on top */
+    double *memory;               /* per task, for its next attempt; NULL: no task has any */
+    uint8_t *rung;                /* per task: how often it was given more */
+    ARRAY(uint32_t) hungry;       /* tasks that will get more at executor_settle() */
+    uint32_t *retries;            /* per task; NULL: none has any */
+    double *priority, *task_disk; /* task_disk: NULL when the options give one, or disk is free */
+
+    struct strbuf command, path; /* scratch */
+    struct strbuf logs;          /* folder */
+};
+
+/* executor_task.c */
+bool executor_has_files(const struct workflow *w, uint32_t task);
+/* A sandbox if it wants one, folders of its outputs otherwise. `kind` and `number` name it among
+ * those of this run; *sandbox is the caller's, NULL without one. */
+bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
+                        char **sandbox, struct error *err);
+/* What both kinds of task do at their end. `e` is what is told, `slot` the scheduler's mark; the
+ * failure's text and log are taken over. */
+void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
+                        uint32_t cores, const char *sandbox, struct run_failure failure);
+void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
+                     double finish, double bytes);
+void executor_child_ended(struct executor *x, const struct child_result *c);
+
+/* executor_call.c */
+void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores);
+void executor_call_ended(struct executor *x, const struct call_result *c);
+void executor_free_calls(struct executor *x); /* after the threads are gone */

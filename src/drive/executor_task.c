@@ -1,0 +1,435 @@
+/* One task from the scheduler's word to start it to its end: sandbox, command or call, result.
+ *
+ *     executor_start() -- reused, or a joint: over at once
+ *           |  \------ executor_start_call()  ...  executor_call_ended() --+
+ *           v                                                             v
+ *     executor_start_command() ... executor_child_ended() ---> executor_task_over()
+ *                                                                         |
+ *     outputs out of the sandbox, on record (memo), counted (disk), told, reported to the driver
+ *
+ * A task counts as done only when its outputs are in place and on record: whatever fails in between
+ * makes its attempt a failed one. */
+#include "drive/executor_private.h"
+
+#include "base/tree.h"
+#include "exec/sandbox.h"
+#include "model/command.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    MOST_WORDS = 256,  /* of a command without a shell; longer ones go through one */
+    NOT_STARTED = 127, /* the status a shell gives to a command that is not there */
+    LOG_NAME = 180,    /* bytes of a task's name in its log's: a file's name holds 255 */
+};
+
+void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
+                     double finish, double bytes)
+{
+    driver_ended(x->driver, &(struct sched_ended){.task = task,
+                                                  .slot = slot,
+                                                  .failed = failed,
+                                                  .start = start,
+                                                  .finish = finish,
+                                                  .bytes = bytes});
+}
+
+/* ---- failures ---- */
+
+static void failure_free(struct run_failure *f)
+{
+    free(f->text);
+    free(f->log);
+}
+
+/* One that no attempt follows is told to people: it takes the place of the failure before it when
+ * there are too many. */
+static void executor_keep_failure(struct executor *x, struct run_failure f)
+{
+    if (x->result->failures.n < RUN_FAILURES) {
+        array_push(&x->result->failures, f);
+        return;
+    }
+    struct run_failure *newest = &array_last(&x->result->failures);
+    if (f.last && !newest->last) {
+        failure_free(newest);
+        *newest = f;
+        return;
+    }
+    failure_free(&f);
+}
+
+/* A task that failed on a full disk cannot say so: its log is there too. */
+static char *full_disk(const struct executor *x, const char *sandbox, int status)
+{
+    enum { BLOCKS = 16 };
+    const char *at = sandbox ? sandbox : x->o->folder;
+    struct statvfs s;
+    if (statvfs(at, &s) != 0 || s.f_blocks == 0 ||
+        (geteuid() == 0 ? s.f_bfree : s.f_bavail) >= BLOCKS)
+        return NULL;
+    struct strbuf text = {0};
+    strbuf_printf(&text, "status %d; no space left on the disk of %s", status, x->o->folder);
+    return strbuf_steal(&text);
+}
+
+static bool is_last_attempt(const struct executor *x, uint32_t task, uint32_t attempt)
+{
+    return attempt > (x->retries ? x->retries[task] : 0);
+}
+
+static char *error_copy_text(const struct error *err)
+{
+    return err->kind == ERROR_NONE ? NULL : mem_copy_string(err->text);
+}
+
+/* The task's next attempt gets more memory: what the workflow lists, else twice as much. */
+static void executor_more_memory(struct executor *x, uint32_t task)
+{
+    const struct workflow *w = x->w;
+    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
+    if (rungs)
+        x->memory[task] =
+            w->more_memory[w->more_off[task] + (x->rung[task] < rungs ? x->rung[task] : rungs - 1)];
+    else
+        x->memory[task] *= 2;
+    x->rung[task] += x->rung[task] < UINT8_MAX;
+}
+
+void executor_settle(struct executor *x)
+{
+    for (size_t i = 0; x->memory && i < x->hungry.n; i++)
+        executor_more_memory(x, x->hungry.at[i]);
+    x->hungry.n = 0;
+}
+
+/* ---- starting ---- */
+
+bool executor_has_files(const struct workflow *w, uint32_t task)
+{
+    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_off[task + 1];
+}
+
+static bool wants_sandbox(const struct executor *x, uint32_t task)
+{
+    return x->o->state && !x->o->no_sandbox && !(x->w->flags[task] & TASK_IN_PLACE) &&
+           executor_has_files(x->w, task);
+}
+
+/* Outputs that a task in place is going to write: their folders must be there. */
+static bool make_output_folders(struct executor *x, uint32_t task, struct error *err)
+{
+    const struct workflow *w = x->w;
+    char label[512];
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+        const char *name = workflow_object_label(w, o, label, sizeof label);
+        if (strchr(name, '/') && !make_parents(path_in(x->o->folder, name, &x->path), err))
+            return false;
+    }
+    return true;
+}
+
+bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
+                        char **sandbox, struct error *err)
+{
+    *sandbox = NULL;
+    if (!wants_sandbox(x, task))
+        return make_output_folders(x, task, err);
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/sandbox/%s-%s%u", x->o->state, x->o->label ? x->o->label : "run", kind,
+                  number);
+    if (!sandbox_make(path.at, x->o->folder, x->w, task, err)) {
+        tree_remove(path.at);
+        strbuf_free(&path);
+        return false;
+    }
+    *sandbox = strbuf_steal(&path);
+    return true;
+}
+
+void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err)
+{
+    double now = driver_now(x->driver);
+    executor_keep_failure(x, (struct run_failure){.task = s->task,
+                                                  .attempt = s->attempt,
+                                                  .outcome = TRACE_NOT_STARTED,
+                                                  .status = NOT_STARTED,
+                                                  .text = error_copy_text(err),
+                                                  .last = is_last_attempt(x, s->task, s->attempt)});
+    outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_TASK,
+                                                  .id = s->task,
+                                                  .start = now,
+                                                  .finish = now,
+                                                  .outcome = TRACE_NOT_STARTED,
+                                                  .status = NOT_STARTED,
+                                                  .attempt = s->attempt});
+    x->result->attempts++;
+    executor_report(x, s->task, s->slot, true, now, now, 0);
+}
+
+static bool spawn_command(struct executor *x, const struct sched_start *s, uint32_t lane,
+                          struct error *err)
+{
+    const struct workflow *w = x->w;
+    struct active *a = &x->active[lane];
+    char *words[MOST_WORDS];
+    strbuf_clear(&x->command);
+    if (!command_expand(w, s->task, &x->command, err) ||
+        !executor_make_room(x, s->task, "", lane, &a->sandbox, err))
+        return false;
+    bool plain = command_words(x->command.at, words, MOST_WORDS) > 0;
+    struct child_request request = {
+        .task = s->task,
+        .attempt = s->attempt,
+        .name = workflow_task_name(w, s->task),
+        .words = plain ? words : NULL,
+        .shell = plain ? NULL : x->command.at,
+        .folder = a->sandbox,
+        .cores = a->cores,
+        .memory = x->memory ? x->memory[s->task] : 0,
+        .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
+    };
+    return child_start(x->children, lane, &request, err);
+}
+
+static bool executor_start_command(struct executor *x, const struct sched_start *s, uint32_t cores)
+{
+    struct error err = {0};
+    uint32_t lane = array_pop(&x->lanes);
+    struct active *a = &x->active[lane];
+    *a = (struct active){.task = s->task, .slot = s->slot, .attempt = s->attempt, .cores = cores};
+    if (!spawn_command(x, s, lane, &err)) {
+        if (a->sandbox)
+            tree_remove(a->sandbox);
+        free(a->sandbox);
+        a->sandbox = NULL;
+        array_push(&x->lanes, lane);
+        executor_refuse(x, s, &err);
+        return false;
+    }
+    a->used = true;
+    x->running++;
+    if (x->outbox->wanted)
+        outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_BEGIN,
+                                                      .id = s->task,
+                                                      .lane = lane,
+                                                      .start = driver_now(x->driver),
+                                                      .attempt = s->attempt});
+    return true;
+}
+
+/* ---- any task ---- */
+
+/* Known by its key since the run began: its inputs turned out to be what they were. */
+static bool is_reused(struct executor *x, uint32_t task)
+{
+    struct needs *n = x->o->needs;
+    struct digest key;
+    if (!n)
+        return false;
+    return n->task[task] == NEED_NOT ||
+           (n->task[task] == NEED_PARENT && need_key(n, task, &key) && need_reuse(n, task, &key));
+}
+
+static void tell_files(struct executor *x, uint32_t task, bool made)
+{
+    const struct needs *n = x->o->needs;
+    const struct workflow *w = x->w;
+    if (!n || !x->outbox->wanted || w->object_off[task] == w->object_off[task + 1])
+        return;
+    struct trace_file f = {.task = task, .made = made};
+    need_key(n, task, &f.key);
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+        f.object = o;
+        f.digest = n->content[o];
+        f.size = n->bytes[o];
+        f.path = w->object_name[o] ? workflow_text(w, w->object_name[o]) : NULL;
+        if (f.path)
+            array_push(&x->outbox->files, f);
+    }
+}
+
+static double bytes_read(const struct executor *x, uint32_t task)
+{
+    const struct workflow *w = x->w;
+    double sum = 0;
+    for (uint32_t i = w->in_off[task]; x->o->needs && i < w->in_off[task + 1]; i++)
+        sum += x->o->needs->bytes[w->in_object[i]];
+    return sum;
+}
+
+static double bytes_written(const struct executor *x, uint32_t task)
+{
+    const struct workflow *w = x->w;
+    double sum = 0;
+    for (uint32_t o = w->object_off[task]; x->o->needs && o < w->object_off[task + 1]; o++)
+        sum += x->o->needs->bytes[o];
+    return sum;
+}
+
+bool executor_start(struct executor *x, const struct sched_start *s)
+{
+    const struct workflow *w = x->w;
+    if (x->stop != EXECUTOR_RUNS)
+        return false; /* stays "running" for the scheduler, which then starts nothing more */
+    if (is_reused(x, s->task)) {
+        double now = driver_now(x->driver);
+        x->result->reused++;
+        outbox_event(x->outbox,
+                     &(struct trace_event){
+                         .kind = TRACE_REUSED, .id = s->task, .start = now, .finish = now});
+        disk_task_done(x->disk, s->task, false);
+        executor_report(x, s->task, s->slot, false, now, now, bytes_written(x, s->task));
+        return false;
+    }
+    if (!w->command || !w->command[s->task]) { /* a joint in the graph: nothing to do */
+        double now = driver_now(x->driver);
+        outbox_event(
+            x->outbox,
+            &(struct trace_event){.kind = TRACE_TASK, .id = s->task, .start = now, .finish = now});
+        executor_report(x, s->task, s->slot, false, now, now, 0);
+        return false;
+    }
+    uint32_t cores = w->cores[s->task] < x->o->cores ? w->cores[s->task] : x->o->cores;
+    if (w->flags[s->task] & TASK_CALL)
+        executor_start_call(x, s, cores);
+    else
+        return executor_start_command(x, s, cores);
+    return false;
+}
+
+void executor_stop_task(struct executor *x, uint32_t task)
+{
+    for (uint32_t lane = 0; lane < x->o->cores; lane++)
+        if (x->active[lane].used && x->active[lane].task == task)
+            child_stop(x->children, lane, x->stop == EXECUTOR_ENDS_NOW);
+}
+
+/* ---- ending ---- */
+
+/* What both kinds of task do at their end. `failure` has the outcome; its text and log are taken
+ * over. */
+void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
+                        uint32_t cores, const char *sandbox, struct run_failure failure)
+{
+    struct error err;
+    error_clear(&err);
+    struct trace_event told = *e;
+    if (told.outcome == TRACE_DONE) {
+        struct strbuf remarks = {0};
+        bool good = !executor_has_files(x->w, e->id) ||
+                    sandbox_take(sandbox, x->o->folder, x->w, e->id, &remarks, &err);
+        if (good && x->o->needs)
+            good = need_done(x->o->needs, e->id, &err);
+        if (!good) {
+            told.outcome = failure.outcome = TRACE_FAILED;
+            failure.text = error_copy_text(&err);
+        }
+        if (remarks.n && x->result->remarks.n < RUN_REMARKS) {
+            struct strbuf line = {0};
+            strbuf_printf(&line, "task '%s' left files that it does not declare as outputs: %s",
+                          workflow_task_name(x->w, e->id), remarks.at);
+            array_push(&x->result->remarks, strbuf_steal(&line));
+        }
+        strbuf_free(&remarks);
+    }
+    if (sandbox)
+        tree_remove(sandbox);
+    bool done = told.outcome == TRACE_DONE;
+    if (done) {
+        disk_task_done(x->disk, e->id, true);
+        if (x->outbox->wanted) {
+            told.read = bytes_read(x, e->id);
+            told.written = bytes_written(x, e->id);
+            tell_files(x, e->id, true);
+        }
+        free(failure.text);
+        free(failure.log);
+    } else {
+        failure.last = is_last_attempt(x, e->id, e->attempt) || x->stop == EXECUTOR_ENDS_NOW;
+        executor_keep_failure(x, failure);
+    }
+    x->result->attempts++;
+    x->result->busy += (e->finish - e->start) * cores;
+    x->result->cpu += e->cpu;
+    x->running--;
+    outbox_event(x->outbox, &told);
+    executor_report(x, e->id, slot, !done, e->start, e->finish, told.written);
+}
+
+static enum trace_outcome outcome_of(const struct child_result *c)
+{
+    switch (c->end) {
+    case CHILD_EXITED:
+        return c->status ? TRACE_FAILED : TRACE_DONE;
+    case CHILD_SIGNALLED:
+        return TRACE_KILLED;
+    case CHILD_TIMEOUT:
+        return TRACE_TIMEOUT;
+    case CHILD_MEMORY:
+        return TRACE_MEMORY;
+    case CHILD_CANCELLED:
+        break;
+    }
+    return TRACE_CANCELLED;
+}
+
+/* The name of a task as a file's: what a folder cannot hold becomes '_'. */
+static void log_name(struct executor *x, const struct child_result *c, struct strbuf *out)
+{
+    strbuf_printf(out, "%s/", x->logs.at);
+    const char *name = workflow_task_name(x->w, c->task);
+    for (size_t i = 0; name[i] && i < LOG_NAME; i++)
+        strbuf_add_char(out, name[i] == '/' || (unsigned char)name[i] < 32 ? '_' : name[i]);
+    if (strlen(name) > LOG_NAME || strchr(name, '/'))
+        strbuf_printf(out, "-%u", c->task); /* two names may have become one */
+    if (c->attempt > 1)
+        strbuf_printf(out, ".%u", c->attempt);
+    strbuf_add(out, ".log");
+}
+
+void executor_child_ended(struct executor *x, const struct child_result *c)
+{
+    struct active *a = &x->active[c->slot];
+    struct run_failure failure = {
+        .task = c->task, .attempt = c->attempt, .outcome = outcome_of(c), .status = c->status};
+    if (failure.outcome == TRACE_MEMORY)
+        failure.limit = x->memory[c->task];
+    else if (failure.outcome == TRACE_TIMEOUT)
+        failure.limit = x->w->timeout[c->task];
+    if (c->log > 0) {
+        struct strbuf path = {0};
+        struct error err = {0};
+        log_name(x, c, &path);
+        if (child_keep_log(x->children, c->slot, path.at, &err))
+            failure.log = strbuf_steal(&path);
+        else
+            x->trouble(x->context, &err);
+        strbuf_free(&path);
+        x->result->log_bytes += c->log;
+    }
+    if (failure.outcome == TRACE_FAILED || failure.outcome == TRACE_KILLED)
+        failure.text = full_disk(x, a->sandbox, c->status);
+    struct trace_event e = {.kind = TRACE_TASK,
+                            .id = c->task,
+                            .lane = c->slot,
+                            .start = c->start - driver_began(x->driver),
+                            .finish = c->finish - driver_began(x->driver),
+                            .outcome = failure.outcome,
+                            .status = c->status,
+                            .attempt = c->attempt,
+                            .cpu = c->cpu,
+                            .memory = c->memory};
+    char *sandbox = a->sandbox;
+    a->used = false;
+    a->sandbox = NULL;
+    array_push(&x->lanes, c->slot);
+    if (failure.outcome == TRACE_MEMORY)
+        array_push(&x->hungry, c->task);
+    executor_task_over(x, &e, a->slot, a->cores, sandbox, failure);
+    free(sandbox);
+}

@@ -1,0 +1,39 @@
+/* What has happened and is still to be told: events and files of tasks, kept until what they tell is
+ * on record. Plain data, one thread: whoever fills it (executor, run, job) pushes, whoever tells it
+ * (drive/run.c to sinks, cluster/agent/watch.c to links) empties it. */
+#pragma once
+#include "base/array.h"
+#include "model/trace.h"
+#include <stdbool.h>
+
+struct outbox {
+    bool wanted; /* somebody listens; otherwise nothing is kept */
+    ARRAY(struct trace_event) events;
+    ARRAY(struct trace_file) files; /* paths belong to the workflow */
+};
+
+static inline void outbox_event(struct outbox *b, const struct trace_event *e)
+{
+    if (b->wanted)
+        array_push(&b->events, *e);
+}
+
+static inline void outbox_counter(struct outbox *b, double now, enum trace_counter counter,
+                                  double amount)
+{
+    outbox_event(
+        b,
+        &(struct trace_event){
+            .kind = TRACE_COUNTER, .id = counter, .start = now, .finish = now, .amount = amount});
+}
+
+static inline void outbox_clear(struct outbox *b)
+{
+    b->events.n = b->files.n = 0;
+}
+
+static inline void outbox_free(struct outbox *b)
+{
+    array_free(&b->events);
+    array_free(&b->files);
+}
