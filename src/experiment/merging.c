@@ -144,22 +144,17 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
         for (uint32_t i = w->more_off[t]; i < w->more_off[t + 1]; i++)
             builder_more_memory(out, task, w->more_memory[i], 0);
     builder_cores(out, task, isnan(c->cores) ? w->cores[t] : c->cores, 0);
-    if (!isnan(c->timeout))
+    /* a merged workflow runs anew: what the file called done is not */
+    uint32_t changed = COLUMN_BIT(done);
+    if (!isnan(c->timeout)) {
+        changed |= COLUMN_BIT(timeout);
         builder_timeout(out, task, c->timeout, 0);
-    else if (w->timeout && isfinite(w->timeout[t]))
-        builder_timeout(out, task, w->timeout[t], 0);
-    if (!isnan(c->retries))
+    }
+    if (!isnan(c->retries)) {
+        changed |= COLUMN_BIT(retries);
         builder_retries(out, task, c->retries, 0);
-    else if (w->retries && w->retries[t])
-        builder_retries(out, task, w->retries[t], 0);
-    if (w->deadline && isfinite(w->deadline[t]))
-        builder_deadline(out, task, w->deadline[t], 0);
-    if (w->priority && w->priority[t] != 0)
-        builder_priority(out, task, w->priority[t], 0);
-    static const enum task_flag kept[] = {TASK_NOT_REPLICABLE, TASK_IN_PLACE};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (w->flags[t] & kept[i])
-            builder_flag(out, task, kept[i]);
+    }
+    builder_copy_columns(out, task, w, t, changed);
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);
 }

@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/index_rows.h"
-
-extern const struct format format_cws;
 
 static const char text[] =
     "# a comment\n"

@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
-
-extern const struct format format_daggen;
 
 static const char good[] =
     "// remark\nNODE_COUNT 6\nNODE 0 1,2 ROOT 0.0 0.0\nNODE 1 3 COMPUTATION 10 0.1\n"

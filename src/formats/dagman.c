@@ -446,6 +446,8 @@ const struct format format_dagman = {
     .sniff = dagman_sniff,
     .read_workflow = read_workflow,
     .write_workflow = dagman_write_workflow,
+    .carries = CARRIES_NAMES | CARRIES(run) | CARRIES(memory) | CARRIES(cores) | CARRIES(kind) |
+               CARRIES(retries) | CARRIES(priority) | CARRIES(done),
     .options =
         "subdags=task|inline   SUBDAG EXTERNAL is one task (default), or is read like a splice",
 };

@@ -1,10 +1,9 @@
+#include "formats/registry.h"
 #include "base/rng.h"
 #include "formats/dagman_submit.h"
 #include "formats/index_rows.h"
 #include <sys/stat.h>
 #include <unistd.h>
-
-extern const struct format format_dagman;
 
 /* ---- a folder of files for splices and submit files ---- */
 

@@ -6,6 +6,7 @@
 #include "formats/dagman_parse.h"
 #include "formats/dagman_submit.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -13,13 +14,13 @@
 bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);
 
-struct writer {
+struct dagman_writer {
     const struct workflow *w;
     struct strbuf *out;
     struct intern used; /* every node name given so far */
     str_id *name;       /* of each task, in `names` */
     struct pool names;
-    size_t renamed, unsaid_commands, calls;
+    size_t renamed, unsaid_commands;
 };
 
 /* ---- names ---- */
@@ -48,7 +49,7 @@ static bool fits(const char *name)
 
 /* Names that DAGMan takes stay; then each of the others gets _ for what it may not hold, and a
  * number when that is taken. */
-static void choose_names(struct writer *p)
+static void choose_names(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
     p->name = mem_new_zero(str_id, (size_t)w->ntasks + 1);
@@ -83,7 +84,7 @@ static void choose_names(struct writer *p)
     strbuf_free(&text);
 }
 
-static const char *name_of(const struct writer *p, uint32_t task)
+static const char *name_of(const struct dagman_writer *p, uint32_t task)
 {
     return pool_text(&p->names, p->name[task]);
 }
@@ -139,7 +140,7 @@ static bool has_line_break(const char *text)
     return strpbrk(text, "\r\n") != NULL;
 }
 
-static void write_inline(struct writer *p, uint32_t t, const struct strbuf *command)
+static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbuf *command)
 {
     const struct workflow *w = p->w;
     struct strbuf *out = p->out;
@@ -163,7 +164,7 @@ static void write_inline(struct writer *p, uint32_t t, const struct strbuf *comm
     }
 }
 
-static void write_reference(struct writer *p, uint32_t t)
+static void write_reference(struct dagman_writer *p, uint32_t t)
 {
     const struct workflow *w = p->w;
     struct strbuf *out = p->out;
@@ -194,7 +195,7 @@ static void write_reference(struct writer *p, uint32_t t)
     strbuf_add_char(out, '\n');
 }
 
-static void write_nodes(struct writer *p)
+static void write_nodes(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
     struct strbuf command = {0};
@@ -205,7 +206,6 @@ static void write_nodes(struct writer *p)
             write_inline(p, t, &command);
         } else {
             p->unsaid_commands += has && !call;
-            p->calls += has && call;
             write_reference(p, t);
         }
         if (w->retries && w->retries[t])
@@ -223,7 +223,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Returns true when ranks had to stand for the values: order is all that DAGMan uses. */
-static bool write_priorities(struct writer *p)
+static bool write_priorities(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
     if (!w->priority)
@@ -262,7 +262,7 @@ static int compare_u32(const void *a, const void *b)
 
 /* Group tasks by equal successor lists: a hash table of first tasks, a linked list of the others in
  * order. */
-static void write_edges(struct writer *p)
+static void write_edges(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
     uint32_t n = w->ntasks, mask = 15;
@@ -328,30 +328,18 @@ static void write_edges(struct writer *p)
 
 /* ---- what is lost ---- */
 
-static void say_dropped(const struct writer *p, bool ranked, struct strbuf *dropped)
+static void dagman_report(const struct dagman_writer *p, bool ranked, struct strbuf *dropped)
 {
     const struct workflow *w = p->w;
-    size_t work = 0, timed = 0, stream = 0, deadlines = 0, timeouts = 0, kinds = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        work += w->work[t] != 0;
-        timed += w->time_off && w->time_off[t + 1] > w->time_off[t];
-        stream += (w->flags[t] & TASK_NOT_REPLICABLE) != 0;
-        deadlines += w->deadline && isfinite(w->deadline[t]);
-        timeouts += w->timeout && isfinite(w->timeout[t]);
+    size_t kinds = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
         kinds += has_line_break(workflow_text(w, w->kind[t]));
-    }
     dropped_count(dropped, p->renamed, "names (written without the characters that DAGMan refuses)",
                   "task");
-    dropped_count(dropped, work, "work", "task");
-    dropped_count(dropped, timed, "times on nodes", "task");
+    /* objects are named in one line below, not kind by kind */
+    dropped_report(w, format_dagman.carries | CARRIES_GRAPH | CARRIES_TITLE, dropped);
     dropped_count(dropped, kinds, "kinds with a line break", "task");
     dropped_count(dropped, p->unsaid_commands, "commands with a line break", "task");
-    dropped_count(dropped, p->calls, "calls of functions", "task");
-    dropped_count(dropped, stream, "not replicable", "task");
-    dropped_count(dropped, deadlines, "deadlines", "task");
-    dropped_count(dropped, timeouts, "timeouts", "task");
-    dropped_count(dropped, w->nparameters, "values", "parameter");
-    dropped_count(dropped, w->nassertions, "texts", "assert");
     dropped_count(dropped, w->nobjects, "names and sizes (edges stay as orderings)", "data object");
     if (dropped && ranked)
         strbuf_add(dropped, "fractions of priorities (written as ranks, in the same order)\n");
@@ -363,7 +351,7 @@ bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct 
                            struct error *err)
 {
     (void)err;
-    struct writer p = {.w = w, .out = out};
+    struct dagman_writer p = {.w = w, .out = out};
     intern_init(&p.used);
     pool_init(&p.names);
     choose_names(&p);
@@ -371,7 +359,7 @@ bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct 
     write_nodes(&p);
     bool ranked = write_priorities(&p);
     write_edges(&p);
-    say_dropped(&p, ranked, dropped);
+    dagman_report(&p, ranked, dropped);
     intern_free(&p.used);
     pool_free(&p.names);
     free(p.name);

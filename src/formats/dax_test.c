@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/index_rows.h"
-
-extern const struct format format_dax;
 
 #define ROOT "<?xml version=\"1.0\"?>\n<adag name=\"n\" version=\"2.1\">\n"
 #define END "</adag>\n"

@@ -1,13 +1,21 @@
 /* DOT, read as tasks. A node is a task, its id the name; an edge orders two tasks and carries the
  * bytes that it states.
  *
- *   node  work, else work_weight, Weight, size      work (daggen and SimGrid: flop)
- *         memory or mem_weight, cores, priority, deadline, timeout, retries, replicable=false,
- * command or call kind, else category, type, the first line of the label, xlabel, shape inputs,
- * outputs   lines "bytes name": files that no task makes, or that none reads style with rounded and
- * dashed: already done (Snakemake) edge  size, else comm_weight, Weight: bytes; object: the data
- * object's name, shared by all edges that name it node  comm_weight (OneStopParallel) is the size
- * of one object for all successors, on edges that state nothing
+ *     node   work                 work, else work_weight, Weight, size (daggen and SimGrid: flop)
+ *            memory               memory or mem_weight; rungs: for further attempts, "4e9 8e9"
+ *            cores, kind          kind, else category, type, the first line of the label, xlabel,
+ *                                 shape
+ *            command or call
+ *            timeout, replicable  every optional number and switch of model/column_list.h
+ *            inputs, outputs      lines "bytes name": files that no task makes, or that none reads;
+ *            temporary_outputs    the same for those that may be deleted
+ *            in_order, out_order  "2 0 1": where the 1st, 2nd, 3rd of its inputs stands in the order
+ *                                 in which this file states them
+ *            style                with rounded and dashed: already done (Snakemake)
+ *            comm_weight          (OneStopParallel) the size of one object for all successors, on
+ *                                 edges that state nothing
+ *     edge   size                 bytes; else comm_weight, Weight
+ *            object, temporary    the data object's name, shared by all edges that name it
  *
  * Values of weft's own text attributes use the escapes \\ and \n; ids and foreign attributes are
  * taken as Graphviz does. */
@@ -18,12 +26,13 @@
 #include "formats/dot_parse.h"
 #include <string.h>
 
-struct reader {
+struct dot_reader {
     const struct format_source *source;
     struct dot_graph graph;
     struct builder *b;
-    uint32_t *settings; /* offsets of each node's settings */
-    double *output;     /* a node's comm_weight; 0: none. NULL when no node has one */
+    uint32_t *settings;     /* offsets of each node's settings */
+    double *output;         /* a node's comm_weight; 0: none. NULL when no node has one */
+    ARRAY(uint32_t) places; /* of the list in hand */
     uint64_t minus_one, alphas, repeated;
     size_t repeated_line;
 };
@@ -76,7 +85,8 @@ static void unescape(struct strbuf *out, struct dot_value v)
     }
 }
 
-static bool number(struct reader *r, const char *what, struct dot_value v, bool bytes, double *out)
+static bool number(struct dot_reader *r, const char *what, struct dot_value v, bool bytes,
+                   double *out)
 {
     if (quantity_number(v.text, v.len, out) || (bytes && quantity_bytes(v.text, v.len, out)))
         return true;
@@ -87,7 +97,7 @@ static bool number(struct reader *r, const char *what, struct dot_value v, bool 
 
 /* `size`, with the one negative value that stands in real files (SimGrid's examples) for "nothing".
  */
-static bool size_number(struct reader *r, struct dot_value v, double *out)
+static bool size_number(struct dot_reader *r, struct dot_value v, double *out)
 {
     if (!number(r, "size", v, true, out))
         return false;
@@ -150,7 +160,7 @@ static void label_kind(struct strbuf *out, struct dot_value v)
 /* ---- nodes ---- */
 
 /* Fill `value` with a node's settings; of equal ones the last counts. */
-static void collect(const struct reader *r, uint32_t node, struct dot_value *value)
+static void collect(const struct dot_reader *r, uint32_t node, struct dot_value *value)
 {
     memset(value, 0, DOT_ATTRIBUTES * sizeof *value);
     for (uint32_t i = r->settings[node]; i < r->settings[node + 1]; i++)
@@ -165,7 +175,7 @@ static bool is_process(const struct dot_value *value)
     return !drawn_small || (labelled && !equals(value[DOT_SHAPE], "point"));
 }
 
-static void set_kind(struct reader *r, uint32_t task, const struct dot_value *v,
+static void set_kind(struct dot_reader *r, uint32_t task, const struct dot_value *v,
                      struct strbuf *buffer)
 {
     if (v[DOT_KIND].text && v[DOT_KIND].len) {
@@ -193,8 +203,8 @@ static void set_kind(struct reader *r, uint32_t task, const struct dot_value *v,
 }
 
 /* Lines "bytes name": objects without an edge to carry them. */
-static void set_objects(struct reader *r, uint32_t task, struct dot_value v, bool makes,
-                        struct strbuf *buffer)
+static void set_objects(struct dot_reader *r, uint32_t task, struct dot_value v, bool makes,
+                        bool temporary, struct strbuf *buffer)
 {
     if (!v.text)
         return;
@@ -213,6 +223,8 @@ static void set_objects(struct reader *r, uint32_t task, struct dot_value v, boo
         uint32_t object = builder_object(r->b, blank + 1, (size_t)(stop - blank - 1));
         if (bytes > 0)
             builder_size(r->b, object, bytes, v.line);
+        if (temporary)
+            builder_temporary(r->b, object);
         if (makes)
             builder_produces(r->b, task, object, v.line);
         else
@@ -221,7 +233,7 @@ static void set_objects(struct reader *r, uint32_t task, struct dot_value v, boo
     }
 }
 
-static void set_work(struct reader *r, uint32_t task, const struct dot_value *v)
+static void set_work(struct dot_reader *r, uint32_t task, const struct dot_value *v)
 {
     static const struct {
         enum dot_attribute from;
@@ -240,33 +252,73 @@ static void set_work(struct reader *r, uint32_t task, const struct dot_value *v)
         builder_work(r->b, task, value, v[DOT_SIZE].line);
 }
 
-typedef void (*setter)(struct builder *b, uint32_t task, double value, size_t line);
-
-static void set_numbers(struct reader *r, uint32_t task, const struct dot_value *v)
+static void set_column(struct dot_reader *r, uint32_t task, enum column_id id, struct dot_value at)
 {
-    static const struct {
-        enum dot_attribute from;
-        const char *name;
-        bool bytes;
-        setter set;
-    } places[] = {
-        {DOT_MEM_WEIGHT, "mem_weight", false, builder_memory},
-        {DOT_MEMORY, "memory", true, builder_memory},
-        {DOT_CORES, "cores", false, builder_cores},
-        {DOT_DEADLINE, "deadline", false, builder_deadline},
-        {DOT_PRIORITY, "priority", false, builder_priority},
-        {DOT_TIMEOUT, "timeout", false, builder_timeout},
-        {DOT_RETRIES, "retries", false, builder_retries},
-    };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct dot_value at = v[places[i].from];
+    const struct column *c = &task_column[id];
+    double value;
+    if (!at.text)
+        return;
+    if (c->sort == COLUMN_OPTIONAL && number(r, c->key, at, false, &value))
+        builder_number(r->b, task, id, value, at.line);
+    if (c->sort == COLUMN_SWITCH && equals(at, c->usual ? "false" : "true"))
+        builder_flag(r->b, task, c->flag);
+}
+
+/* Numbers separated by blanks. Calls `add` for each; what is no number is an error. */
+static void each_number(struct dot_reader *r, uint32_t task, const char *what, struct dot_value at,
+                        void (*add)(struct dot_reader *r, uint32_t task, double value, size_t line))
+{
+    for (uint32_t i = 0; i < at.len;) {
+        struct dot_value word = {at.text + i, 0, at.line};
+        while (i + word.len < at.len && word.text[word.len] != ' ')
+            word.len++;
         double value;
-        if (at.text && number(r, places[i].name, at, places[i].bytes, &value))
-            places[i].set(r->b, task, value, at.line);
+        if (word.len && !number(r, what, word, true, &value))
+            return;
+        if (word.len)
+            add(r, task, value, at.line);
+        i += word.len + 1;
     }
 }
 
-static void add_node(struct reader *r, uint32_t node, const struct dot_value *v,
+static void add_rung(struct dot_reader *r, uint32_t task, double value, size_t line)
+{
+    builder_more_memory(r->b, task, value, line);
+}
+
+static void add_place(struct dot_reader *r, uint32_t task, double value, size_t line)
+{
+    (void)task;
+    (void)line;
+    /* a place that does not exist is refused by the builder */
+    array_push(&r->places, value >= 0 && value < NONE ? (uint32_t)value : NONE);
+}
+
+static void set_order(struct dot_reader *r, uint32_t task, struct dot_value at, bool outputs)
+{
+    if (!at.text)
+        return;
+    r->places.n = 0;
+    each_number(r, task, outputs ? "out_order" : "in_order", at, add_place);
+    builder_permute(r->b, task, outputs, r->places.at, (uint32_t)r->places.n, at.line);
+}
+
+static void set_numbers(struct dot_reader *r, uint32_t task, const struct dot_value *v)
+{
+    double value;
+    if (v[DOT_MEM_WEIGHT].text && number(r, "mem_weight", v[DOT_MEM_WEIGHT], false, &value))
+        builder_memory(r->b, task, value, v[DOT_MEM_WEIGHT].line);
+    if (v[DOT_MEMORY].text && number(r, "memory", v[DOT_MEMORY], true, &value))
+        builder_memory(r->b, task, value, v[DOT_MEMORY].line);
+    each_number(r, task, "rungs", v[DOT_RUNGS], add_rung);
+    if (v[DOT_CORES].text && number(r, "cores", v[DOT_CORES], false, &value))
+        builder_cores(r->b, task, value, v[DOT_CORES].line);
+#define SET_COLUMN(name, ...) set_column(r, task, COLUMN_##name, v[DOT_##name]);
+    TASK_KEYS(COLUMN_SKIP, SET_COLUMN, SET_COLUMN)
+#undef SET_COLUMN
+}
+
+static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value *v,
                      struct strbuf *buffer)
 {
     const char *id = intern_text(&r->graph.ids, node);
@@ -290,13 +342,14 @@ static void add_node(struct reader *r, uint32_t node, const struct dot_value *v,
         if (v[DOT_CALL].text)
             builder_flag(r->b, task, TASK_CALL);
     }
-    if (equals(v[DOT_REPLICABLE], "false"))
-        builder_flag(r->b, task, TASK_NOT_REPLICABLE);
     if (contains(v[DOT_STYLE], "dashed") &&
         (contains(v[DOT_STYLE], "rounded") || equals(r->graph.name, "snakemake_dag")))
         builder_flag(r->b, task, TASK_DONE);
-    set_objects(r, task, v[DOT_OUTPUTS], true, buffer);
-    set_objects(r, task, v[DOT_INPUTS], false, buffer);
+    set_objects(r, task, v[DOT_OUTPUTS], true, false, buffer);
+    set_objects(r, task, v[DOT_TEMPORARY_OUTPUTS], true, true, buffer);
+    set_objects(r, task, v[DOT_INPUTS], false, false, buffer);
+    set_order(r, task, v[DOT_IN_ORDER], false);
+    set_order(r, task, v[DOT_OUT_ORDER], true);
     r->alphas += v[DOT_ALPHA].text != NULL;
     double bytes;
     if (v[DOT_COMM_WEIGHT].text && number(r, "comm_weight", v[DOT_COMM_WEIGHT], false, &bytes) &&
@@ -329,7 +382,8 @@ static bool pairs_add(struct pairs *s, uint32_t from, uint32_t to)
     return true;
 }
 
-static void collect_edge(const struct reader *r, const struct dot_edge *e, struct dot_value *value)
+static void collect_edge(const struct dot_reader *r, const struct dot_edge *e,
+                         struct dot_value *value)
 {
     memset(value, 0, DOT_ATTRIBUTES * sizeof *value);
     for (uint32_t i = 0; i < e->count; i++) {
@@ -339,18 +393,20 @@ static void collect_edge(const struct reader *r, const struct dot_edge *e, struc
 }
 
 /* An edge that names an object; the object is made by its first end. */
-static void add_object_edge(struct reader *r, const struct dot_edge *e, struct dot_value name,
-                            double bytes, struct strbuf *buffer)
+static void add_object_edge(struct dot_reader *r, const struct dot_edge *e,
+                            const struct dot_value *v, double bytes, struct strbuf *buffer)
 {
-    unescape(buffer, name);
+    unescape(buffer, v[DOT_OBJECT]);
     uint32_t object = builder_object(r->b, strbuf_text(buffer), buffer->n);
     if (bytes > 0)
         builder_size(r->b, object, bytes, e->line);
+    if (equals(v[DOT_TEMPORARY], "true"))
+        builder_temporary(r->b, object);
     builder_produces(r->b, e->from, object, e->line);
     builder_consumes(r->b, e->to, object, e->line);
 }
 
-static void add_edge(struct reader *r, const struct dot_edge *e, struct pairs *seen,
+static void add_edge(struct dot_reader *r, const struct dot_edge *e, struct pairs *seen,
                      struct strbuf *buffer)
 {
     struct dot_value v[DOT_ATTRIBUTES];
@@ -368,7 +424,7 @@ static void add_edge(struct reader *r, const struct dot_edge *e, struct pairs *s
             if (v[places[i].from].text)
                 stated = number(r, places[i].name, v[places[i].from], false, &bytes);
         if (v[DOT_OBJECT].text && v[DOT_OBJECT].len) {
-            add_object_edge(r, e, v[DOT_OBJECT], bytes, buffer);
+            add_object_edge(r, e, v, bytes, buffer);
             return;
         }
     }
@@ -395,7 +451,7 @@ static void add_edge(struct reader *r, const struct dot_edge *e, struct pairs *s
     builder_data_edge(r->b, e->from, e->to, bytes, e->line);
 }
 
-static void add_edges(struct reader *r, const struct dot_edge *edges, size_t n)
+static void add_edges(struct dot_reader *r, const struct dot_edge *edges, size_t n)
 {
     struct pairs seen = {.mask = 15};
     while (seen.mask < 2 * n)
@@ -409,7 +465,7 @@ static void add_edges(struct reader *r, const struct dot_edge *edges, size_t n)
 }
 
 /* Only processes stay, joined wherever channels and operators led from one to the other. */
-static void read_contracted(struct reader *r)
+static void read_contracted(struct dot_reader *r)
 {
     struct dot_graph *g = &r->graph;
     uint32_t n = (uint32_t)g->node_line.n, removed = 0;
@@ -447,7 +503,7 @@ static void read_contracted(struct reader *r)
 
 /* ---- the whole ---- */
 
-static void read_all(struct reader *r)
+static void read_all(struct dot_reader *r)
 {
     struct strbuf buffer = {0};
     for (uint32_t i = 0; i < r->graph.node_line.n && !builder_failed(r->b); i++) {
@@ -459,7 +515,7 @@ static void read_all(struct reader *r)
     add_edges(r, r->graph.edges.at, r->graph.edges.n);
 }
 
-static void remarks(struct reader *r)
+static void remarks(struct dot_reader *r)
 {
     if (r->repeated && !r->graph.strict)
         builder_warn(r->b, r->repeated_line,
@@ -485,7 +541,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         error_set(err, ERROR_INPUT, "option contract is '%s'; expected yes or no", contract);
         return NULL;
     }
-    struct reader r = {.source = source};
+    struct dot_reader r = {.source = source};
     if (!dot_parse(&r.graph, source->path, source->text, source->length, err))
         return NULL;
     r.settings = dot_group_settings(&r.graph);
@@ -500,6 +556,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     remarks(&r);
     free(r.output);
     free(r.settings);
+    array_free(&r.places);
     dot_graph_free(&r.graph);
     return builder_finish(r.b, err);
 }
@@ -510,7 +567,7 @@ bool dot_read_optimum(const struct format_source *source, uint32_t *processors, 
     if (!format_require_utf8(source, err))
         return false;
     char *text = mem_copy_bytes(source->text, source->length);
-    struct reader r = {.source = source};
+    struct dot_reader r = {.source = source};
     if (!dot_parse(&r.graph, source->path, text, source->length, err)) {
         free(text);
         return false;
@@ -565,6 +622,9 @@ const struct format format_dot = {
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = dot_write_workflow,
+    .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
+               CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |
+               CARRIES(done),
     .options = "contract=yes|no   Nextflow: keep only processes, joined through the channels and "
                "operators between them "
                "(default no: every node is a task)",

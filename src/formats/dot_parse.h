@@ -1,9 +1,10 @@
 /* A DOT file as nodes and edges with the attributes that weft understands. Nothing here knows about
- * workflows. */
+ * workflows but for the names of columns. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "model/column_list.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,14 +19,14 @@ enum dot_attribute {
     DOT_KIND,
     DOT_COMMAND,
     DOT_CALL,
-    DOT_REPLICABLE,
-    DOT_DEADLINE,
-    DOT_PRIORITY,
-    DOT_TIMEOUT,
-    DOT_RETRIES,
+    DOT_RUNGS,
     DOT_INPUTS,
     DOT_OUTPUTS,
-    DOT_NAME, /* weft_name: the task's name where the id cannot be it */
+    DOT_TEMPORARY_OUTPUTS,
+    DOT_IN_ORDER,
+    DOT_OUT_ORDER,
+    DOT_TEMPORARY, /* of an edge's object */
+    DOT_NAME,      /* weft_name: the task's name where the id cannot be it */
     DOT_OBJECT,
     DOT_SIZE,
     DOT_ALPHA,
@@ -43,7 +44,11 @@ enum dot_attribute {
     DOT_STYLE,
     DOT_PROCESSORS, /* graph: "Number of processors" */
     DOT_LENGTH,     /* graph: "Total schedule length" */
-    DOT_ATTRIBUTES,
+/* DOT_timeout, DOT_replicable ...: the columns that need no code of their own (column_list.h) */
+#define DOT_COLUMN(name, ...) DOT_##name,
+    TASK_KEYS(COLUMN_SKIP, DOT_COLUMN, DOT_COLUMN)
+#undef DOT_COLUMN
+        DOT_ATTRIBUTES,
 };
 
 struct dot_value {

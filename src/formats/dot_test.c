@@ -1,8 +1,7 @@
+#include "formats/registry.h"
 #include "formats/dot.h"
 #include "base/rng.h"
 #include "formats/index_rows.h"
-
-extern const struct format format_dot;
 
 static const char *kind_of(const struct workflow *w, const char *task)
 {

@@ -1,7 +1,6 @@
+/* The remarks of writers about what is lost, from the table of columns: a column that some task has and
+ * the format does not carry is always named. */
 #include "formats/dropped.h"
-
-#include <math.h>
-#include <string.h>
 
 void dropped_count(struct strbuf *dropped, size_t count, const char *what, const char *of)
 {
@@ -9,47 +8,29 @@ void dropped_count(struct strbuf *dropped, size_t count, const char *what, const
         strbuf_printf(dropped, "%s of %zu %s%s\n", what, count, of, count == 1 ? "" : "s");
 }
 
-static void report_tasks(const struct workflow *w, unsigned carried, struct strbuf *dropped)
+static void dropped_columns(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
-    size_t memory = 0, cores = 0, kinds = 0, commands = 0, stream = 0, done = 0, times = 0;
-    size_t deadlines = 0, priorities = 0, timeouts = 0, retries = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        memory += w->memory[t] > 0;
-        cores += w->cores[t] != 1;
-        const char *kind = workflow_text(w, w->kind[t]);
-        kinds += *kind && strcmp(kind, workflow_task_name(w, t)) != 0;
-        commands += w->command && w->command[t];
-        stream += (w->flags[t] & TASK_NOT_REPLICABLE) != 0;
-        done += (w->flags[t] & TASK_DONE) != 0;
-        times += w->time_off && w->time_off[t + 1] > w->time_off[t];
-        deadlines += w->deadline && isfinite(w->deadline[t]);
-        priorities += w->priority && w->priority[t] != 0;
-        timeouts += w->timeout && isfinite(w->timeout[t]);
-        retries += w->retries && w->retries[t] != 0;
-    }
     if (!(carried & CARRIES_NAMES))
         dropped_count(dropped, w->ntasks, "names", "task");
-    if (!(carried & CARRIES_MEMORY))
-        dropped_count(dropped, memory, "memory", "task");
-    if (!(carried & CARRIES_KINDS))
-        dropped_count(dropped, kinds, "kinds", "task");
-    dropped_count(dropped, times, "times on nodes", "task");
-    dropped_count(dropped, cores, "cores", "task");
-    dropped_count(dropped, commands, "commands", "task");
-    dropped_count(dropped, stream, "not replicable", "task");
-    dropped_count(dropped, done, "done marks", "task");
-    dropped_count(dropped, deadlines, "deadlines", "task");
-    dropped_count(dropped, priorities, "priorities", "task");
-    dropped_count(dropped, timeouts, "timeouts", "task");
-    dropped_count(dropped, retries, "retries", "task");
-    dropped_count(dropped, w->nparameters, "values", "parameter");
-    dropped_count(dropped, w->nassertions, "texts", "assert");
+    for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
+        if (task_column[id].lost && !(carried >> id & 1))
+            dropped_count(dropped, column_count(w, id), task_column[id].lost, "task");
+    size_t unstated = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        unstated += !(w->flags[t] & TASK_HAS_WORK);
+    if (carried & CARRIES(work) && !(carried & CARRIES_UNSTATED))
+        dropped_count(dropped, unstated, "absence of work (written as 0)", "task");
+    if (!(carried & CARRIES_PARAMETERS))
+        dropped_count(dropped, w->nparameters, "values", "parameter");
+    if (!(carried & CARRIES_ASSERTIONS))
+        dropped_count(dropped, w->nassertions, "texts", "assert");
 }
 
-static void report_objects(const struct workflow *w, unsigned carried, struct strbuf *dropped)
+static void dropped_objects(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
-    size_t names = 0, shared = 0, empty = 0, inputs = 0, outputs = 0, sized = 0;
+    size_t names = 0, shared = 0, empty = 0, inputs = 0, outputs = 0, sized = 0, temporary = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
+        temporary += workflow_is_temporary(w, o);
         uint32_t consumers;
         workflow_consumers(w, o, &consumers);
         if (w->producer[o] == NONE) {
@@ -72,17 +53,22 @@ static void report_objects(const struct workflow *w, unsigned carried, struct st
         dropped_count(dropped, w->nedges - w->npairs,
                       "separation from another between the same tasks", "edge");
     }
-    dropped_count(dropped, empty, "existence (an empty one becomes ordering)", "object");
+    if (!(carried & CARRIES_EMPTY))
+        dropped_count(dropped, empty, "existence (an empty one becomes ordering)", "object");
     if (!(carried & CARRIES_INPUTS))
         dropped_count(dropped, inputs, "existence", "input object");
     if (!(carried & CARRIES_OUTPUTS))
         dropped_count(dropped, outputs, "existence", "unread object");
+    if (!(carried & CARRIES_TEMPORARY))
+        dropped_count(dropped, temporary, "temporary marks", "object");
 }
 
-void dropped_report(const struct workflow *w, unsigned carried, struct strbuf *dropped)
+void dropped_report(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
     if (!dropped)
         return;
-    report_tasks(w, carried, dropped);
-    report_objects(w, carried, dropped);
+    dropped_columns(w, carried, dropped);
+    dropped_objects(w, carried, dropped);
+    if (!(carried & CARRIES_TITLE) && *workflow_text(w, w->name))
+        strbuf_add(dropped, "the workflow's name\n");
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "formats/carries.h"
 #include "model/builder.h"
 #include "model/plan.h"
 #include "model/platform.h"
@@ -41,6 +42,9 @@ struct format {
                            struct error *err);
     bool (*write_platform)(const struct platform *p, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);
+    /* What its writer can carry of a workflow, CARRIES_* bits; 0: it writes none. What this set
+     * lacks and a workflow has is named in `dropped`. */
+    uint64_t carries;
     /* What this very text holds, where the format alone does not say: HOLDS_* bits. NULL: whatever
      * has a reader. */
     unsigned (*holds)(const char *text, size_t length);

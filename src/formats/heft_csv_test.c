@@ -1,7 +1,6 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
 #include <unistd.h>
-
-extern const struct format format_heft_csv;
 
 static double time_on(const struct workflow *w, const char *task, const char *node)
 {

@@ -14,6 +14,7 @@
  * object; others, and those that repeat a pair, are named "h" and their id. */
 #include "base/array.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 
@@ -470,9 +471,8 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     write_pins(w, rows, nrows, id, out);
 
     dropped_report(w,
-                   CARRIES_SIZES | CARRIES_MEMORY | CARRIES_OBJECTS | CARRIES_KINDS |
-                       CARRIES_OUTPUTS | (object_names ? CARRIES_OBJECT_NAMES : 0) |
-                       (plain ? CARRIES_NAMES : 0),
+                   format_hyperdag.carries & ~(object_names ? 0 : CARRIES_OBJECT_NAMES) &
+                       ~(plain ? 0 : CARRIES_NAMES),
                    dropped);
     dropped_count(dropped, memory_lost, "memory", "task without successor");
     dropped_count(dropped, kinds_lost, "kinds", "task");
@@ -490,4 +490,6 @@ const struct format format_hyperdag = {
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = write_workflow,
+    .carries = CARRIES_NAMES | CARRIES(work) | CARRIES(memory) | CARRIES(kind) | CARRIES_SIZES |
+               CARRIES_OBJECTS | CARRIES_OBJECT_NAMES | CARRIES_OUTPUTS,
 };

@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
-
-extern const struct format format_hyperdag;
 
 static const char good[] =
     "%% HyperdagDB\n4 5 10\n%% h\n0 3 2\n1 4 1.5\n2 0 0\n3 4 0\n%% v\n0 1 0\n1 2 3\n"
@@ -94,7 +93,8 @@ static void test_writing(void)
     builder_memory(b, 2, 4, 0);
     struct workflow *w = builder_finish(b, &err);
     round_trip(&format_hyperdag, w, NULL,
-               "names of 3 tasks\nnames of 1 object\nmemory of 1 task without successor\n",
+               "names of 3 tasks\nabsence of work (written as 0) of 3 tasks\nnames of 1 "
+               "object\nmemory of 1 task without successor\n",
                "names");
     workflow_free(w);
 }

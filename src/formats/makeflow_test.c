@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/index_rows.h"
-
-extern const struct format format_makeflow;
 
 static const char *command_of(const struct workflow *w, const char *task)
 {

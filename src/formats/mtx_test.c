@@ -1,9 +1,8 @@
+#include "formats/registry.h"
 #include "formats/etree.h"
 #include "formats/testing.h"
 #include "base/rng.h"
 #include "model/graph.h"
-
-extern const struct format format_mtx;
 
 static const struct format_option dag[] = {{"tree", "dag"}, {NULL, NULL}};
 static const struct format_option natural[] = {{"ordering", "natural"}, {NULL, NULL}};

@@ -231,6 +231,8 @@ const struct format format_native = {
     .read_workflow = native_read_workflow,
     .read_platform = native_read_platform,
     .write_workflow = native_write_workflow,
+    .carries = (CARRIES_ALL_COLUMNS & ~CARRIES(done)) | CARRIES_GRAPH | CARRIES_TITLE |
+               CARRIES_PARAMETERS | CARRIES_ASSERTIONS,
     .write_platform = native_write_platform,
     .holds = holds,
 };

@@ -1,8 +1,7 @@
 /* Ports of single nodes in a native platform file, read, written and read again. */
+#include "formats/registry.h"
 #include "formats/testing.h"
 #include "tap.h"
-
-extern const struct format format_native;
 
 static struct platform *read_nodes(const char *text, struct error *err)
 {

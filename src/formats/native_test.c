@@ -1,8 +1,7 @@
+#include "formats/registry.h"
 #include "base/rng.h"
 #include "formats/index_rows.h"
 #include <math.h>
-
-extern const struct format format_native;
 
 static struct platform *platform_text(const char *text, struct error *err)
 {
@@ -324,7 +323,8 @@ static struct workflow *random_workflow(struct rng *rng, bool names)
 {
     struct builder *b = builder_new("<random>", "native");
     uint32_t n = (uint32_t)rng_below(rng, 40), objects = 0, named[120];
-    builder_name(b, nasty[rng_below(rng, NASTY)], 1);
+    const char *title = nasty[rng_below(rng, NASTY)];
+    builder_name(b, title, strlen(title));
     for (uint32_t t = 0; t < n; t++) {
         char name[80];
         snprintf(name, sizeof name, "%s%.0u", names && t < NASTY ? nasty[t] : "t",

@@ -8,39 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum task_key {
-    KEY_RUN,
-    KEY_CALL,
-    KEY_IN,
-    KEY_OUT,
-    KEY_TIMES,
-    KEY_AFTER,
-    KEY_WORK, /* from here on also allowed in defaults */
-    KEY_MEMORY,
-    KEY_CORES,
-    KEY_KIND,
-    KEY_REPLICABLE,
-    KEY_TIMEOUT,
-    KEY_RETRIES,
-    KEY_DEADLINE,
-    KEY_PRIORITY,
-    KEY_TEMPORARY,
-    KEY_SANDBOX,
+/* The keys of a task, by column number; the table ends where the columns have no key. */
+static const char *const task_keys[] = {
+#define KEY_ROW(name, ...) #name,
+    TASK_KEYS(KEY_ROW, KEY_ROW, KEY_ROW)
+#undef KEY_ROW
+        NULL,
 };
+#define DEFAULT_KEYS (task_keys + COLUMN_FIRST_DEFAULT)
 
-static const char *const task_keys[] = {"run",        "call",    "in",      "out",      "times",
-                                        "after",      "work",    "memory",  "cores",    "kind",
-                                        "replicable", "timeout", "retries", "deadline", "priority",
-                                        "temporary",  "sandbox", NULL};
-#define DEFAULT_KEYS (task_keys + KEY_WORK)
-
-struct reading {
+struct native_reading {
     struct native file;
     struct builder *b;
     yaml_ref defaults; /* YAML_NONE: none */
 };
 
-static bool read_command(struct reading *r, uint32_t task, yaml_ref v, bool call)
+static bool read_command(struct native_reading *r, uint32_t task, yaml_ref v, bool call)
 {
     const char *text;
     size_t length;
@@ -59,7 +42,7 @@ static bool read_command(struct reading *r, uint32_t task, yaml_ref v, bool call
 }
 
 /* One entry of in or out: a name, or {name, size}; of out also temporary. */
-static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
+static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
     static const char *const keys[] = {"name", "size", "temporary", NULL};
     const struct yaml *y = &r->file.y;
@@ -97,7 +80,7 @@ static bool read_object(struct reading *r, uint32_t task, yaml_ref v, bool out)
     return true;
 }
 
-static bool read_objects(struct reading *r, uint32_t task, yaml_ref v, bool out)
+static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, v))
@@ -110,7 +93,7 @@ static bool read_objects(struct reading *r, uint32_t task, yaml_ref v, bool out)
     return true;
 }
 
-static bool unknown_task(struct reading *r, yaml_ref at, const char *name)
+static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name)
 {
     uint32_t count = builder_task_count(r->b);
     const char **names = mem_new(const char *, count);
@@ -126,7 +109,7 @@ static bool unknown_task(struct reading *r, yaml_ref at, const char *name)
     return false;
 }
 
-static bool read_after_entry(struct reading *r, uint32_t task, yaml_ref v)
+static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const char *name;
     size_t length;
@@ -139,7 +122,7 @@ static bool read_after_entry(struct reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
-static bool read_after(struct reading *r, uint32_t task, yaml_ref v)
+static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, v))
@@ -152,7 +135,7 @@ static bool read_after(struct reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
-static bool read_times(struct reading *r, uint32_t task, yaml_ref v)
+static bool read_times(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (!native_is_mapping(&r->file, v, "times"))
@@ -173,7 +156,7 @@ static bool read_times(struct reading *r, uint32_t task, yaml_ref v)
 }
 
 /* memory: 2G, or [2G, 4G, 8G] for the first attempt, the second, the third. */
-static bool read_memory(struct reading *r, uint32_t task, yaml_ref v)
+static bool read_memory(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct native *f = &r->file;
     double x, least = 0;
@@ -201,73 +184,79 @@ static bool read_memory(struct reading *r, uint32_t task, yaml_ref v)
 }
 
 /* What a task says about itself in yes and no; the defaults first, the task's own word last. */
-struct answers {
-    bool replicable, temporary, sandbox;
+struct native_answers {
+    uint8_t flags; /* of the switches: those that are not as usual */
+    bool temporary;
 };
 
-/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
- * checked. */
-static bool read_setting(struct reading *r, uint32_t task, enum task_key key, yaml_ref v,
-                         struct answers *answers)
+static bool read_switch(struct native_reading *r, const struct column *c, yaml_ref v,
+                        struct native_answers *answers)
+{
+    bool value;
+    if (!native_bool(&r->file, v, c->key, &value))
+        return false;
+    answers->flags =
+        (uint8_t)(value == c->usual ? answers->flags & ~c->flag : answers->flags | c->flag);
+    return true;
+}
+
+static bool read_number(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v)
 {
     const struct native *f = &r->file;
-    size_t line = yaml_line(&f->y, v), length;
-    const char *what = task_keys[key], *text;
+    const struct column *c = &task_column[id];
     double x;
-    switch (key) {
-    case KEY_WORK:
-        if (!native_number(f, v, what, &x))
+    if (!(c->unit == COLUMN_SECONDS ? native_seconds : native_number)(f, v, c->key, &x))
+        return false;
+    if (c->unit == COLUMN_COUNT && (x < 0 || x > 1e9 || x != floor(x)))
+        return native_error(f, v, "%s is %g; expected a whole number, 0 or more", c->key, x);
+    builder_number(r->b, task, id, x, yaml_line(&f->y, v));
+    return true;
+}
+
+/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
+ * checked: the builder lets values of such a task pass. */
+static bool read_setting(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v,
+                         struct native_answers *answers)
+{
+    const struct native *f = &r->file;
+    const struct column *c = &task_column[id];
+    size_t line = yaml_line(&f->y, v), length;
+    const char *text;
+    double x;
+    if (c->sort == COLUMN_OPTIONAL)
+        return read_number(r, task, id, v);
+    if (c->sort == COLUMN_SWITCH)
+        return read_switch(r, c, v, answers);
+    switch (id) {
+    case COLUMN_work:
+        if (!native_number(f, v, c->key, &x))
             return false;
         if (x < 0)
             return native_error(f, v, "work is %g; expected 0 or more", x);
         builder_work(r->b, task, x, line);
         return true;
-    case KEY_MEMORY:
+    case COLUMN_memory:
         return read_memory(r, task, v);
-    case KEY_CORES:
-        if (!native_number(f, v, what, &x))
+    case COLUMN_cores:
+        if (!native_number(f, v, c->key, &x))
             return false;
         if (x < 1 || x > 1 << 24 || x != floor(x))
             return native_error(f, v, "cores is %g; expected a whole number, 1 or more", x);
         builder_cores(r->b, task, x, line);
         return true;
-    case KEY_KIND:
-        if (!native_text(f, v, what, &text, &length))
+    case COLUMN_kind:
+        if (!native_text(f, v, c->key, &text, &length))
             return false;
         builder_kind(r->b, task, text, length);
         return true;
-    case KEY_REPLICABLE:
-        return native_bool(f, v, what, &answers->replicable);
-    case KEY_TEMPORARY:
-        return native_bool(f, v, what, &answers->temporary);
-    case KEY_SANDBOX:
-        return native_bool(f, v, what, &answers->sandbox);
-    case KEY_TIMEOUT:
-        if (!native_seconds(f, v, what, &x))
-            return false;
-        builder_timeout(r->b, task, x, line);
-        return true;
-    case KEY_RETRIES:
-        if (!native_number(f, v, what, &x))
-            return false;
-        if (x < 0 || x > 1e9 || x != floor(x))
-            return native_error(f, v, "retries is %g; expected a whole number, 0 or more", x);
-        builder_retries(r->b, task, x, line);
-        return true;
-    case KEY_DEADLINE:
-        if (!native_seconds(f, v, what, &x))
-            return false;
-        builder_deadline(r->b, task, x, line);
-        return true;
-    default:
-        if (!native_number(f, v, what, &x))
-            return false;
-        builder_priority(r->b, task, x, line);
-        return true;
+    case COLUMN_temporary:
+        return native_bool(f, v, c->key, &answers->temporary);
+    default: /* a row of its own without a reader: the test of columns fails on it */
+        return native_error(f, v, "%s cannot be read", c->key);
     }
 }
 
-static bool apply_defaults(struct reading *r, uint32_t task, struct answers *answers)
+static bool apply_defaults(struct native_reading *r, uint32_t task, struct native_answers *answers)
 {
     const struct yaml *y = &r->file.y;
     if (r->defaults == YAML_NONE)
@@ -275,15 +264,15 @@ static bool apply_defaults(struct reading *r, uint32_t task, struct answers *ans
     for (yaml_ref k = yaml_first(y, r->defaults); k != YAML_NONE;
          k = yaml_next(y, r->defaults, k)) {
         int key = native_key(&r->file, k, DEFAULT_KEYS);
-        if (key < 0 ||
-            !read_setting(r, task, (enum task_key)(key + KEY_WORK), yaml_value(k), answers))
+        if (key < 0 || !read_setting(r, task, (enum column_id)key + COLUMN_FIRST_DEFAULT,
+                                     yaml_value(k), answers))
             return false;
     }
     return true;
 }
 
 /* `temporary: true` of a task: each of its outputs, which have been read already. */
-static void all_temporary(struct reading *r, yaml_ref out)
+static void all_temporary(struct native_reading *r, yaml_ref out)
 {
     const struct yaml *y = &r->file.y;
     if (out == YAML_NONE || yaml_is_null(y, out))
@@ -298,11 +287,11 @@ static void all_temporary(struct reading *r, yaml_ref out)
     }
 }
 
-static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
+static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
     bool has_command = false;
-    struct answers answers = {.replicable = true, .sandbox = true};
+    struct native_answers answers = {0};
     if (!apply_defaults(r, task, &answers))
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
@@ -312,33 +301,31 @@ static bool read_task(struct reading *r, uint32_t task, yaml_ref body)
         switch (key) {
         case -1:
             break;
-        case KEY_RUN:
-        case KEY_CALL:
+        case COLUMN_run:
+        case COLUMN_call:
             if (has_command)
                 return native_error(&r->file, k, "both run and call; a task does one of them");
             has_command = true;
-            good = read_command(r, task, v, key == KEY_CALL);
+            good = read_command(r, task, v, key == COLUMN_call);
             break;
-        case KEY_IN:
-        case KEY_OUT:
-            good = read_objects(r, task, v, key == KEY_OUT);
+        case COLUMN_in:
+        case COLUMN_out:
+            good = read_objects(r, task, v, key == COLUMN_out);
             break;
-        case KEY_TIMES:
+        case COLUMN_times:
             good = read_times(r, task, v);
             break;
-        case KEY_AFTER:
+        case COLUMN_after:
             good = read_after(r, task, v);
             break;
         default:
-            good = read_setting(r, task, (enum task_key)key, v, &answers);
+            good = read_setting(r, task, (enum column_id)key, v, &answers);
         }
         if (!good)
             return false;
     }
-    if (!answers.replicable)
-        builder_flag(r->b, task, TASK_NOT_REPLICABLE);
-    if (!answers.sandbox)
-        builder_flag(r->b, task, TASK_IN_PLACE);
+    if (answers.flags)
+        builder_flag(r->b, task, answers.flags);
     if (answers.temporary)
         all_temporary(r, yaml_get(y, body, "out"));
     return true;
@@ -356,7 +343,7 @@ static void name_place(struct native *f, const struct yaml *y, yaml_ref key)
     memcpy(f->where + 6 + length, "'", 2);
 }
 
-static bool read_tasks(struct reading *r, yaml_ref tasks)
+static bool read_tasks(struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, tasks))
@@ -382,7 +369,7 @@ static bool read_tasks(struct reading *r, yaml_ref tasks)
     return good;
 }
 
-static bool read_parameters(struct reading *r, yaml_ref parameters)
+static bool read_parameters(struct native_reading *r, yaml_ref parameters)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, parameters))
@@ -406,7 +393,7 @@ static bool read_parameters(struct reading *r, yaml_ref parameters)
     return true;
 }
 
-static bool read_assertion(struct reading *r, yaml_ref v)
+static bool read_assertion(struct native_reading *r, yaml_ref v)
 {
     const char *text;
     size_t length;
@@ -417,7 +404,7 @@ static bool read_assertion(struct reading *r, yaml_ref v)
 }
 
 /* A text or a list of texts; what they say is the constraint planner's to read. */
-static bool read_assertions(struct reading *r, yaml_ref v)
+static bool read_assertions(struct native_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, v))
@@ -430,9 +417,9 @@ static bool read_assertions(struct reading *r, yaml_ref v)
     return true;
 }
 
-static bool read_defaults(struct reading *r, yaml_ref defaults)
+static bool read_defaults(struct native_reading *r, yaml_ref defaults)
 {
-    struct answers answers;
+    struct native_answers answers = {0};
     if (yaml_is_null(&r->file.y, defaults))
         return true;
     if (!native_is_mapping(&r->file, defaults, "defaults"))
@@ -444,7 +431,7 @@ static bool read_defaults(struct reading *r, yaml_ref defaults)
     return good;
 }
 
-static bool read_file(struct reading *r)
+static bool read_file(struct native_reading *r)
 {
     static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",
                                        "assert", "tasks", NULL};
@@ -483,7 +470,7 @@ static bool read_file(struct reading *r)
 
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct reading r = {.defaults = YAML_NONE};
+    struct native_reading r = {.defaults = YAML_NONE};
     if (!native_open(&r.file, source, "tasks", err))
         return NULL;
     r.b = builder_new(source->path, "native");

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/native.h"
+#include "formats/registry.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum {
     LONGEST_ROW = 6, /* a list of more entries gets a line for each */
 };
 
-struct writing {
+struct native_writing {
     const struct workflow *w;
     struct strbuf *out;
     size_t broken; /* texts that were not UTF-8 */
@@ -25,7 +26,7 @@ struct writing {
 
 /* "producer->consumer" may also be the name of another object, or the label of one ("a->b"->"c" and
  * "a"->"b->c"). */
-static void label_objects(struct writing *s)
+static void label_objects(struct native_writing *s)
 {
     const struct workflow *w = s->w;
     bool anonymous = false;
@@ -57,13 +58,13 @@ static void label_objects(struct writing *s)
     strbuf_free(&text);
 }
 
-static const char *object_name(const struct writing *s, uint32_t object)
+static const char *object_name(const struct native_writing *s, uint32_t object)
 {
     return s->label ? intern_text(&s->labels, s->label[object])
                     : workflow_text(s->w, s->w->object_name[object]);
 }
 
-static void write_key(struct writing *s, const char *indent, const char *key)
+static void write_key(struct native_writing *s, const char *indent, const char *key)
 {
     strbuf_add(s->out, indent);
     size_t start = s->out->n;
@@ -78,7 +79,7 @@ static void write_key(struct writing *s, const char *indent, const char *key)
     strbuf_printf(s->out, "\n%s:", indent);
 }
 
-static void write_number(struct writing *s, const char *key, double value)
+static void write_number(struct native_writing *s, const char *key, double value)
 {
     strbuf_printf(s->out, "    %s: ", key);
     strbuf_add_number(s->out, value);
@@ -87,12 +88,12 @@ static void write_number(struct writing *s, const char *key, double value)
 
 /* ---- lists: on one line when short ---- */
 
-struct list {
+struct native_list {
     const char *key;
     size_t count, written;
 };
 
-static void list_next(struct writing *s, struct list *l)
+static void list_next(struct native_writing *s, struct native_list *l)
 {
     bool row = l->count <= LONGEST_ROW;
     if (!l->written)
@@ -104,13 +105,14 @@ static void list_next(struct writing *s, struct list *l)
     l->written++;
 }
 
-static void list_end(struct writing *s, const struct list *l)
+static void list_end(struct native_writing *s, const struct native_list *l)
 {
     if (l->written)
         strbuf_add(s->out, l->count <= LONGEST_ROW ? "]\n" : "\n");
 }
 
-static void list_object(struct writing *s, struct list *l, uint32_t object, bool with_size)
+static void list_object(struct native_writing *s, struct native_list *l, uint32_t object,
+                        bool with_size)
 {
     list_next(s, l);
     enum yaml_place place = l->count <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK;
@@ -132,14 +134,15 @@ static void list_object(struct writing *s, struct list *l, uint32_t object, bool
 
 /* The size of a workflow's input is stated once, where its first reader stands; that of any other
  * object by its producer. */
-static void list_input(struct writing *s, struct list *l, uint32_t object, uint32_t task)
+static void list_input(struct native_writing *s, struct native_list *l, uint32_t object,
+                       uint32_t task)
 {
     const struct workflow *w = s->w;
     list_object(s, l, object,
                 w->producer[object] == NONE && w->input_task[w->object_edge[object]] == task);
 }
 
-static void write_lists(struct writing *s, uint32_t t)
+static void write_lists(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     uint32_t data = 0, ordering = 0;
@@ -147,7 +150,7 @@ static void write_lists(struct writing *s, uint32_t t)
         *(w->pred_object[e] == NONE ? &ordering : &data) += 1;
     uint32_t input = w->input_off ? w->input_off[t] : 0;
     uint32_t input_end = w->input_off ? w->input_off[t + 1] : 0;
-    struct list in = {"in", data + (input_end - input), 0};
+    struct native_list in = {"in", data + (input_end - input), 0};
     if (w->in_off) { /* commands: the order counts */
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
             list_input(s, &in, w->in_object[i], t);
@@ -160,12 +163,12 @@ static void write_lists(struct writing *s, uint32_t t)
     }
     list_end(s, &in);
 
-    struct list out = {"out", w->object_off[t + 1] - w->object_off[t], 0};
+    struct native_list out = {"out", w->object_off[t + 1] - w->object_off[t], 0};
     for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
         list_object(s, &out, w->out_object ? w->out_object[o] : o, true);
     list_end(s, &out);
 
-    struct list after = {"after", ordering, 0};
+    struct native_list after = {"after", ordering, 0};
     for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
         if (w->pred_object[e] == NONE) {
             list_next(s, &after);
@@ -177,7 +180,7 @@ static void write_lists(struct writing *s, uint32_t t)
 
 /* ---- tasks ---- */
 
-static void write_times(struct writing *s, uint32_t t)
+static void write_times(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     if (!w->time_off || w->time_off[t] == w->time_off[t + 1])
@@ -199,7 +202,7 @@ static void write_times(struct writing *s, uint32_t t)
     strbuf_add(s->out, "}\n");
 }
 
-static void write_memories(struct writing *s, uint32_t t)
+static void write_memories(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     strbuf_add(s->out, "    memory: [");
@@ -222,7 +225,21 @@ static bool is_default_kind(const struct workflow *w, uint32_t t, const char *co
     return strlen(kind) == length && memcmp(kind, command, length) == 0;
 }
 
-static void write_task(struct writing *s, uint32_t t)
+/* The optional numbers and switches, as their rows say. */
+static void write_generic(struct native_writing *s, uint32_t t)
+{
+    for (enum column_id id = 0; id < TASK_KEY_COUNT; id++) {
+        const struct column *c = &task_column[id];
+        if (c->sort == COLUMN_OWN || !column_is_set(s->w, t, id))
+            continue;
+        if (c->sort == COLUMN_OPTIONAL)
+            write_number(s, c->key, column_number(s->w, t, id));
+        else
+            strbuf_printf(s->out, "    %s: %s\n", c->key, c->usual ? "false" : "true");
+    }
+}
+
+static void write_task(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     struct strbuf *out = s->out;
@@ -248,20 +265,9 @@ static void write_task(struct writing *s, uint32_t t)
         write_memories(s, t);
     else if (w->memory[t] > 0)
         write_number(s, "memory", w->memory[t]);
-    if (w->flags[t] & TASK_IN_PLACE)
-        strbuf_add(out, "    sandbox: false\n");
     if (w->cores[t] != 1)
         write_number(s, "cores", w->cores[t]);
-    if (w->flags[t] & TASK_NOT_REPLICABLE)
-        strbuf_add(out, "    replicable: false\n");
-    if (w->timeout && isfinite(w->timeout[t]))
-        write_number(s, "timeout", w->timeout[t]);
-    if (w->retries && w->retries[t])
-        write_number(s, "retries", w->retries[t]);
-    if (w->deadline && isfinite(w->deadline[t]))
-        write_number(s, "deadline", w->deadline[t]);
-    if (w->priority && w->priority[t] != 0)
-        write_number(s, "priority", w->priority[t]);
+    write_generic(s, t);
     if (out->n == start) { /* nothing to say: the key alone */
         out->n--;
         strbuf_add(out, " {}\n");
@@ -272,7 +278,7 @@ bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct 
                            struct error *err)
 {
     (void)err;
-    struct writing s = {.w = w, .out = out};
+    struct native_writing s = {.w = w, .out = out};
     label_objects(&s);
     strbuf_add(out, "weft: 1\n");
     if (*workflow_text(w, w->name)) {
@@ -296,12 +302,9 @@ bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct 
         strbuf_add_char(out, '\n');
     }
     strbuf_add(out, w->ntasks ? "tasks:\n" : "tasks: {}\n");
-    size_t done = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
+    for (uint32_t t = 0; t < w->ntasks; t++)
         write_task(&s, t);
-        done += (w->flags[t] & TASK_DONE) != 0;
-    }
-    dropped_count(dropped, done, "done marks", "task");
+    dropped_report(w, format_native.carries, dropped);
     dropped_count(dropped, s.broken, "bytes that are not UTF-8", "text");
     if (s.label) {
         intern_free(&s.labels);

@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/index_rows.h"
-
-extern const struct format format_pegasus;
 
 static void test_read(void)
 {

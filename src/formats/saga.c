@@ -4,6 +4,7 @@
  * ignored (moving nothing takes no time here). Pairs without a link cannot talk. */
 #include "base/array.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include "formats/format.h"
 #include "formats/json_field.h"
 
@@ -328,7 +329,7 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     json_write_end_array(&j);
     json_write_end_object(&j);
     json_write_end_object(&j);
-    dropped_report(w, CARRIES_NAMES | CARRIES_SIZES, dropped);
+    dropped_report(w, format_saga.carries, dropped);
     return true;
 }
 
@@ -405,6 +406,7 @@ const struct format format_saga = {
     .read_workflow = read_workflow,
     .read_platform = read_platform,
     .write_workflow = write_workflow,
+    .carries = CARRIES_NAMES | CARRIES(work) | CARRIES_SIZES | CARRIES_TITLE,
     .write_platform = write_platform,
     .holds = holds,
 };

@@ -1,7 +1,7 @@
+#include "formats/registry.h"
 #include "base/mem.h"
 #include "formats/index_rows.h"
 
-extern const struct format format_saga, format_hetpart_cluster;
 static const struct format *const saga = &format_saga, *const cluster = &format_hetpart_cluster;
 
 static struct platform *platform_text(const struct format *f, const char *text,

@@ -11,6 +11,7 @@
  * tasks : 2)" says it. Task names are the ids. */
 #include "base/array.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 #include "model/graph.h"
@@ -281,7 +282,7 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     strbuf_add_char(out, '\n');
     free(order);
     free(id);
-    dropped_report(w, CARRIES_SIZES | (plain ? CARRIES_NAMES : 0), dropped);
+    dropped_report(w, format_stg.carries & ~(plain ? 0 : CARRIES_NAMES), dropped);
     return true;
 }
 
@@ -292,4 +293,5 @@ const struct format format_stg = {
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = write_workflow,
+    .carries = CARRIES_NAMES | CARRIES(work) | CARRIES_SIZES,
 };

@@ -1,7 +1,6 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
 #include "model/graph.h"
-
-extern const struct format format_stg;
 
 static void test_features(void)
 {

@@ -1,6 +1,5 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
-
-extern const struct format format_tgff;
 
 static const char good[] =
     "@HYPERPERIOD 300\n"

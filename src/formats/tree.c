@@ -13,6 +13,7 @@
  * direction is in. */
 #include "base/array.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include "formats/format.h"
 #include "formats/scan.h"
 #include "model/graph.h"
@@ -217,7 +218,7 @@ static double file_size(const struct workflow *w, uint32_t task, bool inward, ui
  * lost. */
 static void report(const struct workflow *w, bool inward, bool plain, struct strbuf *dropped)
 {
-    unsigned carried = CARRIES_SIZES | CARRIES_MEMORY | (plain ? CARRIES_NAMES : 0);
+    uint64_t carried = format_tree.carries & ~(plain ? 0 : CARRIES_NAMES);
     uint32_t outside = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t consumers;
@@ -280,6 +281,7 @@ const struct format format_tree = {
     .sniff = sniff,
     .read_workflow = read_workflow,
     .write_workflow = write_workflow,
+    .carries = CARRIES_NAMES | CARRIES(work) | CARRIES(memory) | CARRIES_SIZES,
     .options =
         "direction=out|in   edges from parent to child (out, default) or from child to parent\n",
 };

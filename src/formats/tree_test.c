@@ -1,7 +1,6 @@
+#include "formats/registry.h"
 #include "formats/testing.h"
 #include "model/graph.h"
-
-extern const struct format format_tree;
 
 static const struct format_option inward[] = {{"direction", "in"}, {NULL, NULL}};
 
@@ -58,7 +57,9 @@ static void test_writing(void)
     builder_edge(b, 2, 3, 0);
     builder_cores(b, 1, 2, 0);
     struct workflow *w = builder_finish(b, &err);
-    round_trip(&format_tree, w, NULL, "names of 4 tasks\ncores of 1 task\n", "named tasks");
+    round_trip(&format_tree, w, NULL,
+               "names of 4 tasks\ncores of 1 task\nabsence of work (written as 0) of 4 tasks\n",
+               "named tasks");
     struct strbuf out = {0};
     format_tree.write_workflow(w, &out, NULL, &err);
     /* published readers want the root last and parents after their children */

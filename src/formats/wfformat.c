@@ -101,6 +101,7 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
     snprintf(d->format, sizeof d->format, "wfformat-%.3s", version);
 
     d->name = wfformat_stated(j, json_get(j, 0, "name"));
+    d->weft = wfformat_stated(j, json_get(j, 0, "weft"));
     return d->name == JSON_NONE || require(j, d->name, JSON_STRING, "\"name\"", err);
 }
 
@@ -150,6 +151,7 @@ void wfformat_members(const struct json *j, json_ref object, struct wfformat_mem
         MEMBER("cpu", 1, cpu),
         MEMBER("speedInMHz", 1, speed),
         MEMBER("speed", 0, speed),
+        MEMBER("weft", 1, weft),
 #undef MEMBER
     };
     memset(out, 0xFF, sizeof *out); /* all JSON_NONE */
@@ -223,5 +225,7 @@ const struct format format_wfformat = {
     .read_workflow = wfformat_read_workflow,
     .read_platform = wfformat_read_platform,
     .write_workflow = wfformat_write,
+    .carries = CARRIES_ALL_COLUMNS | CARRIES_GRAPH | CARRIES_TITLE | CARRIES_PARAMETERS |
+               CARRIES_ASSERTIONS,
     .holds = holds,
 };

@@ -4,12 +4,13 @@
  * Decisions, where the versions and real files leave room:
  * - Tasks are named by what other tasks refer to: the id in 1.5, the name before.
  * - Precedence is what `parents` and `children` state, together. Files carry volumes along stated
- * edges; a file that two tasks share without a stated edge makes none (and a remark). Only when no
- * task states any parents or children do files make the edges.
- * - work is the runtime in seconds, whatever machine it was recorded on; memory is memoryInBytes,
- * or 1000 x the older `memory`.
+ *   edges; a file that two tasks share without a stated edge makes none (and a remark). Only when no
+ *   task states any parents or children do files make the edges.
+ * - work is the runtime in seconds, whatever machine it was recorded on; memory is memoryInBytes, or
+ *   1000 x the older `memory`.
  * - The platform has a node a machine. Speeds are 1, unless the machines state different MHz: then
- * MHz / fastest MHz. */
+ *   MHz / fastest MHz.
+ * - What the format has no place for stands in members called "weft" (wfformat_own.c). */
 #pragma once
 #include "base/json.h"
 #include "formats/format.h"
@@ -38,7 +39,7 @@ struct wfformat_document {
     struct json json;
     bool split;      /* 1.5: specification and execution apart */
     char format[16]; /* "wfformat-1.4" */
-    json_ref name, tasks, files;
+    json_ref name, tasks, files, weft;
     json_ref execution;       /* the object with makespan and machines; JSON_NONE: none */
     json_ref execution_tasks; /* 1.5 only */
     const char *doubt;        /* a remark about the version for the user; NULL: none */
@@ -54,7 +55,7 @@ bool wfformat_open(struct wfformat_document *d, const struct format_source *sour
 struct wfformat_members {
     json_ref name, id, parents, children, input_files, output_files, files;
     json_ref runtime, memory_bytes, memory_kb, cores, command, arguments, category, priority;
-    json_ref machines, executed_at, node_name, cpu, speed;
+    json_ref machines, executed_at, node_name, cpu, speed, weft;
 };
 void wfformat_members(const struct json *j, json_ref object, struct wfformat_members *out);
 
@@ -72,3 +73,14 @@ size_t wfformat_stem(const char *name, size_t length);
  * word, else the stem. */
 const char *wfformat_kind(const char *name, size_t name_length, const char *program,
                           size_t program_length, size_t *length);
+
+/* ---- members called "weft" (wfformat_own.c) ---- */
+/* Of a task: nothing when there is nothing to say. `has_record`: it has an entry in the execution. */
+void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_t t,
+                        bool has_record);
+bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record);
+void wfformat_own_write_document(struct json_writer *j, const struct workflow *w);
+/* False with an error of the builder. *unstated becomes true when nobody stated a work. */
+bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, uint32_t task,
+                       bool *unstated);
+bool wfformat_own_read_document(const struct json *j, json_ref own, struct builder *b);

@@ -6,38 +6,39 @@
 #include <math.h>
 #include <string.h>
 
-struct pair {
+struct wfformat_pair {
     uint32_t from, to;
 };
 
 /* A producer of a file beside its first one: it makes an object of its own. */
-struct second_producer {
+struct wfformat_second_producer {
     json_ref name;
     uint32_t object, producer, next;
 };
 
 /* What later passes need of each task. */
-struct lists {
+struct wfformat_lists {
     json_ref parents, children, inputs, outputs, files;
     uint32_t line;
     bool has_kind;
+    bool unstated; /* the 0 of its runtime stands in for "not stated" */
 };
 
-struct reader {
+struct wfformat_reader {
     const struct wfformat_document *d;
     const struct json *j;
     struct builder *b;
     struct strbuf scratch;
-    ARRAY(struct lists) lists; /* by task */
-    ARRAY(struct pair) stated; /* edges, parents and children together */
-    bool states_edges;         /* some task has a list of parents or children */
+    ARRAY(struct wfformat_lists) lists; /* by task */
+    ARRAY(struct wfformat_pair) stated; /* edges, parents and children together */
+    bool states_edges;                  /* some task has a list of parents or children */
     uint32_t nobjects, declared;
     ARRAY(double) size; /* by object, as far as stated; NAN: not */
-    ARRAY(struct second_producer) second;
+    ARRAY(struct wfformat_second_producer) second;
     uint32_t *first_second, nfirst; /* by object < nfirst: index into `second` or NONE */
 };
 
-static bool wrong_type(struct reader *r, json_ref v, uint32_t task, const char *what,
+static bool wrong_type(struct wfformat_reader *r, json_ref v, uint32_t task, const char *what,
                        const char *expected)
 {
     return builder_error(r->b, json_line(r->j, v), "task '%s': %s is %s; expected %s",
@@ -46,7 +47,7 @@ static bool wrong_type(struct reader *r, json_ref v, uint32_t task, const char *
 }
 
 /* NAN: absent. */
-static double number_of(struct reader *r, json_ref v, uint32_t task, const char *what)
+static double number_of(struct wfformat_reader *r, json_ref v, uint32_t task, const char *what)
 {
     if (v == JSON_NONE)
         return NAN;
@@ -98,7 +99,8 @@ static void add_quoted(struct strbuf *out, const char *text, size_t n)
 
 /* program and arguments as one command line in r->scratch; the program as it stands (it may be a
  * whole script). */
-static void join_command(struct reader *r, uint32_t task, json_ref program, json_ref arguments)
+static void join_command(struct wfformat_reader *r, uint32_t task, json_ref program,
+                         json_ref arguments)
 {
     const struct json *j = r->j;
     strbuf_clear(&r->scratch);
@@ -135,7 +137,7 @@ static void join_command(struct reader *r, uint32_t task, json_ref program, json
     }
 }
 
-static void read_command(struct reader *r, uint32_t task, const struct wfformat_members *m)
+static void read_command(struct wfformat_reader *r, uint32_t task, const struct wfformat_members *m)
 {
     const struct json *j = r->j;
     json_ref program = JSON_NONE, arguments = m->arguments;
@@ -179,11 +181,11 @@ static void read_command(struct reader *r, uint32_t task, const struct wfformat_
 
 /* What was recorded, or the kind: from the task itself up to 1.4, from its execution entry in 1.5.
  */
-static void read_record(struct reader *r, uint32_t task, const struct wfformat_members *m,
+static void read_record(struct wfformat_reader *r, uint32_t task, const struct wfformat_members *m,
                         size_t line)
 {
     double runtime = number_of(r, m->runtime, task, "the runtime");
-    if (!isnan(runtime))
+    if (!isnan(runtime) && !(task < r->lists.n && r->lists.at[task].unstated && runtime == 0))
         builder_work(r->b, task, runtime, line);
     double memory = number_of(r, m->memory_bytes, task, "memoryInBytes");
     double kb = number_of(r, m->memory_kb, task, "memory");
@@ -201,7 +203,7 @@ static void read_record(struct reader *r, uint32_t task, const struct wfformat_m
     read_command(r, task, m);
 }
 
-static bool read_category(struct reader *r, uint32_t task, json_ref category)
+static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref category)
 {
     if (category == JSON_NONE)
         return false;
@@ -214,7 +216,7 @@ static bool read_category(struct reader *r, uint32_t task, json_ref category)
     return n > 0;
 }
 
-static bool read_tasks(struct reader *r)
+static bool read_tasks(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
     json_ref tasks = r->d->tasks;
@@ -239,8 +241,12 @@ static bool read_tasks(struct reader *r)
         if (task == NONE)
             return false;
         bool has_kind = read_category(r, task, m.category);
-        array_push(&r->lists, (struct lists){m.parents, m.children, m.input_files, m.output_files,
-                                             m.files, (uint32_t)line, has_kind});
+        array_push(&r->lists,
+                   (struct wfformat_lists){m.parents, m.children, m.input_files, m.output_files,
+                                           m.files, (uint32_t)line, has_kind, false});
+        if (m.weft != JSON_NONE &&
+            !wfformat_own_read(j, m.weft, r->b, task, &r->lists.at[task].unstated))
+            return false;
         r->states_edges |= m.parents != JSON_NONE || m.children != JSON_NONE;
         if (!r->d->split || r->d->execution_tasks == JSON_NONE)
             read_record(r, task, &m, line);
@@ -251,7 +257,7 @@ static bool read_tasks(struct reader *r)
 }
 
 /* 1.5: the execution's entries, joined by id. */
-static bool read_execution_tasks(struct reader *r)
+static bool read_execution_tasks(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
     json_ref list = r->d->execution_tasks;
@@ -303,7 +309,7 @@ static bool read_execution_tasks(struct reader *r)
 }
 
 /* Is there a list? False also after an error: it is something else. */
-static bool string_list(struct reader *r, uint32_t task, json_ref list, const char *what)
+static bool string_list(struct wfformat_reader *r, uint32_t task, json_ref list, const char *what)
 {
     if (list == JSON_NONE)
         return false;
@@ -312,7 +318,7 @@ static bool string_list(struct reader *r, uint32_t task, json_ref list, const ch
     return true;
 }
 
-static bool read_neighbours(struct reader *r, uint32_t task, json_ref list, bool parents)
+static bool read_neighbours(struct wfformat_reader *r, uint32_t task, json_ref list, bool parents)
 {
     const struct json *j = r->j;
     const char *what = parents ? "parents" : "children";
@@ -331,13 +337,14 @@ static bool read_neighbours(struct reader *r, uint32_t task, json_ref list, bool
         if (other == task)
             return builder_error(r->b, json_line(j, v), "task '%s' is listed in its own %s",
                                  builder_task_name(r->b, task), what);
-        struct pair edge = parents ? (struct pair){other, task} : (struct pair){task, other};
+        struct wfformat_pair edge =
+            parents ? (struct wfformat_pair){other, task} : (struct wfformat_pair){task, other};
         array_push(&r->stated, edge);
     }
     return true;
 }
 
-static bool read_stated_edges(struct reader *r)
+static bool read_stated_edges(struct wfformat_reader *r)
 {
     for (uint32_t t = 0; t < r->lists.n; t++) {
         if (!read_neighbours(r, t, r->lists.at[t].parents, true) ||
@@ -349,7 +356,7 @@ static bool read_stated_edges(struct reader *r)
 
 /* ---- files ---- */
 
-static uint32_t file_object(struct reader *r, json_ref v)
+static uint32_t file_object(struct wfformat_reader *r, json_ref v)
 {
     size_t n;
     const char *name = json_string(r->j, v, &n);
@@ -359,7 +366,7 @@ static uint32_t file_object(struct reader *r, json_ref v)
     return object;
 }
 
-static void read_size(struct reader *r, uint32_t object, json_ref file, const char *name)
+static void read_size(struct wfformat_reader *r, uint32_t object, json_ref file, const char *name)
 {
     const struct json *j = r->j;
     json_ref size = wfformat_stated(j, json_get(j, file, "sizeInBytes"));
@@ -380,7 +387,7 @@ static void read_size(struct reader *r, uint32_t object, json_ref file, const ch
 }
 
 /* The id of a file entry, JSON_NONE after an error. */
-static json_ref file_name(struct reader *r, json_ref file)
+static json_ref file_name(struct wfformat_reader *r, json_ref file)
 {
     const struct json *j = r->j;
     json_ref name = JSON_NONE;
@@ -397,7 +404,7 @@ static json_ref file_name(struct reader *r, json_ref file)
     return name;
 }
 
-static bool read_declared_files(struct reader *r)
+static bool read_declared_files(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
     json_ref files = r->d->files;
@@ -412,6 +419,10 @@ static bool read_declared_files(struct reader *r)
             return builder_error(r->b, json_line(j, v), "file '%s' is listed twice",
                                  json_string(j, name, NULL));
         read_size(r, object, v, json_string(j, name, NULL));
+        json_ref own = json_get(j, v, "weft");
+        json_ref temporary = own == JSON_NONE ? JSON_NONE : json_get(j, own, "temporary");
+        if (temporary != JSON_NONE && json_type(j, temporary) == JSON_TRUE)
+            builder_temporary(r->b, object);
         if (builder_failed(r->b))
             return false;
     }
@@ -420,7 +431,7 @@ static bool read_declared_files(struct reader *r)
 }
 
 /* `task` makes `object`, perhaps not as the first. */
-static void add_producer(struct reader *r, uint32_t task, uint32_t object, json_ref name)
+static void add_producer(struct wfformat_reader *r, uint32_t task, uint32_t object, json_ref name)
 {
     uint32_t line = r->lists.at[task].line, first = builder_producer(r->b, object);
     if (first == NONE || first == task) {
@@ -430,10 +441,10 @@ static void add_producer(struct reader *r, uint32_t task, uint32_t object, json_
     builder_warn(r->b, line, "file '%s' is made by '%s' and by '%s': each has an object of its own",
                  json_string(r->j, name, NULL), builder_task_name(r->b, first),
                  builder_task_name(r->b, task));
-    array_push(&r->second, (struct second_producer){name, object, task, NONE});
+    array_push(&r->second, (struct wfformat_second_producer){name, object, task, NONE});
 }
 
-static void check_declared(struct reader *r, uint32_t task, uint32_t object, json_ref name)
+static void check_declared(struct wfformat_reader *r, uint32_t task, uint32_t object, json_ref name)
 {
     if (r->d->files != JSON_NONE && object != NONE && object >= r->declared)
         builder_warn(r->b, r->lists.at[task].line,
@@ -442,7 +453,7 @@ static void check_declared(struct reader *r, uint32_t task, uint32_t object, jso
 }
 
 /* `link` of a file entry up to 1.4: 1 output, 0 input, -1 after an error. */
-static int is_output(struct reader *r, uint32_t task, json_ref file)
+static int is_output(struct wfformat_reader *r, uint32_t task, json_ref file)
 {
     json_ref link = json_get(r->j, file, "link");
     if (json_is_string(r->j, link, "output"))
@@ -455,7 +466,7 @@ static int is_output(struct reader *r, uint32_t task, json_ref file)
     return -1;
 }
 
-static bool read_outputs(struct reader *r, uint32_t task)
+static bool read_outputs(struct wfformat_reader *r, uint32_t task)
 {
     const struct json *j = r->j;
     json_ref list = r->d->split ? r->lists.at[task].outputs : r->lists.at[task].files;
@@ -487,7 +498,7 @@ static bool read_outputs(struct reader *r, uint32_t task)
 }
 
 /* Second producers get "file (by task)", chained by file. */
-static void make_second_objects(struct reader *r)
+static void make_second_objects(struct wfformat_reader *r)
 {
     if (!r->second.n)
         return;
@@ -495,7 +506,7 @@ static void make_second_objects(struct reader *r)
     r->first_second = mem_new(uint32_t, r->nfirst);
     memset(r->first_second, 0xFF, r->nfirst * sizeof *r->first_second);
     for (uint32_t i = 0; i < r->second.n; i++) {
-        struct second_producer *s = &r->second.at[i];
+        struct wfformat_second_producer *s = &r->second.at[i];
         uint32_t file = s->object;
         strbuf_clear(&r->scratch);
         strbuf_printf(&r->scratch, "%s (by %s)", json_string(r->j, s->name, NULL),
@@ -511,12 +522,12 @@ static void make_second_objects(struct reader *r)
 
 /* Per consumer: which tasks are stated before it, and which of these give it a file. Marks hold
  * task + 1. */
-struct marks {
+struct wfformat_marks {
     uint32_t *stated, *given;
 };
 
-static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref name,
-                    struct marks *m)
+static void consume(struct wfformat_reader *r, uint32_t task, uint32_t object, json_ref name,
+                    struct wfformat_marks *m)
 {
     uint32_t line = r->lists.at[task].line, mark = task + 1, first = builder_producer(r->b, object);
     if (first == NONE) {
@@ -531,7 +542,7 @@ static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref n
     }
     uint32_t i = object < r->nfirst ? r->first_second[object] : NONE;
     for (; i != NONE; i = r->second.at[i].next) {
-        const struct second_producer *s = &r->second.at[i];
+        const struct wfformat_second_producer *s = &r->second.at[i];
         own |= s->producer == task;
         if (s->producer == task || (r->states_edges && m->stated[s->producer] != mark))
             continue;
@@ -547,7 +558,7 @@ static void consume(struct reader *r, uint32_t task, uint32_t object, json_ref n
             builder_task_name(r->b, first));
 }
 
-static bool read_inputs(struct reader *r, uint32_t task, struct marks *m)
+static bool read_inputs(struct wfformat_reader *r, uint32_t task, struct wfformat_marks *m)
 {
     const struct json *j = r->j;
     json_ref list = r->d->split ? r->lists.at[task].inputs : r->lists.at[task].files;
@@ -574,11 +585,11 @@ static bool read_inputs(struct reader *r, uint32_t task, struct marks *m)
 
 /* Inputs of every task along its stated edges; stated edges without a file become plain ordering.
  */
-static bool read_edges(struct reader *r)
+static bool read_edges(struct wfformat_reader *r)
 {
     size_t n = r->lists.n;
     uint32_t *at = mem_new_zero(uint32_t, n + 2), *from = mem_new(uint32_t, r->stated.n + 1);
-    struct marks m = {mem_new_zero(uint32_t, n + 1), mem_new_zero(uint32_t, n + 1)};
+    struct wfformat_marks m = {mem_new_zero(uint32_t, n + 1), mem_new_zero(uint32_t, n + 1)};
     for (size_t i = 0; i < r->stated.n; i++)
         at[r->stated.at[i].to + 2]++;
     for (size_t t = 0; t < n; t++)
@@ -604,7 +615,7 @@ static bool read_edges(struct reader *r)
     return good;
 }
 
-static bool read_all(struct reader *r)
+static bool read_all(struct wfformat_reader *r)
 {
     if (!read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) ||
         !read_declared_files(r))
@@ -622,7 +633,7 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
     struct wfformat_document d;
     if (!wfformat_open(&d, source, err))
         return NULL;
-    struct reader r = {.d = &d, .j = &d.json, .b = builder_new(source->path, d.format)};
+    struct wfformat_reader r = {.d = &d, .j = &d.json, .b = builder_new(source->path, d.format)};
     if (d.doubt)
         builder_warn(r.b, 1, "%s", d.doubt);
     if (d.name != JSON_NONE) {
@@ -630,7 +641,8 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
         const char *name = json_string(&d.json, d.name, &n);
         builder_name(r.b, name, n);
     }
-    read_all(&r);
+    if (wfformat_own_read_document(&d.json, d.weft, r.b))
+        read_all(&r);
     struct workflow *w = builder_finish(r.b, err);
     strbuf_free(&r.scratch);
     array_free(&r.lists);

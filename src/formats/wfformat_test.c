@@ -1,8 +1,8 @@
+#include "formats/registry.h"
 #include "formats/wfformat.h"
 #include "base/mem.h"
 #include "formats/index_rows.h"
 
-extern const struct format format_wfformat;
 static const struct format *const wf = &format_wfformat;
 
 static struct platform *platform_text(const char *text, struct error *err)

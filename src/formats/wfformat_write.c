@@ -1,5 +1,8 @@
+/* WfFormat 1.5, written. What its schema has no place for goes into members called "weft"
+ * (wfformat_own.c), so that reading gives the same workflow back. */
 #include "base/mem.h"
 #include "formats/dropped.h"
+#include "formats/registry.h"
 #include "formats/wfformat.h"
 
 #include <ctype.h>
@@ -7,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct writer {
+struct wfformat_writer {
     const struct workflow *w;
     struct json_writer j;
     uint32_t *mark; /* per task: last task + 1 whose list has it */
     struct strbuf scratch;
 };
 
-static const char *object_id(struct writer *s, uint32_t object)
+static const char *object_id(struct wfformat_writer *s, uint32_t object)
 {
     const struct workflow *w = s->w;
     if (w->object_name[object])
@@ -41,7 +44,7 @@ static bool is_plain_line(const char *command)
     return before != ' ';
 }
 
-static void write_command(struct writer *s, const char *command)
+static void write_command(struct wfformat_writer *s, const char *command)
 {
     json_write_key(&s->j, "command");
     json_write_object_inline(&s->j);
@@ -80,7 +83,7 @@ static bool kind_is_derived(const struct workflow *w, uint32_t task)
     return strlen(kind) == n && memcmp(kind, derived, n) == 0;
 }
 
-static void write_neighbours(struct writer *s, const char *key, const uint32_t *tasks,
+static void write_neighbours(struct wfformat_writer *s, const char *key, const uint32_t *tasks,
                              uint32_t from, uint32_t to, uint32_t mark)
 {
     json_write_key(&s->j, key);
@@ -94,7 +97,30 @@ static void write_neighbours(struct writer *s, const char *key, const uint32_t *
     json_write_end_array(&s->j);
 }
 
-static void write_task(struct writer *s, uint32_t t)
+static bool has_record(const struct workflow *w, uint32_t t)
+{
+    return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
+           w->cores[t] != 1 || command_of(w, t) || (w->priority && w->priority[t] != 0);
+}
+
+/* Where commands use {in}, in their order; else by producer, the workflow's inputs last. */
+static void write_inputs(struct wfformat_writer *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    if (w->in_off) {
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+            json_write_string(&s->j, object_id(s, w->in_object[i]));
+        return;
+    }
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] != NONE)
+            json_write_string(&s->j, object_id(s, w->pred_object[e]));
+    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1];
+         i++)
+        json_write_string(&s->j, object_id(s, w->input_object[i]));
+}
+
+static void write_task(struct wfformat_writer *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     const char *name = workflow_task_name(w, t);
@@ -107,31 +133,20 @@ static void write_task(struct writer *s, uint32_t t)
     write_neighbours(s, "children", w->succ_task, w->succ_off[t], w->succ_off[t + 1], 2 * t + 2);
     json_write_key(&s->j, "inputFiles");
     json_write_array_inline(&s->j);
-    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++) {
-        if (w->pred_object[e] != NONE)
-            json_write_string(&s->j, object_id(s, w->pred_object[e]));
-    }
-    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1];
-         i++)
-        json_write_string(&s->j, object_id(s, w->input_object[i]));
+    write_inputs(s, t);
     json_write_end_array(&s->j);
     json_write_key(&s->j, "outputFiles");
     json_write_array_inline(&s->j);
     for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
-        json_write_string(&s->j, object_id(s, o));
+        json_write_string(&s->j, object_id(s, w->out_object ? w->out_object[o] : o));
     json_write_end_array(&s->j);
+    wfformat_own_write(&s->j, w, t, has_record(w, t));
     json_write_end_object(&s->j);
-}
-
-static bool has_record(const struct workflow *w, uint32_t t)
-{
-    return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
-           w->cores[t] != 1 || command_of(w, t) || (w->priority && w->priority[t] != 0);
 }
 
 /* The schema wants a makespan and a date of the execution. A workflow has neither: the sum of the
  * runtimes (one after the other) and the beginning of time stand in. */
-static void write_execution(struct writer *s)
+static void write_execution(struct wfformat_writer *s)
 {
     const struct workflow *w = s->w;
     bool any = false;
@@ -168,39 +183,17 @@ static void write_execution(struct writer *s)
     json_write_end_object(&s->j);
 }
 
-static void report_dropped(const struct workflow *w, struct strbuf *dropped)
-{
-    size_t calls = 0, stream = 0, done = 0, times = 0, deadlines = 0, timeouts = 0, retries = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        calls += (w->flags[t] & TASK_CALL) && w->command && w->command[t];
-        stream += (w->flags[t] & TASK_NOT_REPLICABLE) != 0;
-        done += (w->flags[t] & TASK_DONE) != 0;
-        times += w->time_off && w->time_off[t + 1] > w->time_off[t];
-        deadlines += w->deadline && isfinite(w->deadline[t]);
-        timeouts += w->timeout && isfinite(w->timeout[t]);
-        retries += w->retries && w->retries[t] != 0;
-    }
-    dropped_count(dropped, calls, "library calls", "task");
-    dropped_count(dropped, stream, "not replicable", "task");
-    dropped_count(dropped, done, "done marks", "task");
-    dropped_count(dropped, times, "times on nodes", "task");
-    dropped_count(dropped, deadlines, "deadlines", "task");
-    dropped_count(dropped, timeouts, "timeouts", "task");
-    dropped_count(dropped, retries, "retries", "task");
-    dropped_count(dropped, w->nparameters, "values", "parameter");
-    dropped_count(dropped, w->nassertions, "texts", "assert");
-}
-
 bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                     struct error *err)
 {
     (void)err;
-    struct writer s = {.w = w, .mark = mem_new_zero(uint32_t, (size_t)w->ntasks + 1)};
+    struct wfformat_writer s = {.w = w, .mark = mem_new_zero(uint32_t, (size_t)w->ntasks + 1)};
     json_write_start(&s.j, out, true);
     json_write_object(&s.j);
     const char *name = workflow_text(w, w->name);
     json_put_string(&s.j, "name", *name ? name : "workflow");
     json_put_string(&s.j, "schemaVersion", "1.5");
+    wfformat_own_write_document(&s.j, w);
     json_write_key(&s.j, "workflow");
     json_write_object(&s.j);
     json_write_key(&s.j, "specification");
@@ -216,6 +209,12 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
         json_write_object_inline(&s.j);
         json_put_string(&s.j, "id", object_id(&s, o));
         json_put_number(&s.j, "sizeInBytes", w->size[o]);
+        if (workflow_is_temporary(w, o)) {
+            json_write_key(&s.j, "weft");
+            json_write_object_inline(&s.j);
+            json_put_bool(&s.j, "temporary", true);
+            json_write_end_object(&s.j);
+        }
         json_write_end_object(&s.j);
     }
     json_write_end_array(&s.j);
@@ -223,7 +222,7 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
     write_execution(&s);
     json_write_end_object(&s.j);
     json_write_end_object(&s.j);
-    report_dropped(w, dropped);
+    dropped_report(w, format_wfformat.carries, dropped);
     strbuf_free(&s.scratch);
     free(s.mark);
     return true;

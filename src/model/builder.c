@@ -1,9 +1,11 @@
 #include "model/builder_state.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CORES = 1 << 24 };
+/* More than any machine has; a larger number is a mistake in a file, and sums of them stay exact. */
+enum { MOST_CORES = 1 << 24, MOST_COUNT = 1000000000 };
 
 void builder_add_warning(struct workflow *w, const char *text)
 {
@@ -36,10 +38,9 @@ void builder_free(struct builder *b)
     array_free(&b->flags);
     array_free(&b->line);
     array_free(&b->command);
-    array_free(&b->deadline);
-    array_free(&b->priority);
-    array_free(&b->timeout);
-    array_free(&b->retries);
+#define FREE_FIELD(name, ...) array_free(&b->name);
+    TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
+#undef FREE_FIELD
     array_free(&b->times);
     array_free(&b->rungs);
     array_free(&b->made);
@@ -51,6 +52,8 @@ void builder_free(struct builder *b)
     array_free(&b->readings);
     array_free(&b->orderings);
     array_free(&b->named);
+    array_free(&b->permutations);
+    array_free(&b->places);
     workflow_free(b->w);
     free(b->file);
     free(b);
@@ -89,7 +92,7 @@ void builder_warn(struct builder *b, size_t line, const char *fmt, ...)
 
 void builder_name(struct builder *b, const char *name, size_t len)
 {
-    b->w->name = pool_add(&b->w->text, name, len);
+    b->w->name = len ? pool_add(&b->w->text, name, len) : 0; /* empty: none */
 }
 
 void builder_expect(struct builder *b, size_t tasks, size_t edges)
@@ -200,10 +203,10 @@ void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len
                            : pool_add(&b->w->text, kind, len);
 }
 
-void builder_flag(struct builder *b, uint32_t task, enum task_flag flag)
+void builder_flag(struct builder *b, uint32_t task, unsigned flags)
 {
     if (task < b->task_name.n)
-        b->flags.at[task] |= (uint8_t)flag;
+        b->flags.at[task] |= (uint8_t)flags;
 }
 
 #define column_set(column, task, nothing, value)                                                   \
@@ -235,38 +238,53 @@ void builder_time(struct builder *b, uint32_t task, const char *node, size_t len
     array_push(&b->times, (struct own_time){task, {name, seconds}});
 }
 
-void builder_deadline(struct builder *b, uint32_t task, double seconds, size_t line)
+/* May this value stand in the column? Values from files must be finite; seconds and counts not
+ * negative; counts whole. */
+static bool good_number(struct builder *b, uint32_t task, enum column_id id, double value,
+                        size_t line)
 {
-    if (good_value(b, task, "deadline", seconds, line))
-        column_set(&b->deadline, task, INFINITY, seconds);
-}
-
-void builder_priority(struct builder *b, uint32_t task, double priority, size_t line)
-{
+    const struct column *c = &task_column[id];
+    if (c->unit != COLUMN_NUMBER && !good_value(b, task, c->key, value, line))
+        return false;
     if (task >= b->task_name.n)
-        return;
-    if (!isfinite(priority))
-        builder_error(b, line, "task '%s': priority is %g; expected a finite number",
-                      builder_task_name(b, task), priority);
-    else
-        column_set(&b->priority, task, 0, priority);
+        return false;
+    if (!isfinite(value))
+        return builder_error(b, line, "task '%s': %s is %g; expected a finite number",
+                             builder_task_name(b, task), c->key, value);
+    if (c->unit == COLUMN_COUNT && (value > MOST_COUNT || value != floor(value)))
+        return builder_error(b, line, "task '%s': %s is %g; expected a whole number",
+                             builder_task_name(b, task), c->key, value);
+    return true;
 }
 
-void builder_timeout(struct builder *b, uint32_t task, double seconds, size_t line)
+void builder_number(struct builder *b, uint32_t task, enum column_id id, double value, size_t line)
 {
-    if (good_value(b, task, "timeout", seconds, line))
-        column_set(&b->timeout, task, INFINITY, seconds);
+    if (!good_number(b, task, id, value, line))
+        return;
+    switch (id) {
+#define SET_FIELD(name, ctype, unit, absent, ...)                                                  \
+    case COLUMN_##name:                                                                            \
+        column_set(&b->name, task, (ctype)(absent), (ctype)value);                                 \
+        break;
+        TASK_COLUMNS(COLUMN_SKIP, SET_FIELD, COLUMN_SKIP)
+#undef SET_FIELD
+    default: /* not an optional number: a caller's mistake */
+        abort();
+    }
 }
 
-void builder_retries(struct builder *b, uint32_t task, double retries, size_t line)
+void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
+                          uint32_t without)
 {
-    if (!good_value(b, task, "retries", retries, line))
-        return;
-    if (retries > 1e9 || retries != floor(retries))
-        builder_error(b, line, "task '%s': retries is %g; expected a whole number",
-                      builder_task_name(b, task), retries);
-    else
-        column_set(&b->retries, task, 0, (uint32_t)retries);
+    for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
+        const struct column *c = &task_column[id];
+        if (c->sort == COLUMN_OWN || without >> id & 1 || !column_is_set(w, t, id))
+            continue;
+        if (c->sort == COLUMN_SWITCH)
+            builder_flag(b, task, c->flag);
+        else
+            builder_number(b, task, id, column_number(w, t, id), 0);
+    }
 }
 
 void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line)
@@ -427,4 +445,15 @@ void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double byt
     b->producer.at[object] = from;
     b->only_reader.at[object] = to;
     array_push(&b->readings, (struct reading){to, object});
+}
+
+void builder_permute(struct builder *b, uint32_t task, bool outputs, const uint32_t *place,
+                     uint32_t n, size_t line)
+{
+    if (task >= b->task_name.n)
+        return;
+    array_push(&b->permutations,
+               (struct permutation){task, (uint32_t)b->places.n, n, (uint32_t)line, outputs});
+    for (uint32_t i = 0; i < n; i++)
+        array_push(&b->places, place[i]);
 }

@@ -5,7 +5,7 @@
  * not negative), structure at the end (dangling names, cycles, self loops). `line` is where the
  * thing stands in the file, 0 when there is no line. */
 #pragma once
-#include "model/workflow.h"
+#include "model/columns.h"
 
 struct builder;
 
@@ -41,13 +41,22 @@ void builder_cores(struct builder *b, uint32_t task, double cores,
                    size_t line); /* a whole number, 1 or more */
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len);
-void builder_flag(struct builder *b, uint32_t task, enum task_flag flag);
+void builder_flag(struct builder *b, uint32_t task, unsigned flags); /* enum task_flag */
 void builder_time(struct builder *b, uint32_t task, const char *node, size_t len, double seconds,
                   size_t line);
-void builder_deadline(struct builder *b, uint32_t task, double seconds, size_t line);
-void builder_priority(struct builder *b, uint32_t task, double priority, size_t line);
-void builder_timeout(struct builder *b, uint32_t task, double seconds, size_t line);
-void builder_retries(struct builder *b, uint32_t task, double retries, size_t line);
+/* An optional number of column_list.h. builder_timeout(), builder_retries(), builder_deadline() ...
+ * are the same by name. */
+void builder_number(struct builder *b, uint32_t task, enum column_id id, double value, size_t line);
+#define BUILDER_SETTER(name, ...)                                                                  \
+    static inline void builder_##name(struct builder *b, uint32_t task, double value, size_t line) \
+    {                                                                                              \
+        builder_number(b, task, COLUMN_##name, value, line);                                       \
+    }
+TASK_COLUMNS(COLUMN_SKIP, BUILDER_SETTER, COLUMN_SKIP)
+#undef BUILDER_SETTER
+/* The optional numbers and the switches of task `t` of `w`, but for those in the set `without`. */
+void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
+                          uint32_t without);
 /* One more rung of `memory: [2G, 4G, 8G]` than builder_memory() and earlier calls gave this task.
  */
 void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line);
@@ -77,6 +86,12 @@ void builder_edge_named(struct builder *b, const char *from, size_t from_len, co
 /* An edge with data of its own: an anonymous object. A second one between the same tasks: `bytes`
  * of the first stay, and it warns. A size of 0 is a plain ordering edge. */
 void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double bytes, size_t line);
+
+/* For formats that keep the order of a task's inputs (or outputs) apart from the statements that
+ * make them: place[i] is where the i-th stands in the order in which this builder heard of them.
+ * Matters to commands, whose {in} and {out} follow that order; not a permutation: an error. */
+void builder_permute(struct builder *b, uint32_t task, bool outputs, const uint32_t *place,
+                     uint32_t n, size_t line);
 
 /* Freeze and check. Frees the builder. A cycle is an error that names its tasks. */
 struct workflow *builder_finish(struct builder *b, struct error *err);

@@ -286,6 +286,38 @@ static void keep_order(struct builder *b, struct workflow *w, const uint32_t *nu
     free(next);
 }
 
+/* Put the list into the order that a reader stated; false: it is no permutation of it. */
+static bool permute(uint32_t *list, uint32_t n, const uint32_t *place)
+{
+    uint32_t *old = mem_new(uint32_t, n);
+    bool *used = mem_new_zero(bool, n), good = true;
+    if (n)
+        memcpy(old, list, n * sizeof *old);
+    for (uint32_t i = 0; i < n && good; i++) {
+        good = place[i] < n && !used[place[i]];
+        if (good) {
+            used[place[i]] = true;
+            list[i] = old[place[i]];
+        }
+    }
+    free(old);
+    free(used);
+    return good;
+}
+
+static void apply_permutations(struct builder *b, struct workflow *w)
+{
+    for (size_t i = 0; i < b->permutations.n && w->in_off; i++) {
+        const struct permutation *p = &b->permutations.at[i];
+        const uint32_t *off = (p->outputs ? w->object_off : w->in_off) + p->task;
+        uint32_t *list = (p->outputs ? w->out_object : w->in_object) + off[0];
+        if (p->n != off[1] - off[0] || !permute(list, p->n, b->places.at + p->first))
+            builder_error(b, p->line, "task '%s': the order of its %s is not one of %u",
+                          builder_task_name(b, p->task), p->outputs ? "outputs" : "inputs",
+                          off[1] - off[0]);
+    }
+}
+
 static void move_flags(struct builder *b, struct workflow *w, const uint32_t *number)
 {
     if (b->temporary.n)
@@ -442,22 +474,13 @@ static void move_tasks(struct builder *b, struct workflow *w)
         column_extend(&b->command, n, 0);
         w->command = take(&b->command);
     }
-    if (b->deadline.n) {
-        column_extend(&b->deadline, n, INFINITY);
-        w->deadline = take(&b->deadline);
+#define MOVE_FIELD(name, ctype, unit, absent, ...)                                                 \
+    if (b->name.n) {                                                                               \
+        column_extend(&b->name, n, (ctype)(absent));                                               \
+        w->name = take(&b->name);                                                                  \
     }
-    if (b->priority.n) {
-        column_extend(&b->priority, n, 0);
-        w->priority = take(&b->priority);
-    }
-    if (b->timeout.n) {
-        column_extend(&b->timeout, n, INFINITY);
-        w->timeout = take(&b->timeout);
-    }
-    if (b->retries.n) {
-        column_extend(&b->retries, n, 0);
-        w->retries = take(&b->retries);
-    }
+    TASK_COLUMNS(COLUMN_SKIP, MOVE_FIELD, COLUMN_SKIP)
+#undef MOVE_FIELD
     w->task_name = take(&b->task_name);
     w->kind = take(&b->kind);
     w->work = take(&b->work);
@@ -479,6 +502,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
         if (!builder_failed(b)) {
             build_inputs(b, w, number);
             keep_order(b, w, number);
+            apply_permutations(b, w);
             move_flags(b, w, number);
             sort_topologically(b, w);
         }

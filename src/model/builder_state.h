@@ -29,6 +29,12 @@ struct rung {
     double memory;
 };
 
+/* An order of the inputs or outputs of a task: `n` entries of `places` from `first` on. */
+struct permutation {
+    uint32_t task, first, n, line;
+    bool outputs;
+};
+
 struct builder {
     char *file;
     struct error error;
@@ -44,10 +50,9 @@ struct builder {
     bool has_lines;
     /* columns that most graphs do not have: as long as the last task that has a value */
     ARRAY(str_id) command;
-    ARRAY(double) deadline;
-    ARRAY(double) priority;
-    ARRAY(double) timeout;
-    ARRAY(uint32_t) retries;
+#define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
+    TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)
+#undef BUILDER_FIELD
     ARRAY(struct own_time) times;
     ARRAY(struct rung) rungs;
 
@@ -62,6 +67,8 @@ struct builder {
     ARRAY(struct reading) readings;
     ARRAY(struct ordering) orderings;
     ARRAY(struct named_ordering) named;
+    ARRAY(struct permutation) permutations;
+    ARRAY(uint32_t) places;
     size_t warned; /* all of them, also those not kept */
 };
 

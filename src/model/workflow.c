@@ -19,11 +19,10 @@ void workflow_free(struct workflow *w)
                        w->flags,
                        w->line,
                        w->command,
-                       w->deadline,
-                       w->priority,
-                       w->timeout,
-                       w->retries,
-                       w->time_off,
+#define FREE_FIELD(name, ...) w->name,
+                       TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
+#undef FREE_FIELD
+                           w->time_off,
                        w->time,
                        w->succ_off,
                        w->succ_task,
@@ -172,118 +171,13 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += o * (sizeof(double) + 3 * sizeof(uint32_t));
     bytes += w->line ? n * sizeof *w->line : 0;
     bytes += w->command ? n * sizeof *w->command : 0;
-    bytes += w->deadline ? n * sizeof *w->deadline : 0;
-    bytes += w->priority ? n * sizeof *w->priority : 0;
-    bytes += w->timeout ? n * sizeof *w->timeout : 0;
-    bytes += w->retries ? n * sizeof *w->retries : 0;
+#define FIELD_BYTES(name, ...) bytes += w->name ? n * sizeof *w->name : 0;
+    TASK_COLUMNS(COLUMN_SKIP, FIELD_BYTES, COLUMN_SKIP)
+#undef FIELD_BYTES
     bytes += w->time_off ? n * sizeof *w->time_off + w->time_off[n] * sizeof *w->time : 0;
     bytes += w->input_off ? (n + 2) * sizeof(uint32_t) + w->ninputs * 2 * sizeof(uint32_t) : 0;
     bytes += ((size_t)w->task_index.mask + 1 + w->object_index.mask + 1) * sizeof(struct name_slot);
     return bytes;
-}
-
-/* ---- comparison ---- */
-
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The same set of tasks, `map` translating those of a? */
-static bool same_set(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_t nb,
-                     const uint32_t *map)
-{
-    if (na != nb)
-        return false;
-    uint32_t *x = mem_new(uint32_t, na), *y = mem_new(uint32_t, na);
-    for (uint32_t i = 0; i < na; i++) {
-        x[i] = map[a[i]];
-        y[i] = b[i];
-    }
-    qsort(x, na, sizeof *x, compare_u32);
-    qsort(y, na, sizeof *y, compare_u32);
-    bool same = !na || memcmp(x, y, na * sizeof *x) == 0;
-    free(x);
-    free(y);
-    return same;
-}
-
-/* Ordering edges are the last of a task's run. */
-static uint32_t first_ordering(const struct workflow *w, uint32_t task)
-{
-    uint32_t e = w->succ_off[task + 1];
-    while (e > w->succ_off[task] && w->succ_object[e - 1] == NONE)
-        e--;
-    return e;
-}
-
-#define DIFFERS(...) error_set(why, ERROR_FAILED, __VA_ARGS__)
-
-static bool same_task(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
-                      struct error *why)
-{
-    const char *name = workflow_task_name(a, s);
-    if (a->work[s] != b->work[t])
-        return DIFFERS("task '%s': work %.17g and %.17g", name, a->work[s], b->work[t]);
-    if (a->memory[s] != b->memory[t])
-        return DIFFERS("task '%s': memory %.17g and %.17g", name, a->memory[s], b->memory[t]);
-    if (a->cores[s] != b->cores[t])
-        return DIFFERS("task '%s': cores %u and %u", name, a->cores[s], b->cores[t]);
-    const char *one = workflow_text(a, a->kind[s]), *two = workflow_text(b, b->kind[t]);
-    if (strcmp(one, two) != 0)
-        return DIFFERS("task '%s': kind '%s' and '%s'", name, one, two);
-    one = a->command ? workflow_text(a, a->command[s]) : "";
-    two = b->command ? workflow_text(b, b->command[t]) : "";
-    if (strcmp(one, two) != 0)
-        return DIFFERS("task '%s': command '%s' and '%s'", name, one, two);
-    if ((a->flags[s] ^ b->flags[t]) & TASK_NOT_REPLICABLE)
-        return DIFFERS("task '%s': replicable in one only", name);
-    return true;
-}
-
-static bool same_object(const struct workflow *a, uint32_t o, const struct workflow *b,
-                        const uint32_t *map, struct error *why)
-{
-    char buffer[8192];
-    const char *label = workflow_object_label(a, o, buffer, sizeof buffer);
-    uint32_t p = workflow_find_object(b, label);
-    if (p == NONE)
-        return DIFFERS("object '%s' is in one only", label);
-    if (a->size[o] != b->size[p])
-        return DIFFERS("object '%s': size %.17g and %.17g", label, a->size[o], b->size[p]);
-    uint32_t maker = a->producer[o] == NONE ? NONE : map[a->producer[o]];
-    if (maker != b->producer[p])
-        return DIFFERS("object '%s' has another producer", label);
-    uint32_t na, nb;
-    const uint32_t *ca = workflow_consumers(a, o, &na), *cb = workflow_consumers(b, p, &nb);
-    if (!same_set(ca, na, cb, nb, map))
-        return DIFFERS("object '%s' has other consumers", label);
-    return true;
-}
-
-bool workflow_equal(const struct workflow *a, const struct workflow *b, struct error *why)
-{
-    if (a->ntasks != b->ntasks || a->npairs != b->npairs || a->nobjects != b->nobjects)
-        return DIFFERS("%u tasks, %u edges, %u objects against %u, %u, %u", a->ntasks, a->npairs,
-                       a->nobjects, b->ntasks, b->npairs, b->nobjects);
-    uint32_t *map = mem_new(uint32_t, a->ntasks);
-    bool same = true;
-    for (uint32_t t = 0; t < a->ntasks && same; t++) {
-        map[t] = workflow_find_task(b, workflow_task_name(a, t));
-        same = map[t] == NONE ? DIFFERS("task '%s' is in one only", workflow_task_name(a, t))
-                              : same_task(a, t, b, map[t], why);
-    }
-    for (uint32_t o = 0; o < a->nobjects && same; o++)
-        same = same_object(a, o, b, map, why);
-    for (uint32_t t = 0; t < a->ntasks && same; t++) {
-        uint32_t ea = first_ordering(a, t), eb = first_ordering(b, map[t]);
-        if (!same_set(a->succ_task + ea, a->succ_off[t + 1] - ea, b->succ_task + eb,
-                      b->succ_off[map[t] + 1] - eb, map))
-            same = DIFFERS("task '%s' comes before other tasks", workflow_task_name(a, t));
-    }
-    free(map);
-    return same;
 }
 
 const char *workflow_display_name(const struct workflow *w, char *buffer, size_t size)

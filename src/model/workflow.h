@@ -1,24 +1,40 @@
 /* A workflow: a DAG of tasks and data objects, frozen into arrays.
  *
  * An object has a size, at most one producer and any number of consumers. An edge is (producer,
- * object, consumer); a pure ordering edge carries no object. Everything is indexed by small
- * integers and stored column by column:
+ * object, consumer); a pure ordering edge carries no object. Everything is indexed by small integers
+ * and stored column by column. Lists that belong to a task stand one after the other in one array,
+ * with the places where they begin in another (CSR, compressed sparse rows):
  *
- *     succ_off[t] .. succ_off[t+1]   the edges out of task t, sorted by (object, consumer),
- * ordering edges last succ_task[e], succ_object[e]        consumer, object (NONE: ordering)
- *     pred_off[t] .. pred_off[t+1]   the edges into t, sorted by (producer, object)
- *         pred_task[e], pred_object[e]        producer, object (NONE: ordering)
- *     object_off[t] .. object_off[t+1]        the objects that t produces (also those nobody
- * consumes) input_off[t] .. input_off[t+1]          objects without a producer that t reads:
- * input_object[]
+ *     succ_off    [ 0 | 2 | 3 | 3 ]            ntasks + 1 entries; task t has succ_off[t] up to,
+ *                   |   '---.                  but not including, succ_off[t + 1]
+ *                   v       v
+ *     succ_task   [ 1 | 2 | 2 ]                the consumer of each edge
+ *     succ_object [ 0 | 0 | NONE ]             what it carries; NONE: ordering only
  *
- * Objects are numbered by producer; those without a producer (the workflow's inputs) come last. Two
- * tasks may be joined by several edges (several objects); `npairs` counts joined pairs once. The
- * fields are read-only outside workflow.c and builder.c. Cost: about 60 bytes a task with its name,
+ *     list of task t    begins at     entries                      sorted by
+ *     ----------------  ------------  ---------------------------  ---------------------------------
+ *     edges out of it   succ_off[t]   succ_task[], succ_object[]   object, consumer; orderings last
+ *     edges into it     pred_off[t]   pred_task[], pred_object[]   producer, object
+ *     objects it makes  object_off[t] the numbers themselves       (also those that nobody reads)
+ *     inputs it reads   input_off[t]  input_object[]               object; those without a producer
+ *     its own times     time_off[t]   time[]
+ *     further memory    more_off[t]   more_memory[]                size
+ *
+ * Objects are numbered by producer, so that a task's objects are a range, and so are an object's
+ * edges in succ_*: object_edge[o] is the first of them. The workflow's inputs come last:
+ *
+ *     object   0 .. 2        3       4 .. 7        8 .. 9
+ *              by task 0     task 1  task 3        nobody: inputs of the workflow
+ *              ^             ^       ^             ^
+ *              object_off[0] [1]     [2] = [3]     [4] = object_off[ntasks]; nobjects is 10
+ *
+ * Two tasks may be joined by several edges (several objects); `npairs` counts joined pairs once. The
+ * fields are read-only outside workflow.c and builder*.c. Cost: about 60 bytes a task with its name,
  * 36 bytes an edge that has an object of its own. */
 #pragma once
 #include "base/error.h"
 #include "base/pool.h"
+#include "model/column_list.h"
 #include <stdint.h>
 
 #define NONE UINT32_MAX
@@ -56,12 +72,13 @@ struct workflow {
     str_id *task_name, *kind;
     uint8_t *flags;
     /* columns that are NULL when no task has one */
-    uint32_t *line;   /* where the task stands in its file; 0 unknown */
-    str_id *command;  /* 0: none */
-    double *deadline; /* seconds from the start; INFINITY: none */
-    double *priority; /* larger is more urgent; 0: none */
-    double *timeout;  /* seconds; INFINITY: none */
-    uint32_t *retries;
+    uint32_t *line;  /* where the task stands in its file; 0 unknown */
+    str_id *command; /* 0: none */
+    /* The optional numbers of column_list.h: double *timeout, *deadline (seconds; INFINITY: none),
+     * *priority (larger is more urgent; 0: none), uint32_t *retries ... */
+#define WORKFLOW_FIELD(name, ctype, ...) ctype *name;
+    TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_FIELD, COLUMN_SKIP)
+#undef WORKFLOW_FIELD
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
     uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */
@@ -150,6 +167,8 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
 /* Bytes of memory the workflow occupies (names included). */
 size_t workflow_bytes(const struct workflow *w);
 
-/* The same graph in everything a format can carry: names, work, memory, cores, commands, objects,
- * edges. On a difference, says which in `why`. */
+/* The same workflow? Compared are all columns of tasks (column_list.h) and objects, the edges, the
+ * order of inputs and outputs where commands use it, the name, parameters and constraints; not where
+ * things stand in their files, nor remarks. Tasks and objects are matched by name, whatever their
+ * numbers. On a difference, says which in `why`. O(n log n). */
 bool workflow_equal(const struct workflow *a, const struct workflow *b, struct error *why);

@@ -1,0 +1,80 @@
+/* Every column of a task, named once: what can be said about a task beside its name and its place in
+ * the graph. A row here is all that a new key needs, apart from its meaning (docs/adding-a-key.md).
+ * From it follow
+ *
+ *     the field of struct workflow and of the builder, freeing, builder_NAME()   model
+ *     workflow_equal()                                                           model/equal.c
+ *     the key of native YAML, read and written, also in `defaults`               formats/native
+ *     the attribute of DOT, the member of "weft" in WfFormat                     formats
+ *     the remark of every other writer, "NAMEs of 3 tasks"                       formats/dropped.c
+ *     the test that each writer carries it or names it                           formats/columns_test.c
+ *     the check of the table of keys in docs/formats/native.md                   formats/columns_test.c
+ *
+ * Three sorts of rows, in the order in which keys are listed for users:
+ *
+ *     OWN(name, defaults, lost, example, type, fallback, summary)
+ *         stored in a way of its own; its functions stand in model/columns.c, and each reader and
+ *         writer that carries it has code for it
+ *     NUMBER(name, ctype, unit, absent, lost, example, type, fallback, summary)
+ *         an optional number: `ctype *name` in struct workflow, NULL when no task has one
+ *     SWITCH(name, flag, usual, lost, example, type, fallback, summary)
+ *         true or false, kept as a bit of `flags` that is set when the value is not the usual one
+ *
+ *     defaults   COLUMN_DEFAULT: may stand in `defaults`, too (NUMBER and SWITCH always may)
+ *     lost       what a writer without a place for it says, before "of 3 tasks". NULL: it is part of
+ *                the graph's structure, whose losses dropped.c tells apart
+ *     example    a value other than the usual, as YAML: the tests set it
+ *     type, fallback, summary   the row in docs/formats/native.md; its last cell begins with summary
+ *
+ * Rows before COLUMN_work cannot be defaults, rows from it on can: native_workflow.c relies on it. */
+#pragma once
+
+/* clang-format off */
+#define TASK_KEYS(OWN, NUMBER, SWITCH) \
+    OWN(run, 0, "commands", "cp {in} {out}", \
+        "text", "none", "command") \
+    OWN(call, 0, "calls of functions", "lib.so:function", \
+        "`library:function`", "none", "instead of `run`: a function of a shared library") \
+    OWN(in, 0, NULL, "[more]", \
+        "object or list", "none", "objects it reads") \
+    OWN(out, 0, NULL, "[made]", \
+        "object or list", "none", "objects it makes") \
+    OWN(after, 0, NULL, "[\"2\"]", \
+        "name or list", "none", "tasks that come first, without data") \
+    OWN(times, 0, "times on nodes", "{P1: 14, P2: 16.5}", \
+        "mapping node: duration", "none", "time on these nodes, whatever their speed") \
+    OWN(work, COLUMN_DEFAULT, "work", "3.5", \
+        "number, 0 or more", "0", "operations: seconds on a node of speed 1") \
+    OWN(memory, COLUMN_DEFAULT, "memory", "100M", \
+        "size or list of sizes", "0", "needed while it runs") \
+    OWN(cores, COLUMN_DEFAULT, "cores", "4", \
+        "whole number, 1 or more", "1", "occupied at once, on one node") \
+    OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \
+        "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
+    SWITCH(replicable, TASK_NOT_REPLICABLE, true, "not replicable", "false", \
+        "`true`, `false`", "`true`", "in a stream: may several nodes process different items with it") \
+    NUMBER(timeout, double, COLUMN_SECONDS, INFINITY, "timeouts", "10m", \
+        "duration", "none", "longest run") \
+    NUMBER(retries, uint32_t, COLUMN_COUNT, 0, "retries", "3", \
+        "whole number, 0 or more", "0", "further attempts after a failure") \
+    NUMBER(deadline, double, COLUMN_SECONDS, INFINITY, "deadlines", "1h", \
+        "duration", "none", "latest end, from the start of the workflow") \
+    NUMBER(priority, double, COLUMN_NUMBER, 0, "priorities", "-2", \
+        "number", "0", "larger first") \
+    OWN(temporary, COLUMN_DEFAULT, NULL, "true", \
+        "`true`, `false`", "`false`", "all its outputs are deleted once their last reader is done") \
+    SWITCH(sandbox, TASK_IN_PLACE, true, "running without a sandbox", "false", \
+        "`true`, `false`", "`true`", "`false`: a run lets it work in the workflow's folder itself")
+
+/* Columns that have no key of their own in native YAML. */
+#define TASK_MARKS(OWN, SWITCH) \
+    OWN(rungs, 0, "memory for further attempts", "[100M, 200M, 400M]", \
+        NULL, NULL, "`memory: [2G, 4G, 8G]`: what the second and third attempt get") \
+    SWITCH(done, TASK_DONE, false, "done marks", "true", \
+        NULL, NULL, "the file says it is already done (Snakemake dashed, DAGMan DONE)")
+
+#define TASK_COLUMNS(OWN, NUMBER, SWITCH) TASK_KEYS(OWN, NUMBER, SWITCH) TASK_MARKS(OWN, SWITCH)
+/* clang-format on */
+
+/* For a use that skips the rows of one sort. */
+#define COLUMN_SKIP(...)

@@ -1,0 +1,185 @@
+/* The rows of column_list.h as an array, and what can be asked about any column. Optional numbers
+ * and switches are answered from their row alone; a column of its own has a case in
+ * column_is_set() and in column_is_equal(). formats/columns_test.c sees a case that was forgotten. */
+#include "model/columns.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define OWN_ROW(name, defaults, lost_, example_, type_, fallback_, summary_)                       \
+    [COLUMN_##name] = {.key = #name,                                                               \
+                       .lost = lost_,                                                              \
+                       .example = example_,                                                        \
+                       .type = type_,                                                              \
+                       .fallback = fallback_,                                                      \
+                       .summary = summary_,                                                        \
+                       .sort = COLUMN_OWN},
+#define NUMBER_ROW(name, ctype, unit_, absent_, lost_, example_, type_, fallback_, summary_)       \
+    [COLUMN_##name] = {.key = #name,                                                               \
+                       .lost = lost_,                                                              \
+                       .example = example_,                                                        \
+                       .type = type_,                                                              \
+                       .fallback = fallback_,                                                      \
+                       .summary = summary_,                                                        \
+                       .sort = COLUMN_OPTIONAL,                                                    \
+                       .unit = unit_,                                                              \
+                       .absent = absent_,                                                          \
+                       .field = offsetof(struct workflow, name),                                   \
+                       .whole = _Generic((ctype)0, uint32_t                                        \
+                                         : true, double                                            \
+                                         : false)},
+#define SWITCH_ROW(name, flag_, usual_, lost_, example_, type_, fallback_, summary_)               \
+    [COLUMN_##name] = {.key = #name,                                                               \
+                       .lost = lost_,                                                              \
+                       .example = example_,                                                        \
+                       .type = type_,                                                              \
+                       .fallback = fallback_,                                                      \
+                       .summary = summary_,                                                        \
+                       .sort = COLUMN_SWITCH,                                                      \
+                       .flag = flag_,                                                              \
+                       .usual = usual_},
+const struct column task_column[TASK_COLUMN_COUNT] = {
+    TASK_COLUMNS(OWN_ROW, NUMBER_ROW, SWITCH_ROW)};
+
+/* The array of an optional column; NULL: no task has a value. */
+static const void *column_array(const struct workflow *w, const struct column *c)
+{
+    return *(void *const *)((const char *)w + c->field);
+}
+
+double column_number(const struct workflow *w, uint32_t task, enum column_id id)
+{
+    const struct column *c = &task_column[id];
+    const void *array = column_array(w, c);
+    if (!array)
+        return c->absent;
+    return c->whole ? ((const uint32_t *)array)[task] : ((const double *)array)[task];
+}
+
+static bool has_command(const struct workflow *w, uint32_t task, bool call)
+{
+    return w->command && w->command[task] && !(w->flags[task] & TASK_CALL) == !call;
+}
+
+static uint32_t csr_count(const uint32_t *off, uint32_t task)
+{
+    return off ? off[task + 1] - off[task] : 0;
+}
+
+bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
+{
+    const struct column *c = &task_column[id];
+    if (c->sort == COLUMN_OPTIONAL)
+        return column_number(w, task, id) != c->absent;
+    if (c->sort == COLUMN_SWITCH)
+        return w->flags[task] & c->flag;
+    switch (id) {
+    case COLUMN_run:
+        return has_command(w, task, false);
+    case COLUMN_call:
+        return has_command(w, task, true);
+    case COLUMN_in:
+        return w->pred_off[task] < w->pred_off[task + 1] || csr_count(w->input_off, task);
+    case COLUMN_out:
+        return csr_count(w->object_off, task);
+    case COLUMN_after: /* ordering edges are not told apart here: structure */
+        return false;
+    case COLUMN_times:
+        return csr_count(w->time_off, task);
+    case COLUMN_work:
+        return w->flags[task] & TASK_HAS_WORK || w->work[task] != 0;
+    case COLUMN_memory:
+        return w->memory[task] != 0;
+    case COLUMN_cores:
+        return w->cores[task] != 1;
+    case COLUMN_kind: {
+        const char *kind = workflow_text(w, w->kind[task]);
+        return *kind && strcmp(kind, workflow_task_name(w, task)) != 0;
+    }
+    case COLUMN_rungs:
+        return csr_count(w->more_off, task);
+    default: /* COLUMN_temporary is a mark of objects */
+        return false;
+    }
+}
+
+uint32_t column_count(const struct workflow *w, enum column_id id)
+{
+    const struct column *c = &task_column[id];
+    if (c->sort == COLUMN_OPTIONAL && !column_array(w, c))
+        return 0;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        count += column_is_set(w, t, id);
+    return count;
+}
+
+/* ---- comparison ---- */
+
+static bool same_command(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
+                         bool call)
+{
+    bool one = has_command(a, s, call), two = has_command(b, t, call);
+    return one == two &&
+           (!one || strcmp(workflow_text(a, a->command[s]), workflow_text(b, b->command[t])) == 0);
+}
+
+/* The last time that a task states for a node; NAN: none. There are times. */
+static double time_on(const struct workflow *w, uint32_t task, const char *node)
+{
+    for (uint32_t i = w->time_off[task + 1]; i-- > w->time_off[task];)
+        if (strcmp(workflow_text(w, w->time[i].node), node) == 0)
+            return w->time[i].seconds;
+    return NAN;
+}
+
+/* Every time of `a` also in `b`, whatever the order. Tasks name a handful of nodes. */
+static bool times_within(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t)
+{
+    uint32_t n = csr_count(a->time_off, s);
+    for (uint32_t i = n ? a->time_off[s] : 0, end = i + n; i < end; i++) {
+        const char *node = workflow_text(a, a->time[i].node);
+        if (!b->time_off || time_on(b, t, node) != time_on(a, s, node))
+            return false;
+    }
+    return true;
+}
+
+static bool same_rungs(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t)
+{
+    uint32_t n = csr_count(a->more_off, s);
+    return n == csr_count(b->more_off, t) &&
+           (!n || memcmp(a->more_memory + a->more_off[s], b->more_memory + b->more_off[t],
+                         n * sizeof *a->more_memory) == 0);
+}
+
+bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
+                     enum column_id id)
+{
+    const struct column *c = &task_column[id];
+    if (c->sort == COLUMN_OPTIONAL)
+        return column_number(a, s, id) == column_number(b, t, id);
+    if (c->sort == COLUMN_SWITCH)
+        return !((a->flags[s] ^ b->flags[t]) & c->flag);
+    switch (id) {
+    case COLUMN_run:
+        return same_command(a, s, b, t, false);
+    case COLUMN_call:
+        return same_command(a, s, b, t, true);
+    case COLUMN_times:
+        return times_within(a, s, b, t) && times_within(b, t, a, s);
+    case COLUMN_work: /* whether it was stated counts: predictions fill only what was not */
+        return a->work[s] == b->work[t] && !((a->flags[s] ^ b->flags[t]) & TASK_HAS_WORK);
+    case COLUMN_memory:
+        return a->memory[s] == b->memory[t];
+    case COLUMN_cores:
+        return a->cores[s] == b->cores[t];
+    case COLUMN_kind:
+        return strcmp(workflow_text(a, a->kind[s]), workflow_text(b, b->kind[t])) == 0;
+    case COLUMN_rungs:
+        return same_rungs(a, s, b, t);
+    default: /* in, out, after, temporary: objects and edges, which equal.c compares */
+        return true;
+    }
+}

@@ -1,0 +1,49 @@
+/* The table of a task's columns at run time: what readers, writers, comparison and tests loop over.
+ * column_list.h holds the rows and says what follows from them. */
+#pragma once
+#include "model/workflow.h"
+
+/* COLUMN_run, COLUMN_call ... COLUMN_sandbox (those with a key), COLUMN_rungs, COLUMN_done. */
+enum column_id {
+#define COLUMN_ID(name, ...) COLUMN_##name,
+    TASK_COLUMNS(COLUMN_ID, COLUMN_ID, COLUMN_ID)
+#undef COLUMN_ID
+        TASK_COLUMN_COUNT,
+    TASK_KEY_COUNT = COLUMN_rungs, /* the first without a key */
+    COLUMN_FIRST_DEFAULT = COLUMN_work,
+};
+
+enum column_sort { COLUMN_OWN, COLUMN_OPTIONAL, COLUMN_SWITCH };
+enum column_unit {
+    COLUMN_NUMBER,  /* any finite number */
+    COLUMN_SECONDS, /* finite, 0 or more; "10m" where a format has units */
+    COLUMN_COUNT,   /* whole, 0 to 1e9 */
+};
+enum { COLUMN_DEFAULT = 1 };
+
+struct column {
+    const char *key; /* the row's name */
+    const char *lost, *example, *type, *fallback, *summary;
+    enum column_sort sort;
+    enum column_unit unit; /* COLUMN_OPTIONAL only, as the next three */
+    double absent;
+    size_t field; /* its place in struct workflow */
+    bool whole;   /* stored as uint32_t, not double */
+    uint8_t flag; /* COLUMN_SWITCH only: set when the value is not `usual` */
+    bool usual;
+};
+extern const struct column task_column[TASK_COLUMN_COUNT];
+
+/* Has this task a value other than the usual? O(1). */
+bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id);
+/* The same value? `s` is a task of `a`, `t` of `b`. */
+bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
+                     enum column_id id);
+/* The value of a COLUMN_OPTIONAL column, `absent` where there is none. */
+double column_number(const struct workflow *w, uint32_t task, enum column_id id);
+/* How many tasks have a value of their own. O(tasks), or O(1) when the column is NULL. */
+uint32_t column_count(const struct workflow *w, enum column_id id);
+
+/* Sets of columns: bits of a uint32_t. */
+#define COLUMN_BIT(name) (UINT32_C(1) << COLUMN_##name)
+_Static_assert(TASK_COLUMN_COUNT <= 32, "a set of columns is a uint32_t");
