@@ -196,9 +196,9 @@ static void test_page(void)
 
 int main(void)
 {
-    test_columns();
-    test_whole();
-    test_order();
-    test_page();
+    TAP_DO(test_columns());
+    TAP_DO(test_whole());
+    TAP_DO(test_order());
+    TAP_DO(test_page());
     return tap_done();
 }
