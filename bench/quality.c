@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
-#include "formats/dot.h"
+#include "formats/dot/dot.h"
 #include "plan/planner.h"
 #include "saga_published.h"
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/experiment_output.h"
 #include "cli/run_session.h"
-#include "formats/experiment.h"
+#include "formats/native/experiment.h"
 #include "history/history.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "session/recorded.h"
-#include "formats/trace_record.h"
+#include "formats/json/trace_record.h"
 #include "model/builder.h"
 #include "report/figures.h"
 #include "report/page.h"

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "cli/cli.h"
-#include "formats/trace_json.h"
+#include "formats/json/trace_json.h"
 #include "cli/sim_output.h"
 #include "cli/sim_schedulers.h"
 #include "plan/planner.h"

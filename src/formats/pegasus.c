@@ -3,7 +3,7 @@
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/uses.h"
-#include "formats/yaml.h"
+#include "formats/yaml/yaml.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "experiment/combine.h"
 #include "experiment/merge.h"
-#include "formats/experiment.h"
+#include "formats/native/experiment.h"
 #include "model/builder.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The graphs of data/optimal carry proven optima: no planner is below one, and the searches come
  * close. */
-#include "formats/dot.h"
+#include "formats/dot/dot.h"
 #include "model/check.h"
 #include "plan/planner.h"
 #include "tap.h"

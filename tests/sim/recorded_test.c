@@ -10,7 +10,7 @@
  * recorded run times, nor below work / cores. */
 #include "base/file.h"
 #include "formats/format.h"
-#include "formats/wfformat.h"
+#include "formats/wfformat/wfformat.h"
 #include "model/graph.h"
 #include "sim/queue.h"
 #include "sim/replay.h"

@@ -1,0 +1,96 @@
+/* One DAGMan file being turned into tasks: the top-level one, or a splice under its prefix. Shared
+ * by dagman.c (files, nodes, splices) and dagman_apply.c (what the statements say about them). */
+#pragma once
+#include "base/array.h"
+#include "base/pool.h"
+#include "formats/dagman/dagman_submit.h"
+
+/* A node; the array of all nodes is parallel to the builder's tasks. */
+struct dagman_node {
+    const struct dagman_file *file; /* where it stands */
+    size_t line;
+    struct dagman_span submit; /* file or name of a description */
+    struct dagman_span block;  /* inline description */
+    struct dagman_span dir;
+    bool has_parent, has_child; /* inside the scopes that are finished so far */
+    bool apart;                 /* FINAL, SERVICE, PROVISIONER: no sink or source of a splice */
+    bool subdag;
+};
+
+struct dagman_pin {
+    uint32_t number, task;
+};
+
+/* A splice as seen from outside, after it has been read. */
+struct dagman_child {
+    ARRAY(uint32_t) sources;
+    ARRAY(uint32_t) sinks;
+    ARRAY(struct dagman_pin) pin_in;
+    ARRAY(struct dagman_pin) pin_out;
+    bool
+        include_missing; /* a file that it includes is not there, and pins may be missing with it */
+    bool subdag; /* SUBDAG EXTERNAL, read inline: statements about the node as a whole are passed
+                    over */
+};
+
+/* A statement and the file that it stands in. */
+struct dagman_placed {
+    const struct dagman_statement *st;
+    const struct dagman_file *file;
+};
+
+struct dagman_var {
+    uint32_t task; /* NONE: ALL_NODES */
+    struct dagman_pair pair;
+};
+
+struct dagman_scope {
+    const char *prefix; /* "" or "S1+S2+" */
+    const char *dir;    /* "" or "a/b/", relative to the submit directory */
+    bool fragment;      /* a top-level file without any node: meant for INCLUDE, its references lead
+                           nowhere */
+    uint32_t first, last;                   /* its own nodes; those of its splices follow */
+    ARRAY(struct dagman_placed) statements; /* INCLUDEs replaced by what they include */
+    struct intern child_name;
+    ARRAY(struct dagman_child *) children; /* parallel to child_name */
+    struct intern description_name;        /* SUBMIT-DESCRIPTION */
+    ARRAY(struct dagman_description) descriptions;
+    ARRAY(struct dagman_var) vars;
+    struct dagman_child *self; /* what it will look like from outside */
+};
+
+struct dagman_reader {
+    const struct format_source *source;
+    struct builder *b;
+    struct error *err;
+    bool inline_subdags;
+    const struct dagman_file *top;
+    ARRAY(struct dagman_node) nodes;
+    struct intern file_path;
+    ARRAY(struct dagman_file *) files; /* parallel to file_path */
+    struct intern submit_key; /* what a node says of its submit file and where: looked for once */
+    ARRAY(struct dagman_description)
+    submits; /* parallel to submit_key; without pairs when there is no such file */
+    struct strbuf scratch;
+    size_t scopes, placed; /* made so far: nesting can multiply without end */
+    uint64_t edges;
+    size_t ignored[DAGMAN_KEYWORDS];
+};
+
+/* An error at a statement; always false. */
+bool dagman_fail(struct dagman_reader *r, const struct dagman_placed *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The line for the builder: known only in the top-level file, which its messages name. */
+size_t dagman_line(const struct dagman_reader *r, const struct dagman_placed *at);
+/* The node of that name in this scope, NONE if there is none. */
+uint32_t dagman_find_node(struct dagman_reader *r, const struct dagman_scope *s,
+                          struct dagman_span name);
+/* The file that `name` means: below the submit directory with the scope's and the statement's DIR,
+ * else without the latter, else beside the file that names it. NULL: nowhere, or not a regular
+ * file. The caller frees. */
+char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
+                       const struct dagman_file *from, struct dagman_span dir,
+                       struct dagman_span name, bool *beside);
+
+/* Everything that the scope's statements say about its nodes, their edges and commands. */
+bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s);

@@ -1,0 +1,238 @@
+/* weft's own files: a workflow or a platform in YAML. */
+#include "formats/native/native.h"
+#include "base/quantity.h"
+#include "base/suggest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return error_at(n->err, n->y.file, yaml_line(&n->y, at), "%s%s%s", n->where,
+                    *n->where ? ": " : "", text);
+}
+
+int native_key(const struct native *n, yaml_ref key, const char *const *allowed)
+{
+    const char *text = yaml_text(&n->y, key, NULL);
+    int count = 0;
+    for (; allowed[count]; count++)
+        if (strcmp(text, allowed[count]) == 0)
+            return count;
+    const char *near = suggest_nearest(text, allowed, (size_t)count);
+    if (near) {
+        native_error(n, key, "unknown key '%.80s'; did you mean '%s'?", text, near);
+        return -1;
+    }
+    char list[400] = "";
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", allowed[i]);
+    }
+    native_error(n, key, "unknown key '%.80s'; expected one of: %s", text, list);
+    return -1;
+}
+
+bool native_is_mapping(const struct native *n, yaml_ref v, const char *what)
+{
+    char found[80];
+    if (yaml_type(&n->y, v) == YAML_MAPPING)
+        return true;
+    return native_error(n, v, "%s is %s; expected a mapping (key: value)", what,
+                        yaml_found(&n->y, v, found, sizeof found));
+}
+
+static bool wrong(const struct native *n, yaml_ref v, const char *what, const char *expected)
+{
+    char found[80];
+    return native_error(n, v, "%s is %s; expected %s", what,
+                        yaml_found(&n->y, v, found, sizeof found), expected);
+}
+
+bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
+                 size_t *length)
+{
+    if (yaml_type(&n->y, v) != YAML_SCALAR || yaml_is_null(&n->y, v))
+        return wrong(n, v, what, "a text");
+    *text = yaml_text(&n->y, v, length);
+    return *length ? true : native_error(n, v, "%s is empty; expected a text", what);
+}
+
+bool native_number(const struct native *n, yaml_ref v, const char *what, double *out)
+{
+    size_t length;
+    const char *text = yaml_text(&n->y, v, &length);
+    return quantity_number(text, length, out) ||
+           wrong(n, v, what, "a finite number such as 3.5 or 1e9");
+}
+
+bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *out)
+{
+    size_t length;
+    const char *text = yaml_text(&n->y, v, &length);
+    return quantity_bytes(text, length, out) ||
+           wrong(n, v, what, "a size in bytes, 0 or more, such as 1500, 200M or 4Gi");
+}
+
+bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out)
+{
+    if (strcmp(yaml_text(&n->y, v, NULL), "unlimited") != 0)
+        return native_bytes(n, v, what, out);
+    *out = INFINITY;
+    return true;
+}
+
+bool native_seconds(const struct native *n, yaml_ref v, const char *what, double *out)
+{
+    size_t length;
+    const char *text = yaml_text(&n->y, v, &length);
+    return quantity_seconds(text, length, out) ||
+           wrong(n, v, what, "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
+}
+
+bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out)
+{
+    const char *text = yaml_text(&n->y, v, NULL);
+    if (strcmp(text, "true") == 0)
+        *out = true;
+    else if (strcmp(text, "false") == 0)
+        *out = false;
+    else
+        return wrong(n, v, what, "true or false");
+    return true;
+}
+
+/* ---- which file is it ---- */
+
+static bool check_version(struct native *n)
+{
+    yaml_ref version = yaml_get(&n->y, 0, "weft");
+    if (version == YAML_NONE)
+        return native_error(n, 0, "the key 'weft' is missing; a native file begins with 'weft: 1'");
+    size_t length;
+    double number;
+    const char *text = yaml_text(&n->y, version, &length);
+    if (!quantity_number(text, length, &number))
+        return wrong(n, version, "weft", "the version of the format, 1");
+    if (number != 1)
+        return native_error(n, version,
+                            "weft: %.40s is not supported; this program reads version 1", text);
+    return true;
+}
+
+/* The key by which each kind of native file is known. */
+static const struct {
+    const char *key, *kind, *article;
+} contents[] = {
+    {"tasks", "workflow", "a"}, {"nodes", "platform", "a"}, {"substitute", "experiment", "an"}};
+enum { NCONTENTS = sizeof contents / sizeof *contents };
+
+static bool check_contents(struct native *n, const char *wanted)
+{
+    bool has_wanted = yaml_get(&n->y, 0, wanted) != YAML_NONE;
+    int want = 0;
+    while (strcmp(contents[want].key, wanted) != 0)
+        want++;
+    for (int i = 0; i < NCONTENTS; i++) {
+        yaml_ref other = i == want ? YAML_NONE : yaml_get(&n->y, 0, contents[i].key);
+        if (other == YAML_NONE)
+            continue;
+        if (has_wanted)
+            return native_error(
+                n, other, "both '%s' and '%s'; %s %s and %s %s are two files",
+                contents[want < i ? want : i].key, contents[want < i ? i : want].key,
+                contents[want < i ? want : i].article, contents[want < i ? want : i].kind,
+                contents[want < i ? i : want].article, contents[want < i ? i : want].kind);
+        return native_error(n, 0, "this is %s %s file; expected %s %s (a file with '%s:')",
+                            contents[i].article, contents[i].kind, contents[want].article,
+                            contents[want].kind, wanted);
+    }
+    return has_wanted ? true
+                      : native_error(n, 0, "the key '%s' is missing; expected %s %s", wanted,
+                                     contents[want].article, contents[want].kind);
+}
+
+bool native_open(struct native *n, const struct format_source *source, const char *wanted,
+                 struct error *err)
+{
+    n->err = err;
+    n->where[0] = 0;
+    if (!yaml_load(&n->y, source->path, source->text, source->length, err))
+        return false;
+    if (native_is_mapping(n, 0, "the file") && check_version(n) && check_contents(n, wanted))
+        return true;
+    native_close(n);
+    return false;
+}
+
+void native_close(struct native *n)
+{
+    yaml_free(&n->y);
+}
+
+/* Does a line of the first kilobytes begin with this key, as YAML or as the first key of a flow
+ * mapping? */
+static bool has_top_key(const char *text, size_t length, const char *key)
+{
+    enum { LOOK = 16384 };
+    const char *end = text + (length < LOOK ? length : LOOK);
+    size_t n = strlen(key);
+    for (const char *p = text; p < end; p++) {
+        const char *q = p;
+        while (q < end && (*q == '{' || *q == '"' || *q == '\'' || (*q == ' ' && *p == '{')))
+            q++;
+        if ((size_t)(end - q) > n && memcmp(q, key, n) == 0) {
+            q += n;
+            while (q < end && (*q == '"' || *q == '\'' || *q == ' '))
+                q++;
+            if (q < end && *q == ':')
+                return true;
+        }
+        p = memchr(p, '\n', (size_t)(end - p));
+        if (!p)
+            return false;
+    }
+    return false;
+}
+
+static int sniff(const char *path, const char *text, size_t length)
+{
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
+    if (has_top_key(text, length, "weft"))
+        return 3;
+    /* Ours in all but the version line: the reader says that it is missing. */
+    size_t n = path ? strlen(path) : 0;
+    bool suffix = (n > 5 && strcasecmp(path + n - 5, ".yaml") == 0) ||
+                  (n > 4 && strcasecmp(path + n - 4, ".yml") == 0);
+    return suffix && (has_top_key(text, length, "tasks") || has_top_key(text, length, "nodes"));
+}
+
+static unsigned holds(const char *text, size_t length)
+{
+    bool platform = has_top_key(text, length, "nodes") && !has_top_key(text, length, "tasks");
+    return platform ? HOLDS_PLATFORM : HOLDS_WORKFLOW;
+}
+
+const struct format format_native = {
+    .name = "native",
+    .summary = "weft's own YAML: workflows and platforms",
+    .suffixes = ".yaml .yml",
+    .sniff = sniff,
+    .read_workflow = native_read_workflow,
+    .read_platform = native_read_platform,
+    .write_workflow = native_write_workflow,
+    .carries = (CARRIES_ALL_COLUMNS & ~CARRIES(done)) | CARRIES_GRAPH | CARRIES_TITLE |
+               CARRIES_PARAMETERS | CARRIES_ASSERTIONS,
+    .write_platform = native_write_platform,
+    .holds = holds,
+};

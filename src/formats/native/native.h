@@ -1,0 +1,43 @@
+/* Inside the native format: what reading a workflow and reading a platform share. */
+#pragma once
+#include "formats/format.h"
+#include "formats/yaml/yaml.h"
+
+/* A native file being read. Values come out checked; a wrong one is an error that says where it
+ * stands (`where` is "task 'b'" or "node 'fat'", empty at the top), what was found and what was
+ * expected. */
+struct native {
+    struct yaml y;
+    struct error *err;
+    char where[160];
+};
+
+/* Load the file and check that it is a native one with the key `wanted` ("tasks", "nodes" or
+ * "substitute") in it. False: nothing to close. */
+bool native_open(struct native *n, const struct format_source *source, const char *wanted,
+                 struct error *err);
+void native_close(struct native *n);
+
+/* An error at a value or key; always false. */
+bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Which of the `allowed` keys (ends with NULL) is this? -1: none, and the error names the nearest.
+ */
+int native_key(const struct native *n, yaml_ref key, const char *const *allowed);
+bool native_is_mapping(const struct native *n, yaml_ref v, const char *what);
+
+bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
+                 size_t *length); /* not empty */
+bool native_number(const struct native *n, yaml_ref v, const char *what, double *out);  /* finite */
+bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *out);   /* 200M */
+bool native_seconds(const struct native *n, yaml_ref v, const char *what, double *out); /* 10m */
+bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out);
+/* Bytes, or the word "unlimited" as INFINITY. */
+bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out);
+
+struct workflow *native_read_workflow(const struct format_source *source, struct error *err);
+struct platform *native_read_platform(const struct format_source *source, struct error *err);
+bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
+                           struct error *err);
+bool native_write_platform(const struct platform *p, struct strbuf *out, struct strbuf *dropped,
+                           struct error *err);

@@ -1,0 +1,483 @@
+/* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name
+ * later ones. */
+#include "base/array.h"
+#include "base/suggest.h"
+#include "formats/native/native.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The keys of a task, by column number; the table ends where the columns have no key. */
+static const char *const task_keys[] = {
+#define KEY_ROW(name, ...) #name,
+    TASK_KEYS(KEY_ROW, KEY_ROW, KEY_ROW)
+#undef KEY_ROW
+        NULL,
+};
+#define DEFAULT_KEYS (task_keys + COLUMN_FIRST_DEFAULT)
+
+struct native_reading {
+    struct native file;
+    struct builder *b;
+    yaml_ref defaults; /* YAML_NONE: none */
+};
+
+static bool read_command(struct native_reading *r, uint32_t task, yaml_ref v, bool call)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, call ? "call" : "run", &text, &length))
+        return false;
+    if (call) {
+        const char *colon = strrchr(text, ':');
+        if (!colon || colon == text || !colon[1])
+            return native_error(&r->file, v, "call is '%.80s'; expected library:function", text);
+        builder_flag(r->b, task, TASK_CALL);
+    } else if (!text[strspn(text, " \t\r\n")]) {
+        return native_error(&r->file, v, "run is blank; expected a command");
+    }
+    builder_command(r->b, task, text, length);
+    return true;
+}
+
+/* One entry of in or out: a name, or {name, size}; of out also temporary. */
+static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
+{
+    static const char *const keys[] = {"name", "size", "temporary", NULL};
+    const struct yaml *y = &r->file.y;
+    bool temporary = false;
+    const char *what = out ? "an entry of out" : "an entry of in", *name;
+    size_t length;
+    double size = NAN;
+    yaml_ref name_at = v;
+    if (yaml_type(y, v) == YAML_MAPPING) {
+        for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
+            int key = native_key(&r->file, k, keys);
+            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &size)) ||
+                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &temporary)))
+                return false;
+            if (key == 2 && !out)
+                return native_error(&r->file, k,
+                                    "temporary belongs to the task that makes the file, in out");
+        }
+        name_at = yaml_get(y, v, "name");
+        if (name_at == YAML_NONE)
+            return native_error(&r->file, v, "%s has no name", what);
+    }
+    if (!native_text(&r->file, name_at, what, &name, &length))
+        return false;
+    size_t line = yaml_line(y, v);
+    uint32_t object = builder_object(r->b, name, length);
+    if (!isnan(size))
+        builder_size(r->b, object, size, line);
+    if (temporary)
+        builder_temporary(r->b, object);
+    if (out)
+        builder_produces(r->b, task, object, line);
+    else
+        builder_consumes(r->b, task, object, line);
+    return true;
+}
+
+static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_object(r, task, v, out);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_object(r, task, e, out))
+            return false;
+    return true;
+}
+
+static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name)
+{
+    uint32_t count = builder_task_count(r->b);
+    const char **names = mem_new(const char *, count);
+    for (uint32_t t = 0; t < count; t++)
+        names[t] = builder_task_name(r->b, t);
+    const char *near = suggest_nearest(name, names, count);
+    if (near)
+        native_error(&r->file, at, "after names '%.80s', which is not a task; did you mean '%s'?",
+                     name, near);
+    else
+        native_error(&r->file, at, "after names '%.80s', which is not a task", name);
+    free(names);
+    return false;
+}
+
+static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const char *name;
+    size_t length;
+    if (!native_text(&r->file, v, "an entry of after", &name, &length))
+        return false;
+    uint32_t from = builder_find_task(r->b, name, length);
+    if (from == NONE)
+        return unknown_task(r, v, name);
+    builder_edge(r->b, from, task, yaml_line(&r->file.y, v));
+    return true;
+}
+
+static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_after_entry(r, task, v);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_after_entry(r, task, e))
+            return false;
+    return true;
+}
+
+static bool read_times(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (!native_is_mapping(&r->file, v, "times"))
+        return false;
+    for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
+        size_t length;
+        const char *node = yaml_text(y, k, &length);
+        double seconds;
+        char what[120];
+        snprintf(what, sizeof what, "the time on node '%.80s'", node);
+        if (!length)
+            return native_error(&r->file, k, "times has an empty node name");
+        if (!native_seconds(&r->file, yaml_value(k), what, &seconds))
+            return false;
+        builder_time(r->b, task, node, length, seconds, yaml_line(y, k));
+    }
+    return true;
+}
+
+/* memory: 2G, or [2G, 4G, 8G] for the first attempt, the second, the third. */
+static bool read_memory(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const struct native *f = &r->file;
+    double x, least = 0;
+    if (yaml_type(&f->y, v) != YAML_SEQUENCE) {
+        if (!native_bytes(f, v, "memory", &x))
+            return false;
+        builder_memory(r->b, task, x, yaml_line(&f->y, v));
+        return true;
+    }
+    if (yaml_first(&f->y, v) == YAML_NONE)
+        return native_error(f, v, "memory is an empty list; expected sizes, one an attempt");
+    for (yaml_ref e = yaml_first(&f->y, v); e != YAML_NONE; e = yaml_next(&f->y, v, e)) {
+        if (!native_bytes(f, e, "memory", &x))
+            return false;
+        if (x <= least)
+            return native_error(
+                f, e, "memory grows from one attempt to the next; this is %g after %g", x, least);
+        if (e == yaml_first(&f->y, v))
+            builder_memory(r->b, task, x, yaml_line(&f->y, e));
+        else
+            builder_more_memory(r->b, task, x, yaml_line(&f->y, e));
+        least = x;
+    }
+    return true;
+}
+
+/* What a task says about itself in yes and no; the defaults first, the task's own word last. */
+struct native_answers {
+    uint8_t flags; /* of the switches: those that are not as usual */
+    bool temporary;
+};
+
+static bool read_switch(struct native_reading *r, const struct column *c, yaml_ref v,
+                        struct native_answers *answers)
+{
+    bool value;
+    if (!native_bool(&r->file, v, c->key, &value))
+        return false;
+    answers->flags =
+        (uint8_t)(value == c->usual ? answers->flags & ~c->flag : answers->flags | c->flag);
+    return true;
+}
+
+static bool read_number(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v)
+{
+    const struct native *f = &r->file;
+    const struct column *c = &task_column[id];
+    double x;
+    if (!(c->unit == COLUMN_SECONDS ? native_seconds : native_number)(f, v, c->key, &x))
+        return false;
+    if (c->unit == COLUMN_COUNT && (x < 0 || x > 1e9 || x != floor(x)))
+        return native_error(f, v, "%s is %g; expected a whole number, 0 or more", c->key, x);
+    builder_number(r->b, task, id, x, yaml_line(&f->y, v));
+    return true;
+}
+
+/* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
+ * checked: the builder lets values of such a task pass. */
+static bool read_setting(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v,
+                         struct native_answers *answers)
+{
+    const struct native *f = &r->file;
+    const struct column *c = &task_column[id];
+    size_t line = yaml_line(&f->y, v), length;
+    const char *text;
+    double x;
+    if (c->sort == COLUMN_OPTIONAL)
+        return read_number(r, task, id, v);
+    if (c->sort == COLUMN_SWITCH)
+        return read_switch(r, c, v, answers);
+    switch (id) {
+    case COLUMN_work:
+        if (!native_number(f, v, c->key, &x))
+            return false;
+        if (x < 0)
+            return native_error(f, v, "work is %g; expected 0 or more", x);
+        builder_work(r->b, task, x, line);
+        return true;
+    case COLUMN_memory:
+        return read_memory(r, task, v);
+    case COLUMN_cores:
+        if (!native_number(f, v, c->key, &x))
+            return false;
+        if (x < 1 || x > 1 << 24 || x != floor(x))
+            return native_error(f, v, "cores is %g; expected a whole number, 1 or more", x);
+        builder_cores(r->b, task, x, line);
+        return true;
+    case COLUMN_kind:
+        if (!native_text(f, v, c->key, &text, &length))
+            return false;
+        builder_kind(r->b, task, text, length);
+        return true;
+    case COLUMN_temporary:
+        return native_bool(f, v, c->key, &answers->temporary);
+    default: /* a row of its own without a reader: the test of columns fails on it */
+        return native_error(f, v, "%s cannot be read", c->key);
+    }
+}
+
+static bool apply_defaults(struct native_reading *r, uint32_t task, struct native_answers *answers)
+{
+    const struct yaml *y = &r->file.y;
+    if (r->defaults == YAML_NONE)
+        return true;
+    for (yaml_ref k = yaml_first(y, r->defaults); k != YAML_NONE;
+         k = yaml_next(y, r->defaults, k)) {
+        int key = native_key(&r->file, k, DEFAULT_KEYS);
+        if (key < 0 || !read_setting(r, task, (enum column_id)key + COLUMN_FIRST_DEFAULT,
+                                     yaml_value(k), answers))
+            return false;
+    }
+    return true;
+}
+
+/* `temporary: true` of a task: each of its outputs, which have been read already. */
+static void all_temporary(struct native_reading *r, yaml_ref out)
+{
+    const struct yaml *y = &r->file.y;
+    if (out == YAML_NONE || yaml_is_null(y, out))
+        return;
+    bool list = yaml_type(y, out) == YAML_SEQUENCE;
+    for (yaml_ref e = list ? yaml_first(y, out) : out; e != YAML_NONE;
+         e = list ? yaml_next(y, out, e) : YAML_NONE) {
+        size_t length;
+        yaml_ref name = yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e;
+        const char *text = yaml_text(y, name, &length);
+        builder_temporary(r->b, builder_object(r->b, text, length));
+    }
+}
+
+static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
+{
+    const struct yaml *y = &r->file.y;
+    bool has_command = false;
+    struct native_answers answers = {0};
+    if (!apply_defaults(r, task, &answers))
+        return false;
+    for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
+        yaml_ref v = yaml_value(k);
+        int key = native_key(&r->file, k, task_keys);
+        bool good = key >= 0;
+        switch (key) {
+        case -1:
+            break;
+        case COLUMN_run:
+        case COLUMN_call:
+            if (has_command)
+                return native_error(&r->file, k, "both run and call; a task does one of them");
+            has_command = true;
+            good = read_command(r, task, v, key == COLUMN_call);
+            break;
+        case COLUMN_in:
+        case COLUMN_out:
+            good = read_objects(r, task, v, key == COLUMN_out);
+            break;
+        case COLUMN_times:
+            good = read_times(r, task, v);
+            break;
+        case COLUMN_after:
+            good = read_after(r, task, v);
+            break;
+        default:
+            good = read_setting(r, task, (enum column_id)key, v, &answers);
+        }
+        if (!good)
+            return false;
+    }
+    if (answers.flags)
+        builder_flag(r->b, task, answers.flags);
+    if (answers.temporary)
+        all_temporary(r, yaml_get(y, body, "out"));
+    return true;
+}
+
+/* "task 'NAME'" for messages; by hand, because a million tasks pass here and hardly one is wrong.
+ */
+static void name_place(struct native *f, const struct yaml *y, yaml_ref key)
+{
+    size_t length;
+    const char *name = yaml_text(y, key, &length);
+    length = length < 120 ? length : 120;
+    memcpy(f->where, "task '", 6);
+    memcpy(f->where + 6, name, length);
+    memcpy(f->where + 6 + length, "'", 2);
+}
+
+static bool read_tasks(struct native_reading *r, yaml_ref tasks)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, tasks))
+        return true;
+    if (!native_is_mapping(&r->file, tasks, "tasks"))
+        return false;
+    builder_expect(r->b, yaml_size(y, tasks), 0);
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
+        size_t length;
+        const char *name = yaml_text(y, k, &length);
+        builder_task(r->b, name, length, yaml_line(y, k));
+    }
+    uint32_t task = 0;
+    bool good = true;
+    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good && !builder_failed(r->b);
+         k = yaml_next(y, tasks, k), task++) {
+        yaml_ref body = yaml_value(k);
+        name_place(&r->file, y, k);
+        good = (yaml_is_null(y, body) || native_is_mapping(&r->file, body, "its description")) &&
+               read_task(r, task, body);
+    }
+    r->file.where[0] = 0;
+    return good;
+}
+
+static bool read_parameters(struct native_reading *r, yaml_ref parameters)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, parameters))
+        return true;
+    if (!native_is_mapping(&r->file, parameters, "parameters"))
+        return false;
+    for (yaml_ref k = yaml_first(y, parameters); k != YAML_NONE; k = yaml_next(y, parameters, k)) {
+        const char *name = yaml_text(y, k, NULL);
+        yaml_ref v = yaml_value(k);
+        if (!*name)
+            return native_error(&r->file, k, "a parameter has an empty name");
+        if (yaml_type(y, v) != YAML_SCALAR)
+            return native_error(&r->file, v,
+                                "parameter '%.80s' is a %s; expected a text or a number", name,
+                                yaml_type(y, v) == YAML_MAPPING ? "mapping" : "list");
+        if (yaml_is_null(y, v))
+            return native_error(&r->file, v,
+                                "parameter '%.80s' has no value; write '' for an empty one", name);
+        builder_parameter(r->b, name, yaml_text(y, v, NULL));
+    }
+    return true;
+}
+
+static bool read_assertion(struct native_reading *r, yaml_ref v)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, "assert", &text, &length))
+        return false;
+    builder_assertion(r->b, text, length, yaml_line(&r->file.y, v));
+    return true;
+}
+
+/* A text or a list of texts; what they say is the constraint planner's to read. */
+static bool read_assertions(struct native_reading *r, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, v))
+        return true;
+    if (yaml_type(y, v) != YAML_SEQUENCE)
+        return read_assertion(r, v);
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        if (!read_assertion(r, e))
+            return false;
+    return true;
+}
+
+static bool read_defaults(struct native_reading *r, yaml_ref defaults)
+{
+    struct native_answers answers = {0};
+    if (yaml_is_null(&r->file.y, defaults))
+        return true;
+    if (!native_is_mapping(&r->file, defaults, "defaults"))
+        return false;
+    r->defaults = defaults;
+    snprintf(r->file.where, sizeof r->file.where, "defaults");
+    bool good = apply_defaults(r, NONE, &answers);
+    r->file.where[0] = 0;
+    return good;
+}
+
+static bool read_file(struct native_reading *r)
+{
+    static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",
+                                       "assert", "tasks", NULL};
+    const struct yaml *y = &r->file.y;
+    const char *text;
+    size_t length;
+    for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
+        yaml_ref v = yaml_value(k);
+        bool good = true;
+        switch (native_key(&r->file, k, keys)) {
+        case -1:
+            return false;
+        case 1:
+            good = native_text(&r->file, v, "name", &text, &length);
+            if (good)
+                builder_name(r->b, text, length);
+            break;
+        case 2:
+            good = read_defaults(r, v);
+            break;
+        case 3:
+            good = read_parameters(r, v);
+            break;
+        case 4:
+            good = read_assertions(r, v);
+            break;
+        default:
+            break;
+        }
+        if (!good)
+            return false;
+    }
+    /* last, because the defaults may stand below them */
+    return read_tasks(r, yaml_get(y, 0, "tasks"));
+}
+
+struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
+{
+    struct native_reading r = {.defaults = YAML_NONE};
+    if (!native_open(&r.file, source, "tasks", err))
+        return NULL;
+    r.b = builder_new(source->path, "native");
+    bool good = read_file(&r);
+    native_close(&r.file);
+    if (good)
+        return builder_finish(r.b, err);
+    builder_free(r.b);
+    return NULL;
+}

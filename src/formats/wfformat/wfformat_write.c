@@ -1,0 +1,229 @@
+/* WfFormat 1.5, written. What its schema has no place for goes into members called "weft"
+ * (wfformat_own.c), so that reading gives the same workflow back. */
+#include "base/mem.h"
+#include "formats/dropped.h"
+#include "formats/registry.h"
+#include "formats/wfformat/wfformat.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct wfformat_writer {
+    const struct workflow *w;
+    struct json_writer j;
+    uint32_t *mark; /* per task: last task + 1 whose list has it */
+    struct strbuf scratch;
+};
+
+static const char *object_id(struct wfformat_writer *s, uint32_t object)
+{
+    const struct workflow *w = s->w;
+    if (w->object_name[object])
+        return workflow_text(w, w->object_name[object]);
+    uint32_t n;
+    const uint32_t *consumer = workflow_consumers(w, object, &n);
+    strbuf_clear(&s->scratch);
+    strbuf_printf(&s->scratch, "%s->%s", workflow_task_name(w, w->producer[object]),
+                  n ? workflow_task_name(w, consumer[0]) : "");
+    return s->scratch.at;
+}
+
+/* Can the line be split at its blanks and joined again by the reader without a change? */
+static bool is_plain_line(const char *command)
+{
+    char before = ' ';
+    for (const char *p = command; *p; p++) {
+        if (*p == ' ' ? before == ' '
+                      : !isalnum((unsigned char)*p) && !strchr("_-./=:,+@%^", *p) &&
+                            (unsigned char)*p < 0x80)
+            return false;
+        before = *p;
+    }
+    return before != ' ';
+}
+
+static void write_command(struct wfformat_writer *s, const char *command)
+{
+    json_write_key(&s->j, "command");
+    json_write_object_inline(&s->j);
+    bool split = is_plain_line(command);
+    size_t n = split ? strcspn(command, " ") : strlen(command);
+    strbuf_clear(&s->scratch);
+    strbuf_add_bytes(&s->scratch, command, n);
+    json_put_string(&s->j, "program", s->scratch.at);
+    json_write_key(&s->j, "arguments");
+    json_write_array_inline(&s->j);
+    while (command[n]) {
+        command += n + 1;
+        n = strcspn(command, " ");
+        strbuf_clear(&s->scratch);
+        strbuf_add_bytes(&s->scratch, command, n);
+        json_write_string(&s->j, s->scratch.at);
+    }
+    json_write_end_array(&s->j);
+    json_write_end_object(&s->j);
+}
+
+static const char *command_of(const struct workflow *w, uint32_t task)
+{
+    return w->command && w->command[task] && !(w->flags[task] & TASK_CALL)
+               ? workflow_text(w, w->command[task])
+               : NULL;
+}
+
+/* Would the reader find this kind by itself? */
+static bool kind_is_derived(const struct workflow *w, uint32_t task)
+{
+    const char *name = workflow_task_name(w, task), *stated = command_of(w, task);
+    const char *kind = workflow_text(w, w->kind[task]), *command = stated ? stated : "";
+    size_t program = is_plain_line(command) ? strcspn(command, " ") : strlen(command), n;
+    const char *derived = wfformat_kind(name, strlen(name), command, program, &n);
+    return strlen(kind) == n && memcmp(kind, derived, n) == 0;
+}
+
+static void write_neighbours(struct wfformat_writer *s, const char *key, const uint32_t *tasks,
+                             uint32_t from, uint32_t to, uint32_t mark)
+{
+    json_write_key(&s->j, key);
+    json_write_array_inline(&s->j);
+    for (uint32_t e = from; e < to; e++) {
+        if (s->mark[tasks[e]] == mark)
+            continue;
+        s->mark[tasks[e]] = mark;
+        json_write_string(&s->j, workflow_task_name(s->w, tasks[e]));
+    }
+    json_write_end_array(&s->j);
+}
+
+static bool has_record(const struct workflow *w, uint32_t t)
+{
+    return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
+           w->cores[t] != 1 || command_of(w, t) || (w->priority && w->priority[t] != 0);
+}
+
+/* Where commands use {in}, in their order; else by producer, the workflow's inputs last. */
+static void write_inputs(struct wfformat_writer *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    if (w->in_off) {
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+            json_write_string(&s->j, object_id(s, w->in_object[i]));
+        return;
+    }
+    for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
+        if (w->pred_object[e] != NONE)
+            json_write_string(&s->j, object_id(s, w->pred_object[e]));
+    for (uint32_t i = w->input_off ? w->input_off[t] : 0; w->input_off && i < w->input_off[t + 1];
+         i++)
+        json_write_string(&s->j, object_id(s, w->input_object[i]));
+}
+
+static void write_task(struct wfformat_writer *s, uint32_t t)
+{
+    const struct workflow *w = s->w;
+    const char *name = workflow_task_name(w, t);
+    json_write_object(&s->j);
+    json_put_string(&s->j, "name", name);
+    json_put_string(&s->j, "id", name);
+    if (!kind_is_derived(w, t))
+        json_put_string(&s->j, "category", workflow_text(w, w->kind[t]));
+    write_neighbours(s, "parents", w->pred_task, w->pred_off[t], w->pred_off[t + 1], 2 * t + 1);
+    write_neighbours(s, "children", w->succ_task, w->succ_off[t], w->succ_off[t + 1], 2 * t + 2);
+    json_write_key(&s->j, "inputFiles");
+    json_write_array_inline(&s->j);
+    write_inputs(s, t);
+    json_write_end_array(&s->j);
+    json_write_key(&s->j, "outputFiles");
+    json_write_array_inline(&s->j);
+    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+        json_write_string(&s->j, object_id(s, w->out_object ? w->out_object[o] : o));
+    json_write_end_array(&s->j);
+    wfformat_own_write(&s->j, w, t, has_record(w, t));
+    json_write_end_object(&s->j);
+}
+
+/* The schema wants a makespan and a date of the execution. A workflow has neither: the sum of the
+ * runtimes (one after the other) and the beginning of time stand in. */
+static void write_execution(struct wfformat_writer *s)
+{
+    const struct workflow *w = s->w;
+    bool any = false;
+    double total = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        any |= has_record(w, t);
+        total += w->work[t];
+    }
+    if (!any)
+        return;
+    json_write_key(&s->j, "execution");
+    json_write_object(&s->j);
+    json_put_number(&s->j, "makespanInSeconds", isfinite(total) ? total : 0);
+    json_put_string(&s->j, "executedAt", "1970-01-01T00:00:00+00:00");
+    json_write_key(&s->j, "tasks");
+    json_write_array(&s->j);
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        if (!has_record(w, t))
+            continue;
+        json_write_object_inline(&s->j);
+        json_put_string(&s->j, "id", workflow_task_name(w, t));
+        json_put_number(&s->j, "runtimeInSeconds", w->work[t]);
+        if (command_of(w, t))
+            write_command(s, command_of(w, t));
+        if (w->cores[t] != 1)
+            json_put_integer(&s->j, "coreCount", w->cores[t]);
+        if (w->memory[t] > 0)
+            json_put_number(&s->j, "memoryInBytes", w->memory[t]);
+        if (w->priority && w->priority[t] != 0)
+            json_put_number(&s->j, "priority", w->priority[t]);
+        json_write_end_object(&s->j);
+    }
+    json_write_end_array(&s->j);
+    json_write_end_object(&s->j);
+}
+
+bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
+                    struct error *err)
+{
+    (void)err;
+    struct wfformat_writer s = {.w = w, .mark = mem_new_zero(uint32_t, (size_t)w->ntasks + 1)};
+    json_write_start(&s.j, out, true);
+    json_write_object(&s.j);
+    const char *name = workflow_text(w, w->name);
+    json_put_string(&s.j, "name", *name ? name : "workflow");
+    json_put_string(&s.j, "schemaVersion", "1.5");
+    wfformat_own_write_document(&s.j, w);
+    json_write_key(&s.j, "workflow");
+    json_write_object(&s.j);
+    json_write_key(&s.j, "specification");
+    json_write_object(&s.j);
+    json_write_key(&s.j, "tasks");
+    json_write_array(&s.j);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        write_task(&s, t);
+    json_write_end_array(&s.j);
+    json_write_key(&s.j, "files");
+    json_write_array(&s.j);
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        json_write_object_inline(&s.j);
+        json_put_string(&s.j, "id", object_id(&s, o));
+        json_put_number(&s.j, "sizeInBytes", w->size[o]);
+        if (workflow_is_temporary(w, o)) {
+            json_write_key(&s.j, "weft");
+            json_write_object_inline(&s.j);
+            json_put_bool(&s.j, "temporary", true);
+            json_write_end_object(&s.j);
+        }
+        json_write_end_object(&s.j);
+    }
+    json_write_end_array(&s.j);
+    json_write_end_object(&s.j);
+    write_execution(&s);
+    json_write_end_object(&s.j);
+    json_write_end_object(&s.j);
+    dropped_report(w, format_wfformat.carries, dropped);
+    strbuf_free(&s.scratch);
+    free(s.mark);
+    return true;
+}

@@ -1,0 +1,192 @@
+#include "formats/yaml/yaml_scan.h"
+
+#include <string.h>
+
+enum {
+    MOST_BLANK_LINES = 1000, /* libfyaml takes time quadratic in a run of blank lines */
+    MOST_DIRECTIVES = 16,
+    LONGEST_LINE = 16 << 20, /* it keeps all tokens of a line that might be a key, up to 200 bytes
+                                for each byte */
+};
+
+struct scan {
+    const char *at, *end;
+    size_t line;
+    size_t column; /* where the content of a block scalar in this line must be right of */
+};
+
+static const char *end_of_line(const struct scan *s)
+{
+    if (s->at >= s->end)
+        return s->end;
+    const char *p = memchr(s->at, '\n', (size_t)(s->end - s->at));
+    return p ? p : s->end;
+}
+
+static void skip_quoted(struct scan *s)
+{
+    char quote = *s->at++;
+    for (; s->at < s->end; s->at++) {
+        bool doubled =
+            s->at + 1 < s->end && quote == '\'' && s->at[0] == quote && s->at[1] == quote;
+        bool escape = s->at + 1 < s->end && quote == '"' && s->at[0] == '\\';
+        if (*s->at == quote && !doubled)
+            break;
+        s->at += doubled || escape;
+        s->line += *s->at == '\n';
+    }
+    s->at += s->at < s->end;
+}
+
+/* At an opening bracket: past its closing one. False: too deep. */
+static bool skip_flow(struct scan *s)
+{
+    size_t depth = 0;
+    char before = '[';
+    while (s->at < s->end) {
+        char c = *s->at;
+        if ((c == '"' || c == '\'') && strchr(" \t\n,[]{}:", before)) {
+            skip_quoted(s);
+            before = 'q';
+            continue;
+        }
+        if (c == '#' && (before == ' ' || before == '\n' || before == '\t')) {
+            s->at = end_of_line(s);
+            before = 'c';
+            continue;
+        }
+        s->at++;
+        s->line += c == '\n';
+        if ((c == '[' || c == '{') && ++depth > YAML_MOST_LEVELS)
+            return false;
+        if ((c == ']' || c == '}') && --depth == 0)
+            return true;
+        before = c;
+    }
+    return true;
+}
+
+/* Is this | or > the head of a block scalar: then indicators, blanks and a comment at most? */
+static bool is_block_head(const struct scan *s)
+{
+    const char *p = s->at + 1, *stop = end_of_line(s);
+    while (p < stop && strchr("0123456789+-", *p))
+        p++;
+    const char *after = p;
+    while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
+        p++;
+    return p == stop || (*p == '#' && p > after);
+}
+
+/* At the head of a block scalar: to the end of its last line. False: the next line belongs to
+ * something else already. */
+static bool skip_block(struct scan *s)
+{
+    bool has_lines = false;
+    for (;;) {
+        s->at = end_of_line(s);
+        if (s->at == s->end)
+            return true;
+        const char *content = s->at + 1;
+        while (content < s->end && *content == ' ')
+            content++;
+        size_t column = (size_t)(content - s->at - 1);
+        bool blank = content == s->end || *content == '\n' || *content == '\r';
+        if (!blank && column <= s->column)
+            return has_lines;
+        has_lines |= !blank;
+        s->at++;
+        s->line++;
+    }
+}
+
+enum finding { GOOD, TOO_DEEP, EMPTY_BLOCK };
+
+/* The rest of a line from the start of a token on. */
+static enum finding scan_tokens(struct scan *s, size_t key_column)
+{
+    while (s->at < s->end && *s->at != '\n') {
+        char c = *s->at;
+        if (c == '[' || c == '{') {
+            if (!skip_flow(s))
+                return TOO_DEEP;
+        } else if (c == '"' || c == '\'') {
+            skip_quoted(s);
+        } else if ((c == '|' || c == '>') && is_block_head(s)) {
+            return skip_block(s) ? GOOD : EMPTY_BLOCK;
+        } else if (c == '#') {
+            s->at = end_of_line(s);
+            return GOOD;
+        }
+        /* on to the next token of the line: after ": " */
+        const char *stop = end_of_line(s), *p = s->at;
+        while (p < stop && !(p[0] == ':' && (p + 1 == stop || p[1] == ' ' || p[1] == '\t')) &&
+               !(p[0] == '#' && p > s->at && p[-1] == ' '))
+            p++;
+        if (p == stop || *p == '#') {
+            s->at = stop;
+            return GOOD;
+        }
+        s->column = key_column;
+        for (p++; p < stop && (*p == ' ' || *p == '\t');)
+            p++;
+        s->at = p;
+    }
+    return GOOD;
+}
+
+static bool scan_lines(const char *file, const char *text, size_t length, struct error *err)
+{
+    size_t blank = 0, directives = 0, line = 1;
+    const char *end = text + length;
+    for (const char *p = text, *line_end; p < end; p = line_end + 1, line++) {
+        line_end = memchr(p, '\n', (size_t)(end - p));
+        if (!line_end)
+            line_end = end;
+        if (line_end - p > LONGEST_LINE)
+            return error_at(err, file, line, "a line of more than %d MB; break it into several",
+                            LONGEST_LINE >> 20);
+        const char *q = p;
+        while (q < line_end && (*q == ' ' || *q == '\t' || *q == '\r'))
+            q++;
+        blank = q == line_end ? blank + 1 : 0;
+        if (blank > MOST_BLANK_LINES)
+            return error_at(err, file, line, "more than %d blank lines in a row", MOST_BLANK_LINES);
+        directives += *p == '%';
+        if (directives > MOST_DIRECTIVES)
+            return error_at(err, file, line,
+                            "more than %d lines begin with %%; expected one YAML document",
+                            MOST_DIRECTIVES);
+    }
+    return true;
+}
+
+bool yaml_scan(const char *file, const char *text, size_t length, struct error *err)
+{
+    struct scan s = {.at = text, .end = text + length, .line = 1};
+    while (s.at < s.end) {
+        const char *start = s.at;
+        s.column = 0;
+        for (;;) { /* indentation, and the dashes of nested lists */
+            while (s.at < s.end && *s.at == ' ')
+                s.at++;
+            if (s.end - s.at < 2 || (*s.at != '-' && *s.at != '?') || s.at[1] != ' ')
+                break;
+            s.column = (size_t)(s.at - start);
+            s.at++;
+        }
+        size_t line = s.line;
+        enum finding found = scan_tokens(&s, (size_t)(s.at - start));
+        if (found == TOO_DEEP)
+            return error_at(err, file, line, "brackets are nested more than %d deep",
+                            YAML_MOST_LEVELS);
+        if (found == EMPTY_BLOCK) /* libfyaml 0.7.12 would swallow the lines of its neighbours */
+            return error_at(err, file, line,
+                            "a block (| or >) without lines; indent them, or write '' for no text");
+        if (s.at < s.end) {
+            s.at++;
+            s.line++;
+        }
+    }
+    return scan_lines(file, text, length, err);
+}
