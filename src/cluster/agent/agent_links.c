@@ -84,7 +84,7 @@ static void tell(struct agent *a, struct link *l, uint64_t run, bool good, const
     bytes_put_u64(&a->scratch, run);
     bytes_put_u8(&a->scratch, good);
     bytes_put_text(&a->scratch, text, strlen(text));
-    link_send(l, MESSAGE_TOLD, a->scratch.at, a->scratch.n, NULL, 0);
+    link_send(l, MESSAGE_RESULT, a->scratch.at, a->scratch.n, NULL, 0);
 }
 
 static void cancel(struct agent *a, struct link *l, uint64_t run, uint32_t task)
@@ -123,7 +123,7 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
     bool malformed = in.bad;
     struct job *j = malformed ? NULL : agent_job(a, run);
     switch (malformed ? MESSAGES : (enum message)kind) {
-    case MESSAGE_LOOK:
+    case MESSAGE_RUN_CHANGED:
         agent_load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
         agent_beat(a);
         break;

@@ -302,24 +302,43 @@ static void on_link_drained(void *context, struct link *l)
         depot_drained(c->depot, l);
 }
 
-static void on_link_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
+static bool client_take_data(void *context, struct message_in *m)
 {
     struct client *c = context;
-    struct client_peer *p = link_data(l);
-    if (!p)
-        return;
-    bool good = true;
-    if (kind >= MESSAGE_FETCH && kind <= MESSAGE_UNFETCH) {
-        if (c->depot)
-            good = depot_message(c->depot, l, kind, data, n);
-    } else if (!c->listener.message && c->watched && kind >= MESSAGE_EVENTS &&
-               kind <= MESSAGE_FAILED) {
-        client_keep_early(c, p, kind, &(struct bytes){data, n, false});
-    } else if (c->listener.message) {
-        struct bytes in = {data, n, false};
-        good = c->listener.message(c->listener.context, p, kind, &in);
-    }
-    if (!good)
+    return !c->depot || depot_message(c->depot, m->from, m->kind, m->data, m->n);
+}
+
+/* For what is under way; reports of a run that is about to be followed are kept until it is. */
+static bool client_take_other(void *context, struct message_in *m)
+{
+    struct client *c = context;
+    message_handler *handler = c->listener.handlers ? c->listener.handlers[m->kind] : NULL;
+    if (handler)
+        return handler(c->listener.context, m);
+    if (c->watched && message_family(m->kind) == MESSAGE_FAMILY_REPORT)
+        array_push(&c->early, (struct client_early){client_peer_of(m)->node, m->kind,
+                                                    mem_copy_bytes(m->data, m->n), m->n});
+    return true;
+}
+
+static const struct message_receiver client_receiver = {
+    .end = MESSAGE_CLIENT,
+    .handler =
+        {
+            [MESSAGE_FETCH] = client_take_data,
+            [MESSAGE_HEAD] = client_take_data,
+            [MESSAGE_DATA] = client_take_data,
+            [MESSAGE_ABSENT] = client_take_data,
+            [MESSAGE_LATER] = client_take_data,
+            [MESSAGE_UNFETCH] = client_take_data,
+            [MESSAGE_UNFETCHED] = client_take_data,
+        },
+    .otherwise = client_take_other,
+};
+
+static void on_link_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
+{
+    if (link_data(l) && !message_dispatch(&client_receiver, context, l, kind, data, n))
         link_close(l, "a message that is not understood");
 }
 
@@ -407,11 +426,14 @@ void client_tell_all(struct client *c, uint8_t kind, uint64_t run)
             link_send(c->peers.at[i]->link, kind, head->at, head->n, NULL, 0);
 }
 
-void client_keep_early(struct client *c, const struct client_peer *from, uint8_t kind,
-                       const struct bytes *whole)
+void client_replay_early(struct client *c, uint64_t run)
 {
-    array_push(&c->early, (struct client_early){from->node, kind,
-                                                mem_copy_bytes(whole->at, whole->n), whole->n});
+    for (size_t i = 0; i < c->early.n && c->watched == run; i++) {
+        const struct client_early *e = &c->early.at[i];
+        struct client_peer *p = client_peer(c, e->node);
+        if (p) /* its link may have closed since: handlers of reports do not need it */
+            message_dispatch(&client_receiver, c, p->link, e->kind, e->data, e->n);
+    }
 }
 
 void client_forget_early(struct client *c)

@@ -5,6 +5,7 @@
 #include "cluster/client/client.h"
 #include "cluster/data/depot.h"
 #include "cluster/wire/link.h"
+#include "cluster/wire/message.h"
 #include "cluster/wire/protocol.h"
 #include "exec/stepper.h"
 #include "store/store.h"
@@ -33,8 +34,8 @@ struct client_early {
 struct client_listener {
     void (*opened)(void *context, struct client_peer *p);
     void (*closed)(void *context, struct client_peer *p);
-    /* False: malformed. */
-    bool (*message)(void *context, struct client_peer *p, uint8_t kind, struct bytes *in);
+    /* By kind; `from` is a peer's link: client_peer_of() */
+    message_handler *const *handlers;
     void (*answers)(void *context, const struct meta_answers *answers);
     void (*looked)(void *context); /* at the board */
     void (*tick)(void *context);   /* ten times a second */
@@ -99,9 +100,12 @@ uint32_t client_connected(struct client *c, double seconds);
 struct client_peer *client_peer(const struct client *c, uint32_t node); /* NULL: none */
 /* A message without a body to all that are open. */
 void client_tell_all(struct client *c, uint8_t kind, uint64_t run);
-/* Keep a message for client_follow(). */
-void client_keep_early(struct client *c, const struct client_peer *from, uint8_t kind,
-                       const struct bytes *whole);
+static inline struct client_peer *client_peer_of(const struct message_in *m)
+{
+    return link_data(m->from);
+}
+/* The reports that were kept for this run, as if they came now, to the listener. */
+void client_replay_early(struct client *c, uint64_t run);
 void client_forget_early(struct client *c);
 /* How often client_stop() was called since the last thing ended. */
 int client_stops(const struct client *c);

@@ -17,18 +17,15 @@ struct dismiss {
     struct strbuf *told;
 };
 
-static bool on_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in)
+static bool on_result(void *context, struct message_in *m)
 {
     struct dismiss *d = context;
-    uint64_t run = bytes_u64(in);
-    if (kind != MESSAGE_TOLD)
-        return true;
-    bool good = bytes_u8(in);
+    bool good = bytes_u8(&m->in);
     size_t n;
-    const char *text = bytes_text(in, &n);
-    if (!bytes_end(in))
+    const char *text = bytes_text(&m->in, &n);
+    if (!bytes_end(&m->in))
         return false;
-    if (run == d->run && p->node == d->asked && !d->come) {
+    if (m->run == d->run && client_peer_of(m)->node == d->asked && !d->come) {
         d->come = true;
         d->good = good;
         if (n)
@@ -36,6 +33,8 @@ static bool on_message(void *context, struct client_peer *p, uint8_t kind, struc
     }
     return true;
 }
+
+static message_handler *const cancel_handlers[MESSAGES] = {[MESSAGE_RESULT] = on_result};
 
 static void on_closed(void *context, struct client_peer *p)
 {
@@ -55,7 +54,7 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
 {
     struct dismiss d = {.c = c, .run = run, .asked = NONE, .told = told};
     c->listener =
-        (struct client_listener){.message = on_message, .closed = on_closed, .context = &d};
+        (struct client_listener){.handlers = cancel_handlers, .closed = on_closed, .context = &d};
     struct strbuf head = {0};
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
@@ -88,7 +87,7 @@ bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf 
     } else {
         good = client_set_state(c, run, BOARD_RUN_CANCELLED, err);
         if (good && client_connected(c, CONNECTING))
-            client_tell_all(c, MESSAGE_LOOK, run);
+            client_tell_all(c, MESSAGE_RUN_CHANGED, run);
     }
     client_settle(c);
     return good;

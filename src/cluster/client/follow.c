@@ -63,7 +63,7 @@ static void ignore(void *context, bool good, const char *why)
 static void set_state(struct client_follow *f, enum board_run_state state)
 {
     board_run_state(f->c->board, f->o.run, state, ignore, NULL);
-    client_tell_all(f->c, MESSAGE_LOOK, f->o.run);
+    client_tell_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
 static uint32_t agents_that_live(const struct client_follow *f, struct client_load *load)
@@ -236,7 +236,7 @@ static void end_sign_off(struct client_follow *f)
     if (!c->sign_off.good)
         client_say(c, "the store at %s refuses: %s", c->o.address->text, c->sign_off.why);
     f->phase = PHASE_OVER;
-    client_tell_all(c, MESSAGE_LOOK, f->o.run);
+    client_tell_all(c, MESSAGE_RUN_CHANGED, f->o.run);
     board_forget_run(c->board, f->o.run, ignore, NULL);
     store_redis_closing(c->store, true, STORE_CLOSING);
 }
@@ -446,7 +446,7 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     prepare(f);
     tell_beginning(f);
     c->listener = (struct client_listener){.opened = on_opened,
-                                           .message = hear_message,
+                                           .handlers = hear_handlers,
                                            .answers = hear_answers,
                                            .looked = on_looked,
                                            .tick = on_tick,
@@ -455,12 +455,7 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open && c->watched != o->run)
             on_opened(f, c->peers.at[i]);
-    for (size_t i = 0; i < c->early.n && c->watched == o->run; i++) {
-        const struct client_early *e = &c->early.at[i];
-        struct client_peer *p = client_peer(c, e->node);
-        if (p)
-            hear_message(f, p, e->kind, &(struct bytes){e->data, e->n, false});
-    }
+    client_replay_early(c, o->run);
     client_forget_early(c);
     if (o->late)
         hear_read(f);

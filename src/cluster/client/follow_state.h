@@ -74,5 +74,5 @@ void hear_lost(struct client_follow *f, uint32_t node);
 void hear_read(struct client_follow *f);
 void hear_count(struct client_follow *f); /* how many have ended */
 /* For the client's listener. */
-bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in);
+extern message_handler *const hear_handlers[MESSAGES];
 void hear_answers(void *context, const struct meta_answers *answers);

@@ -130,8 +130,12 @@ void hear_tell_counters(struct client_follow *f)
 
 /* ---- what agents say ---- */
 
-static bool take_events(struct client_follow *f, struct bytes *in)
+static bool take_events(void *context, struct message_in *m)
 {
+    struct client_follow *f = context;
+    struct bytes *in = &m->in;
+    if (m->run != f->o.run)
+        return true; /* another run's, that is no longer followed */
     uint32_t node = bytes_u32(in), n = bytes_u32(in);
     if (in->bad || (uint64_t)n * PROTOCOL_EVENT_BYTES != in->n)
         return false;
@@ -162,8 +166,12 @@ static void learn_file(struct client_follow *f, struct trace_file *file)
         hear_tell_file(f, file);
 }
 
-static bool take_files(struct client_follow *f, struct bytes *in)
+static bool take_files(void *context, struct message_in *m)
 {
+    struct client_follow *f = context;
+    struct bytes *in = &m->in;
+    if (m->run != f->o.run)
+        return true; /* another run's, that is no longer followed */
     for (uint32_t n = bytes_u32(in); n-- && !in->bad;) {
         struct trace_file file = {.object = bytes_u32(in), .task = bytes_u32(in)};
         const void *digest = bytes_take(in, sizeof file.digest.at);
@@ -206,8 +214,12 @@ static char *keep_log(struct client_follow *f, uint32_t task, uint32_t attempt, 
     return NULL;
 }
 
-static bool take_failure(struct client_follow *f, struct bytes *in)
+static bool take_failure(void *context, struct message_in *m)
 {
+    struct client_follow *f = context;
+    struct bytes *in = &m->in;
+    if (m->run != f->o.run)
+        return true; /* another run's, that is no longer followed */
     struct run_failure x = {.task = bytes_u32(in), .attempt = bytes_u32(in)};
     x.outcome = (enum trace_outcome)bytes_u32(in);
     x.status = (int)bytes_u32(in);
@@ -233,25 +245,11 @@ static bool take_failure(struct client_follow *f, struct bytes *in)
     return true;
 }
 
-bool hear_message(void *context, struct client_peer *p, uint8_t kind, struct bytes *in)
-{
-    struct client_follow *f = context;
-    (void)p;
-    if (kind < MESSAGE_PROBED)
-        return true; /* not for a client that follows */
-    if (bytes_u64(in) != f->o.run)
-        return true; /* another run's, that is no longer followed */
-    switch (kind) {
-    case MESSAGE_EVENTS:
-        return take_events(f, in);
-    case MESSAGE_FILES:
-        return take_files(f, in);
-    case MESSAGE_FAILED:
-        return take_failure(f, in);
-    default:
-        return true;
-    }
-}
+message_handler *const hear_handlers[MESSAGES] = {
+    [MESSAGE_EVENTS] = take_events,
+    [MESSAGE_FILES] = take_files,
+    [MESSAGE_FAILED] = take_failure,
+};
 
 /* ---- reading the store ---- */
 

@@ -27,7 +27,7 @@ enum {
     STAGE_IN_COPIES = 2,    /* so that one agent may be lost */
     STAGE_IN_TRIES = 8,     /* agents that are asked to keep one copy */
     STAGE_IN_READERS = 64,  /* whose homes are looked at: a first input may have thousands */
-    STAGE_IN_LIST = 100000, /* objects in one message: 400 kB, far below LINK_MESSAGE_MAX */
+    STAGE_IN_LIST = 100000, /* objects in one message: 400 kB, below LINK_MESSAGE_MAX (1 MB) */
 };
 static const double STAGE_IN_STANDSTILL = 120; /* seconds without a byte or an answer: given up */
 

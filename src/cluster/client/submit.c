@@ -334,7 +334,7 @@ static bool submit_begin_staging(struct client_submit *s, struct error *err)
                                                          .nnodes = (uint32_t)s->nodes.n,
                                                          .home = s->home});
     s->out.files = stage_in_files(s->stage_in);
-    client_tell_all(s->c, MESSAGE_LOOK, s->run);
+    client_tell_all(s->c, MESSAGE_RUN_CHANGED, s->run);
     return true;
 }
 
@@ -397,7 +397,7 @@ static bool submit_check_open(struct client_submit *s, struct error *err)
     if (!s->answered_good)
         return error_set(err, ERROR_FAILED, "the store at %s refuses: %s", s->c->o.address->text,
                          s->why);
-    client_tell_all(s->c, MESSAGE_LOOK, s->run);
+    client_tell_all(s->c, MESSAGE_RUN_CHANGED, s->run);
     s->out.run = s->run;
     return true;
 }
@@ -545,27 +545,29 @@ static void submit_advance(struct client_submit *s)
 
 /* ---- what comes in meanwhile ---- */
 
-static bool submit_message(void *context, struct client_peer *from, uint8_t kind, struct bytes *in)
+static bool submit_take_probed(void *context, struct message_in *m)
 {
     struct client_submit *s = context;
-    struct bytes whole = *in;
-    uint64_t first = bytes_u64(in);
-    if (s->c->watched && kind >= MESSAGE_EVENTS && kind <= MESSAGE_FAILED) {
-        client_keep_early(s->c, from, kind, &whole);
-        return true;
+    bool yes = bytes_u8(&m->in);
+    if (m->run == s->mark) {
+        s->probed++;
+        s->seen += yes;
     }
-    if (kind == MESSAGE_PROBED) {
-        bool yes = bytes_u8(in);
-        if (first == s->mark && bytes_end(in)) {
-            s->probed++;
-            s->seen += yes;
-        }
-        return bytes_end(in);
-    }
-    if (kind != MESSAGE_KEPT || first != s->run || !s->stage_in)
-        return true; /* of another run that is followed, or of a later version */
-    return stage_in_kept(s->stage_in, from, in);
+    return bytes_end(&m->in);
 }
+
+static bool submit_take_kept(void *context, struct message_in *m)
+{
+    struct client_submit *s = context;
+    if (m->run != s->run || !s->stage_in)
+        return true; /* of another run, that is followed */
+    return stage_in_kept(s->stage_in, client_peer_of(m), &m->in);
+}
+
+static message_handler *const submit_handlers[MESSAGES] = {
+    [MESSAGE_PROBED] = submit_take_probed,
+    [MESSAGE_KEPT] = submit_take_kept,
+};
 
 static void submit_peer_closed(void *context, struct client_peer *peer)
 {
@@ -582,7 +584,7 @@ struct client_submit *client_submit_open(struct client *c, const struct client_w
     s->c = c;
     s->work = *work;
     c->listener = (struct client_listener){
-        .message = submit_message, .closed = submit_peer_closed, .context = s};
+        .handlers = submit_handlers, .closed = submit_peer_closed, .context = s};
     submit_begin_stage(s, 0);
     return s;
 }

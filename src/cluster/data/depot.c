@@ -168,6 +168,15 @@ void depot_send(struct depot *d, struct link *l, uint8_t kind)
     link_send(l, kind, d->message.at, d->message.n, NULL, 0);
 }
 
+/* All of the family DATA (messages.def). False: malformed. */
+static bool (*const depot_handlers[MESSAGES])(struct depot *d, struct link *l, uint32_t object,
+                                              struct bytes *in) = {
+    [MESSAGE_FETCH] = depot_serve_fetch,         [MESSAGE_UNFETCH] = depot_serve_unfetch,
+    [MESSAGE_HEAD] = depot_fetch_head,           [MESSAGE_DATA] = depot_fetch_data,
+    [MESSAGE_ABSENT] = depot_fetch_absent,       [MESSAGE_LATER] = depot_fetch_later,
+    [MESSAGE_UNFETCHED] = depot_fetch_unfetched,
+};
+
 bool depot_message(struct depot *d, struct link *l, uint8_t kind, const void *data, size_t n)
 {
     struct bytes in = {data, n, false};
@@ -175,24 +184,7 @@ bool depot_message(struct depot *d, struct link *l, uint8_t kind, const void *da
     uint32_t object = bytes_u32(&in);
     if (in.bad || run != d->config.run || object >= d->w->nobjects)
         return false;
-    switch (kind) {
-    case MESSAGE_FETCH:
-        return depot_serve_fetch(d, l, object, &in);
-    case MESSAGE_UNFETCH:
-        return depot_serve_unfetch(d, l, object, &in);
-    case MESSAGE_HEAD:
-        return depot_fetch_head(d, l, object, &in);
-    case MESSAGE_DATA:
-        return depot_fetch_data(d, l, object, &in);
-    case MESSAGE_ABSENT:
-        return depot_fetch_absent(d, l, object, &in);
-    case MESSAGE_LATER:
-        return depot_fetch_later(d, l, object, &in);
-    case MESSAGE_UNFETCHED:
-        return depot_fetch_unfetched(d, l, object, &in);
-    default:
-        return false;
-    }
+    return kind < MESSAGES && depot_handlers[kind] && depot_handlers[kind](d, l, object, &in);
 }
 
 void depot_drained(struct depot *d, struct link *l)
