@@ -7,6 +7,8 @@ _weft() {
     fi
     case $before in
     --with) COMPREPLY=($(compgen -W "$(weft planners --names 2>/dev/null)" -- "$word")); return ;;
+    --policy) # "schedulers: flds, ..., auto, or all to compare them"
+        COMPREPLY=($(compgen -W "$(weft help sim 2>/dev/null | tr -s '\n ' ' ' | sed -nE 's/.*--policy NAME schedulers: ([a-z, ]*), or all .*/\1/p' | tr -d ,)$([ "$command" = sim ] && echo " all")" -- "$word")); return ;;
     --from | --to) COMPREPLY=($(compgen -W "$(weft formats --json 2>/dev/null | sed -nE 's/.*"name": "([^"]+)".*/\1/p')" -- "$word")); return ;;
     generate | planners)
         local names

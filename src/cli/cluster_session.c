@@ -21,11 +21,12 @@ bool cluster_work_options(const struct arguments *a, struct client_work *work, s
         return error_set(err, ERROR_INPUT,
                          "--submit is '%.100s'; expected best, worst or group:HOST,HOST...", how);
     }
-    work->adapt = policy && strcmp(policy, "auto") == 0;
-    work->policy = policy && !work->adapt ? sched_policy_find(policy) : SCHED_FLDS;
-    if (work->policy == SCHED_POLICIES)
+    struct sched_policy_choice choice;
+    if (!sched_policy_choose(policy, &choice))
         return error_set(err, ERROR_INPUT,
-                         "--policy is '%.100s'; expected flds, rlds, mlb, mdl or auto", policy);
+                         "--policy is '%.100s'; expected " SCHED_POLICY_NAMES "or auto", policy);
+    work->policy = choice.policy;
+    work->adapt = choice.adapt;
     bool shared = arguments_flag(a, "shared"), copied = arguments_flag(a, "no-shared");
     if (shared && copied)
         return error_set(err, ERROR_INPUT, "--shared and --no-shared: one of them");

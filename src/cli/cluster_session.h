@@ -9,7 +9,7 @@
     {"submit", 0, "HOW",                                                                           \
      "which agents get tasks: best (all, equal shares; default), worst (one), group:HOST,HOST"},   \
         {"policy", 0, "NAME",                                                                      \
-         "of stealing: flds (default), rlds, mlb, mdl, or auto: by the volume transferred"},       \
+         "of stealing: " SCHED_POLICY_NAMES "or auto: by the volume transferred (default flds)"},  \
         {"shared", 0, NULL,                                                                        \
          "agents see the workflow's folder too: they work in it, nothing moves"},                  \
     {                                                                                              \

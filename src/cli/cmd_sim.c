@@ -47,7 +47,7 @@ static const struct cli_option options[] = {
      "schedulers: a benchmark instead of FLOW: bot, fan-out, fan-in, pipeline, stacking, "
      "all-pairs"},
     {"policy", 0, "NAME",
-     "schedulers: mlb, mdl, rlds, flds, auto, or all to compare them (default flds)"},
+     "schedulers: " SCHED_POLICY_NAMES "auto, or all to compare them (default flds)"},
     {"cores", 0, "N", "schedulers: cores of each (default 2)"},
     {"submit", 0, "HOW", "schedulers: best, hash or worst case (default best)"},
     {"repeat", 0, "N", "so many runs over the cores: means and confidence intervals"},

@@ -10,23 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MOST = 5 };
-
-struct policy_choice {
-    const char *name;
-    enum sched_policy policy;
-    bool adapt;
-};
-
-static const struct policy_choice choices[RUNS_MOST] = {{"mlb", SCHED_MLB, false},
-                                                        {"mdl", SCHED_MDL, false},
-                                                        {"rlds", SCHED_RLDS, false},
-                                                        {"flds", SCHED_FLDS, false},
-                                                        {"auto", SCHED_FLDS, true}};
+enum { RUNS_MOST = SCHED_POLICY_CHOICES };
 
 struct study {
     struct cluster_settings settings;
-    const struct policy_choice *policy[RUNS_MOST];
+    struct sched_policy_choice policy[RUNS_MOST];
     struct schedulers_result result[RUNS_MOST];
     double seconds[RUNS_MOST];
     uint32_t n;
@@ -36,13 +24,14 @@ struct study {
 static bool read_policy(struct study *s, const struct arguments *a, struct error *err)
 {
     const char *text = arguments_value(a, "policy");
-    for (int i = 0; i < RUNS_MOST; i++)
-        if (strcmp(text ? text : "flds", "all") == 0 ||
-            strcmp(text ? text : "flds", choices[i].name) == 0)
-            s->policy[s->n++] = &choices[i];
+    if (text && strcmp(text, "all") == 0)
+        for (; s->n < RUNS_MOST; s->n++)
+            s->policy[s->n] = sched_policy_choice(s->n);
+    else if (sched_policy_choose(text, &s->policy[0]))
+        s->n = 1;
     return s->n > 0 ||
            error_set(err, ERROR_INPUT,
-                     "--policy is '%s'; expected mlb, mdl, rlds, flds, auto or all", text);
+                     "--policy is '%s'; expected " SCHED_POLICY_NAMES "auto or all", text);
 }
 
 /* What belongs to the other simulations is refused, not passed over. */
@@ -75,7 +64,7 @@ static bool write_chart(const struct study *s, const struct arguments *a, struct
     char title[200];
     uint32_t last = s->n - 1;
     snprintf(title, sizeof title, "%s, %u schedulers, policy %s", s->settings.name,
-             s->settings.config.nodes, s->policy[last]->name);
+             s->settings.config.nodes, s->policy[last].name);
     const struct schedulers_result *r = &s->result[last];
     report_utilization_chart(&(struct utilization_chart){.title = title,
                                                          .cores = (double)s->settings.bound.cores,
@@ -113,7 +102,7 @@ static void print_one(const struct study *s, struct strbuf *out)
     line(out, "graph", "%s: %s tasks, %s of work", s->settings.name, human_count(x, r->tasks),
          human_seconds(y, r->work));
     line(out, "cluster", "%s schedulers of %u cores, policy %s",
-         human_count(x, s->settings.config.nodes), s->settings.config.cores, s->policy[0]->name);
+         human_count(x, s->settings.config.nodes), s->settings.config.cores, s->policy[0].name);
     line(out, "makespan", "%s, efficiency %s", human_seconds(x, r->makespan),
          human_percent(y, r->efficiency));
     line(out, "throughput", "%s tasks a second", human_number(x, r->throughput));
@@ -149,7 +138,7 @@ static void print_table(const struct study *s, struct strbuf *out)
     for (uint32_t i = 0; i < s->n; i++) {
         const struct schedulers_result *r = &s->result[i];
         table_row(t);
-        table_cell(t, s->policy[i]->name);
+        table_cell(t, s->policy[i].name);
         table_seconds(t, r->makespan);
         table_cell(t, human_percent(x, r->efficiency));
         table_cell(t, human_percent(x, r->makespan > 0 ? s->bound.timespan / r->makespan : 1));
@@ -170,7 +159,7 @@ static void put_run(struct json_writer *j, const struct study *s, uint32_t i)
 {
     const struct schedulers_result *r = &s->result[i];
     json_write_object(j);
-    json_put_string(j, "policy", s->policy[i]->name);
+    json_put_string(j, "policy", s->policy[i].name);
     json_put_number(j, "makespan", r->makespan);
     json_put_number(j, "efficiency", r->efficiency);
     json_put_number(j, "of_bound", r->makespan > 0 ? s->bound.timespan / r->makespan : 1);
@@ -224,8 +213,8 @@ static bool simulate(struct study *s, const struct arguments *a, struct error *e
     struct progress progress = cli_progress("simulating");
     s->settings.config.progress = quiet ? NULL : &progress;
     for (uint32_t i = 0; i < s->n; i++) {
-        s->settings.config.policy = s->policy[i]->policy;
-        s->settings.config.adapt = s->policy[i]->adapt;
+        s->settings.config.policy = s->policy[i].policy;
+        s->settings.config.adapt = s->policy[i].adapt;
         double began = clock_seconds();
         if (!schedulers_run(&s->settings.config, &s->result[i], err))
             return false;

@@ -46,15 +46,16 @@ void policy_set(struct sched *s, enum sched_policy policy)
     if (policy == s->policy || (unsigned)policy >= SCHED_POLICIES)
         return;
     s->policy = policy;
+    s->rules = sched_policy(policy);
     note_add(s, SCHED_NOTE_POLICY, (uint32_t)policy);
-    if (policy == SCHED_MLB)
+    if (s->rules->shares_all)
         relax(s, s->local.length);
 }
 
 void policy_arm(struct sched *s)
 {
     if (s->monitor_set || s->config.nodes < 2 || !s->tasks.used ||
-        (s->policy != SCHED_FLDS && !s->config.adapt_policy))
+        (!s->rules->relax && !s->config.adapt_policy))
         return;
     if (s->window_start < 0) {
         s->window_start = s->now;
@@ -91,8 +92,8 @@ void policy_monitor(struct sched *s)
     if (s->config.adapt_policy)
         switch_policy(s);
     double seconds = s->now - s->window_start;
-    if (s->policy == SCHED_FLDS) {
-        uint32_t n = decide_relax(s->local.length, s->window_done, seconds, s->tt);
+    if (s->rules->relax) {
+        uint32_t n = s->rules->relax(s->local.length, s->window_done, seconds, s->tt);
         if (n) {
             relax(s, n);
             if (s->config.adapt_tt)

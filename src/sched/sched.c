@@ -40,7 +40,8 @@ struct sched *sched_new(const struct sched_config *config)
     s->free_cores = c->cores;
     s->free_memory = c->memory;
     s->free_disk = c->disk;
-    s->policy = (unsigned)c->policy < SCHED_POLICIES ? c->policy : SCHED_FLDS;
+    s->policy = (unsigned)c->policy < SCHED_POLICIES ? c->policy : 0;
+    s->rules = c->own_policy ? c->own_policy : sched_policy(s->policy);
     s->t = c->t;
     s->tt = c->tt;
     s->window_start = -1;
@@ -155,9 +156,13 @@ void task_ready(struct sched *s, uint32_t slot)
     struct slot *task = slot_at(s, slot);
     enum decision where = DECIDE_SHARED;
     if (task->all_size > 0)
-        where = decide(task->all_size, task->max_size, task->max_node, s->config.node,
-                       s->config.bandwidth, policy_length(s, task->task),
-                       decide_threshold(s->policy, s->t));
+        where = s->rules->decide(&(struct decide_input){.all_size = task->all_size,
+                                                        .max_size = task->max_size,
+                                                        .max_node = task->max_node,
+                                                        .self = s->config.node,
+                                                        .bandwidth = s->config.bandwidth,
+                                                        .length = policy_length(s, task->task),
+                                                        .t = s->t});
     if (where == DECIDE_PUSH &&
         (task->max_node >= s->config.nodes || node_is_down(s, task->max_node)))
         where = DECIDE_SHARED;

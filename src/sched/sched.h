@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "model/metadata.h"
 #include "model/predictor.h"
-#include "sched/decide.h"
+#include "sched/policies.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +38,8 @@ struct sched_config {
     double retry_most;  /* at most this long [no limit] */
 
     enum sched_policy policy; /* [FLDS] */
+    const struct policy
+        *own_policy;       /* a row that is in no table, for studies and tests [of `policy`] */
     double t;              /* Algorithm 1: transfer time / task length that is still shared [0.5] */
     double tt;             /* FLDS: most seconds of work in the LReadyQ [10] */
     double bandwidth;      /* bytes a second [1e9] */

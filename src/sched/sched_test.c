@@ -1,172 +1,5 @@
 /* One scheduler, event by event. */
-#include "sched/state.h"
-#include "tap.h"
-
-/* A scheduler with a store that grants everything. `size` bytes of input stand at `where` for every
- * task, until changed. */
-struct bed {
-    struct sched *s;
-    struct sched_actions out;
-    double now, size;
-    uint32_t where, waiting;
-    ARRAY(struct meta_op) ops; /* all that were sent */
-};
-
-static struct bed bed_new(struct sched_config config)
-{
-    return (struct bed){.s = sched_new(&config), .where = NONE};
-}
-
-static void bed_free(struct bed *b)
-{
-    sched_free(b->s);
-    sched_actions_free(&b->out);
-    array_free(&b->ops);
-}
-
-/* Handle one event; the actions of the one before are gone. */
-static void event(struct bed *b, struct sched_event e)
-{
-    sched_actions_clear(&b->out);
-    e.now = b->now;
-    sched_handle(b->s, &e, &b->out);
-    struct error err = {0};
-    if (!sched_check(b->s, &err))
-        ok(false, "%s", err.text);
-}
-
-/* Answer the HOLDs and COMPLETEs among the last actions, as one event. */
-static void answer(struct bed *b)
-{
-    ARRAY(struct meta_answer) answers = {0};
-    for (size_t i = 0; i < b->out.ops.n; i++) {
-        struct meta_op *op = &b->out.ops.at[i];
-        array_push(&b->ops, *op);
-        struct meta_answer a = {
-            .kind = op->kind, .slot = op->slot, .asked_epoch = op->epoch, .status = op->status};
-        a.item = (struct meta_item){.task = op->task,
-                                    .epoch = op->epoch + 1,
-                                    .holder = op->node,
-                                    .waiting = b->waiting,
-                                    .all_size = b->size,
-                                    .max_size = b->size,
-                                    .max_node = b->where};
-        array_push(&answers, a);
-    }
-    if (answers.n)
-        event(b, (struct sched_event){.kind = SCHED_EVENT_STORE,
-                                      .store = {.at = answers.at, .n = answers.n}});
-    array_free(&answers);
-}
-
-static void submit(struct bed *b, uint32_t first, uint32_t n)
-{
-    uint32_t *tasks = mem_new(uint32_t, n);
-    for (uint32_t i = 0; i < n; i++)
-        tasks[i] = first + i;
-    event(b, (struct sched_event){.kind = SCHED_EVENT_SUBMIT, .submit = {tasks, n}});
-    free(tasks);
-    answer(b);
-}
-
-static void end_task(struct bed *b, struct sched_start start, double seconds, bool failed,
-                     double fetched)
-{
-    struct sched_ended e = {.task = start.task,
-                            .slot = start.slot,
-                            .failed = failed,
-                            .start = b->now - seconds,
-                            .finish = b->now,
-                            .fetched = fetched};
-    event(b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&e, 1}});
-}
-
-static void timer(struct bed *b, struct sched_timer t)
-{
-    b->now = t.when > b->now ? t.when : b->now;
-    event(b, (struct sched_event){.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}});
-}
-
-static void message(struct bed *b, struct sched_message m, const struct meta_item *items)
-{
-    event(b, (struct sched_event){.kind = SCHED_EVENT_MESSAGE, .message = {&m, items}});
-}
-
-static struct sched_counts look(const struct bed *b)
-{
-    struct sched_counts c;
-    sched_look(b->s, &c);
-    return c;
-}
-
-/* ---- decisions ---- */
-
-static void test_decide(void)
-{
-    /* 1 GB/s, 1 s, t 0.5: half a gigabyte is the limit */
-    is_int(decide(5e8, 5e8, 3, 0, 1e9, 1, 0.5), DECIDE_SHARED, "at the threshold: shared");
-    is_int(decide(6e8, 5e8, 3, 0, 1e9, 1, 0.5), DECIDE_SHARED,
-           "much in all, the largest at the threshold: shared");
-    is_int(decide(6e8, 5.1e8, 3, 3, 1e9, 1, 0.5), DECIDE_LOCAL, "large and here: local");
-    is_int(decide(6e8, 5.1e8, 3, 0, 1e9, 1, 0.5), DECIDE_PUSH, "large and elsewhere: pushed");
-    is_int(decide(6e8, 6e8, NONE, 0, 1e9, 1, 0.5), DECIDE_SHARED,
-           "large, nobody knows where: shared");
-    is_int(decide(1e300, 1e300, 3, 0, 1e9, 1, decide_threshold(SCHED_MLB, 0.5)), DECIDE_SHARED,
-           "MLB shares everything");
-    is_int(decide(1, 1, 0, 0, 1e9, 1e6, decide_threshold(SCHED_MDL, 0.5)), DECIDE_LOCAL,
-           "MDL keeps a single byte");
-    is_int(decide(0, 0, 0, 0, 1e9, 1, decide_threshold(SCHED_MDL, 0.5)), DECIDE_SHARED,
-           "but shares what needs no data");
-    is_int(decide(1, 1, 0, 0, 0, 0, 0.5), DECIDE_LOCAL, "no bandwidth, no length: no division");
-    is_dbl(decide_threshold(SCHED_RLDS, 0.25), 0.25, 0, "RLDS takes the t it is given");
-    double sizes[] = {1e9, 3e9, 3e9};
-    uint32_t nodes[] = {5, 6, 7};
-    is_int(decide_vectors(sizes, nodes, 3, 6, 1e9, 1, 0.5), DECIDE_LOCAL,
-           "the first of the largest parents decides");
-    is_int(decide_vectors(sizes, nodes, 3, 7, 1e9, 1, 0.5), DECIDE_PUSH, "not the second");
-    is_int(decide_vectors(NULL, NULL, 0, 7, 1e9, 1, 0), DECIDE_SHARED, "no parents");
-    is_int(sched_policy_find("FLDS"), SCHED_FLDS, "a policy by name");
-    is_int(sched_policy_find("best"), SCHED_POLICIES, "no such policy");
-    is_str(sched_policy_name(SCHED_MDL), "mdl", "its name");
-
-    is_int(decide_relax(5000, 1000, 10, 30), 2000,
-           "the paper's example: 5000 queued, 1000 in 10 s, tt 30 s: 2000 move");
-    is_int(decide_relax(3000, 1000, 10, 30), 0, "exactly tt: none");
-    is_int(decide_relax(3001, 1000, 10, 30), 1, "one more: one");
-    is_int(decide_relax(5000, 0, 10, 30), 0, "nothing done yet and tt not over: wait");
-    is_int(decide_relax(5000, 0, 40, 30), 5000, "nothing done in more than tt: everything");
-    is_int(decide_relax(0, 5, 1, 1), 0, "an empty queue");
-}
-
-/* The same through the state machine: 6001 tasks whose data are here, 1 core, 100 tasks a second.
- */
-static void test_worked_example(void)
-{
-    struct bed b = bed_new((struct sched_config){.nodes = 2,
-                                                 .policy = SCHED_FLDS,
-                                                 .tt = 30,
-                                                 .monitor_every = 10,
-                                                 .wait_poll = -1,
-                                                 .adapt_tt = true});
-    b.size = 1e12;
-    b.where = 0;
-    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 1});
-    submit(&b, 0, 6001);
-    is_int(look(&b).at[SCHED_LREADYQ], 6000, "large data here: LReadyQ");
-    struct sched_start running = b.out.starts.at[0];
-    for (int i = 0; i < 1000; i++) {
-        b.now += 0.01;
-        end_task(&b, running, 0.01, false, 0);
-        running = b.out.starts.at[0];
-        answer(&b);
-    }
-    is_int(look(&b).at[SCHED_LREADYQ], 5000, "1000 done in 10 s, 5000 in the LReadyQ");
-    timer(&b, (struct sched_timer){10, TIMER_MONITOR, 0});
-    is_int(look(&b).relaxed, 2000, "2000 move to the SReadyQ");
-    is_int(look(&b).at[SCHED_SREADYQ], 2000, "and are there");
-    is_dbl(look(&b).tt, 60, 0, "tt doubles after a move");
-    bed_free(&b);
-}
+#include "sched/testing.h"
 
 /* ---- order and packing ---- */
 
@@ -408,70 +241,6 @@ static void test_newcomers(void)
     bed_free(&b);
 }
 
-/* ---- adapting ---- */
-
-static enum sched_policy policy_after(double seconds, double fetched)
-{
-    struct bed b = bed_new(
-        (struct sched_config){.nodes = 2, .adapt_policy = true, .wait_poll = -1, .bandwidth = 1e6});
-    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_DOWN, .node = 1});
-    submit(&b, 0, 40);
-    struct sched_start running = b.out.starts.at[0];
-    for (int i = 0; i < 20; i++) {
-        b.now += seconds;
-        end_task(&b, running, seconds, false, fetched);
-        running = b.out.starts.at[0];
-        answer(&b);
-    }
-    timer(&b, (struct sched_timer){b.now, TIMER_MONITOR, 0});
-    enum sched_policy p = look(&b).policy;
-    bed_free(&b);
-    return p;
-}
-
-static bool predict_hour(void *context, uint32_t task, uint32_t node, struct prediction *out)
-{
-    (void)context, (void)node;
-    *out = (struct prediction){.seconds = 3600};
-    return task != 5;
-}
-
-/* A thief also gets tasks that would wait here for longer than their data take to move. */
-static void test_share_local(void)
-{
-    for (int share = 0; share < 2; share++) {
-        struct bed b = bed_new((struct sched_config){.nodes = 4,
-                                                     .node = 0,
-                                                     .cores = 2,
-                                                     .share_local = share,
-                                                     .bandwidth = 1e6,
-                                                     .default_length = 1,
-                                                     .wait_poll = -1});
-        b.size = 3e6; /* three seconds to move: six tasks of a second are done here in that time */
-        b.where = 0;
-        submit(&b, 0, 22);
-        is_int(look(&b).at[SCHED_LREADYQ], 20, "large data here: the LReadyQ");
-        uint32_t next[4] = {0};
-        is_int(sched_upcoming(b.s, next, 4), 4, "what starts next is known");
-        ok(next[0] == 2 && next[3] == 5, "in order");
-        message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
-        is_int(b.out.sends.at[0].load, share ? 14 : 0, share ? "14 of 20 can be spared" : "none");
-        message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 1, .to = 0}, NULL);
-        is_int(b.out.sends.at[0].count, share ? 7 : 0, "a thief gets half of them");
-        is_int(look(&b).at[SCHED_LREADYQ], share ? 13 : 20, "the others stay");
-        is_int(look(&b).relaxed, share ? 7 : 0, "counted as relaxed");
-        bed_free(&b);
-    }
-    struct bed b = bed_new((struct sched_config){
-        .nodes = 4, .share_local = true, .policy = SCHED_MDL, .wait_poll = -1});
-    b.size = 3e6;
-    b.where = 0;
-    submit(&b, 0, 9);
-    message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
-    is_int(b.out.sends.at[0].load, 0, "under MDL nobody gets any");
-    bed_free(&b);
-}
-
 /* A new life looks for its tasks when the store knows that it has begun: what an earlier life asked
  * for is then refused, and cannot give it a task that it does not know. */
 static void test_join(void)
@@ -490,45 +259,6 @@ static void test_join(void)
     ok(b.out.ops.at[0].kind == META_ADOPT && b.out.ops.at[0].other == 0 &&
            b.out.ops.at[0].epoch == 5,
        "from itself, in this life");
-    bed_free(&b);
-}
-
-static void test_adapting(void)
-{
-    is_int(policy_after(1, 2e6), SCHED_MDL, "much is transferred: MDL");
-    is_int(policy_after(1, 100), SCHED_MLB, "little: MLB");
-    is_int(policy_after(1, 1e5), SCHED_FLDS, "between: FLDS stays");
-
-    struct bed b =
-        bed_new((struct sched_config){.nodes = 1, .policy = SCHED_RLDS, .bandwidth = 1e9});
-    b.size = 1e9;
-    b.where = 0;
-    submit(&b, 0, 2);
-    is_int(sched_place(b.s, 1, NULL), SCHED_LREADYQ,
-           "1 s of data for a task of (by default) 1 s: local");
-    b.now = 100;
-    end_task(&b, b.out.starts.at[0], 100, false, 0);
-    submit(&b, 2, 1);
-    is_int(sched_place(b.s, 2, NULL), SCHED_SREADYQ,
-           "for one of 100 s, the average so far: shared");
-    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_MDL, -1, -1}});
-    ok(b.out.notes.n == 1 && b.out.notes.at[0].kind == SCHED_NOTE_POLICY,
-       "a change of policy is told");
-    submit(&b, 3, 2);
-    is_int(look(&b).at[SCHED_LREADYQ], 2, "and holds from then on");
-    event(&b, (struct sched_event){.kind = SCHED_EVENT_POLICY, .policy = {SCHED_MLB, -1, -1}});
-    is_int(look(&b).at[SCHED_LREADYQ], 0, "MLB frees what was held");
-    bed_free(&b);
-
-    struct predictor predictor = {predict_hour, NULL};
-    b = bed_new(
-        (struct sched_config){.policy = SCHED_RLDS, .bandwidth = 1e9, .predictor = &predictor});
-    b.size = 1e9;
-    b.where = 0;
-    submit(&b, 3, 3);
-    is_int(sched_place(b.s, 4, NULL), SCHED_SREADYQ, "predicted to be long: shared");
-    ok(sched_place(b.s, 5, NULL) == SCHED_RUNNING || sched_place(b.s, 5, NULL) == SCHED_LREADYQ,
-       "not predicted: by the default");
     bed_free(&b);
 }
 
@@ -747,15 +477,11 @@ static void test_random_events(uint64_t seeds)
 
 int main(int argc, char **argv)
 {
-    TAP_DO(test_decide());
-    TAP_DO(test_worked_example());
     TAP_DO(test_order());
     TAP_DO(test_packing());
     TAP_DO(test_push());
     TAP_DO(test_steal());
-    TAP_DO(test_share_local());
     TAP_DO(test_join());
-    TAP_DO(test_adapting());
     TAP_DO(test_retries());
     TAP_DO(test_remove());
     TAP_DO(test_nonsense());

@@ -45,6 +45,7 @@ struct sched {
 
     /* policy */
     enum sched_policy policy;
+    const struct policy *rules; /* its row, or the configuration's own until the policy changes */
     double t, tt;
     double length_sum, length_count; /* of completed tasks, for the estimated length */
     double window_start, window_done, window_busy, window_fetched; /* lately, for throughput */

@@ -26,7 +26,7 @@ static bool idle(const struct sched *s)
 static void fail(struct sched *s)
 {
     s->counts.failed_steals++;
-    if (s->config.adapt_tt && s->policy == SCHED_FLDS)
+    if (s->config.adapt_tt && s->rules->relax)
         s->tt /= 2;
     double wait = s->interval;
     if (wait > s->config.steal_bound) {
@@ -109,7 +109,7 @@ void steal_wake(struct sched *s)
 static uint32_t surplus(struct sched *s)
 {
     uint32_t first = readyq_peek(&s->local);
-    if (!s->config.share_local || s->policy != SCHED_FLDS || first == NONE)
+    if (!s->config.share_local || !s->rules->relax || first == NONE)
         return 0;
     const struct slot *task = slot_at(s, first);
     double length = policy_length(s, task->task);

@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "sched/decide.h"
+#include "sched/policies.h"
 #include <stdbool.h>
 #include <stdint.h>
 
