@@ -50,7 +50,7 @@ bool planner_unknown(const char *name, struct error *err)
 
 /* ---- options ---- */
 
-static const struct planner_option *find_option(const struct planner *p, const char *name)
+static const struct planner_option *find_planner_option(const struct planner *p, const char *name)
 {
     for (const struct planner_option *o = p->options; o && o->name; o++)
         if (strcmp(o->name, name) == 0)
@@ -58,7 +58,7 @@ static const struct planner_option *find_option(const struct planner *p, const c
     return NULL;
 }
 
-static bool unknown_option(const struct planner *p, const char *name, struct error *err)
+static bool say_unknown_option(const struct planner *p, const char *name, struct error *err)
 {
     struct strbuf known = {0};
     const char *names[64] = {0};
@@ -81,7 +81,7 @@ static bool unknown_option(const struct planner *p, const char *name, struct err
     return false;
 }
 
-static bool is_choice(const char *choices, const char *text)
+static bool is_option_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
     for (const char *at = choices; at; at = strchr(at, '|')) {
@@ -106,7 +106,7 @@ static bool parse_bool(const char *text, bool *out)
 }
 
 /* A number of the option's type; for OPTION_BOOL, OPTION_CHOICE and OPTION_TEXT only a check. */
-static bool parse_value(const struct planner_option *o, const char *text, double *number)
+static bool parse_option_value(const struct planner_option *o, const char *text, double *number)
 {
     size_t length = strlen(text);
     int64_t whole;
@@ -125,14 +125,14 @@ static bool parse_value(const struct planner_option *o, const char *text, double
     case OPTION_SECONDS:
         return quantity_seconds(text, length, number);
     case OPTION_CHOICE:
-        return is_choice(o->choices, text);
+        return is_option_choice(o->choices, text);
     case OPTION_TEXT:
         return true;
     }
     return false;
 }
 
-static const char *expectation(const struct planner_option *o)
+static const char *expected_value(const struct planner_option *o)
 {
     switch (o->type) {
     case OPTION_BOOL:
@@ -155,18 +155,18 @@ bool planner_check_options(const struct planner *planner, const struct option_va
                            size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct planner_option *o = find_option(planner, options[i].name);
+        const struct planner_option *o = find_planner_option(planner, options[i].name);
         double number;
         if (!o)
-            return unknown_option(planner, options[i].name, err);
+            return say_unknown_option(planner, options[i].name, err);
         for (size_t k = 0; k < i; k++)
             if (strcmp(options[k].name, options[i].name) == 0)
                 return error_set(err, ERROR_INPUT, "option '%s' of planner '%s' is given twice",
                                  o->name, planner->name);
-        if (!parse_value(o, options[i].text, &number))
+        if (!parse_option_value(o, options[i].text, &number))
             return error_set(err, ERROR_INPUT,
                              "option '%s' of planner '%s': '%s' is not what it takes: %s", o->name,
-                             planner->name, options[i].text, expectation(o));
+                             planner->name, options[i].text, expected_value(o));
         bool limited = o->least != 0 || o->most != 0;
         if (limited && (number < o->least || number > o->most))
             return error_set(err, ERROR_INPUT,
@@ -181,17 +181,17 @@ const char *request_text(const struct plan_request *r, const struct planner *p, 
     for (size_t i = 0; i < r->noptions; i++)
         if (strcmp(r->options[i].name, name) == 0)
             return r->options[i].text;
-    const struct planner_option *o = find_option(p, name);
+    const struct planner_option *o = find_planner_option(p, name);
     return o ? o->standard : NULL;
 }
 
 double request_number(const struct plan_request *r, const struct planner *p, const char *name)
 {
-    const struct planner_option *o = find_option(p, name);
+    const struct planner_option *o = find_planner_option(p, name);
     const char *text = request_text(r, p, name);
     double number = 0;
     if (o && text)
-        parse_value(o, text, &number);
+        parse_option_value(o, text, &number);
     return number;
 }
 
@@ -229,8 +229,8 @@ bool planner_suits(const struct planner *planner, const struct workflow *w,
     return true;
 }
 
-static void sign(struct plan *plan, const struct planner *planner,
-                 const struct plan_request *request, double seconds)
+static void sign_plan(struct plan *plan, const struct planner *planner,
+                      const struct plan_request *request, double seconds)
 {
     free(plan->planner);
     plan->planner = mem_copy_string(planner->name);
@@ -249,6 +249,6 @@ struct plan *planner_run(const struct planner *planner, const struct plan_reques
     double start = clock_seconds();
     struct plan *plan = planner->run(request, err);
     if (plan)
-        sign(plan, planner, request, clock_seconds() - start);
+        sign_plan(plan, planner, request, clock_seconds() - start);
     return plan;
 }

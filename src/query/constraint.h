@@ -12,7 +12,7 @@ struct operand {
     bool given;
     bool unknown; /* the literal UNKNOWN: = asks whether it is unknown */
     struct sql_statement *statement;
-    struct shape *shape;
+    struct query_shape *shape;
     struct values constants; /* of a constant operand of a watched relationship */
 };
 

@@ -48,8 +48,8 @@ static const char *nearest_attribute(const char *word)
     return suggest_nearest(word, names, count);
 }
 
-bool lexed_error(const struct lexed *l, const struct token *at, struct error *err, const char *fmt,
-                 ...)
+bool lexed_error(const struct lexed *l, const struct query_token *at, struct error *err,
+                 const char *fmt, ...)
 {
     char text[1024];
     struct strbuf shown = {0};
@@ -63,7 +63,8 @@ bool lexed_error(const struct lexed *l, const struct token *at, struct error *er
     return false;
 }
 
-const char *token_label(const struct lexed *l, const struct token *t, char *buffer, size_t size)
+const char *token_label(const struct lexed *l, const struct query_token *t, char *buffer,
+                        size_t size)
 {
     if (t->kind == TOKEN_END)
         return "the end";
@@ -72,9 +73,10 @@ const char *token_label(const struct lexed *l, const struct token *t, char *buff
     return buffer;
 }
 
-static struct token *add(struct scanner *s, enum token_kind kind, size_t at, size_t length)
+static struct query_token *add_token(struct scanner *s, enum token_kind kind, size_t at,
+                                     size_t length)
 {
-    struct token *t = array_add(&s->out->tokens);
+    struct query_token *t = array_add(&s->out->tokens);
     t->kind = kind;
     t->line = s->line;
     t->column = (uint32_t)(at - s->line_start + 1);
@@ -85,7 +87,7 @@ static struct token *add(struct scanner *s, enum token_kind kind, size_t at, siz
 }
 
 /* Blanks and comments: -- to the end of the line, and the other kind. */
-static bool skip(struct scanner *s)
+static bool scan_blanks(struct scanner *s)
 {
     const char *text = s->out->text;
     while (s->at < s->size) {
@@ -100,7 +102,8 @@ static bool skip(struct scanner *s)
             while (s->at < s->size && text[s->at] != '\n')
                 s->at++;
         } else if (c == '/' && text[s->at + 1] == '*') {
-            struct token here = {.line = s->line, .column = (uint32_t)(s->at - s->line_start + 1)};
+            struct query_token here = {.line = s->line,
+                                       .column = (uint32_t)(s->at - s->line_start + 1)};
             s->at += 2;
             while (s->at < s->size && !(text[s->at] == '*' && text[s->at + 1] == '/')) {
                 if (text[s->at] == '\n') {
@@ -130,7 +133,7 @@ static bool starts_word(char c)
     return is_word(c) && !isdigit((unsigned char)c);
 }
 
-static char *normal(const char *text, size_t length)
+static char *normal_name(const char *text, size_t length)
 {
     char *word = mem_copy_bytes(text, length);
     for (size_t i = 0; i < length; i++)
@@ -138,7 +141,7 @@ static char *normal(const char *text, size_t length)
     return word;
 }
 
-static bool unknown_attribute(struct scanner *s, const struct token *t, const char *word)
+static bool unknown_attribute(struct scanner *s, const struct query_token *t, const char *word)
 {
     const char *near = nearest_attribute(word);
     char shown[64];
@@ -160,7 +163,7 @@ static bool unknown_attribute(struct scanner *s, const struct token *t, const ch
     return false;
 }
 
-static bool word(struct scanner *s)
+static bool scan_word(struct scanner *s)
 {
     const char *text = s->out->text;
     size_t ends[16], parts = 0, at = s->at;
@@ -170,7 +173,7 @@ static bool word(struct scanner *s)
         ends[parts++] = at;
     } while (parts < 16 && text[at] == '-' && starts_word(text[at + 1]) && ++at);
     for (size_t k = parts; k > 0; k--) {
-        char *whole = normal(text + s->at, ends[k - 1] - s->at);
+        char *whole = normal_name(text + s->at, ends[k - 1] - s->at);
         int attribute = find_attribute(whole);
         bool known = attribute >= 0 ||
                      (k > 1 && (!strcmp(whole, "opt_type") || !strcmp(whole, "absolute_value")));
@@ -178,19 +181,19 @@ static bool word(struct scanner *s)
             bool meant = k == parts && looks_like_attribute(whole);
             /* task-id-x is task-id minus x: only when no beginning is an attribute is it a slip */
             for (size_t j = k - 1; meant && j > 1; j--) {
-                char *part = normal(text + s->at, ends[j - 1] - s->at);
+                char *part = normal_name(text + s->at, ends[j - 1] - s->at);
                 meant = find_attribute(part) < 0;
                 free(part);
             }
             if (meant) {
-                unknown_attribute(s, add(s, TOKEN_WORD, s->at, ends[k - 1] - s->at), whole);
+                unknown_attribute(s, add_token(s, TOKEN_WORD, s->at, ends[k - 1] - s->at), whole);
                 free(whole);
                 return false;
             }
             free(whole);
             continue;
         }
-        struct token *t = add(s, TOKEN_WORD, s->at, ends[k - 1] - s->at);
+        struct query_token *t = add_token(s, TOKEN_WORD, s->at, ends[k - 1] - s->at);
         t->attribute = attribute;
         t->word = whole;
         if (attribute < 0 && looks_like_attribute(whole) && text[ends[k - 1]] != '(')
@@ -209,7 +212,7 @@ static bool word(struct scanner *s)
     return false; /* not reached: one part is always taken */
 }
 
-static bool string(struct scanner *s)
+static bool scan_string(struct scanner *s)
 {
     const char *text = s->out->text;
     char quote = text[s->at];
@@ -219,7 +222,7 @@ static bool string(struct scanner *s)
     size_t line_start = s->line_start;
     for (;; at++) {
         if (at >= s->size) {
-            struct token *t = add(s, TOKEN_STRING, s->at, 1);
+            struct query_token *t = add_token(s, TOKEN_STRING, s->at, 1);
             strbuf_free(&content);
             return lexed_error(s->out, t, s->err,
                                "the text that starts here has no end, expected a closing %c",
@@ -236,7 +239,7 @@ static bool string(struct scanner *s)
         }
         strbuf_add_char(&content, text[at]);
     }
-    struct token *t = add(s, TOKEN_STRING, s->at, at + 1 - s->at);
+    struct query_token *t = add_token(s, TOKEN_STRING, s->at, at + 1 - s->at);
     t->word = content.at ? strbuf_steal(&content) : mem_copy_string("");
     s->at = at + 1;
     s->line = line;
@@ -244,7 +247,7 @@ static bool string(struct scanner *s)
     return true;
 }
 
-static bool number(struct scanner *s)
+static bool scan_number(struct scanner *s)
 {
     const char *text = s->out->text;
     size_t at = s->at;
@@ -259,7 +262,7 @@ static bool number(struct scanner *s)
             for (at = digits; isdigit((unsigned char)text[at]);)
                 at++;
     }
-    struct token *t = add(s, TOKEN_NUMBER, s->at, at - s->at);
+    struct query_token *t = add_token(s, TOKEN_NUMBER, s->at, at - s->at);
     t->word = mem_copy_bytes(text + s->at, at - s->at);
     if (is_word(text[at]))
         return lexed_error(s->out, t, s->err, "'%s%c' is no number: expected digits", t->word,
@@ -268,7 +271,7 @@ static bool number(struct scanner *s)
     return true;
 }
 
-static bool sign(struct scanner *s)
+static bool scan_sign(struct scanner *s)
 {
     static const char *const two[] = {"<=", ">=", "<>", "!=", "==", "||", "<<", ">>"};
     const char *text = s->out->text;
@@ -276,7 +279,7 @@ static bool sign(struct scanner *s)
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)
         if (text[s->at] == two[i][0] && text[s->at + 1] == two[i][1])
             length = 2;
-    struct token *t = add(s, TOKEN_SIGN, s->at, length);
+    struct query_token *t = add_token(s, TOKEN_SIGN, s->at, length);
     if (!strchr("()<>=!|&+-*/%,.;~", text[s->at]))
         return lexed_error(s->out, t, s->err, "'%c' means nothing here", text[s->at]);
     t->word = mem_copy_bytes(text + s->at, length);
@@ -297,21 +300,21 @@ bool lexer_run(struct lexed *out, const char *name, const char *text, struct err
                          "%s: %zu bytes of constraints are too many, expected at most %d", name,
                          s.size, LEXER_LARGEST);
     for (;;) {
-        if (!skip(&s))
+        if (!scan_blanks(&s))
             return false;
         if (s.at >= s.size)
             break;
         char c = text[s.at];
         bool good =
-            c == '"' || c == '\'' ? string(&s)
+            c == '"' || c == '\'' ? scan_string(&s)
             : isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)text[s.at + 1]))
-                ? number(&s)
-            : starts_word(c) ? word(&s)
-                             : sign(&s);
+                ? scan_number(&s)
+            : starts_word(c) ? scan_word(&s)
+                             : scan_sign(&s);
         if (!good)
             return false;
     }
-    add(&s, TOKEN_END, s.size, 0);
+    add_token(&s, TOKEN_END, s.size, 0);
     return true;
 }
 

@@ -47,7 +47,7 @@ static int compare_values(const void *a, const void *b)
 }
 
 /* The known ones, sorted. */
-static size_t sorted(const struct values *v, struct value **out)
+static size_t sort_known(const struct values *v, struct value **out)
 {
     struct value *list = mem_new(struct value, v->list.n + 1);
     size_t count = 0;
@@ -73,7 +73,7 @@ double count_failed_pairs(const struct values *v, enum test test)
     if (v->list.n <= 24)
         return small_pairs(v, test);
     struct value *list;
-    size_t count = sorted(v, &list), distinct = 0;
+    size_t count = sort_known(v, &list), distinct = 0;
     for (size_t i = 0; i < count; i++)
         if (!i || value_compare(&list[distinct - 1], &list[i]) != 0)
             list[distinct++] = list[i];
@@ -103,7 +103,7 @@ double count_failed_product(const struct values *a, enum test test, const struct
         return failed;
     }
     struct value *list;
-    size_t count = sorted(b, &list);
+    size_t count = sort_known(b, &list);
     for (size_t i = 0; i < a->list.n; i++) {
         const struct value *v = &a->list.at[i];
         if (v->kind == VALUE_UNKNOWN)
@@ -146,7 +146,8 @@ double count_failed_unknown(const struct values *a, enum test test)
 
 /* ---- sequences in order of scheduling ---- */
 
-static bool take(const struct token **at, const struct token *end, const char *word)
+static bool take_word(const struct query_token **at, const struct query_token *end,
+                      const char *word)
 {
     if (*at >= end || !token_is(*at, word))
         return false;
@@ -154,7 +155,8 @@ static bool take(const struct token **at, const struct token *end, const char *w
     return true;
 }
 
-static bool take_attribute(const struct token **at, const struct token *end, int attribute)
+static bool take_attribute(const struct query_token **at, const struct query_token *end,
+                           int attribute)
 {
     if (*at >= end || (*at)->attribute != attribute)
         return false;
@@ -167,37 +169,37 @@ static bool take_attribute(const struct token **at, const struct token *end, int
 bool order_watch_recognise(struct order_watch *o, const struct lexed *l, size_t first, size_t end,
                            enum test test)
 {
-    const struct token *at = l->tokens.at + first, *last = l->tokens.at + end;
+    const struct query_token *at = l->tokens.at + first, *last = l->tokens.at + end;
     while (at < last - 1 && token_is(at, "(") && token_is(last - 1, ")")) {
         at++;
         last--;
     }
-    if (!take(&at, last, "select") || at >= last || at->attribute < 0)
+    if (!take_word(&at, last, "select") || at >= last || at->attribute < 0)
         return false;
     int attribute = at++->attribute;
     const struct attribute_row *row = &attribute_table[attribute];
     if (row->relation != RELATION_TASK || row->changes || row->kind == VALUE_TEXT ||
         attribute == TASK_DEADLINE)
         return false;
-    if (!take(&at, last, "from") || !take(&at, last, "task"))
+    if (!take_word(&at, last, "from") || !take_word(&at, last, "task"))
         return false;
-    bool filtered = take(&at, last, "where");
+    bool filtered = take_word(&at, last, "where");
     if (filtered) {
         if (!take_attribute(&at, last, TASK_ASSIGNED_PROC_ID))
             return false;
-        bool known = take(&at, last, "<>") && take(&at, last, "unknown");
+        bool known = take_word(&at, last, "<>") && take_word(&at, last, "unknown");
         if (!known)
             return false;
     }
-    if (!take(&at, last, "order") || !take(&at, last, "by") ||
+    if (!take_word(&at, last, "order") || !take_word(&at, last, "by") ||
         !take_attribute(&at, last, TASK_SCHEDULE_ORDER))
         return false;
-    bool nulls_last = take(&at, last, "nulls") && take(&at, last, "last");
+    bool nulls_last = take_word(&at, last, "nulls") && take_word(&at, last, "last");
     bool descending = false, second = false;
-    if (take(&at, last, ",")) {
+    if (take_word(&at, last, ",")) {
         second = take_attribute(&at, last, attribute);
-        descending = take(&at, last, "desc");
-        take(&at, last, "asc");
+        descending = take_word(&at, last, "desc");
+        take_word(&at, last, "asc");
         if (!second)
             return false;
     }
@@ -214,7 +216,7 @@ bool order_watch_recognise(struct order_watch *o, const struct lexed *l, size_t 
     return true;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -226,7 +228,7 @@ void order_watch_begin(struct order_watch *o, struct relations *r)
     double *keys = mem_new(double, n), *list = mem_new(double, n);
     for (uint32_t t = 0; t < n; t++)
         keys[t] = list[t] = relations_value(r, o->attribute, t).number;
-    qsort(list, n, sizeof *list, compare_doubles);
+    qsort(list, n, sizeof *list, compare_ranks);
     for (uint32_t i = 0; i < n; i++)
         if (!i || list[distinct - 1] != list[i])
             list[distinct++] = list[i];
@@ -236,7 +238,7 @@ void order_watch_begin(struct order_watch *o, struct relations *r)
     o->rank = mem_new(uint32_t, n);
     o->count = mem_new_zero(uint32_t, distinct + 1u);
     for (uint32_t t = 0; t < n; t++) {
-        const double *found = bsearch(&keys[t], list, distinct, sizeof *list, compare_doubles);
+        const double *found = bsearch(&keys[t], list, distinct, sizeof *list, compare_ranks);
         o->rank[t] = (uint32_t)(found - list) + 1;
         if (o->rest)
             tree_add(o->count, o->ranks, o->rank[t], 1);

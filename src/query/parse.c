@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-struct parser {
+struct constraint_parser {
     struct query *q;
     struct lexed *l;
     struct error *err;
@@ -13,41 +13,41 @@ struct parser {
 
 enum { MOST_CONSTRAINTS = 1000 };
 
-static const struct token *token(const struct parser *p, size_t index)
+static const struct query_token *token_at(const struct constraint_parser *p, size_t index)
 {
     size_t last = p->l->tokens.n - 1;
     return &p->l->tokens.at[index < last ? index : last];
 }
 
-static bool take(struct parser *p, const char *word)
+static bool parser_take(struct constraint_parser *p, const char *word)
 {
-    if (!token_is(token(p, p->at), word))
+    if (!token_is(token_at(p, p->at), word))
         return false;
     p->at++;
     return true;
 }
 
-static bool expected(struct parser *p, size_t index, const char *what)
+static bool say_expected(struct constraint_parser *p, size_t index, const char *what)
 {
     char found[64];
-    return lexed_error(p->l, token(p, index), p->err, "expected %s, found %s", what,
-                       token_label(p->l, token(p, index), found, sizeof found));
+    return lexed_error(p->l, token_at(p, index), p->err, "expected %s, found %s", what,
+                       token_label(p->l, token_at(p, index), found, sizeof found));
 }
 
 /* ---- SQL ---- */
 
-struct piece {
+struct parse_piece {
     size_t offset, token;
 };
 
 struct emitter {
-    struct parser *p;
+    struct constraint_parser *p;
     struct strbuf sql;
-    ARRAY(struct piece) pieces; /* which token wrote which byte */
-    bool bound;                 /* a priority or bound: the sum of nothing is 0, not unknown */
+    ARRAY(struct parse_piece) pieces; /* which token wrote which byte */
+    bool bound; /* a priority or bound: the sum of nothing is 0, not unknown */
 };
 
-static bool is_unknown(const struct token *t)
+static bool is_unknown(const struct query_token *t)
 {
     return token_is(t, "unknown");
 }
@@ -55,9 +55,9 @@ static bool is_unknown(const struct token *t)
 /* One token, or two for `= UNKNOWN`; returns how many. */
 static size_t emit_token(struct emitter *e, size_t index)
 {
-    const struct token *t = token(e->p, index), *next = token(e->p, index + 1);
+    const struct query_token *t = token_at(e->p, index), *next = token_at(e->p, index + 1);
     strbuf_add_char(&e->sql, ' ');
-    array_push(&e->pieces, (struct piece){e->sql.n, index});
+    array_push(&e->pieces, (struct parse_piece){e->sql.n, index});
     if ((token_is(t, "=") || token_is(t, "<>")) && is_unknown(next)) {
         strbuf_add(&e->sql, token_is(t, "=") ? "IS NULL" : "IS NOT NULL");
         return 2;
@@ -78,35 +78,35 @@ static size_t emit_token(struct emitter *e, size_t index)
     return 1;
 }
 
-static void emit(struct emitter *e, size_t first, size_t end)
+static void emit_tokens(struct emitter *e, size_t first, size_t end)
 {
     for (size_t i = first; i < end;)
         i += emit_token(e, i);
 }
 
 /* The index after the parenthesis that closes the one at `open`. */
-static size_t closing(const struct parser *p, size_t open, size_t end)
+static size_t closing_parenthesis(const struct constraint_parser *p, size_t open, size_t end)
 {
     int depth = 0;
     for (size_t i = open; i < end; i++) {
-        depth += token_is(token(p, i), "(") - token_is(token(p, i), ")");
+        depth += token_is(token_at(p, i), "(") - token_is(token_at(p, i), ")");
         if (depth == 0)
             return i + 1;
     }
     return end;
 }
 
-static bool opens_select(const struct parser *p, size_t index)
+static bool opens_select(const struct constraint_parser *p, size_t index)
 {
-    return token_is(token(p, index), "(") &&
-           (token_is(token(p, index + 1), "select") || token_is(token(p, index + 1), "with"));
+    return token_is(token_at(p, index), "(") &&
+           (token_is(token_at(p, index + 1), "select") || token_is(token_at(p, index + 1), "with"));
 }
 
 /* Leave out parentheses around everything. */
-static void strip(const struct parser *p, size_t *first, size_t *end)
+static void strip_parentheses(const struct constraint_parser *p, size_t *first, size_t *end)
 {
-    while (*end > *first + 1 && token_is(token(p, *first), "(") &&
-           closing(p, *first, *end) == *end) {
+    while (*end > *first + 1 && token_is(token_at(p, *first), "(") &&
+           closing_parenthesis(p, *first, *end) == *end) {
         ++*first;
         --*end;
     }
@@ -116,11 +116,11 @@ static void strip(const struct parser *p, size_t *first, size_t *end)
  * arithmetic runs over their cross product. */
 static void emit_relation(struct emitter *e, size_t first, size_t end)
 {
-    struct parser *p = e->p;
+    struct constraint_parser *p = e->p;
     size_t inner = first, inner_end = end;
-    strip(p, &inner, &inner_end);
-    if (token_is(token(p, inner), "select") || token_is(token(p, inner), "with")) {
-        emit(e, inner, inner_end);
+    strip_parentheses(p, &inner, &inner_end);
+    if (token_is(token_at(p, inner), "select") || token_is(token_at(p, inner), "with")) {
+        emit_tokens(e, inner, inner_end);
         return;
     }
     size_t tables = 0;
@@ -129,19 +129,19 @@ static void emit_relation(struct emitter *e, size_t first, size_t end)
         if (pass)
             strbuf_add(&e->sql, " SELECT");
         for (size_t i = first; i < end;) {
-            bool kept = i > first &&
-                        (token_is(token(p, i - 1), "in") || token_is(token(p, i - 1), "exists"));
+            bool kept = i > first && (token_is(token_at(p, i - 1), "in") ||
+                                      token_is(token_at(p, i - 1), "exists"));
             if (!opens_select(p, i) || kept) {
                 i += pass ? emit_token(e, i) : 1;
                 continue;
             }
-            size_t close = closing(p, i, end);
+            size_t close = closing_parenthesis(p, i, end);
             table++;
             if (pass) {
                 strbuf_printf(&e->sql, " q%zu.v", table);
             } else {
                 strbuf_printf(&e->sql, "%s q%zu(v) AS", table == 1 ? "WITH" : ",", table);
-                emit(e, i, close);
+                emit_tokens(e, i, close);
                 tables = table;
             }
             i = close;
@@ -168,37 +168,37 @@ static bool sql_error(struct emitter *e, size_t first, const char *message, int 
     } else if (!strncmp(message, "no such table: ", 15)) {
         near = suggest_nearest(message + 15, tables, 3);
         if (!near)
-            return lexed_error(e->p->l, token(e->p, index), e->p->err,
+            return lexed_error(e->p->l, token_at(e->p, index), e->p->err,
                                "%s; expected task, proc or dep", message);
     } else if (strstr(message, "values for 1 columns")) {
-        return lexed_error(e->p->l, token(e->p, index), e->p->err,
+        return lexed_error(e->p->l, token_at(e->p, index), e->p->err,
                            "expected one attribute, this sub-select has several: %s", message);
     }
     if (near)
-        return lexed_error(e->p->l, token(e->p, index), e->p->err, "%s; did you mean '%s'?",
+        return lexed_error(e->p->l, token_at(e->p, index), e->p->err, "%s; did you mean '%s'?",
                            message, near);
-    return lexed_error(e->p->l, token(e->p, index), e->p->err, "%s", message);
+    return lexed_error(e->p->l, token_at(e->p, index), e->p->err, "%s", message);
 }
 
-enum use { USE_RELATION, USE_VALUE, USE_BOUND };
+enum relation_use { USE_RELATION, USE_VALUE, USE_BOUND };
 
 /* Check an expression and make it ready for both ways of evaluation. */
-static bool prepare(struct parser *p, struct operand *o, enum use use)
+static bool prepare_operand(struct constraint_parser *p, struct operand *o, enum relation_use use)
 {
     struct emitter e = {.p = p, .bound = use == USE_BOUND};
     if (o->first >= o->end)
-        return expected(p, o->first, "an expression");
+        return say_expected(p, o->first, "an expression");
     size_t first = o->first, end = o->end;
-    strip(p, &first, &end);
+    strip_parentheses(p, &first, &end);
     o->given = true;
-    o->unknown = end == first + 1 && is_unknown(token(p, first));
+    o->unknown = end == first + 1 && is_unknown(token_at(p, first));
     if (use == USE_RELATION) {
         emit_relation(&e, o->first, o->end);
-    } else if (token_is(token(p, first), "select")) {
-        emit(&e, first, end);
+    } else if (token_is(token_at(p, first), "select")) {
+        emit_tokens(&e, first, end);
     } else {
         strbuf_add(&e.sql, "SELECT");
-        emit(&e, o->first, o->end);
+        emit_tokens(&e, o->first, o->end);
     }
     char message[512];
     int offset;
@@ -214,7 +214,7 @@ static bool prepare(struct parser *p, struct operand *o, enum use use)
 
 /* ---- bodies ---- */
 
-static bool test_named(const struct token *t, enum test *out)
+static bool test_named(const struct query_token *t, enum test *out)
 {
     static const char *const signs[] = {"<", "<=", "=", "<>", ">=", ">"};
     for (int i = 0; i < 6; i++)
@@ -226,72 +226,77 @@ static bool test_named(const struct token *t, enum test *out)
 }
 
 /* priority = N behind the tests of a preference; false: an error. Shortens *end. */
-static bool take_priority(struct parser *p, struct constraint *c, size_t first, size_t *end)
+static bool take_priority(struct constraint_parser *p, struct constraint *c, size_t first,
+                          size_t *end)
 {
     int depth = 0;
     for (size_t i = first; i < *end; i++) {
-        depth += token_is(token(p, i), "(") - token_is(token(p, i), ")");
-        if (depth || !token_is(token(p, i), "priority") || !token_is(token(p, i + 1), "="))
+        depth += token_is(token_at(p, i), "(") - token_is(token_at(p, i), ")");
+        if (depth || !token_is(token_at(p, i), "priority") || !token_is(token_at(p, i + 1), "="))
             continue;
         c->priority_text = (struct operand){.first = i + 2, .end = *end};
-        *end = i > first && token_is(token(p, i - 1), ",") ? i - 1 : i;
-        return prepare(p, &c->priority_text, USE_BOUND);
+        *end = i > first && token_is(token_at(p, i - 1), ",") ? i - 1 : i;
+        return prepare_operand(p, &c->priority_text, USE_BOUND);
     }
     return true;
 }
 
-static bool parse_relationship(struct parser *p, struct constraint *c, size_t first, size_t end)
+static bool parse_relationship(struct constraint_parser *p, struct constraint *c, size_t first,
+                               size_t end)
 {
     size_t at = end, tests = 0;
     int depth = 0;
     c->measures = CONSTRAINT_RELATIONSHIP;
-    strip(p, &first, &end);
+    strip_parentheses(p, &first, &end);
     for (size_t i = first; i < end; i++) {
         enum test test;
-        depth += token_is(token(p, i), "(") - token_is(token(p, i), ")");
-        if (depth || !test_named(token(p, i), &test))
+        depth += token_is(token_at(p, i), "(") - token_is(token_at(p, i), ")");
+        if (depth || !test_named(token_at(p, i), &test))
             continue;
         if (tests++)
-            return lexed_error(p->l, token(p, i), p->err,
+            return lexed_error(p->l, token_at(p, i), p->err,
                                "a second test in one relationship: expected one of < <= = <> >= > "
                                "between two expressions; write two constraints");
         at = i;
         c->test = test;
     }
     if (!tests)
-        return expected(p, end, "a test (< <= = <> >= >) and a second expression");
+        return say_expected(p, end, "a test (< <= = <> >= >) and a second expression");
     size_t left_end = at, right = at + 1;
-    if (left_end > first && token_is(token(p, left_end - 1), ","))
+    if (left_end > first && token_is(token_at(p, left_end - 1), ","))
         left_end--; /* (expression, test, expression) as the signature is printed */
-    if (right < end && token_is(token(p, right), ","))
+    if (right < end && token_is(token_at(p, right), ","))
         right++;
     c->left = (struct operand){.first = first, .end = left_end};
     c->right = (struct operand){.first = right, .end = end};
-    if (!prepare(p, &c->left, USE_RELATION) || !prepare(p, &c->right, USE_RELATION))
+    if (!prepare_operand(p, &c->left, USE_RELATION) || !prepare_operand(p, &c->right, USE_RELATION))
         return false;
     bool unknown = c->left.unknown || c->right.unknown;
     if (unknown && c->test != TEST_EQUAL && c->test != TEST_DIFFERENT)
-        return lexed_error(p->l, token(p, at), p->err,
-                           "UNKNOWN can only be tested with = or <>, found %s", token(p, at)->word);
+        return lexed_error(p->l, token_at(p, at), p->err,
+                           "UNKNOWN can only be tested with = or <>, found %s",
+                           token_at(p, at)->word);
     return true;
 }
 
-static bool parse_ordering(struct parser *p, struct constraint *c, size_t first, size_t end)
+static bool parse_ordering(struct constraint_parser *p, struct constraint *c, size_t first,
+                           size_t end)
 {
     c->measures = CONSTRAINT_ORDERING;
     size_t last = end - 1;
-    if (end > first && token_is(token(p, last), ")") && closing(p, first, end) == end) {
+    if (end > first && token_is(token_at(p, last), ")") &&
+        closing_parenthesis(p, first, end) == end) {
         first++;
         last--;
     }
-    if (end <= first || !test_named(token(p, last), &c->test))
-        return expected(p, end > first ? last : first,
-                        "a sequence, a comma and a test (< <= = <> >= >)");
+    if (end <= first || !test_named(token_at(p, last), &c->test))
+        return say_expected(p, end > first ? last : first,
+                            "a sequence, a comma and a test (< <= = <> >= >)");
     size_t sequence_end = last;
-    if (sequence_end > first && token_is(token(p, sequence_end - 1), ","))
+    if (sequence_end > first && token_is(token_at(p, sequence_end - 1), ","))
         sequence_end--;
     c->left = (struct operand){.first = first, .end = sequence_end};
-    if (!prepare(p, &c->left, USE_RELATION))
+    if (!prepare_operand(p, &c->left, USE_RELATION))
         return false;
     if (!order_watch_recognise(&c->order, p->l, first, sequence_end, c->test))
         c->order = (struct order_watch){0};
@@ -300,26 +305,27 @@ static bool parse_ordering(struct parser *p, struct constraint *c, size_t first,
     return true;
 }
 
-static int parameter_at(const struct parser *p, size_t index)
+static int parameter_at(const struct constraint_parser *p, size_t index)
 {
     static const char *const names[] = {"opt_type", "priority", "function", "min", "max"};
     for (int i = 0; i < 5; i++)
-        if (token_is(token(p, index), names[i]) && token_is(token(p, index + 1), "="))
+        if (token_is(token_at(p, index), names[i]) && token_is(token_at(p, index + 1), "="))
             return i;
     return -1;
 }
 
-static bool parse_header(struct parser *p, struct constraint *c);
+static bool parse_header(struct constraint_parser *p, struct constraint *c);
 
 /* The value function: an expression, or a preference whose failed tests are counted. */
-static bool parse_function(struct parser *p, struct constraint *c, size_t first, size_t end)
+static bool parse_function(struct constraint_parser *p, struct constraint *c, size_t first,
+                           size_t end)
 {
     size_t inner = first, inner_end = end;
-    strip(p, &inner, &inner_end);
-    if (!token_is(token(p, inner), "assert")) {
+    strip_parentheses(p, &inner, &inner_end);
+    if (!token_is(token_at(p, inner), "assert")) {
         c->measures = CONSTRAINT_VALUE;
         c->left = (struct operand){.first = first, .end = end};
-        return prepare(p, &c->left, USE_VALUE);
+        return prepare_operand(p, &c->left, USE_VALUE);
     }
     struct constraint nested = {0};
     size_t back = p->at;
@@ -330,42 +336,45 @@ static bool parse_function(struct parser *p, struct constraint *c, size_t first,
     if (!good)
         return false;
     if (nested.requirement || nested.type == CONSTRAINT_VALUE)
-        return expected(p, inner, "a relationship or ordering preference as the value function");
+        return say_expected(p, inner,
+                            "a relationship or ordering preference as the value function");
     if (nested.type == CONSTRAINT_ORDERING)
-        return parse_ordering(p, c, body + token_is(token(p, body), "("),
-                              inner_end - token_is(token(p, body), "("));
+        return parse_ordering(p, c, body + token_is(token_at(p, body), "("),
+                              inner_end - token_is(token_at(p, body), "("));
     return parse_relationship(p, c, body, inner_end);
 }
 
-static bool parse_opt_type(struct parser *p, struct constraint *c, size_t first, size_t end)
+static bool parse_opt_type(struct constraint_parser *p, struct constraint *c, size_t first,
+                           size_t end)
 {
-    const struct token *t = token(p, first);
+    const struct query_token *t = token_at(p, first);
     bool least = token_is(t, "minimize") || token_is(t, "min");
     c->maximize = token_is(t, "maximize") || token_is(t, "max");
     if (end != first + 1 || (!least && !c->maximize))
-        return expected(p, first, "minimize or maximize");
+        return say_expected(p, first, "minimize or maximize");
     return true;
 }
 
-static bool parse_parameter(struct parser *p, struct constraint *c, int which, size_t first,
-                            size_t end)
+static bool parse_parameter(struct constraint_parser *p, struct constraint *c, int which,
+                            size_t first, size_t end)
 {
     struct operand *operand = which == 1   ? &c->priority_text
                               : which == 3 ? &c->min_text
                                            : &c->max_text;
     if (first >= end)
-        return expected(p, first, "a value");
+        return say_expected(p, first, "a value");
     if (which == 0)
         return parse_opt_type(p, c, first, end);
     if (which == 2)
         return parse_function(p, c, first, end);
     *operand = (struct operand){.first = first, .end = end};
-    return prepare(p, operand, USE_BOUND);
+    return prepare_operand(p, operand, USE_BOUND);
 }
 
 /* opt-type, priority, function, min, max: by name in any order (commas may be missing, as in the
  * paper's first example), or in this order without names. */
-static bool parse_value(struct parser *p, struct constraint *c, size_t first, size_t end)
+static bool parse_preference(struct constraint_parser *p, struct constraint *c, size_t first,
+                             size_t end)
 {
     unsigned seen = 0;
     bool named = parameter_at(p, first) >= 0;
@@ -374,44 +383,45 @@ static bool parse_value(struct parser *p, struct constraint *c, size_t first, si
     for (size_t i = first; i < end; position++) {
         int which = named ? parameter_at(p, i) : position;
         if (which < 0 || which > 4)
-            return expected(p, i, "opt-type =, priority =, function =, min = or max =");
+            return say_expected(p, i, "opt-type =, priority =, function =, min = or max =");
         if (seen & 1u << which)
-            return lexed_error(p->l, token(p, i), p->err, "'%s' is given twice", token(p, i)->word);
+            return lexed_error(p->l, token_at(p, i), p->err, "'%s' is given twice",
+                               token_at(p, i)->word);
         seen |= 1u << which;
         size_t begin = i + (named ? 2 : 0), stop = begin;
         int depth = 0;
         for (; stop < end; stop++) {
-            depth += token_is(token(p, stop), "(") - token_is(token(p, stop), ")");
+            depth += token_is(token_at(p, stop), "(") - token_is(token_at(p, stop), ")");
             if (depth == 0 &&
-                (token_is(token(p, stop), ",") || (named && parameter_at(p, stop) >= 0)))
+                (token_is(token_at(p, stop), ",") || (named && parameter_at(p, stop) >= 0)))
                 break;
         }
         if (!parse_parameter(p, c, which, begin, stop))
             return false;
-        i = stop + (stop < end && token_is(token(p, stop), ","));
+        i = stop + (stop < end && token_is(token_at(p, stop), ","));
     }
     unsigned needed = c->requirement ? 4 : 4 | 1 | 8 | 16;
     if (!(seen & 4))
-        return expected(p, end, "function = (the value to judge)");
+        return say_expected(p, end, "function = (the value to judge)");
     if (!(seen & 1) && needed & 1)
-        return expected(p, end, "opt-type = minimize or maximize");
+        return say_expected(p, end, "opt-type = minimize or maximize");
     if ((seen & 24) != 24 && needed & 8 && c->measures == CONSTRAINT_VALUE)
-        return expected(p, end, "min = and max = (estimates of the value's bounds)");
+        return say_expected(p, end, "min = and max = (estimates of the value's bounds)");
     if (c->requirement && !(seen & 24))
-        return expected(p, end, "min = or max = (the bounds the value must keep)");
+        return say_expected(p, end, "min = or max = (the bounds the value must keep)");
     return true;
 }
 
 /* assert TYPE IMPORTANCE, in either order. */
-static bool parse_header(struct parser *p, struct constraint *c)
+static bool parse_header(struct constraint_parser *p, struct constraint *c)
 {
     static const char *const words[] = {"relationship", "value",      "ordering",
                                         "order",        "preference", "requirement"};
-    if (!take(p, "assert"))
-        return expected(p, p->at, "'assert'");
+    if (!parser_take(p, "assert"))
+        return say_expected(p, p->at, "'assert'");
     int type = -1, importance = -1;
     while (type < 0 || importance < 0) {
-        const struct token *t = token(p, p->at);
+        const struct query_token *t = token_at(p, p->at);
         int which = -1;
         for (int i = 0; i < 6; i++)
             if (token_is(t, words[i]))
@@ -426,7 +436,7 @@ static bool parse_header(struct parser *p, struct constraint *c)
             if (near && which < 0)
                 return lexed_error(p->l, t, p->err, "expected %s, found '%s'; did you mean '%s'?",
                                    wanted, t->word, near);
-            return expected(p, p->at, wanted);
+            return say_expected(p, p->at, wanted);
         }
         if (is_type)
             type = which < 3 ? which : CONSTRAINT_ORDERING;
@@ -440,9 +450,9 @@ static bool parse_header(struct parser *p, struct constraint *c)
 }
 
 /* The statement on one line, for messages. */
-static char *one_line(const struct parser *p, size_t first, size_t end)
+static char *statement_on_one_line(const struct constraint_parser *p, size_t first, size_t end)
 {
-    const struct token *a = token(p, first), *b = token(p, end - 1);
+    const struct query_token *a = token_at(p, first), *b = token_at(p, end - 1);
     struct strbuf out = {0};
     bool blank = false;
     for (size_t i = a->at; i < b->at + b->length; i++) {
@@ -466,25 +476,25 @@ static char *one_line(const struct parser *p, size_t first, size_t end)
 }
 
 /* Where the body ends: the matching parenthesis, or without one the next statement. Sets *after. */
-static bool find_body(struct parser *p, size_t *first, size_t *end, size_t *after)
+static bool find_body(struct constraint_parser *p, size_t *first, size_t *end, size_t *after)
 {
     size_t last = p->l->tokens.n - 1, i = p->at;
     int depth = 0;
     bool wrapped = false;
-    if (token_is(token(p, i), "(")) {
-        size_t close = closing(p, i, last);
-        const struct token *next = token(p, close);
-        bool closed = token_is(token(p, close - 1), ")") && close > i + 1;
+    if (token_is(token_at(p, i), "(")) {
+        size_t close = closing_parenthesis(p, i, last);
+        const struct query_token *next = token_at(p, close);
+        bool closed = token_is(token_at(p, close - 1), ")") && close > i + 1;
         wrapped = next->kind == TOKEN_END || token_is(next, ";") || token_is(next, "assert");
         if (!closed || (close == last && !wrapped))
             wrapped = false;
         if (wrapped) {
-            /* closing() also stops at the end of the text: count again */
+            /* closing_parenthesis() also stops at the end of the text: count again */
             int open = 0;
             for (size_t k = i; k < close; k++)
-                open += token_is(token(p, k), "(") - token_is(token(p, k), ")");
+                open += token_is(token_at(p, k), "(") - token_is(token_at(p, k), ")");
             if (open)
-                return lexed_error(p->l, token(p, i), p->err,
+                return lexed_error(p->l, token_at(p, i), p->err,
                                    "this '(' is never closed: expected ')'");
             *first = i + 1;
             *end = close - 1;
@@ -494,45 +504,45 @@ static bool find_body(struct parser *p, size_t *first, size_t *end, size_t *afte
     }
     /* without parentheses around it, as the paper prints its utilisation example */
     for (; i < last; i++) {
-        if (token_is(token(p, i), "("))
+        if (token_is(token_at(p, i), "("))
             depth++;
-        if (token_is(token(p, i), ")") && --depth < 0)
-            return lexed_error(p->l, token(p, i), p->err, "this ')' closes nothing");
-        if (depth == 0 && (token_is(token(p, i), ";") || token_is(token(p, i), "assert")))
+        if (token_is(token_at(p, i), ")") && --depth < 0)
+            return lexed_error(p->l, token_at(p, i), p->err, "this ')' closes nothing");
+        if (depth == 0 && (token_is(token_at(p, i), ";") || token_is(token_at(p, i), "assert")))
             break;
     }
     if (depth)
-        return lexed_error(p->l, token(p, p->at), p->err,
+        return lexed_error(p->l, token_at(p, p->at), p->err,
                            "a '(' is never closed after this: expected ')'");
     *first = p->at;
     *end = i;
-    *after = i + token_is(token(p, i), ";");
+    *after = i + token_is(token_at(p, i), ";");
     return true;
 }
 
-static bool parse_statement(struct parser *p)
+static bool parse_statement(struct constraint_parser *p)
 {
     struct query *q = p->q;
     if (q->constraints.n >= MOST_CONSTRAINTS)
-        return lexed_error(p->l, token(p, p->at), p->err, "more than %d constraints",
+        return lexed_error(p->l, token_at(p, p->at), p->err, "more than %d constraints",
                            MOST_CONSTRAINTS);
     size_t begin = p->at, first = 0, end = 0, after = 0;
     struct constraint *c =
         array_add(&q->constraints); /* freed with the query, however far it got */
     c->source = p->l;
-    c->line = token(p, begin)->line;
-    c->column = token(p, begin)->column;
+    c->line = token_at(p, begin)->line;
+    c->column = token_at(p, begin)->column;
     if (!parse_header(p, c) || !find_body(p, &first, &end, &after))
         return false;
     if (first >= end)
-        return expected(p, first, "the constraint's body");
-    c->text = one_line(p, begin, after);
+        return say_expected(p, first, "the constraint's body");
+    c->text = statement_on_one_line(p, begin, after);
     p->at = after;
     for (size_t i = first; i < end; i++)
-        if (token_is(token(p, i), ";"))
-            return expected(p, i, "the rest of the constraint");
+        if (token_is(token_at(p, i), ";"))
+            return say_expected(p, i, "the rest of the constraint");
     if (c->type == CONSTRAINT_VALUE)
-        return parse_value(p, c, first, end);
+        return parse_preference(p, c, first, end);
     if (!c->requirement && !take_priority(p, c, first, &end))
         return false;
     return c->type == CONSTRAINT_ORDERING ? parse_ordering(p, c, first, end)
@@ -541,9 +551,9 @@ static bool parse_statement(struct parser *p)
 
 bool parse_statements(struct query *q, struct lexed *l, struct error *err)
 {
-    struct parser p = {.q = q, .l = l, .err = err};
-    while (token(&p, p.at)->kind != TOKEN_END) {
-        if (take(&p, ";"))
+    struct constraint_parser p = {.q = q, .l = l, .err = err};
+    while (token_at(&p, p.at)->kind != TOKEN_END) {
+        if (parser_take(&p, ";"))
             continue;
         if (!parse_statement(&p))
             return false;

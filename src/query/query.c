@@ -67,25 +67,25 @@ void query_sqlite_only(struct query *q)
 
 /* ---- evaluation ---- */
 
-static void run(struct query *q, const struct operand *o, struct values *out)
+static void run_operand(struct query *q, const struct operand *o, struct values *out)
 {
     struct error err = {0};
     if (!sql_rows(o->statement, out, &err) && !q->failed.kind)
         q->failed = err;
 }
 
-static struct value scalar(struct query *q, struct operand *o)
+static struct value evaluate_scalar(struct query *q, struct operand *o)
 {
     if (o->shape)
         return shape_value(o->shape);
     values_clear(&q->a);
-    run(q, o, &q->a);
+    run_operand(q, o, &q->a);
     return q->a.list.n ? q->a.list.at[0] : value_unknown();
 }
 
 /* The rows of one side of a relationship, or of a sequence. */
-static const struct values *relation(struct query *q, struct operand *o, bool constant,
-                                     struct values *scratch)
+static const struct values *evaluate_relation(struct query *q, struct operand *o, bool constant,
+                                              struct values *scratch)
 {
     if (constant)
         return &o->constants;
@@ -93,7 +93,7 @@ static const struct values *relation(struct query *q, struct operand *o, bool co
     if (o->shape && shape_relations(o->shape) < 2)
         shape_values(o->shape, scratch);
     else
-        run(q, o, scratch);
+        run_operand(q, o, scratch);
     return scratch;
 }
 
@@ -104,10 +104,10 @@ static double failed_relationship(struct query *q, struct constraint *c)
     if (c->right.unknown || c->left.unknown) {
         struct operand *side = c->right.unknown ? &c->left : &c->right;
         bool constant = side == &c->left ? c->constant_left : c->constant_right;
-        return count_failed_unknown(relation(q, side, constant, &q->a), c->test);
+        return count_failed_unknown(evaluate_relation(q, side, constant, &q->a), c->test);
     }
-    const struct values *a = relation(q, &c->left, c->constant_left, &q->a);
-    const struct values *b = relation(q, &c->right, c->constant_right, &q->b);
+    const struct values *a = evaluate_relation(q, &c->left, c->constant_left, &q->a);
+    const struct values *b = evaluate_relation(q, &c->right, c->constant_right, &q->b);
     return count_failed_product(a, c->test, b);
 }
 
@@ -116,7 +116,7 @@ static double failed_ordering(struct query *q, struct constraint *c)
     if (c->order.active)
         return c->order.failed;
     values_clear(&q->a);
-    run(q, &c->left, &q->a);
+    run_operand(q, &c->left, &q->a);
     return count_failed_pairs(&q->a, c->test);
 }
 
@@ -127,7 +127,7 @@ double query_measure(struct query *q, size_t index)
         return failed_relationship(q, c);
     if (c->measures == CONSTRAINT_ORDERING)
         return failed_ordering(q, c);
-    struct value v = scalar(q, &c->left);
+    struct value v = evaluate_scalar(q, &c->left);
     return v.kind == VALUE_INTEGER || v.kind == VALUE_REAL ? v.number : NAN;
 }
 
@@ -259,8 +259,8 @@ static bool begin_number(struct query *q, const struct constraint *c, struct ope
 {
     if (!o->given)
         return true;
-    struct value v = scalar(q, o);
-    const struct token *at = &c->source->tokens.at[o->first];
+    struct value v = evaluate_scalar(q, o);
+    const struct query_token *at = &c->source->tokens.at[o->first];
     if (v.kind == VALUE_TEXT)
         return lexed_error(c->source, at, err, "%s is a text, expected a number", what);
     if (v.kind == VALUE_UNKNOWN)
@@ -303,17 +303,17 @@ static void default_bounds(struct query *q, struct constraint *c)
 {
     if (c->measures == CONSTRAINT_VALUE || c->requirement)
         return;
-    const struct values *a = relation(q, &c->left, false, &q->a);
+    const struct values *a = evaluate_relation(q, &c->left, false, &q->a);
     double count = (double)a->list.n;
     if (c->measures == CONSTRAINT_ORDERING)
         count = count * (count - 1) / 2;
     else if (c->right.given && !c->right.unknown)
-        count *= (double)relation(q, &c->right, false, &q->b)->list.n;
+        count *= (double)evaluate_relation(q, &c->right, false, &q->b)->list.n;
     if (!c->max_text.given)
         c->high = c->low + fmax(1, count);
 }
 
-static bool begin(struct query *q, struct constraint *c, struct error *err)
+static bool begin_constraint(struct query *q, struct constraint *c, struct error *err)
 {
     if (q->sqlite_only) {
         drop_shape(&c->left);
@@ -331,7 +331,7 @@ static bool begin(struct query *q, struct constraint *c, struct error *err)
         !begin_number(q, c, &c->min_text, "min", &c->low, err) ||
         !begin_number(q, c, &c->max_text, "max", &c->high, err))
         return false;
-    const struct token *at = &c->source->tokens.at[c->priority_text.first];
+    const struct query_token *at = &c->source->tokens.at[c->priority_text.first];
     if (!(c->priority >= 0 && c->priority < INFINITY))
         return lexed_error(c->source, at, err, "priority %g: expected 0 or more", c->priority);
     if (c->high < c->low)
@@ -348,7 +348,7 @@ static bool begin(struct query *q, struct constraint *c, struct error *err)
 bool query_begin(struct query *q, struct error *err)
 {
     for (size_t i = 0; i < q->constraints.n; i++)
-        if (!begin(q, &q->constraints.at[i], err))
+        if (!begin_constraint(q, &q->constraints.at[i], err))
             return false;
     return !query_failed(q, err);
 }
@@ -402,7 +402,7 @@ struct constraint_info query_info(const struct query *q, size_t index)
         .low = c->low,
         .high = c->high,
     };
-    const struct shape *value = c->measures == CONSTRAINT_VALUE ? c->left.shape : NULL;
+    const struct query_shape *value = c->measures == CONSTRAINT_VALUE ? c->left.shape : NULL;
     info.native = is_native(c);
     info.incremental = is_incremental(c);
     info.scheduled_count =

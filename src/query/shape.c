@@ -4,9 +4,9 @@
 
 /* A recursive descent over tokens that SQLite has accepted. Everything it does not know makes it
  * give up, which is no error. */
-struct parser {
-    struct shape *s;
-    const struct token *at, *end;
+struct shape_parser {
+    struct query_shape *s;
+    const struct query_token *at, *end;
     int depth;
     int relation; /* whose attributes may stand here; -1: none */
     bool failed;
@@ -14,20 +14,20 @@ struct parser {
 
 enum { DEEPEST = 100 };
 
-static int parse_or(struct parser *p);
+static int parse_or(struct shape_parser *p);
 
-static int give_up(struct parser *p)
+static int give_up_shape(struct shape_parser *p)
 {
     p->failed = true;
     return -1;
 }
 
-static bool next_is(const struct parser *p, const char *word)
+static bool next_is(const struct shape_parser *p, const char *word)
 {
     return p->at < p->end && token_is(p->at, word);
 }
 
-static bool take(struct parser *p, const char *word)
+static bool shape_take(struct shape_parser *p, const char *word)
 {
     if (!next_is(p, word))
         return false;
@@ -35,9 +35,9 @@ static bool take(struct parser *p, const char *word)
     return true;
 }
 
-static int add(struct parser *p, struct node node)
+static int shape_add_node(struct shape_parser *p, struct shape_node node)
 {
-    const struct node *nodes = p->s->nodes.at;
+    const struct shape_node *nodes = p->s->nodes.at;
     if (p->failed)
         return -1;
     if (node.kind != NODE_SELECT && node.left >= 0) {
@@ -52,45 +52,48 @@ static int add(struct parser *p, struct node node)
     return (int)p->s->nodes.n - 1;
 }
 
-static bool is_text(const struct parser *p, int node)
+static bool node_is_text(const struct shape_parser *p, int node)
 {
     return node >= 0 && p->s->nodes.at[node].type == VALUE_TEXT;
 }
 
-static int unary(struct parser *p, enum node_kind kind, int left)
+static int add_unary(struct shape_parser *p, enum node_kind kind, int left)
 {
-    if (p->failed || (is_text(p, left) && kind != NODE_IS_UNKNOWN))
-        return give_up(p);
+    if (p->failed || (node_is_text(p, left) && kind != NODE_IS_UNKNOWN))
+        return give_up_shape(p);
     enum value_kind type =
         kind == NODE_MINUS || kind == NODE_ABS ? p->s->nodes.at[left].type : VALUE_INTEGER;
-    return add(p, (struct node){.kind = kind, .type = type, .left = left, .right = -1});
+    return shape_add_node(
+        p, (struct shape_node){.kind = kind, .type = type, .left = left, .right = -1});
 }
 
-static int binary(struct parser *p, enum node_kind kind, enum test test, int left, int right)
+static int add_binary(struct shape_parser *p, enum node_kind kind, enum test test, int left,
+                      int right)
 {
     if (p->failed)
         return -1;
-    const struct node *l = &p->s->nodes.at[left], *r = &p->s->nodes.at[right];
+    const struct shape_node *l = &p->s->nodes.at[left], *r = &p->s->nodes.at[right];
     bool text = l->type == VALUE_TEXT || r->type == VALUE_TEXT;
     bool unknown = l->type == VALUE_UNKNOWN || r->type == VALUE_UNKNOWN;
     /* SQLite turns texts into numbers and back by rules that are left to it */
     if (text && !(kind == NODE_TEST && (l->type == r->type || unknown)))
-        return give_up(p);
+        return give_up_shape(p);
     enum value_kind type = VALUE_INTEGER;
     if (kind >= NODE_ADD && kind <= NODE_DIVIDE && (l->type == VALUE_REAL || r->type == VALUE_REAL))
         type = VALUE_REAL;
-    return add(
-        p, (struct node){.kind = kind, .type = type, .test = test, .left = left, .right = right});
+    return shape_add_node(
+        p, (struct shape_node){
+               .kind = kind, .type = type, .test = test, .left = left, .right = right});
 }
 
-static int constant(struct parser *p, struct value v)
+static int add_constant(struct shape_parser *p, struct value v)
 {
-    return add(p,
-               (struct node){
-                   .kind = NODE_CONSTANT, .type = v.kind, .constant = v, .left = -1, .right = -1});
+    return shape_add_node(
+        p, (struct shape_node){
+               .kind = NODE_CONSTANT, .type = v.kind, .constant = v, .left = -1, .right = -1});
 }
 
-static int number(struct parser *p)
+static int shape_parse_number(struct shape_parser *p)
 {
     const char *word = p->at->word;
     size_t length = strlen(word);
@@ -98,30 +101,30 @@ static int number(struct parser *p)
     int64_t whole;
     if (strspn(word, "0123456789") == length) {
         if (!quantity_integer(word, length, &whole) || whole > INT64_C(1) << 53)
-            return give_up(p);
+            return give_up_shape(p);
         p->at++;
-        return constant(p, value_integer((double)whole));
+        return add_constant(p, value_integer((double)whole));
     }
     char *end;
     real = strtod(word, &end);
     if (*end || !(real < INFINITY))
-        return give_up(p);
+        return give_up_shape(p);
     p->at++;
-    return constant(p, value_real(real));
+    return add_constant(p, value_real(real));
 }
 
 /* The condition's top-level `id = expression` (or schedule order): finds the only row at once. */
-static void find_lookup(struct shape *s, struct select *select)
+static void find_lookup(struct query_shape *s, struct select *select)
 {
     int node = select->where;
     select->lookup = -1;
     while (node >= 0) {
-        const struct node *n = &s->nodes.at[node];
-        const struct node *test = n->kind == NODE_AND ? &s->nodes.at[n->right] : n;
+        const struct shape_node *n = &s->nodes.at[node];
+        const struct shape_node *test = n->kind == NODE_AND ? &s->nodes.at[n->right] : n;
         if (test->kind == NODE_TEST && test->test == TEST_EQUAL)
             for (int flip = 0; flip < 2; flip++) {
                 int side = flip ? test->right : test->left, other = flip ? test->left : test->right;
-                const struct node *a = &s->nodes.at[side], *v = &s->nodes.at[other];
+                const struct shape_node *a = &s->nodes.at[side], *v = &s->nodes.at[other];
                 bool key = a->kind == NODE_ATTRIBUTE &&
                            (a->attribute == TASK_ID || a->attribute == PROC_ID ||
                             a->attribute == DEP_ID || a->attribute == TASK_SCHEDULE_ORDER);
@@ -135,7 +138,7 @@ static void find_lookup(struct shape *s, struct select *select)
     }
 }
 
-static enum aggregate aggregate_named(const struct token *t)
+static enum aggregate aggregate_named(const struct query_token *t)
 {
     static const struct {
         const char *name;
@@ -147,7 +150,7 @@ static enum aggregate aggregate_named(const struct token *t)
     return ROWS;
 }
 
-static int relation_named(const struct parser *p)
+static int relation_named(const struct shape_parser *p)
 {
     for (int k = 0; k < RELATIONS; k++)
         if (next_is(p, relation_name[k]))
@@ -156,9 +159,9 @@ static int relation_named(const struct parser *p)
 }
 
 /* The relation comes after what is selected: look ahead for it. */
-static int find_relation(struct parser *p)
+static int find_relation(struct shape_parser *p)
 {
-    const struct token *begin = p->at;
+    const struct query_token *begin = p->at;
     int depth = 0, relation = -1;
     for (; p->at < p->end && relation < 0; p->at++) {
         depth += token_is(p->at, "(") - token_is(p->at, ")");
@@ -175,44 +178,44 @@ static int find_relation(struct parser *p)
 }
 
 /* After `select`, to the end of the sub-select. */
-static int parse_select(struct parser *p)
+static int parse_select(struct shape_parser *p)
 {
     int outer = p->relation;
     struct select select = {.what = -1, .where = -1, .lookup = -1, .inner = outer >= 0};
     int relation = find_relation(p);
     if (relation < 0 || p->s->selects.n >= 64)
-        return give_up(p);
+        return give_up_shape(p);
     select.relation = (enum relation)relation;
     p->relation = relation;
     if (p->at + 1 < p->end && token_is(p->at + 1, "("))
         select.aggregate = aggregate_named(p->at);
     if (select.aggregate != ROWS) {
         p->at += 2;
-        if (select.aggregate == COUNT && take(p, "*"))
+        if (select.aggregate == COUNT && shape_take(p, "*"))
             select.aggregate = COUNT_ALL;
         else
             select.what = parse_or(p);
-        if (p->failed || !take(p, ")"))
-            return give_up(p);
+        if (p->failed || !shape_take(p, ")"))
+            return give_up_shape(p);
     } else {
         select.what = parse_or(p);
     }
-    if (p->failed || !take(p, "from") || relation_named(p) != relation)
-        return give_up(p);
+    if (p->failed || !shape_take(p, "from") || relation_named(p) != relation)
+        return give_up_shape(p);
     p->at++;
-    if (take(p, "where"))
+    if (shape_take(p, "where"))
         select.where = parse_or(p);
     p->relation = outer;
     if (p->failed || (p->at < p->end && !next_is(p, ")")))
-        return give_up(p);
+        return give_up_shape(p);
 
-    const struct node *what = select.what >= 0 ? &p->s->nodes.at[select.what] : NULL;
-    const struct node *where = select.where >= 0 ? &p->s->nodes.at[select.where] : NULL;
+    const struct shape_node *what = select.what >= 0 ? &p->s->nodes.at[select.what] : NULL;
+    const struct shape_node *where = select.where >= 0 ? &p->s->nodes.at[select.where] : NULL;
     bool text = what && what->type == VALUE_TEXT;
     if ((what && what->nested) || (text && select.aggregate > COUNT))
-        return give_up(p);
+        return give_up_shape(p);
     if (select.inner && (select.aggregate == ROWS || (where && where->nested)))
-        return give_up(p);
+        return give_up_shape(p);
     select.fixed = !where || !where->changes;
     bool changes = (what && what->changes) || !select.fixed;
     select.constant = !changes;
@@ -223,56 +226,57 @@ static int parse_select(struct parser *p)
                            : what && select.aggregate > COUNT ? what->type
                            : what && select.aggregate == ROWS ? what->type
                                                               : VALUE_INTEGER;
-    return add(p, (struct node){.kind = NODE_SELECT,
-                                .type = type,
-                                .changes = changes,
-                                .nested = true,
-                                .left = (int)p->s->selects.n - 1,
-                                .right = -1});
+    return shape_add_node(p, (struct shape_node){.kind = NODE_SELECT,
+                                                 .type = type,
+                                                 .changes = changes,
+                                                 .nested = true,
+                                                 .left = (int)p->s->selects.n - 1,
+                                                 .right = -1});
 }
 
-static int parse_primary(struct parser *p)
+static int parse_primary(struct shape_parser *p)
 {
     if (p->failed || p->at >= p->end)
-        return give_up(p);
-    const struct token *t = p->at;
+        return give_up_shape(p);
+    const struct query_token *t = p->at;
     if (t->kind == TOKEN_NUMBER)
-        return number(p);
+        return shape_parse_number(p);
     if (t->kind == TOKEN_STRING) {
         p->at++;
         array_push(&p->s->texts, mem_copy_string(t->word));
-        return constant(p, value_text(array_last(&p->s->texts)));
+        return add_constant(p, value_text(array_last(&p->s->texts)));
     }
     if (t->attribute >= 0) {
         if (p->relation < 0 || (int)attribute_table[t->attribute].relation != p->relation)
-            return give_up(p);
+            return give_up_shape(p);
         p->at++;
-        return add(p, (struct node){.kind = NODE_ATTRIBUTE,
-                                    .type = attribute_table[t->attribute].kind,
-                                    .changes = attribute_table[t->attribute].changes,
-                                    .attribute = (enum attribute)t->attribute,
-                                    .left = -1,
-                                    .right = -1});
+        return shape_add_node(p,
+                              (struct shape_node){.kind = NODE_ATTRIBUTE,
+                                                  .type = attribute_table[t->attribute].kind,
+                                                  .changes = attribute_table[t->attribute].changes,
+                                                  .attribute = (enum attribute)t->attribute,
+                                                  .left = -1,
+                                                  .right = -1});
     }
-    if (take(p, "unknown") || take(p, "null"))
-        return constant(p, value_unknown());
+    if (shape_take(p, "unknown") || shape_take(p, "null"))
+        return add_constant(p, value_unknown());
     if (next_is(p, "abs") && p->at + 1 < p->end && token_is(p->at + 1, "(")) {
         p->at += 2;
         int inner = parse_or(p);
-        if (p->failed || !take(p, ")"))
-            return give_up(p);
-        return unary(p, NODE_ABS, inner);
+        if (p->failed || !shape_take(p, ")"))
+            return give_up_shape(p);
+        return add_unary(p, NODE_ABS, inner);
     }
-    if (take(p, "(")) {
-        int inner = take(p, "select") ? parse_select(p) : parse_or(p);
-        if (p->failed || !take(p, ")"))
-            return give_up(p);
+    if (shape_take(p, "(")) {
+        int inner = shape_take(p, "select") ? parse_select(p) : parse_or(p);
+        if (p->failed || !shape_take(p, ")"))
+            return give_up_shape(p);
         return inner;
     }
-    return give_up(p);
+    return give_up_shape(p);
 }
 
-static int parse_sign(struct parser *p)
+static int parse_sign(struct shape_parser *p)
 {
     bool minus = false, any = false;
     while (next_is(p, "-") || next_is(p, "+")) {
@@ -282,34 +286,34 @@ static int parse_sign(struct parser *p)
     }
     int inner = parse_primary(p);
     (void)any;
-    return minus ? unary(p, NODE_MINUS, inner) : inner;
+    return minus ? add_unary(p, NODE_MINUS, inner) : inner;
 }
 
-static int parse_product(struct parser *p)
+static int parse_product(struct shape_parser *p)
 {
     int left = parse_sign(p);
     while (!p->failed && (next_is(p, "*") || next_is(p, "/"))) {
         enum node_kind kind = next_is(p, "*") ? NODE_MULTIPLY : NODE_DIVIDE;
         p->at++;
         int right = parse_sign(p);
-        left = binary(p, kind, 0, left, right);
+        left = add_binary(p, kind, 0, left, right);
     }
     return left;
 }
 
-static int parse_sum(struct parser *p)
+static int parse_sum(struct shape_parser *p)
 {
     int left = parse_product(p);
     while (!p->failed && (next_is(p, "+") || next_is(p, "-"))) {
         enum node_kind kind = next_is(p, "+") ? NODE_ADD : NODE_SUBTRACT;
         p->at++;
         int right = parse_product(p);
-        left = binary(p, kind, 0, left, right);
+        left = add_binary(p, kind, 0, left, right);
     }
     return left;
 }
 
-static int parse_inequality(struct parser *p)
+static int parse_inequality(struct shape_parser *p)
 {
     static const struct {
         const char *sign;
@@ -317,79 +321,80 @@ static int parse_inequality(struct parser *p)
     } signs[] = {{"<", TEST_LESS}, {"<=", TEST_AT_MOST}, {">=", TEST_AT_LEAST}, {">", TEST_MORE}};
     int left = parse_sum(p);
     for (size_t i = 0; i < 4 && !p->failed;) {
-        if (!take(p, signs[i].sign)) {
+        if (!shape_take(p, signs[i].sign)) {
             i++;
             continue;
         }
         int right = parse_sum(p);
-        left = binary(p, NODE_TEST, signs[i].test, left, right);
+        left = add_binary(p, NODE_TEST, signs[i].test, left, right);
         i = 0;
     }
     return left;
 }
 
-static int parse_equality(struct parser *p)
+static int parse_equality(struct shape_parser *p)
 {
     int left = parse_inequality(p);
     while (!p->failed && (next_is(p, "=") || next_is(p, "<>") || next_is(p, "is"))) {
         bool is = next_is(p, "is"), no = next_is(p, "<>");
         p->at++;
         if (is)
-            no = take(p, "not");
-        bool unknown = take(p, "unknown") || (is && take(p, "null"));
+            no = shape_take(p, "not");
+        bool unknown = shape_take(p, "unknown") || (is && shape_take(p, "null"));
         if (is && !unknown)
-            return give_up(p);
+            return give_up_shape(p);
         if (unknown) {
-            left = unary(p, NODE_IS_UNKNOWN, left);
-            left = no ? unary(p, NODE_NOT, left) : left;
+            left = add_unary(p, NODE_IS_UNKNOWN, left);
+            left = no ? add_unary(p, NODE_NOT, left) : left;
         } else {
             int right = parse_inequality(p);
-            left = binary(p, NODE_TEST, no ? TEST_DIFFERENT : TEST_EQUAL, left, right);
+            left = add_binary(p, NODE_TEST, no ? TEST_DIFFERENT : TEST_EQUAL, left, right);
         }
     }
     return left;
 }
 
-static int parse_not(struct parser *p)
+static int parse_not(struct shape_parser *p)
 {
     bool no = false;
-    while (take(p, "not"))
+    while (shape_take(p, "not"))
         no = !no;
     int inner = parse_equality(p);
-    return no ? unary(p, NODE_NOT, inner) : inner;
+    return no ? add_unary(p, NODE_NOT, inner) : inner;
 }
 
-static int parse_and(struct parser *p)
+static int parse_and(struct shape_parser *p)
 {
     int left = parse_not(p);
-    while (!p->failed && take(p, "and")) {
+    while (!p->failed && shape_take(p, "and")) {
         int right = parse_not(p);
-        left = binary(p, NODE_AND, 0, left, right);
+        left = add_binary(p, NODE_AND, 0, left, right);
     }
     return left;
 }
 
-static int parse_or(struct parser *p)
+static int parse_or(struct shape_parser *p)
 {
     if (++p->depth > DEEPEST)
-        return give_up(p);
+        return give_up_shape(p);
     int left = parse_and(p);
-    while (!p->failed && take(p, "or")) {
+    while (!p->failed && shape_take(p, "or")) {
         int right = parse_and(p);
-        left = binary(p, NODE_OR, 0, left, right);
+        left = add_binary(p, NODE_OR, 0, left, right);
     }
     p->depth--;
     return left;
 }
 
-struct shape *shape_parse(struct relations *r, const struct lexed *l, size_t first, size_t end)
+struct query_shape *shape_parse(struct relations *r, const struct lexed *l, size_t first,
+                                size_t end)
 {
-    struct shape *s = mem_new_zero(struct shape, 1);
-    struct parser p = {
+    struct query_shape *s = mem_new_zero(struct query_shape, 1);
+    struct shape_parser p = {
         .s = s, .at = l->tokens.at + first, .end = l->tokens.at + end, .relation = -1};
     s->relations = r;
     s->rows = -1;
-    s->root = take(&p, "select") ? parse_select(&p) : parse_or(&p);
+    s->root = shape_take(&p, "select") ? parse_select(&p) : parse_or(&p);
     if (p.failed || p.at != p.end) {
         shape_free(s);
         return NULL;
@@ -401,7 +406,7 @@ struct shape *shape_parse(struct relations *r, const struct lexed *l, size_t fir
     return s;
 }
 
-void shape_free(struct shape *s)
+void shape_free(struct query_shape *s)
 {
     if (!s)
         return;
@@ -419,22 +424,22 @@ void shape_free(struct shape *s)
 
 /* ---- what kind of shape it is ---- */
 
-bool shape_is_constant(const struct shape *s)
+bool shape_is_constant(const struct query_shape *s)
 {
     return !s->nodes.at[s->root].changes;
 }
 
-enum value_kind shape_kind(const struct shape *s)
+enum value_kind shape_kind(const struct query_shape *s)
 {
     return s->nodes.at[s->root].type;
 }
 
-size_t shape_relations(const struct shape *s)
+size_t shape_relations(const struct query_shape *s)
 {
     return s->relations_count;
 }
 
-bool shape_by_rows(const struct shape *s)
+bool shape_by_rows(const struct query_shape *s)
 {
     if (s->rows < 0)
         return false;
@@ -447,15 +452,15 @@ bool shape_by_rows(const struct shape *s)
     return true;
 }
 
-enum relation shape_relation(const struct shape *s)
+enum relation shape_relation(const struct query_shape *s)
 {
     return s->selects.at[s->rows].relation;
 }
 
-bool shape_is_assignment(const struct shape *s)
+bool shape_is_assignment(const struct query_shape *s)
 {
     for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct node *n = &s->nodes.at[i];
+        const struct shape_node *n = &s->nodes.at[i];
         if (n->kind == NODE_ATTRIBUTE && n->changes && n->attribute != TASK_ASSIGNED_PROC_ID &&
             n->attribute != PROC_TASK_LIST)
             return false;
@@ -464,24 +469,25 @@ bool shape_is_assignment(const struct shape *s)
 }
 
 /* The root's only select when the root is nothing else. */
-static const struct select *only_select(const struct shape *s)
+static const struct select *only_select(const struct query_shape *s)
 {
-    const struct node *root = &s->nodes.at[s->root];
+    const struct shape_node *root = &s->nodes.at[s->root];
     return root->kind == NODE_SELECT ? &s->selects.at[root->left] : NULL;
 }
 
-static const struct node *only_attribute(const struct shape *s, const struct select *select)
+static const struct shape_node *only_attribute(const struct query_shape *s,
+                                               const struct select *select)
 {
-    const struct node *what = select->what >= 0 ? &s->nodes.at[select->what] : NULL;
+    const struct shape_node *what = select->what >= 0 ? &s->nodes.at[select->what] : NULL;
     return what && what->kind == NODE_ATTRIBUTE ? what : NULL;
 }
 
-bool shape_grows(const struct shape *s)
+bool shape_grows(const struct query_shape *s)
 {
     const struct select *select = only_select(s);
     if (!select || select->aggregate == ROWS)
         return false;
-    const struct node *what = only_attribute(s, select);
+    const struct shape_node *what = only_attribute(s, select);
     bool counts = select->aggregate == COUNT && what && what->attribute == TASK_ASSIGNED_PROC_ID;
     bool values =
         (select->aggregate == MAX || select->aggregate == SUM || select->aggregate == COUNT) &&
@@ -489,20 +495,20 @@ bool shape_grows(const struct shape *s)
     return select->fixed && (counts || values);
 }
 
-bool shape_is_makespan(const struct shape *s)
+bool shape_is_makespan(const struct query_shape *s)
 {
     const struct select *select = only_select(s);
-    const struct node *what = select ? only_attribute(s, select) : NULL;
+    const struct shape_node *what = select ? only_attribute(s, select) : NULL;
     return what && select->aggregate == MAX && select->where < 0 &&
            (what->attribute == TASK_FINISH_TIME || what->attribute == PROC_FINISH_TIME);
 }
 
-bool shape_is_scheduled_count(const struct shape *s)
+bool shape_is_scheduled_count(const struct query_shape *s)
 {
     const struct select *select = only_select(s);
     if (!select || select->relation != RELATION_TASK)
         return false;
-    const struct node *what = only_attribute(s, select);
+    const struct shape_node *what = only_attribute(s, select);
     if (select->aggregate == COUNT && select->where < 0)
         return what && what->changes && what->attribute != TASK_EXEC_TIME;
     if (select->aggregate != COUNT_ALL && select->aggregate != COUNT)
@@ -510,15 +516,15 @@ bool shape_is_scheduled_count(const struct shape *s)
     if (select->aggregate == COUNT && (!what || what->changes))
         return false;
     /* count(*) where task_assigned_proc_id <> UNKNOWN */
-    const struct node *where = select->where >= 0 ? &s->nodes.at[select->where] : NULL;
+    const struct shape_node *where = select->where >= 0 ? &s->nodes.at[select->where] : NULL;
     if (!where || where->kind != NODE_NOT)
         return false;
-    const struct node *is = &s->nodes.at[where->left];
-    const struct node *of = is->kind == NODE_IS_UNKNOWN ? &s->nodes.at[is->left] : NULL;
+    const struct shape_node *is = &s->nodes.at[where->left];
+    const struct shape_node *of = is->kind == NODE_IS_UNKNOWN ? &s->nodes.at[is->left] : NULL;
     return of && of->kind == NODE_ATTRIBUTE && of->changes && of->attribute != TASK_EXEC_TIME;
 }
 
-bool shape_scans(const struct shape *s)
+bool shape_scans(const struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
         const struct select *select = &s->selects.at[i];

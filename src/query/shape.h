@@ -8,45 +8,46 @@
 #include "query/lexer.h"
 #include "query/sql.h"
 
-struct shape;
+struct query_shape;
 
 /* Tokens first .. end-1, which are known to be valid SQL. NULL: not recognised. */
-struct shape *shape_parse(struct relations *r, const struct lexed *l, size_t first, size_t end);
-void shape_free(struct shape *s); /* NULL is fine */
+struct query_shape *shape_parse(struct relations *r, const struct lexed *l, size_t first,
+                                size_t end);
+void shape_free(struct query_shape *s); /* NULL is fine */
 
 /* The state is empty: start watching. */
-void shape_begin(struct shape *s);
-void shape_before(struct shape *s, uint32_t task, uint32_t proc);
-void shape_after(struct shape *s, uint32_t task, uint32_t proc);
-void shape_undo(struct shape *s);
+void shape_begin(struct query_shape *s);
+void shape_before(struct query_shape *s, uint32_t task, uint32_t proc);
+void shape_after(struct query_shape *s, uint32_t task, uint32_t proc);
+void shape_undo(struct query_shape *s);
 
 /* The value of a scalar expression; a filtered attribute gives its first row. */
-struct value shape_value(struct shape *s);
+struct value shape_value(struct query_shape *s);
 
-bool shape_is_constant(const struct shape *s);     /* the same in all states */
-enum value_kind shape_kind(const struct shape *s); /* of what it gives, when known */
+bool shape_is_constant(const struct query_shape *s);     /* the same in all states */
+enum value_kind shape_kind(const struct query_shape *s); /* of what it gives, when known */
 /* How many filtered attributes stand in it: with one it is a relation of many rows, with more it is
  * none of ours in a relationship. */
-size_t shape_relations(const struct shape *s);
+size_t shape_relations(const struct query_shape *s);
 /* All values of a relation (one value without a filtered attribute). */
-void shape_values(struct shape *s, struct values *out);
+void shape_values(struct query_shape *s, struct values *out);
 
 /* With one filtered attribute: can its rows be judged one by one, everything else being constant?
  */
-bool shape_by_rows(const struct shape *s);
+bool shape_by_rows(const struct query_shape *s);
 /* Then: the relation, and the value of one row (false: the filter leaves it out). */
-enum relation shape_relation(const struct shape *s);
-bool shape_row(struct shape *s, uint32_t row, struct value *out);
+enum relation shape_relation(const struct query_shape *s);
+bool shape_row(struct query_shape *s, uint32_t row, struct value *out);
 
 /* Does it only read attributes that a scheduled task alone decides (its own assigned processor, or
  * whether a processor is used at all)? */
-bool shape_is_assignment(const struct shape *s);
+bool shape_is_assignment(const struct query_shape *s);
 
 /* Never falls as tasks are scheduled (0 counts as its unknown). */
-bool shape_grows(const struct shape *s);
+bool shape_grows(const struct query_shape *s);
 /* Exactly max(task_finish_time) over all tasks. */
-bool shape_is_makespan(const struct shape *s);
+bool shape_is_makespan(const struct query_shape *s);
 /* Exactly the number of scheduled tasks. */
-bool shape_is_scheduled_count(const struct shape *s);
+bool shape_is_scheduled_count(const struct query_shape *s);
 /* Costs more than a few steps a state: has to look through a whole relation. */
-bool shape_scans(const struct shape *s);
+bool shape_scans(const struct query_shape *s);

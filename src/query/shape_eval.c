@@ -1,9 +1,9 @@
 #include "query/shape_nodes.h"
 #include <math.h>
 
-static struct value select_value(struct shape *s, struct select *select);
+static struct value select_value(struct query_shape *s, struct select *select);
 
-static struct value truth(enum truth t)
+static struct value truth_value(enum truth t)
 {
     return t == TRUTH_UNKNOWN ? value_unknown() : value_integer(t == TRUTH_TRUE);
 }
@@ -13,7 +13,7 @@ static enum truth truth_of(struct value v)
     return v.kind == VALUE_UNKNOWN ? TRUTH_UNKNOWN : v.number != 0 ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
-static struct value arithmetic(enum node_kind kind, struct value a, struct value b)
+static struct value value_arithmetic(enum node_kind kind, struct value a, struct value b)
 {
     if (a.kind == VALUE_UNKNOWN || b.kind == VALUE_UNKNOWN)
         return value_unknown();
@@ -38,9 +38,9 @@ static struct value arithmetic(enum node_kind kind, struct value a, struct value
 }
 
 /* The depth is bounded by the parser's. `row` is a row of the select around, if any. */
-static struct value evaluate(struct shape *s, int index, uint32_t row)
+static struct value evaluate_node(struct query_shape *s, int index, uint32_t row)
 {
-    const struct node *n = &s->nodes.at[index];
+    const struct shape_node *n = &s->nodes.at[index];
     switch (n->kind) {
     case NODE_CONSTANT:
         return n->constant;
@@ -51,89 +51,91 @@ static struct value evaluate(struct shape *s, int index, uint32_t row)
             return s->row;
         return select_value(s, &s->selects.at[n->left]);
     case NODE_MINUS: {
-        struct value v = evaluate(s, n->left, row);
+        struct value v = evaluate_node(s, n->left, row);
         v.number = -v.number;
         return v;
     }
     case NODE_ABS: {
-        struct value v = evaluate(s, n->left, row);
+        struct value v = evaluate_node(s, n->left, row);
         v.number = fabs(v.number);
         return v;
     }
     case NODE_TEST: {
-        struct value a = evaluate(s, n->left, row), b = evaluate(s, n->right, row);
-        return truth(value_test(&a, n->test, &b));
+        struct value a = evaluate_node(s, n->left, row), b = evaluate_node(s, n->right, row);
+        return truth_value(value_test(&a, n->test, &b));
     }
     case NODE_IS_UNKNOWN:
-        return truth(evaluate(s, n->left, row).kind == VALUE_UNKNOWN);
+        return truth_value(evaluate_node(s, n->left, row).kind == VALUE_UNKNOWN);
     case NODE_NOT: {
-        enum truth t = truth_of(evaluate(s, n->left, row));
-        return t == TRUTH_UNKNOWN ? value_unknown() : truth(!t);
+        enum truth t = truth_of(evaluate_node(s, n->left, row));
+        return t == TRUTH_UNKNOWN ? value_unknown() : truth_value(!t);
     }
     case NODE_AND: {
-        enum truth a = truth_of(evaluate(s, n->left, row));
+        enum truth a = truth_of(evaluate_node(s, n->left, row));
         if (a == TRUTH_FALSE)
-            return truth(a);
-        enum truth b = truth_of(evaluate(s, n->right, row));
-        return b == TRUTH_FALSE ? truth(b) : truth(a == TRUTH_TRUE ? b : a);
+            return truth_value(a);
+        enum truth b = truth_of(evaluate_node(s, n->right, row));
+        return b == TRUTH_FALSE ? truth_value(b) : truth_value(a == TRUTH_TRUE ? b : a);
     }
     case NODE_OR: {
-        enum truth a = truth_of(evaluate(s, n->left, row));
+        enum truth a = truth_of(evaluate_node(s, n->left, row));
         if (a == TRUTH_TRUE)
-            return truth(a);
-        enum truth b = truth_of(evaluate(s, n->right, row));
-        return b == TRUTH_TRUE ? truth(b) : truth(a == TRUTH_FALSE ? b : a);
+            return truth_value(a);
+        enum truth b = truth_of(evaluate_node(s, n->right, row));
+        return b == TRUTH_TRUE ? truth_value(b) : truth_value(a == TRUTH_FALSE ? b : a);
     }
     default:
-        return arithmetic(n->kind, evaluate(s, n->left, row), evaluate(s, n->right, row));
+        return value_arithmetic(n->kind, evaluate_node(s, n->left, row),
+                                evaluate_node(s, n->right, row));
     }
 }
 
-static bool passes(struct shape *s, const struct select *select, uint32_t row)
+static bool row_passes(struct query_shape *s, const struct select *select, uint32_t row)
 {
-    return select->where < 0 || truth_of(evaluate(s, select->where, row)) == TRUTH_TRUE;
+    return select->where < 0 || truth_of(evaluate_node(s, select->where, row)) == TRUTH_TRUE;
 }
 
 /* ---- aggregates ---- */
 
 /* Does the row count, and with which number? */
-static bool contributes(struct shape *s, const struct select *select, uint32_t row, double *number)
+static bool row_contributes(struct query_shape *s, const struct select *select, uint32_t row,
+                            double *number)
 {
     *number = 0;
-    if (!passes(s, select, row))
+    if (!row_passes(s, select, row))
         return false;
     if (select->aggregate == COUNT_ALL)
         return true;
-    struct value v = evaluate(s, select->what, row);
+    struct value v = evaluate_node(s, select->what, row);
     *number = v.kind == VALUE_TEXT ? 0 : v.number;
     return v.kind != VALUE_UNKNOWN;
 }
 
-static bool beats(const struct select *select, double a, double b)
+static bool number_beats(const struct select *select, double a, double b)
 {
     return select->aggregate == MIN ? a < b : a > b;
 }
 
-static void include(const struct select *select, struct tally *tally, double number)
+static void tally_include(const struct select *select, struct tally *tally, double number)
 {
-    if (!tally->count || beats(select, number, tally->extreme))
+    if (!tally->count || number_beats(select, number, tally->extreme))
         tally->extreme = number;
     tally->count++;
     tally->sum += number;
 }
 
-static struct tally recount(struct shape *s, const struct select *select)
+static struct tally recount_select(struct query_shape *s, const struct select *select)
 {
     struct tally tally = {0};
     uint32_t rows = relations_rows(s->relations, select->relation);
     double number;
     for (uint32_t row = 0; row < rows; row++)
-        if (contributes(s, select, row, &number))
-            include(select, &tally, number);
+        if (row_contributes(s, select, row, &number))
+            tally_include(select, &tally, number);
     return tally;
 }
 
-static struct value tally_value(const struct shape *s, const struct select *select,
+static struct value tally_value(const struct query_shape *s, const struct select *select,
                                 const struct tally *tally)
 {
     if (select->aggregate == COUNT || select->aggregate == COUNT_ALL)
@@ -148,9 +150,9 @@ static struct value tally_value(const struct shape *s, const struct select *sele
 }
 
 /* The row that the condition's key names; NONE: no such row. */
-static uint32_t find_row(struct shape *s, const struct select *select)
+static uint32_t find_row(struct query_shape *s, const struct select *select)
 {
-    struct value key = evaluate(s, select->lookup, 0);
+    struct value key = evaluate_node(s, select->lookup, 0);
     const struct relations *r = s->relations;
     if (key.kind != VALUE_INTEGER && key.kind != VALUE_REAL)
         return NONE;
@@ -162,23 +164,24 @@ static uint32_t find_row(struct shape *s, const struct select *select)
     return select->lookup_by == TASK_SCHEDULE_ORDER ? r->stack[row] : row;
 }
 
-static struct value first_row(struct shape *s, const struct select *select)
+static struct value first_row(struct query_shape *s, const struct select *select)
 {
     if (select->lookup >= 0) {
         uint32_t row = find_row(s, select);
-        return row != NONE && passes(s, select, row) ? evaluate(s, select->what, row)
-                                                     : value_unknown();
+        return row != NONE && row_passes(s, select, row) ? evaluate_node(s, select->what, row)
+                                                         : value_unknown();
     }
     if (select->fixed)
-        return select->rows.n ? evaluate(s, select->what, select->rows.at[0]) : value_unknown();
+        return select->rows.n ? evaluate_node(s, select->what, select->rows.at[0])
+                              : value_unknown();
     uint32_t rows = relations_rows(s->relations, select->relation);
     for (uint32_t row = 0; row < rows; row++)
-        if (passes(s, select, row))
-            return evaluate(s, select->what, row);
+        if (row_passes(s, select, row))
+            return evaluate_node(s, select->what, row);
     return value_unknown();
 }
 
-static struct value select_value(struct shape *s, struct select *select)
+static struct value select_value(struct query_shape *s, struct select *select)
 {
     if (select->aggregate == ROWS)
         return first_row(s, select);
@@ -186,32 +189,32 @@ static struct value select_value(struct shape *s, struct select *select)
         return select->value;
     if (select->watched)
         return tally_value(s, select, &select->now);
-    struct tally tally = recount(s, select);
+    struct tally tally = recount_select(s, select);
     return tally_value(s, select, &tally);
 }
 
 /* ---- watching ---- */
 
-void shape_begin(struct shape *s)
+void shape_begin(struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
         struct select *select = &s->selects.at[i];
         select->saved.n = 0;
         select->rows.n = 0;
         if (select->aggregate != ROWS) {
-            select->now = recount(s, select);
+            select->now = recount_select(s, select);
             select->value = tally_value(s, select, &select->now);
         } else if (select->fixed) {
             uint32_t rows = relations_rows(s->relations, select->relation);
             for (uint32_t row = 0; row < rows; row++)
-                if (passes(s, select, row))
+                if (row_passes(s, select, row))
                     array_push(&select->rows, row);
         }
     }
 }
 
 /* The rows that a push changes: first .. last-1 of the select's relation. */
-static void changed_rows(const struct shape *s, const struct select *select, uint32_t task,
+static void changed_rows(const struct query_shape *s, const struct select *select, uint32_t task,
                          uint32_t proc, uint32_t *first, uint32_t *last)
 {
     const struct workflow *w = s->relations->w;
@@ -221,7 +224,7 @@ static void changed_rows(const struct shape *s, const struct select *select, uin
     *last = select->relation == RELATION_DEP ? w->pred_off[task + 1] : *first + 1;
 }
 
-void shape_before(struct shape *s, uint32_t task, uint32_t proc)
+void shape_before(struct query_shape *s, uint32_t task, uint32_t proc)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
         struct select *select = &s->selects.at[i];
@@ -233,7 +236,7 @@ void shape_before(struct shape *s, uint32_t task, uint32_t proc)
         double number;
         changed_rows(s, select, task, proc, &first, &last);
         for (uint32_t row = first; row < last; row++)
-            if (contributes(s, select, row, &number)) {
+            if (row_contributes(s, select, row, &number)) {
                 select->now.count--;
                 select->now.sum -= number;
                 select->stale |= number == select->now.extreme;
@@ -243,7 +246,7 @@ void shape_before(struct shape *s, uint32_t task, uint32_t proc)
     }
 }
 
-void shape_after(struct shape *s, uint32_t task, uint32_t proc)
+void shape_after(struct query_shape *s, uint32_t task, uint32_t proc)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
         struct select *select = &s->selects.at[i];
@@ -253,18 +256,18 @@ void shape_after(struct shape *s, uint32_t task, uint32_t proc)
         double number;
         changed_rows(s, select, task, proc, &first, &last);
         for (uint32_t row = first; row < last; row++)
-            if (contributes(s, select, row, &number)) {
-                if (!beats(select, select->now.extreme, number))
+            if (row_contributes(s, select, row, &number)) {
+                if (!number_beats(select, select->now.extreme, number))
                     select->stale = false; /* as good as what was taken away */
-                include(select, &select->now, number);
+                tally_include(select, &select->now, number);
             }
         bool extreme = select->aggregate == MIN || select->aggregate == MAX;
         if (select->stale && extreme && select->now.count)
-            select->now = recount(s, select);
+            select->now = recount_select(s, select);
     }
 }
 
-void shape_undo(struct shape *s)
+void shape_undo(struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++)
         if (s->selects.at[i].watched)
@@ -273,24 +276,24 @@ void shape_undo(struct shape *s)
 
 /* ---- answers ---- */
 
-struct value shape_value(struct shape *s)
+struct value shape_value(struct query_shape *s)
 {
-    return evaluate(s, s->root, 0);
+    return evaluate_node(s, s->root, 0);
 }
 
-bool shape_row(struct shape *s, uint32_t row, struct value *out)
+bool shape_row(struct query_shape *s, uint32_t row, struct value *out)
 {
     const struct select *select = &s->selects.at[s->rows];
-    if (!passes(s, select, row))
+    if (!row_passes(s, select, row))
         return false;
-    s->row = evaluate(s, select->what, row);
+    s->row = evaluate_node(s, select->what, row);
     s->substituting = true;
-    *out = evaluate(s, s->root, 0);
+    *out = evaluate_node(s, s->root, 0);
     s->substituting = false;
     return true;
 }
 
-static void add_value(struct values *out, struct value v)
+static void shape_add_value(struct values *out, struct value v)
 {
     if (v.kind == VALUE_TEXT) { /* a task list goes with the next one */
         array_push(&out->texts, mem_copy_string(v.text));
@@ -299,23 +302,23 @@ static void add_value(struct values *out, struct value v)
     array_push(&out->list, v);
 }
 
-void shape_values(struct shape *s, struct values *out)
+void shape_values(struct query_shape *s, struct values *out)
 {
     struct value v;
     if (s->rows < 0) {
-        add_value(out, shape_value(s));
+        shape_add_value(out, shape_value(s));
         return;
     }
     const struct select *select = &s->selects.at[s->rows];
     if (select->lookup >= 0) {
         uint32_t row = find_row(s, select);
         if (row != NONE && shape_row(s, row, &v))
-            add_value(out, v);
+            shape_add_value(out, v);
         return;
     }
     uint32_t rows =
         select->fixed ? (uint32_t)select->rows.n : relations_rows(s->relations, select->relation);
     for (uint32_t i = 0; i < rows; i++)
         if (shape_row(s, select->fixed ? select->rows.at[i] : i, &v))
-            add_value(out, v);
+            shape_add_value(out, v);
 }

@@ -19,7 +19,7 @@ enum node_kind {
     NODE_OR,
 };
 
-struct node {
+struct shape_node {
     enum node_kind kind;
     enum value_kind type; /* of its value when known */
     bool changes;         /* reads what changes from state to state */
@@ -55,9 +55,9 @@ struct select {
     ARRAY(struct tally) saved;
 };
 
-struct shape {
+struct query_shape {
     struct relations *relations;
-    ARRAY(struct node) nodes;
+    ARRAY(struct shape_node) nodes;
     ARRAY(struct select) selects;
     ARRAY(char *) texts;
     int root;

@@ -20,13 +20,13 @@ struct sql_statement {
 
 /* ---- the virtual tables ---- */
 
-struct table {
+struct sql_table {
     sqlite3_vtab base;
     struct relations *relations;
     enum relation relation;
 };
 
-struct cursor {
+struct sql_cursor {
     sqlite3_vtab_cursor base;
     uint32_t row, end;
 };
@@ -59,7 +59,7 @@ static int table_connect(sqlite3 *db, void *context, int argc, const char *const
     strbuf_free(&declaration);
     if (rc != SQLITE_OK)
         return rc;
-    struct table *table = mem_new_zero(struct table, 1);
+    struct sql_table *table = mem_new_zero(struct sql_table, 1);
     table->relations = m->relations;
     table->relation = m->relation;
     *out = &table->base;
@@ -75,7 +75,7 @@ static int table_disconnect(sqlite3_vtab *base)
 /* id = value finds its row at once, so that joins over ids are not quadratic. */
 static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    const struct table *table = (const struct table *)base;
+    const struct sql_table *table = (const struct sql_table *)base;
     double rows = relations_rows(table->relations, table->relation) + 1.0;
     info->estimatedCost = rows;
     info->estimatedRows = (sqlite3_int64)rows;
@@ -96,7 +96,7 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     (void)base;
-    struct cursor *cursor = mem_new_zero(struct cursor, 1);
+    struct sql_cursor *cursor = mem_new_zero(struct sql_cursor, 1);
     *out = &cursor->base;
     return SQLITE_OK;
 }
@@ -111,8 +111,8 @@ static int table_filter(sqlite3_vtab_cursor *base, int index, const char *text, 
                         sqlite3_value **argv)
 {
     (void)text;
-    struct cursor *cursor = (struct cursor *)base;
-    const struct table *table = (const struct table *)base->pVtab;
+    struct sql_cursor *cursor = (struct sql_cursor *)base;
+    const struct sql_table *table = (const struct sql_table *)base->pVtab;
     cursor->row = 0;
     cursor->end = relations_rows(table->relations, table->relation);
     if (index != 1 || argc != 1)
@@ -131,20 +131,20 @@ static int table_filter(sqlite3_vtab_cursor *base, int index, const char *text, 
 
 static int table_next(sqlite3_vtab_cursor *base)
 {
-    ((struct cursor *)base)->row++;
+    ((struct sql_cursor *)base)->row++;
     return SQLITE_OK;
 }
 
 static int table_eof(sqlite3_vtab_cursor *base)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct sql_cursor *cursor = (const struct sql_cursor *)base;
     return cursor->row >= cursor->end;
 }
 
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
-    const struct table *table = (const struct table *)base->pVtab;
+    const struct sql_cursor *cursor = (const struct sql_cursor *)base;
+    const struct sql_table *table = (const struct sql_table *)base->pVtab;
     int attribute = relation_first(table->relation) + column;
     struct value v = relations_value(table->relations, (enum attribute)attribute, cursor->row);
     switch (v.kind) {
@@ -168,7 +168,7 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
 static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = ((const struct cursor *)base)->row + 1;
+    *out = ((const struct sql_cursor *)base)->row + 1;
     return SQLITE_OK;
 }
 
@@ -188,7 +188,7 @@ static const sqlite3_module module_functions = {
 
 /* ---- what is allowed ---- */
 
-static bool listed(const char *word, const char *const *list)
+static bool is_word_listed(const char *word, const char *const *list)
 {
     for (; word && *list; list++)
         if (sqlite3_stricmp(word, *list) == 0)
@@ -198,8 +198,8 @@ static bool listed(const char *word, const char *const *list)
 
 /* Tables: ours and the two of JSON. Functions: all but those that reach outside, or give another
  * answer the next time. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *database,
-                     const char *inner)
+static int sql_authorize(void *context, int action, const char *a, const char *b,
+                         const char *database, const char *inner)
 {
     static const char *const tables[] = {"task", "proc", "dep", "json_each", "json_tree", NULL};
     static const char *const refused[] = {"load_extension",
@@ -225,9 +225,9 @@ static int authorize(void *context, int action, const char *a, const char *b, co
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_READ:
-        return listed(a, tables) ? SQLITE_OK : SQLITE_DENY;
+        return is_word_listed(a, tables) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return listed(b, refused) ? SQLITE_DENY : SQLITE_OK;
+        return is_word_listed(b, refused) ? SQLITE_DENY : SQLITE_OK;
     default:
         return SQLITE_DENY;
     }
@@ -293,7 +293,7 @@ struct sql *sql_open(struct relations *r, struct error *err)
         return NULL;
     }
     set_limits(s->db);
-    sqlite3_set_authorizer(s->db, authorize, NULL);
+    sqlite3_set_authorizer(s->db, sql_authorize, NULL);
     sqlite3_progress_handler(s->db, STEPS_A_CALL, too_long, s);
     return s;
 }

@@ -2,13 +2,13 @@
  * interchangeable, and a search need not try both. The answer errs on the safe side. */
 #include "query/constraint.h"
 
-static bool names_processor(const struct token *t)
+static bool names_processor(const struct query_token *t)
 {
     return t->attribute == PROC_ID || t->attribute == PROC_NAME ||
            t->attribute == TASK_ASSIGNED_PROC_ID;
 }
 
-static bool equality(const struct token *t)
+static bool is_equality(const struct query_token *t)
 {
     return token_is(t, "=") || token_is(t, "<>");
 }
@@ -21,15 +21,15 @@ static void single_out(const struct query *q, const char *name, bool *single)
 }
 
 /* `proc_name = "x"`, `proc_name in ("x", "y")`, or the other way round: names single processors. */
-static bool named_alone(const struct query *q, const struct token *t, bool *single)
+static bool named_alone(const struct query *q, const struct query_token *t, bool *single)
 {
     if (t->attribute != PROC_NAME)
         return false;
-    if (equality(t + 1) && t[2].kind == TOKEN_STRING) {
+    if (is_equality(t + 1) && t[2].kind == TOKEN_STRING) {
         single_out(q, t[2].word, single);
         return true;
     }
-    const struct token *in = token_is(t + 1, "not") ? t + 2 : t + 1;
+    const struct query_token *in = token_is(t + 1, "not") ? t + 2 : t + 1;
     if (!token_is(in, "in") || !token_is(in + 1, "("))
         return false;
     for (in += 2; in->kind == TOKEN_STRING; in += 2) {
@@ -43,16 +43,16 @@ static bool named_alone(const struct query *q, const struct token *t, bool *sing
 }
 
 /* Compared with another processor or with UNKNOWN, or only counted. */
-static bool compared_alike(const struct token *t, const struct token *begin)
+static bool compared_alike(const struct query_token *t, const struct query_token *begin)
 {
-    if (equality(t + 1) && (names_processor(t + 2) || token_is(t + 2, "unknown")))
+    if (is_equality(t + 1) && (names_processor(t + 2) || token_is(t + 2, "unknown")))
         return true;
-    if (t >= begin + 2 && equality(t - 1) && names_processor(t - 2))
+    if (t >= begin + 2 && is_equality(t - 1) && names_processor(t - 2))
         return true;
     if (token_is(t + 1, "is") &&
         (token_is(t + 2, "null") || token_is(t + 2, "unknown") || token_is(t + 2, "not")))
         return !token_is(t + 2, "not") || token_is(t + 3, "null") || token_is(t + 3, "unknown");
-    const struct token *open = t - 1;
+    const struct query_token *open = t - 1;
     if (open > begin && token_is(open, "distinct"))
         open--;
     return open > begin && token_is(open, "(") && token_is(open - 1, "count") &&
@@ -60,11 +60,12 @@ static bool compared_alike(const struct token *t, const struct token *begin)
 }
 
 /* Is `t` the attribute that this side of a relationship selects? */
-static bool selected_by(const struct constraint *c, const struct operand *o, const struct token *t)
+static bool selected_by(const struct constraint *c, const struct operand *o,
+                        const struct query_token *t)
 {
     if (!o->given)
         return false;
-    const struct token *at = c->source->tokens.at + o->first;
+    const struct query_token *at = c->source->tokens.at + o->first;
     while (token_is(at, "("))
         at++;
     return token_is(at, "select") && at + 1 == t && token_is(t + 1, "from");
@@ -72,7 +73,7 @@ static bool selected_by(const struct constraint *c, const struct operand *o, con
 
 static bool selects_processor(const struct constraint *c, const struct operand *o)
 {
-    const struct token *at = c->source->tokens.at + o->first;
+    const struct query_token *at = c->source->tokens.at + o->first;
     while (token_is(at, "("))
         at++;
     return o->unknown ||
@@ -84,13 +85,13 @@ static bool operand_alike(const struct query *q, const struct constraint *c,
 {
     if (!o->given)
         return true;
-    const struct token *begin = c->source->tokens.at + o->first;
-    const struct token *end = c->source->tokens.at + o->end;
+    const struct query_token *begin = c->source->tokens.at + o->first;
+    const struct query_token *end = c->source->tokens.at + o->end;
     bool equal = c->measures == CONSTRAINT_RELATIONSHIP &&
                  (c->test == TEST_EQUAL || c->test == TEST_DIFFERENT) &&
                  selects_processor(c, &c->left) && selects_processor(c, &c->right);
     bool reads_proc = false, named = false, ordered = false;
-    for (const struct token *t = begin; t < end; t++) {
+    for (const struct query_token *t = begin; t < end; t++) {
         if (token_is(t, "rowid") || token_is(t, "oid") || token_is(t, "_rowid_") ||
             token_is(t, "limit") || token_is(t, "group_concat") || token_is(t, "over"))
             return false;

@@ -8,29 +8,29 @@ enum { MOST_STATES = 8000000, DIVES = 64 };
 
 struct best_first {
     struct space *s;
-    const struct search_limits *limits;
+    const struct constraints_limits *limits;
     bool optimal;
     struct open open;
-    struct seen seen;
+    struct open_seen seen;
     struct search_result r;
     uint32_t goal; /* the best so far; NONE: none */
     double goal_g;
     unsigned haste;
 };
 
-static double key_of(const struct best_first *b, const struct state *state)
+static double key_of(const struct best_first *b, const struct space_state *state)
 {
     return b->optimal ? state->bound : space_f(b->s, state);
 }
 
-static void enter(struct best_first *b, uint32_t state)
+static void best_first_enter(struct best_first *b, uint32_t state)
 {
-    const struct state *x = &b->s->states.at[state];
+    const struct space_state *x = &b->s->states.at[state];
     open_push(&b->open, (struct open_item){key_of(b, x), x->slot.finish, x->depth, state});
 }
 
 /* The user presses +: more weight on finishing, twice as much each time. */
-static void hurry(struct best_first *b)
+static void raise_priority(struct best_first *b)
 {
     const struct plan_request *request = b->s->request;
     unsigned asked = request->haste ? request->haste(request->haste_context) : 0;
@@ -52,7 +52,7 @@ static bool must_stop(struct best_first *b)
         return true;
     if (b->r.expanded % 64)
         return false;
-    hurry(b);
+    raise_priority(b);
     char what[96];
     snprintf(what, sizeof what, "searching: %llu states, %u of %u tasks",
              (unsigned long long)b->r.states, b->s->relations->depth, b->s->w->ntasks);
@@ -62,7 +62,7 @@ static bool must_stop(struct best_first *b)
 }
 
 /* Keep a successor of `parent` unless it is known or hopeless. */
-static void keep(struct best_first *b, uint32_t parent, const struct state *child)
+static void keep_successor(struct best_first *b, uint32_t parent, const struct space_state *child)
 {
     struct space *s = b->s;
     uint32_t depth = s->states.at[parent].depth + 1;
@@ -84,20 +84,20 @@ static void keep(struct best_first *b, uint32_t parent, const struct state *chil
         }
         return;
     }
-    enter(b, id);
+    best_first_enter(b, id);
 }
 
-static void expand(struct best_first *b, uint32_t state)
+static void best_first_expand(struct best_first *b, uint32_t state)
 {
     space_go(b->s, state);
     space_expand(b->s, 0, false);
     b->r.expanded++;
     for (size_t i = 0; i < b->s->children.n; i++)
-        keep(b, state, &b->s->children.at[i]);
+        keep_successor(b, state, &b->s->children.at[i]);
 }
 
 /* From a state straight down to a goal: the best successor each time. NONE: a dead end. */
-static uint32_t dive(struct best_first *b, uint32_t state)
+static uint32_t best_first_dive(struct best_first *b, uint32_t state)
 {
     struct space *s = b->s;
     while (s->states.at[state].depth < s->w->ntasks) {
@@ -108,11 +108,11 @@ static uint32_t dive(struct best_first *b, uint32_t state)
             return NONE;
         size_t best = 0;
         for (size_t i = 1; i < s->children.n; i++) {
-            const struct state *x = &s->children.at[i], *y = &s->children.at[best];
+            const struct space_state *x = &s->children.at[i], *y = &s->children.at[best];
             if (x->g < y->g || (x->g == y->g && x->slot.finish < y->slot.finish))
                 best = i;
         }
-        struct state child = s->children.at[best];
+        struct space_state child = s->children.at[best];
         child.parent = state;
         child.depth = s->states.at[state].depth + 1;
         array_push(&s->states, child);
@@ -135,15 +135,15 @@ static void take_goal(struct best_first *b, uint32_t goal)
 static void complete_some(struct best_first *b)
 {
     for (int i = 0; i < DIVES && b->goal == NONE && b->open.items.n; i++)
-        take_goal(b, dive(b, open_pop(&b->open).state));
+        take_goal(b, best_first_dive(b, open_pop(&b->open).state));
 }
 
-static void search(struct best_first *b)
+static void best_first_search(struct best_first *b)
 {
     struct space *s = b->s;
     if (b->optimal)
-        take_goal(b, dive(b, 0)); /* something to beat */
-    enter(b, 0);
+        take_goal(b, best_first_dive(b, 0)); /* something to beat */
+    best_first_enter(b, 0);
     while (b->open.items.n) {
         if (must_stop(b)) {
             b->r.stopped = true;
@@ -158,7 +158,7 @@ static void search(struct best_first *b)
             take_goal(b, best.state);
             break;
         }
-        expand(b, best.state);
+        best_first_expand(b, best.state);
     }
     b->r.complete = !b->r.stopped && (b->optimal || b->goal == NONE);
     if (b->r.stopped && b->open.items.n)
@@ -167,11 +167,11 @@ static void search(struct best_first *b)
         complete_some(b);
 }
 
-struct search_result search_best_first(struct space *s, const struct search_limits *limits,
+struct search_result search_best_first(struct space *s, const struct constraints_limits *limits,
                                        bool optimal)
 {
     struct best_first b = {.s = s, .limits = limits, .optimal = optimal, .goal = NONE};
-    search(&b);
+    best_first_search(&b);
     b.r.found = b.goal != NONE;
     if (b.r.found) {
         space_go(s, b.goal);

@@ -16,7 +16,7 @@ static const char *text_option(const struct plan_request *r, const char *name)
 
 /* What the workflow file itself asks for. Messages name the file, the line of the text in it, and
  * the place within the text. */
-static bool read_workflow(struct space *s, struct error *err)
+static bool read_workflow_rules(struct space *s, struct error *err)
 {
     const struct workflow *w = s->w;
     const char *file = workflow_text(w, w->file);
@@ -45,13 +45,13 @@ static bool read_rules(struct space *s, struct error *err)
         return false;
     if (*file && !query_read(s->query, *name ? name : "<rules>", file, err))
         return false;
-    if (!read_workflow(s, err))
+    if (!read_workflow_rules(s, err))
         return false;
     return !*more || query_read(s->query, "--assert", more, err);
 }
 
-static bool infeasible(struct space *s, const struct search_result *r,
-                       const struct search_limits *limits, struct error *err)
+static bool say_infeasible(struct space *s, const struct search_result *r,
+                           const struct constraints_limits *limits, struct error *err)
 {
     struct strbuf text = {0};
     if (s->killer != SIZE_MAX) {
@@ -212,12 +212,12 @@ static void mark_pins(struct plan *plan, struct space *s)
 
 /* ---- running ---- */
 
-static struct plan *search(struct space *s, struct error *err)
+static struct plan *search_space(struct space *s, struct error *err)
 {
     const struct plan_request *request = s->request;
     bool optimal = request_bool(request, &planner_constraints, "optimal");
     int64_t large = request_integer(request, &planner_constraints, "switch");
-    struct search_limits limits = {
+    struct constraints_limits limits = {
         .seconds = request_number(request, &planner_constraints, "limit"),
         .states = (uint64_t)request_integer(request, &planner_constraints, "states")};
     limits.deadline = clock_seconds() + limits.seconds;
@@ -227,11 +227,11 @@ static struct plan *search(struct space *s, struct error *err)
     if (query_failed(s->query, err))
         return NULL;
     if (!r.found) {
-        infeasible(s, &r, &limits, err);
+        say_infeasible(s, &r, &limits, err);
         return NULL;
     }
     if (!space_allows(s, false, true)) {
-        infeasible(s, &r, &limits, err);
+        say_infeasible(s, &r, &limits, err);
         return NULL;
     }
     struct plan *plan = schedule_plan(s->schedule);
@@ -253,7 +253,7 @@ static struct plan *run_constraints(const struct plan_request *request, struct e
     s->goal_only = strcmp(text_option(request, "requirements"), "goal") == 0;
     if (read_rules(s, err) &&
         space_begin(s, request_number(request, &planner_constraints, "p1"), err))
-        plan = search(s, err);
+        plan = search_space(s, err);
     space_free(s);
     return plan;
 }

@@ -14,14 +14,14 @@ enum {
 
 struct large {
     struct space *s;
-    const struct search_limits *limits;
+    const struct constraints_limits *limits;
     struct search_result r;
     struct rng rng;
     bool slow; /* some constraint is not incremental */
     double slow_seconds;
     bool late;              /* past the deadline: only the next task is looked at */
     uint32_t *order, *node; /* the best schedule so far */
-    double g;               /* its worth() */
+    double g;               /* its complete_worth() */
 };
 
 static bool time_is_up(const struct large *l)
@@ -29,7 +29,8 @@ static bool time_is_up(const struct large *l)
     return clock_seconds() >= l->limits->deadline;
 }
 
-static bool better(const struct space *s, const struct state *a, const struct state *b)
+static bool better_state(const struct space *s, const struct space_state *a,
+                         const struct space_state *b)
 {
     double x = space_f(s, a), y = space_f(s, b);
     return x != y ? x < y : a->slot.finish < b->slot.finish;
@@ -37,14 +38,14 @@ static bool better(const struct space *s, const struct state *a, const struct st
 
 /* The best child into *out, which is taken from the list; false: none is left. With `shake`, one in
  * eight times the best is passed over. */
-static bool take_best(struct large *l, bool shake, struct state *out)
+static bool take_best(struct large *l, bool shake, struct space_state *out)
 {
     struct space *s = l->s;
     if (!s->children.n)
         return false;
     size_t best = 0;
     for (size_t i = 1; i < s->children.n; i++)
-        if (better(s, &s->children.at[i], &s->children.at[best]))
+        if (better_state(s, &s->children.at[i], &s->children.at[best]))
             best = i;
     if (shake && s->children.n > 1 && rng_below(&l->rng, 8) == 0)
         best = (size_t)rng_below(&l->rng, s->children.n);
@@ -54,10 +55,10 @@ static bool take_best(struct large *l, bool shake, struct state *out)
 }
 
 /* Among the best few, the one that the slow constraints like most; false: all are refused. */
-static bool take_asked(struct large *l, bool shake, struct state *out)
+static bool take_asked(struct large *l, bool shake, struct space_state *out)
 {
     struct space *s = l->s;
-    struct state candidate;
+    struct space_state candidate;
     bool found = false;
     double begun = clock_seconds();
     bool goal = s->relations->depth + 1 == s->w->ntasks;
@@ -67,7 +68,7 @@ static bool take_asked(struct large *l, bool shake, struct state *out)
         bool fine = space_allows(s, false, goal);
         candidate.g = fine ? space_g(s, false) : 0;
         query_pop(s->query);
-        if (fine && (!found || better(s, &candidate, out))) {
+        if (fine && (!found || better_state(s, &candidate, out))) {
             *out = candidate;
             found = true;
         }
@@ -77,7 +78,7 @@ static bool take_asked(struct large *l, bool shake, struct state *out)
 }
 
 /* From the empty schedule to a goal; false: a dead end, or the user stops. */
-static bool construct(struct large *l, bool shake)
+static bool large_construct(struct large *l, bool shake)
 {
     struct space *s = l->s;
     uint32_t n = s->w->ntasks;
@@ -86,7 +87,7 @@ static bool construct(struct large *l, bool shake)
         bool late = s->relations->depth % 64 == 0 ? time_is_up(l) : l->late;
         bool ask = l->slow && !late && l->slow_seconds < l->limits->seconds / 3;
         l->late = late;
-        struct state child;
+        struct space_state child;
         bool found = false;
         for (uint32_t most = late ? 1 : CANDIDATES; !found; most = 0) {
             space_expand(s, most, true);
@@ -107,7 +108,7 @@ static bool construct(struct large *l, bool shake)
     return space_allows(s, false, true);
 }
 
-static void remember(struct large *l)
+static void large_remember(struct large *l)
 {
     const struct relations *r = l->s->relations;
     for (uint32_t i = 0; i < r->depth; i++) {
@@ -117,13 +118,13 @@ static void remember(struct large *l)
 }
 
 /* Lay out the remembered schedule with `task` on `node` instead. False: cannot be done. */
-static bool replay(struct large *l, uint32_t task, uint32_t node)
+static bool large_replay(struct large *l, uint32_t task, uint32_t node)
 {
     struct space *s = l->s;
     space_reset(s);
     for (uint32_t i = 0; i < s->w->ntasks; i++) {
         uint32_t t = l->order[i];
-        struct slot slot = space_slot(s, t, t == task ? node : l->node[t]);
+        struct schedule_slot slot = space_slot(s, t, t == task ? node : l->node[t]);
         if (!(slot.finish < INFINITY))
             return false;
         space_push(s, t, slot);
@@ -133,7 +134,7 @@ static bool replay(struct large *l, uint32_t task, uint32_t node)
 
 /* g of the schedule laid out, but for preferences that look at the order of scheduling: those say
  * how to construct (the newest task should start early) and of a complete schedule nothing. */
-static double worth(struct space *s)
+static double complete_worth(struct space *s)
 {
     double g = 0;
     for (size_t i = 0; i < s->preferences.n; i++) {
@@ -152,7 +153,7 @@ static bool is_hurried(const struct large *l)
 }
 
 /* Move one task at a time to another node, and stay where that is better. */
-static void improve(struct large *l)
+static void large_improve(struct large *l)
 {
     struct space *s = l->s;
     uint32_t n = s->w->ntasks;
@@ -172,24 +173,24 @@ static void improve(struct large *l)
             continue;
         dirty = true;
         l->r.moves++;
-        if (!replay(l, task, node))
+        if (!large_replay(l, task, node))
             continue;
         double begun = clock_seconds();
         if (space_allows(s, false, true)) {
-            double g = worth(s);
+            double g = complete_worth(s);
             if (g < l->g) {
                 l->g = g;
-                remember(l);
+                large_remember(l);
             }
         }
         if (l->slow)
             l->slow_seconds += clock_seconds() - begun;
     }
     if (dirty)
-        replay(l, NONE, 0);
+        large_replay(l, NONE, 0);
 }
 
-struct search_result search_large(struct space *s, const struct search_limits *limits)
+struct search_result search_large(struct space *s, const struct constraints_limits *limits)
 {
     struct large l = {.s = s, .limits = limits};
     l.order = mem_new(uint32_t, s->w->ntasks);
@@ -198,11 +199,11 @@ struct search_result search_large(struct space *s, const struct search_limits *l
     for (size_t i = 0; i < query_size(s->query); i++)
         l.slow |= !s->info[i].incremental;
     for (int i = 0; i < RESTARTS && !l.r.found && (!i || !time_is_up(&l)); i++)
-        l.r.found = construct(&l, i > 0);
+        l.r.found = large_construct(&l, i > 0);
     if (l.r.found) {
-        l.g = worth(s);
-        remember(&l);
-        improve(&l);
+        l.g = complete_worth(s);
+        large_remember(&l);
+        large_improve(&l);
         l.r.g = space_g(s, false);
     }
     free(l.order);

@@ -1,6 +1,6 @@
 #include "plan/constraints/open.h"
 
-static bool before(const struct open_item *a, const struct open_item *b)
+static bool open_before(const struct open_item *a, const struct open_item *b)
 {
     if (a->key != b->key)
         return a->key < b->key;
@@ -11,13 +11,13 @@ static bool before(const struct open_item *a, const struct open_item *b)
     return a->state < b->state;
 }
 
-static void sink(struct open *o, size_t i)
+static void open_sift_down(struct open *o, size_t i)
 {
     struct open_item item = o->items.at[i];
     for (size_t child; (child = 2 * i + 1) < o->items.n; i = child) {
-        if (child + 1 < o->items.n && before(&o->items.at[child + 1], &o->items.at[child]))
+        if (child + 1 < o->items.n && open_before(&o->items.at[child + 1], &o->items.at[child]))
             child++;
-        if (!before(&o->items.at[child], &item))
+        if (!open_before(&o->items.at[child], &item))
             break;
         o->items.at[i] = o->items.at[child];
     }
@@ -28,7 +28,7 @@ void open_push(struct open *o, struct open_item item)
 {
     array_push(&o->items, item);
     size_t i = o->items.n - 1;
-    for (; i && before(&item, &o->items.at[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i && open_before(&item, &o->items.at[(i - 1) / 2]); i = (i - 1) / 2)
         o->items.at[i] = o->items.at[(i - 1) / 2];
     o->items.at[i] = item;
 }
@@ -38,21 +38,21 @@ struct open_item open_pop(struct open *o)
     struct open_item best = o->items.at[0];
     o->items.at[0] = o->items.at[--o->items.n];
     if (o->items.n)
-        sink(o, 0);
+        open_sift_down(o, 0);
     return best;
 }
 
 void open_rebuild(struct open *o)
 {
     for (size_t i = o->items.n / 2; i > 0; i--)
-        sink(o, i - 1);
+        open_sift_down(o, i - 1);
 }
 
-bool seen_add(struct seen *s, uint64_t hash)
+bool seen_add(struct open_seen *s, uint64_t hash)
 {
     hash += !hash;
     if (2 * (s->used + 1) > s->mask) {
-        struct seen old = *s;
+        struct open_seen old = *s;
         s->mask = old.slots ? 2 * (old.mask + 1) - 1 : 1023;
         s->slots = mem_new_zero(uint64_t, s->mask + 1);
         for (size_t i = 0; old.slots && i <= old.mask; i++) {
@@ -74,8 +74,8 @@ bool seen_add(struct seen *s, uint64_t hash)
     return true;
 }
 
-void seen_free(struct seen *s)
+void seen_free(struct open_seen *s)
 {
     free(s->slots);
-    *s = (struct seen){0};
+    *s = (struct open_seen){0};
 }

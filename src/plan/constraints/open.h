@@ -19,11 +19,11 @@ struct open_item open_pop(struct open *o); /* must not be empty */
 /* After the keys were changed. */
 void open_rebuild(struct open *o);
 
-struct seen {
+struct open_seen {
     uint64_t *slots; /* 0: free */
     size_t mask, used;
 };
 
 /* False: it was there. */
-bool seen_add(struct seen *s, uint64_t hash);
-void seen_free(struct seen *s);
+bool seen_add(struct open_seen *s, uint64_t hash);
+void seen_free(struct open_seen *s);

@@ -3,7 +3,7 @@
 #pragma once
 #include "plan/constraints/space.h"
 
-struct search_limits {
+struct constraints_limits {
     double deadline; /* on the clock; INFINITY: none */
     double seconds;  /* what it was made from, for messages */
     uint64_t states; /* 0: no limit */
@@ -21,6 +21,6 @@ struct search_result {
     double bound; /* branch and bound: no goal has a smaller g */
 };
 
-struct search_result search_best_first(struct space *s, const struct search_limits *limits,
+struct search_result search_best_first(struct space *s, const struct constraints_limits *limits,
                                        bool optimal);
-struct search_result search_large(struct space *s, const struct search_limits *limits);
+struct search_result search_large(struct space *s, const struct constraints_limits *limits);

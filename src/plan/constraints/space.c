@@ -110,7 +110,7 @@ static void sort_nodes(struct space *s)
     free(single);
 }
 
-static bool nowhere(struct space *s, uint32_t task, size_t constraint, struct error *err)
+static bool say_nowhere(struct space *s, uint32_t task, size_t constraint, struct error *err)
 {
     struct strbuf text = {0};
     space_describe(s, constraint, &text);
@@ -160,7 +160,7 @@ static bool fill_forbidden(struct space *s, struct error *err)
         }
         s->pinned += possible < could;
         if (!possible)
-            good = nowhere(s, t, last, err);
+            good = say_nowhere(s, t, last, err);
     }
     array_free(&decided);
     return good;
@@ -214,12 +214,12 @@ bool space_begin(struct space *s, double p1, struct error *err)
         if (!s->missing[t])
             bitset_set(s->ready, s->rank[t]);
     }
-    struct state *root = array_add(&s->states);
-    *root = (struct state){.parent = NONE,
-                           .task = NONE,
-                           .h = 1,
-                           .makespan = fmax(s->root_makespan, s->root_busy / s->cores),
-                           .busy = s->root_busy};
+    struct space_state *root = array_add(&s->states);
+    *root = (struct space_state){.parent = NONE,
+                                 .task = NONE,
+                                 .h = 1,
+                                 .makespan = fmax(s->root_makespan, s->root_busy / s->cores),
+                                 .busy = s->root_busy};
     root->g = space_g(s, false);
     return !query_failed(s->query, err);
 }
@@ -234,7 +234,7 @@ void space_describe(const struct space *s, size_t constraint, struct strbuf *out
 
 /* ---- moving ---- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t space_mix(uint64_t x)
 {
     x ^= x >> 33;
     x *= UINT64_C(0xff51afd7ed558ccd);
@@ -246,28 +246,29 @@ static uint64_t mix(uint64_t x)
 /* What one placement adds to its node's hash. Equal states have equal hashes however they came
  * about, unless the order of scheduling is part of them; states that differ by a permutation of
  * processors that cannot be told apart have equal ones too. */
-static uint64_t placement_hash(const struct space *s, uint32_t task, const struct slot *slot,
-                               uint32_t depth)
+static uint64_t placement_hash(const struct space *s, uint32_t task,
+                               const struct schedule_slot *slot, uint32_t depth)
 {
     uint64_t start;
     memcpy(&start, &slot->start, sizeof start);
-    uint64_t h = mix(start + 0x9e3779b97f4a7c15) ^ mix(((uint64_t)task << 32) + slot->core + 1);
-    return mix(s->sees_order ? h ^ ((uint64_t)depth << 40) : h);
+    uint64_t h =
+        space_mix(start + 0x9e3779b97f4a7c15) ^ space_mix(((uint64_t)task << 32) + slot->core + 1);
+    return space_mix(s->sees_order ? h ^ ((uint64_t)depth << 40) : h);
 }
 
 static uint64_t node_hash(const struct space *s, uint32_t node, uint64_t contents)
 {
-    return mix(contents + mix(s->kind[node] + UINT64_C(0x51ed270b)));
+    return space_mix(contents + space_mix(s->kind[node] + UINT64_C(0x51ed270b)));
 }
 
-static uint64_t hash_with(const struct space *s, uint32_t task, const struct slot *slot)
+static uint64_t hash_with(const struct space *s, uint32_t task, const struct schedule_slot *slot)
 {
     uint64_t before = s->contents[slot->node];
     uint64_t after = before + placement_hash(s, task, slot, s->relations->depth + 1);
     return s->hash - node_hash(s, slot->node, before) + node_hash(s, slot->node, after);
 }
 
-static void apply(struct space *s, uint32_t task, struct slot slot)
+static void space_apply(struct space *s, uint32_t task, struct schedule_slot slot)
 {
     const struct workflow *w = s->w;
     uint64_t added = placement_hash(s, task, &slot, s->relations->depth + 1);
@@ -281,7 +282,7 @@ static void apply(struct space *s, uint32_t task, struct slot slot)
 }
 
 /* All of taking back but the hash. */
-static void uncover(struct space *s)
+static void space_uncover(struct space *s)
 {
     const struct workflow *w = s->w;
     uint32_t task = s->relations->stack[s->relations->depth - 1];
@@ -292,19 +293,19 @@ static void uncover(struct space *s)
     bitset_set(s->ready, s->rank[task]);
 }
 
-static void take_back(struct space *s, const struct slot *slot)
+static void space_unplace(struct space *s, const struct schedule_slot *slot)
 {
     uint32_t depth = s->relations->depth, task = s->relations->stack[depth - 1];
     uint64_t now = s->contents[slot->node];
     uint64_t before = now - placement_hash(s, task, slot, depth);
     s->hash += node_hash(s, slot->node, before) - node_hash(s, slot->node, now);
     s->contents[slot->node] = before;
-    uncover(s);
+    space_uncover(s);
 }
 
 void space_go(struct space *s, uint32_t state)
 {
-    const struct state *all = s->states.at;
+    const struct space_state *all = s->states.at;
     uint32_t depth = all[state].depth, shared = depth;
     /* the states on the way, and how far both ways agree */
     array_reserve(&s->path, s->w->ntasks + 1u);
@@ -319,7 +320,7 @@ void space_go(struct space *s, uint32_t state)
     }
     while (s->path.n > shared) {
         uint32_t last = array_pop(&s->path);
-        take_back(s, &all[last].slot);
+        space_unplace(s, &all[last].slot);
     }
     if (s->placed > shared)
         s->stale = true;
@@ -330,28 +331,28 @@ void space_go(struct space *s, uint32_t state)
         at = all[at].parent;
     }
     for (uint32_t i = shared; i < depth; i++)
-        apply(s, all[s->path.at[i]].task, all[s->path.at[i]].slot);
+        space_apply(s, all[s->path.at[i]].task, all[s->path.at[i]].slot);
     if (s->stale) {
         schedule_reset(s->schedule);
         s->placed = 0;
         s->stale = false;
     }
     for (; s->placed < depth; s->placed++) {
-        const struct state *step = &all[s->path.at[s->placed]];
+        const struct space_state *step = &all[s->path.at[s->placed]];
         schedule_place(s->schedule, step->task, step->slot);
     }
 }
 
-void space_push(struct space *s, uint32_t task, struct slot slot)
+void space_push(struct space *s, uint32_t task, struct schedule_slot slot)
 {
-    apply(s, task, slot);
+    space_apply(s, task, slot);
     schedule_place(s->schedule, task, slot);
 }
 
 void space_reset(struct space *s)
 {
     while (s->relations->depth)
-        uncover(s);
+        space_uncover(s);
     memset(s->contents, 0, s->p->nnodes * sizeof *s->contents);
     s->hash = 0;
     s->path.n = 0;
@@ -376,7 +377,7 @@ double space_g(struct space *s, bool quick)
 
 /* Who is to blame when nothing is left: who removed the deepest states. An order of scheduling
  * removes all but one task at every step, and is blamed only where nobody else is. */
-static void blame(struct space *s, size_t index)
+static void blame_constraint(struct space *s, size_t index)
 {
     uint32_t depth = s->relations->depth;
     bool other = s->killer == SIZE_MAX || s->info[s->killer].by_task;
@@ -399,14 +400,14 @@ bool space_allows(struct space *s, bool quick, bool goal)
         if (!query_holds(s->query, index)) {
             s->killed[index]++;
             s->refused = index;
-            blame(s, index);
+            blame_constraint(s, index);
             return false;
         }
     }
     return true;
 }
 
-double space_f(const struct space *s, const struct state *state)
+double space_f(const struct space *s, const struct space_state *state)
 {
     double total = s->weights + s->p1;
     if (s->p1 == 0 && s->all_grow)
@@ -416,7 +417,7 @@ double space_f(const struct space *s, const struct state *state)
 
 /* A lower bound of g of all goals below: preferences that never fall stay at least what they are,
  * a makespan at least what the tasks to come need, the others may become 0. */
-static double bound_of(struct space *s, const struct state *child)
+static double bound_of(struct space *s, const struct space_state *child)
 {
     double bound = 0;
     for (size_t i = 0; i < s->preferences.n; i++) {
@@ -430,7 +431,7 @@ static double bound_of(struct space *s, const struct state *child)
     return bound;
 }
 
-struct slot space_slot(struct space *s, uint32_t task, uint32_t node)
+struct schedule_slot space_slot(struct space *s, uint32_t task, uint32_t node)
 {
     return s->insertion ? schedule_earliest(s->schedule, task, node)
                         : schedule_append(s->schedule, task, node);
@@ -448,7 +449,8 @@ static bool is_twin(const struct space *s, uint32_t node)
 }
 
 /* One task on all nodes; false: no successor. */
-static bool expand_task(struct space *s, uint32_t task, const struct state *parent, bool quick)
+static bool expand_task(struct space *s, uint32_t task, const struct space_state *parent,
+                        bool quick)
 {
     size_t before = s->children.n;
     uint32_t depth = s->relations->depth + 1;
@@ -456,10 +458,10 @@ static bool expand_task(struct space *s, uint32_t task, const struct state *pare
     for (uint32_t n = 0; n < s->p->nnodes && !order_failed; n++) {
         if (!space_may(s, task, n) || is_twin(s, n))
             continue;
-        struct slot slot = space_slot(s, task, n);
+        struct schedule_slot slot = space_slot(s, task, n);
         if (!(slot.finish < INFINITY))
             continue;
-        struct state child = {.task = task, .slot = slot};
+        struct space_state child = {.task = task, .slot = slot};
         child.hash = hash_with(s, task, &slot);
         query_push(s->query, task, n, slot.start, slot.finish);
         if (space_allows(s, quick, goal)) {
@@ -481,10 +483,10 @@ static bool expand_task(struct space *s, uint32_t task, const struct state *pare
 
 void space_expand(struct space *s, uint32_t most, bool quick)
 {
-    const struct state none = {0};
-    const struct state *parent = s->path.n     ? &s->states.at[s->path.at[s->path.n - 1]]
-                                 : s->states.n ? s->states.at
-                                               : &none;
+    const struct space_state none = {0};
+    const struct space_state *parent = s->path.n     ? &s->states.at[s->path.at[s->path.n - 1]]
+                                       : s->states.n ? s->states.at
+                                                     : &none;
     uint32_t found = 0, tried = 0;
     s->children.n = 0;
     for (size_t word = 0; word < bitset_words(s->w->ntasks); word++)

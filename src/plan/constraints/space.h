@@ -1,7 +1,7 @@
 /* The problem space of section 3.1: one state laid out (relations, constraints, schedule), the one
  * operator schedule-task-to-processor, and what a new state is worth.
  *
- * A state is remembered as its parent and the one task it adds (struct state): 80 bytes whatever
+ * A state is remembered as its parent and the one task it adds (struct space_state): 80 bytes whatever
  * the size of the workflow. space_go() lays another one out; it takes back and schedules only the
  * tasks in which the two differ, but for the schedule's timelines, which know no way back and are
  * filled anew unless the new state continues the old one. */
@@ -10,10 +10,10 @@
 #include "plan/planner.h"
 #include "query/query.h"
 
-struct state {
+struct space_state {
     uint32_t parent, depth; /* parent NONE: the initial state */
     uint32_t task;
-    struct slot slot;
+    struct schedule_slot slot;
     double g, h;     /* weighted sum of all preferences but the first, and the first unweighted */
     double makespan; /* no goal below ends before this */
     double busy;     /* core-seconds: scheduled ones as they are, the rest at their least */
@@ -67,8 +67,8 @@ struct space {
     size_t placed;        /* how many of them stand in the schedule */
     bool stale;           /* and the schedule has more, or others */
 
-    ARRAY(struct state) states;   /* the first is the initial state */
-    ARRAY(struct state) children; /* of space_expand() */
+    ARRAY(struct space_state) states;   /* the first is the initial state */
+    ARRAY(struct space_state) children; /* of space_expand() */
 };
 
 /* NULL with an error. `rules` are read by the caller. */
@@ -81,11 +81,11 @@ bool space_begin(struct space *s, double p1, struct error *err);
 /* Lay out a state of s->states. */
 void space_go(struct space *s, uint32_t state);
 /* Schedule one more task on the state laid out, outside of s->states. */
-void space_push(struct space *s, uint32_t task, struct slot slot);
+void space_push(struct space *s, uint32_t task, struct schedule_slot slot);
 /* Back to the initial state, for walks outside of s->states. */
 void space_reset(struct space *s);
 /* Where the task would run on the node now. */
-struct slot space_slot(struct space *s, uint32_t task, uint32_t node);
+struct schedule_slot space_slot(struct space *s, uint32_t task, uint32_t node);
 
 /* The successors of the state laid out into s->children (parent and depth not set), tasks by rank,
  * then nodes. Looks at the first `most` ready tasks only, and at more while there is no successor
@@ -96,7 +96,7 @@ void space_expand(struct space *s, uint32_t most, bool quick);
 /* g of the state laid out, and whether its requirements hold (the killer is noted). */
 double space_g(struct space *s, bool quick);
 bool space_allows(struct space *s, bool quick, bool goal);
-double space_f(const struct space *s, const struct state *state);
+double space_f(const struct space *s, const struct space_state *state);
 static inline bool space_may(const struct space *s, uint32_t task, uint32_t node)
 {
     size_t bit = (size_t)task * s->p->nnodes + node;

@@ -2,28 +2,28 @@
  * tasks of a graph. */
 #include "plan/list/pick.h"
 
-static struct choice evaluate_minmin(struct list *l, uint32_t task, const void *context)
+static struct choice evaluate_minmin(struct list_run *l, uint32_t task, const void *context)
 {
     (void)context;
-    struct slot best = schedule_best(l->s, task);
+    struct schedule_slot best = schedule_best(l->s, task);
     return (struct choice){best, best.finish, 0, NONE, INFINITY};
 }
 
-static struct choice evaluate_maxmin(struct list *l, uint32_t task, const void *context)
+static struct choice evaluate_maxmin(struct list_run *l, uint32_t task, const void *context)
 {
     (void)context;
-    struct slot best = schedule_best(l->s, task);
+    struct schedule_slot best = schedule_best(l->s, task);
     return (struct choice){best, -best.finish, 0, NONE, INFINITY};
 }
 
 /* How much later the task would end if it lost its best node. A task that only one node can run
  * suffers most. */
-static struct choice evaluate_sufferage(struct list *l, uint32_t task, const void *context)
+static struct choice evaluate_sufferage(struct list_run *l, uint32_t task, const void *context)
 {
     (void)context;
-    struct slot best = {.finish = INFINITY}, next = {.finish = INFINITY, .node = NONE};
+    struct schedule_slot best = {.finish = INFINITY}, next = {.finish = INFINITY, .node = NONE};
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_earliest(l->s, task, n);
+        struct schedule_slot slot = schedule_earliest(l->s, task, n);
         if (slot.finish < best.finish) {
             next = best;
             best = slot;
@@ -40,10 +40,10 @@ static const struct picker minmin = {evaluate_minmin, NULL, true, NULL};
 static const struct picker maxmin = {evaluate_maxmin, NULL, false, NULL};
 static const struct picker sufferage = {evaluate_sufferage, NULL, false, NULL};
 
-static struct plan *run(const struct plan_request *request, const struct picker *picker,
-                        struct error *err)
+static struct plan *batch_run(const struct plan_request *request, const struct picker *picker,
+                              struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     bool done = pick_all(&l, picker, err);
@@ -52,23 +52,23 @@ static struct plan *run(const struct plan_request *request, const struct picker 
 
 static struct plan *run_minmin(const struct plan_request *request, struct error *err)
 {
-    return run(request, &minmin, err);
+    return batch_run(request, &minmin, err);
 }
 
 static struct plan *run_maxmin(const struct plan_request *request, struct error *err)
 {
-    return run(request, &maxmin, err);
+    return batch_run(request, &maxmin, err);
 }
 
 static struct plan *run_sufferage(const struct plan_request *request, struct error *err)
 {
-    return run(request, &sufferage, err);
+    return batch_run(request, &sufferage, err);
 }
 
 static struct plan *run_duplex(const struct plan_request *request, struct error *err)
 {
     struct error first = {0}, second = {0};
-    struct plan *a = run(request, &minmin, &first), *b = run(request, &maxmin, &second);
+    struct plan *a = batch_run(request, &minmin, &first), *b = batch_run(request, &maxmin, &second);
     if (!a && !b) {
         error_set(err, first.kind, "%s", first.text);
         return NULL;

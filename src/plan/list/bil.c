@@ -32,14 +32,14 @@ static double *imaginary_levels(const struct costs *c)
     return levels;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int bil_compare_makespans(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
 struct bil {
-    struct list l;
+    struct list_run l;
     double *levels, *makespans; /* of the task in hand: best imaginary makespan per node */
     double *sorted;
     ARRAY(uint32_t) ready;
@@ -53,7 +53,7 @@ static double task_priority(struct bil *b, uint32_t task)
     double largest = -1;
     const double *level = b->levels + (size_t)task * nnodes;
     for (uint32_t n = 0; n < nnodes; n++) {
-        struct slot slot = schedule_append(b->l.s, task, n);
+        struct schedule_slot slot = schedule_append(b->l.s, task, n);
         b->makespans[n] = slot.start + level[n];
         if (b->makespans[n] < INFINITY) {
             b->sorted[finite++] = b->makespans[n];
@@ -64,13 +64,13 @@ static double task_priority(struct bil *b, uint32_t task)
         return INFINITY; /* nobody can take it: let it fail at once */
     if (b->ready.n >= finite)
         return largest;
-    qsort(b->sorted, finite, sizeof *b->sorted, compare_numbers);
+    qsort(b->sorted, finite, sizeof *b->sorted, bil_compare_makespans);
     return b->sorted[b->ready.n - 1];
 }
 
 /* The node of the least revised makespan: with more ready tasks than nodes, the time on the node
  * counts that much more. */
-static struct slot choose_node(struct bil *b, uint32_t task)
+static struct schedule_slot choose_node(struct bil *b, uint32_t task)
 {
     task_priority(b, task);
     double crowd = fmax((double)b->ready.n / b->l.p->nnodes - 1, 0), best_value = INFINITY;
@@ -83,11 +83,11 @@ static struct slot choose_node(struct bil *b, uint32_t task)
         }
     }
     if (best == NONE)
-        return (struct slot){.finish = INFINITY};
+        return (struct schedule_slot){.finish = INFINITY};
     return schedule_append(b->l.s, task, best);
 }
 
-static bool place_all(struct bil *b, struct error *err)
+static bool bil_place_all(struct bil *b, struct error *err)
 {
     struct ready ready;
     ready_init(&ready, b->l.w);
@@ -126,7 +126,7 @@ static struct plan *run_bil(const struct plan_request *request, struct error *er
     b.levels = imaginary_levels(b.l.costs);
     b.makespans = mem_new(double, b.l.p->nnodes);
     b.sorted = mem_new(double, b.l.p->nnodes);
-    bool done = place_all(&b, err);
+    bool done = bil_place_all(&b, err);
     free(b.levels);
     free(b.makespans);
     free(b.sorted);

@@ -3,7 +3,7 @@
 
 /* Mark a critical path: from the first source of greatest priority, always on to the first
  * successor whose priority is the same (within rounding). */
-static void mark_path(const struct workflow *w, const double *priority, bool *critical)
+static void mark_critical_path(const struct workflow *w, const double *priority, bool *critical)
 {
     uint32_t at = NONE;
     for (uint32_t t = 0; t < w->ntasks; t++)
@@ -21,7 +21,7 @@ static void mark_path(const struct workflow *w, const double *priority, bool *cr
 
 /* The node on which the path takes the least time; where no node can run all of it, the one that
  * can run most. */
-static uint32_t path_node(const struct list *l, const bool *critical)
+static uint32_t path_node(const struct list_run *l, const bool *critical)
 {
     uint32_t best = 0, best_missing = UINT32_MAX;
     double best_time = INFINITY;
@@ -46,8 +46,8 @@ static uint32_t path_node(const struct list *l, const bool *critical)
     return best;
 }
 
-static bool place_all(struct list *l, const double *priority, const bool *critical, uint32_t node,
-                      struct error *err)
+static bool cpop_place_all(struct list_run *l, const double *priority, const bool *critical,
+                           uint32_t node, struct error *err)
 {
     struct ready ready;
     struct heap heap = {0};
@@ -56,7 +56,7 @@ static bool place_all(struct list *l, const double *priority, const bool *critic
     bool good = true;
     while (good && heap.n) {
         uint32_t task = (uint32_t)heap_pop(&heap).value;
-        struct slot slot = {.finish = INFINITY};
+        struct schedule_slot slot = {.finish = INFINITY};
         if (critical[task])
             slot = schedule_earliest(l->s, task, node);
         if (!(slot.finish < INFINITY))
@@ -72,7 +72,7 @@ static bool place_all(struct list *l, const double *priority, const bool *critic
 
 static struct plan *run_cpop(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs);
@@ -80,8 +80,8 @@ static struct plan *run_cpop(const struct plan_request *request, struct error *e
     for (uint32_t t = 0; t < l.w->ntasks; t++)
         priority[t] += down[t];
     bool *critical = mem_new_zero(bool, l.w->ntasks);
-    mark_path(l.w, priority, critical);
-    bool done = place_all(&l, priority, critical, path_node(&l, critical), err);
+    mark_critical_path(l.w, priority, critical);
+    bool done = cpop_place_all(&l, priority, critical, path_node(&l, critical), err);
     free(times);
     free(priority);
     free(down);

@@ -20,12 +20,12 @@ struct dsc {
     struct heap free, partial; /* by falling priority; entries of `partial` may be outdated */
 };
 
-static double talk(const struct dsc *d, uint32_t object)
+static double dsc_message_time(const struct dsc *d, uint32_t object)
 {
     return object == NONE ? 0 : d->latency + d->w->size[object] * d->seconds_per_byte;
 }
 
-static double priority(const struct dsc *d, uint32_t task)
+static double dsc_priority(const struct dsc *d, uint32_t task)
 {
     return d->arrival[task] + d->bottom[task];
 }
@@ -36,7 +36,7 @@ static uint32_t first_partial(struct dsc *d)
     const struct heap_item *top;
     while ((top = heap_peek(&d->partial))) {
         uint32_t task = (uint32_t)top->value;
-        if (d->missing[task] > 0 && -top->key == priority(d, task))
+        if (d->missing[task] > 0 && -top->key == dsc_priority(d, task))
             return task;
         heap_pop(&d->partial);
     }
@@ -51,7 +51,7 @@ static double start_in_cluster(const struct dsc *d, uint32_t task, uint32_t clus
         uint32_t from = d->w->pred_task[e];
         double there = d->start[from] + d->times[from];
         if (d->cluster[from] != cluster)
-            there += talk(d, d->w->pred_object[e]);
+            there += dsc_message_time(d, d->w->pred_object[e]);
         start = fmax(start, there);
     }
     return start;
@@ -60,10 +60,11 @@ static double start_in_cluster(const struct dsc *d, uint32_t task, uint32_t clus
 /* Examine a free task: join the predecessor's cluster in which it starts soonest, if that is sooner
  * than alone. A cluster that would shorten the dominant sequence through a partially free task of
  * greater priority is kept free for that one (the paper's dominant sequence reduction warranty). */
-static void examine(struct dsc *d, uint32_t task)
+static void dsc_examine(struct dsc *d, uint32_t task)
 {
     uint32_t rival = first_partial(d), reserved = NONE;
-    if (rival != NONE && priority(d, rival) > priority(d, task) && d->dominant[rival] != NONE) {
+    if (rival != NONE && dsc_priority(d, rival) > dsc_priority(d, task) &&
+        d->dominant[rival] != NONE) {
         uint32_t cluster = d->cluster[d->dominant[rival]];
         if (d->cluster_end[cluster] < d->arrival[rival])
             reserved = cluster;
@@ -89,12 +90,12 @@ static void examine(struct dsc *d, uint32_t task)
     d->cluster_end[best] = best_start + d->times[task];
     for (uint32_t e = d->w->succ_off[task]; e < d->w->succ_off[task + 1]; e++) {
         uint32_t child = d->w->succ_task[e];
-        double there = best_start + d->times[task] + talk(d, d->w->succ_object[e]);
+        double there = best_start + d->times[task] + dsc_message_time(d, d->w->succ_object[e]);
         if (there > d->arrival[child]) {
             d->arrival[child] = there;
             d->dominant[child] = task;
         }
-        heap_push(--d->missing[child] ? &d->partial : &d->free, -priority(d, child), child);
+        heap_push(--d->missing[child] ? &d->partial : &d->free, -dsc_priority(d, child), child);
     }
 }
 
@@ -115,10 +116,10 @@ static void make_clusters(struct dsc *d, const struct costs *c)
         d->cluster[t] = d->dominant[t] = NONE;
         d->missing[t] = w->pred_off[t + 1] - w->pred_off[t];
         if (!d->missing[t])
-            heap_push(&d->free, -priority(d, t), t);
+            heap_push(&d->free, -dsc_priority(d, t), t);
     }
     while (d->free.n)
-        examine(d, (uint32_t)heap_pop(&d->free).value);
+        dsc_examine(d, (uint32_t)heap_pop(&d->free).value);
 }
 
 static void dsc_free(struct dsc *d)
@@ -137,7 +138,7 @@ static void dsc_free(struct dsc *d)
 
 /* Clusters by falling work, each to the node that is through with its load first (a node that
  * cannot run some of its tasks only when no other can run more of them). Fills node[cluster]. */
-static void map_clusters(const struct list *l, const struct dsc *d, uint32_t *node)
+static void map_clusters(const struct list_run *l, const struct dsc *d, uint32_t *node)
 {
     uint32_t ntasks = l->w->ntasks, nnodes = l->p->nnodes;
     double *work = mem_new_zero(double, ntasks), *load = mem_new_zero(double, nnodes);
@@ -185,7 +186,7 @@ static void map_clusters(const struct list *l, const struct dsc *d, uint32_t *no
 
 static struct plan *run_dsc(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     struct dsc d = {0};
@@ -194,7 +195,7 @@ static struct plan *run_dsc(const struct plan_request *request, struct error *er
     map_clusters(&l, &d, node);
     bool done = true;
     for (uint32_t i = 0; done && i < l.w->ntasks; i++) {
-        struct slot slot = schedule_earliest(l.s, order[i], node[d.cluster[order[i]]]);
+        struct schedule_slot slot = schedule_earliest(l.s, order[i], node[d.cluster[order[i]]]);
         if (!(slot.finish < INFINITY))
             slot = schedule_best(l.s, order[i]);
         done = list_place(&l, order[i], slot, err);

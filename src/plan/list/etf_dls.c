@@ -6,7 +6,7 @@ struct levels {
     const double *level, *times;
 };
 
-static double etf_floor(const struct list *l)
+static double etf_floor(const struct list_run *l)
 {
     double floor = INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++)
@@ -15,10 +15,10 @@ static double etf_floor(const struct list *l)
     return floor;
 }
 
-static struct choice evaluate_etf(struct list *l, uint32_t task, const void *context)
+static struct choice evaluate_etf(struct list_run *l, uint32_t task, const void *context)
 {
     const struct levels *levels = context;
-    struct slot best = {.start = INFINITY, .finish = INFINITY};
+    struct schedule_slot best = {.start = INFINITY, .finish = INFINITY};
     /* A task that any node can take starts when the first one is free, once its data is everywhere.
      */
     bool anywhere = !(l->costs->restricted && l->costs->restricted[task]) &&
@@ -26,7 +26,7 @@ static struct choice evaluate_etf(struct list *l, uint32_t task, const void *con
                     !platform_limits_ports(l->p);
     double settled = anywhere ? 0 : INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_append(l->s, task, n);
+        struct schedule_slot slot = schedule_append(l->s, task, n);
         if (anywhere)
             settled = fmax(settled, schedule_ready(l->s, task, n));
         if (slot.start < best.start || (slot.start == best.start && slot.finish < best.finish))
@@ -35,12 +35,12 @@ static struct choice evaluate_etf(struct list *l, uint32_t task, const void *con
     return (struct choice){best, best.start, -levels->level[task], NONE, settled};
 }
 
-static struct choice evaluate_dls(struct list *l, uint32_t task, const void *context)
+static struct choice evaluate_dls(struct list_run *l, uint32_t task, const void *context)
 {
     const struct levels *levels = context;
     struct choice best = {.slot.finish = INFINITY, .key = INFINITY, .next_node = NONE};
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_append(l->s, task, n);
+        struct schedule_slot slot = schedule_append(l->s, task, n);
         if (!(slot.finish < INFINITY))
             continue;
         double faster = levels->times[task] - costs_time(l->costs, task, n);
@@ -53,7 +53,7 @@ static struct choice evaluate_dls(struct list *l, uint32_t task, const void *con
     return best;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -69,17 +69,17 @@ static double *median_times(const struct costs *c)
         for (uint32_t n = 0; n < nnodes; n++)
             if ((times[count] = costs_time(c, t, n)) < INFINITY)
                 count++;
-        qsort(times, count, sizeof *times, compare_numbers);
+        qsort(times, count, sizeof *times, compare_times);
         median[t] = (times[(count - 1) / 2] + times[count / 2]) / 2;
     }
     free(times);
     return median;
 }
 
-static struct plan *run(const struct plan_request *request, bool medians, struct picker picker,
-                        struct error *err)
+static struct plan *dynamic_run(const struct plan_request *request, bool medians,
+                                struct picker picker, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = medians ? median_times(l.costs) : rank_times(l.costs);
@@ -94,12 +94,12 @@ static struct plan *run(const struct plan_request *request, bool medians, struct
 
 static struct plan *run_etf(const struct plan_request *request, struct error *err)
 {
-    return run(request, false, (struct picker){evaluate_etf, NULL, true, etf_floor}, err);
+    return dynamic_run(request, false, (struct picker){evaluate_etf, NULL, true, etf_floor}, err);
 }
 
 static struct plan *run_dls(const struct plan_request *request, struct error *err)
 {
-    return run(request, true, (struct picker){evaluate_dls, NULL, true, NULL}, err);
+    return dynamic_run(request, true, (struct picker){evaluate_dls, NULL, true, NULL}, err);
 }
 
 const struct planner planner_etf = {

@@ -4,7 +4,7 @@
 #include "plan/list/list.h"
 
 struct flb {
-    struct list l;
+    struct list_run l;
     struct ready ready;
     double latency, seconds_per_byte;
     bool *placed;
@@ -47,7 +47,7 @@ static void add_ready(struct flb *f, uint32_t task)
 
 /* The node is busy until later now: tasks whose messages are everywhere by then have no reason to
  * stay. */
-static void node_changed(struct flb *f, uint32_t node)
+static void flb_node_busy(struct flb *f, uint32_t node)
 {
     f->idle[node] = schedule_available(f->l.s, node);
     const struct heap_item *top;
@@ -74,11 +74,11 @@ static uint32_t first_at_home(struct flb *f, uint32_t node)
 }
 
 /* For a task that its candidate's node cannot take: where it starts first. */
-static struct slot start_anywhere(struct flb *f, uint32_t task)
+static struct schedule_slot start_anywhere(struct flb *f, uint32_t task)
 {
-    struct slot best = {.start = INFINITY, .finish = INFINITY};
+    struct schedule_slot best = {.start = INFINITY, .finish = INFINITY};
     for (uint32_t n = 0; n < f->l.p->nnodes; n++) {
-        struct slot slot = schedule_append(f->l.s, task, n);
+        struct schedule_slot slot = schedule_append(f->l.s, task, n);
         if (slot.start < best.start || (slot.start == best.start && slot.finish < best.finish))
             best = slot;
     }
@@ -86,7 +86,7 @@ static struct slot start_anywhere(struct flb *f, uint32_t task)
 }
 
 /* One step; false: nothing ready, or an error. */
-static bool place_next(struct flb *f, struct error *err)
+static bool flb_place_next(struct flb *f, struct error *err)
 {
     uint32_t nnodes = f->l.p->nnodes, home = NONE, staying = NONE, free_node = 0;
     double home_start = INFINITY;
@@ -109,13 +109,13 @@ static bool place_next(struct flb *f, struct error *err)
         task = (uint32_t)heap_pop(&f->anywhere).value;
         node = free_node;
     }
-    struct slot slot = schedule_append(f->l.s, task, node);
+    struct schedule_slot slot = schedule_append(f->l.s, task, node);
     if (!(slot.finish < INFINITY))
         slot = start_anywhere(f, task);
     if (!list_place(&f->l, task, slot, err))
         return false;
     f->placed[task] = true;
-    node_changed(f, slot.node);
+    flb_node_busy(f, slot.node);
     ready_done(&f->ready, task);
     for (size_t i = 0; i < f->ready.fresh.n; i++)
         add_ready(f, f->ready.fresh.at[i]);
@@ -145,7 +145,7 @@ static struct plan *run_flb(const struct plan_request *request, struct error *er
     f.ready.fresh.n = 0;
     bool done = true;
     for (uint32_t i = 0; done && i < ntasks; i++)
-        done = place_next(&f, err);
+        done = flb_place_next(&f, err);
     free(f.placed);
     free(f.home);
     free(f.last);

@@ -47,7 +47,7 @@ static void list_with_ancestors(struct hcpt *h, uint32_t task)
 }
 
 /* Tasks as the listing phase of the paper puts them. */
-static uint32_t *listing(const struct costs *c)
+static uint32_t *hcpt_listing(const struct costs *c)
 {
     const struct workflow *w = c->workflow;
     double *times = rank_times(c), *up = rank_upward(c, times), *earliest = rank_downward(c, times);
@@ -90,10 +90,10 @@ static uint32_t *listing(const struct costs *c)
 
 static struct plan *run_hcpt(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
-    uint32_t *order = listing(l.costs);
+    uint32_t *order = hcpt_listing(l.costs);
     bool done = list_place_in_order(&l, order, err);
     free(order);
     return list_end(&l, done);

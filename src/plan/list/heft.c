@@ -3,7 +3,7 @@
 
 static struct plan *run_heft(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *rank = rank_upward(l.costs, times);

@@ -3,7 +3,7 @@
 #include "plan/list/list.h"
 
 struct duplicator {
-    struct list l;
+    struct list_run l;
     bool *may_copy; /* tasks whose successors only need their data */
     ARRAY(uint32_t) copied, best_copied;
 };
@@ -29,11 +29,11 @@ static uint32_t critical_parent(const struct duplicator *d, uint32_t task, uint3
 
 /* The earliest slot of the task on the node with the help of copies, which are listed in d->copied.
  * Leaves no trace. */
-static struct slot slot_with_copies(struct duplicator *d, uint32_t task, uint32_t node)
+static struct schedule_slot slot_with_copies(struct duplicator *d, uint32_t task, uint32_t node)
 {
     struct schedule *s = d->l.s;
     d->copied.n = 0;
-    struct slot slot = schedule_earliest(s, task, node);
+    struct schedule_slot slot = schedule_earliest(s, task, node);
     if (!(costs_time(d->l.costs, task, node) < INFINITY) || critical_parent(d, task, node) == NONE)
         return slot;
     schedule_try(s);
@@ -41,11 +41,11 @@ static struct slot slot_with_copies(struct duplicator *d, uint32_t task, uint32_
         uint32_t parent = critical_parent(d, task, node);
         if (parent == NONE)
             break;
-        struct slot copy = schedule_earliest(s, parent, node);
+        struct schedule_slot copy = schedule_earliest(s, parent, node);
         if (!(copy.finish < slot.start))
             break;
         schedule_duplicate(s, parent, copy);
-        struct slot sooner = schedule_earliest(s, task, node);
+        struct schedule_slot sooner = schedule_earliest(s, task, node);
         if (!(sooner.finish < slot.finish))
             break;
         slot = sooner;
@@ -55,12 +55,12 @@ static struct slot slot_with_copies(struct duplicator *d, uint32_t task, uint32_
     return slot;
 }
 
-static bool place(struct duplicator *d, uint32_t task, struct error *err)
+static bool place_with_copies(struct duplicator *d, uint32_t task, struct error *err)
 {
-    struct slot best = {.finish = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY};
     d->best_copied.n = 0;
     for (uint32_t n = 0; n < d->l.p->nnodes; n++) {
-        struct slot slot = slot_with_copies(d, task, n);
+        struct schedule_slot slot = slot_with_copies(d, task, n);
         if (!(slot.finish < best.finish))
             continue;
         best = slot;
@@ -91,7 +91,7 @@ static struct plan *run_heft_dup(const struct plan_request *request, struct erro
     uint32_t *order = rank_order(w, rank);
     bool done = true;
     for (uint32_t i = 0; done && i < w->ntasks; i++)
-        done = place(&d, order[i], err);
+        done = place_with_copies(&d, order[i], err);
     free(times);
     free(rank);
     free(order);

@@ -1,18 +1,18 @@
 /* OLB, MET, MCT: every task in topological order goes at once to a node chosen by one look. */
 #include "plan/list/list.h"
 
-typedef struct slot (*choose_f)(struct list *l, uint32_t task);
+typedef struct schedule_slot (*choose_f)(struct list_run *l, uint32_t task);
 
 /* The node that is free first, whatever it costs there. */
-static struct slot choose_olb(struct list *l, uint32_t task)
+static struct schedule_slot choose_olb(struct list_run *l, uint32_t task)
 {
-    struct slot best = {.finish = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY};
     double best_free = INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
         double idle = schedule_available(l->s, n);
         if (idle >= best_free || !(costs_time(l->costs, task, n) < INFINITY))
             continue;
-        struct slot slot = schedule_append(l->s, task, n);
+        struct schedule_slot slot = schedule_append(l->s, task, n);
         if (slot.finish < INFINITY) {
             best = slot;
             best_free = idle;
@@ -22,15 +22,15 @@ static struct slot choose_olb(struct list *l, uint32_t task)
 }
 
 /* The node that runs it fastest, however long the queue there. */
-static struct slot choose_met(struct list *l, uint32_t task)
+static struct schedule_slot choose_met(struct list_run *l, uint32_t task)
 {
-    struct slot best = {.finish = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY};
     double best_time = INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
         double time = costs_time(l->costs, task, n);
         if (time > best_time || !(time < INFINITY))
             continue;
-        struct slot slot = schedule_earliest(l->s, task, n);
+        struct schedule_slot slot = schedule_earliest(l->s, task, n);
         if (time < best_time ? slot.finish < INFINITY : slot.finish < best.finish) {
             best = slot;
             best_time = time;
@@ -39,14 +39,15 @@ static struct slot choose_met(struct list *l, uint32_t task)
     return best;
 }
 
-static struct slot choose_mct(struct list *l, uint32_t task)
+static struct schedule_slot choose_mct(struct list_run *l, uint32_t task)
 {
     return schedule_best(l->s, task);
 }
 
-static struct plan *run(const struct plan_request *request, choose_f choose, struct error *err)
+static struct plan *immediate_run(const struct plan_request *request, choose_f choose,
+                                  struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     bool done = true;
@@ -57,17 +58,17 @@ static struct plan *run(const struct plan_request *request, choose_f choose, str
 
 static struct plan *run_olb(const struct plan_request *request, struct error *err)
 {
-    return run(request, choose_olb, err);
+    return immediate_run(request, choose_olb, err);
 }
 
 static struct plan *run_met(const struct plan_request *request, struct error *err)
 {
-    return run(request, choose_met, err);
+    return immediate_run(request, choose_met, err);
 }
 
 static struct plan *run_mct(const struct plan_request *request, struct error *err)
 {
-    return run(request, choose_mct, err);
+    return immediate_run(request, choose_mct, err);
 }
 
 #define ARMSTRONG                                                                                  \

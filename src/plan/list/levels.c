@@ -4,11 +4,11 @@
 
 /* After the last task of a core: where it ends first (HLFET), or where it starts first (Wu and
  * Gajski; starts that differ by rounding only are equal, and the earlier end decides). */
-static struct slot append_best(struct list *l, uint32_t task, bool by_start)
+static struct schedule_slot append_best(struct list_run *l, uint32_t task, bool by_start)
 {
-    struct slot best = {.start = INFINITY, .finish = INFINITY};
+    struct schedule_slot best = {.start = INFINITY, .finish = INFINITY};
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_append(l->s, task, n);
+        struct schedule_slot slot = schedule_append(l->s, task, n);
         bool better = slot.finish < best.finish;
         if (by_start && !(fabs(slot.start - best.start) <= 1e-9 * best.start))
             better = slot.start < best.start;
@@ -20,7 +20,7 @@ static struct slot append_best(struct list *l, uint32_t task, bool by_start)
 
 static struct plan *run_hlfet(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *level = rank_static(l.costs, times);
@@ -36,7 +36,7 @@ static struct plan *run_hlfet(const struct plan_request *request, struct error *
 
 static struct plan *run_wu_gajski(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *level = rank_upward(l.costs, times);
@@ -127,7 +127,7 @@ static uint32_t *mcp_order(const struct workflow *w, const double *level)
 
 static struct plan *run_mcp(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *level = rank_upward(l.costs, times);

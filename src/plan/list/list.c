@@ -1,9 +1,9 @@
 #include "plan/list/list.h"
 #include "model/graph.h"
 
-bool list_begin(struct list *l, const struct plan_request *request, struct error *err)
+bool list_begin(struct list_run *l, const struct plan_request *request, struct error *err)
 {
-    *l = (struct list){.w = request->workflow, .p = request->platform};
+    *l = (struct list_run){.w = request->workflow, .p = request->platform};
     l->costs = costs_new(l->w, l->p, err);
     if (!l->costs)
         return false;
@@ -11,7 +11,7 @@ bool list_begin(struct list *l, const struct plan_request *request, struct error
     return true;
 }
 
-struct plan *list_end(struct list *l, bool done)
+struct plan *list_end(struct list_run *l, bool done)
 {
     struct plan *plan = done ? schedule_plan(l->s) : NULL;
     schedule_free(l->s);
@@ -19,7 +19,7 @@ struct plan *list_end(struct list *l, bool done)
     return plan;
 }
 
-bool list_place(struct list *l, uint32_t task, struct slot slot, struct error *err)
+bool list_place(struct list_run *l, uint32_t task, struct schedule_slot slot, struct error *err)
 {
     if (!(slot.finish < INFINITY))
         return error_set(err, ERROR_INFEASIBLE,
@@ -30,7 +30,7 @@ bool list_place(struct list *l, uint32_t task, struct slot slot, struct error *e
     return true;
 }
 
-bool list_place_in_order(struct list *l, const uint32_t *order, struct error *err)
+bool list_place_in_order(struct list_run *l, const uint32_t *order, struct error *err)
 {
     for (uint32_t i = 0; i < l->w->ntasks; i++)
         if (!list_place(l, order[i], schedule_best(l->s, order[i]), err))
@@ -98,14 +98,14 @@ double *rank_static(const struct costs *c, const double *times)
     return rank;
 }
 
-struct ranked {
+struct ranked_task {
     double key;
     uint32_t position, task;
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int compare_ranked_tasks(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_task *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
@@ -113,10 +113,10 @@ static int compare_ranked(const void *a, const void *b)
 
 static uint32_t *order_by(const struct workflow *w, const double *key, double sign)
 {
-    struct ranked *ranked = mem_new(struct ranked, w->ntasks);
+    struct ranked_task *ranked = mem_new(struct ranked_task, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++)
-        ranked[i] = (struct ranked){sign * key[w->topo[i]], i, w->topo[i]};
-    qsort(ranked, w->ntasks, sizeof *ranked, compare_ranked);
+        ranked[i] = (struct ranked_task){sign * key[w->topo[i]], i, w->topo[i]};
+    qsort(ranked, w->ntasks, sizeof *ranked, compare_ranked_tasks);
     uint32_t *order = mem_new(uint32_t, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++)
         order[i] = ranked[i].task;

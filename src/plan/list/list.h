@@ -6,20 +6,20 @@
 #include "plan/planner.h"
 
 /* One run. Everything in it is freed by list_end(). */
-struct list {
+struct list_run {
     const struct workflow *w;
     const struct platform *p;
     struct costs *costs;
     struct schedule *s;
 };
 
-bool list_begin(struct list *l, const struct plan_request *request, struct error *err);
+bool list_begin(struct list_run *l, const struct plan_request *request, struct error *err);
 /* The plan, or NULL when `done` is false; frees the run in any case. */
-struct plan *list_end(struct list *l, bool done);
+struct plan *list_end(struct list_run *l, bool done);
 /* Place it; false with an error that names the task when the slot is none (finish INFINITY). */
-bool list_place(struct list *l, uint32_t task, struct slot slot, struct error *err);
+bool list_place(struct list_run *l, uint32_t task, struct schedule_slot slot, struct error *err);
 /* Place all tasks in this order, each where it ends first. */
-bool list_place_in_order(struct list *l, const uint32_t *order, struct error *err);
+bool list_place_in_order(struct list_run *l, const uint32_t *order, struct error *err);
 
 /* ---- weights and ranks; every array has ntasks entries and belongs to the caller ---- */
 

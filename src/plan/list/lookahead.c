@@ -3,7 +3,7 @@
 #include "plan/list/list.h"
 
 /* The children of a task, once each, by falling rank. */
-static void collect_children(const struct list *l, uint32_t task, const uint32_t *position,
+static void collect_children(const struct list_run *l, uint32_t task, const uint32_t *position,
                              uint32_t *children, uint32_t *count)
 {
     *count = 0;
@@ -20,22 +20,22 @@ static void collect_children(const struct list *l, uint32_t task, const uint32_t
     }
 }
 
-static struct slot best_slot(struct list *l, uint32_t task, const uint32_t *children,
-                             uint32_t count)
+static struct schedule_slot lookahead_slot(struct list_run *l, uint32_t task,
+                                           const uint32_t *children, uint32_t count)
 {
     if (!count)
         return schedule_best(l->s, task);
-    struct slot best = {.finish = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY};
     double best_value = INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_earliest(l->s, task, n);
+        struct schedule_slot slot = schedule_earliest(l->s, task, n);
         if (!(slot.finish < INFINITY))
             continue;
         schedule_try(l->s);
         schedule_place(l->s, task, slot);
         double value = 0;
         for (uint32_t i = 0; i < count && value < best_value; i++) {
-            struct slot child = schedule_best(l->s, children[i]);
+            struct schedule_slot child = schedule_best(l->s, children[i]);
             value = fmax(value, child.finish);
             if (child.finish < INFINITY)
                 schedule_place(l->s, children[i], child);
@@ -51,7 +51,7 @@ static struct slot best_slot(struct list *l, uint32_t task, const uint32_t *chil
 
 static struct plan *run_lookahead(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *rank = rank_upward(l.costs, times);
@@ -62,7 +62,7 @@ static struct plan *run_lookahead(const struct plan_request *request, struct err
     bool done = true;
     for (uint32_t i = 0; done && i < ntasks; i++) {
         collect_children(&l, order[i], position, children, &count);
-        done = list_place(&l, order[i], best_slot(&l, order[i], children, count), err);
+        done = list_place(&l, order[i], lookahead_slot(&l, order[i], children, count), err);
     }
     free(times);
     free(rank);

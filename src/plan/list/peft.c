@@ -33,12 +33,12 @@ double *peft_table(const struct costs *c)
     return table;
 }
 
-static struct slot best_slot(struct list *l, uint32_t task, const double *row)
+static struct schedule_slot peft_slot(struct list_run *l, uint32_t task, const double *row)
 {
-    struct slot best = {.finish = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY};
     double best_value = INFINITY;
     for (uint32_t n = 0; n < l->p->nnodes; n++) {
-        struct slot slot = schedule_earliest(l->s, task, n);
+        struct schedule_slot slot = schedule_earliest(l->s, task, n);
         if (slot.finish + row[n] < best_value) {
             best_value = slot.finish + row[n];
             best = slot;
@@ -47,7 +47,8 @@ static struct slot best_slot(struct list *l, uint32_t task, const double *row)
     return best;
 }
 
-static bool place_all(struct list *l, const double *table, const double *rank, struct error *err)
+static bool peft_place_all(struct list_run *l, const double *table, const double *rank,
+                           struct error *err)
 {
     struct ready ready;
     struct heap heap = {0};
@@ -56,7 +57,7 @@ static bool place_all(struct list *l, const double *table, const double *rank, s
     bool good = true;
     while (good && heap.n) {
         uint32_t task = (uint32_t)heap_pop(&heap).value;
-        good = list_place(l, task, best_slot(l, task, table + (size_t)task * l->p->nnodes), err);
+        good = list_place(l, task, peft_slot(l, task, table + (size_t)task * l->p->nnodes), err);
         ready_done(&ready, task);
         ready_push(&ready, &heap, rank, -1);
     }
@@ -67,14 +68,14 @@ static bool place_all(struct list *l, const double *table, const double *rank, s
 
 static struct plan *run_peft(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *table = peft_table(l.costs), *rank = mem_new_zero(double, l.w->ntasks);
     for (uint32_t t = 0; t < l.w->ntasks; t++)
         for (uint32_t n = 0; n < l.p->nnodes; n++)
             rank[t] += table[(size_t)t * l.p->nnodes + n] / l.p->nnodes;
-    bool done = place_all(&l, table, rank, err);
+    bool done = peft_place_all(&l, table, rank, err);
     free(table);
     free(rank);
     return list_end(&l, done);

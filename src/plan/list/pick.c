@@ -1,16 +1,16 @@
 #include "plan/list/pick.h"
 
-struct candidate {
+struct pick_candidate {
     struct choice choice;
     uint32_t task;
     uint32_t step; /* the step for which the choice was computed */
 };
 
 struct candidates {
-    ARRAY(struct candidate) all; /* a binary heap, or just a set */
+    ARRAY(struct pick_candidate) all; /* a binary heap, or just a set */
 };
 
-static bool precedes(const struct candidate *a, const struct candidate *b)
+static bool pick_precedes(const struct pick_candidate *a, const struct pick_candidate *b)
 {
     if (a->choice.key != b->choice.key)
         return a->choice.key < b->choice.key;
@@ -19,25 +19,25 @@ static bool precedes(const struct candidate *a, const struct candidate *b)
     return a->task < b->task;
 }
 
-static void candidates_push(struct candidates *c, struct candidate candidate)
+static void candidates_push(struct candidates *c, struct pick_candidate candidate)
 {
     array_push(&c->all, candidate);
     size_t i = c->all.n - 1;
-    while (i > 0 && precedes(&candidate, &c->all.at[(i - 1) / 2])) {
+    while (i > 0 && pick_precedes(&candidate, &c->all.at[(i - 1) / 2])) {
         c->all.at[i] = c->all.at[(i - 1) / 2];
         i = (i - 1) / 2;
     }
     c->all.at[i] = candidate;
 }
 
-static struct candidate candidates_pop(struct candidates *c)
+static struct pick_candidate candidates_pop(struct candidates *c)
 {
-    struct candidate top = c->all.at[0], last = array_pop(&c->all);
+    struct pick_candidate top = c->all.at[0], last = array_pop(&c->all);
     size_t i = 0;
     for (size_t child = 1; child < c->all.n; child = 2 * i + 1) {
-        if (child + 1 < c->all.n && precedes(&c->all.at[child + 1], &c->all.at[child]))
+        if (child + 1 < c->all.n && pick_precedes(&c->all.at[child + 1], &c->all.at[child]))
             child++;
-        if (!precedes(&c->all.at[child], &last))
+        if (!pick_precedes(&c->all.at[child], &last))
             break;
         c->all.at[i] = c->all.at[child];
         i = child;
@@ -47,10 +47,10 @@ static struct candidate candidates_pop(struct candidates *c)
     return top;
 }
 
-static struct candidate evaluate(struct list *l, const struct picker *picker, uint32_t task,
-                                 uint32_t step)
+static struct pick_candidate pick_evaluate(struct list_run *l, const struct picker *picker,
+                                           uint32_t task, uint32_t step)
 {
-    return (struct candidate){picker->evaluate(l, task, picker->context), task, step};
+    return (struct pick_candidate){picker->evaluate(l, task, picker->context), task, step};
 }
 
 /* For keys that only rise. */
@@ -61,7 +61,8 @@ struct rising {
     bool *is_flat;          /* per task */
 };
 
-static void rising_push(struct rising *r, const struct picker *picker, struct candidate candidate)
+static void rising_push(struct rising *r, const struct picker *picker,
+                        struct pick_candidate candidate)
 {
     candidates_push(&r->open, candidate);
     if (picker->floor)
@@ -70,19 +71,20 @@ static void rising_push(struct rising *r, const struct picker *picker, struct ca
 
 /* The first of `open` that is still first when asked again, unless its bound is beyond `flat`,
  * which is at the floor. */
-static bool pick_open(struct list *l, const struct picker *picker, struct rising *r, uint32_t step,
-                      const struct candidate *flat, struct candidate *picked)
+static bool pick_open(struct list_run *l, const struct picker *picker, struct rising *r,
+                      uint32_t step, const struct pick_candidate *flat,
+                      struct pick_candidate *picked)
 {
     while (r->open.all.n) {
-        if (flat && !precedes(&r->open.all.at[0], flat))
+        if (flat && !pick_precedes(&r->open.all.at[0], flat))
             return false;
-        struct candidate first = candidates_pop(&r->open);
+        struct pick_candidate first = candidates_pop(&r->open);
         if (r->is_flat[first.task])
             continue;
         if (first.step != step)
-            first = evaluate(l, picker, first.task, step);
-        bool is_first = !r->open.all.n || precedes(&first, &r->open.all.at[0]);
-        if (is_first && (!flat || precedes(&first, flat))) {
+            first = pick_evaluate(l, picker, first.task, step);
+        bool is_first = !r->open.all.n || pick_precedes(&first, &r->open.all.at[0]);
+        if (is_first && (!flat || pick_precedes(&first, flat))) {
             *picked = first;
             return true;
         }
@@ -91,13 +93,13 @@ static bool pick_open(struct list *l, const struct picker *picker, struct rising
     return false;
 }
 
-static struct candidate pick_rising(struct list *l, const struct picker *picker, struct rising *r,
-                                    uint32_t step)
+static struct pick_candidate pick_rising(struct list_run *l, const struct picker *picker,
+                                         struct rising *r, uint32_t step)
 {
     double floor = picker->floor ? picker->floor(l) : 0;
     const struct heap_item *top;
     while (picker->floor && (top = heap_peek(&r->waiting)) && top->key <= floor) {
-        struct candidate flat = {.task = (uint32_t)heap_pop(&r->waiting).value, .step = step};
+        struct pick_candidate flat = {.task = (uint32_t)heap_pop(&r->waiting).value, .step = step};
         if (schedule_is_placed(l->s, flat.task))
             continue;
         flat.choice = picker->evaluate(l, flat.task, picker->context);
@@ -105,7 +107,7 @@ static struct candidate pick_rising(struct list *l, const struct picker *picker,
         r->is_flat[flat.task] = true;
         candidates_push(&r->flat, flat);
     }
-    struct candidate picked, flat = {0};
+    struct pick_candidate picked, flat = {0};
     if (!r->flat.all.n) {
         pick_open(l, picker, r, step, NULL, &picked);
         return picked;
@@ -115,29 +117,29 @@ static struct candidate pick_rising(struct list *l, const struct picker *picker,
     if (pick_open(l, picker, r, step, &flat, &picked))
         return picked;
     candidates_pop(&r->flat);
-    return evaluate(l, picker, flat.task, step);
+    return pick_evaluate(l, picker, flat.task, step);
 }
 
-static struct candidate pick_from_set(struct list *l, const struct picker *picker,
-                                      struct candidates *c, uint32_t step, uint32_t changed)
+static struct pick_candidate pick_from_set(struct list_run *l, const struct picker *picker,
+                                           struct candidates *c, uint32_t step, uint32_t changed)
 {
     bool all_change = platform_limits_ports(l->p);
     size_t best = 0;
     for (size_t i = 0; i < c->all.n; i++) {
-        struct candidate *one = &c->all.at[i];
+        struct pick_candidate *one = &c->all.at[i];
         if (one->step != step &&
             (all_change || one->choice.slot.node == changed || one->choice.next_node == changed))
-            *one = evaluate(l, picker, one->task, step);
-        if (precedes(one, &c->all.at[best]))
+            *one = pick_evaluate(l, picker, one->task, step);
+        if (pick_precedes(one, &c->all.at[best]))
             best = i;
     }
-    struct candidate picked = c->all.at[best];
+    struct pick_candidate picked = c->all.at[best];
     c->all.at[best] = c->all.at[c->all.n - 1];
     c->all.n--;
     return picked;
 }
 
-bool pick_all(struct list *l, const struct picker *picker, struct error *err)
+bool pick_all(struct list_run *l, const struct picker *picker, struct error *err)
 {
     struct ready ready;
     struct candidates candidates = {0};
@@ -147,14 +149,15 @@ bool pick_all(struct list *l, const struct picker *picker, struct error *err)
     ready_init(&ready, l->w);
     for (uint32_t step = 0; good && left; step++, left--) {
         for (size_t i = 0; i < ready.fresh.n; i++) {
-            struct candidate fresh = evaluate(l, picker, ready.fresh.at[i], step);
+            struct pick_candidate fresh = pick_evaluate(l, picker, ready.fresh.at[i], step);
             if (use_heap)
                 rising_push(&rising, picker, fresh);
             else
                 array_push(&candidates.all, fresh);
         }
         ready.fresh.n = 0;
-        struct candidate picked = use_heap ? pick_rising(l, picker, &rising, step)
+        struct pick_candidate picked = use_heap
+                                           ? pick_rising(l, picker, &rising, step)
                                            : pick_from_set(l, picker, &candidates, step, changed);
         good = list_place(l, picked.task, picked.choice.slot, err);
         changed = picked.choice.slot.node;

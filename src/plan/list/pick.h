@@ -9,7 +9,7 @@
 #include "plan/list/list.h"
 
 struct choice {
-    struct slot slot;
+    struct schedule_slot slot;
     double key;         /* least first */
     double tie;         /* equal keys: least first; then lowest task */
     uint32_t next_node; /* another node whose state the key depends on; NONE: only slot.node */
@@ -18,14 +18,14 @@ struct choice {
 };
 
 struct picker {
-    struct choice (*evaluate)(struct list *l, uint32_t task, const void *context);
+    struct choice (*evaluate)(struct list_run *l, uint32_t task, const void *context);
     const void *context;
     /* The key of a ready task never falls as others are placed. Then only candidates for the next
      * place are asked again. */
     bool rising;
     /* May be NULL: no key is below this now. Tasks that wait for nothing but a free node all stand
      * at the floor, and need not be asked one by one. */
-    double (*floor)(const struct list *l);
+    double (*floor)(const struct list_run *l);
 };
 
-bool pick_all(struct list *l, const struct picker *picker, struct error *err);
+bool pick_all(struct list_run *l, const struct picker *picker, struct error *err);

@@ -18,7 +18,7 @@ void ports_init(struct ports *p, const struct platform *platform)
         p->limit = channels > p->limit ? channels : p->limit;
         p->single &= channels == 1;
     }
-    p->channel = mem_new(struct timeline, (size_t)nnodes * p->limit);
+    p->channel = mem_new(struct core_timeline, (size_t)nnodes * p->limit);
     p->pair_mask = 63;
     p->pair_key = mem_new_zero(uint64_t, p->pair_mask + 1u);
     p->pair_number = mem_new(uint32_t, p->pair_mask + 1u);
@@ -112,7 +112,7 @@ struct ports_slot ports_find(struct ports *p, uint32_t a, uint32_t b, double rea
     if (duration > 0 && duration < INFINITY) {
         /* With one channel a node talks to one partner at a time anyway. */
         uint32_t line = p->single ? 0 : pair_line(p, a, b); /* may move the pairs */
-        const struct timeline *pair = p->single ? NULL : &p->pairs.at[line];
+        const struct core_timeline *pair = p->single ? NULL : &p->pairs.at[line];
         for (double before = -1; slot.start > before;) {
             before = slot.start;
             slot.start = channel_find(p, a, slot.start, duration, &slot.from_channel);
@@ -125,7 +125,7 @@ struct ports_slot ports_find(struct ports *p, uint32_t a, uint32_t b, double rea
     return slot;
 }
 
-static void book_line(struct ports *p, struct timeline *t, uint32_t line, double start,
+static void book_line(struct ports *p, struct core_timeline *t, uint32_t line, double start,
                       double finish)
 {
     struct timeline_booking done = timeline_book(&p->store, t, start, finish);
@@ -156,7 +156,7 @@ void ports_rollback(struct ports *p, size_t mark)
     uint32_t channels = p->nnodes * p->limit;
     while (p->journal.n > mark) {
         struct ports_booking last = array_pop(&p->journal);
-        struct timeline *t =
+        struct core_timeline *t =
             last.line < channels ? &p->channel[last.line] : &p->pairs.at[last.line - channels];
         timeline_unbook(&p->store, t, &last.done);
     }

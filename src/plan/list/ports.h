@@ -18,12 +18,12 @@ struct ports {
     uint32_t limit; /* channels kept a node; 0: more than partners, only the pairs can be busy */
     bool single;    /* every node has one channel: the pairs add nothing */
     struct timeline_store store;
-    struct timeline *channel; /* nnodes x limit */
+    struct core_timeline *channel; /* nnodes x limit */
     /* pairs that have talked: an open-addressed table of (pair key + 1, number of its timeline) */
     uint64_t *pair_key;
     uint32_t *pair_number;
     uint32_t pair_mask;
-    ARRAY(struct timeline) pairs;
+    ARRAY(struct core_timeline) pairs;
     ARRAY(struct ports_booking) journal;
     bool journaling;
 };

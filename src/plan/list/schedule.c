@@ -5,21 +5,21 @@
 #include <string.h>
 
 /* One copy of a task. The first copies stand at copies[task], further ones behind. */
-struct copy {
+struct schedule_copy {
     uint32_t node, core; /* node NONE: not placed */
     uint32_t task, more; /* next copy of the same task, NONE: none */
     double start, finish;
 };
 
 /* A booked transfer (port mode); `more` chains those of one object. */
-struct delivery {
+struct schedule_delivery {
     uint32_t object, from, to, more;
     uint32_t source; /* index of the copy that sends */
     double start, finish;
 };
 
 /* An input that has to be sent (port mode). */
-struct need {
+struct input_need {
     double finish; /* of the copy that sends */
     uint32_t object, source;
 };
@@ -47,14 +47,14 @@ struct schedule {
     bool simple_network; /* uniform */
 
     /* nodes */
-    uint32_t *core_off;     /* nnodes + 1: the node's timelines */
-    struct timeline *lines; /* one a core */
+    uint32_t *core_off;          /* nnodes + 1: the node's timelines */
+    struct core_timeline *lines; /* one a core */
     struct timeline_store store;
     double *least;           /* per node: the shortest time of any task */
     struct profile **memory; /* per node; NULL: memory cannot run short there */
 
     /* what is placed */
-    ARRAY(struct copy) copies;
+    ARRAY(struct schedule_copy) copies;
     double makespan;
     uint64_t version;
     struct arrival arrival;
@@ -64,9 +64,9 @@ struct schedule {
     /* port mode */
     bool limited;
     struct ports ports;
-    ARRAY(struct delivery) deliveries;
+    ARRAY(struct schedule_delivery) deliveries;
     uint32_t *delivered; /* per object: its last delivery, NONE: none */
-    ARRAY(struct need) needs;
+    ARRAY(struct input_need) needs;
 
     /* trying */
     bool trying;
@@ -121,7 +121,7 @@ struct schedule *schedule_new(const struct costs *costs)
     s->core_off[0] = 0;
     for (uint32_t n = 0; n < nnodes; n++)
         s->core_off[n + 1] = s->core_off[n] + s->p->cores[n];
-    s->lines = mem_new(struct timeline, s->core_off[nnodes]);
+    s->lines = mem_new(struct core_timeline, s->core_off[nnodes]);
     s->least = mem_new(double, nnodes);
     s->memory = mem_new_zero(struct profile *, nnodes);
     s->row = mem_new(double, nnodes);
@@ -176,7 +176,7 @@ void schedule_reset(struct schedule *s)
     array_reserve(&s->copies, s->w->ntasks);
     s->copies.n = s->w->ntasks;
     for (uint32_t t = 0; t < s->w->ntasks; t++)
-        s->copies.at[t] = (struct copy){.node = NONE, .task = t, .more = NONE};
+        s->copies.at[t] = (struct schedule_copy){.node = NONE, .task = t, .more = NONE};
     s->makespan = 0;
     s->version++;
     s->trying = false;
@@ -191,7 +191,8 @@ void schedule_reset(struct schedule *s)
 
 /* ---- when is the data there ---- */
 
-static double transfer_time(const struct schedule *s, uint32_t from, uint32_t to, uint32_t object)
+static double object_transfer_time(const struct schedule *s, uint32_t from, uint32_t to,
+                                   uint32_t object)
 {
     double seconds = platform_transfer(s->p, from, to, s->w->size[object]);
     return seconds == seconds ? seconds : INFINITY; /* 0 bytes over a link without bandwidth */
@@ -203,10 +204,10 @@ static double object_arrival(const struct schedule *s, uint32_t producer, uint32
 {
     double best = INFINITY;
     for (uint32_t c = producer; c != NONE; c = s->copies.at[c].more) {
-        const struct copy *copy = &s->copies.at[c];
+        const struct schedule_copy *copy = &s->copies.at[c];
         double there = copy->finish;
         if (object != NONE && copy->node != node)
-            there += transfer_time(s, copy->node, node, object);
+            there += object_transfer_time(s, copy->node, node, object);
         best = fmin(best, there);
     }
     return best;
@@ -232,7 +233,7 @@ static void compute_arrival(struct schedule *s, uint32_t task)
     double latency = s->p->latency, bandwidth = s->p->bandwidth;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
         uint32_t from = w->pred_task[e], object = w->pred_object[e];
-        const struct copy *copy = &s->copies.at[from];
+        const struct schedule_copy *copy = &s->copies.at[from];
         if (copy->node == NONE)
             continue;
         if (a->in_row) {
@@ -277,7 +278,7 @@ static uint32_t find_delivery(const struct schedule *s, uint32_t object, uint32_
 
 static int compare_needs(const void *a, const void *b)
 {
-    const struct need *x = a, *y = b;
+    const struct input_need *x = a, *y = b;
     if (x->finish != y->finish)
         return x->finish < y->finish ? -1 : 1;
     return x->object < y->object ? -1 : x->object > y->object;
@@ -301,10 +302,10 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
         double here = INFINITY, soonest = INFINITY;
         uint32_t source = NONE;
         for (uint32_t c = from; c != NONE; c = s->copies.at[c].more) {
-            const struct copy *copy = &s->copies.at[c];
+            const struct schedule_copy *copy = &s->copies.at[c];
             if (copy->node == node)
                 here = fmin(here, copy->finish);
-            double there = copy->finish + transfer_time(s, copy->node, node, object);
+            double there = copy->finish + object_transfer_time(s, copy->node, node, object);
             if (there < soonest) {
                 soonest = there;
                 source = c;
@@ -318,7 +319,7 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
         else if (source == NONE)
             return INFINITY;
         else
-            array_push(&s->needs, (struct need){s->copies.at[source].finish, object, source});
+            array_push(&s->needs, (struct input_need){s->copies.at[source].finish, object, source});
     }
     if (s->needs.n > 1)
         qsort(s->needs.at, s->needs.n, sizeof *s->needs.at, compare_needs);
@@ -326,17 +327,17 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
     size_t mark = ports_mark(&s->ports);
     s->ports.journaling |= !keep;
     for (size_t i = 0; i < s->needs.n; i++) {
-        const struct need *need = &s->needs.at[i];
+        const struct input_need *need = &s->needs.at[i];
         uint32_t from = s->copies.at[need->source].node;
-        double seconds = transfer_time(s, from, node, need->object);
+        double seconds = object_transfer_time(s, from, node, need->object);
         struct ports_slot slot = ports_find(&s->ports, from, node, need->finish, seconds);
         ready = fmax(ready, slot.finish);
         ports_book(&s->ports, from, node, &slot);
         if (!keep)
             continue;
         array_push(&s->deliveries,
-                   (struct delivery){need->object, from, node, s->delivered[need->object],
-                                     need->source, slot.start, slot.finish});
+                   (struct schedule_delivery){need->object, from, node, s->delivered[need->object],
+                                              need->source, slot.start, slot.finish});
         s->delivered[need->object] = (uint32_t)s->deliveries.n - 1;
     }
     if (!keep)
@@ -348,10 +349,10 @@ static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool
 /* ---- slots ---- */
 
 /* The earliest stretch of idle cores for the task on the node from `ready` on. */
-static struct slot find_cores(const struct schedule *s, uint32_t task, uint32_t node, double ready,
-                              double seconds, bool insertion)
+static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, uint32_t node,
+                                       double ready, double seconds, bool insertion)
 {
-    struct slot best = {.node = node, .finish = INFINITY, .start = INFINITY};
+    struct schedule_slot best = {.node = node, .finish = INFINITY, .start = INFINITY};
     if (!(ready + seconds < INFINITY))
         return best;
     uint32_t first = s->core_off[node], cores = s->core_off[node + 1] - first;
@@ -362,7 +363,7 @@ static struct slot find_cores(const struct schedule *s, uint32_t task, uint32_t 
         for (double before = -1; start > before;) {
             before = start;
             for (uint32_t k = c; k < c + wanted; k++) {
-                const struct timeline *line = &s->lines[first + k];
+                const struct core_timeline *line = &s->lines[first + k];
                 if (insertion)
                     start = timeline_find(&s->store, line, start, seconds);
                 else
@@ -407,29 +408,30 @@ double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t ob
     return object_arrival(s, producer, object, node);
 }
 
-static struct slot estimate(struct schedule *s, uint32_t task, uint32_t node, bool insertion)
+static struct schedule_slot estimate_slot(struct schedule *s, uint32_t task, uint32_t node,
+                                          bool insertion)
 {
     double seconds = costs_time(s->costs, task, node);
     if (!(seconds < INFINITY))
-        return (struct slot){.node = node, .start = INFINITY, .finish = INFINITY};
+        return (struct schedule_slot){.node = node, .start = INFINITY, .finish = INFINITY};
     return find_cores(s, task, node, schedule_ready(s, task, node), seconds, insertion);
 }
 
-struct slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node)
+struct schedule_slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node)
 {
-    return estimate(s, task, node, true);
+    return estimate_slot(s, task, node, true);
 }
 
-struct slot schedule_append(struct schedule *s, uint32_t task, uint32_t node)
+struct schedule_slot schedule_append(struct schedule *s, uint32_t task, uint32_t node)
 {
-    return estimate(s, task, node, false);
+    return estimate_slot(s, task, node, false);
 }
 
 /* schedule_best() with ports: booking all inputs to ask one node is dear, so the contention-free
  * end, which can only be exceeded, decides who is asked; the most promising node first. */
-static struct slot best_limited(struct schedule *s, uint32_t task)
+static struct schedule_slot best_limited(struct schedule *s, uint32_t task)
 {
-    struct slot best = {.finish = INFINITY, .start = INFINITY, .node = NONE};
+    struct schedule_slot best = {.finish = INFINITY, .start = INFINITY, .node = NONE};
     double least = INFINITY;
     uint32_t promising = NONE;
     for (uint32_t n = 0; n < s->p->nnodes; n++) {
@@ -447,16 +449,16 @@ static struct slot best_limited(struct schedule *s, uint32_t task)
         bool hopeless = s->bound[n] > best.finish || (s->bound[n] == best.finish && n > best.node);
         if (n == promising || hopeless || !(s->bound[n] < INFINITY))
             continue;
-        struct slot slot = schedule_earliest(s, task, n);
+        struct schedule_slot slot = schedule_earliest(s, task, n);
         if (slot.finish < best.finish || (slot.finish == best.finish && n < best.node))
             best = slot;
     }
     return best;
 }
 
-struct slot schedule_best(struct schedule *s, uint32_t task)
+struct schedule_slot schedule_best(struct schedule *s, uint32_t task)
 {
-    struct slot best = {.finish = INFINITY, .start = INFINITY};
+    struct schedule_slot best = {.finish = INFINITY, .start = INFINITY};
     compute_arrival(s, task);
     if (s->limited)
         return best_limited(s, task);
@@ -464,7 +466,7 @@ struct slot schedule_best(struct schedule *s, uint32_t task)
         double seconds = costs_time(s->costs, task, n), ready = arrival_at(s, n);
         if (!(ready + seconds < best.finish))
             continue;
-        struct slot slot = find_cores(s, task, n, ready, seconds, true);
+        struct schedule_slot slot = find_cores(s, task, n, ready, seconds, true);
         if (slot.finish < best.finish)
             best = slot;
     }
@@ -473,9 +475,9 @@ struct slot schedule_best(struct schedule *s, uint32_t task)
 
 /* ---- placing ---- */
 
-static void occupy(struct schedule *s, uint32_t index, struct slot slot)
+static void occupy_slot(struct schedule *s, uint32_t index, struct schedule_slot slot)
 {
-    struct copy *copy = &s->copies.at[index];
+    struct schedule_copy *copy = &s->copies.at[index];
     uint32_t task = copy->task;
     if (s->limited)
         book_inputs(s, task, slot.node, true);
@@ -500,18 +502,18 @@ static void occupy(struct schedule *s, uint32_t index, struct slot slot)
     s->version++;
 }
 
-void schedule_place(struct schedule *s, uint32_t task, struct slot slot)
+void schedule_place(struct schedule *s, uint32_t task, struct schedule_slot slot)
 {
-    occupy(s, task, slot);
+    occupy_slot(s, task, slot);
 }
 
-void schedule_duplicate(struct schedule *s, uint32_t task, struct slot slot)
+void schedule_duplicate(struct schedule *s, uint32_t task, struct schedule_slot slot)
 {
     uint32_t index = (uint32_t)s->copies.n, last = task;
     while (s->copies.at[last].more != NONE)
         last = s->copies.at[last].more;
-    array_push(&s->copies, (struct copy){.node = NONE, .task = task, .more = NONE});
-    occupy(s, index, slot); /* links it only now: it cannot feed itself */
+    array_push(&s->copies, (struct schedule_copy){.node = NONE, .task = task, .more = NONE});
+    occupy_slot(s, index, slot); /* links it only now: it cannot feed itself */
     s->copies.at[last].more = index;
 }
 
@@ -544,7 +546,7 @@ void schedule_undo(struct schedule *s)
     }
     while (s->tried.n) {
         uint32_t index = array_pop(&s->tried);
-        struct copy *copy = &s->copies.at[index];
+        struct schedule_copy *copy = &s->copies.at[index];
         if (s->memory[copy->node])
             profile_add(s->memory[copy->node], copy->start, copy->finish,
                         -s->w->memory[copy->task]);
@@ -558,7 +560,7 @@ void schedule_undo(struct schedule *s)
     }
     s->copies.n = s->copies_before;
     while (s->limited && s->deliveries.n > s->deliveries_before) {
-        struct delivery last = array_pop(&s->deliveries);
+        struct schedule_delivery last = array_pop(&s->deliveries);
         s->delivered[last.object] = last.more;
     }
     if (s->limited) {
@@ -614,14 +616,14 @@ static uint32_t serving_copy(const struct schedule *s, const bool *used, uint32_
     double best = INFINITY;
     uint32_t serving = NONE;
     for (uint32_t c = producer; c != NONE; c = s->copies.at[c].more) {
-        const struct copy *copy = &s->copies.at[c];
+        const struct schedule_copy *copy = &s->copies.at[c];
         if (used && !used[c])
             continue;
         if (copy->node == node && copy->finish <= start)
             return c;
         double there = copy->finish;
         if (object != NONE)
-            there += transfer_time(s, copy->node, node, object);
+            there += object_transfer_time(s, copy->node, node, object);
         if (there < best) {
             best = there;
             serving = c;
@@ -640,7 +642,7 @@ static void mark_used(const struct schedule *s, bool *used, bool *used_delivery)
         if (w->succ_off[task] == w->succ_off[task + 1])
             used[task] = true;
         for (uint32_t c = task; c != NONE; c = s->copies.at[c].more) {
-            const struct copy *copy = &s->copies.at[c];
+            const struct schedule_copy *copy = &s->copies.at[c];
             if (!used[c] || copy->node == NONE)
                 continue;
             for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
@@ -670,17 +672,17 @@ static void add_transfers(const struct schedule *s, const bool *used, struct pla
         const uint32_t *consumer = workflow_consumers(w, o, &count);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t c = consumer[i]; c != NONE; c = s->copies.at[c].more) {
-                const struct copy *copy = &s->copies.at[c];
+                const struct schedule_copy *copy = &s->copies.at[c];
                 if (copy->node == NONE || sent[copy->node] == o + 1 || (used && !used[c]))
                     continue;
-                const struct copy *from = &s->copies.at[producer];
+                const struct schedule_copy *from = &s->copies.at[producer];
                 if (used)
                     from =
                         &s->copies.at[serving_copy(s, used, producer, o, copy->node, copy->start)];
                 if (from->node == copy->node)
                     continue;
                 sent[copy->node] = o + 1;
-                double seconds = transfer_time(s, from->node, copy->node, o);
+                double seconds = object_transfer_time(s, from->node, copy->node, o);
                 array_push(&plan->transfers,
                            (struct transfer){o, from->node, copy->node, from->finish,
                                              from->finish + seconds});
@@ -702,7 +704,7 @@ struct plan *schedule_plan(struct schedule *s)
     for (uint32_t t = 0; t < s->w->ntasks; t++) {
         uint32_t number = 0;
         for (uint32_t c = t; c != NONE; c = s->copies.at[c].more) {
-            const struct copy *copy = &s->copies.at[c];
+            const struct schedule_copy *copy = &s->copies.at[c];
             if (copy->node == NONE || (used && !used[c]))
                 continue;
             array_push(&plan->placements, (struct placement){t, number++, copy->node, copy->core,
@@ -711,7 +713,7 @@ struct plan *schedule_plan(struct schedule *s)
     }
     if (s->limited) {
         for (size_t i = 0; i < s->deliveries.n; i++) {
-            const struct delivery *d = &s->deliveries.at[i];
+            const struct schedule_delivery *d = &s->deliveries.at[i];
             if (!used_delivery || used_delivery[i])
                 array_push(&plan->transfers,
                            (struct transfer){d->object, d->from, d->to, d->start, d->finish});

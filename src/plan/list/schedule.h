@@ -17,7 +17,7 @@
 
 struct schedule;
 
-struct slot {
+struct schedule_slot {
     uint32_t node, core;
     double start, finish; /* finish INFINITY: cannot run there */
 };
@@ -34,18 +34,18 @@ double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t ob
                         uint32_t node);
 /* The earliest slot of `task` on `node`, its predecessors being placed. Does not change anything.
  */
-struct slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node);
+struct schedule_slot schedule_earliest(struct schedule *s, uint32_t task, uint32_t node);
 /* The same without insertion: after the last task of some core. */
-struct slot schedule_append(struct schedule *s, uint32_t task, uint32_t node);
+struct schedule_slot schedule_append(struct schedule *s, uint32_t task, uint32_t node);
 /* The slot that ends first over all nodes; ties: lowest node. finish INFINITY when no node can run
  * it. */
-struct slot schedule_best(struct schedule *s, uint32_t task);
+struct schedule_slot schedule_best(struct schedule *s, uint32_t task);
 /* Put the task there (the slot must come from an estimate on the current state); with ports, places
  * its transfers. */
-void schedule_place(struct schedule *s, uint32_t task, struct slot slot);
+void schedule_place(struct schedule *s, uint32_t task, struct schedule_slot slot);
 /* A further copy of a task that is already placed (duplication), on a node without one. Copies that
  * turn out to serve nobody are left out of the plan. */
-void schedule_duplicate(struct schedule *s, uint32_t task, struct slot slot);
+void schedule_duplicate(struct schedule *s, uint32_t task, struct schedule_slot slot);
 bool schedule_has_copy(const struct schedule *s, uint32_t task, uint32_t node);
 
 /* Try something: everything placed between the two calls is forgotten by the second. Not nested. */

@@ -53,7 +53,7 @@ struct naive {
 };
 
 /* Every placed task on the node, every predecessor, from the definitions. */
-static struct slot naive_slot(const struct naive *x, uint32_t task, uint32_t node)
+static struct schedule_slot naive_slot(const struct naive *x, uint32_t task, uint32_t node)
 {
     const struct workflow *w = x->c->workflow;
     double ready = 0, seconds = costs_time(x->c, task, node);
@@ -81,7 +81,7 @@ static struct slot naive_slot(const struct naive *x, uint32_t task, uint32_t nod
         if (idle)
             best = at;
     }
-    return (struct slot){node, 0, best, best + seconds};
+    return (struct schedule_slot){node, 0, best, best + seconds};
 }
 
 static void test_against_naive(bool links, uint64_t seed)
@@ -97,14 +97,15 @@ static void test_against_naive(bool links, uint64_t seed)
     int differ = 0;
     for (uint32_t i = 0; i < TASKS; i++) {
         uint32_t task = w->topo[i];
-        struct slot best = {.finish = INFINITY};
+        struct schedule_slot best = {.finish = INFINITY};
         for (uint32_t n = 0; n < NODES; n++) {
-            struct slot want = naive_slot(&naive, task, n), got = schedule_earliest(s, task, n);
+            struct schedule_slot want = naive_slot(&naive, task, n),
+                                 got = schedule_earliest(s, task, n);
             differ += want.start != got.start || want.finish != got.finish;
             if (want.finish < best.finish)
                 best = want;
         }
-        struct slot got = schedule_best(s, task);
+        struct schedule_slot got = schedule_best(s, task);
         differ += got.node != best.node || got.start != best.start;
         if (rng_below(&rng, 3) == 0) /* bad choices leave gaps */
             got = schedule_earliest(s, task, (uint32_t)rng_below(&rng, NODES));
@@ -128,7 +129,7 @@ static double fingerprint(struct schedule *s)
     double sum = schedule_makespan(s);
     for (uint32_t t = 0; t < TASKS; t++)
         for (uint32_t n = 0; n < NODES; n++) {
-            struct slot a = schedule_earliest(s, t, n), b = schedule_append(s, t, n);
+            struct schedule_slot a = schedule_earliest(s, t, n), b = schedule_append(s, t, n);
             sum = sum * 1.0000001 + a.start + 3 * b.start + schedule_ready(s, t, n);
         }
     return sum;
@@ -163,7 +164,7 @@ static void test_no_trace(uint32_t ports, uint64_t seed)
     is_int(differ, 0, "%u ports: what was tried and undone, and estimates, leave no trace", ports);
     schedule_reset(s);
     is_dbl(schedule_makespan(s), 0, 0, "reset empties it");
-    struct slot first = schedule_earliest(s, w->topo[0], 0);
+    struct schedule_slot first = schedule_earliest(s, w->topo[0], 0);
     is_dbl(first.start, 0, 0, "and the first task starts at once");
     schedule_free(s);
     costs_free(c);

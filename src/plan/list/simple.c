@@ -4,7 +4,7 @@
 
 /* The node that would take the least time for all; if none can run all tasks, the one that can run
  * most. */
-static uint32_t fastest_node(const struct list *l)
+static uint32_t fastest_node(const struct list_run *l)
 {
     uint32_t best = 0, best_missing = UINT32_MAX;
     double best_time = INFINITY;
@@ -30,14 +30,14 @@ static uint32_t fastest_node(const struct list *l)
 
 static struct plan *run_fastest(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     double *times = rank_times(l.costs), *rank = rank_upward(l.costs, times);
     uint32_t *order = rank_order(l.w, rank), node = fastest_node(&l);
     bool done = true;
     for (uint32_t i = 0; done && i < l.w->ntasks; i++) {
-        struct slot slot = schedule_earliest(l.s, order[i], node);
+        struct schedule_slot slot = schedule_earliest(l.s, order[i], node);
         if (!(slot.finish < INFINITY))
             slot = schedule_best(l.s, order[i]);
         done = list_place(&l, order[i], slot, err);
@@ -50,13 +50,13 @@ static struct plan *run_fastest(const struct plan_request *request, struct error
 
 static struct plan *run_roundrobin(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     bool done = true;
     uint32_t next = 0;
     for (uint32_t i = 0; done && i < l.w->ntasks; i++) {
-        struct slot slot = {.finish = INFINITY};
+        struct schedule_slot slot = {.finish = INFINITY};
         for (uint32_t tries = 0; tries < l.p->nnodes && !(slot.finish < INFINITY); tries++) {
             slot = schedule_earliest(l.s, l.w->topo[i], next);
             next = next + 1 < l.p->nnodes ? next + 1 : 0;
@@ -67,7 +67,8 @@ static struct plan *run_roundrobin(const struct plan_request *request, struct er
 }
 
 /* A random node of those that can run the task now. */
-static struct slot random_slot(struct list *l, uint32_t task, struct rng *rng, uint32_t *nodes)
+static struct schedule_slot random_slot(struct list_run *l, uint32_t task, struct rng *rng,
+                                        uint32_t *nodes)
 {
     uint32_t count = 0;
     for (uint32_t n = 0; n < l->p->nnodes; n++)
@@ -75,17 +76,17 @@ static struct slot random_slot(struct list *l, uint32_t task, struct rng *rng, u
             nodes[count++] = n;
     while (count) {
         uint32_t i = (uint32_t)rng_below(rng, count);
-        struct slot slot = schedule_earliest(l->s, task, nodes[i]);
+        struct schedule_slot slot = schedule_earliest(l->s, task, nodes[i]);
         if (slot.finish < INFINITY)
             return slot;
         nodes[i] = nodes[--count];
     }
-    return (struct slot){.finish = INFINITY};
+    return (struct schedule_slot){.finish = INFINITY};
 }
 
-static struct plan *run_random(const struct plan_request *request, struct error *err)
+static struct plan *run_random_placement(const struct plan_request *request, struct error *err)
 {
-    struct list l;
+    struct list_run l;
     if (!list_begin(&l, request, err))
         return NULL;
     struct rng rng;
@@ -138,5 +139,5 @@ const struct planner planner_random = {
     .paper = "a yardstick: what chance achieves",
     .tie_rule = "the seed decides",
     .accepts = ACCEPTS_DAG,
-    .run = run_random,
+    .run = run_random_placement,
 };

@@ -23,9 +23,9 @@ void timeline_store_clear(struct timeline_store *store)
     store->spare.n = 0;
 }
 
-void timeline_init(struct timeline *t, double least)
+void timeline_init(struct core_timeline *t, double least)
 {
-    *t = (struct timeline){.gaps_end = -1, .longest = -1, .least = least, .root = NO_PAGE};
+    *t = (struct core_timeline){.gaps_end = -1, .longest = -1, .least = least, .root = NO_PAGE};
 }
 
 static uint32_t page_new(struct timeline_store *store, bool leaf)
@@ -82,8 +82,8 @@ static void go_down(const struct timeline_store *store, struct path *path, uint3
 
 /* To the leaf where a gap of this start belongs; its index may be one before the first (UINT32_MAX)
  * when all start later. */
-static void descend(const struct timeline_store *store, const struct timeline *t, double start,
-                    struct path *path)
+static void timeline_descend(const struct timeline_store *store, const struct core_timeline *t,
+                             double start, struct path *path)
 {
     uint32_t level = 0, id = t->root;
     for (;;) {
@@ -104,10 +104,10 @@ static void descend(const struct timeline_store *store, const struct timeline *t
 /* To the last gap that starts at or before `time`; false: there is none. Taking back a booking
  * joins gaps across pages, so that a gap may stand in the page before the one its time points to.
  */
-static bool locate(const struct timeline_store *store, const struct timeline *t, double time,
-                   struct path *path)
+static bool timeline_locate(const struct timeline_store *store, const struct core_timeline *t,
+                            double time, struct path *path)
 {
-    descend(store, t, time, path);
+    timeline_descend(store, t, time, path);
     if (path->index[path->depth] != UINT32_MAX)
         return true;
     for (uint32_t level = path->depth; level-- > 0;) {
@@ -121,8 +121,8 @@ static bool locate(const struct timeline_store *store, const struct timeline *t,
     return false;
 }
 
-double timeline_search(const struct timeline_store *store, const struct timeline *t, double ready,
-                       double duration)
+double timeline_search(const struct timeline_store *store, const struct core_timeline *t,
+                       double ready, double duration)
 {
     double behind = ready > t->tail ? ready : t->tail;
     if (t->root == NO_PAGE)
@@ -130,7 +130,7 @@ double timeline_search(const struct timeline_store *store, const struct timeline
     double enough = duration - t->tail * 4 * DBL_EPSILON;
     struct path path;
     uint32_t from; /* the first entry of the leaf that starts after `ready` */
-    if (locate(store, t, ready, &path)) {
+    if (timeline_locate(store, t, ready, &path)) {
         const struct timeline_page *leaf = &store->pages.at[path.page[path.depth]];
         uint32_t i = path.index[path.depth];
         if (ready + duration <= leaf->value[i])
@@ -177,7 +177,8 @@ double timeline_search(const struct timeline_store *store, const struct timeline
 }
 
 /* After a change in the leaf of `path`: the longest gaps above it, and the timeline's own. */
-static void refresh(struct timeline_store *store, struct timeline *t, const struct path *path)
+static void refresh_longest(struct timeline_store *store, struct core_timeline *t,
+                            const struct path *path)
 {
     for (uint32_t level = path->depth; level > 0; level--) {
         struct timeline_page *above = &store->pages.at[path->page[level - 1]];
@@ -222,14 +223,15 @@ static uint32_t page_split(struct timeline_store *store, uint32_t id, uint32_t k
     return other;
 }
 
-static void insert_gap(struct timeline_store *store, struct timeline *t, double start, double end)
+static void insert_gap(struct timeline_store *store, struct core_timeline *t, double start,
+                       double end)
 {
     if (end > t->gaps_end)
         t->gaps_end = end;
     if (t->root == NO_PAGE)
         t->root = page_new(store, true);
     struct path path;
-    descend(store, t, start, &path);
+    timeline_descend(store, t, start, &path);
     /* Split full pages from the leaf up. Gaps mostly come in order of time, so a page that
      * overflows at its end keeps nearly all. */
     double key = start, value = end;
@@ -244,7 +246,7 @@ static void insert_gap(struct timeline_store *store, struct timeline *t, double 
                              store->pages.at[path.page[level - 1]].start[path.index[level - 1]])
                 store->pages.at[path.page[level - 1]].start[path.index[level - 1]] =
                     store->pages.at[id].start[0];
-            refresh(store, t, &path);
+            refresh_longest(store, t, &path);
             return;
         }
         uint32_t keep = at == PAGE_ENTRIES ? PAGE_ENTRIES - 2 : PAGE_ENTRIES / 2;
@@ -275,7 +277,7 @@ static void insert_gap(struct timeline_store *store, struct timeline *t, double 
     }
 }
 
-static void set_gaps_end(const struct timeline_store *store, struct timeline *t)
+static void set_gaps_end(const struct timeline_store *store, struct core_timeline *t)
 {
     t->gaps_end = -1;
     if (t->root == NO_PAGE)
@@ -286,7 +288,7 @@ static void set_gaps_end(const struct timeline_store *store, struct timeline *t)
 }
 
 /* Remove the gap at the end of the path. */
-static void remove_gap(struct timeline_store *store, struct timeline *t, struct path *path)
+static void remove_gap(struct timeline_store *store, struct core_timeline *t, struct path *path)
 {
     uint32_t level = path->depth;
     page_remove(&store->pages.at[path->page[level]], path->index[level]);
@@ -301,36 +303,37 @@ static void remove_gap(struct timeline_store *store, struct timeline *t, struct 
         page_remove(&store->pages.at[path->page[level]], path->index[level]);
     }
     path->depth = level;
-    refresh(store, t, path);
+    refresh_longest(store, t, path);
     set_gaps_end(store, t);
 }
 
-static void set_gap_end(struct timeline_store *store, struct timeline *t, const struct path *path,
-                        double end)
+static void set_gap_end(struct timeline_store *store, struct core_timeline *t,
+                        const struct path *path, double end)
 {
     double *value = &store->pages.at[path->page[path->depth]].value[path->index[path->depth]];
     bool last = *value == t->gaps_end;
     *value = end;
     if (last)
         t->gaps_end = end;
-    refresh(store, t, path);
+    refresh_longest(store, t, path);
 }
 
-static bool worth_keeping(const struct timeline *t, double start, double end)
+static bool worth_keeping(const struct core_timeline *t, double start, double end)
 {
     return end - start >= t->least;
 }
 
 /* Something that takes no time splits a gap into two that touch; the point between them must not
  * become a third. */
-static bool gap_starts_at(const struct timeline_store *store, const struct timeline *t, double time)
+static bool gap_starts_at(const struct timeline_store *store, const struct core_timeline *t,
+                          double time)
 {
     struct path path;
-    return locate(store, t, time, &path) &&
+    return timeline_locate(store, t, time, &path) &&
            store->pages.at[path.page[path.depth]].start[path.index[path.depth]] == time;
 }
 
-struct timeline_booking timeline_book(struct timeline_store *store, struct timeline *t,
+struct timeline_booking timeline_book(struct timeline_store *store, struct core_timeline *t,
                                       double start, double finish)
 {
     struct timeline_booking done = {.kind = BOOKED_TAIL, .start = t->tail, .finish = finish};
@@ -346,7 +349,7 @@ struct timeline_booking timeline_book(struct timeline_store *store, struct timel
         return done;
     }
     struct path path;
-    bool found = t->root != NO_PAGE && locate(store, t, start, &path);
+    bool found = t->root != NO_PAGE && timeline_locate(store, t, start, &path);
     assert(found);
     const struct timeline_page *leaf = &store->pages.at[path.page[path.depth]];
     done.kind = BOOKED_GAP;
@@ -369,7 +372,7 @@ struct timeline_booking timeline_book(struct timeline_store *store, struct timel
     return done;
 }
 
-void timeline_unbook(struct timeline_store *store, struct timeline *t,
+void timeline_unbook(struct timeline_store *store, struct core_timeline *t,
                      const struct timeline_booking *booking)
 {
     struct path path;
@@ -378,15 +381,15 @@ void timeline_unbook(struct timeline_store *store, struct timeline *t,
         return;
     case BOOKED_TAIL:
         t->tail = booking->start;
-        if (booking->left && locate(store, t, booking->start, &path))
+        if (booking->left && timeline_locate(store, t, booking->start, &path))
             remove_gap(store, t, &path);
         return;
     case BOOKED_GAP:
-        if (booking->right && locate(store, t, booking->finish, &path))
+        if (booking->right && timeline_locate(store, t, booking->finish, &path))
             remove_gap(store, t, &path);
         if (!booking->left)
             insert_gap(store, t, booking->start, booking->end);
-        else if (locate(store, t, booking->start, &path))
+        else if (timeline_locate(store, t, booking->start, &path))
             set_gap_end(store, t, &path, booking->end);
         return;
     }

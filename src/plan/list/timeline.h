@@ -28,7 +28,7 @@ struct timeline_store {
     ARRAY(uint32_t) spare;
 };
 
-struct timeline {
+struct core_timeline {
     double tail;     /* end of the last booking */
     double gaps_end; /* end of the last gap; -1: no gap */
     double longest;  /* gap */
@@ -49,13 +49,13 @@ void timeline_store_free(struct timeline_store *store);
 void timeline_store_clear(
     struct timeline_store *store); /* empties it; its timelines must be initialised again */
 
-void timeline_init(struct timeline *t, double least);
+void timeline_init(struct core_timeline *t, double least);
 
 /* The earliest start >= `ready` of an idle stretch of `duration`. */
-double timeline_search(const struct timeline_store *store, const struct timeline *t, double ready,
-                       double duration);
-static inline double timeline_find(const struct timeline_store *store, const struct timeline *t,
-                                   double ready, double duration)
+double timeline_search(const struct timeline_store *store, const struct core_timeline *t,
+                       double ready, double duration);
+static inline double timeline_find(const struct timeline_store *store,
+                                   const struct core_timeline *t, double ready, double duration)
 {
     /* Nearly always the answer is behind everything. The slack covers the rounding of end - start.
      */
@@ -64,7 +64,7 @@ static inline double timeline_find(const struct timeline_store *store, const str
     return timeline_search(store, t, ready, duration);
 }
 /* Occupy start .. finish, which must be idle. */
-struct timeline_booking timeline_book(struct timeline_store *store, struct timeline *t,
+struct timeline_booking timeline_book(struct timeline_store *store, struct core_timeline *t,
                                       double start, double finish);
-void timeline_unbook(struct timeline_store *store, struct timeline *t,
+void timeline_unbook(struct timeline_store *store, struct core_timeline *t,
                      const struct timeline_booking *booking);

@@ -49,7 +49,7 @@ static double duration_of(struct rng *rng, bool whole, bool zeros)
 static void test_against_naive(bool whole, bool zeros, int count, uint64_t seed)
 {
     struct timeline_store store = {0};
-    struct timeline line;
+    struct core_timeline line;
     struct naive naive = {0};
     struct rng rng;
     rng_seed(&rng, seed);
@@ -78,7 +78,7 @@ static void test_against_naive(bool whole, bool zeros, int count, uint64_t seed)
 static void test_take_back(bool zeros, uint64_t seed)
 {
     struct timeline_store store = {0};
-    struct timeline line;
+    struct core_timeline line;
     struct rng rng;
     rng_seed(&rng, seed);
     timeline_init(&line, zeros ? 0 : DBL_MIN);

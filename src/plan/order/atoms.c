@@ -14,7 +14,7 @@ struct atoms {
     uint32_t *successor; /* the next atom of the same block; NONE */
 };
 
-static void make_atoms(struct atoms *x, struct blocks *b, uint32_t first, uint32_t end_block)
+static void cut_into_atoms(struct atoms *x, struct blocks *b, uint32_t first, uint32_t end_block)
 {
     struct skeleton *s = b->s;
     size_t total = 0;
@@ -26,7 +26,7 @@ static void make_atoms(struct atoms *x, struct blocks *b, uint32_t first, uint32
     x->atom_of = mem_new(uint32_t, s->n);
     uint32_t n = 0;
     for (uint32_t i = first; i < end_block; i++) {
-        const struct shape *shape = blocks_shape(b, i);
+        const struct order_shape *shape = blocks_shape(b, i);
         for (uint32_t k = 0, from = 0; k < shape->natoms; from += shape->atoms[k++].length)
             x->all[n++] = (struct block_atom){shape->atoms[k], i, from};
     }
@@ -54,7 +54,7 @@ static void make_atoms(struct atoms *x, struct blocks *b, uint32_t first, uint32
 
 /* Everything is counted down as heads are rendered; an atom runs when its count is 0 and its slope
  * is the largest left. */
-static bool run_atoms(struct atoms *x, struct line *l, struct linear *out)
+static bool run_atoms(struct atoms *x, struct order_line *l, struct linear *out)
 {
     struct skeleton *s = l->s;
     uint32_t *left = mem_new(uint32_t, s->n), next = 0;
@@ -98,7 +98,7 @@ static bool run_atoms(struct atoms *x, struct line *l, struct linear *out)
 }
 
 /* Every two shapes of the phase sweepable? */
-static bool all_sweepable(struct line *l)
+static bool all_sweepable(struct order_line *l)
 {
     uint32_t *times = mem_new_zero(uint32_t, l->nshapes);
     bool good = true;
@@ -115,12 +115,12 @@ static bool all_sweepable(struct line *l)
 
 bool linear_by_atoms(struct blocks *b, uint32_t phase, struct linear *out)
 {
-    struct line l;
+    struct order_line l;
     line_begin(&l, b, phase, out);
     bool good = all_sweepable(&l);
     if (good) {
         struct atoms x;
-        make_atoms(&x, b, l.first, l.first + l.count);
+        cut_into_atoms(&x, b, l.first, l.first + l.count);
         good = run_atoms(&x, &l, out);
         free(x.all);
         free(x.missing);

@@ -33,7 +33,7 @@ static uint64_t hash_form(const uint32_t *form, size_t length)
     return hash;
 }
 
-static void grow(struct solver *k)
+static void solver_grow(struct solver *k)
 {
     k->nslots = k->nslots ? 2 * k->nslots : 64;
     k->slots = mem_resize(k->slots, k->nslots);
@@ -47,10 +47,10 @@ static void grow(struct solver *k)
 }
 
 /* The slot of a form: that of an equal one, or a free one. */
-static uint32_t *slot_of(struct solver *k, const uint32_t *form, size_t length, uint64_t hash)
+static uint32_t *solver_slot(struct solver *k, const uint32_t *form, size_t length, uint64_t hash)
 {
     if (2 * (k->known.n + 1) > k->nslots)
-        grow(k);
+        solver_grow(k);
     uint64_t at = hash & (k->nslots - 1);
     for (; k->slots[at]; at = (at + 1) & (k->nslots - 1)) {
         const struct memory *m = &k->known.at[k->slots[at] - 1];
@@ -66,13 +66,13 @@ static enum proof solve_odd(struct solver *k, uint32_t block, uint64_t *bound)
 {
     struct skeleton *s = k->b->s;
     uint32_t *tails = s->tail + s->tail_off[block], n = s->tail_off[block + 1] - s->tail_off[block];
-    struct piece *p = skeleton_piece(s, tails, n, s->head + s->head_off[block],
-                                     s->head_off[block + 1] - s->head_off[block], k->local);
+    struct order_piece *p = skeleton_piece(s, tails, n, s->head + s->head_off[block],
+                                           s->head_off[block + 1] - s->head_off[block], k->local);
     uint32_t *place = mem_new(uint32_t, n), *order = mem_new(uint32_t, n);
     size_t length;
     uint32_t *form = normal_form(p, place, &length);
     uint64_t hash = hash_form(form, length);
-    uint32_t *slot = slot_of(k, form, length, hash);
+    uint32_t *slot = solver_slot(k, form, length, hash);
     enum proof proof;
     if (*slot) {
         const struct memory *m = &k->known.at[*slot - 1];
@@ -128,19 +128,19 @@ static uint32_t shape_of(struct solver *k, uint32_t block)
 
 void blocks_solve(struct blocks *b, struct skeleton *s, struct effort *effort)
 {
-    *b = (struct blocks){.s = s, .all = mem_new_zero(struct block, s->nblocks)};
+    *b = (struct blocks){.s = s, .all = mem_new_zero(struct order_block, s->nblocks)};
     shapes_init(&b->shapes, 400000000);
     struct solver k = {.b = b,
                        .effort = effort,
                        .local = mem_new_zero(uint32_t, s->n),
                        .missing = mem_new(uint32_t, s->n)};
     for (uint32_t i = 0; i < s->nblocks; i++) {
-        struct block *x = &b->all[i];
+        struct order_block *x = &b->all[i];
         x->entry = catalogue_recognise(s, i);
         x->proof = x->entry.family != FAMILY_NONE ? PROOF_IC : solve_odd(&k, i, &x->bound);
         x->shape = shape_of(&k, i);
         if (x->proof == PROOF_IC) {
-            const struct shape *shape = blocks_shape(b, i);
+            const struct order_shape *shape = blocks_shape(b, i);
             x->bound = rise_area(shape->rise, shape->tails);
         }
     }
@@ -165,7 +165,7 @@ void blocks_free(struct blocks *b)
     *b = (struct blocks){0};
 }
 
-const struct shape *blocks_shape(const struct blocks *b, uint32_t block)
+const struct order_shape *blocks_shape(const struct blocks *b, uint32_t block)
 {
     return &b->shapes.all.at[b->all[block].shape];
 }

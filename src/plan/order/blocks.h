@@ -6,7 +6,7 @@
 #include "plan/order/shape.h"
 #include "plan/order/solve.h"
 
-struct block {
+struct order_block {
     struct catalogue_entry entry;
     enum proof proof; /* of its order, which s->tail holds */
     uint32_t shape;   /* the profile of that order */
@@ -16,7 +16,7 @@ struct block {
 struct blocks {
     struct skeleton *s;
     struct shapes shapes;
-    struct block *all;
+    struct order_block *all;
     uint32_t *number_of; /* scratch by shape, all NONE: see line.c */
     uint32_t searched,
         remembered; /* blocks outside the catalogue: searched; found among those searched before */
@@ -25,4 +25,4 @@ struct blocks {
 /* Shares `effort` with what comes after. */
 void blocks_solve(struct blocks *b, struct skeleton *s, struct effort *effort);
 void blocks_free(struct blocks *b);
-const struct shape *blocks_shape(const struct blocks *b, uint32_t block);
+const struct order_shape *blocks_shape(const struct blocks *b, uint32_t block);

@@ -133,7 +133,7 @@ static bool walk_strand(const struct strand *x, const uint32_t *beads, uint32_t 
     return true;
 }
 
-static void take_order(struct view *v, const uint32_t *order)
+static void view_take_order(struct view *v, const uint32_t *order)
 {
     memcpy(v->tails, order, v->ntails * sizeof *order);
 }
@@ -156,7 +156,7 @@ static struct catalogue_entry try_tail_strand(struct view *v)
     uint32_t *order = mem_new(uint32_t, v->ntails);
     bool found = walk_strand(&x, v->tails, v->ntails, first, order);
     if (found)
-        take_order(v, order);
+        view_take_order(v, order);
     free(order);
     if (!found)
         return none;
@@ -189,7 +189,7 @@ static struct catalogue_entry try_head_strand(struct view *v)
     }
     found &= at == v->ntails;
     if (found)
-        take_order(v, order);
+        view_take_order(v, order);
     free(beads);
     free(order);
     return found ? (struct catalogue_entry){FAMILY_M, v->nheads, v->most_in} : none;
@@ -210,7 +210,7 @@ static struct catalogue_entry try_cycle(struct view *v)
         const uint32_t *p = v->s->parent + v->s->parent_off[via];
         at = p[0] == at ? p[1] : p[0];
     }
-    take_order(v, order);
+    view_take_order(v, order);
     free(order);
     return (struct catalogue_entry){FAMILY_C, v->ntails, 0};
 }

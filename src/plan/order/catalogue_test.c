@@ -116,11 +116,11 @@ static void check_family(enum family f, uint32_t x, uint32_t y)
     char name[48];
     catalogue_name(blocks.all[0].entry, name, sizeof name);
     bool good = s->nblocks == 1 && blocks.all[0].entry.family == f;
-    const struct shape *shape = blocks_shape(&blocks, 0);
+    const struct order_shape *shape = blocks_shape(&blocks, 0);
     for (uint32_t t = 0; t <= shape->tails; t++)
         good &= shape->rise[t] == profile(f, x, y, t, shape->tails);
     uint32_t *local = mem_new_zero(uint32_t, w->ntasks);
-    struct piece *p = skeleton_phase_piece(s, 0, local);
+    struct order_piece *p = skeleton_phase_piece(s, 0, local);
     struct ideals i;
     good &= ideals_solve(p, 1000000, &i);
     for (uint32_t t = 0; t <= p->ntails; t++)

@@ -5,8 +5,8 @@
 
 enum { MOST_BLOCKS = 60, MOST_NAMES = 24, MOST_CELLS = 16 };
 
-static void add_tasks(const struct workflow *w, const uint32_t *tasks, uint32_t n,
-                      struct strbuf *out)
+static void explain_tasks(const struct workflow *w, const uint32_t *tasks, uint32_t n,
+                          struct strbuf *out)
 {
     for (uint32_t i = 0; i < n && i < MOST_NAMES; i++)
         strbuf_printf(out, "%s%s", i ? " " : "", workflow_task_name(w, tasks[i]));
@@ -14,7 +14,7 @@ static void add_tasks(const struct workflow *w, const uint32_t *tasks, uint32_t 
         strbuf_printf(out, " ... (%u)", n);
 }
 
-static void add_rise(const struct shape *x, struct strbuf *out)
+static void add_rise(const struct order_shape *x, struct strbuf *out)
 {
     for (uint32_t t = 0; t <= x->tails && t <= MOST_NAMES; t++)
         strbuf_printf(out, "%s%u", t ? "," : "", x->rise[t]);
@@ -39,9 +39,9 @@ void explain_blocks(const struct blocks *b, const struct workflow *w, struct str
         strbuf_printf(out, "block B%u%s%s%s: ", i + 1, b->all[i].entry.family ? " = " : "",
                       catalogue_name(b->all[i].entry, name, sizeof name),
                       s->merged[i] ? " (not bipartite)" : "");
-        add_tasks(w, s->tail + s->tail_off[i], s->tail_off[i + 1] - s->tail_off[i], out);
+        explain_tasks(w, s->tail + s->tail_off[i], s->tail_off[i + 1] - s->tail_off[i], out);
         strbuf_add(out, " -> ");
-        add_tasks(w, s->head + s->head_off[i], s->head_off[i + 1] - s->head_off[i], out);
+        explain_tasks(w, s->head + s->head_off[i], s->head_off[i + 1] - s->head_off[i], out);
         strbuf_add(out, "; E = ");
         add_rise(blocks_shape(b, i), out);
         if (b->all[i].proof != PROOF_IC)
@@ -54,7 +54,7 @@ void explain_blocks(const struct blocks *b, const struct workflow *w, struct str
 
 static void add_table(struct blocks *b, uint32_t one, uint32_t two, struct strbuf *out)
 {
-    const struct shape *x = blocks_shape(b, one), *y = blocks_shape(b, two);
+    const struct order_shape *x = blocks_shape(b, one), *y = blocks_shape(b, two);
     char name1[24], name2[24];
     snprintf(name1, sizeof name1, "B%u", one + 1);
     snprintf(name2, sizeof name2, "B%u", two + 1);
@@ -73,8 +73,8 @@ static void add_table(struct blocks *b, uint32_t one, uint32_t two, struct strbu
 }
 
 /* Tables of all pairs of different shapes between two elements. */
-static void between_elements(struct blocks *b, const struct linear *l, struct element one,
-                             struct element two, struct strbuf *out)
+static void between_elements(struct blocks *b, const struct linear *l, struct linear_element one,
+                             struct linear_element two, struct strbuf *out)
 {
     for (uint32_t i = 0; i < one.count && i < 4; i++)
         for (uint32_t k = 0; k < two.count && k < 4; k++)
@@ -89,7 +89,7 @@ void explain_linear(struct blocks *b, uint32_t phase, const struct linear *l, bo
         strbuf_printf(out, "phase %u: ", phase + 1);
     strbuf_add(out, good ? "linearisation: " : "linearisation so far: ");
     for (size_t e = 0; e < l->elements.n && e < MOST_BLOCKS; e++) {
-        struct element x = l->elements.at[e];
+        struct linear_element x = l->elements.at[e];
         strbuf_add(out, e ? " |> " : "");
         strbuf_add(out, x.count > 1 ? "(" : "");
         for (uint32_t i = 0; i < x.count && i < MOST_NAMES; i++)

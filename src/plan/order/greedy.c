@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 /* A binary heap of tails with their keys, stale entries skipped when they come up. */
-struct entry {
+struct greedy_entry {
     uint32_t gain, degree, tail;
 };
 
-static bool is_before(struct entry a, struct entry b)
+static bool entry_is_before(struct greedy_entry a, struct greedy_entry b)
 {
     if (a.gain != b.gain)
         return a.gain > b.gain;
@@ -17,26 +17,26 @@ static bool is_before(struct entry a, struct entry b)
     return a.tail < b.tail;
 }
 
-typedef ARRAY(struct entry) entries;
+typedef ARRAY(struct greedy_entry) entries;
 
-static void push(entries *h, struct entry e)
+static void entries_push(entries *h, struct greedy_entry e)
 {
     array_push(h, e);
     size_t i = h->n - 1;
-    for (; i > 0 && is_before(e, h->at[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && entry_is_before(e, h->at[(i - 1) / 2]); i = (i - 1) / 2)
         h->at[i] = h->at[(i - 1) / 2];
     h->at[i] = e;
 }
 
-static struct entry pop(entries *h)
+static struct greedy_entry entries_pop(entries *h)
 {
-    struct entry top = h->at[0], e = array_pop(h);
+    struct greedy_entry top = h->at[0], e = array_pop(h);
     size_t i = 0;
     while (2 * i + 1 < h->n) {
         size_t child = 2 * i + 1;
-        if (child + 1 < h->n && is_before(h->at[child + 1], h->at[child]))
+        if (child + 1 < h->n && entry_is_before(h->at[child + 1], h->at[child]))
             child++;
-        if (!is_before(h->at[child], e))
+        if (!entry_is_before(h->at[child], e))
             break;
         h->at[i] = h->at[child];
         i = child;
@@ -46,7 +46,7 @@ static struct entry pop(entries *h)
     return top;
 }
 
-void greedy_order(const struct piece *p, uint32_t *order)
+void greedy_order(const struct order_piece *p, uint32_t *order)
 {
     uint32_t n = p->ntails, at = 0;
     uint32_t *missing = mem_new(uint32_t, p->nheads), *gain = mem_new_zero(uint32_t, n);
@@ -68,10 +68,11 @@ void greedy_order(const struct piece *p, uint32_t *order)
         if (!available[t])
             tail_of[p->self[t]] = t;
         else
-            push(&heap, (struct entry){gain[t], p->child_off[t + 1] - p->child_off[t], t});
+            entries_push(&heap,
+                         (struct greedy_entry){gain[t], p->child_off[t + 1] - p->child_off[t], t});
     }
     while (heap.n) {
-        struct entry e = pop(&heap);
+        struct greedy_entry e = entries_pop(&heap);
         uint32_t t = e.tail;
         if (done[t] || e.gain != gain[t])
             continue;
@@ -87,9 +88,10 @@ void greedy_order(const struct piece *p, uint32_t *order)
             if (left == 0 && touched != NONE)
                 available[touched] = true;
             if (touched != NONE && available[touched])
-                push(&heap,
-                     (struct entry){gain[touched],
-                                    p->child_off[touched + 1] - p->child_off[touched], touched});
+                entries_push(
+                    &heap, (struct greedy_entry){gain[touched],
+                                                 p->child_off[touched + 1] - p->child_off[touched],
+                                                 touched});
         }
     }
     free(missing);
@@ -101,7 +103,7 @@ void greedy_order(const struct piece *p, uint32_t *order)
     array_free(&heap);
 }
 
-void greedy_shares(const struct piece *p, struct slope *shares)
+void greedy_shares(const struct order_piece *p, struct slope *shares)
 {
     for (uint32_t t = 0; t < p->ntails; t++) {
         shares[t] = (struct slope){0, 1};
@@ -112,7 +114,7 @@ void greedy_shares(const struct piece *p, struct slope *shares)
     }
 }
 
-static int falling(const void *a, const void *b)
+static int compare_falling_gains(const void *a, const void *b)
 {
     double x = ((const struct slope *)a)->value, y = ((const struct slope *)b)->value;
     return x > y ? -1 : x < y;
@@ -123,7 +125,7 @@ uint64_t slopes_bound(struct slope *slopes, size_t count, uint64_t heads)
     double rise = 0;
     uint64_t bound = 0;
     if (count)
-        qsort(slopes, count, sizeof *slopes, falling);
+        qsort(slopes, count, sizeof *slopes, compare_falling_gains);
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < slopes[i].length; k++) {
             rise += slopes[i].value;

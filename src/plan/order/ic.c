@@ -25,9 +25,9 @@ static void add_notes(struct plan *plan, const struct strbuf *text)
     }
 }
 
-static struct plan *run_study(const struct plan_request *request, struct study_options *o)
+static struct plan *run_study(const struct plan_request *request, struct order_study_options *o)
 {
-    struct study s;
+    struct order_study s;
     struct strbuf explain = {0};
     o->progress = request->progress;
     o->explain = request->explain ? &explain : NULL;
@@ -57,8 +57,8 @@ static struct plan *run_study(const struct plan_request *request, struct study_o
         .help = "arc visits of the minimum cuts of Sidney's decomposition"                         \
     }
 
-static void searches(const struct plan_request *request, const struct planner *p,
-                     struct study_options *o)
+static void study_by_search(const struct plan_request *request, const struct planner *p,
+                            struct order_study_options *o)
 {
     study_options_init(o);
     o->effort.ideals = (uint64_t)request_integer(request, p, "ideals");
@@ -83,8 +83,8 @@ static const struct planner_option area_options[] = {SEARCH_OPTIONS, {0}};
 static struct plan *run_ic(const struct plan_request *request, struct error *err)
 {
     (void)err;
-    struct study_options o;
-    searches(request, &planner_ic, &o);
+    struct order_study_options o;
+    study_by_search(request, &planner_ic, &o);
     bool is_paper = strcmp(request_text(request, &planner_ic, "method"), "paper") == 0;
     o.method = is_paper ? METHOD_PAPER : METHOD_ALL;
     return run_study(request, &o);
@@ -93,8 +93,8 @@ static struct plan *run_ic(const struct plan_request *request, struct error *err
 static struct plan *run_area(const struct plan_request *request, struct error *err)
 {
     (void)err;
-    struct study_options o;
-    searches(request, &planner_area, &o);
+    struct order_study_options o;
+    study_by_search(request, &planner_area, &o);
     o.method = METHOD_AREA;
     return run_study(request, &o);
 }
@@ -102,7 +102,7 @@ static struct plan *run_area(const struct plan_request *request, struct error *e
 static struct plan *run_prio(const struct plan_request *request, struct error *err)
 {
     (void)err;
-    struct study_options o;
+    struct order_study_options o;
     study_options_init(&o);
     o.method = METHOD_PRIO;
     return run_study(request, &o);

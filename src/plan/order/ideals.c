@@ -12,7 +12,7 @@ void ideals_free(struct ideals *i)
     *i = (struct ideals){0};
 }
 
-static uint64_t sum_of(const uint32_t *most, uint32_t n)
+static uint64_t profile_sum(const uint32_t *most, uint32_t n)
 {
     return rise_area(most, n);
 }
@@ -26,14 +26,14 @@ static bool same_run(const uint32_t *off, const uint32_t *at, uint32_t a, uint32
            (n == 0 || memcmp(at + off[a], at + off[b], n * sizeof *at) == 0);
 }
 
-struct key {
+struct ideals_key {
     uint64_t hash;
     uint32_t tail;
 };
 
-static int compare_keys(const void *a, const void *b)
+static int compare_ideals_keys(const void *a, const void *b)
 {
-    const struct key *x = a, *y = b;
+    const struct ideals_key *x = a, *y = b;
     if (x->hash != y->hash)
         return x->hash < y->hash ? -1 : 1;
     return x->tail < y->tail ? -1 : x->tail > y->tail;
@@ -41,10 +41,10 @@ static int compare_keys(const void *a, const void *b)
 
 /* before[t]: the twin that must run before t; NONE. Twins have the same children and the same
  * parents. */
-static uint32_t *find_twins(const struct piece *p)
+static uint32_t *find_twins(const struct order_piece *p)
 {
     uint32_t n = p->ntails, *before = mem_new(uint32_t, n);
-    struct key *keys = mem_new(struct key, n);
+    struct ideals_key *keys = mem_new(struct ideals_key, n);
     for (uint32_t t = 0; t < n; t++) {
         uint64_t hash = 1469598103934665603u;
         for (uint32_t a = p->child_off[t]; a < p->child_off[t + 1]; a++)
@@ -53,11 +53,11 @@ static uint32_t *find_twins(const struct piece *p)
         if (p->self[t] != NONE)
             for (uint32_t a = p->parent_off[p->self[t]]; a < p->parent_off[p->self[t] + 1]; a++)
                 hash = (hash ^ p->parent[a]) * 1099511628211u;
-        keys[t] = (struct key){hash, t};
+        keys[t] = (struct ideals_key){hash, t};
         before[t] = NONE;
     }
     if (n)
-        qsort(keys, n, sizeof *keys, compare_keys);
+        qsort(keys, n, sizeof *keys, compare_ideals_keys);
     for (uint32_t i = 1; i < n; i++) {
         uint32_t a = keys[i - 1].tail, b = keys[i].tail;
         uint32_t x = p->self[a], y = p->self[b];
@@ -87,7 +87,7 @@ static void sum_subsets(uint32_t *f, uint32_t n)
                 f[x + (1u << i) + k] += f[x + k];
 }
 
-static void solve_table(const struct piece *p, struct ideals *out)
+static void solve_table(const struct order_piece *p, struct ideals *out)
 {
     uint32_t n = p->ntails, all = 1u << n, needs[IDEALS_TABLE] = {0};
     uint32_t *f = mem_new_zero(uint32_t, all), *best = mem_new_zero(uint32_t, all);
@@ -136,20 +136,20 @@ static void solve_table(const struct piece *p, struct ideals *out)
                 break;
             }
     }
-    out->is_ic = sum_of(out->most, n) == out->area;
+    out->is_ic = profile_sum(out->most, n) == out->area;
     free(f);
     free(best);
 }
 
 /* ---- layers of ideals ---- */
 
-struct state {
+struct ideals_state {
     uint32_t rise, from, tail, next; /* from: state of the layer before; next: of the same hash */
     uint64_t area;
 };
 
 struct walk {
-    const struct piece *p;
+    const struct order_piece *p;
     uint32_t words;
     uint64_t *needs; /* a set for each tail */
     uint32_t
@@ -157,8 +157,8 @@ struct walk {
     uint32_t *group;
     uint64_t *group_parents;
     uint32_t *group_weight;
-    ARRAY(struct state) states; /* all layers */
-    uint64_t *sets, *next_sets; /* of the layer being left and the one being made */
+    ARRAY(struct ideals_state) states; /* all layers */
+    uint64_t *sets, *next_sets;        /* of the layer being left and the one being made */
     size_t next_cap;
     uint32_t *buckets;
     uint32_t bucket_mask;
@@ -173,7 +173,7 @@ static int compare_groups(const void *a, const void *b, void *words)
 /* Heads with the same parents become one weighted group. */
 static void make_groups(struct walk *k)
 {
-    const struct piece *p = k->p;
+    const struct order_piece *p = k->p;
     uint32_t words = k->words, n = 0;
     uint64_t *sets = mem_new_zero(uint64_t, (size_t)p->nheads * words);
     for (uint32_t h = 0; h < p->nheads; h++)
@@ -209,7 +209,7 @@ static void make_groups(struct walk *k)
                 k->group[k->group_off[t + 1]++] = g;
 }
 
-static bool holds(const uint64_t *set, const uint64_t *part, uint32_t words)
+static bool set_holds(const uint64_t *set, const uint64_t *part, uint32_t words)
 {
     uint64_t missing = 0;
     for (uint32_t i = 0; i < words; i++)
@@ -217,7 +217,7 @@ static bool holds(const uint64_t *set, const uint64_t *part, uint32_t words)
     return !missing;
 }
 
-static void walk_init(struct walk *k, const struct piece *p)
+static void walk_init(struct walk *k, const struct order_piece *p)
 {
     *k = (struct walk){.p = p, .words = (uint32_t)bitset_words(p->ntails)};
     k->needs = mem_new_zero(uint64_t, (size_t)p->ntails * k->words);
@@ -259,7 +259,7 @@ static uint64_t hash_set(const uint64_t *set, uint32_t words)
     return hash;
 }
 
-static void rehash(struct walk *k, uint32_t first)
+static void walk_rehash(struct walk *k, uint32_t first)
 {
     uint32_t size = k->bucket_mask ? 2 * (k->bucket_mask + 1) : 64;
     k->buckets = mem_resize(k->buckets, size);
@@ -275,7 +275,8 @@ static void rehash(struct walk *k, uint32_t first)
 }
 
 /* The state of `set` in the layer that begins at `first`, made when new. */
-static struct state *enter(struct walk *k, uint32_t first, const uint64_t *set, uint32_t rise)
+static struct ideals_state *walk_enter(struct walk *k, uint32_t first, const uint64_t *set,
+                                       uint32_t rise)
 {
     uint64_t hash = hash_set(set, k->words);
     for (uint32_t s = k->buckets[hash & k->bucket_mask]; s != NONE; s = k->states.at[s].next)
@@ -287,32 +288,32 @@ static struct state *enter(struct walk *k, uint32_t first, const uint64_t *set, 
         k->next_sets = mem_resize(k->next_sets, k->next_cap * k->words);
     }
     memcpy(k->next_sets + count * k->words, set, k->words * sizeof *set);
-    struct state *s = array_add(&k->states);
+    struct ideals_state *s = array_add(&k->states);
     s->rise = rise;
     s->tail = NONE;
     s->next = k->buckets[hash & k->bucket_mask];
     k->buckets[hash & k->bucket_mask] = (uint32_t)(k->states.n - 1);
     if (count + 1 > k->bucket_mask) {
-        rehash(k, first);
+        walk_rehash(k, first);
         s = &array_last(&k->states);
     }
     return s;
 }
 
 /* Every tail that may follow the ideal of state `s`. */
-static void expand(struct walk *k, uint32_t s, uint64_t *set, uint32_t first)
+static void walk_expand(struct walk *k, uint32_t s, uint64_t *set, uint32_t first)
 {
     for (uint32_t t = 0; t < k->p->ntails; t++) {
-        if (bitset_get(set, t) || !holds(set, k->needs + (size_t)t * k->words, k->words))
+        if (bitset_get(set, t) || !set_holds(set, k->needs + (size_t)t * k->words, k->words))
             continue;
         bitset_set(set, t);
         k->steps++;
         uint32_t rise = k->states.at[s].rise;
         for (uint32_t a = k->group_off[t]; a < k->group_off[t + 1]; a++)
-            if (holds(set, k->group_parents + (size_t)k->group[a] * k->words, k->words))
+            if (set_holds(set, k->group_parents + (size_t)k->group[a] * k->words, k->words))
                 rise += k->group_weight[k->group[a]];
         uint64_t area = k->states.at[s].area + rise;
-        struct state *to = enter(k, first, set, rise);
+        struct ideals_state *to = walk_enter(k, first, set, rise);
         if (to->tail == NONE || area > to->area) {
             to->area = area;
             to->from = s;
@@ -328,15 +329,15 @@ static bool is_over(const struct walk *k, uint64_t cap)
     return k->states.n > cap || k->steps / 8 > cap;
 }
 
-static bool solve_walk(const struct piece *p, uint64_t cap, struct ideals *out)
+static bool solve_walk(const struct order_piece *p, uint64_t cap, struct ideals *out)
 {
     struct walk k;
     uint32_t n = p->ntails;
     walk_init(&k, p);
     uint64_t *set = mem_new_zero(uint64_t, k.words);
     out->most = mem_new_zero(uint32_t, (size_t)n + 1);
-    rehash(&k, 0);
-    enter(&k, 0, set, 0);
+    walk_rehash(&k, 0);
+    walk_enter(&k, 0, set, 0);
     uint32_t from = 0, to = 1;
     for (uint32_t size = 0; size < n && !is_over(&k, cap); size++) {
         uint64_t *swap = k.sets;
@@ -346,7 +347,7 @@ static bool solve_walk(const struct piece *p, uint64_t cap, struct ideals *out)
         memset(k.buckets, 0xff, ((size_t)k.bucket_mask + 1) * sizeof *k.buckets);
         for (uint32_t s = from; s < to && !is_over(&k, cap); s++) {
             memcpy(set, k.sets + (size_t)(s - from) * k.words, k.words * sizeof *set);
-            expand(&k, s, set, to);
+            walk_expand(&k, s, set, to);
         }
         from = to;
         to = (uint32_t)k.states.n;
@@ -361,7 +362,7 @@ static bool solve_walk(const struct piece *p, uint64_t cap, struct ideals *out)
         out->area = k.states.at[from].area;
         for (uint32_t s = from, at = n; at > 0; s = k.states.at[s].from)
             out->order[--at] = k.states.at[s].tail;
-        out->is_ic = sum_of(out->most, n) == out->area;
+        out->is_ic = profile_sum(out->most, n) == out->area;
     } else {
         ideals_free(out);
     }
@@ -371,7 +372,7 @@ static bool solve_walk(const struct piece *p, uint64_t cap, struct ideals *out)
 }
 
 /* M of the piece from M of its dual: z heads need at least ntails - M~(nheads - z) tails. */
-static void most_from_dual(const struct piece *p, const uint32_t *dual_most, uint32_t *most)
+static void most_from_dual(const struct order_piece *p, const uint32_t *dual_most, uint32_t *most)
 {
     memset(most, 0, ((size_t)p->ntails + 1) * sizeof *most);
     for (uint32_t z = 1; z <= p->nheads; z++)
@@ -380,9 +381,9 @@ static void most_from_dual(const struct piece *p, const uint32_t *dual_most, uin
         most[t] = most[t] > most[t - 1] ? most[t] : most[t - 1];
 }
 
-static bool solve_dual(const struct piece *p, uint64_t cap, struct ideals *out)
+static bool solve_dual(const struct order_piece *p, uint64_t cap, struct ideals *out)
 {
-    struct piece *dual = piece_dual(p);
+    struct order_piece *dual = piece_dual(p);
     struct ideals theirs = {0};
     bool done = true;
     if (dual->ntails <= IDEALS_TABLE)
@@ -406,7 +407,7 @@ static bool solve_dual(const struct piece *p, uint64_t cap, struct ideals *out)
     return done;
 }
 
-bool ideals_solve(const struct piece *p, uint64_t cap, struct ideals *out)
+bool ideals_solve(const struct order_piece *p, uint64_t cap, struct ideals *out)
 {
     enum { TABLE_AT_ONCE = 14, FEW = 30000 };
     *out = (struct ideals){0};

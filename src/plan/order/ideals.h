@@ -18,5 +18,5 @@ struct ideals {
 /* At most IDEALS_TABLE tails, or heads: then the dual is searched. Otherwise by layers of a hash
  * set, giving up (false, nothing to free) when more than `cap` ideals were met, or eight times as
  * many ways between them. Twins (same parents, same children) run in index order. */
-bool ideals_solve(const struct piece *p, uint64_t cap, struct ideals *out);
+bool ideals_solve(const struct order_piece *p, uint64_t cap, struct ideals *out);
 void ideals_free(struct ideals *i);

@@ -28,7 +28,7 @@ struct tally {
     int pieces, dual, sidney, order, bound, memo, solved;
 };
 
-static uint64_t area_of(const struct piece *p, const uint32_t *order, struct tally *tally)
+static uint64_t area_of(const struct order_piece *p, const uint32_t *order, struct tally *tally)
 {
     uint32_t *rise = mem_new(uint32_t, (size_t)p->ntails + 1);
     tally->order += !piece_rise(p, order, rise);
@@ -37,7 +37,7 @@ static uint64_t area_of(const struct piece *p, const uint32_t *order, struct tal
     return area;
 }
 
-static void compare(const struct piece *p, struct tally *tally)
+static void compare(const struct order_piece *p, struct tally *tally)
 {
     struct ideals mine, theirs;
     tally->pieces++;
@@ -47,7 +47,7 @@ static void compare(const struct piece *p, struct tally *tally)
     }
     tally->order += area_of(p, mine.order, tally) != mine.area;
     /* the dual's best order, turned round, is as good */
-    struct piece *dual = piece_dual(p);
+    struct order_piece *dual = piece_dual(p);
     if (ideals_solve(dual, 1000000, &theirs)) {
         uint32_t *order = mem_new(uint32_t, p->ntails);
         piece_from_dual(p, dual, theirs.order, order);
@@ -88,7 +88,7 @@ static void test_random(uint32_t least, uint32_t range, double density, int case
         struct skeleton *s = skeleton_new(w, true, 0);
         uint32_t *local = mem_new_zero(uint32_t, w->ntasks);
         for (uint32_t q = 0; q < s->nphases; q++) {
-            struct piece *p = skeleton_phase_piece(s, q, local);
+            struct order_piece *p = skeleton_phase_piece(s, q, local);
             compare(p, &tally);
             piece_free(p);
         }

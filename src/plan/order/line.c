@@ -25,7 +25,7 @@ uint32_t line_waiting_block(const struct skeleton *s, uint32_t h, uint32_t block
                                                                                              : to;
 }
 
-void line_expose(struct line *l, uint32_t block)
+void line_expose(struct order_line *l, uint32_t block)
 {
     uint32_t i = block - l->first, n = l->number[i];
     l->next[i] = NONE;
@@ -39,7 +39,7 @@ void line_expose(struct line *l, uint32_t block)
     l->queue_tail[n] = i;
 }
 
-uint32_t line_take(struct line *l, uint32_t n)
+uint32_t line_take(struct order_line *l, uint32_t n)
 {
     uint32_t i = l->queue_head[n];
     l->queue_head[n] = l->next[i];
@@ -54,7 +54,7 @@ uint32_t line_take(struct line *l, uint32_t n)
 }
 
 /* Remove the block: what waits for it may be exposed. */
-void line_remove(struct line *l, uint32_t block)
+void line_remove(struct order_line *l, uint32_t block)
 {
     const struct skeleton *s = l->s;
     for (uint32_t i = s->head_off[block]; i < s->head_off[block + 1]; i++) {
@@ -65,7 +65,7 @@ void line_remove(struct line *l, uint32_t block)
     array_push(&l->out->sequence, block);
 }
 
-static void number_shapes(struct line *l)
+static void number_shapes(struct order_line *l)
 {
     uint32_t *number_of = l->b->number_of; /* all NONE between calls */
     for (uint32_t i = 0; i < l->count; i++) {
@@ -80,12 +80,12 @@ static void number_shapes(struct line *l)
         number_of[l->shape_id[i]] = NONE;
 }
 
-void line_begin(struct line *l, struct blocks *b, uint32_t phase, struct linear *out)
+void line_begin(struct order_line *l, struct blocks *b, uint32_t phase, struct linear *out)
 {
     struct skeleton *s = b->s;
     *out = (struct linear){.blame = {NONE, NONE}, .budget = 100000000};
     uint32_t first = s->phase_block[phase], count = s->phase_block[phase + 1] - first;
-    *l = (struct line){.b = b, .s = s, .out = out, .first = first, .count = count};
+    *l = (struct order_line){.b = b, .s = s, .out = out, .first = first, .count = count};
     l->waiting = mem_new_zero(uint32_t, count);
     l->next = mem_new(uint32_t, count);
     l->shape_id = mem_new(uint32_t, count);
@@ -103,7 +103,7 @@ void line_begin(struct line *l, struct blocks *b, uint32_t phase, struct linear 
     number_shapes(l);
 }
 
-void line_end(struct line *l)
+void line_end(struct order_line *l)
 {
     free(l->waiting);
     free(l->next);
@@ -116,7 +116,7 @@ void line_end(struct line *l)
     array_free(&l->present);
 }
 
-void line_expose_sources(struct line *l)
+void line_expose_sources(struct order_line *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
         if (!l->waiting[i])

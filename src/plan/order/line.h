@@ -3,7 +3,7 @@
 #pragma once
 #include "plan/order/linear.h"
 
-struct line {
+struct order_line {
     struct blocks *b;
     struct skeleton *s;
     struct linear *out;
@@ -18,14 +18,14 @@ struct line {
     uint32_t nshapes;
 };
 
-void line_begin(struct line *l, struct blocks *b, uint32_t phase,
+void line_begin(struct order_line *l, struct blocks *b, uint32_t phase,
                 struct linear *out); /* exposes nothing yet */
-void line_end(struct line *l);
-void line_expose(struct line *l, uint32_t block);
-void line_expose_sources(struct line *l);
-uint32_t line_take(struct line *l, uint32_t number); /* the next block of that shape */
+void line_end(struct order_line *l);
+void line_expose(struct order_line *l, uint32_t block);
+void line_expose_sources(struct order_line *l);
+uint32_t line_take(struct order_line *l, uint32_t number); /* the next block of that shape */
 /* Remove a taken block: what waited for it alone is exposed. Appends it to the sequence. */
-void line_remove(struct line *l, uint32_t block);
+void line_remove(struct order_line *l, uint32_t block);
 /* The other block of the same phase that has head h of `block` as a tail; NONE. */
 uint32_t line_waiting_block(const struct skeleton *s, uint32_t h, uint32_t block);
 bool line_fail(struct linear *l, const char *why, uint32_t a, uint32_t b);

@@ -6,14 +6,14 @@
 
 /* ---- the paper's procedure ---- */
 
-static bool priority(struct line *l, uint32_t a, uint32_t b)
+static bool shape_has_priority(struct order_line *l, uint32_t a, uint32_t b)
 {
     l->out->spent++;
     return shapes_priority(&l->b->shapes, l->shape_id[a], l->shape_id[b]);
 }
 
 /* Every super-arc must respect priority: one violation and no linearisation exists. */
-static bool check_super_arcs(struct line *l)
+static bool check_super_arcs(struct order_line *l)
 {
     const struct skeleton *s = l->s;
     for (uint32_t i = 0; i < l->count; i++) {
@@ -23,7 +23,7 @@ static bool check_super_arcs(struct line *l)
             if (to == NONE || to == last)
                 continue;
             last = to;
-            if (!priority(l, l->number[i], l->number[to - l->first]))
+            if (!shape_has_priority(l, l->number[i], l->number[to - l->first]))
                 return line_fail(l->out,
                                  "a block does not have priority over one that depends on it",
                                  block, to);
@@ -34,7 +34,7 @@ static bool check_super_arcs(struct line *l)
 
 /* A present shape with priority over all others present (and over itself when it is there twice).
  * It must have the steepest first atom of all. */
-static uint32_t choose(struct line *l)
+static uint32_t choose_prior_shape(struct order_line *l)
 {
     const struct shapes *shapes = &l->b->shapes;
     struct atom steepest = {1, 0};
@@ -49,9 +49,9 @@ static uint32_t choose(struct line *l)
         uint32_t a = l->present.at[i];
         if (atom_compare(shapes->all.at[l->shape_id[a]].atoms[0], steepest) < 0)
             continue;
-        bool good = l->queued[a] == 1 || priority(l, a, a);
+        bool good = l->queued[a] == 1 || shape_has_priority(l, a, a);
         for (size_t k = 0; k < l->present.n && good; k++)
-            good = l->present.at[k] == a || priority(l, a, l->present.at[k]);
+            good = l->present.at[k] == a || shape_has_priority(l, a, l->present.at[k]);
         /* several: the choice is irrelevant; the block that comes first, for a stable result */
         if (good && (best == NONE || l->queue_head[a] < l->queue_head[best]))
             best = a;
@@ -59,14 +59,14 @@ static uint32_t choose(struct line *l)
     return best;
 }
 
-static void emit_block(struct line *l, uint32_t block)
+static void emit_block(struct order_line *l, uint32_t block)
 {
     const struct skeleton *s = l->s;
     for (uint32_t i = s->tail_off[block]; i < s->tail_off[block + 1]; i++)
         array_push(&l->out->order, s->tail[i]);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_task_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -75,12 +75,12 @@ static int compare_numbers(const void *a, const void *b)
 /* The order of a sum of blocks: the IC-Sweep read off its tables, or for large sums all atoms by
  * falling slope, which is the same up to ties when every two summands are sweepable (pairwise
  * theorem). */
-static void emit_sum(struct line *l, const uint32_t *members, uint32_t count)
+static void emit_sum(struct order_line *l, const uint32_t *members, uint32_t count)
 {
     const struct skeleton *s = l->s;
     uint64_t cells = 0, tails = 0, natoms = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct shape *x = blocks_shape(l->b, members[i]);
+        const struct order_shape *x = blocks_shape(l->b, members[i]);
         cells += tails * x->tails;
         tails += x->tails;
         natoms += x->natoms;
@@ -104,7 +104,7 @@ static void emit_sum(struct line *l, const uint32_t *members, uint32_t count)
         struct block_atom *all = mem_new(struct block_atom, natoms);
         size_t n = 0;
         for (uint32_t i = 0; i < count; i++) {
-            const struct shape *x = blocks_shape(l->b, members[i]);
+            const struct order_shape *x = blocks_shape(l->b, members[i]);
             for (uint32_t k = 0, from = 0; k < x->natoms; from += x->atoms[k++].length)
                 all[n++] = (struct block_atom){x->atoms[k], members[i], from};
         }
@@ -119,7 +119,7 @@ static void emit_sum(struct line *l, const uint32_t *members, uint32_t count)
 }
 
 /* Step (c): all source blocks as one sum. */
-static bool take_sum(struct line *l)
+static bool take_sum(struct order_line *l)
 {
     size_t kinds = l->present.n;
     uint32_t *mine = mem_new(uint32_t, kinds);
@@ -152,14 +152,14 @@ static bool take_sum(struct line *l)
         for (uint32_t n = l->queued[mine[i]]; n > 0; n--)
             array_push(&members, line_take(l, mine[i]));
     if (members.n)
-        qsort(members.at, members.n, sizeof *members.at, compare_numbers);
+        qsort(members.at, members.n, sizeof *members.at, compare_task_numbers);
     array_push(&l->out->elements,
-               (struct element){(uint32_t)l->out->sequence.n, (uint32_t)members.n});
+               (struct linear_element){(uint32_t)l->out->sequence.n, (uint32_t)members.n});
     for (size_t i = 0; i < members.n; i++)
         line_remove(l, members.at[i]);
     for (size_t i = 0; i < l->present.n && good; i++)
         for (size_t k = 0; k < kinds && good; k++)
-            if (l->out->spent > l->out->budget || !priority(l, mine[k], l->present.at[i]))
+            if (l->out->spent > l->out->budget || !shape_has_priority(l, mine[k], l->present.at[i]))
                 good = line_fail(
                     l->out, "a swept block does not have priority over one that the sum exposes",
                     NONE, l->first + l->queue_head[l->present.at[i]]);
@@ -172,13 +172,13 @@ static bool take_sum(struct line *l)
 
 bool linear_by_priority(struct blocks *b, uint32_t phase, struct linear *out)
 {
-    struct line l;
+    struct order_line l;
     line_begin(&l, b, phase, out);
     bool good = check_super_arcs(&l);
     if (good)
         line_expose_sources(&l);
     while (good && l.present.n) {
-        uint32_t a = choose(&l);
+        uint32_t a = choose_prior_shape(&l);
         if (out->spent >= out->budget)
             good = line_fail(out, "too many different blocks to compare", NONE, NONE);
         else if (a == NONE)
@@ -186,7 +186,7 @@ bool linear_by_priority(struct blocks *b, uint32_t phase, struct linear *out)
         else
             while (l.queued[a]) {
                 uint32_t block = line_take(&l, a);
-                array_push(&out->elements, (struct element){(uint32_t)out->sequence.n, 1});
+                array_push(&out->elements, (struct linear_element){(uint32_t)out->sequence.n, 1});
                 line_remove(&l, block);
                 emit_block(&l, block);
             }

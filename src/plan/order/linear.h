@@ -4,12 +4,12 @@
 #include "plan/order/blocks.h"
 
 /* An element of the linearisation: one block, or a swept sum of several. */
-struct element {
+struct linear_element {
     uint32_t first, count; /* in `sequence` */
 };
 
 struct linear {
-    ARRAY(struct element) elements;
+    ARRAY(struct linear_element) elements;
     ARRAY(uint32_t) sequence; /* blocks */
     ARRAY(uint32_t) order;    /* tails (tasks); complete when the procedure succeeded */
     const char *failure;      /* why it stopped; static text */

@@ -18,7 +18,7 @@ void mincut_reset(struct mincut *m, uint32_t nodes)
     memset(m->first, 0xff, nodes * sizeof *m->first);
 }
 
-static void add(struct mincut *m, uint32_t from, uint32_t to, int64_t capacity)
+static void add_arc(struct mincut *m, uint32_t from, uint32_t to, int64_t capacity)
 {
     if (m->narcs == m->arc_cap) {
         m->arc_cap += m->arc_cap / 2 + 64;
@@ -35,12 +35,12 @@ static void add(struct mincut *m, uint32_t from, uint32_t to, int64_t capacity)
 
 void mincut_arc(struct mincut *m, uint32_t from, uint32_t to, int64_t capacity)
 {
-    add(m, from, to, capacity);
-    add(m, to, from, 0);
+    add_arc(m, from, to, capacity);
+    add_arc(m, to, from, 0);
 }
 
 /* Distances from the source along arcs with capacity left; false: the sink is cut off. */
-static bool make_levels(struct mincut *m, uint64_t *spent)
+static bool mincut_levels(struct mincut *m, uint64_t *spent)
 {
     uint32_t n = 0;
     memset(m->level, 0xff, m->nnodes * sizeof *m->level);
@@ -58,7 +58,7 @@ static bool make_levels(struct mincut *m, uint64_t *spent)
 }
 
 /* One augmenting path along the levels, depth first without recursion; 0: none is left. */
-static int64_t augment(struct mincut *m, uint64_t *spent)
+static int64_t mincut_augment(struct mincut *m, uint64_t *spent)
 {
     uint32_t depth = 0, at = MINCUT_SOURCE;
     while (at != MINCUT_SINK) {
@@ -95,10 +95,10 @@ bool mincut_run(struct mincut *m, uint64_t *budget, int64_t *flow)
     uint64_t spent = 0;
     *flow = 0;
     bool more;
-    while ((more = make_levels(m, &spent)) && spent <= *budget) {
+    while ((more = mincut_levels(m, &spent)) && spent <= *budget) {
         memcpy(m->current, m->first, m->nnodes * sizeof *m->first);
         int64_t pushed;
-        while (spent <= *budget && (pushed = augment(m, &spent)) > 0)
+        while (spent <= *budget && (pushed = mincut_augment(m, &spent)) > 0)
             *flow += pushed;
     }
     bool done = spent <= *budget;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mixed(uint64_t x)
+static uint64_t mix_colour(uint64_t x)
 {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdu;
@@ -25,14 +25,14 @@ static int by_colour(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_colours(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
 /* Colours that do not depend on names: degrees, refined by the colours around. */
-static void refine(const struct piece *p, uint64_t *tail, uint64_t *head)
+static void refine_colours(const struct order_piece *p, uint64_t *tail, uint64_t *head)
 {
     enum { ROUNDS = 4 };
     for (uint32_t t = 0; t < p->ntails; t++)
@@ -41,18 +41,18 @@ static void refine(const struct piece *p, uint64_t *tail, uint64_t *head)
         for (uint32_t h = 0; h < p->nheads; h++) {
             uint64_t sum = p->parent_off[h + 1] - p->parent_off[h];
             for (uint32_t a = p->parent_off[h]; a < p->parent_off[h + 1]; a++)
-                sum += mixed(tail[p->parent[a]]);
-            head[h] = mixed(sum);
+                sum += mix_colour(tail[p->parent[a]]);
+            head[h] = mix_colour(sum);
         }
         for (uint32_t t = 0; t < p->ntails;
              t++) /* a head that is a tail has that tail's colour in it */
             if (p->self[t] != NONE)
-                head[p->self[t]] = mixed(head[p->self[t]] + 3 * tail[t] + 7);
+                head[p->self[t]] = mix_colour(head[p->self[t]] + 3 * tail[t] + 7);
         for (uint32_t t = 0; t < p->ntails; t++) {
-            uint64_t sum = mixed(tail[t]) + (p->self[t] == NONE ? 1 : head[p->self[t]] * 5);
+            uint64_t sum = mix_colour(tail[t]) + (p->self[t] == NONE ? 1 : head[p->self[t]] * 5);
             for (uint32_t a = p->child_off[t]; a < p->child_off[t + 1]; a++)
-                sum += mixed(head[p->child[a]] + 11);
-            tail[t] = mixed(sum);
+                sum += mix_colour(head[p->child[a]] + 11);
+            tail[t] = mix_colour(sum);
         }
     }
 }
@@ -73,12 +73,12 @@ static int by_row(const void *a, const void *b, void *context)
     return nx < ny ? -1 : nx > ny;
 }
 
-uint32_t *normal_form(const struct piece *p, uint32_t *place, size_t *length)
+uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *length)
 {
     uint64_t *tail = mem_new(uint64_t, p->ntails), *head = mem_new(uint64_t, p->nheads);
     struct coloured *sorted = mem_new(struct coloured, p->ntails);
     uint32_t *rank = mem_new(uint32_t, p->ntails), arcs = piece_arcs(p), at = 0;
-    refine(p, tail, head);
+    refine_colours(p, tail, head);
     for (uint32_t t = 0; t < p->ntails; t++)
         sorted[t] = (struct coloured){tail[t], t};
     if (p->ntails)
@@ -102,7 +102,7 @@ uint32_t *normal_form(const struct piece *p, uint32_t *place, size_t *length)
         rows[at++] = p->parent_off[h + 1] - p->parent_off[h];
         for (uint32_t a = p->parent_off[h]; a < p->parent_off[h + 1]; a++)
             rows[at++] = rank[p->parent[a]];
-        qsort(rows + off[h] + 2, at - off[h] - 2, sizeof *rows, by_number);
+        qsort(rows + off[h] + 2, at - off[h] - 2, sizeof *rows, compare_colours);
     }
     off[p->nheads] = at;
     struct rows context = {rows, off};

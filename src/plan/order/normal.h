@@ -4,4 +4,4 @@
 #include "plan/order/piece.h"
 
 /* The form, `*length` words, to be freed. place[i]: the tail at normal place i. */
-uint32_t *normal_form(const struct piece *p, uint32_t *place, size_t *length);
+uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *length);

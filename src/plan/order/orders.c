@@ -36,14 +36,14 @@ struct plan *order_plan(const struct workflow *w, const uint32_t *order)
 
 enum rule { FIRST_IN, LAST_IN, AT_RANDOM, BY_KEY };
 
-struct server {
+struct orders_server {
     const struct workflow *w;
     uint32_t *missing, *queue; /* queue: eligible tasks from `from` to `end` */
     uint32_t from, end;
 };
 
 /* The next eligible task by rule; for BY_KEY the caller keeps a heap. */
-static uint32_t serve(struct server *s, enum rule rule, struct rng *rng)
+static uint32_t server_next(struct orders_server *s, enum rule rule, struct rng *rng)
 {
     if (rule == FIRST_IN)
         return s->queue[s->from++];
@@ -56,9 +56,9 @@ static uint32_t serve(struct server *s, enum rule rule, struct rng *rng)
     return s->queue[--s->end];
 }
 
-static void start(struct server *s, const struct workflow *w)
+static void server_start(struct orders_server *s, const struct workflow *w)
 {
-    *s = (struct server){
+    *s = (struct orders_server){
         .w = w, .missing = mem_new(uint32_t, w->ntasks), .queue = mem_new(uint32_t, w->ntasks)};
     for (uint32_t t = 0; t < w->ntasks; t++) {
         s->missing[t] = w->pred_off[t + 1] - w->pred_off[t];
@@ -67,7 +67,7 @@ static void start(struct server *s, const struct workflow *w)
     }
 }
 
-static struct plan *finish(struct server *s, uint32_t *order)
+static struct plan *server_finish(struct orders_server *s, uint32_t *order)
 {
     struct plan *plan = order_plan(s->w, order);
     plan->verdict = mem_copy_string("HEURISTIC");
@@ -80,49 +80,49 @@ static struct plan *finish(struct server *s, uint32_t *order)
 static struct plan *serve_all(const struct plan_request *request, enum rule rule)
 {
     const struct workflow *w = request->workflow;
-    struct server s;
+    struct orders_server s;
     struct rng rng;
     rng_seed(&rng, request->seed);
-    start(&s, w);
+    server_start(&s, w);
     uint32_t *order = mem_new(uint32_t, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++) {
-        order[i] = serve(&s, rule, &rng);
+        order[i] = server_next(&s, rule, &rng);
         for (uint32_t e = w->succ_off[order[i]]; e < w->succ_off[order[i] + 1]; e++)
             if (--s.missing[w->succ_task[e]] == 0)
                 s.queue[s.end++] = w->succ_task[e];
     }
-    return finish(&s, order);
+    return server_finish(&s, order);
 }
 
 /* ---- by a key: the largest first, then the lowest task ---- */
 
-struct waiting {
+struct orders_waiting {
     double key;
     uint32_t task;
 };
 
-static bool is_before(struct waiting a, struct waiting b)
+static bool waiting_is_before(struct orders_waiting a, struct orders_waiting b)
 {
     return a.key != b.key ? a.key > b.key : a.task < b.task;
 }
 
-static void push(struct waiting *heap, uint32_t *n, struct waiting x)
+static void waiting_push(struct orders_waiting *heap, uint32_t *n, struct orders_waiting x)
 {
     uint32_t i = (*n)++;
-    for (; i > 0 && is_before(x, heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && waiting_is_before(x, heap[(i - 1) / 2]); i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
     heap[i] = x;
 }
 
-static uint32_t pop(struct waiting *heap, uint32_t *n)
+static uint32_t waiting_pop(struct orders_waiting *heap, uint32_t *n)
 {
     uint32_t task = heap[0].task, i = 0;
-    struct waiting x = heap[--*n];
+    struct orders_waiting x = heap[--*n];
     while (2 * i + 1 < *n) {
         uint32_t child = 2 * i + 1;
-        if (child + 1 < *n && is_before(heap[child + 1], heap[child]))
+        if (child + 1 < *n && waiting_is_before(heap[child + 1], heap[child]))
             child++;
-        if (!is_before(heap[child], x))
+        if (!waiting_is_before(heap[child], x))
             break;
         heap[i] = heap[child];
         i = child;
@@ -133,20 +133,21 @@ static uint32_t pop(struct waiting *heap, uint32_t *n)
 
 static struct plan *serve_by(const struct workflow *w, const double *key)
 {
-    struct server s;
-    start(&s, w);
-    struct waiting *heap = mem_new(struct waiting, (size_t)w->ntasks + 1);
+    struct orders_server s;
+    server_start(&s, w);
+    struct orders_waiting *heap = mem_new(struct orders_waiting, (size_t)w->ntasks + 1);
     uint32_t *order = mem_new(uint32_t, w->ntasks), n = 0;
     for (uint32_t i = 0; i < s.end; i++)
-        push(heap, &n, (struct waiting){key[s.queue[i]], s.queue[i]});
+        waiting_push(heap, &n, (struct orders_waiting){key[s.queue[i]], s.queue[i]});
     for (uint32_t i = 0; i < w->ntasks; i++) {
-        order[i] = pop(heap, &n);
+        order[i] = waiting_pop(heap, &n);
         for (uint32_t e = w->succ_off[order[i]]; e < w->succ_off[order[i] + 1]; e++)
             if (--s.missing[w->succ_task[e]] == 0)
-                push(heap, &n, (struct waiting){key[w->succ_task[e]], w->succ_task[e]});
+                waiting_push(heap, &n,
+                             (struct orders_waiting){key[w->succ_task[e]], w->succ_task[e]});
     }
     free(heap);
-    return finish(&s, order);
+    return server_finish(&s, order);
 }
 
 /* ---- the planners ---- */
@@ -163,7 +164,7 @@ static struct plan *run_lifo(const struct plan_request *request, struct error *e
     return serve_all(request, LAST_IN);
 }
 
-static struct plan *run_random(const struct plan_request *request, struct error *err)
+static struct plan *run_random_order(const struct plan_request *request, struct error *err)
 {
     (void)err;
     return serve_all(request, AT_RANDOM);
@@ -241,7 +242,7 @@ const struct planner planner_random_order = {
     .paper = "a yardstick: what chance achieves",
     .tie_rule = "the seed decides",
     .accepts = ACCEPTS_DAG | ACCEPTS_ORDER,
-    .run = run_random,
+    .run = run_random_order,
 };
 
 const struct planner planner_outdegree = {

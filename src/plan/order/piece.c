@@ -2,15 +2,15 @@
 #include "base/mem.h"
 #include <stdlib.h>
 
-struct piece *piece_new(uint32_t ntails, uint32_t nheads, uint32_t *parent_off, uint32_t *parent,
-                        uint32_t *self)
+struct order_piece *piece_new(uint32_t ntails, uint32_t nheads, uint32_t *parent_off,
+                              uint32_t *parent, uint32_t *self)
 {
-    struct piece *p = mem_new_zero(struct piece, 1);
-    *p = (struct piece){.ntails = ntails,
-                        .nheads = nheads,
-                        .parent_off = parent_off,
-                        .parent = parent,
-                        .self = self};
+    struct order_piece *p = mem_new_zero(struct order_piece, 1);
+    *p = (struct order_piece){.ntails = ntails,
+                              .nheads = nheads,
+                              .parent_off = parent_off,
+                              .parent = parent,
+                              .self = self};
     uint32_t arcs = parent_off[nheads];
     p->child_off = mem_new_zero(uint32_t, (size_t)ntails + 2);
     p->child = mem_new(uint32_t, arcs);
@@ -24,7 +24,7 @@ struct piece *piece_new(uint32_t ntails, uint32_t nheads, uint32_t *parent_off, 
     return p;
 }
 
-void piece_free(struct piece *p)
+void piece_free(struct order_piece *p)
 {
     if (!p)
         return;
@@ -36,12 +36,12 @@ void piece_free(struct piece *p)
     free(p);
 }
 
-uint32_t piece_arcs(const struct piece *p)
+uint32_t piece_arcs(const struct order_piece *p)
 {
     return p->parent_off[p->nheads];
 }
 
-struct piece *piece_dual(const struct piece *p)
+struct order_piece *piece_dual(const struct order_piece *p)
 {
     uint32_t nt = p->nheads, nh = p->ntails, at = 0;
     uint32_t *off = mem_new(uint32_t, (size_t)nh + 1), *parent = mem_new(uint32_t, piece_arcs(p));
@@ -61,8 +61,8 @@ struct piece *piece_dual(const struct piece *p)
     return piece_new(nt, nh, off, parent, self);
 }
 
-void piece_from_dual(const struct piece *p, const struct piece *dual, const uint32_t *dual_order,
-                     uint32_t *order)
+void piece_from_dual(const struct order_piece *p, const struct order_piece *dual,
+                     const uint32_t *dual_order, uint32_t *order)
 {
     uint32_t *missing = mem_new(uint32_t, dual->nheads), at = p->ntails;
     for (uint32_t h = 0; h < dual->nheads; h++)
@@ -75,14 +75,15 @@ void piece_from_dual(const struct piece *p, const struct piece *dual, const uint
     free(missing);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_pieces(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
-struct piece *piece_between(const struct piece *p, const uint32_t *tails, uint32_t count,
-                            const uint32_t *position, const uint32_t *last, uint32_t from)
+struct order_piece *piece_between(const struct order_piece *p, const uint32_t *tails,
+                                  uint32_t count, const uint32_t *position, const uint32_t *last,
+                                  uint32_t from)
 {
     /* a head belongs here when its last parent does; found once, at that parent */
     uint32_t nheads = 0, arcs = 0, cap = 16;
@@ -100,7 +101,7 @@ struct piece *piece_between(const struct piece *p, const uint32_t *tails, uint32
             arcs += p->parent_off[h + 1] - p->parent_off[h];
         }
     if (nheads)
-        qsort(heads, nheads, sizeof *heads, compare);
+        qsort(heads, nheads, sizeof *heads, compare_pieces);
     uint32_t *off = mem_new(uint32_t, (size_t)nheads + 1), *parent = mem_new(uint32_t, arcs),
              at = 0;
     uint32_t *self = mem_new(uint32_t, count);
@@ -111,13 +112,14 @@ struct piece *piece_between(const struct piece *p, const uint32_t *tails, uint32
         for (uint32_t b = p->parent_off[heads[i]]; b < p->parent_off[heads[i] + 1]; b++)
             if (position[p->parent[b]] >= from)
                 parent[at++] = position[p->parent[b]] - from;
-        qsort(parent + off[i], at - off[i], sizeof *parent, compare);
+        qsort(parent + off[i], at - off[i], sizeof *parent, compare_pieces);
     }
     off[nheads] = at;
     for (uint32_t t = 0; t < count && nheads; t++) {
-        const uint32_t *found = p->self[tails[t]] == NONE ? NULL
-                                                          : bsearch(&p->self[tails[t]], heads,
-                                                                    nheads, sizeof *heads, compare);
+        const uint32_t *found =
+            p->self[tails[t]] == NONE
+                ? NULL
+                : bsearch(&p->self[tails[t]], heads, nheads, sizeof *heads, compare_pieces);
         if (found)
             self[t] = (uint32_t)(found - heads);
     }
@@ -125,7 +127,7 @@ struct piece *piece_between(const struct piece *p, const uint32_t *tails, uint32
     return piece_new(count, nheads, off, parent, self);
 }
 
-bool piece_rise(const struct piece *p, const uint32_t *order, uint32_t *rise)
+bool piece_rise(const struct order_piece *p, const uint32_t *order, uint32_t *rise)
 {
     uint32_t *missing = mem_new(uint32_t, p->nheads), rendered = 0;
     bool good = true;

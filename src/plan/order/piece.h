@@ -8,7 +8,7 @@
 #pragma once
 #include "model/workflow.h"
 
-struct piece {
+struct order_piece {
     uint32_t ntails, nheads;
     uint32_t *parent_off, *parent; /* of a head: tails, ascending */
     uint32_t *child_off, *child;   /* of a tail: heads, ascending */
@@ -17,26 +17,27 @@ struct piece {
 
 /* Takes parent_off, parent and self; makes the rest. Tails must be numbered topologically, heads
  * too. */
-struct piece *piece_new(uint32_t ntails, uint32_t nheads, uint32_t *parent_off, uint32_t *parent,
-                        uint32_t *self);
-void piece_free(struct piece *p); /* NULL is fine */
-uint32_t piece_arcs(const struct piece *p);
+struct order_piece *piece_new(uint32_t ntails, uint32_t nheads, uint32_t *parent_off,
+                              uint32_t *parent, uint32_t *self);
+void piece_free(struct order_piece *p); /* NULL is fine */
+uint32_t piece_arcs(const struct order_piece *p);
 
 /* All arcs turned round: heads become tails. Both are numbered backwards: tail i of the dual is
  * head nheads-1-i. */
-struct piece *piece_dual(const struct piece *p);
+struct order_piece *piece_dual(const struct order_piece *p);
 /* From an order of the dual's tails the order of the piece: packets of what each step renders, last
  * packet first. It is IC-optimal (AREA-maximal) iff the dual's is. */
-void piece_from_dual(const struct piece *p, const struct piece *dual, const uint32_t *dual_order,
-                     uint32_t *order);
+void piece_from_dual(const struct order_piece *p, const struct order_piece *dual,
+                     const uint32_t *dual_order, uint32_t *order);
 
 /* The piece between two ideals: tails[0..count) in an order that respects precedence, all earlier
  * tails done, the heads that `count` more tails complete. `position[t]` is the place of tail t in
  * the order that `tails` is cut from, `last[h]` the largest place of a parent of head h, `from` the
  * place of tails[0]. */
-struct piece *piece_between(const struct piece *p, const uint32_t *tails, uint32_t count,
-                            const uint32_t *position, const uint32_t *last, uint32_t from);
+struct order_piece *piece_between(const struct order_piece *p, const uint32_t *tails,
+                                  uint32_t count, const uint32_t *position, const uint32_t *last,
+                                  uint32_t from);
 
 /* rise[0..ntails] of an order; false when the order runs a tail before it is rendered. */
-bool piece_rise(const struct piece *p, const uint32_t *order, uint32_t *rise);
+bool piece_rise(const struct order_piece *p, const uint32_t *order, uint32_t *rise);
 uint64_t rise_area(const uint32_t *rise, uint32_t ntails); /* rise[1] + ... + rise[ntails] */

@@ -9,7 +9,7 @@ void shapes_init(struct shapes *s, uint64_t budget)
 void shapes_free(struct shapes *s)
 {
     for (size_t i = 0; i < s->all.n; i++) {
-        struct shape *x = &s->all.at[i];
+        struct order_shape *x = &s->all.at[i];
         free(x->rise);
         free(x->atoms);
         if (x->has_windows && !x->is_convex && !x->is_concave) {
@@ -36,7 +36,7 @@ static uint64_t hash_rise(const uint32_t *rise, uint32_t tails)
 }
 
 /* Upper hull of the points (t, rise[t]), kept at every point that touches it. */
-static void make_atoms(struct shape *x)
+static void shape_make_atoms(struct order_shape *x)
 {
     uint32_t *hull = mem_new(uint32_t, (size_t)x->tails + 1), n = 1;
     hull[0] = 0;
@@ -77,11 +77,11 @@ uint32_t shapes_add(struct shapes *s, const uint32_t *rise, uint32_t tails)
         grow_slots(s);
     uint64_t at = hash_rise(rise, tails) & (s->nslots - 1);
     for (; s->slots[at]; at = (at + 1) & (s->nslots - 1)) {
-        const struct shape *x = &s->all.at[s->slots[at] - 1];
+        const struct order_shape *x = &s->all.at[s->slots[at] - 1];
         if (x->tails == tails && memcmp(x->rise, rise, ((size_t)tails + 1) * sizeof *rise) == 0)
             return s->slots[at] - 1;
     }
-    struct shape *x = array_add(&s->all);
+    struct order_shape *x = array_add(&s->all);
     s->slots[at] = (uint32_t)s->all.n;
     x->tails = tails;
     x->rise = mem_new(uint32_t, (size_t)tails + 1);
@@ -92,7 +92,7 @@ uint32_t shapes_add(struct shapes *s, const uint32_t *rise, uint32_t tails)
         x->is_convex &= before <= after;
         x->is_concave &= before >= after;
     }
-    make_atoms(x);
+    shape_make_atoms(x);
     return (uint32_t)(s->all.n - 1);
 }
 
@@ -100,7 +100,7 @@ uint32_t shapes_add(struct shapes *s, const uint32_t *rise, uint32_t tails)
 
 enum { KNOWN_PRIORITY = 1, PRIORITY = 2, KNOWN_SWEEP = 4, SWEEP = 8 };
 
-static void grow_pairs(struct shapes *s)
+static void shapes_grow_pairs(struct shapes *s)
 {
     uint64_t old = s->pair_slots, *pairs = s->pairs;
     uint8_t *answers = s->answers;
@@ -124,7 +124,7 @@ static void grow_pairs(struct shapes *s)
 static uint8_t *answer_of(struct shapes *s, uint32_t a, uint32_t b)
 {
     if (2 * (s->npairs + 1) > s->pair_slots)
-        grow_pairs(s);
+        shapes_grow_pairs(s);
     uint64_t key = (uint64_t)a << 32 | b;
     uint64_t at = (key * 0x9e3779b97f4a7c15u >> 20) & (s->pair_slots - 1);
     while (s->answers[at] && s->pairs[at] != key)
@@ -139,7 +139,7 @@ static uint8_t *answer_of(struct shapes *s, uint32_t a, uint32_t b)
 
 /* Best and worst window of every length. A window that cannot be improved by shifting begins or
  * ends where gains change, so only those are looked at: length x changes. */
-static bool make_windows(struct shapes *s, struct shape *x)
+static bool make_windows(struct shapes *s, struct order_shape *x)
 {
     if (x->has_windows || x->no_windows)
         return x->has_windows;
@@ -180,26 +180,26 @@ static bool make_windows(struct shapes *s, struct shape *x)
     return true;
 }
 
-static uint32_t prefix(const struct shape *x, uint32_t k)
+static uint32_t shape_prefix(const struct order_shape *x, uint32_t k)
 {
     return x->rise[k];
 }
-static uint32_t suffix(const struct shape *x, uint32_t k)
+static uint32_t shape_suffix(const struct order_shape *x, uint32_t k)
 {
     return x->rise[x->tails] - x->rise[x->tails - k];
 }
-static uint32_t least_window(const struct shape *x, uint32_t k)
+static uint32_t least_window(const struct order_shape *x, uint32_t k)
 {
-    return x->is_convex ? prefix(x, k) : x->is_concave ? suffix(x, k) : x->least[k];
+    return x->is_convex ? shape_prefix(x, k) : x->is_concave ? shape_suffix(x, k) : x->least[k];
 }
-static uint32_t most_window(const struct shape *x, uint32_t k)
+static uint32_t most_window(const struct order_shape *x, uint32_t k)
 {
-    return x->is_convex ? suffix(x, k) : x->is_concave ? prefix(x, k) : x->most[k];
+    return x->is_convex ? shape_suffix(x, k) : x->is_concave ? shape_prefix(x, k) : x->most[k];
 }
 
 /* Equation (1) in windows: b's prefixes gain no more than any window of a, b's windows no more than
  * a's suffixes. */
-static bool has_priority(struct shapes *s, struct shape *a, struct shape *b)
+static bool has_priority(struct shapes *s, struct order_shape *a, struct order_shape *b)
 {
     /* the last atom of a must not be flatter than the first of b */
     if (a->natoms && b->natoms && atom_compare(a->atoms[a->natoms - 1], b->atoms[0]) < 0)
@@ -209,7 +209,7 @@ static bool has_priority(struct shapes *s, struct shape *a, struct shape *b)
         return false;
     s->spent += n;
     for (uint32_t k = 1; k <= n; k++)
-        if (prefix(b, k) > least_window(a, k) || most_window(b, k) > suffix(a, k))
+        if (shape_prefix(b, k) > least_window(a, k) || most_window(b, k) > shape_suffix(a, k))
             return false;
     return true;
 }
@@ -236,7 +236,7 @@ bool shapes_sweepable(struct shapes *s, uint32_t a, uint32_t b)
         return true;
     uint8_t *answer = answer_of(s, a, b);
     if (!(*answer & KNOWN_SWEEP)) {
-        const struct shape *x = &s->all.at[a], *y = &s->all.at[b];
+        const struct order_shape *x = &s->all.at[a], *y = &s->all.at[b];
         uint64_t cost = ((uint64_t)x->tails + 1) * ((uint64_t)y->tails + 1);
         *answer |= KNOWN_SWEEP;
         if (s->spent + cost <= s->budget) {
@@ -251,7 +251,7 @@ bool shapes_sweepable(struct shapes *s, uint32_t a, uint32_t b)
 double shapes_ratio(struct shapes *s, uint32_t a, uint32_t b)
 {
     enum { POINTS = 128 };
-    const struct shape *x = &s->all.at[a], *y = &s->all.at[b];
+    const struct order_shape *x = &s->all.at[a], *y = &s->all.at[b];
     uint64_t nx = x->tails < POINTS ? x->tails : POINTS, ny = y->tails < POINTS ? y->tails : POINTS;
     double ratio = 1;
     for (uint64_t i = 0; i <= nx; i++)

@@ -13,7 +13,7 @@ struct atom {
     uint32_t length, gain;
 };
 
-struct shape {
+struct order_shape {
     uint32_t tails;
     uint32_t *rise; /* 0..tails */
     struct atom *atoms;
@@ -25,7 +25,7 @@ struct shape {
 };
 
 struct shapes {
-    ARRAY(struct shape) all;
+    ARRAY(struct order_shape) all;
     uint32_t *slots; /* hash table of profiles: index + 1 */
     uint32_t nslots;
     uint64_t *pairs; /* hash table of answers */

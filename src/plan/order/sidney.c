@@ -8,8 +8,8 @@ struct region {
     uint32_t from, end;
 };
 
-struct work {
-    const struct piece *p;
+struct sidney_work {
+    const struct order_piece *p;
     uint32_t *perm, *pos;
     uint32_t *last; /* of a head: latest place of a parent inside the region at hand */
     uint32_t *top;  /* and of all its parents; exact up to the order inside a region */
@@ -18,9 +18,9 @@ struct work {
     struct mincut cut;
 };
 
-static void locate(struct work *k, struct region r)
+static void locate_region(struct sidney_work *k, struct region r)
 {
-    const struct piece *p = k->p;
+    const struct order_piece *p = k->p;
     for (uint32_t i = r.from; i < r.end; i++)
         k->pos[k->perm[i]] = i;
     for (uint32_t i = r.from; i < r.end; i++)
@@ -38,9 +38,9 @@ static void locate(struct work *k, struct region r)
 
 /* The network of the spec's 7.2: source -> head (tails), head -> parents, tail -> itself as a head,
  * tail -> sink (heads). */
-static uint32_t build(struct work *k, struct region r, uint32_t *arcs)
+static uint32_t build_network(struct sidney_work *k, struct region r, uint32_t *arcs)
 {
-    const struct piece *p = k->p;
+    const struct order_piece *p = k->p;
     uint32_t tails = r.end - r.from, heads = 0;
     *arcs = 0;
     for (uint32_t i = r.from; i < r.end; i++)
@@ -71,7 +71,7 @@ static uint32_t build(struct work *k, struct region r, uint32_t *arcs)
 }
 
 /* Stable: the tails of the closure first. Returns how many. */
-static uint32_t partition(struct work *k, struct region r)
+static uint32_t partition_region(struct sidney_work *k, struct region r)
 {
     uint32_t inside = 0, outside = 0;
     for (uint32_t i = r.from; i < r.end; i++) {
@@ -85,16 +85,16 @@ static uint32_t partition(struct work *k, struct region r)
     return inside;
 }
 
-bool sidney_decompose(const struct piece *p, uint64_t *budget, struct sidney *out)
+bool sidney_decompose(const struct order_piece *p, uint64_t *budget, struct sidney *out)
 {
     uint32_t n = p->ntails;
-    struct work k = {.p = p,
-                     .perm = mem_new(uint32_t, n),
-                     .pos = mem_new(uint32_t, n),
-                     .last = mem_new_zero(uint32_t, p->nheads),
-                     .top = mem_new_zero(uint32_t, p->nheads),
-                     .node = mem_new(uint32_t, p->nheads),
-                     .scratch = mem_new(uint32_t, n)};
+    struct sidney_work k = {.p = p,
+                            .perm = mem_new(uint32_t, n),
+                            .pos = mem_new(uint32_t, n),
+                            .last = mem_new_zero(uint32_t, p->nheads),
+                            .top = mem_new_zero(uint32_t, p->nheads),
+                            .node = mem_new(uint32_t, p->nheads),
+                            .scratch = mem_new(uint32_t, n)};
     ARRAY(struct region) todo = {0};
     ARRAY(uint32_t) off = {0};
     ARRAY(uint32_t) heads = {0};
@@ -109,17 +109,17 @@ bool sidney_decompose(const struct piece *p, uint64_t *budget, struct sidney *ou
     while (todo.n && done) {
         struct region r = array_pop(&todo);
         uint32_t arcs, tails = r.end - r.from;
-        locate(&k, r);
-        uint32_t rendered = build(&k, r, &arcs);
+        locate_region(&k, r);
+        uint32_t rendered = build_network(&k, r, &arcs);
         int64_t flow = 0, all = (int64_t)rendered * tails;
         *budget -= *budget < arcs ? *budget : arcs;
         done = tails == 1 || (mincut_run(&k.cut, budget, &flow) && *budget > 0);
         if (!done)
             break;
-        uint32_t inside = tails > 1 && flow < all ? partition(&k, r) : 0;
+        uint32_t inside = tails > 1 && flow < all ? partition_region(&k, r) : 0;
         if (inside && inside < tails) {
             struct region later = {r.from + inside, r.end};
-            locate(&k, r); /* the split's places */
+            locate_region(&k, r); /* the split's places */
             array_push(&todo, later);
             array_push(&todo, (struct region){r.from, r.from + inside});
         } else {

@@ -18,5 +18,5 @@ struct sidney {
 
 /* False (nothing to free) when *budget arc visits are not enough; it is reduced by what was used.
  */
-bool sidney_decompose(const struct piece *p, uint64_t *budget, struct sidney *out);
+bool sidney_decompose(const struct order_piece *p, uint64_t *budget, struct sidney *out);
 void sidney_free(struct sidney *s);

@@ -62,10 +62,10 @@ void skeleton_drop_arcs(struct skeleton *s, const bool *marked)
 
 /* ---- phases ---- */
 
-enum state { UNREADY, READY, TIP, BURIED };
+enum skeleton_state { UNREADY, READY, TIP, COVERED };
 
 static uint32_t parents_in_state(const struct skeleton *s, const uint8_t *state, uint32_t t,
-                                 enum state want)
+                                 enum skeleton_state want)
 {
     uint32_t count = 0;
     for (uint32_t a = s->parent_off[t]; a < s->parent_off[t + 1]; a++)
@@ -116,7 +116,7 @@ static void find_phases(struct skeleton *s, const struct workflow *w, bool use_p
             uint32_t p = s->parent[a];
             if (state[p] != TIP)
                 continue;
-            state[p] = BURIED;
+            state[p] = COVERED;
             tips--;
             for (uint32_t b = s->child_off[p]; b < s->child_off[p + 1]; b++)
                 between -= state[s->child[b]] == READY;
@@ -158,7 +158,7 @@ static void drop_early_arcs(struct skeleton *s)
 
 /* ---- blocks ---- */
 
-static uint32_t find(uint32_t *up, uint32_t x)
+static uint32_t union_find(uint32_t *up, uint32_t x)
 {
     while (up[x] != x) {
         up[x] = up[up[x]];
@@ -167,10 +167,10 @@ static uint32_t find(uint32_t *up, uint32_t x)
     return x;
 }
 
-static void unite(uint32_t *up, uint32_t a, uint32_t b)
+static void union_join(uint32_t *up, uint32_t a, uint32_t b)
 {
-    a = find(up, a);
-    b = find(up, b);
+    a = union_find(up, a);
+    b = union_find(up, b);
     if (a < b)
         up[b] = a;
     else
@@ -189,20 +189,20 @@ static uint32_t find_classes(struct skeleton *s)
     }
     for (uint32_t t = 0; t < n; t++)
         for (uint32_t a = s->child_off[t]; a < s->child_off[t + 1]; a++)
-            unite(up, t, n + s->child[a]);
+            union_join(up, t, n + s->child[a]);
     s->tail_block = mem_new(uint32_t, n);
     s->head_block = mem_new(uint32_t, n);
     memset(s->tail_block, 0xff, n * sizeof(uint32_t));
     memset(s->head_block, 0xff, n * sizeof(uint32_t));
     for (uint32_t i = 0; i < s->nonsinks; i++) {
-        uint32_t t = s->phase_task[i], root = find(up, t);
+        uint32_t t = s->phase_task[i], root = union_find(up, t);
         if (name[root] == NONE)
             name[root] = count++;
         s->tail_block[t] = name[root];
     }
     for (uint32_t t = 0; t < n; t++)
         if (s->parent_off[t + 1] > s->parent_off[t])
-            s->head_block[t] = name[find(up, n + t)];
+            s->head_block[t] = name[union_find(up, n + t)];
     free(up);
     free(name);
     return count;
@@ -360,7 +360,7 @@ static void merge_cycles(struct skeleton *s, const struct workflow *w)
     free(members);
 }
 
-static void parse(struct skeleton *s, const struct workflow *w)
+static void skeleton_parse(struct skeleton *s, const struct workflow *w)
 {
     s->nblocks = find_classes(s);
     fill_lists(s, w);
@@ -389,7 +389,7 @@ struct skeleton *skeleton_new(const struct workflow *w, bool use_phases, uint64_
     if (s->nphases > 1)
         drop_early_arcs(s);
     skeleton_remove_shortcuts(s, budget);
-    parse(s, w);
+    skeleton_parse(s, w);
     return s;
 }
 
@@ -415,14 +415,14 @@ void skeleton_free(struct skeleton *s)
 
 /* ---- pieces ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
-struct piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, uint32_t ntails,
-                             const uint32_t *heads, uint32_t nheads, uint32_t *local)
+struct order_piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, uint32_t ntails,
+                                   const uint32_t *heads, uint32_t nheads, uint32_t *local)
 {
     uint32_t *off = mem_new(uint32_t, (size_t)nheads + 1), at = 0;
     for (uint32_t h = 0; h < nheads; h++) {
@@ -436,7 +436,7 @@ struct piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, ui
     for (uint32_t h = 0; h < nheads; h++) {
         for (uint32_t a = off[h]; a < off[h + 1]; a++)
             parent[a] = local[s->parent[s->parent_off[heads[h]] + a - off[h]]];
-        qsort(parent + off[h], off[h + 1] - off[h], sizeof *parent, compare);
+        qsort(parent + off[h], off[h + 1] - off[h], sizeof *parent, compare_places);
     }
     for (uint32_t t = 0; t < ntails; t++)
         self[t] = NONE;
@@ -448,7 +448,7 @@ struct piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, ui
     return piece_new(ntails, nheads, off, parent, self);
 }
 
-struct piece *skeleton_phase_piece(const struct skeleton *s, uint32_t phase, uint32_t *local)
+struct order_piece *skeleton_phase_piece(const struct skeleton *s, uint32_t phase, uint32_t *local)
 {
     uint32_t from = s->phase_off[phase], ntails = s->phase_off[phase + 1] - from;
     uint32_t first = s->phase_block[phase], end = s->phase_block[phase + 1];
@@ -456,10 +456,10 @@ struct piece *skeleton_phase_piece(const struct skeleton *s, uint32_t phase, uin
     for (uint32_t h = 0; h < nheads; h++)
         heads[h] = s->place[s->head[s->head_off[first] + h]];
     if (nheads)
-        qsort(heads, nheads, sizeof *heads, compare);
+        qsort(heads, nheads, sizeof *heads, compare_places);
     for (uint32_t h = 0; h < nheads; h++)
         heads[h] = s->topo[heads[h]];
-    struct piece *p = skeleton_piece(s, s->phase_task + from, ntails, heads, nheads, local);
+    struct order_piece *p = skeleton_piece(s, s->phase_task + from, ntails, heads, nheads, local);
     free(heads);
     return p;
 }

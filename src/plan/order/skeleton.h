@@ -46,6 +46,6 @@ void skeleton_remove_shortcuts(struct skeleton *s, uint64_t budget);
 /* The piece of these tails (all of a block, or all of a phase); local tail i is tails[i], which
  * must be in topological order. `heads` are its heads in topological order. `local` is scratch of n
  * entries. */
-struct piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, uint32_t ntails,
-                             const uint32_t *heads, uint32_t nheads, uint32_t *local);
-struct piece *skeleton_phase_piece(const struct skeleton *s, uint32_t phase, uint32_t *local);
+struct order_piece *skeleton_piece(const struct skeleton *s, const uint32_t *tails, uint32_t ntails,
+                                   const uint32_t *heads, uint32_t nheads, uint32_t *local);
+struct order_piece *skeleton_phase_piece(const struct skeleton *s, uint32_t phase, uint32_t *local);

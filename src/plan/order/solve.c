@@ -12,7 +12,7 @@ void solution_free(struct solution *s)
     *s = (struct solution){0};
 }
 
-static bool search(const struct piece *p, struct effort *effort, struct ideals *out)
+static bool search_piece(const struct order_piece *p, struct effort *effort, struct ideals *out)
 {
     if (p->ntails > effort->largest)
         return false;
@@ -31,10 +31,10 @@ static bool search(const struct piece *p, struct effort *effort, struct ideals *
     return done;
 }
 
-bool solve_exactly(const struct piece *p, struct effort *effort, struct solution *out)
+bool solve_exactly(const struct order_piece *p, struct effort *effort, struct solution *out)
 {
     struct ideals i;
-    if (!search(p, effort, &i))
+    if (!search_piece(p, effort, &i))
         return false;
     *out = (struct solution){.proof = i.is_ic ? PROOF_IC : PROOF_NONE,
                              .route = "exact search",
@@ -46,7 +46,7 @@ bool solve_exactly(const struct piece *p, struct effort *effort, struct solution
     return true;
 }
 
-static uint64_t area_of(const struct piece *p, const uint32_t *order)
+static uint64_t area_of(const struct order_piece *p, const uint32_t *order)
 {
     uint32_t *rise = mem_new(uint32_t, (size_t)p->ntails + 1);
     piece_rise(p, order, rise);
@@ -104,7 +104,8 @@ static uint64_t envelope_bound(uint32_t tails, uint32_t heads)
     return sum;
 }
 
-static bool solve_by_sidney(const struct piece *p, struct effort *effort, struct solution *out)
+static bool solve_by_sidney(const struct order_piece *p, struct effort *effort,
+                            struct solution *out)
 {
     struct sidney s;
     if (piece_arcs(p) > effort->flow_arcs || !sidney_decompose(p, &effort->flow_left, &s))
@@ -121,11 +122,11 @@ static bool solve_by_sidney(const struct piece *p, struct effort *effort, struct
             last[h] = position[p->parent[a]] > last[h] ? position[p->parent[a]] : last[h];
     for (uint32_t c = 0; c < s.count; c++) {
         uint32_t from = s.off[c], tails = s.off[c + 1] - from;
-        struct piece *inner = piece_between(p, s.order + from, tails, position, last, from);
+        struct order_piece *inner = piece_between(p, s.order + from, tails, position, last, from);
         struct component *x = &all[c];
         x->tails = tails;
         x->heads = s.heads[c];
-        x->is_exact = search(inner, effort, &x->exact);
+        x->is_exact = search_piece(inner, effort, &x->exact);
         uint32_t *local = order + done;
         if (x->is_exact) {
             memcpy(local, x->exact.order, tails * sizeof *local);
@@ -160,7 +161,7 @@ static bool solve_by_sidney(const struct piece *p, struct effort *effort, struct
     return true;
 }
 
-void solve_piece(const struct piece *p, struct effort *effort, struct solution *out)
+void solve_piece(const struct order_piece *p, struct effort *effort, struct solution *out)
 {
     *out = (struct solution){0};
     if (solve_exactly(p, effort, out) || solve_by_sidney(p, effort, out))

@@ -29,7 +29,7 @@ struct solution {
 };
 
 /* Exact search only: false when it is too large. */
-bool solve_exactly(const struct piece *p, struct effort *effort, struct solution *out);
+bool solve_exactly(const struct order_piece *p, struct effort *effort, struct solution *out);
 /* Always an answer. */
-void solve_piece(const struct piece *p, struct effort *effort, struct solution *out);
+void solve_piece(const struct order_piece *p, struct effort *effort, struct solution *out);
 void solution_free(struct solution *s);

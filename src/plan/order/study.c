@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void study_options_init(struct study_options *o)
+void study_options_init(struct order_study_options *o)
 {
-    *o = (struct study_options){
+    *o = (struct order_study_options){
         .effort = {.ideals = 400000,
                    .ideals_left = 800000,
                    .tables_left = (uint64_t)1 << 28,
@@ -19,15 +19,15 @@ void study_options_init(struct study_options *o)
     };
 }
 
-void study_free(struct study *s)
+void study_free(struct order_study *s)
 {
     free(s->order);
     strbuf_free(&s->why);
-    *s = (struct study){0};
+    *s = (struct order_study){0};
 }
 
 /* How phases were decided, for the sentence at the end. */
-enum route {
+enum study_route {
     BY_BLOCK,
     BY_PRIORITY,
     BY_SWEEP,
@@ -40,10 +40,10 @@ enum route {
     ROUTES
 };
 
-struct run {
-    struct study *out;
+struct study_run {
+    struct order_study *out;
     const struct workflow *w;
-    struct study_options o;
+    struct order_study_options o;
     struct skeleton *s;
     struct blocks b;
     uint32_t *local;
@@ -56,17 +56,17 @@ struct run {
 
 struct verdict {
     enum proof proof;
-    enum route route;
+    enum study_route route;
     uint64_t area, bound;
 };
 
-static uint32_t phase_tails(const struct run *r, uint32_t phase)
+static uint32_t phase_tails(const struct study_run *r, uint32_t phase)
 {
     return r->s->phase_off[phase + 1] - r->s->phase_off[phase];
 }
 
 /* The area of the tails just put at the end of the order: sum of heads rendered after each. */
-static uint64_t area_of_phase(struct run *r, uint32_t phase)
+static uint64_t area_of_phase(struct study_run *r, uint32_t phase)
 {
     const struct skeleton *s = r->s;
     uint32_t *missing = r->local, rendered = 0;
@@ -83,7 +83,7 @@ static uint64_t area_of_phase(struct run *r, uint32_t phase)
     return area;
 }
 
-static uint32_t phase_heads(const struct run *r, uint32_t phase)
+static uint32_t phase_heads(const struct study_run *r, uint32_t phase)
 {
     const struct skeleton *s = r->s;
     return s->head_off[s->phase_block[phase + 1]] - s->head_off[s->phase_block[phase]];
@@ -91,12 +91,12 @@ static uint32_t phase_heads(const struct run *r, uint32_t phase)
 
 /* No order of the phase renders more than the concave envelope of its blocks' profiles (of the
  * shares of a block's tails where its best profile is not known). */
-static uint64_t block_bound(const struct run *r, uint32_t phase)
+static uint64_t block_bound(const struct study_run *r, uint32_t phase)
 {
     const struct skeleton *s = r->s;
     ARRAY(struct slope) slopes = {0};
     for (uint32_t b = s->phase_block[phase]; b < s->phase_block[phase + 1]; b++) {
-        const struct shape *x = blocks_shape(&r->b, b);
+        const struct order_shape *x = blocks_shape(&r->b, b);
         if (r->b.all[b].proof == PROOF_IC) {
             for (uint32_t k = 0; k < x->natoms; k++)
                 array_push(&slopes, (struct slope){(double)x->atoms[k].gain / x->atoms[k].length,
@@ -115,14 +115,14 @@ static uint64_t block_bound(const struct run *r, uint32_t phase)
     return bound;
 }
 
-static void take_order(struct run *r, const uint32_t *order, uint32_t n)
+static void study_take_order(struct study_run *r, const uint32_t *order, uint32_t n)
 {
     memcpy(r->out->order + r->done, order, n * sizeof *order);
 }
 
 /* ---- the theory ---- */
 
-static bool try_theory(struct run *r, uint32_t phase, struct verdict *v)
+static bool try_theory(struct study_run *r, uint32_t phase, struct verdict *v)
 {
     struct skeleton *s = r->s;
     uint32_t first = s->phase_block[phase], end = s->phase_block[phase + 1];
@@ -130,10 +130,10 @@ static bool try_theory(struct run *r, uint32_t phase, struct verdict *v)
     for (uint32_t b = first; b < end; b++)
         only_ic &= r->b.all[b].proof == PROOF_IC && (r->o.method != METHOD_PAPER || !s->merged[b]);
     if (end - first == 1 && r->o.method != METHOD_PAPER) {
-        const struct block *b = &r->b.all[first];
+        const struct order_block *b = &r->b.all[first];
         if (b->proof == PROOF_GUESS)
             return false; /* the phase's own attempt may fare better */
-        take_order(r, s->tail + s->tail_off[first], phase_tails(r, phase));
+        study_take_order(r, s->tail + s->tail_off[first], phase_tails(r, phase));
         bool is_known = b->entry.family != FAMILY_NONE, is_search = b->proof != PROOF_AREA;
         *v = (struct verdict){.proof = b->proof,
                               .route = is_known    ? BY_BLOCK
@@ -150,12 +150,12 @@ static bool try_theory(struct run *r, uint32_t phase, struct verdict *v)
         explain_linear(&r->b, phase, &l, good, r->o.explain);
     bool swept = good && l.elements.n < l.sequence.n, refuted = l.refuted;
     if (good)
-        take_order(r, l.order.at, (uint32_t)l.order.n);
+        study_take_order(r, l.order.at, (uint32_t)l.order.n);
     linear_free(&l);
     if (!good && !refuted && r->o.method != METHOD_PAPER) {
         good = linear_by_atoms(&r->b, phase, &l);
         if (good) {
-            take_order(r, l.order.at, (uint32_t)l.order.n);
+            study_take_order(r, l.order.at, (uint32_t)l.order.n);
             if (r->o.explain)
                 strbuf_add(r->o.explain, "all atoms by falling slope: an order is found\n");
         }
@@ -170,18 +170,18 @@ static bool try_theory(struct run *r, uint32_t phase, struct verdict *v)
 
 /* ---- searches and heuristics ---- */
 
-static void by_ratio(struct run *r, uint32_t phase, struct verdict *v)
+static void by_ratio(struct study_run *r, uint32_t phase, struct verdict *v)
 {
     struct linear l;
     linear_by_ratio(&r->b, phase, &l);
-    take_order(r, l.order.at, (uint32_t)l.order.n);
+    study_take_order(r, l.order.at, (uint32_t)l.order.n);
     linear_free(&l);
     *v = (struct verdict){.proof = PROOF_GUESS, .route = BY_RATIO, .bound = block_bound(r, phase)};
 }
 
-static void search(struct run *r, uint32_t phase, struct verdict *v)
+static void study_search_phase(struct study_run *r, uint32_t phase, struct verdict *v)
 {
-    struct piece *p = skeleton_phase_piece(r->s, phase, r->local);
+    struct order_piece *p = skeleton_phase_piece(r->s, phase, r->local);
     struct solution x;
     solve_piece(p, &r->o.effort, &x);
     uint32_t *order = r->out->order + r->done, n = p->ntails;
@@ -212,24 +212,24 @@ static void search(struct run *r, uint32_t phase, struct verdict *v)
     if (area_of_phase(r, phase) > v->area)
         v->route = BY_RATIO;
     else
-        take_order(r, kept, n);
+        study_take_order(r, kept, n);
     free(kept);
 }
 
-static void decide_phase(struct run *r, uint32_t phase)
+static void decide_phase(struct study_run *r, uint32_t phase)
 {
     struct verdict v = {0};
     bool refuted = false;
     if (r->o.method == METHOD_PRIO) {
         by_ratio(r, phase, &v);
     } else if (r->o.method == METHOD_AREA) {
-        search(r, phase, &v);
+        study_search_phase(r, phase, &v);
     } else if (!try_theory(r, phase, &v)) {
         refuted = v.proof == PROOF_NONE;
         if (r->o.method == METHOD_PAPER)
             by_ratio(r, phase, &v);
         else
-            search(r, phase, &v);
+            study_search_phase(r, phase, &v);
         if (refuted) {
             v.proof = PROOF_NONE;
             r->routes[BY_SUM]++;
@@ -263,9 +263,9 @@ static const char *const route_names[ROUTES] = {
     "prio's ratios",
 };
 
-static void conclude(struct run *r)
+static void study_conclude(struct study_run *r)
 {
-    struct study *out = r->out;
+    struct order_study *out = r->out;
     uint64_t n = r->s->n, m = r->s->nonsinks, sources = r->s->sources;
     /* eligible(t) = S + R(t) - t up to m, then n - t */
     uint64_t base = sources * (m + 1) - m * (m + 1) / 2 + (n - m) * (n - m - (n > m)) / 2;
@@ -300,7 +300,7 @@ static void conclude(struct run *r)
 }
 
 /* Sinks last (Lemma 2.1), in topological order. */
-static void add_sinks(struct run *r)
+static void add_sinks(struct study_run *r)
 {
     uint32_t at = r->done;
     for (uint32_t i = 0; i < r->s->n; i++)
@@ -308,10 +308,11 @@ static void add_sinks(struct run *r)
             r->out->order[at++] = r->w->topo[i];
 }
 
-void study_run(struct study *out, const struct workflow *w, const struct study_options *options)
+void study_run(struct order_study *out, const struct workflow *w,
+               const struct order_study_options *options)
 {
-    struct run r = {.out = out, .w = w, .o = *options, .all_area = true};
-    *out = (struct study){.order = mem_new(uint32_t, w->ntasks)};
+    struct study_run r = {.out = out, .w = w, .o = *options, .all_area = true};
+    *out = (struct order_study){.order = mem_new(uint32_t, w->ntasks)};
     progress_tell(options->progress, -1, "parsing into blocks");
     bool use_phases = options->method == METHOD_ALL || options->method == METHOD_AREA;
     r.s = skeleton_new(w, use_phases, options->shortcut_budget);
@@ -330,7 +331,7 @@ void study_run(struct study *out, const struct workflow *w, const struct study_o
         decide_phase(&r, q);
     }
     add_sinks(&r);
-    conclude(&r);
+    study_conclude(&r);
     blocks_free(&r.b);
     skeleton_free(r.s);
     free(r.local);

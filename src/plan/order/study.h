@@ -14,7 +14,7 @@ enum method {
     METHOD_PRIO,  /* the prio tool's order */
 };
 
-struct study_options {
+struct order_study_options {
     enum method method;
     struct effort effort;
     uint64_t shortcut_budget;
@@ -22,7 +22,7 @@ struct study_options {
     struct strbuf *explain;          /* what the paper prints, as text; NULL: not wanted */
 };
 
-struct study {
+struct order_study {
     uint32_t *order; /* every task */
     enum proof proof;
     uint64_t area, bound; /* of the whole order, as the specification sums it */
@@ -32,7 +32,8 @@ struct study {
     size_t shortcuts, undecided;
 };
 
-void study_options_init(struct study_options *o);
+void study_options_init(struct order_study_options *o);
 /* Never fails. */
-void study_run(struct study *s, const struct workflow *w, const struct study_options *options);
-void study_free(struct study *s);
+void study_run(struct order_study *s, const struct workflow *w,
+               const struct order_study_options *options);
+void study_free(struct order_study *s);

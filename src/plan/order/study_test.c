@@ -209,7 +209,7 @@ struct tally {
     int dags, with_ic, found, by_paper, wrong, proved_none, without;
 };
 
-static const char *judge(const struct graph *g, const struct truth *t, const struct study *s)
+static const char *judge(const struct graph *g, const struct truth *t, const struct order_study *s)
 {
     uint32_t counts[MOST + 2];
     uint64_t area;
@@ -229,11 +229,11 @@ static const char *judge(const struct graph *g, const struct truth *t, const str
     return NULL;
 }
 
-static void compare(const struct graph *g, struct tally *tally, const struct study_options *o)
+static void compare(const struct graph *g, struct tally *tally, const struct order_study_options *o)
 {
     struct truth t;
-    struct study s, paper;
-    struct study_options by_paper = *o;
+    struct order_study s, paper;
+    struct order_study_options by_paper = *o;
     brute_force(g, &t);
     struct workflow *w = workflow_of(g);
     study_run(&s, w, o);
@@ -267,7 +267,7 @@ static void test_random(int cases, bool restrained)
 {
     struct rng r;
     rng_seed(&r, restrained ? 77 : 20260607);
-    struct study_options o;
+    struct order_study_options o;
     study_options_init(&o);
     if (restrained)
         o.effort.largest = 6;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* most[t] = the largest E1(i) + E2(j) on the diagonal i + j = t. */
-static uint32_t *diagonals(const uint32_t *e1, uint32_t n1, const uint32_t *e2, uint32_t n2)
+static uint32_t *best_on_diagonals(const uint32_t *e1, uint32_t n1, const uint32_t *e2, uint32_t n2)
 {
     uint32_t *most = mem_new_zero(uint32_t, (size_t)n1 + n2 + 1);
     for (uint32_t i = 0; i <= n1; i++)
@@ -31,7 +31,7 @@ static void read_path(const uint64_t *v, uint32_t n1, uint32_t n2, size_t row, u
 bool sweep_two(const uint32_t *e1, uint32_t n1, const uint32_t *e2, uint32_t n2, struct sweep *out)
 {
     size_t row = (size_t)n2 + 1;
-    uint32_t *most = diagonals(e1, n1, e2, n2);
+    uint32_t *most = best_on_diagonals(e1, n1, e2, n2);
     uint64_t *v = mem_new_zero(uint64_t, bitset_words(((size_t)n1 + 1) * row));
     bitset_set(v, 0);
     for (uint32_t i = 0; i <= n1; i++) {
@@ -108,7 +108,7 @@ uint32_t *sweep_all(const uint32_t *const *e, const uint32_t *n, uint32_t p)
 void sweep_table(const uint32_t *e1, uint32_t n1, const uint32_t *e2, uint32_t n2,
                  const char *name1, const char *name2, struct strbuf *out)
 {
-    uint32_t *most = diagonals(e1, n1, e2, n2);
+    uint32_t *most = best_on_diagonals(e1, n1, e2, n2);
     strbuf_printf(out, "%s down, %s right\n", name1, name2);
     strbuf_printf(out, "%6s", "");
     for (uint32_t j = 0; j <= n2; j++)

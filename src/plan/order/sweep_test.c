@@ -132,7 +132,7 @@ static void test_random(void)
             for (uint32_t b = a + 1; b < count; b++)
                 pairwise &= shapes_sweepable(&shapes, ids[a], ids[b]);
         pairwise_wrong += pairwise != all;
-        const struct shape *x = &shapes.all.at[ids[0]];
+        const struct order_shape *x = &shapes.all.at[ids[0]];
         uint32_t length = 0, gain = 0;
         for (uint32_t k = 0; k < x->natoms; k++) {
             length += x->atoms[k].length;

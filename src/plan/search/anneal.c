@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-struct search {
+struct anneal_search {
     const struct problem *problem;
     struct decoder *decoder;
     struct rng rng;
     uint32_t *critical,
-        ncritical; /* a longest chain of the current candidate; stale after a kept trial */
+        ncritical; /* a longest chain of the current encoding; stale after a kept trial */
     bool critical_known;
     double mean; /* mean of the tasks' least times: the unit of temperature */
 };
@@ -18,7 +18,7 @@ struct search {
 
 /* What task t at its place waited for: a producer's data, or the task before it on its core. NONE:
  * nothing. */
-static uint32_t waited_for(const struct search *s, uint32_t t, uint32_t *below)
+static uint32_t waited_for(const struct anneal_search *s, uint32_t t, uint32_t *below)
 {
     const struct problem *p = s->problem;
     const struct decoder *d = s->decoder;
@@ -45,7 +45,7 @@ static uint32_t waited_for(const struct search *s, uint32_t t, uint32_t *below)
     return last;
 }
 
-static void find_critical(struct search *s)
+static void find_critical(struct anneal_search *s)
 {
     const struct decoder *d = s->decoder;
     uint32_t t = NONE;
@@ -68,27 +68,27 @@ static void find_critical(struct search *s)
 
 /* ---- moves ---- */
 
-static uint32_t below(struct search *s, uint32_t bound)
+static uint32_t anneal_below(struct anneal_search *s, uint32_t bound)
 {
     return (uint32_t)rng_below(&s->rng, bound);
 }
 
-static bool can_run(const struct search *s, uint32_t task, uint32_t node)
+static bool can_run(const struct anneal_search *s, uint32_t task, uint32_t node)
 {
     return isfinite(problem_time(s->problem, task, node));
 }
 
-static uint32_t pick_task(struct search *s)
+static uint32_t pick_task(struct anneal_search *s)
 {
-    if (below(s, 4) == 0)
-        return below(s, s->problem->n);
+    if (anneal_below(s, 4) == 0)
+        return anneal_below(s, s->problem->n);
     if (!s->critical_known)
         find_critical(s);
-    return s->critical[below(s, s->ncritical)];
+    return s->critical[anneal_below(s, s->ncritical)];
 }
 
 /* The node of a neighbour in the graph, or any node; the task's own when nothing else came up. */
-static uint32_t pick_node(struct search *s, uint32_t t)
+static uint32_t pick_node(struct anneal_search *s, uint32_t t)
 {
     const struct problem *p = s->problem;
     uint32_t preds = p->pred_off[t + 1] - p->pred_off[t];
@@ -96,12 +96,12 @@ static uint32_t pick_node(struct search *s, uint32_t t)
     uint32_t node = s->decoder->node[t];
     for (int attempt = 0; attempt < 4; attempt++) {
         uint32_t other;
-        if (preds + succs && below(s, 2)) {
-            uint32_t k = below(s, preds + succs);
+        if (preds + succs && anneal_below(s, 2)) {
+            uint32_t k = anneal_below(s, preds + succs);
             other = s->decoder->node[k < preds ? p->pred[p->pred_off[t] + k]
                                                : p->succ[p->succ_off[t] + k - preds]];
         } else {
-            other = below(s, p->m);
+            other = anneal_below(s, p->m);
         }
         if (other != node && can_run(s, t, other))
             return other;
@@ -110,7 +110,7 @@ static uint32_t pick_node(struct search *s, uint32_t t)
 }
 
 /* Places that keep the order: after the last producer, before the first consumer. */
-static void window(const struct search *s, uint32_t t, uint32_t *low, uint32_t *high)
+static void order_window(const struct anneal_search *s, uint32_t t, uint32_t *low, uint32_t *high)
 {
     const struct problem *p = s->problem;
     const struct decoder *d = s->decoder;
@@ -125,15 +125,15 @@ static void window(const struct search *s, uint32_t t, uint32_t *low, uint32_t *
 }
 
 /* Past one or a few of the tasks that share its node now: anything less changes nothing. */
-static void shift_on_node(struct search *s, uint32_t t)
+static void shift_on_node(struct anneal_search *s, uint32_t t)
 {
     struct decoder *d = s->decoder;
     uint32_t low, high, node = d->node[t], place = d->position[t];
-    window(s, t, &low, &high);
+    order_window(s, t, &low, &high);
     uint32_t hops = 1;
-    while (hops < 8 && below(s, 3) == 0)
+    while (hops < 8 && anneal_below(s, 3) == 0)
         hops++;
-    bool earlier = below(s, 3) != 0;
+    bool earlier = anneal_below(s, 3) != 0;
     for (uint32_t i = place; earlier ? i-- > low : i++ < high;)
         if (d->node[d->order[i]] == node) {
             place = i;
@@ -143,36 +143,36 @@ static void shift_on_node(struct search *s, uint32_t t)
     decoder_shift(d, t, place);
 }
 
-static void shift_anywhere(struct search *s, uint32_t t)
+static void shift_anywhere(struct anneal_search *s, uint32_t t)
 {
     uint32_t low, high;
-    window(s, t, &low, &high);
-    decoder_shift(s->decoder, t, low + below(s, high - low + 1));
+    order_window(s, t, &low, &high);
+    decoder_shift(s->decoder, t, low + anneal_below(s, high - low + 1));
 }
 
 /* Its producers or consumers follow the task to a node, each with an even chance or all together.
  */
-static void gather(struct search *s, uint32_t t)
+static void move_gather(struct anneal_search *s, uint32_t t)
 {
     const struct problem *p = s->problem;
-    uint32_t node = below(s, 2) ? s->decoder->node[t] : pick_node(s, t);
+    uint32_t node = anneal_below(s, 2) ? s->decoder->node[t] : pick_node(s, t);
     decoder_reassign(s->decoder, t, node);
-    bool producers = below(s, 2), all = below(s, 2);
+    bool producers = anneal_below(s, 2), all = anneal_below(s, 2);
     const uint32_t *off = producers ? p->pred_off : p->succ_off;
     const uint32_t *list = producers ? p->pred : p->succ;
     for (uint32_t e = off[t]; e < off[t + 1] && e < off[t] + 64; e++)
-        if ((all || below(s, 2)) && can_run(s, list[e], node))
+        if ((all || anneal_below(s, 2)) && can_run(s, list[e], node))
             decoder_reassign(s->decoder, list[e], node);
 }
 
-static void exchange(struct search *s, uint32_t t)
+static void move_exchange(struct anneal_search *s, uint32_t t)
 {
     struct decoder *d = s->decoder;
     uint32_t near = d->n < 64 ? d->n : 64, at = d->position[t];
     uint32_t from = at > near / 2 ? at - near / 2 : 0;
     if (from + near > d->n)
         from = d->n - near;
-    uint32_t other = d->order[from + below(s, near)], a = d->node[t], b = d->node[other];
+    uint32_t other = d->order[from + anneal_below(s, near)], a = d->node[t], b = d->node[other];
     if (a == b || !can_run(s, t, b) || !can_run(s, other, a))
         return;
     decoder_reassign(d, t, b);
@@ -181,7 +181,7 @@ static void exchange(struct search *s, uint32_t t)
 
 /* A way along the graph from t moves to one node: what a reassigned task leaves behind usually
  * follows it. */
-static void move_chain(struct search *s, uint32_t t)
+static void move_chain(struct anneal_search *s, uint32_t t)
 {
     const struct problem *p = s->problem;
     uint32_t node = pick_node(s, t);
@@ -190,15 +190,15 @@ static void move_chain(struct search *s, uint32_t t)
             return;
         decoder_reassign(s->decoder, t, node);
         uint32_t succs = p->succ_off[t + 1] - p->succ_off[t];
-        if (!succs || below(s, 4) == 0)
+        if (!succs || anneal_below(s, 4) == 0)
             return;
-        t = p->succ[p->succ_off[t] + below(s, succs)];
+        t = p->succ[p->succ_off[t] + anneal_below(s, succs)];
     }
 }
 
-static void make_move(struct search *s)
+static void make_move(struct anneal_search *s)
 {
-    uint32_t t = pick_task(s), kind = below(s, 100);
+    uint32_t t = pick_task(s), kind = anneal_below(s, 100);
     if (kind < 30) {
         decoder_reassign(s->decoder, t, pick_node(s, t));
     } else if (kind < 50) {
@@ -209,9 +209,9 @@ static void make_move(struct search *s)
     } else if (kind < 77) {
         shift_anywhere(s, t);
     } else if (kind < 87) {
-        exchange(s, t);
+        move_exchange(s, t);
     } else if (kind < 94) {
-        gather(s, t);
+        move_gather(s, t);
     } else {
         move_chain(s, t);
     }
@@ -268,8 +268,8 @@ static double part_done(const struct pace *pace)
 }
 
 /* One cooling. True: the whole search is over. */
-static bool run_round(struct search *s, const struct round *round, struct pace *pace,
-                      struct candidate *best)
+static bool run_round(struct anneal_search *s, const struct round *round, struct pace *pace,
+                      struct encoding *best)
 {
     struct decoder *d = s->decoder;
     double heat = round->hot, ratio = round->cold / round->hot;
@@ -310,7 +310,8 @@ static uint64_t round_length(uint32_t n)
 }
 
 /* By time, a last round that would be cut off takes all that is left and cools to its end. */
-static struct round plan_round(const struct search *s, const struct pace *pace, uint32_t number)
+static struct round plan_round(const struct anneal_search *s, const struct pace *pace,
+                               uint32_t number)
 {
     const struct anneal_limits *limits = pace->limits;
     struct round round = {.moves = round_length(s->problem->n), .end = INFINITY};
@@ -341,13 +342,13 @@ static struct round plan_round(const struct search *s, const struct pace *pace, 
     return round;
 }
 
-uint64_t anneal(const struct problem *p, struct candidate *best, const struct candidate *starts,
+uint64_t anneal(const struct problem *p, struct encoding *best, const struct encoding *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits)
 {
     if (p->n == 0 || best->makespan <= limits->target)
         return 0;
-    struct search s = {.problem = p, .decoder = decoder_new(p)};
+    struct anneal_search s = {.problem = p, .decoder = decoder_new(p)};
     rng_seed_stream(&s.rng, seed, stream);
     s.critical = mem_new(uint32_t, p->n);
     for (uint32_t t = 0; t < p->n; t++)
@@ -360,7 +361,7 @@ uint64_t anneal(const struct problem *p, struct candidate *best, const struct ca
     for (uint32_t number = 0; !limits->moves || pace.made < limits->moves; number++) {
         /* the first and every other round continue the best, the rest begin elsewhere */
         uint32_t other = (number / 2 + (uint32_t)stream) % (nstarts ? nstarts : 1);
-        const struct candidate *from = number % 2 == 1 && nstarts ? &starts[other] : best;
+        const struct encoding *from = number % 2 == 1 && nstarts ? &starts[other] : best;
         double makespan = decoder_load(s.decoder, from);
         s.critical_known = false;
         if (makespan < best->makespan)

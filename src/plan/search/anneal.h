@@ -22,6 +22,6 @@ struct anneal_limits {
 
 /* Improve `best`, which must hold a solution with its makespan. `starts` are others to begin rounds
  * from, good ones first. Returns the moves made. */
-uint64_t anneal(const struct problem *p, struct candidate *best, const struct candidate *starts,
+uint64_t anneal(const struct problem *p, struct encoding *best, const struct encoding *starts,
                 uint32_t nstarts, uint64_t seed, uint64_t stream,
                 const struct anneal_limits *limits);

@@ -17,15 +17,15 @@ enum { AUTO_STREAMS = 4, AUTO_MOST_STREAMS = 16 };
 
 const struct planner planner_auto;
 
-struct budget {
+struct auto_budget {
     uint64_t moves; /* 0: by time */
     double seconds;
 };
 
 /* "1s", "500ms", "2" (seconds), "20000moves", "20000 moves" */
-static bool parse_budget(const char *text, struct budget *out, struct error *err)
+static bool auto_parse_budget(const char *text, struct auto_budget *out, struct error *err)
 {
-    *out = (struct budget){0};
+    *out = (struct auto_budget){0};
     size_t length = strlen(text);
     static const char unit[] = "moves";
     size_t tail = sizeof unit - 1;
@@ -52,29 +52,29 @@ struct auto_run {
     const struct plan_request *request;
     const struct problem *problem;
     const struct portfolio *portfolio;
-    struct budget budget;
+    struct auto_budget budget;
     double begun;
     double bound; /* nothing is shorter */
-    struct candidate best;
+    struct encoding best;
     struct plan *plan; /* the shortest so far that is not `best` decoded: a member's, or of the
                           exact search */
     bool proven;
     uint64_t moves, states;
 
     /* one local search a stream */
-    struct candidate results[AUTO_MOST_STREAMS];
+    struct encoding results[AUTO_MOST_STREAMS];
     uint64_t made[AUTO_MOST_STREAMS];
     struct anneal_limits limits;
     unsigned streams, phase;
     atomic_bool stop; /* by the user */
 };
 
-static bool done(struct auto_run *run)
+static bool auto_is_done(struct auto_run *run)
 {
     return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bound;
 }
 
-static void run_stream(void *context, size_t i)
+static void auto_run_stream(void *context, size_t i)
 {
     struct auto_run *run = context;
     struct anneal_limits limits = run->limits;
@@ -88,7 +88,7 @@ static void run_stream(void *context, size_t i)
 static void search_locally(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
-    if (done(run))
+    if (auto_is_done(run))
         return;
     run->limits = (struct anneal_limits){.deadline = INFINITY,
                                          .target = run->bound,
@@ -108,14 +108,14 @@ static void search_locally(struct auto_run *run, double from, double share)
         run->limits.deadline = run->begun + run->budget.seconds * share;
     }
     for (unsigned i = 0; i < run->streams; i++) {
-        run->results[i] = candidate_new(p->n);
-        candidate_copy(&run->results[i], &run->best, p->n);
+        run->results[i] = encoding_new(p->n);
+        encoding_copy(&run->results[i], &run->best, p->n);
     }
-    parallel_for(run->streams, 0, run_stream, run);
+    parallel_for(run->streams, 0, auto_run_stream, run);
     for (unsigned i = 0; i < run->streams; i++) {
         if (run->results[i].makespan < run->best.makespan)
-            candidate_copy(&run->best, &run->results[i], p->n);
-        candidate_free(&run->results[i]);
+            encoding_copy(&run->best, &run->results[i], p->n);
+        encoding_free(&run->results[i]);
         run->moves += run->made[i];
     }
     run->phase++;
@@ -124,7 +124,7 @@ static void search_locally(struct auto_run *run, double from, double share)
 static void search_exactly(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
-    if (done(run))
+    if (auto_is_done(run))
         return;
     struct exact_limits limits = {.seconds = INFINITY,
                                   .progress = run->request->progress,
@@ -151,7 +151,7 @@ static void search_exactly(struct auto_run *run, double from, double share)
     }
 }
 
-static struct plan *finish(struct auto_run *run)
+static struct plan *auto_finish(struct auto_run *run)
 {
     struct decoder *d = decoder_new(run->problem);
     double makespan = decoder_load(d, &run->best);
@@ -177,7 +177,7 @@ static struct plan *finish(struct auto_run *run)
 static struct plan *run_auto(const struct plan_request *request, struct error *err)
 {
     struct auto_run run = {.request = request, .begun = clock_seconds()};
-    if (!parse_budget(request_text(request, &planner_auto, "budget"), &run.budget, err))
+    if (!auto_parse_budget(request_text(request, &planner_auto, "budget"), &run.budget, err))
         return NULL;
     struct costs *costs = costs_new(request->workflow, request->platform, err);
     if (!costs)
@@ -191,11 +191,11 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
         run.bound = problem_bound(p);
         run.plan = portfolio.best;
         portfolio.best = NULL;
-        run.best = candidate_new(p->n);
+        run.best = encoding_new(p->n);
         if (portfolio.count)
-            candidate_copy(&run.best, &portfolio.solutions[0], p->n);
+            encoding_copy(&run.best, &portfolio.solutions[0], p->n);
         else
-            candidate_from_plan(&run.best, p, run.plan);
+            encoding_from_plan(&run.best, p, run.plan);
         if (p->n <= EXACT_TASKS && !p->ports) {
             /* A first short look settles most graphs of a dozen tasks; the second has a better
              * start. */
@@ -206,8 +206,8 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
         } else {
             search_locally(&run, 0, 1);
         }
-        plan = finish(&run);
-        candidate_free(&run.best);
+        plan = auto_finish(&run);
+        encoding_free(&run.best);
     }
     portfolio_free(&portfolio);
     problem_free(p);

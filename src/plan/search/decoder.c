@@ -2,19 +2,19 @@
 #include <math.h>
 #include <string.h>
 
-struct candidate candidate_new(uint32_t n)
+struct encoding encoding_new(uint32_t n)
 {
-    return (struct candidate){mem_new(uint32_t, n), mem_new(uint32_t, n), INFINITY};
+    return (struct encoding){mem_new(uint32_t, n), mem_new(uint32_t, n), INFINITY};
 }
 
-void candidate_free(struct candidate *s)
+void encoding_free(struct encoding *s)
 {
     free(s->order);
     free(s->node);
-    *s = (struct candidate){0};
+    *s = (struct encoding){0};
 }
 
-void candidate_copy(struct candidate *to, const struct candidate *from, uint32_t n)
+void encoding_copy(struct encoding *to, const struct encoding *from, uint32_t n)
 {
     if (n) {
         memcpy(to->order, from->order, n * sizeof *to->order);
@@ -73,7 +73,7 @@ static void repair_order(const struct problem *p, uint32_t *order, const struct 
     free(edge);
 }
 
-void candidate_from_plan(struct candidate *s, const struct problem *p, const struct plan *plan)
+void encoding_from_plan(struct encoding *s, const struct problem *p, const struct plan *plan)
 {
     struct by_start *sorted = mem_new_zero(struct by_start, p->n);
     for (uint32_t t = 0; t < p->n; t++)
@@ -184,7 +184,7 @@ static uint32_t choose_core(const double *available, uint32_t first, uint32_t en
     return best;
 }
 
-static inline void place_next(struct decoder *d, uint32_t t, uint32_t node)
+static inline void decode_next(struct decoder *d, uint32_t t, uint32_t node)
 {
     const struct problem *p = d->problem;
     double ready = 0;
@@ -219,7 +219,7 @@ static double run_schedule(struct decoder *d, double limit)
     d->first = 0;
     for (uint32_t i = 0; i < d->n; i++) {
         uint32_t t = d->order[i], node = d->node[t];
-        struct slot slot = schedule_append(d->schedule, t, node);
+        struct schedule_slot slot = schedule_append(d->schedule, t, node);
         d->touched = i + 1;
         d->trial_start[t] = slot.start;
         d->trial_finish[t] = slot.finish;
@@ -251,7 +251,7 @@ double decoder_run(struct decoder *d, double limit)
     double makespan = d->longest[d->first];
     for (uint32_t i = d->first; i < d->n; i++) {
         uint32_t t = d->order[i];
-        place_next(d, t, d->node[t]);
+        decode_next(d, t, d->node[t]);
         double finish = d->trial_finish[t];
         if (!(finish + p->tail[t] <= limit)) {
             d->touched = i + 1;
@@ -341,7 +341,7 @@ void decoder_reassign(struct decoder *d, uint32_t task, uint32_t node)
 }
 
 /* Remember the order in [low, high] as it was before the trial. */
-static void remember(struct decoder *d, uint32_t low, uint32_t high)
+static void remember_order(struct decoder *d, uint32_t low, uint32_t high)
 {
     if (d->moved_first == UINT32_MAX) {
         memcpy(d->old_order + low, d->order + low, (high - low + 1) * sizeof *d->order);
@@ -361,7 +361,7 @@ void decoder_shift(struct decoder *d, uint32_t task, uint32_t place)
     if (from == place)
         return;
     uint32_t low = from < place ? from : place, high = from < place ? place : from;
-    remember(d, low, high);
+    remember_order(d, low, high);
     if (d->links)
         links_unlink(d, task);
     if (from < place)
@@ -382,7 +382,7 @@ void decoder_shift(struct decoder *d, uint32_t task, uint32_t place)
         d->first = low;
 }
 
-double decoder_load(struct decoder *d, const struct candidate *s)
+double decoder_load(struct decoder *d, const struct encoding *s)
 {
     if (d->n) {
         memcpy(d->order, s->order, d->n * sizeof *d->order);
@@ -402,7 +402,7 @@ double decoder_load(struct decoder *d, const struct candidate *s)
     return makespan;
 }
 
-void decoder_save(const struct decoder *d, struct candidate *s)
+void decoder_save(const struct decoder *d, struct encoding *s)
 {
     if (d->n) {
         memcpy(s->order, d->order, d->n * sizeof *d->order);

@@ -1,13 +1,13 @@
 /* From an order and a node for every task to a schedule, again and again: the inner loop of local
  * search.
  *
- * A candidate is an order of the tasks (producers first) and a node for each. Decoding takes the
+ * An encoding is an order of the tasks (producers first) and a node for each. Decoding takes the
  * tasks in that order and starts each as early as its data and a core of its node allow, after what
  * is already on that core. Nothing is lost by not using gaps: the tasks of any schedule taken by
  * start time decode to one that is no longer (see exact.h; tasks of several cores may land on other
  * cores, and ports have gaps of their own, so there it is only likely).
  *
- * The decoder keeps the current candidate decoded. A trial changes order and nodes from some place
+ * The decoder keeps the current encoding decoded. A trial changes order and nodes from some place
  * on; it is decoded from there only, stops as soon as it is known to be too long, and is then kept
  * or dropped. Three ways, by the platform: nodes with one core follow changes along the graph
  * (links.h); nodes with several cores decode the rest of the order; with ports, or memory that
@@ -17,23 +17,23 @@
 #include "plan/search/links.h"
 #include "plan/search/problem.h"
 
-struct candidate {
+struct encoding {
     uint32_t *order, *node; /* node: by task */
     double makespan;        /* INFINITY: not decoded */
 };
 
-struct candidate candidate_new(uint32_t n);
-void candidate_free(struct candidate *s);
-void candidate_copy(struct candidate *to, const struct candidate *from, uint32_t n);
+struct encoding encoding_new(uint32_t n);
+void encoding_free(struct encoding *s);
+void encoding_copy(struct encoding *to, const struct encoding *from, uint32_t n);
 /* Order by (start, finish, place in topo) of the first copies. */
-void candidate_from_plan(struct candidate *s, const struct problem *p, const struct plan *plan);
+void encoding_from_plan(struct encoding *s, const struct problem *p, const struct plan *plan);
 
 struct decoder {
     const struct problem *problem;
     uint32_t n;
-    /* the current candidate, with a trial's changes while one is open */
+    /* the current encoding, with a trial's changes while one is open */
     uint32_t *order, *position, *node;
-    double makespan; /* of the current candidate */
+    double makespan; /* of the current encoding */
     double *start, *finish;
     uint32_t *core; /* first core, in the list of all cores */
 
@@ -46,23 +46,23 @@ struct decoder {
     uint32_t *changed, nchanged;      /* tasks whose node the trial changed */
     uint32_t moved_first, moved_last; /* positions whose order the trial changed */
 
-    /* available[] at every `stride` positions of the current candidate, so that a trial can start
+    /* available[] at every `stride` positions of the current encoding, so that a trial can start
      * in the middle */
     double *available, *snapshots;
     double *longest; /* longest[i]: latest finish among the first i positions of the current
-                        candidate */
+                        encoding */
     uint32_t stride, ncores;
 
-    struct links
+    struct search_links
         *links; /* one core a node and no contention; else NULL, and all below `the trial` serves */
     struct schedule *schedule; /* ports or memory; else NULL */
 };
 
 struct decoder *decoder_new(const struct problem *p);
 void decoder_free(struct decoder *d);
-/* Make `s` the current candidate; returns its makespan. */
-double decoder_load(struct decoder *d, const struct candidate *s);
-void decoder_save(const struct decoder *d, struct candidate *s);
+/* Make `s` the current encoding; returns its makespan. */
+double decoder_load(struct decoder *d, const struct encoding *s);
+void decoder_save(const struct decoder *d, struct encoding *s);
 
 /* ---- one trial at a time: change, run, keep or drop ---- */
 void decoder_reassign(struct decoder *d, uint32_t task, uint32_t node);

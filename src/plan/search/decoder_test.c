@@ -48,7 +48,7 @@ static void try_changes(const struct fixture *f, uint64_t seed, struct trial_cou
     struct costs *costs = costs_new(f->workflow, f->platform, &err);
     struct problem *p = problem_new(costs);
     struct decoder *d = decoder_new(p), *fresh = decoder_new(p);
-    struct candidate now = candidate_new(p->n), trial = candidate_new(p->n);
+    struct encoding now = encoding_new(p->n), trial = encoding_new(p->n);
     for (uint32_t t = 0; t < p->n; t++) {
         now.order[t] = p->topo[t];
         for (now.node[t] = 0; !isfinite(f->time[t][now.node[t]]); now.node[t]++)
@@ -84,14 +84,14 @@ static void try_changes(const struct fixture *f, uint64_t seed, struct trial_cou
     }
     struct plan *plan = decoder_plan(d);
     counts->wrong_times += fixture_violations(f, plan) != 0 || plan_makespan(plan) != d->makespan;
-    candidate_from_plan(
+    encoding_from_plan(
         &now, p,
         plan); /* by start time: never longer, unless a task of several cores lands elsewhere */
     counts->wrong_times +=
         !p->ports && !p->wide && !(decoder_load(fresh, &now) <= d->makespan * (1 + 1e-12));
     plan_free(plan);
-    candidate_free(&now);
-    candidate_free(&trial);
+    encoding_free(&now);
+    encoding_free(&trial);
     decoder_free(d);
     decoder_free(fresh);
     problem_free(p);

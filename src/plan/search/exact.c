@@ -41,8 +41,8 @@ static double memory_from(const struct exact_state *s, uint32_t task, uint32_t n
     }
 }
 
-static void add_child(struct exact_state *s, uint32_t t, uint32_t v, uint32_t core, double start,
-                      double cut)
+static void exact_add_child(struct exact_state *s, uint32_t t, uint32_t v, uint32_t core,
+                            double start, double cut)
 {
     const struct problem *p = s->problem;
     if (p->memory_binds)
@@ -68,7 +68,7 @@ static void expand_on(struct exact_state *s, uint32_t t, uint32_t v, double cut)
             double start = ready;
             for (uint32_t k = 0; k < wide; k++)
                 start = fmax(start, s->available[c + k]);
-            add_child(s, t, v, c, start, cut);
+            exact_add_child(s, t, v, c, start, cut);
         }
         return;
     }
@@ -83,10 +83,10 @@ static void expand_on(struct exact_state *s, uint32_t t, uint32_t v, double cut)
         }
     }
     if (isfinite(best_start))
-        add_child(s, t, v, best, best_start, cut);
+        exact_add_child(s, t, v, best, best_start, cut);
 }
 
-static void expand(struct exact_state *s, double cut)
+static void exact_expand(struct exact_state *s, double cut)
 {
     const struct problem *p = s->problem;
     struct exact_frame *frame = &s->frames[s->depth];
@@ -108,7 +108,8 @@ static void expand(struct exact_state *s, double cut)
 
 /* ---- the search ---- */
 
-static void record(struct exact_state *s, struct candidate *best, struct exact_result *result)
+static void record_solution(struct exact_state *s, struct encoding *best,
+                            struct exact_result *result)
 {
     const struct problem *p = s->problem;
     double makespan = 0;
@@ -161,7 +162,7 @@ static bool out_of_limits(const struct exact_limits *limits, struct exact_result
     return result->interrupted;
 }
 
-struct exact_result exact_search(const struct problem *p, struct candidate *best,
+struct exact_result exact_search(const struct problem *p, struct encoding *best,
                                  const struct exact_limits *limits)
 {
     struct exact_result result = {0};
@@ -176,7 +177,7 @@ struct exact_result exact_search(const struct problem *p, struct candidate *best
     double cut = cut_of(p, best->makespan);
     bool stopped = false;
     exact_state_bound(s, cut); /* strengthens the root's bound */
-    expand(s, cut);
+    exact_expand(s, cut);
     for (;;) {
         struct exact_frame *frame = &s->frames[s->depth];
         if (frame->next == frame->end || s->children.at[frame->next].bound >= cut) {
@@ -198,7 +199,7 @@ struct exact_result exact_search(const struct problem *p, struct candidate *best
             for (uint32_t t = 0; t < p->n; t++)
                 makespan = fmax(makespan, s->finish[t]);
             if (makespan < best->makespan) {
-                record(s, best, &result);
+                record_solution(s, best, &result);
                 cut = cut_of(p, makespan);
             }
             exact_state_pop(s);
@@ -208,7 +209,7 @@ struct exact_result exact_search(const struct problem *p, struct candidate *best
             exact_state_pop(s);
             continue;
         }
-        expand(s, cut);
+        exact_expand(s, cut);
     }
     result.proven = !stopped && isfinite(best->makespan);
     result.bound = result.proven ? best->makespan

@@ -64,5 +64,5 @@ struct exact_result {
  * is replaced when found. Ports are ignored. Where tasks need several cores, decoding `best` may
  * choose other cores than the search did and be longer: `plan` is what was found. The problem must
  * have at most EXACT_TASKS tasks. */
-struct exact_result exact_search(const struct problem *p, struct candidate *best,
+struct exact_result exact_search(const struct problem *p, struct encoding *best,
                                  const struct exact_limits *limits);

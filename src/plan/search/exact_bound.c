@@ -12,7 +12,7 @@ struct producer {
 /* The earliest that all unplaced producers can have delivered to node v: those with the latest
  * arrivals from elsewhere run on v itself, one after the other from open[v] on; k of them do, for
  * the best k. */
-static double gathered(const struct exact_state *s, uint32_t t, uint32_t v)
+static double earliest_gathered(const struct exact_state *s, uint32_t t, uint32_t v)
 {
     const struct problem *p = s->problem;
     struct producer list[64]; /* EXACT_TASKS */
@@ -68,7 +68,8 @@ static double early_finishes(struct exact_state *s, double cut)
                 early[v] = INFINITY;
                 continue;
             }
-            double ready = s->waiting[t] ? gathered(s, t, v) : s->ready[(size_t)t * p->m + v];
+            double ready =
+                s->waiting[t] ? earliest_gathered(s, t, v) : s->ready[(size_t)t * p->m + v];
             early[v] = fmax(ready, s->open[v]) + time;
             least = fmin(least, early[v]);
         }
@@ -80,7 +81,7 @@ static double early_finishes(struct exact_state *s, double cut)
 
 /* When the cores have done `load` at the earliest, each from its base on. Cores that open later
  * than that take no part; leaving one out can only lower the answer, so this ends. */
-static double filled(const struct exact_state *s, double load)
+static double cores_filled_at(const struct exact_state *s, double load)
 {
     const struct problem *p = s->problem;
     double level = INFINITY;
@@ -128,7 +129,7 @@ static double load_bound(struct exact_state *s, double now)
             next++;
         if (next < p->n && p->tail[s->by_tail[next]] == p->tail[t])
             continue;
-        bound = fmax(bound, filled(s, load) + p->tail[t]);
+        bound = fmax(bound, cores_filled_at(s, load) + p->tail[t]);
     }
     return bound;
 }

@@ -13,7 +13,7 @@ static double pair_cost(const struct problem *p, double bytes, uint32_t a, uint3
 
 /* Swapping a and b changes nothing: same times, cores, memory, and the same links to every third
  * node. */
-static bool nodes_alike(const struct problem *p, uint32_t a, uint32_t b)
+static bool nodes_are_alike(const struct problem *p, uint32_t a, uint32_t b)
 {
     const struct platform *platform = p->costs->platform;
     if (platform->up[a] != platform->up[b] || platform->cores[a] != platform->cores[b] ||
@@ -64,7 +64,7 @@ static void find_symmetries(struct exact_state *s)
     for (uint32_t v = 0; v < p->m; v++) {
         s->node_class[v] = v;
         for (uint32_t u = 0; u < v; u++)
-            if (s->node_class[u] == u && nodes_alike(p, u, v)) {
+            if (s->node_class[u] == u && nodes_are_alike(p, u, v)) {
                 s->node_class[v] = u;
                 break;
             }
@@ -81,8 +81,8 @@ static void find_symmetries(struct exact_state *s)
 
 /* Does every entry of the first list stand in the second, with no more bytes (`more`: no fewer)
  * there? Both are sorted. */
-static bool covered(const uint32_t *a, const double *a_bytes, uint32_t na, const uint32_t *b,
-                    const double *b_bytes, uint32_t nb, bool more)
+static bool list_is_covered(const uint32_t *a, const double *a_bytes, uint32_t na,
+                            const uint32_t *b, const double *b_bytes, uint32_t nb, bool more)
 {
     uint32_t j = 0;
     for (uint32_t i = 0; i < na; i++) {
@@ -94,7 +94,7 @@ static bool covered(const uint32_t *a, const double *a_bytes, uint32_t na, const
     return true;
 }
 
-static double total(const double *bytes, uint32_t from, uint32_t to)
+static double total_bytes(const double *bytes, uint32_t from, uint32_t to)
 {
     double sum = 0;
     for (uint32_t e = from; e < to; e++)
@@ -112,13 +112,15 @@ static bool rather_first(const struct problem *p, uint32_t b, uint32_t a)
     uint32_t nsa = p->succ_off[a + 1] - sa, nsb = p->succ_off[b + 1] - sb;
     if (a == b || nsa != nsb || !(p->least[a] > 0) || !(p->least[b] > 0))
         return false;
-    if (!covered(p->pred + pb, p->pred_bytes + pb, npb, p->pred + pa, p->pred_bytes + pa, npa,
-                 false) ||
-        !covered(p->succ + sb, p->succ_bytes + sb, nsb, p->succ + sa, p->succ_bytes + sa, nsa,
-                 true))
+    if (!list_is_covered(p->pred + pb, p->pred_bytes + pb, npb, p->pred + pa, p->pred_bytes + pa,
+                         npa, false) ||
+        !list_is_covered(p->succ + sb, p->succ_bytes + sb, nsb, p->succ + sa, p->succ_bytes + sa,
+                         nsa, true))
         return false;
-    double out_a = total(p->succ_bytes, sa, sa + nsa), out_b = total(p->succ_bytes, sb, sb + nsb);
-    double in_a = total(p->pred_bytes, pa, pa + npa), in_b = total(p->pred_bytes, pb, pb + npb);
+    double out_a = total_bytes(p->succ_bytes, sa, sa + nsa),
+           out_b = total_bytes(p->succ_bytes, sb, sb + nsb);
+    double in_a = total_bytes(p->pred_bytes, pa, pa + npa),
+           in_b = total_bytes(p->pred_bytes, pb, pb + npb);
     if (out_a != out_b)
         return out_b > out_a;
     if (in_a != in_b)
@@ -325,7 +327,7 @@ bool exact_in_order(const struct exact_state *s, const struct exact_child *child
 
 /* ---- states met before ---- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t exact_mix(uint64_t x)
 {
     x ^= x >> 30;
     x *= 0xbf58476d1ce4e5b9u;
@@ -334,43 +336,44 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-static uint64_t bits(double x)
+static uint64_t double_bits(double x)
 {
     uint64_t word;
     memcpy(&word, &x, sizeof word);
     return word;
 }
 
-struct mark {
+struct exact_mark {
     uint64_t a, b;
 };
 
 /* Sums of these do not depend on the order of the parts. The two words are mixed apart from each
  * other, so that they collide together only as 128 bits do. */
-static void mark_pair(struct mark *mark, uint64_t tag, struct mark value)
+static void mark_pair(struct exact_mark *mark, uint64_t tag, struct exact_mark value)
 {
-    mark->a += mix(value.a + 0x9e3779b97f4a7c15u * (tag + 1));
-    mark->b += mix(mix(value.b ^ 0xd1b54a32d192ed03u) + 0xc2b2ae3d27d4eb4fu * (tag + 1));
+    mark->a += exact_mix(value.a + 0x9e3779b97f4a7c15u * (tag + 1));
+    mark->b +=
+        exact_mix(exact_mix(value.b ^ 0xd1b54a32d192ed03u) + 0xc2b2ae3d27d4eb4fu * (tag + 1));
 }
 
-static void mark_add(struct mark *mark, uint64_t tag, uint64_t value)
+static void mark_add(struct exact_mark *mark, uint64_t tag, uint64_t value)
 {
-    mark_pair(mark, tag, (struct mark){value, value});
+    mark_pair(mark, tag, (struct exact_mark){value, value});
 }
 
 /* All that matters to the tasks still to come, which start at `now` or later. */
-static struct mark state_mark(const struct exact_state *s)
+static struct exact_mark state_mark(const struct exact_state *s)
 {
     const struct problem *p = s->problem;
     const struct exact_child *last = &s->frames[s->depth].entry;
     double now = last->start;
-    struct mark all = {0};
+    struct exact_mark all = {0};
     mark_add(&all, 1, s->done);
-    mark_add(&all, 2, bits(now));
-    mark_add(&all, 3, bits(last->finish));
+    mark_add(&all, 2, double_bits(now));
+    mark_add(&all, 3, double_bits(last->finish));
     mark_add(&all, 4, p->rank[last->task]);
     for (uint32_t v = 0; v < p->m; v++) {
-        struct mark node = {0};
+        struct exact_mark node = {0};
         for (uint32_t c = p->core_off[v]; c < p->core_off[v + 1]; c++) {
             /* what may follow a core's last task matters as long as something can follow it at once
              */
@@ -378,7 +381,7 @@ static struct mark state_mark(const struct exact_state *s)
             uint64_t tag = p->wide ? 1000 + c - p->core_off[v] : 5;
             if (previous != NONE && s->available[c] >= now && (s->not_after[previous] & ~s->done))
                 tag = 4000000000u + previous;
-            mark_add(&node, tag, bits(fmax(now, s->available[c])));
+            mark_add(&node, tag, double_bits(fmax(now, s->available[c])));
         }
         if (s->tasks_on[v])
             for (uint32_t i = 0; i < s->depth; i++) {
@@ -389,9 +392,9 @@ static struct mark state_mark(const struct exact_state *s)
                 for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1] && !awaited; e++)
                     awaited = !(s->done >> p->succ[e] & 1);
                 if (awaited && s->finish[t] + s->reach[t] > now)
-                    mark_add(&node, 2000000000u + t, bits(s->finish[t]));
+                    mark_add(&node, 2000000000u + t, double_bits(s->finish[t]));
                 if (p->memory_binds && s->finish[t] > now)
-                    mark_add(&node, bits(p->memory[t]) | 1, bits(s->finish[t]));
+                    mark_add(&node, double_bits(p->memory[t]) | 1, double_bits(s->finish[t]));
             }
         mark_pair(&all, 3000000000u + s->node_class[v], node);
     }
@@ -400,7 +403,7 @@ static struct mark state_mark(const struct exact_state *s)
     return all;
 }
 
-static bool table_add(uint64_t *table, size_t slots, struct mark mark, bool *fresh)
+static bool table_add(uint64_t *table, size_t slots, struct exact_mark mark, bool *fresh)
 {
     size_t at = (size_t)mark.a & (slots - 1);
     for (size_t i = 0; i < TABLE_PROBES; i++) {
@@ -424,7 +427,7 @@ static void table_grow(struct exact_state *s)
     size_t slots = 2 * s->table_slots;
     uint64_t *table = mem_new_zero(uint64_t, 2 * slots);
     for (size_t i = 0; i < s->table_slots; i++) {
-        struct mark mark = {s->table[2 * i], s->table[2 * i + 1]};
+        struct exact_mark mark = {s->table[2 * i], s->table[2 * i + 1]};
         bool fresh;
         if (mark.a || mark.b) /* one that finds no place is forgotten: that costs time, not truth */
             table_add(table, slots, mark, &fresh);
@@ -436,7 +439,7 @@ static void table_grow(struct exact_state *s)
 
 bool exact_state_is_new(struct exact_state *s)
 {
-    struct mark mark = state_mark(s);
+    struct exact_mark mark = state_mark(s);
     if (s->table_used * 2 > s->table_slots && s->table_slots < TABLE_LARGEST)
         table_grow(s);
     bool fresh = true;

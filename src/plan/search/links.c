@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-struct links *search_links_new(const struct problem *p)
+struct search_links *search_links_new(const struct problem *p)
 {
-    struct links *l = mem_new_zero(struct links, 1);
+    struct search_links *l = mem_new_zero(struct search_links, 1);
     l->before = mem_new(uint32_t, p->n);
     l->after = mem_new(uint32_t, p->n);
     l->head = mem_new(uint32_t, p->m);
@@ -16,7 +16,7 @@ struct links *search_links_new(const struct problem *p)
     return l;
 }
 
-void search_links_free(struct links *l)
+void search_links_free(struct search_links *l)
 {
     if (!l)
         return;
@@ -35,17 +35,17 @@ void search_links_free(struct links *l)
 
 /* ---- changing links ---- */
 
-static void set(struct links *l, uint32_t *where, uint32_t value)
+static void set_link(struct search_links *l, uint32_t *where, uint32_t value)
 {
     array_push(&l->log, (struct link_change){where, *where});
     *where = value;
 }
 
 /* Everybody whose times depend on where and when this task runs. */
-static void disturb(struct decoder *d, uint32_t task)
+static void mark_disturbed(struct decoder *d, uint32_t task)
 {
     const struct problem *p = d->problem;
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     array_push(&l->stale, task);
     for (uint32_t e = p->succ_off[task]; e < p->succ_off[task + 1]; e++)
         array_push(&l->stale, p->succ[e]);
@@ -56,10 +56,10 @@ static void disturb(struct decoder *d, uint32_t task)
 
 void links_unlink(struct decoder *d, uint32_t task)
 {
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     uint32_t b = l->before[task], a = l->after[task], node = d->node[task];
-    set(l, b == NONE ? &l->head[node] : &l->after[b], a);
-    set(l, a == NONE ? &l->last[node] : &l->before[a], b);
+    set_link(l, b == NONE ? &l->head[node] : &l->after[b], a);
+    set_link(l, a == NONE ? &l->last[node] : &l->before[a], b);
     if (a != NONE)
         array_push(&l->stale, a);
     if (b != NONE)
@@ -71,7 +71,7 @@ void links_unlink(struct decoder *d, uint32_t task)
 /* The task before `place` on the node: the nearest one in either direction tells. */
 static uint32_t task_before(const struct decoder *d, uint32_t place, uint32_t node)
 {
-    const struct links *l = d->links;
+    const struct search_links *l = d->links;
     if (l->head[node] == NONE || d->position[l->head[node]] > place)
         return NONE;
     if (d->position[l->last[node]] < place)
@@ -87,26 +87,26 @@ static uint32_t task_before(const struct decoder *d, uint32_t place, uint32_t no
 
 void links_link(struct decoder *d, uint32_t task)
 {
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     uint32_t node = d->node[task];
     uint32_t b = task_before(d, d->position[task], node);
     uint32_t a = b == NONE ? l->head[node] : l->after[b];
-    set(l, &l->before[task], b);
-    set(l, &l->after[task], a);
-    set(l, b == NONE ? &l->head[node] : &l->after[b], task);
-    set(l, a == NONE ? &l->last[node] : &l->before[a], task);
+    set_link(l, &l->before[task], b);
+    set_link(l, &l->after[task], a);
+    set_link(l, b == NONE ? &l->head[node] : &l->after[b], task);
+    set_link(l, a == NONE ? &l->last[node] : &l->before[a], task);
     if (a != NONE)
         array_push(&l->stale, a);
     if (b != NONE)
         array_push(&l->loose, b);
     if (d->position[task] + 1 > l->settled)
         l->settled = d->position[task] + 1;
-    disturb(d, task);
+    mark_disturbed(d, task);
 }
 
 /* ---- marks ---- */
 
-static inline void mark(struct links *l, uint32_t position)
+static inline void mark_position(struct search_links *l, uint32_t position)
 {
     uint32_t word = position / 64;
     l->marks[word] |= (uint64_t)1 << (position % 64);
@@ -116,7 +116,7 @@ static inline void mark(struct links *l, uint32_t position)
         l->high = word;
 }
 
-static void forget_marks(struct links *l)
+static void forget_marks(struct search_links *l)
 {
     if (l->low != UINT32_MAX)
         memset(l->marks + l->low, 0, (l->high - l->low + 1) * sizeof *l->marks);
@@ -144,7 +144,7 @@ static inline double ready_time(const struct decoder *d, uint32_t t)
 static inline double rest_of(const struct decoder *d, uint32_t t)
 {
     const struct problem *p = d->problem;
-    const struct links *l = d->links;
+    const struct search_links *l = d->links;
     uint32_t node = d->node[t], a = l->after[t];
     double rest = a == NONE ? 0 : problem_time(p, a, node) + l->rest[a];
     for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++) {
@@ -158,7 +158,7 @@ static inline double rest_of(const struct decoder *d, uint32_t t)
     return rest;
 }
 
-static double longest(const struct decoder *d)
+static double longest_way(const struct decoder *d)
 {
     double makespan = 0;
     for (uint32_t v = 0; v < d->problem->m; v++)
@@ -167,7 +167,7 @@ static double longest(const struct decoder *d)
     return makespan;
 }
 
-static void clear_trial(struct links *l)
+static void clear_trial(struct search_links *l)
 {
     l->log.n = l->stale.n = l->loose.n = l->moved.n = 0;
     l->settled = 0;
@@ -176,7 +176,7 @@ static void clear_trial(struct links *l)
 double links_load(struct decoder *d)
 {
     const struct problem *p = d->problem;
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     forget_marks(l);
     clear_trial(l);
     for (uint32_t v = 0; v < p->m; v++)
@@ -194,17 +194,17 @@ double links_load(struct decoder *d)
     }
     for (uint32_t i = d->n; i-- > 0;)
         l->rest[d->order[i]] = rest_of(d, d->order[i]);
-    return longest(d);
+    return longest_way(d);
 }
 
 double links_run(struct decoder *d, double limit)
 {
     const struct problem *p = d->problem;
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     double rounded =
         limit + 1e-12 * fabs(limit); /* `rest` sums in another order than the starts do */
     for (size_t i = 0; i < l->stale.n; i++)
-        mark(l, d->position[l->stale.at[i]]);
+        mark_position(l, d->position[l->stale.at[i]]);
     for (uint32_t word = l->low; l->low != UINT32_MAX && word <= l->high; word++)
         while (l->marks[word]) {
             uint32_t position = word * 64 + (uint32_t)__builtin_ctzll(l->marks[word]);
@@ -225,18 +225,18 @@ double links_run(struct decoder *d, double limit)
             if (!later)
                 continue;
             if (l->after[t] != NONE)
-                mark(l, d->position[l->after[t]]);
+                mark_position(l, d->position[l->after[t]]);
             for (uint32_t e = p->succ_off[t]; e < p->succ_off[t + 1]; e++)
-                mark(l, d->position[p->succ[e]]);
+                mark_position(l, d->position[p->succ[e]]);
         }
     l->low = l->high = UINT32_MAX;
-    return longest(d);
+    return longest_way(d);
 }
 
 void links_keep(struct decoder *d)
 {
     const struct problem *p = d->problem;
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     for (size_t i = 0; i < l->moved.n; i++) {
         uint32_t t = l->moved.at[i];
         d->start[t] = d->trial_start[t];
@@ -245,7 +245,7 @@ void links_keep(struct decoder *d)
     for (uint32_t i = 0; i < d->nchanged; i++)
         d->core[d->changed[i]] = p->core_off[d->node[d->changed[i]]];
     for (size_t i = 0; i < l->loose.n; i++)
-        mark(l, d->position[l->loose.at[i]]);
+        mark_position(l, d->position[l->loose.at[i]]);
     if (l->low != UINT32_MAX)
         for (uint32_t word = l->high;; word--) {
             while (l->marks[word]) {
@@ -257,9 +257,9 @@ void links_keep(struct decoder *d)
                     continue;
                 l->rest[t] = rest;
                 if (l->before[t] != NONE)
-                    mark(l, d->position[l->before[t]]);
+                    mark_position(l, d->position[l->before[t]]);
                 for (uint32_t e = p->pred_off[t]; e < p->pred_off[t + 1]; e++)
-                    mark(l, d->position[p->pred[e]]);
+                    mark_position(l, d->position[p->pred[e]]);
             }
             if (word == 0 || word <= l->low)
                 break;
@@ -270,7 +270,7 @@ void links_keep(struct decoder *d)
 
 void links_drop(struct decoder *d)
 {
-    struct links *l = d->links;
+    struct search_links *l = d->links;
     for (size_t i = l->moved.n; i-- > 0;) {
         uint32_t t = l->moved.at[i];
         d->trial_start[t] = d->start[t];

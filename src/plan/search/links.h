@@ -13,10 +13,10 @@ struct link_change {
     uint32_t *where, old;
 };
 
-struct links {
+struct search_links {
     uint32_t *before, *after; /* per task: its neighbours on its node; NONE */
     uint32_t *head, *last;    /* per node */
-    double *rest; /* per task: longest way from its end to the end, in the current candidate */
+    double *rest; /* per task: longest way from its end to the end, in the current encoding */
     ARRAY(struct link_change) log;
     ARRAY(uint32_t) stale; /* tasks whose start may have changed by the trial's links */
     ARRAY(uint32_t) loose; /* tasks whose rest may have changed */
@@ -26,8 +26,8 @@ struct links {
     uint32_t settled;      /* from this position on only times have changed, no links */
 };
 
-struct links *search_links_new(const struct problem *p);
-void search_links_free(struct links *l); /* NULL is fine */
+struct search_links *search_links_new(const struct problem *p);
+void search_links_free(struct search_links *l); /* NULL is fine */
 double links_load(struct decoder *d);
 /* Around every change of a task's node or place: unlink, change, link. */
 void links_unlink(struct decoder *d, uint32_t task);

@@ -14,8 +14,8 @@ const struct planner planner_optimal;
 
 /* The best of `best` decoded under the true rules (`p` with its ports) and `plan`, which is freed
  * if it loses. */
-static struct plan *realise(const struct problem *p, const struct candidate *best,
-                            struct plan *plan)
+static struct plan *realise_best(const struct problem *p, const struct encoding *best,
+                                 struct plan *plan)
 {
     if (!isfinite(best->makespan))
         return plan;
@@ -39,8 +39,8 @@ static void take_if_shorter(struct plan **plan, struct plan *other)
     }
 }
 
-static void say(struct plan *plan, const struct problem *p, const struct exact_result *result,
-                bool ports)
+static void optimal_note(struct plan *plan, const struct problem *p,
+                         const struct exact_result *result, bool ports)
 {
     double makespan = plan_makespan(plan), bound = fmin(result->bound, makespan);
     plan_set_objective(plan, "lower_bound", bound);
@@ -62,7 +62,8 @@ static void say(struct plan *plan, const struct problem *p, const struct exact_r
 }
 
 /* Everything after the costs: `p` has its ports hidden while searching. */
-static struct plan *search(const struct plan_request *request, struct problem *p, struct error *err)
+static struct plan *optimal_search(const struct plan_request *request, struct problem *p,
+                                   struct error *err)
 {
     double begun = clock_seconds();
     double seconds = request_number(request, &planner_optimal, "limit");
@@ -81,7 +82,7 @@ static struct plan *search(const struct plan_request *request, struct problem *p
 
     p->ports = false;
     double bound = problem_bound(p);
-    struct candidate best = candidate_new(p->n);
+    struct encoding best = encoding_new(p->n);
     struct decoder *d = decoder_new(p);
     for (uint32_t i = 0; i < portfolio.count; i++) {
         double makespan = decoder_load(d, &portfolio.solutions[i]);
@@ -108,16 +109,16 @@ static struct plan *search(const struct plan_request *request, struct problem *p
     else
         plan_free(result.plan);
     p->ports = ports;
-    plan = realise(p, &best, plan);
+    plan = realise_best(p, &best, plan);
     if (plan)
-        say(plan, p, &result, ports);
+        optimal_note(plan, p, &result, ports);
     else if (isinf(result.bound))
         error_set(
             err, ERROR_INFEASIBLE,
             "no plan exists: tasks that must exchange data can only run on nodes without a link");
     else
         error_set(err, ERROR_INFEASIBLE, "no plan found within the limit of %g s", seconds);
-    candidate_free(&best);
+    encoding_free(&best);
     portfolio_free(&portfolio);
     return plan;
 }
@@ -128,7 +129,7 @@ static struct plan *run_optimal(const struct plan_request *request, struct error
     if (!costs)
         return NULL;
     struct problem *p = problem_new(costs);
-    struct plan *plan = search(request, p, err);
+    struct plan *plan = optimal_search(request, p, err);
     problem_free(p);
     costs_free(costs);
     return plan;

@@ -54,22 +54,22 @@ static void run_member(void *context, size_t i)
 static void keep_solution(struct portfolio *out, const struct problem *p, struct decoder *d,
                           const struct plan *plan)
 {
-    struct candidate s = candidate_new(p->n);
-    candidate_from_plan(&s, p, plan);
+    struct encoding s = encoding_new(p->n);
+    encoding_from_plan(&s, p, plan);
     s.makespan = decoder_load(d, &s);
     uint32_t at = out->count;
     for (uint32_t i = 0; i < out->count; i++)
         if (out->solutions[i].makespan == s.makespan)
             at = NONE;
     if (at == NONE || !isfinite(s.makespan)) {
-        candidate_free(&s);
+        encoding_free(&s);
         return;
     }
     for (; at > 0 && out->solutions[at - 1].makespan > s.makespan; at--)
         out->solutions[at] = out->solutions[at - 1];
     out->solutions[at] = s;
     if (out->count == PORTFOLIO_KEPT)
-        candidate_free(&out->solutions[PORTFOLIO_KEPT]);
+        encoding_free(&out->solutions[PORTFOLIO_KEPT]);
     else
         out->count++;
 }
@@ -90,7 +90,7 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
     work.error = mem_new_zero(struct error, count);
     parallel_for(count, 0, run_member, &work);
 
-    out->solutions = mem_new(struct candidate, PORTFOLIO_KEPT + 1);
+    out->solutions = mem_new(struct encoding, PORTFOLIO_KEPT + 1);
     struct decoder *d = decoder_new(p);
     for (size_t i = 0; i < count; i++) {
         if (!work.plan[i])
@@ -125,7 +125,7 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
 void portfolio_free(struct portfolio *out)
 {
     for (uint32_t i = 0; i < out->count; i++)
-        candidate_free(&out->solutions[i]);
+        encoding_free(&out->solutions[i]);
     free(out->solutions);
     plan_free(out->best);
     *out = (struct portfolio){0};

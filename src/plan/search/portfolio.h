@@ -9,8 +9,8 @@
 struct portfolio {
     struct plan *best; /* the shortest; ties: first member */
     const char *best_name;
-    double makespan;             /* of best */
-    struct candidate *solutions; /* different makespans, shortest first; decoded */
+    double makespan;            /* of best */
+    struct encoding *solutions; /* different makespans, shortest first; decoded */
     uint32_t count;
     uint32_t members; /* planners that gave a plan */
 };

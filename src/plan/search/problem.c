@@ -161,20 +161,20 @@ static bool all_whole(const struct problem *p)
     return true;
 }
 
-struct child {
+struct problem_child {
     double time, after, far; /* least time, least tail behind it, arrival elsewhere + time + tail */
 };
 
 static int by_far(const void *a, const void *b)
 {
-    const struct child *x = a, *y = b;
+    const struct problem_child *x = a, *y = b;
     return x->far > y->far ? -1 : x->far < y->far;
 }
 
 /* How long `count` tasks need on one node at the least, each followed by its tail: sorted by tail,
  * longest first, the first k together and then the shortest tail of the k (a preemptive relaxation;
  * `cores` of the node share the load). */
-static double together(const struct child *local, uint32_t count, double cores)
+static double least_together(const struct problem_child *local, uint32_t count, double cores)
 {
     double sum = 0, bound = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -194,8 +194,8 @@ static void problem_tails(struct problem *p)
     double most_cores = 1;
     for (uint32_t v = 0; v < p->m; v++)
         most_cores = fmax(most_cores, p->core_off[v + 1] - p->core_off[v]);
-    ARRAY(struct child) children = {0};
-    ARRAY(struct child) local = {0};
+    ARRAY(struct problem_child) children = {0};
+    ARRAY(struct problem_child) local = {0};
     for (uint32_t i = p->n; i-- > 0;) {
         uint32_t t = p->topo[i];
         double longest = 0;
@@ -204,7 +204,8 @@ static void problem_tails(struct problem *p)
             uint32_t c = p->succ[e];
             double rest = p->least[c] + p->tail[c];
             longest = fmax(longest, rest);
-            array_push(&children, (struct child){p->least[c], p->tail[c], p->succ_comm[e] + rest});
+            array_push(&children,
+                       (struct problem_child){p->least[c], p->tail[c], p->succ_comm[e] + rest});
         }
         p->tail[t] = longest;
         if (children.n < 2 ||
@@ -215,7 +216,7 @@ static void problem_tails(struct problem *p)
         local.n = 0;
         for (size_t k = 0; k <= children.n; k++) {
             double away = k < children.n ? children.at[k].far : 0;
-            double here = together(local.at, (uint32_t)local.n, most_cores);
+            double here = least_together(local.at, (uint32_t)local.n, most_cores);
             best = fmin(best, fmax(here, away));
             if (here >= best || k == children.n)
                 break;

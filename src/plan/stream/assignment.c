@@ -4,15 +4,15 @@ enum { ENUMERATED = 8 }; /* tasks: 4,140 partitions */
 
 /* ---- nodes ---- */
 
-struct ranked {
+struct ranked_copy {
     double time;
     uint32_t ports; /* 0: any number */
     uint32_t node;
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int compare_ranked_copies(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_copy *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     if (x->ports != y->ports) /* the more the better; 0 - 1 is the most */
@@ -24,7 +24,7 @@ void assignment_space_init(struct assignment_space *space, struct stream_problem
 {
     const struct stream_graph *g = q->g;
     *space = (struct assignment_space){.q = q};
-    struct ranked *list = mem_new(struct ranked, g->p->nnodes);
+    struct ranked_copy *list = mem_new(struct ranked_copy, g->p->nnodes);
     for (uint32_t i = 0; i < g->p->nnodes; i++) {
         if (!g->p->up[i])
             continue;
@@ -34,9 +34,9 @@ void assignment_space_init(struct assignment_space *space, struct stream_problem
             time += isfinite(here) ? here
                                    : 10 * g->time[t]; /* cannot run it: less useful, not useless */
         }
-        list[space->nnodes++] = (struct ranked){time, platform_ports(g->p, i), i};
+        list[space->nnodes++] = (struct ranked_copy){time, platform_ports(g->p, i), i};
     }
-    qsort(list, space->nnodes, sizeof *list, compare_ranked);
+    qsort(list, space->nnodes, sizeof *list, compare_ranked_copies);
     space->ranking = mem_new(uint32_t, space->nnodes);
     for (uint32_t i = 0; i < space->nnodes; i++)
         space->ranking[i] = list[i].node;
@@ -115,7 +115,7 @@ void assignment_judge(struct assignment *l, struct assignment_space *space, doub
 static void assign_equal(struct assignment *l, struct assignment_space *space, double limit)
 {
     const struct stream_problem *q = space->q;
-    struct state *s = &l->state;
+    struct stream_state *s = &l->state;
     for (uint32_t c = 0; c < s->nclusters; c++)
         s->extra[c] = 0;
     state_refresh(s, q);
@@ -139,7 +139,7 @@ struct members {
     uint32_t *off, *task;
 };
 
-static void members_init(struct members *m, const struct state *s)
+static void members_init(struct members *m, const struct stream_state *s)
 {
     uint32_t copies = s->off[s->ntasks];
     m->off = mem_new_zero(uint32_t, (size_t)s->nclusters + 2);
@@ -160,8 +160,8 @@ static void members_free(struct members *m)
 }
 
 /* Seconds of an item in a cluster on a node; INFINITY: some task cannot run there. */
-static double time_on(const struct members *m, const struct stream_graph *g, uint32_t cluster,
-                      uint32_t node)
+static double cluster_time_on(const struct members *m, const struct stream_graph *g,
+                              uint32_t cluster, uint32_t node)
 {
     double time = 0;
     for (uint32_t k = m->off[cluster]; k < m->off[cluster + 1] && time < INFINITY; k++)
@@ -174,13 +174,13 @@ static double time_on(const struct members *m, const struct stream_graph *g, uin
 static bool hand_out(struct assignment *l, struct assignment_space *space, const uint32_t *least)
 {
     const struct stream_graph *g = space->q->g;
-    struct state *s = &l->state;
-    struct ranked *clusters = mem_new(struct ranked, s->nclusters);
+    struct stream_state *s = &l->state;
+    struct ranked_copy *clusters = mem_new(struct ranked_copy, s->nclusters);
     bool *used = mem_new_zero(bool, space->nnodes), good = true;
     uint32_t *given = mem_new(uint32_t, space->nnodes); /* cluster of each ranked node */
     for (uint32_t c = 0; c < s->nclusters; c++)
-        clusters[c] = (struct ranked){-s->time[c], 0, c};
-    qsort(clusters, s->nclusters, sizeof *clusters, compare_ranked);
+        clusters[c] = (struct ranked_copy){-s->time[c], 0, c};
+    qsort(clusters, s->nclusters, sizeof *clusters, compare_ranked_copies);
     for (uint32_t i = 0; i < space->nnodes; i++)
         given[i] = NONE;
     struct members members;
@@ -190,7 +190,7 @@ static bool hand_out(struct assignment *l, struct assignment_space *space, const
         double worst = 0;
         for (uint32_t i = 0; i < space->nnodes; i++) {
             uint32_t node = space->ranking[i];
-            double time = used[i] ? INFINITY : time_on(&members, g, c, node);
+            double time = used[i] ? INFINITY : cluster_time_on(&members, g, c, node);
             if (time == INFINITY)
                 continue;
             used[i] = true;
@@ -228,7 +228,7 @@ static bool hand_out(struct assignment *l, struct assignment_space *space, const
 
 void assignment_assign(struct assignment *l, struct assignment_space *space, double limit)
 {
-    struct state *s = &l->state;
+    struct stream_state *s = &l->state;
     if (space->q->g->uniform) {
         assign_equal(l, space, limit);
         return;
@@ -264,7 +264,7 @@ bool assignment_enumerate(struct assignment *best, struct assignment_space *spac
     struct assignment trial;
     assignment_init(&trial, space);
     for (;;) {
-        struct state *s = &trial.state;
+        struct stream_state *s = &trial.state;
         s->nclusters = 0;
         for (uint32_t t = 0; t < n; t++) {
             s->off[t] = t;
@@ -304,7 +304,7 @@ bool assignment_enumerate(struct assignment *best, struct assignment_space *spac
 static void random_move(struct assignment *l, struct assignment_space *space, struct rng *rng,
                         bool *keeps_nodes)
 {
-    struct state *s = &l->state;
+    struct stream_state *s = &l->state;
     const struct stream_problem *q = space->q;
     const struct workflow *w = q->g->w;
     uint32_t task = (uint32_t)rng_below(rng, s->ntasks);

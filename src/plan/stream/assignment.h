@@ -5,7 +5,7 @@
 #include "plan/stream/mos.h"
 
 struct assignment {
-    struct state state;
+    struct stream_state state;
     uint32_t *node_off, *nodes; /* nodes of each cluster's replicas */
     double latency, rate;
     uint32_t processors;

@@ -70,7 +70,7 @@ static void walk_path(struct expert *s, uint32_t through)
     array_free(&path);
 }
 
-static void merge(struct expert *s, uint32_t a, uint32_t b)
+static void merge_clusters(struct expert *s, uint32_t a, uint32_t b)
 {
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
     s->weight[keep] += s->weight[gone];
@@ -144,7 +144,7 @@ static bool merge_heaviest(struct expert *s, struct traffic *traffic)
     }
     if (a == NONE)
         return false;
-    merge(s, a, b);
+    merge_clusters(s, a, b);
     return true;
 }
 
@@ -161,11 +161,11 @@ static void merge_lightest(struct expert *s)
             second = c;
         }
     }
-    merge(s, first, second);
+    merge_clusters(s, first, second);
 }
 
 /* The processors left, in proportion to weight; remainders to the largest fractions. */
-static void share_out(const struct expert *s, const struct state *state, uint32_t left,
+static void share_out(const struct expert *s, const struct stream_state *state, uint32_t left,
                       uint32_t *procs)
 {
     double total = 0;
@@ -234,7 +234,7 @@ void expert_run(const struct stream_problem *q, bool extended, struct mos_result
     while (s.nclusters > q->processors)
         merge_lightest(&s);
 
-    struct state *state = &out->state;
+    struct stream_state *state = &out->state;
     struct stream_problem idle = *q;
     struct stream_estimate e = {0};
     idle.throughput = 0;
@@ -308,12 +308,12 @@ static struct plan *run_expert(const struct plan_request *request, bool extended
     return plan;
 }
 
-static struct plan *run_plain(const struct plan_request *request, struct error *err)
+static struct plan *plan_expert_plain(const struct plan_request *request, struct error *err)
 {
     return run_expert(request, false, err);
 }
 
-static struct plan *run_extended(const struct plan_request *request, struct error *err)
+static struct plan *plan_expert_extended(const struct plan_request *request, struct error *err)
 {
     return run_expert(request, true, err);
 }
@@ -329,7 +329,7 @@ const struct planner planner_expert = {
     .tie_rule = "longest path first, then bottom level; clusters by number",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run_plain,
+    .run = plan_expert_plain,
 };
 
 const struct planner planner_expert_e = {
@@ -340,5 +340,5 @@ const struct planner planner_expert_e = {
     .tie_rule = "longest path first, then bottom level; clusters by number",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run_extended,
+    .run = plan_expert_extended,
 };

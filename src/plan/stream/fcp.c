@@ -12,7 +12,7 @@ struct fcp {
 };
 
 /* One copy: the processor without one of this task, on which it completes first. */
-static uint32_t place(struct fcp *s, uint32_t task, uint32_t copy)
+static uint32_t place_copy(struct fcp *s, uint32_t task, uint32_t copy)
 {
     const struct workflow *w = s->g->w;
     bool fixed = w->flags[task] & TASK_NOT_REPLICABLE;
@@ -79,7 +79,7 @@ static uint32_t run_instance(const struct stream_problem *q, double rate, uint32
         if (t >= g->ntasks)
             continue;
         for (uint32_t copy = 0; copy < s.off[t + 1] - s.off[t]; copy++) {
-            uint32_t p = place(&s, t, copy);
+            uint32_t p = place_copy(&s, t, copy);
             if (number[p] == NONE)
                 number[p] = used++;
         }
@@ -152,7 +152,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct plan *make_plan(const struct stream_problem *q, struct fcp_result *r)
+static struct plan *fcp_make_plan(const struct stream_problem *q, struct fcp_result *r)
 {
     const struct stream_graph *g = q->g;
     const struct platform *p = g->p;
@@ -214,7 +214,7 @@ static struct plan *run_fcp(const struct plan_request *request, bool extended, s
         return NULL;
     if (baseline_can(&q, planner, &target, err)) {
         fcp_run(&q, extended, &result);
-        plan = make_plan(&q, &result);
+        plan = fcp_make_plan(&q, &result);
         fcp_result_free(&result);
     }
     stream_problem_free(&q);
@@ -222,12 +222,12 @@ static struct plan *run_fcp(const struct plan_request *request, bool extended, s
     return plan;
 }
 
-static struct plan *run_plain(const struct plan_request *request, struct error *err)
+static struct plan *plan_fcp_plain(const struct plan_request *request, struct error *err)
 {
     return run_fcp(request, false, err);
 }
 
-static struct plan *run_extended(const struct plan_request *request, struct error *err)
+static struct plan *plan_fcp_extended(const struct plan_request *request, struct error *err)
 {
     return run_fcp(request, true, err);
 }
@@ -243,7 +243,7 @@ const struct planner planner_fcp = {
     .tie_rule = "lowest processor",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run_plain,
+    .run = plan_fcp_plain,
 };
 
 const struct planner planner_fcp_e = {
@@ -254,5 +254,5 @@ const struct planner planner_fcp_e = {
     .tie_rule = "lowest processor",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run_extended,
+    .run = plan_fcp_extended,
 };

@@ -5,12 +5,12 @@
 #define MOST_WORK 4e8
 
 /* Open addressing of state hashes. */
-struct seen {
+struct lmh_seen {
     uint64_t *at;
     size_t n, mask;
 };
 
-static bool seen_has(const struct seen *s, uint64_t hash)
+static bool seen_has(const struct lmh_seen *s, uint64_t hash)
 {
     if (!s->at)
         return false;
@@ -20,10 +20,10 @@ static bool seen_has(const struct seen *s, uint64_t hash)
     return false;
 }
 
-static void seen_add(struct seen *s, uint64_t hash)
+static void seen_add(struct lmh_seen *s, uint64_t hash)
 {
     if (s->n * 2 >= (s->at ? s->mask + 1 : 0)) {
-        struct seen old = *s;
+        struct lmh_seen old = *s;
         s->mask = old.at ? old.mask * 2 + 1 : 63;
         s->at = mem_new_zero(uint64_t, s->mask + 1);
         s->n = 0;
@@ -40,7 +40,7 @@ static void seen_add(struct seen *s, uint64_t hash)
 }
 
 /* Least latency, fewest processors, fewest copies. */
-static bool is_better(const struct state *a, const struct state *b)
+static bool lmh_is_better(const struct stream_state *a, const struct stream_state *b)
 {
     if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
         return true;
@@ -61,7 +61,8 @@ static void estimate_now(const struct stream_problem *q, struct mos_bench *x)
 
 /* Theorem 2: two clusters in a chain whose joint is heavier than the joints around them are better
  * one. */
-static bool collapse(const struct stream_problem *q, struct mos_bench *x, const struct seen *seen)
+static bool collapse_chain(const struct stream_problem *q, struct mos_bench *x,
+                           const struct lmh_seen *seen)
 {
     const struct stream_estimate *e = &x->now;
     uint32_t m = x->current.nclusters;
@@ -110,8 +111,8 @@ static int compare_critical(const void *a, const void *b)
     return (x->message > y->message) - (x->message < y->message);
 }
 
-static bool admissible(const struct stream_problem *q, const struct mos_bench *x,
-                       const struct seen *seen)
+static bool step_is_admissible(const struct stream_problem *q, const struct mos_bench *x,
+                               const struct lmh_seen *seen)
 {
     return state_meets(&x->trial, q) &&
            x->trial.latency <= x->current.latency * (1 + STREAM_TOLERANCE) &&
@@ -119,8 +120,9 @@ static bool admissible(const struct stream_problem *q, const struct mos_bench *x
 }
 
 /* The better of merging and duplicating at one critical transfer, into x->step. */
-static bool mend(const struct stream_problem *q, struct mos_bench *x,
-                 const struct stream_message *m, bool try_merge, const struct seen *seen)
+static bool mend_transfer(const struct stream_problem *q, struct mos_bench *x,
+                          const struct stream_message *m, bool try_merge,
+                          const struct lmh_seen *seen)
 {
     double limit = x->current.latency * (1 + STREAM_TOLERANCE);
     bool found = false;
@@ -129,7 +131,7 @@ static bool mend(const struct stream_problem *q, struct mos_bench *x,
         state_copy(&x->trial, &x->current);
         state_merge(&x->trial, q, m->from, m->to);
         if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, &x->look) &&
-            admissible(q, x, seen)) {
+            step_is_admissible(q, x, seen)) {
             state_copy(&x->step, &x->trial);
             found = true;
         }
@@ -137,7 +139,7 @@ static bool mend(const struct stream_problem *q, struct mos_bench *x,
     state_copy(&x->trial, &x->current);
     if (mos_duplicate(q, &x->trial, q->g->edge_from[m->edge], m->to, x->current.rate, limit,
                       &x->deeper, &x->now, &x->look) &&
-        admissible(q, x, seen) &&
+        step_is_admissible(q, x, seen) &&
         (!found || x->trial.latency < x->step.latency * (1 - STREAM_TOLERANCE))) {
         state_copy(&x->step, &x->trial);
         found = true;
@@ -147,7 +149,7 @@ static bool mend(const struct stream_problem *q, struct mos_bench *x,
 
 /* The best admissible move at the critical transfers, into x->choice. */
 static bool choose_move(const struct stream_problem *q, struct mos_bench *x,
-                        const struct seen *seen)
+                        const struct lmh_seen *seen)
 {
     ARRAY(struct critical) list = {0};
     const struct stream_estimate *e = &x->now;
@@ -170,7 +172,7 @@ static bool choose_move(const struct stream_problem *q, struct mos_bench *x,
             first =
                 !((o->from == m->from && o->to == m->to) || (o->from == m->to && o->to == m->from));
         }
-        if (mend(q, x, m, first, seen) &&
+        if (mend_transfer(q, x, m, first, seen) &&
             (!found || x->step.latency < x->choice.latency * (1 - STREAM_TOLERANCE))) {
             state_copy(&x->choice, &x->step);
             found = true;
@@ -180,15 +182,15 @@ static bool choose_move(const struct stream_problem *q, struct mos_bench *x,
     return found;
 }
 
-void mos_minimise_latency(const struct stream_problem *q, struct state *s)
+void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s)
 {
     struct mos_bench x = {0};
-    struct seen seen = {0};
+    struct lmh_seen seen = {0};
     uint32_t n = q->g->ntasks, idle = 0;
     double work = 0; /* elements of the schedule DAG looked at, roughly */
     /* plateaus as long as the graph is wide and deep, but not of thousands of moves */
     uint32_t patience = 2 * n < 400 ? 2 * n : 400;
-    struct state *all[] = {&x.current, &x.best, &x.trial, &x.choice, &x.step, &x.deeper};
+    struct stream_state *all[] = {&x.current, &x.best, &x.trial, &x.choice, &x.step, &x.deeper};
     for (size_t i = 0; i < 6; i++)
         state_init(all[i], n);
     state_copy(&x.current, s);
@@ -196,7 +198,7 @@ void mos_minimise_latency(const struct stream_problem *q, struct state *s)
     state_copy(&x.best, &x.current);
     seen_add(&seen, state_hash(&x.current));
     while (idle < patience && work < MOST_WORK) {
-        bool moved = collapse(q, &x, &seen);
+        bool moved = collapse_chain(q, &x, &seen);
         if (!moved && (moved = choose_move(q, &x, &seen))) {
             state_copy(&x.current, &x.choice);
             estimate_now(q, &x);
@@ -205,7 +207,7 @@ void mos_minimise_latency(const struct stream_problem *q, struct state *s)
             break;
         seen_add(&seen, state_hash(&x.current));
         bool gain = x.current.latency < x.best.latency * (1 - STREAM_TOLERANCE);
-        if (is_better(&x.current, &x.best))
+        if (lmh_is_better(&x.current, &x.best))
             state_copy(&x.best, &x.current);
         idle = gain ? 0 : idle + 1;
         work += (double)x.tried * q->g->norder;

@@ -9,7 +9,7 @@ void mos_result_free(struct mos_result *r)
 }
 
 /* The schedule without pipelining, as one cluster per processor that it uses. */
-static double list_schedule(const struct stream_problem *q, struct state *s)
+static double list_schedule(const struct stream_problem *q, struct stream_state *s)
 {
     uint32_t n = q->g->ntasks, *processor = mem_new(uint32_t, n),
              *number = mem_new(uint32_t, q->processors);
@@ -39,7 +39,7 @@ static double list_schedule(const struct stream_problem *q, struct state *s)
 
 void mos_run(const struct stream_problem *q, struct mos_result *out)
 {
-    struct state *s = &out->state, other;
+    struct stream_state *s = &out->state, other;
     state_init(s, q->g->ntasks);
     state_init(&other, q->g->ntasks);
     mos_satisfy_throughput(q, s);
@@ -107,7 +107,7 @@ static bool try_at(struct inverse *x, double throughput, double *latency)
 
 /* Bounded look-ahead: the highest of eight throughputs up to twice as much that stays within the
  * latency; NAN: none. */
-static double look_ahead(struct inverse *x, double throughput)
+static double inverse_look_ahead(struct inverse *x, double throughput)
 {
     double top = fmin(2 * throughput, x->most);
     for (int k = 8; k >= 1; k--) {
@@ -126,7 +126,7 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
     try_at(&x, 0, NULL);
     bool done = try_at(&x, x.most, NULL);
     if (!done && !try_at(&x, low, &at_low)) {
-        look_ahead(&x, low);
+        inverse_look_ahead(&x, low);
         done = true;
     }
     for (int step = 0; step < 12 && !done; step++) {
@@ -135,7 +135,7 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
             low = middle;
             continue;
         }
-        double ahead = look_ahead(&x, middle);
+        double ahead = inverse_look_ahead(&x, middle);
         if (isnan(ahead)) {
             high = middle;
         } else {
@@ -145,7 +145,7 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
         }
     }
     if (!done)
-        look_ahead(&x, (low + high) / 2);
+        inverse_look_ahead(&x, (low + high) / 2);
     *least = x.least;
     return x.found;
 }
@@ -232,7 +232,7 @@ bool stream_problem_open(const struct plan_request *r, const struct planner *p,
 struct plan *stream_plan(const struct stream_problem *q, const struct mos_result *r)
 {
     struct plan *plan = plan_new(PLAN_STREAM);
-    const struct state *s = &r->state;
+    const struct stream_state *s = &r->state;
     const struct platform *p = q->g->p;
     uint32_t node = 0, copies = s->off[s->ntasks];
     /* copies of each cluster in task order */
@@ -292,7 +292,7 @@ static bool needs_equal_nodes(const struct stream_graph *g, struct error *err)
                      "takes any");
 }
 
-static bool reachable(const struct stream_problem *q, struct error *err)
+static bool throughput_is_reachable(const struct stream_problem *q, struct error *err)
 {
     double most = stream_problem_most(q);
     if (q->throughput <= most * (1 + STREAM_TOLERANCE))
@@ -305,7 +305,7 @@ static bool reachable(const struct stream_problem *q, struct error *err)
 
 extern const struct planner planner_mos;
 
-static struct plan *run(const struct plan_request *request, struct error *err)
+static struct plan *run_mos(const struct plan_request *request, struct error *err)
 {
     struct stream_problem q = {0};
     struct stream_graph *g = NULL;
@@ -322,7 +322,7 @@ static struct plan *run(const struct plan_request *request, struct error *err)
             error_set(err, ERROR_INFEASIBLE,
                       "no mapping was found with a latency of at most %g; the least is %.10g",
                       target.latency, least);
-    } else if (good && (good = reachable(&q, err))) {
+    } else if (good && (good = throughput_is_reachable(&q, err))) {
         mos_run(&q, &result);
         good = result.meets;
         if (!good)
@@ -356,5 +356,5 @@ const struct planner planner_mos = {
     .tie_rule = "latency, then processors, then copies; pairs and transfers by number",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run,
+    .run = run_mos,
 };

@@ -6,22 +6,23 @@
 
 /* A candidate move: state and estimate, reused. */
 struct mos_bench {
-    struct state current, best, trial, choice, step, deeper;
+    struct stream_state current, best, trial, choice, step, deeper;
     struct stream_estimate now, look;
     uint64_t tried; /* estimates of LMH */
 };
 
 /* The phases, each on `s`. */
-void mos_satisfy_throughput(const struct stream_problem *q, struct state *s); /* Algorithm 1 */
+void mos_satisfy_throughput(const struct stream_problem *q,
+                            struct stream_state *s); /* Algorithm 1 */
 /* Algorithm 2. A merge may miss the throughput: then its clusters keep their replicas, to be merged
  * further, or get those that meet it (`replicate`). True: it happened, and the other way differs.
  */
-bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct state *s);
-void mos_minimise_latency(const struct stream_problem *q, struct state *s); /* Algorithm 3 */
+bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct stream_state *s);
+void mos_minimise_latency(const struct stream_problem *q, struct stream_state *s); /* Algorithm 3 */
 
 /* What MOS returns: a mapping, pipelined or not. */
 struct mos_result {
-    struct state state; /* not pipelined: one cluster per processor used */
+    struct stream_state state; /* not pipelined: one cluster per processor used */
     bool pipelined, meets;
     double latency, throughput;
     double asked; /* the throughput that the replicas were counted for */
@@ -36,8 +37,8 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
 /* Moves shared by the phases. `rate`: the throughput before. Ancestors follow while the rate is
  * missed; with `deeper` (memory for one more state) a few more do, those whose data comes last
  * first, and the least latency counts. False: it cannot be done. */
-bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t task, uint32_t cluster,
-                   double rate, double limit, struct state *deeper,
+bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
+                   uint32_t cluster, double rate, double limit, struct stream_state *deeper,
                    const struct stream_estimate *base, struct stream_estimate *e);
 
 /* Options of the planners. */

@@ -179,7 +179,7 @@ static void test_incremental(void)
         struct stream_graph *g = stream_graph_new(w, p);
         struct stream_problem q;
         stream_problem_init(&q, g, p->ports);
-        struct state s, t;
+        struct stream_state s, t;
         struct stream_estimate base = {0}, quick = {0}, full = {0};
         state_init(&s, w->ntasks);
         state_init(&t, w->ntasks);

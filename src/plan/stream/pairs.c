@@ -1,11 +1,11 @@
 #include "plan/stream/pairs.h"
 
-void pairs_init(struct pairs *r, const struct stream_problem *q, const struct state *state,
-                const struct stream_estimate *estimate)
+void pairs_init(struct stream_pairs *r, const struct stream_problem *q,
+                const struct stream_state *state, const struct stream_estimate *estimate)
 {
     uint32_t n = q->g->ntasks, m = state->nclusters;
     size_t dense = m < PAIRS_MANY ? m : PAIRS_MANY;
-    *r = (struct pairs){.q = q, .state = state, .estimate = estimate};
+    *r = (struct stream_pairs){.q = q, .state = state, .estimate = estimate};
     r->off = mem_new(uint32_t, (size_t)m + 2);
     r->first = mem_new(double, m);
     r->last = mem_new(double, m);
@@ -14,7 +14,7 @@ void pairs_init(struct pairs *r, const struct stream_problem *q, const struct st
     r->linked = mem_new(uint8_t, dense * dense / 8 + 1);
 }
 
-void bandwidth_pairs_free(struct pairs *r)
+void bandwidth_pairs_free(struct stream_pairs *r)
 {
     free(r->off);
     free(r->task);
@@ -26,9 +26,9 @@ void bandwidth_pairs_free(struct pairs *r)
     array_free(&r->list);
 }
 
-static void group_tasks(struct pairs *r)
+static void group_tasks(struct stream_pairs *r)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     const struct stream_graph *g = r->q->g;
     uint32_t m = s->nclusters;
     memset(r->off, 0, ((size_t)m + 2) * sizeof *r->off);
@@ -62,16 +62,16 @@ static void group_tasks(struct pairs *r)
     }
 }
 
-static bool is_linked(const struct pairs *r, uint32_t a, uint32_t b)
+static bool is_linked(const struct stream_pairs *r, uint32_t a, uint32_t b)
 {
     size_t at = (size_t)a * r->state->nclusters + b;
     return r->linked[at / 8] >> at % 8 & 1;
 }
 
 /* Seconds of the copies that both clusters hold. */
-static double shared_time(const struct pairs *r, uint32_t a, uint32_t b)
+static double shared_time(const struct stream_pairs *r, uint32_t a, uint32_t b)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     double shared = 0;
     if (s->off[s->ntasks] == s->ntasks)
         return 0;
@@ -85,27 +85,27 @@ static double shared_time(const struct pairs *r, uint32_t a, uint32_t b)
 
 /* Replicas of the merged cluster as a real number; NAN: it would be too slow for a task that may
  * not be replicated. */
-static double merged_need(const struct pairs *r, uint32_t a, uint32_t b)
+static double merged_need(const struct stream_pairs *r, uint32_t a, uint32_t b)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     double time = s->time[a] + s->time[b] - shared_time(r, a, b), need = r->q->throughput * time;
     if (s->fixed[a] || s->fixed[b])
         return need > 1 + 1e-7 ? NAN : need;
     return s->clusters == 2 ? need : need + s->extra[a] + s->extra[b];
 }
 
-static double procs_of(const struct pairs *r, uint32_t a, uint32_t b, double need)
+static double procs_of(const struct stream_pairs *r, uint32_t a, uint32_t b, double need)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     return s->fixed[a] || s->fixed[b] ? 1 : fmax(1, ceil(need - 1e-7));
 }
 
 /* Latency through the pair if merged, everything else staying where it is. */
-static double estimate_pair(struct pairs *r, uint32_t a, uint32_t b)
+static double estimate_pair(struct stream_pairs *r, uint32_t a, uint32_t b)
 {
     const struct stream_graph *g = r->q->g;
     const struct workflow *w = g->w;
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     const struct stream_estimate *e = r->estimate;
     uint32_t i = r->off[a], j = r->off[b];
     double time = 0, worst = 0;
@@ -148,7 +148,7 @@ static double estimate_pair(struct pairs *r, uint32_t a, uint32_t b)
 }
 
 /* Keep the pairs with the least overlap; linked ones come first. */
-static void keep_candidate(struct pairs *r, struct pair_candidate c)
+static void keep_candidate(struct stream_pairs *r, struct pair_candidate c)
 {
     size_t limit = r->state->nclusters <= PAIRS_EXACT ? SIZE_MAX : r->most;
     if (r->list.n < limit) {
@@ -181,9 +181,10 @@ static void keep_candidate(struct pairs *r, struct pair_candidate c)
 }
 
 /* One pair. In the first pass it must save a processor; in the second, most so far count. */
-static void consider(struct pairs *r, uint32_t a, uint32_t b, bool linked, int pass, double *most)
+static void consider_pair(struct stream_pairs *r, uint32_t a, uint32_t b, bool linked, int pass,
+                          double *most)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     double need = merged_need(r, a, b);
     if (isnan(need))
         return;
@@ -205,7 +206,7 @@ static void consider(struct pairs *r, uint32_t a, uint32_t b, bool linked, int p
                                               .connected = linked});
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_pair_keys(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -226,7 +227,7 @@ static int compare_begun(const void *a, const void *b)
 
 /* Pairs with a transfer, each once; then each cluster with the next that begin after its end, and
  * with its neighbour by begin. O((m + transfers) log). */
-static void consider_near(struct pairs *r, int pass, double *most)
+static void consider_near(struct stream_pairs *r, int pass, double *most)
 {
     enum { FOLLOWERS = 4 };
     uint32_t m = r->state->nclusters;
@@ -236,10 +237,10 @@ static void consider_near(struct pairs *r, int pass, double *most)
         array_push(&keys, a < b ? a << 32 | b : b << 32 | a);
     }
     if (keys.n)
-        qsort(keys.at, keys.n, sizeof *keys.at, compare_keys);
+        qsort(keys.at, keys.n, sizeof *keys.at, compare_pair_keys);
     for (size_t i = 0; i < keys.n; i++)
         if (!i || keys.at[i] != keys.at[i - 1])
-            consider(r, (uint32_t)(keys.at[i] >> 32), (uint32_t)keys.at[i], true, pass, most);
+            consider_pair(r, (uint32_t)(keys.at[i] >> 32), (uint32_t)keys.at[i], true, pass, most);
     struct begun *order = mem_new(struct begun, m);
     for (uint32_t c = 0; c < m; c++)
         order[c] = (struct begun){r->first[c], c};
@@ -254,19 +255,19 @@ static void consider_near(struct pairs *r, int pass, double *most)
                 high = middle;
         }
         for (uint32_t k = low; k < m && k < low + FOLLOWERS; k++)
-            consider(r, c < order[k].cluster ? c : order[k].cluster,
-                     c < order[k].cluster ? order[k].cluster : c, false, pass, most);
+            consider_pair(r, c < order[k].cluster ? c : order[k].cluster,
+                          c < order[k].cluster ? order[k].cluster : c, false, pass, most);
         if (i + 1 < low)
-            consider(r, c < order[i + 1].cluster ? c : order[i + 1].cluster,
-                     c < order[i + 1].cluster ? order[i + 1].cluster : c, false, pass, most);
+            consider_pair(r, c < order[i + 1].cluster ? c : order[i + 1].cluster,
+                          c < order[i + 1].cluster ? order[i + 1].cluster : c, false, pass, most);
     }
     free(order);
     array_free(&keys);
 }
 
-bool pairs_gather(struct pairs *r, size_t most)
+bool pairs_gather(struct stream_pairs *r, size_t most)
 {
-    const struct state *s = r->state;
+    const struct stream_state *s = r->state;
     double waste = -1;
     group_tasks(r);
     r->list.n = 0;
@@ -277,7 +278,7 @@ bool pairs_gather(struct pairs *r, size_t most)
         } else {
             for (uint32_t a = 0; a < s->nclusters; a++)
                 for (uint32_t b = a + 1; b < s->nclusters; b++)
-                    consider(r, a, b, is_linked(r, a, b), pass, &waste);
+                    consider_pair(r, a, b, is_linked(r, a, b), pass, &waste);
         }
         if (r->list.n)
             return !pass;
@@ -299,7 +300,7 @@ static int compare_candidates(const void *x, const void *y)
     return (a->b > b->b) - (a->b < b->b);
 }
 
-void pairs_sort(struct pairs *r)
+void pairs_sort(struct stream_pairs *r)
 {
     for (size_t i = 0; i < r->list.n; i++)
         r->list.at[i].estimate =
@@ -308,7 +309,7 @@ void pairs_sort(struct pairs *r)
         qsort(r->list.at, r->list.n, sizeof *r->list.at, compare_candidates);
 }
 
-bool pairs_concurrent(const struct pairs *r, uint32_t a, uint32_t b)
+bool pairs_concurrent(const struct stream_pairs *r, uint32_t a, uint32_t b)
 {
     const uint64_t *closure = r->q->closure;
     size_t words = r->q->closure_words;

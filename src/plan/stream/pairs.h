@@ -17,9 +17,9 @@ struct pair_candidate {
     enum { MISSES, REPLICATES, KEEPS } keeps; /* the throughput: with more replicas, or as it is */
 };
 
-struct pairs {
+struct stream_pairs {
     const struct stream_problem *q;
-    const struct state *state;              /* whose clusters */
+    const struct stream_state *state;       /* whose clusters */
     const struct stream_estimate *estimate; /* of it */
     /* tasks of each cluster in task order, and the time it is occupied by an item */
     uint32_t *off, *task;
@@ -31,13 +31,13 @@ struct pairs {
     ARRAY(struct pair_candidate) list;
 };
 
-void pairs_init(struct pairs *r, const struct stream_problem *q, const struct state *state,
-                const struct stream_estimate *estimate);
-void bandwidth_pairs_free(struct pairs *r);
+void pairs_init(struct stream_pairs *r, const struct stream_problem *q,
+                const struct stream_state *state, const struct stream_estimate *estimate);
+void bandwidth_pairs_free(struct stream_pairs *r);
 
 /* Fill the list: pairs that save a processor, or else (false) those that waste the most of one. */
-bool pairs_gather(struct pairs *r, size_t most);
+bool pairs_gather(struct stream_pairs *r, size_t most);
 /* Sort the list by the latency through each pair if merged, everything else staying where it is. */
-void pairs_sort(struct pairs *r);
+void pairs_sort(struct stream_pairs *r);
 /* Some task of one and some task of the other could run at the same time. */
-bool pairs_concurrent(const struct pairs *r, uint32_t a, uint32_t b);
+bool pairs_concurrent(const struct stream_pairs *r, uint32_t a, uint32_t b);

@@ -15,17 +15,17 @@ enum { SHORTLIST_MANY = 8, ROUNDS_MANY = 64 };
 struct reducer {
     const struct stream_problem *q;
     struct mos_bench x;
-    struct pairs pairs;
+    struct stream_pairs pairs;
     bool replicate, missed;
     uint32_t batch; /* merges at once at most; halved when they spoil each other */
 };
 
 /* x->trial with candidate c against x->choice with candidate d: meets T, least latency, connected,
  * not concurrent, waste. */
-static bool is_better(const struct reducer *r, const struct pair_candidate *c,
-                      const struct pair_candidate *d, bool defragment)
+static bool merge_is_better(const struct reducer *r, const struct pair_candidate *c,
+                            const struct pair_candidate *d, bool defragment)
 {
-    const struct state *a = &r->x.trial, *b = &r->x.choice;
+    const struct stream_state *a = &r->x.trial, *b = &r->x.choice;
     if (c->keeps != d->keeps && !defragment)
         return c->keeps > d->keeps;
     if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
@@ -49,7 +49,7 @@ static bool is_better(const struct reducer *r, const struct pair_candidate *c,
 static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate *best)
 {
     struct mos_bench *x = &r->x;
-    struct pairs *pairs = &r->pairs;
+    struct stream_pairs *pairs = &r->pairs;
     uint32_t m = x->current.nclusters;
     size_t most = m > PAIRS_MANY ? SHORTLIST_MANY : SHORTLIST;
     bool found = false, few = m <= PAIRS_EXACT || pairs->list.n <= most;
@@ -78,7 +78,7 @@ static bool merge_best(struct reducer *r, bool defragment, struct pair_candidate
             if (c->keeps == REPLICATES || r->replicate)
                 state_copy(&x->trial, &x->step);
         }
-        if (!found || is_better(r, c, best, defragment)) {
+        if (!found || merge_is_better(r, c, best, defragment)) {
             state_copy(&x->choice, &x->trial);
             *best = *c;
             found = true;
@@ -162,7 +162,7 @@ static bool merge_slow(struct reducer *r)
     return found;
 }
 
-bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct state *s)
+bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struct stream_state *s)
 {
     struct reducer r = {.q = q, .replicate = replicate, .batch = UINT32_MAX};
     uint32_t n = q->g->ntasks;

@@ -32,9 +32,9 @@ double stream_problem_most(const struct stream_problem *q)
 
 /* ---- life ---- */
 
-void state_init(struct state *s, uint32_t ntasks)
+void state_init(struct stream_state *s, uint32_t ntasks)
 {
-    *s = (struct state){.ntasks = ntasks, .cap = (size_t)ntasks * 2 + 8};
+    *s = (struct stream_state){.ntasks = ntasks, .cap = (size_t)ntasks * 2 + 8};
     s->off = mem_new_zero(uint32_t, (size_t)ntasks + 1);
     s->cluster = mem_new(uint32_t, s->cap);
     s->home = mem_new(uint32_t, ntasks);
@@ -46,7 +46,7 @@ void state_init(struct state *s, uint32_t ntasks)
     s->latency = INFINITY;
 }
 
-void state_free(struct state *s)
+void state_free(struct stream_state *s)
 {
     free(s->off);
     free(s->cluster);
@@ -56,10 +56,10 @@ void state_free(struct state *s)
     free(s->procs);
     free(s->size);
     free(s->fixed);
-    *s = (struct state){0};
+    *s = (struct stream_state){0};
 }
 
-void state_copy(struct state *to, const struct state *from)
+void state_copy(struct stream_state *to, const struct stream_state *from)
 {
     uint32_t n = from->ntasks, m = from->nclusters;
     if (to->cap < from->off[n]) {
@@ -83,7 +83,7 @@ void state_copy(struct state *to, const struct state *from)
     to->possible = from->possible;
 }
 
-void state_single(struct state *s, const struct stream_problem *q)
+void state_single(struct stream_state *s, const struct stream_problem *q)
 {
     s->nclusters = s->ntasks;
     for (uint32_t t = 0; t < s->ntasks; t++) {
@@ -94,7 +94,7 @@ void state_single(struct state *s, const struct stream_problem *q)
     state_refresh(s, q);
 }
 
-void state_refresh(struct state *s, const struct stream_problem *q)
+void state_refresh(struct stream_state *s, const struct stream_problem *q)
 {
     const struct stream_graph *g = q->g;
     for (uint32_t c = 0; c < s->nclusters; c++) {
@@ -134,7 +134,7 @@ void state_refresh(struct state *s, const struct stream_problem *q)
 
 /* ---- moves ---- */
 
-static void remove_copy(struct state *s, uint32_t task, uint32_t at)
+static void remove_copy(struct stream_state *s, uint32_t task, uint32_t at)
 {
     uint32_t end = s->off[s->ntasks];
     memmove(s->cluster + at, s->cluster + at + 1, (end - at - 1) * sizeof *s->cluster);
@@ -142,7 +142,7 @@ static void remove_copy(struct state *s, uint32_t task, uint32_t at)
         s->off[t]--;
 }
 
-static void insert_copy(struct state *s, uint32_t task, uint32_t cluster)
+static void insert_copy(struct stream_state *s, uint32_t task, uint32_t cluster)
 {
     uint32_t end = s->off[s->ntasks], at = s->off[task];
     if (end == s->cap) {
@@ -158,7 +158,7 @@ static void insert_copy(struct state *s, uint32_t task, uint32_t cluster)
 }
 
 /* Does anyone take this copy's output? */
-static bool is_read(const struct state *s, const struct workflow *w, uint32_t task,
+static bool is_read(const struct stream_state *s, const struct workflow *w, uint32_t task,
                     uint32_t cluster)
 {
     bool home = s->home[task] == cluster;
@@ -173,7 +173,7 @@ static bool is_read(const struct state *s, const struct workflow *w, uint32_t ta
     return false;
 }
 
-void state_prune(struct state *s, const struct stream_problem *q)
+void state_prune(struct stream_state *s, const struct stream_problem *q)
 {
     const struct stream_graph *g = q->g;
     if (s->off[s->ntasks] == s->ntasks)
@@ -197,7 +197,7 @@ void state_prune(struct state *s, const struct stream_problem *q)
     }
 }
 
-void state_merge(struct state *s, const struct stream_problem *q, uint32_t a, uint32_t b)
+void state_merge(struct stream_state *s, const struct stream_problem *q, uint32_t a, uint32_t b)
 {
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
     uint32_t write = 0;
@@ -227,7 +227,8 @@ void state_merge(struct state *s, const struct stream_problem *q, uint32_t a, ui
     state_refresh(s, q);
 }
 
-void state_add(struct state *s, const struct stream_problem *q, uint32_t task, uint32_t cluster)
+void state_add(struct stream_state *s, const struct stream_problem *q, uint32_t task,
+               uint32_t cluster)
 {
     if (!state_has(s, task, cluster))
         insert_copy(s, task, cluster);
@@ -235,8 +236,8 @@ void state_add(struct state *s, const struct stream_problem *q, uint32_t task, u
     state_refresh(s, q);
 }
 
-void state_move(struct state *s, const struct stream_problem *q, uint32_t task, uint32_t from,
-                uint32_t to)
+void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t task,
+                uint32_t from, uint32_t to)
 {
     for (uint32_t i = s->off[task]; i < s->off[task + 1]; i++)
         if (s->cluster[i] == from) {
@@ -255,7 +256,7 @@ void state_move(struct state *s, const struct stream_problem *q, uint32_t task, 
     state_refresh(s, q);
 }
 
-void state_replicate(struct state *s, const struct stream_problem *q, uint32_t cluster,
+void state_replicate(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
                      uint32_t replicas)
 {
     if (s->procs[cluster] < replicas)
@@ -263,7 +264,7 @@ void state_replicate(struct state *s, const struct stream_problem *q, uint32_t c
     state_refresh(s, q);
 }
 
-void state_compact(struct state *s)
+void state_compact(struct stream_state *s)
 {
     uint32_t next = 0;
     uint32_t *number = mem_new(uint32_t, s->nclusters);
@@ -288,7 +289,7 @@ void state_compact(struct state *s)
 
 /* ---- judging ---- */
 
-bool state_estimate(struct state *s, const struct stream_problem *q, double limit,
+bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,
                     const struct stream_estimate *base, struct stream_estimate *out)
 {
     struct stream_map map = state_map(s);
@@ -298,33 +299,34 @@ bool state_estimate(struct state *s, const struct stream_problem *q, double limi
     return within;
 }
 
-bool state_meets(const struct state *s, const struct stream_problem *q)
+bool state_meets(const struct stream_state *s, const struct stream_problem *q)
 {
     return s->possible && s->processors <= q->processors &&
            s->rate >= q->throughput * (1 - STREAM_TOLERANCE);
 }
 
-static uint64_t mix(uint64_t x)
+static uint64_t state_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
 
-uint64_t state_hash(const struct state *s)
+uint64_t state_hash(const struct stream_state *s)
 {
     uint64_t *sum = mem_new_zero(uint64_t, s->nclusters), all = 0;
     for (uint32_t t = 0; t < s->ntasks; t++)
         for (uint32_t i = s->off[t]; i < s->off[t + 1]; i++)
-            sum[s->cluster[i]] += mix(2 * (uint64_t)t + (s->cluster[i] == s->home[t]) + 1);
+            sum[s->cluster[i]] += state_mix(2 * (uint64_t)t + (s->cluster[i] == s->home[t]) + 1);
     for (uint32_t c = 0; c < s->nclusters; c++)
         if (s->size[c])
-            all += mix(sum[c] + s->procs[c]);
+            all += state_mix(sum[c] + s->procs[c]);
     free(sum);
     return all;
 }
 
-void state_close(struct state *s, const struct stream_problem *q, const struct stream_estimate *e)
+void state_close(struct stream_state *s, const struct stream_problem *q,
+                 const struct stream_estimate *e)
 {
     double rate = INFINITY;
     for (uint32_t c = 0; c < s->nclusters; c++) {

@@ -25,7 +25,7 @@ void stream_problem_free(struct stream_problem *q);
 /* The largest throughput that computation allows. */
 double stream_problem_most(const struct stream_problem *q);
 
-struct state {
+struct stream_state {
     uint32_t ntasks, nclusters; /* nclusters counts empty ones */
     uint32_t *off, *cluster, *home;
     size_t cap; /* of `cluster` */
@@ -39,26 +39,28 @@ struct state {
     bool possible; /* no cluster of fixed tasks is too slow for the throughput */
 };
 
-void state_init(struct state *s, uint32_t ntasks);
-void state_free(struct state *s);
-void state_copy(struct state *to, const struct state *from);
-void state_single(struct state *s, const struct stream_problem *q); /* one cluster per task */
+void state_init(struct stream_state *s, uint32_t ntasks);
+void state_free(struct stream_state *s);
+void state_copy(struct stream_state *to, const struct stream_state *from);
+void state_single(struct stream_state *s,
+                  const struct stream_problem *q); /* one cluster per task */
 
 /* Moves. Each ends with state_refresh(). */
-void state_merge(struct state *s, const struct stream_problem *q, uint32_t a, uint32_t b);
-void state_add(struct state *s, const struct stream_problem *q, uint32_t task, uint32_t cluster);
-void state_move(struct state *s, const struct stream_problem *q, uint32_t task, uint32_t from,
-                uint32_t to);
+void state_merge(struct stream_state *s, const struct stream_problem *q, uint32_t a, uint32_t b);
+void state_add(struct stream_state *s, const struct stream_problem *q, uint32_t task,
+               uint32_t cluster);
+void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t task,
+                uint32_t from, uint32_t to);
 /* At least so many replicas. */
-void state_replicate(struct state *s, const struct stream_problem *q, uint32_t cluster,
+void state_replicate(struct stream_state *s, const struct stream_problem *q, uint32_t cluster,
                      uint32_t replicas);
 /* Remove copies that nobody reads. */
-void state_prune(struct state *s, const struct stream_problem *q);
-void state_compact(struct state *s);
+void state_prune(struct stream_state *s, const struct stream_problem *q);
+void state_compact(struct stream_state *s);
 /* Recompute times, replicas and processors after a change. */
-void state_refresh(struct state *s, const struct stream_problem *q);
+void state_refresh(struct stream_state *s, const struct stream_problem *q);
 
-static inline bool state_has(const struct state *s, uint32_t task, uint32_t cluster)
+static inline bool state_has(const struct stream_state *s, uint32_t task, uint32_t cluster)
 {
     for (uint32_t i = s->off[task]; i < s->off[task + 1]; i++)
         if (s->cluster[i] == cluster)
@@ -66,7 +68,7 @@ static inline bool state_has(const struct state *s, uint32_t task, uint32_t clus
     return false;
 }
 
-static inline struct stream_map state_map(const struct state *s)
+static inline struct stream_map state_map(const struct stream_state *s)
 {
     return (struct stream_map){.nclusters = s->nclusters,
                                .off = s->off,
@@ -76,13 +78,14 @@ static inline struct stream_map state_map(const struct state *s)
 }
 
 /* Fill latency and rate; false when the latency exceeds `limit` (then it is INFINITY). */
-bool state_estimate(struct state *s, const struct stream_problem *q, double limit,
+bool state_estimate(struct stream_state *s, const struct stream_problem *q, double limit,
                     const struct stream_estimate *base, struct stream_estimate *out);
 /* The same set of clusters gives the same value, however they are numbered. */
-uint64_t state_hash(const struct state *s);
+uint64_t state_hash(const struct stream_state *s);
 /* Does it meet what is asked for? */
-bool state_meets(const struct state *s, const struct stream_problem *q);
+bool state_meets(const struct stream_state *s, const struct stream_problem *q);
 
 /* Set the replicas to the least that meet the throughput by the closed form, and the rate to what
  * they reach, given an estimate of this state. Latency does not depend on replicas. */
-void state_close(struct state *s, const struct stream_problem *q, const struct stream_estimate *e);
+void state_close(struct stream_state *s, const struct stream_problem *q,
+                 const struct stream_estimate *e);

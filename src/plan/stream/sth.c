@@ -6,13 +6,13 @@ enum { PATIENT = 100, FEW_ANCESTORS = 8 };
 /* Past twice so many clusters, this share of them is merged at once. */
 enum { MANY = 100 };
 
-static bool fits(const struct stream_problem *q, const struct state *s)
+static bool state_fits(const struct stream_problem *q, const struct stream_state *s)
 {
     return s->possible && s->need <= q->processors + 1e-7;
 }
 
 /* The predecessor of an added task, not in the cluster, with the heaviest transfer to it. */
-static uint32_t heaviest_input(const struct stream_problem *q, const struct state *s,
+static uint32_t heaviest_input(const struct stream_problem *q, const struct stream_state *s,
                                const uint32_t *added, size_t count, uint32_t cluster)
 {
     const struct workflow *w = q->g->w;
@@ -50,8 +50,8 @@ static uint32_t latest_input(const struct stream_problem *q, const struct stream
     return best;
 }
 
-bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t task, uint32_t cluster,
-                   double rate, double limit, struct state *deeper,
+bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
+                   uint32_t cluster, double rate, double limit, struct stream_state *deeper,
                    const struct stream_estimate *base, struct stream_estimate *e)
 {
     ARRAY(uint32_t) added = {0};
@@ -68,7 +68,7 @@ bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t tas
     while (task != NONE && added.n <= most) {
         array_push(&added, task);
         state_add(s, q, task, cluster);
-        if (!fits(q, s) || !state_estimate(s, q, limit, base, e))
+        if (!state_fits(q, s) || !state_estimate(s, q, limit, base, e))
             break;
         if (s->rate < wanted) {
             task = heaviest_input(q, s, added.at, added.n, cluster);
@@ -90,7 +90,7 @@ bool mos_duplicate(const struct stream_problem *q, struct state *s, uint32_t tas
 }
 
 /* Keep the better of two: least latency, then fewest processors; the first stays on ties. */
-static bool is_better(const struct state *a, const struct state *b)
+static bool sth_is_better(const struct stream_state *a, const struct stream_state *b)
 {
     if (a->latency < b->latency * (1 - STREAM_TOLERANCE))
         return true;
@@ -99,15 +99,15 @@ static bool is_better(const struct state *a, const struct state *b)
     return a->processors < b->processors;
 }
 
-static void offer(struct mos_bench *x, bool *found)
+static void sth_offer(struct mos_bench *x, bool *found)
 {
-    if (*found && !is_better(&x->trial, &x->choice))
+    if (*found && !sth_is_better(&x->trial, &x->choice))
         return;
     state_copy(&x->choice, &x->trial);
     *found = true;
 }
 
-static void perform(const struct stream_problem *q, struct mos_bench *x)
+static void perform_merge(const struct stream_problem *q, struct mos_bench *x)
 {
     state_copy(&x->current, &x->choice);
     state_compact(&x->current);
@@ -120,11 +120,11 @@ static void try_merge(const struct stream_problem *q, struct mos_bench *x, uint3
     state_copy(&x->trial, &x->current);
     state_merge(&x->trial, q, a, b);
     if (x->trial.possible && state_estimate(&x->trial, q, limit, &x->now, &x->look))
-        offer(x, found);
+        sth_offer(x, found);
 }
 
 /* Worse latencies than that of the best move so far need not be computed to the end. */
-static double limit_of(bool found, const struct state *best)
+static double limit_of(bool found, const struct stream_state *best)
 {
     return found ? best->latency * (1 + 2 * STREAM_TOLERANCE) : INFINITY;
 }
@@ -173,18 +173,19 @@ static void mend_edge(const struct stream_problem *q, struct mos_bench *x, uint3
         state_copy(&x->trial, &x->current);
         if (mos_duplicate(q, &x->trial, task, to, x->current.rate, limit_of(found, &x->choice),
                           NULL, &x->now, &x->look))
-            offer(x, &found);
+            sth_offer(x, &found);
         if (!x->current.fixed[from] && !x->current.fixed[to]) {
             uint32_t replicas = (uint32_t)ceil(q->throughput * weight - 1e-7);
             state_copy(&x->trial, &x->current);
             state_replicate(&x->trial, q, from, replicas);
             state_replicate(&x->trial, q, to, replicas);
-            if (fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, &x->now, &x->look))
-                offer(x, &found);
+            if (state_fits(q, &x->trial) &&
+                state_estimate(&x->trial, q, INFINITY, &x->now, &x->look))
+                sth_offer(x, &found);
         }
         if (!found)
             return;
-        perform(q, x);
+        perform_merge(q, x);
     }
 }
 
@@ -254,7 +255,7 @@ static bool mend_channels(const struct stream_problem *q, struct mos_bench *x, u
         merged++;
     }
     if (merged)
-        perform(q, x);
+        perform_merge(q, x);
     free(port_of);
     free(slow);
     free(heaviest);
@@ -286,7 +287,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
         struct stream_message m = e->messages.at[list.at[i].edge];
         bool here = false;
         double limit = limit_of(found, &x->choice);
-        struct state keep = x->choice;
+        struct stream_state keep = x->choice;
         /* collect the best of this edge in `step`, then against the best of the others */
         x->choice = x->step;
         try_merge(q, x, m.from, m.to, limit, &here);
@@ -295,7 +296,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
         if (mos_duplicate(q, &x->trial, q->g->edge_from[m.edge], m.to, x->current.rate, limit, NULL,
                           e, &x->look) &&
             x->trial.rate > x->current.rate * (1 + STREAM_TOLERANCE))
-            offer(x, &here);
+            sth_offer(x, &here);
         x->step = x->choice;
         x->choice = keep;
         if (!here)
@@ -319,14 +320,14 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
             fixed |= x->current.fixed[c];
             state_replicate(&x->trial, q, c, replicas);
         }
-    if (!fixed && fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, &x->look))
-        offer(x, &found);
+    if (!fixed && state_fits(q, &x->trial) && state_estimate(&x->trial, q, INFINITY, e, &x->look))
+        sth_offer(x, &found);
     if (found)
-        perform(q, x);
+        perform_merge(q, x);
     return found;
 }
 
-void mos_satisfy_throughput(const struct stream_problem *q, struct state *s)
+void mos_satisfy_throughput(const struct stream_problem *q, struct stream_state *s)
 {
     struct mos_bench x = {0};
     const struct stream_graph *g = q->g;

@@ -30,16 +30,16 @@ double stream_most(const struct assignment_space *space)
     return worst > 0 ? most : INFINITY;
 }
 
-static void offer(struct stream_solution *best, struct assignment *trial,
-                  struct assignment_space *space)
+static void offer_assignment(struct stream_solution *best, struct assignment *trial,
+                             struct assignment_space *space)
 {
     if (assignment_better(trial, &best->assignment))
         assignment_copy(&best->assignment, trial, space);
 }
 
 /* A result of MOS as an assignment; on unequal nodes the nodes are chosen anew. */
-static void adopt(struct stream_solution *best, struct assignment_space *space,
-                  const struct mos_result *r)
+static void adopt_mos_result(struct stream_solution *best, struct assignment_space *space,
+                             const struct mos_result *r)
 {
     struct assignment trial;
     assignment_init(&trial, space);
@@ -47,7 +47,7 @@ static void adopt(struct stream_solution *best, struct assignment_space *space,
     state_compact(&trial.state);
     state_refresh(&trial.state, space->q);
     assignment_assign(&trial, space, INFINITY);
-    offer(best, &trial, space);
+    offer_assignment(best, &trial, space);
     if (space->q->g->uniform && r->pipelined && r->meets) {
         /* with MOS's own replicas: never worse than MOS */
         state_copy(&trial.state, &r->state);
@@ -55,7 +55,7 @@ static void adopt(struct stream_solution *best, struct assignment_space *space,
         trial.rate = r->throughput;
         trial.processors = r->state.processors;
         trial.meets = true;
-        offer(best, &trial, space);
+        offer_assignment(best, &trial, space);
     }
     assignment_free(&trial);
 }
@@ -80,7 +80,7 @@ static void start_from(struct stream_solution *best, struct assignment_space *sp
         q.throughput <= stream_problem_most(&q) * (1 + STREAM_TOLERANCE)) {
         struct mos_result r;
         mos_run(&q, &r);
-        adopt(best, space, &r);
+        adopt_mos_result(best, space, &r);
         mos_result_free(&r);
     }
     stream_problem_free(&q);
@@ -92,7 +92,7 @@ static void start_whole(struct stream_solution *best, struct assignment_space *s
 {
     struct assignment trial;
     assignment_init(&trial, space);
-    struct state *s = &trial.state;
+    struct stream_state *s = &trial.state;
     s->nclusters = 1;
     for (uint32_t t = 0; t < s->ntasks; t++) {
         s->off[t] = t;
@@ -102,7 +102,7 @@ static void start_whole(struct stream_solution *best, struct assignment_space *s
     s->extra[0] = 0;
     state_refresh(s, space->q);
     assignment_assign(&trial, space, INFINITY);
-    offer(best, &trial, space);
+    offer_assignment(best, &trial, space);
     assignment_free(&trial);
 }
 
@@ -114,7 +114,7 @@ static void start_single(struct stream_solution *best, struct assignment_space *
     state_single(&trial.state, space->q);
     if (trial.state.ntasks <= space->nnodes) {
         assignment_assign(&trial, space, INFINITY);
-        offer(best, &trial, space);
+        offer_assignment(best, &trial, space);
     }
     assignment_free(&trial);
 }
@@ -134,7 +134,7 @@ static void try_single_items(struct stream_solution *best, struct assignment_spa
     bool fast = isfinite(latency) && latency * q->throughput <= 1 + STREAM_TOLERANCE;
     struct assignment trial;
     assignment_init(&trial, space);
-    struct state *s = &trial.state;
+    struct stream_state *s = &trial.state;
     for (uint32_t t = 0; t < n && isfinite(latency); t++) {
         uint32_t p = processor[t];
         if (number[p] == NONE) {
@@ -153,7 +153,7 @@ static void try_single_items(struct stream_solution *best, struct assignment_spa
         assignment_init(&piped, space);
         assignment_copy(&piped, &trial, space);
         assignment_assign(&piped, space, INFINITY);
-        offer(best, &piped, space);
+        offer_assignment(best, &piped, space);
         assignment_free(&piped);
         if (fast && (!best->assignment.meets ||
                      latency < best->assignment.latency * (1 - STREAM_TOLERANCE))) {
@@ -188,12 +188,12 @@ void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
     if (q->g->uniform) {
         struct mos_result r;
         mos_run(q, &r);
-        adopt(out, space, &r);
+        adopt_mos_result(out, space, &r);
         mos_result_free(&r);
         if (q->duplication) {
             q->duplication = false;
             mos_run(q, &r);
-            adopt(out, space, &r);
+            adopt_mos_result(out, space, &r);
             mos_result_free(&r);
             q->duplication = true;
         }
@@ -344,7 +344,7 @@ static struct plan *solve_inverse(struct assignment_space *space,
 
 extern const struct planner planner_stream;
 
-static struct plan *run(const struct plan_request *request, struct error *err)
+static struct plan *run_stream_planner(const struct plan_request *request, struct error *err)
 {
     struct stream_problem q = {0};
     struct stream_graph *g = NULL;
@@ -392,5 +392,5 @@ const struct planner planner_stream = {
     .tie_rule = "latency, then processors; the seed decides the order of the search",
     .options = options,
     .accepts = ACCEPTS_DAG | ACCEPTS_STREAM,
-    .run = run,
+    .run = run_stream_planner,
 };

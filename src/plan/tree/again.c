@@ -19,7 +19,7 @@ struct again {
 };
 
 /* The tasks of piece i, parents first; their work and waits. */
-static uint32_t look_through(struct again *a, uint32_t i)
+static uint32_t again_survey(struct again *a, uint32_t i)
 {
     const struct partition *p = a->p;
     const struct tree *t = p->s->t;
@@ -51,11 +51,11 @@ static uint32_t look_through(struct again *a, uint32_t i)
  * whole subtree needs. */
 static bool may_fit(const struct again *a, uint32_t x, double memory)
 {
-    const struct setting *s = a->p->s;
+    const struct tree_setting *s = a->p->s;
     return (a->under[x] > 0 ? s->need[x] : s->least[x]) <= memory;
 }
 
-static void offer(struct again *a, double gain, uint32_t x, uint32_t y)
+static void again_offer(struct again *a, double gain, uint32_t x, uint32_t y)
 {
     if (gain > 0)
         heap_push(&a->candidates, -gain, (uint64_t)y << 32 | x);
@@ -66,9 +66,9 @@ static void offer(struct again *a, double gain, uint32_t x, uint32_t y)
 static void offer_singles(struct again *a, uint32_t i, uint32_t next)
 {
     const struct partition *p = a->p;
-    const struct piece *piece = &p->at[i];
+    const struct tree_piece *piece = &p->at[i];
     double speed = piece->proc == NONE ? p->s->mean_speed : p->speed[piece->proc];
-    uint32_t n = look_through(a, i);
+    uint32_t n = again_survey(a, i);
     for (uint32_t x = p->s->t->parent[p->at[next].root];; x = p->s->t->parent[x]) {
         a->on_path[x] = 1;
         if (x == piece->root)
@@ -79,7 +79,7 @@ static void offer_singles(struct again *a, uint32_t i, uint32_t next)
         if (a->on_path[x] || !may_fit(a, x, a->largest))
             continue;
         double transfer = setting_transfer(p->s, NONE, NONE, x);
-        offer(a, fmin(a->inside[x] / speed, piece->below - transfer - a->under[x]), x, NONE);
+        again_offer(a, fmin(a->inside[x] / speed, piece->below - transfer - a->under[x]), x, NONE);
     }
 }
 
@@ -88,9 +88,9 @@ static void offer_pairs(struct again *a, uint32_t i)
 {
     const struct partition *p = a->p;
     const struct tree *t = p->s->t;
-    const struct piece *piece = &p->at[i];
+    const struct tree_piece *piece = &p->at[i];
     double speed = piece->proc == NONE ? p->s->mean_speed : p->speed[piece->proc];
-    uint32_t n = look_through(a, i);
+    uint32_t n = again_survey(a, i);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t x = a->nodes[k], first = NONE, second = NONE;
         for (uint32_t c = t->child_off[x]; c < t->child_off[x + 1]; c++) {
@@ -106,7 +106,7 @@ static void offer_pairs(struct again *a, uint32_t i)
             continue;
         double one = a->inside[first] / speed - setting_transfer(p->s, NONE, NONE, second);
         double other = a->inside[second] / speed - setting_transfer(p->s, NONE, NONE, first);
-        offer(a, fmin(one, other), first, second);
+        again_offer(a, fmin(one, other), first, second);
     }
 }
 

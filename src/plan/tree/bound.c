@@ -4,7 +4,7 @@
 
 enum { GROUPS = 16 };
 
-static int falling(const void *a, const void *b)
+static int compare_falling_speeds(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x > y ? -1 : x < y;
@@ -12,7 +12,7 @@ static int falling(const void *a, const void *b)
 
 /* The fastest processor that holds each task: processors go by decreasing memory, so a prefix of
  * them does. */
-static double *fastest_holder(const struct setting *s, uint32_t *holders)
+static double *fastest_holder(const struct tree_setting *s, uint32_t *holders)
 {
     double *prefix = mem_new(double, s->nprocs), *fastest = mem_new(double, s->t->n);
     for (uint32_t q = 0; q < s->nprocs; q++)
@@ -35,8 +35,8 @@ static double *fastest_holder(const struct setting *s, uint32_t *holders)
 
 /* For every task the bound when the fastest processor on the way to it has a speed from `slow` to
  * `fast`: least[x] becomes no more than that. */
-static void chain_bounds(const struct setting *s, double slow, double fast, const double *fastest,
-                         double *path, double *least)
+static void chain_bounds(const struct tree_setting *s, double slow, double fast,
+                         const double *fastest, double *path, double *least)
 {
     const struct tree *t = s->t;
     double rest_speed = fmax(fast, s->all_speeds - slow);
@@ -47,7 +47,7 @@ static void chain_bounds(const struct setting *s, double slow, double fast, cons
 }
 
 /* Work that only the first k processors hold, over their speeds. */
-static double memory_bound(const struct setting *s, const uint32_t *holders)
+static double memory_bound(const struct tree_setting *s, const uint32_t *holders)
 {
     double *work = mem_new_zero(double, s->nprocs + 1), sum = 0, speeds = 0, most = 0;
     for (uint32_t x = 0; x < s->t->n; x++)
@@ -61,7 +61,7 @@ static double memory_bound(const struct setting *s, const uint32_t *holders)
     return most;
 }
 
-double tree_lower_bound(const struct setting *s)
+double tree_lower_bound(const struct tree_setting *s)
 {
     uint32_t *holders = mem_new(uint32_t, s->t->n);
     double *fastest = fastest_holder(s, holders), *path = mem_new(double, s->t->n);
@@ -71,7 +71,7 @@ double tree_lower_bound(const struct setting *s)
         least[x] = INFINITY;
     for (uint32_t q = 0; q < s->nprocs; q++)
         speed[q] = s->speed[q];
-    qsort(speed, s->nprocs, sizeof *speed, falling);
+    qsort(speed, s->nprocs, sizeof *speed, compare_falling_speeds);
     uint32_t distinct = 0;
     for (uint32_t q = 0; q < s->nprocs; q++)
         if (!distinct || speed[q] != speed[distinct - 1])

@@ -8,4 +8,4 @@
  * (groups of) speeds counts. A task runs no faster than the fastest processor whose memory holds
  * it. Also: work that only large memories hold, spread over those. O(n) a group of speeds, at most
  * 16 groups. */
-double tree_lower_bound(const struct setting *s);
+double tree_lower_bound(const struct tree_setting *s);

@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include "base/heap.h"
 
-enum mark { UNSEEN, WAITING, GONE };
+enum fit_mark { UNSEEN, WAITING, GONE };
 
 struct fitter {
     struct partition *p;
@@ -101,7 +101,7 @@ static void send_away(struct fitter *f, uint32_t x)
 }
 
 /* Make room for `bytes` by cutting waiting tasks; the next task itself waits no more. */
-static void make_room(struct fitter *f, double bytes)
+static void cut_until_room(struct fitter *f, double bytes)
 {
     const double *file = f->p->s->t->file;
     if (f->method == FIT_FIRST) {
@@ -132,7 +132,7 @@ static void make_room(struct fitter *f, double bytes)
 
 /* Bytes while x runs beside the other waiting files; *inside: files of its children in the piece.
  */
-static double running(const struct fitter *f, uint32_t x, double *inside)
+static double bytes_while_running(const struct fitter *f, uint32_t x, double *inside)
 {
     const struct partition *p = f->p;
     const struct tree *t = p->s->t;
@@ -163,7 +163,7 @@ static void shed_children(struct fitter *f, uint32_t x, double limit, double *in
 }
 
 /* Walk the traversal; false when the first task does not fit. */
-static bool walk(struct fitter *f, uint32_t count, double limit)
+static bool walk_traversal(struct fitter *f, uint32_t count, double limit)
 {
     const struct partition *p = f->p;
     const struct tree *t = p->s->t;
@@ -175,7 +175,8 @@ static bool walk(struct fitter *f, uint32_t count, double limit)
             f->mark[x] = GONE;
             continue;
         }
-        double inside, alone = running(f, x, &inside), others = f->occupied - t->file[x];
+        double inside, alone = bytes_while_running(f, x, &inside),
+                       others = f->occupied - t->file[x];
         double need = others + alone - limit;
         stop_waiting(f, x);
         if (need > 0 && (alone > limit || f->method == FIT_IMMEDIATELY)) {
@@ -195,7 +196,7 @@ static bool walk(struct fitter *f, uint32_t count, double limit)
             need = others + t->memory[x] + t->file[x] + inside - limit;
         }
         if (need > 0)
-            make_room(f, need);
+            cut_until_room(f, need);
         f->occupied += inside - t->file[x];
         for (uint32_t c = t->child_off[x]; c < t->child_off[x + 1]; c++)
             if (!p->cut[c] && f->mark[c] != GONE)
@@ -230,7 +231,7 @@ bool fitter_fit(struct fitter *f, uint32_t i, double limit)
         f->mark[f->order[k]] = UNSEEN;
     }
     /* A hair less, so that sums in another order still fit. */
-    if (!walk(f, count, limit * (1 - 1e-12)))
+    if (!walk_traversal(f, count, limit * (1 - 1e-12)))
         return false;
     array_reserve(&f->slots, f->cuts.n);
     partition_cut_all(p, i, f->cuts.at, f->cuts.n, f->slots.at);
@@ -269,7 +270,7 @@ static void push_piece(struct heap *queue, struct partition *p, uint32_t i)
 
 void fit_biggest(struct partition *p, enum fit_method method)
 {
-    const struct setting *s = p->s;
+    const struct tree_setting *s = p->s;
     struct fitter *f = fitter_new(p, method);
     struct heap queue = {0}, rest = {0};
     size_t count;

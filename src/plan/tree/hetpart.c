@@ -9,7 +9,7 @@ enum { MOST_COUNTS = 4 };
 
 /* Past this many tasks times processors (a million on a thousand are half of it: 11 s) only half of
  * the variants are tried. */
-static bool is_large(const struct setting *s)
+static bool is_large(const struct tree_setting *s)
 {
     return (double)s->t->n * s->nprocs > 2e9;
 }
@@ -17,7 +17,7 @@ static bool is_large(const struct setting *s)
 /* How many processors have at least the k-th largest memory, for up to four sizes: all of them
  * first. Cutting into fewer pieces leaves the processors of small memory to what does not fit on
  * the others. */
-static uint32_t piece_counts(const struct setting *s, uint32_t counts[MOST_COUNTS])
+static uint32_t piece_counts(const struct tree_setting *s, uint32_t counts[MOST_COUNTS])
 {
     uint32_t n = 0;
     counts[n++] = s->nprocs;
@@ -40,7 +40,7 @@ struct trial {
 };
 
 /* Keep what the partition is now, if it is among the best and no twin of one of them. */
-static void keep(struct trial *t)
+static void keep_mapping(struct trial *t)
 {
     double makespan = partition_makespan(t->p);
     uint32_t at = 0;
@@ -58,7 +58,7 @@ static void keep(struct trial *t)
 }
 
 /* Step 3b, speeds equal; the method keeps its shortest. */
-static void finish(struct trial *t, bool largest)
+static void finish_mapping(struct trial *t, bool largest)
 {
     split_again(t->p, largest);
     if (!t->planned.n || partition_makespan(t->p) < t->planned.makespan)
@@ -66,16 +66,16 @@ static void finish(struct trial *t, bool largest)
 }
 
 /* What HetPart2 adds, with the real speeds. */
-static void exchange(struct trial *t)
+static void exchange_nodes(struct trial *t)
 {
     partition_use_speeds(t->p, false);
     if (t->phases != PHASES_NONE)
         swap_phases(t->p, t->phases == PHASES_AB);
-    keep(t);
+    keep_mapping(t);
 }
 
 /* Steps 1 to 3 with so many pieces in step 1. False: no valid mapping. */
-static bool attempt(struct trial *t, enum step1 method, uint32_t pieces)
+static bool try_pieces(struct trial *t, enum step1 method, uint32_t pieces)
 {
     struct partition *p = t->p;
     bool one;
@@ -87,10 +87,10 @@ static bool attempt(struct trial *t, enum step1 method, uint32_t pieces)
     t->whole_tried |= one;
     bool idle = p->idle > 0;
     snapshot_store(&t->start, p);
-    finish(t, false);
+    finish_mapping(t, false);
     if (idle && !is_large(p->s)) {
         snapshot_load(p, &t->start);
-        finish(t, true);
+        finish_mapping(t, true);
     }
     /* HetPart1 stops cutting when equal speeds say so. Where the top of the tree sits on a large
      * slow node, going on pays: HetPart2 also starts from two-level splits whose step 3b counts the
@@ -99,7 +99,7 @@ static bool attempt(struct trial *t, enum step1 method, uint32_t pieces)
         snapshot_load(p, &t->start);
         partition_use_speeds(p, false);
         split_again(p, false);
-        exchange(t);
+        exchange_nodes(t);
     }
     return true;
 }
@@ -110,10 +110,10 @@ static bool run_method(struct trial *t, enum step1 method)
     bool valid = false;
     t->planned.n = 0;
     for (uint32_t k = 0; k < ncounts; k++)
-        valid |= attempt(t, method, counts[k]);
+        valid |= try_pieces(t, method, counts[k]);
     if (t->planned.n) {
         snapshot_load(t->p, &t->planned);
-        exchange(t);
+        exchange_nodes(t);
     }
     return valid;
 }

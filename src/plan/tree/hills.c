@@ -20,7 +20,7 @@ struct hills {
 };
 
 /* A segment by itself: how far it climbs and where it ends, from where it starts. */
-struct loose {
+struct loose_segment {
     double rise, net;
     uint32_t order;
 };
@@ -30,21 +30,21 @@ struct hill_room {
     hill_array at; /* segments of this piece: indexes go on where the kept ones end */
     uint32_t *top, *mark, now;
     ARRAY(uint32_t) way;
-    ARRAY(struct loose) loose;
+    ARRAY(struct loose_segment) loose;
 };
 
-static const struct hill *segment(const struct hill_room *r, uint32_t i)
+static const struct hill *hill_segment(const struct hill_room *r, uint32_t i)
 {
     size_t kept = r->h->at.n;
     return i < kept ? &r->h->at.at[i] : &r->at.at[i - kept];
 }
 
-static void push(struct hill_room *r, uint32_t *top, double hill, double valley)
+static void push_segment(struct hill_room *r, uint32_t *top, double hill, double valley)
 {
     double peak = 0;
     uint32_t height = 1;
     while (*top != NONE) {
-        const struct hill *below = segment(r, *top);
+        const struct hill *below = hill_segment(r, *top);
         if (below->hill > hill && below->valley < valley) {
             peak = below->peak;
             height = below->height + 1;
@@ -59,15 +59,16 @@ static void push(struct hill_room *r, uint32_t *top, double hill, double valley)
     *top = (uint32_t)(r->h->at.n + r->at.n - 1);
 }
 
-static void loosen(struct hill_room *r, uint32_t *top)
+static void loosen_segments(struct hill_room *r, uint32_t *top)
 {
-    const struct hill *s = segment(r, *top);
-    double start = s->below == NONE ? 0 : segment(r, s->below)->valley;
-    array_push(&r->loose, (struct loose){s->hill - start, s->valley - start, (uint32_t)r->loose.n});
+    const struct hill *s = hill_segment(r, *top);
+    double start = s->below == NONE ? 0 : hill_segment(r, s->below)->valley;
+    array_push(&r->loose,
+               (struct loose_segment){s->hill - start, s->valley - start, (uint32_t)r->loose.n});
     *top = s->below;
 }
 
-static bool goes_before(const struct loose *x, const struct loose *y)
+static bool goes_before(const struct loose_segment *x, const struct loose_segment *y)
 {
     double dx = x->rise - x->net, dy = y->rise - y->net;
     if (dx != dy)
@@ -76,20 +77,20 @@ static bool goes_before(const struct loose *x, const struct loose *y)
     return x->order > y->order;
 }
 
-static int by_drop(const void *a, const void *b)
+static int compare_drops(const void *a, const void *b)
 {
     return goes_before(a, b) ? -1 : 1;
 }
 
 /* Few, as a rule: insertion, unless there are many. */
-static void sort_loose(struct loose *at, size_t n)
+static void sort_loose(struct loose_segment *at, size_t n)
 {
     if (n > 24) {
-        qsort(at, n, sizeof *at, by_drop);
+        qsort(at, n, sizeof *at, compare_drops);
         return;
     }
     for (size_t i = 1; i < n; i++) {
-        struct loose item = at[i];
+        struct loose_segment item = at[i];
         size_t k = i;
         for (; k && goes_before(&item, &at[k - 1]); k--)
             at[k] = at[k - 1];
@@ -104,7 +105,8 @@ static uint32_t top_of(const struct hill_room *r, uint32_t x)
 
 /* The stack of task x over those of its children: as in model/tree_memory.c, on the longest of
  * them. */
-static void settle(struct hill_room *r, uint32_t x, const uint8_t *cut, enum tree_count counting)
+static void settle_task(struct hill_room *r, uint32_t x, const uint8_t *cut,
+                        enum tree_count counting)
 {
     const struct tree *t = r->h->t;
     uint32_t from = t->child_off[x], to = t->child_off[x + 1], longest = NONE, children = 0;
@@ -115,7 +117,7 @@ static void settle(struct hill_room *r, uint32_t x, const uint8_t *cut, enum tre
             own += counting == TREE_STRICT ? t->file[c] : 0;
             continue;
         }
-        uint32_t high = segment(r, top_of(r, c))->height;
+        uint32_t high = hill_segment(r, top_of(r, c))->height;
         children++;
         if (high > height) {
             height = high;
@@ -130,21 +132,21 @@ static void settle(struct hill_room *r, uint32_t x, const uint8_t *cut, enum tre
             if (c == longest || (cut && cut[c]))
                 continue;
             for (uint32_t rest = top_of(r, c); rest != NONE;)
-                loosen(r, &rest);
-            const struct loose *first = &array_last(&r->loose);
+                loosen_segments(r, &rest);
+            const struct loose_segment *first = &array_last(&r->loose);
             largest = fmax(largest, first->rise - first->net);
         }
-        while (top != NONE && segment(r, top)->hill - segment(r, top)->valley <= largest)
-            loosen(r, &top);
+        while (top != NONE && hill_segment(r, top)->hill - hill_segment(r, top)->valley <= largest)
+            loosen_segments(r, &top);
         sort_loose(r->loose.at, r->loose.n);
-        double level = top == NONE ? 0 : segment(r, top)->valley;
+        double level = top == NONE ? 0 : hill_segment(r, top)->valley;
         for (size_t k = 0; k < r->loose.n; k++) {
-            push(r, &top, level + r->loose.at[k].rise, level + r->loose.at[k].net);
+            push_segment(r, &top, level + r->loose.at[k].rise, level + r->loose.at[k].net);
             level += r->loose.at[k].net;
         }
     }
-    double level = top == NONE ? 0 : segment(r, top)->valley;
-    push(r, &top, level + own, t->file[x]);
+    double level = top == NONE ? 0 : hill_segment(r, top)->valley;
+    push_segment(r, &top, level + own, t->file[x]);
     r->top[x] = top;
     r->mark[x] = r->now;
 }
@@ -177,7 +179,7 @@ struct hills *hills_new(const struct tree *t)
     struct hill_room *r = hill_room_new(h);
     r->now = 1;
     for (uint32_t x = t->n; x--;)
-        settle(r, x, NULL, TREE_STRICT);
+        settle_task(r, x, NULL, TREE_STRICT);
     h->top = r->top;
     h->at = r->at;
     r->top = NULL;
@@ -200,7 +202,7 @@ double hills_whole(const struct hills *h, uint32_t x)
     return h->at.at[h->top[x]].peak;
 }
 
-static int falling(const void *a, const void *b)
+static int compare_falling_hills(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x > y ? -1 : x < y;
@@ -225,9 +227,9 @@ double hills_piece(struct hill_room *r, uint32_t root, const uint32_t *cuts, uin
                 break;
         }
     /* Children have larger numbers. */
-    qsort(r->way.at, r->way.n, sizeof *r->way.at, falling);
+    qsort(r->way.at, r->way.n, sizeof *r->way.at, compare_falling_hills);
     for (size_t k = 0; k < r->way.n; k++)
-        settle(r, r->way.at[k], cut, counting);
+        settle_task(r, r->way.at[k], cut, counting);
     *seen += r->way.n;
-    return segment(r, r->top[root])->peak;
+    return hill_segment(r, r->top[root])->peak;
 }

@@ -18,7 +18,7 @@ static const struct planner_option options[] = {
 
 /* The memory of the k-th largest size among the processors (the smallest size when there are
  * fewer). */
-static double memory_class(const struct setting *s, int k)
+static double memory_class(const struct tree_setting *s, int k)
 {
     double limit = s->memory[0];
     for (uint32_t q = 1; q < s->nprocs && k > 1; q++)
@@ -31,7 +31,7 @@ static double memory_class(const struct setting *s, int k)
 
 const struct planner planner_hompart;
 
-static struct plan *run(const struct plan_request *request, struct error *err)
+static struct plan *run_hompart(const struct plan_request *request, struct error *err)
 {
     struct tree_job job;
     if (!tree_job_open(&job, request, &planner_hompart, err))
@@ -81,5 +81,5 @@ const struct planner planner_hompart = {
     .tie_rule = "the task nearer to the root, then the node with more memory, then the lower index",
     .options = options,
     .accepts = ACCEPTS_TREE,
-    .run = run,
+    .run = run_hompart,
 };

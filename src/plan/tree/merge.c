@@ -1,7 +1,7 @@
 #include "plan/tree/merge.h"
 #include "base/array.h"
 
-struct candidate {
+struct merge_candidate {
     double through; /* longest path through the merged piece */
     uint32_t i, k;  /* i goes into its parent, k as well unless NONE */
 };
@@ -9,19 +9,19 @@ struct candidate {
 /* Memory of a merge that was computed before, good as long as none of its pieces changed. Pieces
  * only grow while merging, and a larger piece never needs less: whatever became of i's parent
  * since, the value stays a lower bound. */
-struct known {
+struct merge_known {
     uint32_t i, j, k; /* stamps */
     double memory;
 };
 
 struct merger {
     struct partition *p;
-    ARRAY(struct candidate) candidates;
+    ARRAY(struct merge_candidate) candidates;
     uint32_t *order;
     double *start, *longest, *second; /* per slot */
     uint32_t *critical;               /* child that makes the longest */
     uint8_t *touched;
-    struct known *known; /* two per slot: two-way and three-way */
+    struct merge_known *known; /* two per slot: two-way and three-way */
     uint32_t room;
 };
 
@@ -35,7 +35,7 @@ static void merger_open(struct merger *m, struct partition *p)
     m->second = mem_new(double, m->room);
     m->critical = mem_new(uint32_t, m->room);
     m->touched = mem_new(uint8_t, m->room);
-    m->known = mem_new_zero(struct known, 2 * (size_t)m->room);
+    m->known = mem_new_zero(struct merge_known, 2 * (size_t)m->room);
 }
 
 static void merger_close(struct merger *m)
@@ -52,7 +52,7 @@ static void merger_close(struct merger *m)
 
 static int by_path(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct merge_candidate *x = a, *y = b;
     if (x->through != y->through)
         return x->through < y->through ? -1 : 1;
     if (x->i != y->i)
@@ -85,11 +85,11 @@ static void list_candidates(struct merger *m)
     m->candidates.n = 0;
     for (uint32_t n = 1; n < p->live; n++) {
         uint32_t i = m->order[n], j = p->at[i].parent;
-        const struct piece *piece = &p->at[i], *parent = &p->at[j];
+        const struct tree_piece *piece = &p->at[i], *parent = &p->at[j];
         double rest = m->critical[j] == i ? m->second[j] : m->longest[j];
         double through =
             m->start[j] + (piece->work + parent->work) * slow + fmax(rest, piece->below);
-        array_push(&m->candidates, (struct candidate){through, i, NONE});
+        array_push(&m->candidates, (struct merge_candidate){through, i, NONE});
         /* A leaf with one sibling: both may go. The sibling need not be a leaf (the published code
          * forgets what is below it). */
         if (piece->first != NONE)
@@ -102,18 +102,18 @@ static void list_candidates(struct merger *m)
             continue;
         through =
             m->start[j] + (piece->work + parent->work + p->at[k].work) * slow + p->at[k].below;
-        array_push(&m->candidates, (struct candidate){through, i, k});
+        array_push(&m->candidates, (struct merge_candidate){through, i, k});
     }
     if (m->candidates.n)
         qsort(m->candidates.at, m->candidates.n, sizeof *m->candidates.at, by_path);
 }
 
 /* Least memory of the merged piece. O(its tasks), unless it was asked before. */
-static double merged_memory(struct merger *m, const struct candidate *c)
+static double merged_memory(struct merger *m, const struct merge_candidate *c)
 {
     struct partition *p = m->p;
     uint32_t i = c->i, k = c->k, j = p->at[i].parent;
-    struct known *known = &m->known[2 * (size_t)i + (k != NONE)];
+    struct merge_known *known = &m->known[2 * (size_t)i + (k != NONE)];
     uint32_t third = k == NONE ? 0 : p->at[k].stamp;
     if (known->i == p->at[i].stamp && known->j == p->at[j].stamp && known->k == third)
         return known->memory;
@@ -131,27 +131,27 @@ static double merged_memory(struct merger *m, const struct candidate *c)
     p->cut[p->at[i].root] = 1;
     if (k != NONE)
         p->cut[p->at[k].root] = 1;
-    *known = (struct known){p->at[i].stamp, p->at[j].stamp, third, memory};
+    *known = (struct merge_known){p->at[i].stamp, p->at[j].stamp, third, memory};
     return memory;
 }
 
 /* A merge needs at least what any of its pieces needs: what is known of that, without computing
  * anything. */
-static double memory_at_least(const struct merger *m, const struct candidate *c)
+static double memory_at_least(const struct merger *m, const struct merge_candidate *c)
 {
     const struct partition *p = m->p;
     uint32_t three[3] = {c->i, p->at[c->i].parent, c->k};
     double most = m->known[2 * (size_t)c->i].memory;
     for (int n = 0; n < 3; n++)
         if (three[n] != NONE) {
-            const struct piece *piece = &p->at[three[n]];
+            const struct tree_piece *piece = &p->at[three[n]];
             most = fmax(most, isnan(piece->memory) ? p->s->need[piece->root] : piece->memory);
         }
     return most;
 }
 
 /* The most the merged piece may need. */
-static double memory_at_hand(const struct merger *m, const struct candidate *c)
+static double memory_at_hand(const struct merger *m, const struct merge_candidate *c)
 {
     const struct partition *p = m->p;
     uint32_t three[3] = {c->i, p->at[c->i].parent, c->k};
@@ -193,7 +193,8 @@ uint32_t merge_choose_processor(const struct partition *p, uint32_t i, uint32_t 
 
 /* Merge on a processor; every other one becomes idle (the papers release only one: section 4, item
  * 2). */
-static void merge_onto(struct merger *m, const struct candidate *c, uint32_t proc, double memory)
+static void merge_onto(struct merger *m, const struct merge_candidate *c, uint32_t proc,
+                       double memory)
 {
     struct partition *p = m->p;
     uint32_t j = p->at[c->i].parent;
@@ -211,7 +212,7 @@ static void merge_onto(struct merger *m, const struct candidate *c, uint32_t pro
 
 /* Is the candidate still what it was when it was listed? With many merges a round a parent may take
  * up to 16 of its children. */
-static bool is_open(const struct merger *m, const struct candidate *c, bool many)
+static bool is_open(const struct merger *m, const struct merge_candidate *c, bool many)
 {
     const struct partition *p = m->p;
     if (p->at[c->i].root == NONE || m->touched[c->i])
@@ -240,7 +241,7 @@ bool merge_homogeneous(struct partition *p, uint32_t pieces, double limit)
         list_candidates(&m);
         stuck = true;
         for (size_t n = 0; n < m.candidates.n && wanted && p->live > pieces; n++) {
-            struct candidate c = m.candidates.at[n];
+            struct merge_candidate c = m.candidates.at[n];
             if (!is_open(&m, &c, many) || (c.k != NONE && p->live == pieces + 1))
                 continue;
             double memory = NAN;
@@ -265,14 +266,14 @@ void merge_down(struct partition *p, uint32_t pieces)
     merge_homogeneous(p, pieces ? pieces : 1, INFINITY);
 }
 
-struct waiting {
+struct merge_waiting {
     double memory;
     uint32_t piece;
 };
 
 static int by_need(const void *a, const void *b)
 {
-    const struct waiting *x = a, *y = b;
+    const struct merge_waiting *x = a, *y = b;
     if (x->memory != y->memory)
         return x->memory > y->memory ? -1 : 1;
     return x->piece < y->piece ? -1 : x->piece > y->piece;
@@ -283,10 +284,10 @@ static void map_waiting(struct partition *p)
 {
     if (!p->idle || partition_mapped(p))
         return;
-    ARRAY(struct waiting) waiting = {0};
+    ARRAY(struct merge_waiting) waiting = {0};
     for (uint32_t i = 0; i < p->slots; i++)
         if (p->at[i].root != NONE && p->at[i].proc == NONE)
-            array_push(&waiting, (struct waiting){partition_memory(p, i), i});
+            array_push(&waiting, (struct merge_waiting){partition_memory(p, i), i});
     if (waiting.n)
         qsort(waiting.at, waiting.n, sizeof *waiting.at, by_need);
     for (size_t n = 0; n < waiting.n && p->idle; n++) {
@@ -309,7 +310,7 @@ bool merge_heterogeneous(struct partition *p)
         list_candidates(&m);
         stuck = true;
         for (size_t n = 0; n < m.candidates.n && wanted; n++) {
-            struct candidate c = m.candidates.at[n];
+            struct merge_candidate c = m.candidates.at[n];
             if (!is_open(&m, &c, many) || memory_at_least(&m, &c) > memory_at_hand(&m, &c))
                 continue;
             /* The whole subtree's least memory bounds the merged piece's: where it fits, nothing

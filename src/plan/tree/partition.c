@@ -12,7 +12,7 @@ struct remembered {
 };
 enum { REMEMBERED = 1 << 14 };
 
-struct partition *partition_new(const struct setting *s, bool equal)
+struct partition *partition_new(const struct tree_setting *s, bool equal)
 {
     struct partition *p = mem_new_zero(struct partition, 1);
     p->s = s;
@@ -23,7 +23,7 @@ struct partition *partition_new(const struct setting *s, bool equal)
     p->room = hill_room_new(s->hills);
     p->memories = mem_new_zero(struct remembered, REMEMBERED);
     p->capacity = 64;
-    p->at = mem_new(struct piece, p->capacity);
+    p->at = mem_new(struct tree_piece, p->capacity);
     partition_clear(p);
     return p;
 }
@@ -52,16 +52,16 @@ void partition_clear(struct partition *p)
     p->idle = p->s->nprocs;
     p->slots = p->live = 1;
     p->unused = NONE;
-    p->at[0] = (struct piece){.root = 0,
-                              .proc = NONE,
-                              .parent = NONE,
-                              .first = NONE,
-                              .next = NONE,
-                              .prev = NONE,
-                              .stamp = ++p->stamps,
-                              .work = p->s->work[0],
-                              .memory = p->s->least[0],
-                              .most = p->s->least[0]};
+    p->at[0] = (struct tree_piece){.root = 0,
+                                   .proc = NONE,
+                                   .parent = NONE,
+                                   .first = NONE,
+                                   .next = NONE,
+                                   .prev = NONE,
+                                   .stamp = ++p->stamps,
+                                   .work = p->s->work[0],
+                                   .memory = p->s->least[0],
+                                   .most = p->s->least[0]};
     p->cut[0] = 1;
     p->slot_of[0] = 0;
     partition_refresh(p, 0);
@@ -78,9 +78,9 @@ double partition_makespan(const struct partition *p)
     return p->s->root_transfer + p->at[0].length;
 }
 
-static bool recompute(struct partition *p, uint32_t i)
+static bool recompute_finish(struct partition *p, uint32_t i)
 {
-    struct piece *piece = &p->at[i];
+    struct tree_piece *piece = &p->at[i];
     double below = 0, was = piece->length;
     if (p->s->uniform) {
         const double *file = p->s->t->file;
@@ -103,7 +103,7 @@ void partition_refresh(struct partition *p, uint32_t i)
      * at in any case. */
     bool look = !p->s->uniform;
     while (i != NONE) {
-        bool changed = recompute(p, i);
+        bool changed = recompute_finish(p, i);
         if (!changed && !look)
             break;
         look = false;
@@ -125,7 +125,7 @@ void partition_refresh_all(struct partition *p)
     uint32_t *order = mem_new(uint32_t, p->live);
     partition_order(p, order);
     for (uint32_t k = p->live; k--;)
-        recompute(p, order[k]);
+        recompute_finish(p, order[k]);
     free(order);
 }
 
@@ -179,7 +179,7 @@ static void link_child(struct partition *p, uint32_t parent, uint32_t i)
 
 static void unlink_child(struct partition *p, uint32_t i)
 {
-    struct piece *piece = &p->at[i];
+    struct tree_piece *piece = &p->at[i];
     if (piece->prev != NONE)
         p->at[piece->prev].next = piece->next;
     else
@@ -190,9 +190,9 @@ static void unlink_child(struct partition *p, uint32_t i)
 
 /* The tasks of piece i changed: its work anew (always from whole subtrees, so that errors do not
  * add up), its memory unknown. */
-static void renew(struct partition *p, uint32_t i)
+static void renew_piece(struct partition *p, uint32_t i)
 {
-    struct piece *piece = &p->at[i];
+    struct tree_piece *piece = &p->at[i];
     double work = p->s->work[piece->root];
     for (uint32_t c = piece->first; c != NONE; c = p->at[c].next)
         work -= p->s->work[p->at[c].root];
@@ -215,7 +215,7 @@ static uint32_t new_piece(struct partition *p, uint32_t x)
         }
         k = p->slots++;
     }
-    p->at[k] = (struct piece){
+    p->at[k] = (struct tree_piece){
         .root = x, .proc = NONE, .first = NONE, .next = NONE, .prev = NONE, .length = -1};
     p->cut[x] = 1;
     p->slot_of[x] = k;
@@ -235,19 +235,19 @@ uint32_t partition_cut(struct partition *p, uint32_t from, uint32_t x)
         }
     }
     link_child(p, from, k);
-    renew(p, k);
-    renew(p, from);
+    renew_piece(p, k);
+    renew_piece(p, from);
     /* A part of a piece needs no more than the piece. */
     p->at[k].most = fmin(p->at[k].most, most);
     p->at[from].most = fmin(p->at[from].most, most);
-    recompute(p, k);
+    recompute_finish(p, k);
     partition_refresh(p, from);
     return k;
 }
 
 static int by_preorder(const void *a, const void *b, void *context)
 {
-    const struct setting *s = context;
+    const struct tree_setting *s = context;
     uint32_t x = s->enter[*(const uint32_t *)a], y = s->enter[*(const uint32_t *)b];
     return x < y ? -1 : x > y;
 }
@@ -255,7 +255,7 @@ static int by_preorder(const void *a, const void *b, void *context)
 void partition_cut_all(struct partition *p, uint32_t from, uint32_t *tasks, size_t count,
                        uint32_t *slots)
 {
-    const struct setting *s = p->s;
+    const struct tree_setting *s = p->s;
     if (!count)
         return;
     qsort_r(tasks, count, sizeof *tasks, by_preorder, (void *)s);
@@ -279,10 +279,10 @@ void partition_cut_all(struct partition *p, uint32_t from, uint32_t *tasks, size
     }
     for (size_t k = 0; k < count; k++) {
         link_child(p, from, slots[k]);
-        renew(p, slots[k]);
-        recompute(p, slots[k]);
+        renew_piece(p, slots[k]);
+        recompute_finish(p, slots[k]);
     }
-    renew(p, from);
+    renew_piece(p, from);
     partition_refresh(p, from);
 }
 
@@ -300,13 +300,13 @@ void partition_merge(struct partition *p, uint32_t i)
     p->at[i].next = p->unused;
     p->unused = i;
     p->live--;
-    renew(p, parent);
+    renew_piece(p, parent);
     partition_refresh(p, parent);
 }
 
 void partition_map(struct partition *p, uint32_t i, uint32_t proc)
 {
-    struct piece *piece = &p->at[i];
+    struct tree_piece *piece = &p->at[i];
     if (piece->proc == proc)
         return;
     if (piece->proc != NONE) {
@@ -338,7 +338,7 @@ void partition_swap(struct partition *p, uint32_t a, uint32_t b)
 
 /* ---- memory ---- */
 
-static uint64_t scramble(uint64_t x)
+static uint64_t partition_scramble(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -349,9 +349,9 @@ static uint64_t scramble(uint64_t x)
 /* A piece is its root and the roots of its children, in any order. */
 static uint64_t piece_key(const struct partition *p, uint32_t i)
 {
-    uint64_t key = scramble(p->at[i].root);
+    uint64_t key = partition_scramble(p->at[i].root);
     for (uint32_t c = p->at[i].first; c != NONE; c = p->at[c].next)
-        key += scramble((uint64_t)p->at[c].root << 32 | 1);
+        key += partition_scramble((uint64_t)p->at[c].root << 32 | 1);
     return key | 1; /* never 0, the empty entry */
 }
 
@@ -366,7 +366,7 @@ void partition_note_cut(struct partition *p, uint32_t k, uint32_t root)
 
 double partition_memory(struct partition *p, uint32_t i)
 {
-    struct piece *piece = &p->at[i];
+    struct tree_piece *piece = &p->at[i];
     if (isnan(piece->memory)) {
         uint64_t key = piece_key(p, i);
         struct remembered *entry = &p->memories[(key >> 20) % REMEMBERED];
@@ -385,7 +385,7 @@ double partition_memory(struct partition *p, uint32_t i)
 
 bool partition_fits(struct partition *p, uint32_t i, double limit)
 {
-    const struct piece *piece = &p->at[i];
+    const struct tree_piece *piece = &p->at[i];
     if (isnan(piece->memory) && piece->most <= limit)
         return true;
     if (p->s->need[piece->root] > limit)

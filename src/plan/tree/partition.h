@@ -14,7 +14,7 @@
 #pragma once
 #include "plan/tree/setting.h"
 
-struct piece {
+struct tree_piece {
     uint32_t root; /* number in the tree; NONE: a dead slot */
     uint32_t proc; /* NONE: not mapped */
     uint32_t parent, first, next, prev;
@@ -25,9 +25,9 @@ struct piece {
 };
 
 struct partition {
-    const struct setting *s;
+    const struct tree_setting *s;
     const double *speed; /* s->speed or s->equal */
-    struct piece *at;
+    struct tree_piece *at;
     uint32_t slots, capacity, live, unused; /* unused: dead slots through next */
     uint32_t *holder;                       /* processor -> piece, NONE: idle */
     uint32_t idle;
@@ -42,7 +42,7 @@ struct partition {
 };
 
 /* One piece, not mapped. With `equal`, processors count as equally fast. */
-struct partition *partition_new(const struct setting *s, bool equal);
+struct partition *partition_new(const struct tree_setting *s, bool equal);
 void partition_free(struct partition *p);
 /* Back to one piece. */
 void partition_clear(struct partition *p);
@@ -102,14 +102,14 @@ void snapshot_load(struct partition *p, const struct snapshot *in);
 void snapshot_copy(struct snapshot *out, const struct snapshot *in);
 void snapshot_free(struct snapshot *s);
 
-static inline double piece_seconds(const struct partition *p, const struct piece *piece)
+static inline double piece_seconds(const struct partition *p, const struct tree_piece *piece)
 {
     return piece->work / (piece->proc == NONE ? p->s->mean_speed : p->speed[piece->proc]);
 }
 /* Transfer to piece i from its parent. */
 static inline double piece_transfer(const struct partition *p, uint32_t i)
 {
-    const struct piece *piece = &p->at[i];
+    const struct tree_piece *piece = &p->at[i];
     if (piece->parent == NONE)
         return p->s->root_transfer;
     return setting_transfer(p->s, p->at[piece->parent].proc, piece->proc, piece->root);

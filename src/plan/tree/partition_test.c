@@ -47,7 +47,7 @@ static void compare(struct partition *p, struct tree_memory *exact, struct outco
 
 static void change(struct partition *p, struct rng *rng)
 {
-    const struct setting *s = p->s;
+    const struct tree_setting *s = p->s;
     uint32_t x = (uint32_t)rng_below(rng, s->t->n), a = (uint32_t)rng_below(rng, s->nprocs),
              b = (uint32_t)rng_below(rng, s->nprocs);
     switch (rng_below(rng, 4)) {
@@ -79,7 +79,7 @@ static void test_changes(bool links, enum tree_count counting)
         struct workflow *w = random_tree(&rng, n, 1 + (uint32_t)rng_below(&rng, n), round % 2);
         struct tree *t = tree_new(w, NULL);
         struct platform *platform = random_nodes(&rng, 6, tree_largest_need(t), links);
-        struct setting *s = setting_new(t, platform, counting, NULL);
+        struct tree_setting *s = setting_new(t, platform, counting, NULL);
         struct partition *p = partition_new(s, false), *other = partition_new(s, false);
         struct tree_memory *exact = tree_memory_new(t);
         struct snapshot kept = {0};
@@ -119,7 +119,7 @@ static void test_many_cuts(void)
         struct workflow *w = random_tree(&rng, 60, 8, false);
         struct tree *t = tree_new(w, NULL);
         struct platform *platform = random_nodes(&rng, 4, tree_largest_need(t), false);
-        struct setting *s = setting_new(t, platform, TREE_STRICT, NULL);
+        struct tree_setting *s = setting_new(t, platform, TREE_STRICT, NULL);
         struct partition *a = partition_new(s, true), *b = partition_new(s, true);
         uint32_t early[8], nearly = 0, tasks[60], slots[60], n = 0;
         for (int k = 0; k < 8; k++) { /* deep cuts first, which the new pieces must take over */

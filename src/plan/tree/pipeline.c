@@ -44,7 +44,7 @@ bool pipeline_hompart(struct partition *p, enum step1 method, enum fit_method fi
 /* A task that no memory holds makes every mapping impossible. */
 static bool tasks_fit(const struct tree_job *job, struct error *err)
 {
-    const struct setting *s = job->setting;
+    const struct tree_setting *s = job->setting;
     uint32_t worst = 0;
     for (uint32_t x = 1; x < s->t->n; x++)
         if (s->need[x] > s->need[worst])
@@ -102,7 +102,7 @@ enum fit_method tree_job_step2(const struct tree_job *job, const struct planner 
 struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *solution,
                            double bound, struct error *err)
 {
-    const struct setting *s = job->setting;
+    const struct tree_setting *s = job->setting;
     const struct tree *t = job->tree;
     if (!isfinite(solution->makespan)) {
         error_set(err, ERROR_INFEASIBLE,
@@ -144,7 +144,7 @@ struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *so
 
 bool tree_job_unplaced(const struct tree_job *job, struct partition *p, struct error *err)
 {
-    const struct setting *s = job->setting;
+    const struct tree_setting *s = job->setting;
     const struct workflow *w = job->request->workflow;
     uint32_t worst = NONE, waiting = 0;
     for (uint32_t i = 0; i < p->slots; i++) {

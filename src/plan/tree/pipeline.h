@@ -37,7 +37,7 @@ bool pipeline_hompart(struct partition *p, enum step1 method, enum fit_method fi
 struct tree_job {
     const struct plan_request *request;
     struct tree *tree;
-    struct setting *setting;
+    struct tree_setting *setting;
 };
 bool tree_job_open(struct tree_job *job, const struct plan_request *request,
                    const struct planner *planner, struct error *err);

@@ -72,7 +72,7 @@ static void test_order(void)
 }
 
 /* Every set of cuts, every mapping. */
-static double best_of_all(const struct setting *s)
+static double best_of_all(const struct tree_setting *s)
 {
     struct partition *p = partition_new(s, false);
     double best = INFINITY;
@@ -119,7 +119,7 @@ static void test_optimum(void)
         struct workflow *w = random_tree(&rng, 2 + (uint32_t)rng_below(&rng, 6), 6, round % 2);
         struct tree *t = tree_new(w, NULL);
         struct platform *p = random_nodes(&rng, 3, tree_largest_need(t), round % 3 == 0);
-        struct setting *s = setting_new(t, p, TREE_STRICT, NULL);
+        struct tree_setting *s = setting_new(t, p, TREE_STRICT, NULL);
         double best = best_of_all(s), made = makespan_with("tree", NULL, NULL, w, p, &refused);
         below += made < best * (1 - 1e-9);
         bound += tree_lower_bound(s) > best * (1 + 1e-9);

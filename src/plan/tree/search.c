@@ -26,7 +26,7 @@ struct cut_levels {
     uint32_t *task[MOST_LEVELS]; /* in preorder */
 };
 
-struct cut_levels *cut_levels_new(const struct setting *s)
+struct cut_levels *cut_levels_new(const struct tree_setting *s)
 {
     struct cut_levels *levels = mem_new_zero(struct cut_levels, 1);
     uint32_t n = s->t->n, *preorder = mem_new(uint32_t, n);
@@ -75,8 +75,8 @@ struct touched {
     double memory, most;
 };
 
-struct search {
-    const struct setting *s;
+struct tree_search {
+    const struct tree_setting *s;
     const struct cut_levels *levels;
     struct partition *p;
     struct rng rng;
@@ -89,7 +89,7 @@ struct search {
     double *start;
 };
 
-static void touch(struct search *s, uint32_t piece)
+static void touch_piece(struct tree_search *s, uint32_t piece)
 {
     for (uint32_t k = 0; k < s->ntouched; k++)
         if (s->touched[k].piece == piece)
@@ -98,38 +98,38 @@ static void touch(struct search *s, uint32_t piece)
         (struct touched){piece, s->p->at[piece].memory, s->p->at[piece].most};
 }
 
-static void do_merge(struct search *s, uint32_t i)
+static void do_merge(struct tree_search *s, uint32_t i)
 {
-    struct piece piece = s->p->at[i];
-    touch(s, piece.parent);
-    touch(s, i);
+    struct tree_piece piece = s->p->at[i];
+    touch_piece(s, piece.parent);
+    touch_piece(s, i);
     s->step[s->nsteps++] = (struct step){STEP_MERGE, piece.parent, 0, piece.root, piece.proc};
     partition_merge(s->p, i);
 }
 
-static uint32_t do_cut(struct search *s, uint32_t from, uint32_t x, uint32_t proc)
+static uint32_t do_cut(struct tree_search *s, uint32_t from, uint32_t x, uint32_t proc)
 {
-    touch(s, from);
+    touch_piece(s, from);
     uint32_t k = partition_cut(s->p, from, x);
     partition_map(s->p, k, proc);
     /* A slot may come back within the move; what it held before is remembered already. */
-    touch(s, k);
+    touch_piece(s, k);
     s->step[s->nsteps++] = (struct step){.kind = STEP_CUT, .a = k, .b = from};
     return k;
 }
 
-static void do_swap(struct search *s, uint32_t a, uint32_t b)
+static void do_swap(struct tree_search *s, uint32_t a, uint32_t b)
 {
     if (s->p->holder[a] != NONE)
-        touch(s, s->p->holder[a]);
+        touch_piece(s, s->p->holder[a]);
     if (s->p->holder[b] != NONE)
-        touch(s, s->p->holder[b]);
+        touch_piece(s, s->p->holder[b]);
     s->step[s->nsteps++] = (struct step){.kind = STEP_SWAP, .a = a, .b = b};
     partition_swap(s->p, a, b);
 }
 
 /* Slots are reused last in, first out, so the pieces get their old slots back. */
-static void take_back(struct search *s)
+static void take_back_move(struct tree_search *s)
 {
     struct partition *p = s->p;
     while (s->nsteps) {
@@ -144,7 +144,7 @@ static void take_back(struct search *s)
         }
     }
     for (uint32_t k = 0; k < s->ntouched; k++) {
-        struct piece *piece = &p->at[s->touched[k].piece];
+        struct tree_piece *piece = &p->at[s->touched[k].piece];
         if (piece->root != NONE) {
             piece->memory = s->touched[k].memory;
             piece->most = s->touched[k].most;
@@ -152,11 +152,11 @@ static void take_back(struct search *s)
     }
 }
 
-static bool touched_fit(struct search *s)
+static bool touched_fit(struct tree_search *s)
 {
     struct partition *p = s->p;
     for (uint32_t k = 0; k < s->ntouched; k++) {
-        const struct piece *piece = &p->at[s->touched[k].piece];
+        const struct tree_piece *piece = &p->at[s->touched[k].piece];
         if (piece->root != NONE &&
             !partition_fits(p, s->touched[k].piece, s->s->memory[piece->proc]))
             return false;
@@ -166,21 +166,21 @@ static bool touched_fit(struct search *s)
 
 /* ---- proposals ---- */
 
-static uint32_t below(struct search *s, uint32_t bound)
+static uint32_t search_below(struct tree_search *s, uint32_t bound)
 {
     return (uint32_t)rng_below(&s->rng, bound);
 }
 
-static uint32_t random_piece(struct search *s)
+static uint32_t random_piece(struct tree_search *s)
 {
     uint32_t i;
     do
-        i = below(s, s->p->slots);
+        i = search_below(s, s->p->slots);
     while (s->p->at[i].root == NONE);
     return i;
 }
 
-static uint32_t first_from(const struct search *s, uint32_t level, uint32_t place)
+static uint32_t first_from(const struct tree_search *s, uint32_t level, uint32_t place)
 {
     const uint32_t *task = s->levels->task[level];
     uint32_t low = 0, high = s->levels->size[level];
@@ -195,17 +195,17 @@ static uint32_t first_from(const struct search *s, uint32_t level, uint32_t plac
 }
 
 /* A task inside piece i, not its root: any weight alike likely. NONE: none was met. */
-static uint32_t random_task(struct search *s, uint32_t i)
+static uint32_t random_task(struct tree_search *s, uint32_t i)
 {
     const struct partition *p = s->p;
     uint32_t root = p->at[i].root;
     for (int tries = 0; tries < 4; tries++) {
-        uint32_t level = below(s, s->levels->count);
+        uint32_t level = search_below(s, s->levels->count);
         uint32_t from = first_from(s, level, s->s->enter[root] + 1);
         uint32_t to = first_from(s, level, s->s->leave[root]);
         if (from >= to)
             continue;
-        uint32_t x = s->levels->task[level][from + below(s, to - from)];
+        uint32_t x = s->levels->task[level][from + search_below(s, to - from)];
         bool inside = true;
         for (uint32_t c = p->at[i].first; c != NONE && inside; c = p->at[c].next)
             inside = !setting_inside(s->s, x, p->at[c].root);
@@ -215,9 +215,9 @@ static uint32_t random_task(struct search *s, uint32_t i)
     return NONE;
 }
 
-static uint32_t random_idle(struct search *s)
+static uint32_t random_idle(struct tree_search *s)
 {
-    uint32_t skip = below(s, s->p->idle), q = 0;
+    uint32_t skip = search_below(s, s->p->idle), q = 0;
     for (;; q++)
         if (s->p->holder[q] == NONE && skip-- == 0)
             return q;
@@ -225,13 +225,13 @@ static uint32_t random_idle(struct search *s)
 
 /* Cut a new piece off i, on an idle processor or on one that another piece gives up by joining its
  * parent. */
-static bool propose_cut(struct search *s, uint32_t i)
+static bool propose_cut(struct tree_search *s, uint32_t i)
 {
     struct partition *p = s->p;
     uint32_t x = random_task(s, i), proc;
     if (x == NONE)
         return false;
-    if (p->idle && (p->live < 3 || below(s, 4))) {
+    if (p->idle && (p->live < 3 || search_below(s, 4))) {
         proc = random_idle(s);
     } else {
         uint32_t victim = random_piece(s);
@@ -241,13 +241,13 @@ static bool propose_cut(struct search *s, uint32_t i)
         do_merge(s, victim);
     }
     do_cut(s, i, x, proc);
-    if (below(s, 3) == 0)
+    if (search_below(s, 3) == 0)
         do_swap(s, p->at[i].proc, proc);
     return true;
 }
 
 /* Move the root of piece i a few tasks towards the tree's root or away from it. */
-static bool propose_shift(struct search *s, uint32_t i)
+static bool propose_shift(struct tree_search *s, uint32_t i)
 {
     struct partition *p = s->p;
     const struct tree *t = s->s->t;
@@ -255,17 +255,17 @@ static bool propose_shift(struct search *s, uint32_t i)
         return false;
     uint32_t x = p->at[i].root, parent = p->at[i].parent, proc = p->at[i].proc;
     uint32_t steps = 1;
-    while (steps < 64 && below(s, 3))
+    while (steps < 64 && search_below(s, 3))
         steps *= 2;
-    steps = 1 + below(s, steps);
-    if (below(s, 2)) {
+    steps = 1 + search_below(s, steps);
+    if (search_below(s, 2)) {
         for (; steps && !p->cut[t->parent[x]]; steps--)
             x = t->parent[x];
     } else {
         for (; steps; steps--) {
             uint32_t from = t->child_off[x], children = t->child_off[x + 1] - from, next = NONE;
-            if (children && below(s, 4) == 0) {
-                next = from + below(s, children);
+            if (children && search_below(s, 4) == 0) {
+                next = from + search_below(s, children);
             } else {
                 for (uint32_t c = from; c < from + children; c++)
                     if (next == NONE || s->s->work[c] > s->s->work[next])
@@ -283,33 +283,33 @@ static bool propose_shift(struct search *s, uint32_t i)
     return true;
 }
 
-static bool propose_swap(struct search *s, uint32_t i)
+static bool propose_swap(struct tree_search *s, uint32_t i)
 {
-    uint32_t a = s->p->at[i].proc, b = below(s, s->s->nprocs);
+    uint32_t a = s->p->at[i].proc, b = search_below(s, s->s->nprocs);
     if (a == b || !swap_fits(s->p, a, b))
         return false;
     do_swap(s, a, b);
     return true;
 }
 
-static bool propose_merge(struct search *s, uint32_t i)
+static bool propose_merge(struct tree_search *s, uint32_t i)
 {
     struct partition *p = s->p;
     if (i == 0)
         return false;
     uint32_t proc = p->at[i].proc, parent = p->at[i].parent;
     do_merge(s, i);
-    if (below(s, 2))
+    if (search_below(s, 2))
         do_swap(s, p->at[parent].proc, proc);
     return true;
 }
 
-static bool propose(struct search *s)
+static bool propose_move(struct tree_search *s)
 {
     struct partition *p = s->p;
     s->nsteps = s->ntouched = 0;
-    uint32_t i = below(s, 8) ? s->critical[below(s, s->ncritical)] : random_piece(s);
-    switch (below(s, 8)) {
+    uint32_t i = search_below(s, 8) ? s->critical[search_below(s, s->ncritical)] : random_piece(s);
+    switch (search_below(s, 8)) {
     case 0:
     case 1:
     case 2:
@@ -319,21 +319,21 @@ static bool propose(struct search *s)
         return propose_shift(s, i);
     case 5:
         /* a child of the piece on the path takes more from it */
-        for (uint32_t skip = below(s, 8), c = p->at[i].first; c != NONE; c = p->at[c].next)
+        for (uint32_t skip = search_below(s, 8), c = p->at[i].first; c != NONE; c = p->at[c].next)
             if (skip-- == 0 || p->at[c].next == NONE)
                 return propose_shift(s, c);
         return false;
     case 6:
         return propose_swap(s, i);
     default:
-        return below(s, 4) ? propose_swap(s, i) : propose_merge(s, i);
+        return search_below(s, 4) ? propose_swap(s, i) : propose_merge(s, i);
     }
 }
 
 /* What the search makes small: the makespan, and beside it how long the other paths are - the
  * fourth power, so that nearly critical ones count. Without it the paths off the critical one would
  * drift until they are critical too. */
-static double energy(struct search *s, double makespan)
+static double mapping_energy(struct tree_search *s, double makespan)
 {
     const struct partition *p = s->p;
     double sum = 0, scale = 1 / makespan;
@@ -351,23 +351,23 @@ static double energy(struct search *s, double makespan)
 }
 
 /* Is the move good enough, and does everything it touched fit? Cheap questions first. */
-static bool accept(struct search *s, double limit, double *now)
+static bool accept_move(struct tree_search *s, double limit, double *now)
 {
     double makespan = partition_makespan(s->p);
     if (!(makespan <= limit))
         return false;
-    double then = energy(s, makespan);
+    double then = mapping_energy(s, makespan);
     if (!(then <= limit) || !touched_fit(s))
         return false;
     *now = then;
     return true;
 }
 
-uint64_t tree_search(const struct setting *setting, const struct cut_levels *levels,
+uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels *levels,
                      struct snapshot *best, uint64_t seed, uint64_t stream,
-                     const struct search_limits *limits)
+                     const struct tree_search_limits *limits)
 {
-    struct search s = {.s = setting, .levels = levels};
+    struct tree_search s = {.s = setting, .levels = levels};
     s.p = partition_new(setting, false);
     s.critical = mem_new(uint32_t, setting->nprocs + 1);
     s.order = mem_new(uint32_t, setting->nprocs + 1);
@@ -377,7 +377,8 @@ uint64_t tree_search(const struct setting *setting, const struct cut_levels *lev
     for (uint32_t i = 0; i < s.p->slots; i++) /* the start fits: no need to compute how well */
         s.p->at[i].most = fmin(s.p->at[i].most, setting->memory[s.p->at[i].proc]);
     struct partition *p = s.p;
-    double begun = clock_seconds(), share = 0, told = 0, now = energy(&s, partition_makespan(p));
+    double begun = clock_seconds(), share = 0, told = 0,
+           now = mapping_energy(&s, partition_makespan(p));
     uint64_t cost = 0, moves = 0, effort = p->effort;
     bool wanted = true;
     s.ncritical = partition_critical(p, s.critical);
@@ -386,12 +387,12 @@ uint64_t tree_search(const struct setting *setting, const struct cut_levels *lev
         double heat = limits->heat * best->makespan * pow(0.01, share);
         for (int k = 0; k < MOVES_A_LOOK; k++) {
             moves += 1 + p->live / PIECES_A_MOVE;
-            if (propose(&s) && accept(&s, now - heat * log(1 - rng_unit(&s.rng)), &now)) {
+            if (propose_move(&s) && accept_move(&s, now - heat * log(1 - rng_unit(&s.rng)), &now)) {
                 s.ncritical = partition_critical(p, s.critical);
                 if (partition_makespan(p) < best->makespan)
                     snapshot_store(best, p);
             } else {
-                take_back(&s);
+                take_back_move(&s);
             }
         }
         cost = moves + (p->effort - effort) / SIZE_A_MOVE;

@@ -14,7 +14,7 @@ static int by_memory(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-static void sum_speeds(struct setting *s)
+static void sum_speeds(struct tree_setting *s)
 {
     double slow = 0;
     s->all_speeds = 0;
@@ -29,7 +29,7 @@ static void sum_speeds(struct setting *s)
         s->equal[q] = s->mean_speed;
 }
 
-static void list_processors(struct setting *s)
+static void list_processors(struct tree_setting *s)
 {
     const struct platform *p = s->platform;
     s->node = mem_new(uint32_t, p->nnodes);
@@ -47,7 +47,7 @@ static void list_processors(struct setting *s)
 }
 
 /* Preorder numbers without a stack: sizes from the leaves up, then places from the root down. */
-static void number_subtrees(struct setting *s)
+static void number_subtrees(struct tree_setting *s)
 {
     const struct tree *t = s->t;
     s->enter = mem_new(uint32_t, t->n);
@@ -74,10 +74,10 @@ static void number_subtrees(struct setting *s)
         s->leave[x] = s->enter[x] + size[x];
 }
 
-struct setting *setting_new(const struct tree *t, const struct platform *platform,
-                            enum tree_count counting, struct error *err)
+struct tree_setting *setting_new(const struct tree *t, const struct platform *platform,
+                                 enum tree_count counting, struct error *err)
 {
-    struct setting *s = mem_new_zero(struct setting, 1);
+    struct tree_setting *s = mem_new_zero(struct tree_setting, 1);
     s->t = t;
     s->platform = platform;
     s->counting = counting;
@@ -108,7 +108,7 @@ struct setting *setting_new(const struct tree *t, const struct platform *platfor
     return s;
 }
 
-void setting_restrict(struct setting *s, double limit)
+void setting_restrict(struct tree_setting *s, double limit)
 {
     uint32_t kept = 0;
     while (kept < s->nprocs && s->memory[kept] >= limit)
@@ -117,7 +117,7 @@ void setting_restrict(struct setting *s, double limit)
     sum_speeds(s);
 }
 
-void setting_free(struct setting *s)
+void setting_free(struct tree_setting *s)
 {
     if (!s)
         return;

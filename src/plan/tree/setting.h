@@ -9,7 +9,7 @@
 #include "model/tree.h"
 #include "plan/tree/hills.h"
 
-struct setting {
+struct tree_setting {
     const struct tree *t;
     const struct platform *platform;
     enum tree_count counting;
@@ -38,19 +38,20 @@ struct setting {
 };
 
 /* Borrow `t` and `platform`. Error: no node is up. O(n + p log p) plus one least-memory pass. */
-struct setting *setting_new(const struct tree *t, const struct platform *platform,
-                            enum tree_count counting, struct error *err);
+struct tree_setting *setting_new(const struct tree *t, const struct platform *platform,
+                                 enum tree_count counting, struct error *err);
 /* Only processors with at least `limit` bytes, each counted as having exactly `limit` (HomPart's
  * scenarios). */
-void setting_restrict(struct setting *s, double limit);
-void setting_free(struct setting *s);
+void setting_restrict(struct tree_setting *s, double limit);
+void setting_free(struct tree_setting *s);
 
-static inline bool setting_inside(const struct setting *s, uint32_t x, uint32_t root)
+static inline bool setting_inside(const struct tree_setting *s, uint32_t x, uint32_t root)
 {
     return s->enter[x] >= s->enter[root] && s->enter[x] < s->leave[root];
 }
 /* Seconds for the file of x from processor a to b; either may be NONE. */
-static inline double setting_transfer(const struct setting *s, uint32_t a, uint32_t b, uint32_t x)
+static inline double setting_transfer(const struct tree_setting *s, uint32_t a, uint32_t b,
+                                      uint32_t x)
 {
     if (s->uniform || a == NONE || b == NONE)
         return s->latency + s->t->file[x] * s->per_byte;

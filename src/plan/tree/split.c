@@ -11,7 +11,7 @@ struct splitter {
     uint32_t *rank;  /* when it was moved to the sequential part; NONE: never */
     double *inside;  /* work of its descendants inside the piece, itself included */
     double *under;   /* longest MS of a cut task below it */
-    uint8_t *place;  /* one of enum place */
+    uint8_t *place;  /* one of enum split_place */
     struct heap queue, kept, spare;
     uint32_t nkept;
     double surplus;
@@ -19,7 +19,7 @@ struct splitter {
     ARRAY(uint32_t) chosen; /* subtrees to cut */
 };
 
-enum place { OUTSIDE, KEPT, SPARE };
+enum split_place { OUTSIDE, KEPT, SPARE };
 
 static void splitter_open(struct splitter *sp, struct partition *p)
 {
@@ -46,13 +46,13 @@ static void splitter_close(struct splitter *sp)
     array_free(&sp->chosen);
 }
 
-static double span(const struct splitter *sp, uint32_t x)
+static double subtree_span(const struct splitter *sp, uint32_t x)
 {
     return setting_transfer(sp->p->s, NONE, NONE, x) + sp->inside[x] * sp->slow + sp->under[x];
 }
 
 /* Work and waiting below every task of the piece. */
-static void look_through(struct splitter *sp, uint32_t from)
+static void split_survey(struct splitter *sp, uint32_t from)
 {
     const struct partition *p = sp->p;
     const struct tree *t = p->s->t;
@@ -83,7 +83,7 @@ static void look_through(struct splitter *sp, uint32_t from)
 /* Of the parallel subtrees the `most` heaviest get pieces of their own; the others stay with the
  * sequential part as its surplus. Two heaps face each other: the lightest of the kept, the heaviest
  * of the spare. Entries of tasks that moved on are dropped when they surface. */
-static void keep(struct splitter *sp, uint32_t x, uint32_t most)
+static void keep_heaviest(struct splitter *sp, uint32_t x, uint32_t most)
 {
     sp->place[x] = KEPT;
     heap_push(&sp->kept, sp->inside[x], x);
@@ -99,7 +99,7 @@ static void keep(struct splitter *sp, uint32_t x, uint32_t most)
     heap_push(&sp->spare, -sp->inside[item.value], item.value);
 }
 
-static void drop(struct splitter *sp, uint32_t x)
+static void drop_kept(struct splitter *sp, uint32_t x)
 {
     if (sp->place[x] == SPARE) {
         sp->surplus -= sp->inside[x];
@@ -145,7 +145,7 @@ static size_t best_prefix(struct splitter *sp, uint32_t root, uint32_t most)
      * 2); they do wait for the whole sequential part, so `met` stays. */
     double sequential = 0, met = 0, best = sp->inside[root] * sp->slow + sp->under[root];
     size_t best_count = 0;
-    heap_push(&sp->queue, -span(sp, root), root);
+    heap_push(&sp->queue, -subtree_span(sp, root), root);
     while (sp->queue.n) {
         uint32_t x = (uint32_t)heap_pop(&sp->queue).value;
         bool parallel = false;
@@ -154,7 +154,7 @@ static size_t best_prefix(struct splitter *sp, uint32_t root, uint32_t most)
         if (!parallel)
             break;
         if (x != root)
-            drop(sp, x);
+            drop_kept(sp, x);
         sp->rank[x] = (uint32_t)sp->moved.n;
         array_push(&sp->moved, x);
         sequential += t->work[x];
@@ -163,8 +163,8 @@ static size_t best_prefix(struct splitter *sp, uint32_t root, uint32_t most)
                 uint32_t i = p->slot_of[c];
                 met = fmax(met, piece_transfer(p, i) + p->at[i].length);
             } else {
-                heap_push(&sp->queue, -span(sp, c), c);
-                keep(sp, c, most);
+                heap_push(&sp->queue, -subtree_span(sp, c), c);
+                keep_heaviest(sp, c, most);
             }
         }
         const struct heap_item *next = heap_peek(&sp->queue); /* none: every child is cut */
@@ -184,7 +184,7 @@ static uint32_t split_piece(struct splitter *sp, uint32_t from, uint32_t pieces)
     const struct tree *t = p->s->t;
     if (pieces < 2)
         return 0;
-    look_through(sp, from);
+    split_survey(sp, from);
     size_t count = best_prefix(sp, p->at[from].root, pieces - 1);
     sp->chosen.n = 0;
     for (size_t k = 0; k < count; k++) {
@@ -216,7 +216,7 @@ uint32_t split_subtrees(struct partition *p, uint32_t from, uint32_t pieces)
 
 /* A call of the recursion "split the piece, then its longest subtrees, then its top again", kept on
  * a stack of our own: as deep as cuts nest. */
-struct frame {
+struct split_frame {
     uint32_t root;
     size_t from, to; /* its subtrees by decreasing MS in `list`: from is the next to be split */
     double before;   /* MS of the subtree that is being split */
@@ -241,15 +241,15 @@ static int by_span(const void *a, const void *b, void *context)
 void split_improved(struct partition *p, uint32_t pieces)
 {
     struct splitter sp;
-    ARRAY(struct frame) stack = {0};
+    ARRAY(struct split_frame) stack = {0};
     ARRAY(uint32_t) list = {0};
     /* Published without any limit and merged down afterwards; a few times the target loses nothing
      * and keeps a star of a million leaves from becoming a million pieces. */
     uint32_t most = pieces * 4 < 64 ? 64 : pieces * 4;
     splitter_open(&sp, p);
-    array_push(&stack, (struct frame){.root = 0, .before = INFINITY});
+    array_push(&stack, (struct split_frame){.root = 0, .before = INFINITY});
     while (stack.n) {
-        struct frame *f = &array_last(&stack);
+        struct split_frame *f = &array_last(&stack);
         if (f->from < f->to) {
             /* A subtree came back: go on with the next one only if this one shrank and the next is
              * now longer. */
@@ -263,7 +263,7 @@ void split_improved(struct partition *p, uint32_t pieces)
                 continue;
             }
             f->before = after;
-            array_push(&stack, (struct frame){.root = list.at[f->from], .before = INFINITY});
+            array_push(&stack, (struct split_frame){.root = list.at[f->from], .before = INFINITY});
             continue;
         }
         /* All subtrees done, or none yet: split the top. */

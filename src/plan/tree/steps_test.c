@@ -12,7 +12,7 @@ struct bench {
     struct workflow *w;
     struct tree *t;
     struct platform *platform;
-    struct setting *s;
+    struct tree_setting *s;
     struct partition *p;
 };
 
@@ -37,7 +37,7 @@ static void clear_away(struct bench *b)
 }
 
 /* SPLITSUBTREES as it is told, in O(n^2): the makespan of the best prefix. */
-static double split_plainly(const struct setting *s, uint32_t pieces)
+static double split_plainly(const struct tree_setting *s, uint32_t pieces)
 {
     const struct tree *t = s->t;
     double slow = 1 / s->mean_speed, sequential = 0, best = s->work[0] * slow;
@@ -127,7 +127,7 @@ static void test_split_known(void)
     platform_builder_node(pb, "y", 1, 0);
     platform_builder_node(pb, "z", 1, 0);
     struct platform *platform = platform_builder_finish(pb, NULL);
-    struct setting *s = setting_new(t, platform, TREE_STRICT, NULL);
+    struct tree_setting *s = setting_new(t, platform, TREE_STRICT, NULL);
     struct partition *p = partition_new(s, true);
     split_subtrees(p, 0, 3);
     /* a, d and e stay (1 + 9 + 1); b and c run beside each other after a transfer of 2 */
@@ -247,7 +247,7 @@ static void test_choose(void)
         platform_builder_memory(pb, platform_builder_node(pb, &name, 1, 0), memory[i], 0);
     }
     struct platform *platform = platform_builder_finish(pb, NULL);
-    struct setting *s = setting_new(t, platform, TREE_STRICT, NULL);
+    struct tree_setting *s = setting_new(t, platform, TREE_STRICT, NULL);
     struct partition *p = partition_new(s, true);
     uint32_t x = partition_cut(p, 0, t->child_off[0]), y = NONE;
     partition_map(p, 0, 1);

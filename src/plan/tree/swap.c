@@ -18,7 +18,7 @@ bool swap_fits(struct partition *p, uint32_t a, uint32_t b)
 static bool is_hopeless(const struct partition *p, uint32_t i, uint32_t j, const double *start,
                         double now)
 {
-    const struct piece *piece = &p->at[j];
+    const struct tree_piece *piece = &p->at[j];
     if (!p->s->uniform || setting_inside(p->s, piece->root, p->at[i].root) ||
         setting_inside(p->s, p->at[i].root, piece->root))
         return false;
@@ -100,7 +100,7 @@ static void exchange_now(struct partition *p, struct exchange *e)
 
 void swap_perturb(struct partition *p)
 {
-    const struct setting *s = p->s;
+    const struct tree_setting *s = p->s;
     ARRAY(struct exchange) list = {0};
     struct count *counts = mem_new_zero(struct count, p->slots);
     for (uint32_t i = 0; i < p->slots; i++)
@@ -149,7 +149,7 @@ void swap_perturb(struct partition *p)
 }
 
 /* Put the mapping of a snapshot back on the same cuts. */
-static void restore(struct partition *p, const struct snapshot *best)
+static void restore_mapping(struct partition *p, const struct snapshot *best)
 {
     for (uint32_t k = 0; k < best->n; k++)
         partition_map(p, p->slot_of[best->root[k]], NONE);
@@ -171,6 +171,6 @@ void swap_phases(struct partition *p, bool with_b)
             break;
         snapshot_store(&best, p);
     }
-    restore(p, &best);
+    restore_mapping(p, &best);
     snapshot_free(&best);
 }

@@ -22,17 +22,17 @@ static const struct planner_option options[] = {
 
 const struct planner planner_tree;
 
-struct budget {
+struct tree_budget {
     uint64_t moves; /* 0: by time */
     double seconds;
 };
 
-static bool parse_budget(const char *text, struct budget *out, struct error *err)
+static bool tree_parse_budget(const char *text, struct tree_budget *out, struct error *err)
 {
     static const char unit[] = "moves";
     size_t length = strlen(text), tail = sizeof unit - 1;
     int64_t moves;
-    *out = (struct budget){0};
+    *out = (struct tree_budget){0};
     if (length > tail && strcmp(text + length - tail, unit) == 0) {
         while (length > tail && text[length - tail - 1] == ' ')
             length--;
@@ -51,19 +51,19 @@ static bool parse_budget(const char *text, struct budget *out, struct error *err
 
 struct tree_run {
     const struct plan_request *request;
-    const struct setting *setting;
+    const struct tree_setting *setting;
     struct cut_levels *levels;
-    struct budget budget;
+    struct tree_budget budget;
     double begun, bound;
     struct snapshot start[STREAMS], found[STREAMS];
     uint32_t nstarts, round;
     uint64_t cost[STREAMS];
 };
 
-static void run_stream(void *context, size_t i)
+static void tree_run_stream(void *context, size_t i)
 {
     struct tree_run *run = context;
-    struct search_limits limits = {
+    struct tree_search_limits limits = {
         .moves = run->budget.moves ? 1 + run->budget.moves / STREAMS / ROUNDS : 0,
         .deadline = run->begun + run->budget.seconds * (run->round + 1) / ROUNDS,
         .target = run->bound,
@@ -88,7 +88,7 @@ static void search_all(struct tree_run *run)
     for (run->round = 0; run->round < ROUNDS; run->round++) {
         for (uint32_t i = 0; i < STREAMS; i++)
             snapshot_copy(&run->found[i], &run->start[run->round ? 0 : i % run->nstarts]);
-        parallel_for(STREAMS, 0, run_stream, run);
+        parallel_for(STREAMS, 0, tree_run_stream, run);
         for (uint32_t i = 0; i < STREAMS; i++)
             if (run->found[i].makespan < run->start[0].makespan)
                 snapshot_copy(&run->start[0], &run->found[i]);
@@ -96,12 +96,12 @@ static void search_all(struct tree_run *run)
     cut_levels_free(run->levels);
 }
 
-static struct plan *run(const struct plan_request *request, struct error *err)
+static struct plan *plan_tree(const struct plan_request *request, struct error *err)
 {
     struct tree_run run = {.request = request, .begun = clock_seconds()};
     struct tree_job job;
     struct plan *plan = NULL;
-    if (!parse_budget(request_text(request, &planner_tree, "budget"), &run.budget, err) ||
+    if (!tree_parse_budget(request_text(request, &planner_tree, "budget"), &run.budget, err) ||
         !tree_job_open(&job, request, &planner_tree, err))
         return NULL;
     run.setting = job.setting;
@@ -140,5 +140,5 @@ const struct planner planner_tree = {
     .tie_rule = "the first found; with a budget in moves the same plan on every machine",
     .options = options,
     .accepts = ACCEPTS_TREE,
-    .run = run,
+    .run = plan_tree,
 };
