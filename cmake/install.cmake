@@ -9,7 +9,8 @@ file(RELATIVE_PATH WEFT_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# weft.1 and weft.3 are written by hand; the page of each command is made from what its --help prints.
+# weft.1 and weft.3 are written by hand; the page of each command is made from what its --help prints, that of each public header
+# from the header.
 file(GLOB manpages CONFIGURE_DEPENDS docs/man/*.1 docs/man/*.3)
 foreach(page IN LISTS manpages)
   get_filename_component(section ${page} LAST_EXT)
@@ -24,7 +25,17 @@ add_custom_command(
   DEPENDS weft ${CMAKE_SOURCE_DIR}/tools/make-man
   COMMENT "Man pages of the commands"
   VERBATIM)
-add_custom_target(manpages ALL DEPENDS ${CMAKE_BINARY_DIR}/man/stamp)
+file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/weft/*.h)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/man3/stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/man3
+  COMMAND bash ${CMAKE_SOURCE_DIR}/tools/make-man3 ${CMAKE_BINARY_DIR}/man3 ${PROJECT_VERSION} ${headers}
+  COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/man3/stamp
+  DEPENDS ${headers} ${CMAKE_SOURCE_DIR}/tools/make-man3
+  COMMENT "Man pages of the headers"
+  VERBATIM)
+add_custom_target(manpages ALL DEPENDS ${CMAKE_BINARY_DIR}/man/stamp ${CMAKE_BINARY_DIR}/man3/stamp)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 OPTIONAL FILES_MATCHING PATTERN "*.3")
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN "*.1")
 
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weft)

@@ -60,6 +60,22 @@ struct weft_error {
 const char *weft_version(void);
 /* WEFT_API of the library that runs. */
 unsigned weft_api(void);
+/* Give back a text that a function made for the caller. */
+void weft_text_free(char *text);
+
+/* An option of a planner or a generator, as their lists tell it. */
+struct weft_option {
+    const char *name;
+    const char *type;     /* "bool", "integer", "number", "seconds", "bytes", "choice" or "text" */
+    const char *standard; /* what it is when not given, as the user would write it */
+    const char *choices;  /* of a choice: "a|b|c"; NULL: none */
+    double least, most;   /* of numbers, inclusive; both 0: no limit */
+    const char *help;     /* a line */
+};
+
+/* How far long work is: `fraction` 0..1 (negative: unknown), `what` a short text. Called a few
+ * times a second, on the calling thread or a worker's, one at a time. False: stop early. */
+typedef bool (*weft_progress)(void *context, double fraction, const char *what);
 
 #ifdef __cplusplus
 }

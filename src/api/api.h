@@ -46,11 +46,14 @@
 struct weft_workflow {
     atomic_uint references;
     struct workflow *model; /* owned, frozen: any number of threads read it */
+    char name[256];         /* for people: its own, else its file's stem */
 };
 
+struct machine; /* exec/measure.h */
 struct weft_platform {
     atomic_uint references;
-    struct platform *model; /* owned, frozen */
+    struct platform *model;   /* owned, frozen */
+    struct machine *measured; /* owned; NULL: it was not measured by this call */
 };
 
 struct weft_plan {
@@ -59,13 +62,25 @@ struct weft_plan {
     struct weft_platform *platform;
 };
 
+struct format_file;
+struct weft_file {
+    struct format_file *file; /* owned */
+};
+
 /* A handle for a model, which it then owns; a reference for the caller. NULL gives NULL, so that
  * readers' results go straight in. */
 struct weft_workflow *api_workflow(struct workflow *model);
 struct weft_platform *api_platform(struct platform *model);
 /* Takes the plan; keeps (refers to) the others. */
+/* It is signed with where the two come from, unless it is already. */
 struct weft_plan *api_plan(struct plan *model, const struct weft_workflow *w,
                            const struct weft_platform *p);
+/* In two steps, for several plans at once: a call that fails gives back memory, not references, so
+ * that they are taken after the last allocation. */
+struct weft_plan *api_plan_unkept(struct plan *model, const struct weft_workflow *w,
+                                  const struct weft_platform *p);
+struct weft_plan *api_plan_keep(struct weft_plan *plan, const struct weft_workflow *w,
+                                const struct weft_platform *p);
 /* One more reference, to be given back by weft_..._free(). NULL is fine. */
 struct weft_workflow *api_workflow_keep(const struct weft_workflow *w);
 struct weft_platform *api_platform_keep(const struct weft_platform *p);
@@ -75,7 +90,8 @@ struct weft_platform *api_platform_keep(const struct weft_platform *p);
 /* The ledger of a handle that calls change. Zeroed memory is not one: api_account_open(). */
 struct api_account {
     struct mem_ledger ledger;
-    bool broken; /* memory ran out in a call on it: only freeing is left */
+    struct mem_ledger *outer; /* the account of a call outside this one instead; NULL: `ledger` */
+    bool broken;              /* memory ran out in a call on it: only freeing is left */
 };
 
 struct api_call {

@@ -35,7 +35,10 @@ void api_begin(struct api_call *call, struct weft_error *out, struct api_account
     call->number = 0;
     if (!account)
         mem_ledger_open(&call->ledger);
-    mem_boundary_enter(&call->boundary, account ? &account->ledger : &call->ledger);
+    struct mem_ledger *ledger = &call->ledger;
+    if (account)
+        ledger = account->outer ? account->outer : &account->ledger;
+    mem_boundary_enter(&call->boundary, ledger);
 }
 
 bool api_end(struct api_call *call)
@@ -81,6 +84,7 @@ void *api_result(struct api_call *call)
 void api_account_open(struct api_account *a)
 {
     a->broken = false;
+    a->outer = NULL;
     mem_ledger_open(&a->ledger);
 }
 

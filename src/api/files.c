@@ -1,4 +1,4 @@
-/* Reading and writing for workflows and platforms alike. */
+/* Reading and writing for workflows and platforms alike, and files that may hold either. */
 #include "api/files.h"
 
 #include <string.h>
@@ -13,8 +13,9 @@ static bool files_format(const char *name, const struct format **format, struct 
     return true;
 }
 
-struct format_file *api_file_open(const char *path, const struct weft_read_options *options,
-                                  struct error *err)
+/* A file (`path`), or a text under a name, with the caller's options. */
+static struct format_file *files_open(const char *path, const struct text *text,
+                                      const struct weft_read_options *options, struct error *err)
 {
     struct weft_read_options own = WEFT_READ_INIT;
     const struct format *format;
@@ -25,10 +26,26 @@ struct format_file *api_file_open(const char *path, const struct weft_read_optio
         struct format_option *set = mem_new_zero(struct format_option, pairs.n + 1);
         for (size_t i = 0; i < pairs.n; i++)
             set[i] = (struct format_option){pairs.at[i].name, pairs.at[i].text};
-        f = format_file_open(path, format, set, err);
+        f = text ? format_file_of(path, *text, format, set)
+                 : format_file_open(path, format, set, err);
         free(set);
     }
     api_pairs_free(&pairs);
+    return f;
+}
+
+struct format_file *api_file_open(const char *path, const struct weft_read_options *options,
+                                  struct error *err)
+{
+    return files_open(path, NULL, options, err);
+}
+
+struct format_file *api_file_of(const char *name, struct text text,
+                                const struct weft_read_options *options, struct error *err)
+{
+    struct format_file *f = files_open(name ? name : "<text>", &text, options, err);
+    if (!f)
+        text_free(&text);
     return f;
 }
 
@@ -47,4 +64,86 @@ void api_writing_end(struct api_writing *w, bool good)
     for (; line && w->options.dropped; line = strtok_r(NULL, "\n", &rest))
         w->options.dropped(w->options.context, line);
     strbuf_free(&w->dropped);
+}
+
+char *api_text(struct strbuf *text, size_t *n)
+{
+    if (n)
+        *n = text->n;
+    return strbuf_steal(text);
+}
+
+EXPORT void weft_text_free(char *text)
+{
+    free(text);
+}
+
+EXPORT bool weft_format(size_t i, struct weft_format *out)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!format_registry[k])
+            return false;
+    const struct format *f = format_registry[i];
+    if (!f)
+        return false;
+    *out = (struct weft_format){
+        .name = f->name,
+        .summary = f->summary,
+        .suffixes = f->suffixes,
+        .reader_options = f->options,
+        .reads_workflow = f->read_workflow != NULL,
+        .writes_workflow = f->write_workflow != NULL,
+        .reads_platform = f->read_platform != NULL,
+        .writes_platform = f->write_platform != NULL,
+    };
+    return true;
+}
+
+/* ---- files that may hold a workflow, a platform or a plan ---- */
+
+EXPORT struct weft_file *weft_file_open(const char *path, const struct weft_read_options *options,
+                                        struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct format_file *file = api_file_open(path, options, &call.err);
+        if (file) {
+            struct weft_file *f = mem_new_zero(struct weft_file, 1);
+            f->file = file;
+            call.result = f;
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_file_close(struct weft_file *f)
+{
+    if (!f)
+        return;
+    format_file_close(f->file);
+    free(f);
+}
+
+EXPORT enum weft_file_kind weft_file_kind(const struct weft_file *f)
+{
+    return format_file_is_plan(f->file)       ? WEFT_FILE_PLAN
+           : format_file_is_platform(f->file) ? WEFT_FILE_PLATFORM
+                                              : WEFT_FILE_WORKFLOW;
+}
+
+/* Taking changes the file's text in place: after a failure it is only good for closing, which the
+ * ledger of the call must not have done already. So what was taken is the call's, the rest is the
+ * handle's, as format_file_take() divides them. */
+EXPORT struct weft_workflow *weft_file_workflow(struct weft_file *f, struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.result = api_workflow(format_file_workflow(f->file, &call.err));
+    return api_result(&call);
+}
+
+EXPORT struct weft_platform *weft_file_platform(struct weft_file *f, struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.result = api_platform(format_file_platform(f->file, &call.err));
+    return api_result(&call);
 }

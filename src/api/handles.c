@@ -2,6 +2,9 @@
  * one workflow may be freed on two threads; nothing else in a handle changes after it was made. */
 #include "api/api.h"
 
+#include <stdio.h>
+#include <string.h>
+
 EXPORT const char *weft_version(void)
 {
     return WEFT_VERSION;
@@ -19,6 +22,8 @@ struct weft_workflow *api_workflow(struct workflow *model)
     struct weft_workflow *w = mem_new_zero(struct weft_workflow, 1);
     atomic_init(&w->references, 1);
     w->model = model;
+    char buffer[sizeof w->name];
+    snprintf(w->name, sizeof w->name, "%s", workflow_display_name(model, buffer, sizeof buffer));
     return w;
 }
 
@@ -62,20 +67,53 @@ EXPORT void weft_platform_free(struct weft_platform *p)
     if (!p || atomic_fetch_sub(&p->references, 1) != 1)
         return;
     platform_free(p->model);
+    free(p->measured);
     free(p);
 }
 
-struct weft_plan *api_plan(struct plan *model, const struct weft_workflow *w,
-                           const struct weft_platform *p)
+/* What came through standard input cannot be found again under any name. */
+static char *handles_file(const char *path)
+{
+    return mem_copy_string(strcmp(path, "standard input") == 0 ? "" : path);
+}
+
+/* A plan says which workflow and platform it is for, so that its file finds them again. */
+static void handles_sign(struct plan *plan, const struct weft_workflow *w,
+                         const struct weft_platform *p)
+{
+    if (plan->workflow_name)
+        return;
+    plan->workflow_name = mem_copy_string(w->name);
+    plan->workflow_file = handles_file(workflow_text(w->model, w->model->file));
+    plan->platform_name = mem_copy_string(pool_text(&p->model->text, p->model->name));
+    plan->platform_file = handles_file(pool_text(&p->model->text, p->model->file));
+}
+
+struct weft_plan *api_plan_unkept(struct plan *model, const struct weft_workflow *w,
+                                  const struct weft_platform *p)
 {
     if (!model)
         return NULL;
     struct weft_plan *plan = mem_new_zero(struct weft_plan, 1);
     plan->model = model;
-    /* Last, with no allocation after them: a failed call would not give the references back. */
-    plan->workflow = api_workflow_keep(w);
-    plan->platform = api_platform_keep(p);
+    handles_sign(model, w, p);
     return plan;
+}
+
+struct weft_plan *api_plan_keep(struct weft_plan *plan, const struct weft_workflow *w,
+                                const struct weft_platform *p)
+{
+    if (plan) {
+        plan->workflow = api_workflow_keep(w);
+        plan->platform = api_platform_keep(p);
+    }
+    return plan;
+}
+
+struct weft_plan *api_plan(struct plan *model, const struct weft_workflow *w,
+                           const struct weft_platform *p)
+{
+    return api_plan_keep(api_plan_unkept(model, w, p), w, p);
 }
 
 EXPORT void weft_plan_free(struct weft_plan *plan)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,12 @@ static bool file_read_all(int fd, const char *path, size_t expected, struct text
     return true;
 }
 
+/* A guard: memory runs out while the file is read. */
+static void file_close_fd(void *fd)
+{
+    close(*(int *)fd);
+}
+
 bool file_read(const char *path, struct text *out, struct error *err)
 {
     *out = (struct text){0};
@@ -46,6 +53,8 @@ bool file_read(const char *path, struct text *out, struct error *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_at(err, path, 0, "cannot open: %s", strerror(errno));
+    struct mem_guard guard;
+    mem_guard_enter(&guard, file_close_fd, &fd);
     struct stat st;
     bool ok;
     if (fstat(fd, &st) != 0)
@@ -54,6 +63,7 @@ bool file_read(const char *path, struct text *out, struct error *err)
         ok = error_at(err, path, 0, "is a directory; expected a file");
     else
         ok = file_read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size : 0, out, err);
+    mem_guard_leave(&guard);
     close(fd);
     return ok;
 }
@@ -76,6 +86,23 @@ static bool is_special(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+/* A new file under a name whose end (16 digits behind ".tmp-") is drawn until it is free. Not
+ * mkostemp(): that makes files 0600, and what the user's umask gives any other file can be had only
+ * by asking for it, since a library must not touch the process's umask to read it. */
+static int file_create_beside(char *name, size_t stem)
+{
+    for (int tries = 0; tries < 100; tries++) { /* of 2^64 names: more means another trouble */
+        uint64_t draw;
+        if (getrandom(&draw, sizeof draw, 0) != (ssize_t)sizeof draw)
+            return -1;
+        snprintf(name + stem, strlen(name) - stem + 1, ".tmp-%016llx", (unsigned long long)draw);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
 bool file_out_open(struct file_out *f, const char *path, struct error *err)
 {
     *f = (struct file_out){0};
@@ -95,21 +122,21 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
         f->path = mem_copy_string(path);
         return true;
     }
+    /* All memory before the file: running out must not leave one behind. */
     struct strbuf name = {0};
-    strbuf_printf(&name, "%s.tmp-XXXXXX", path);
-    int fd = mkostemp(name.at, O_CLOEXEC);
-    if (fd < 0) {
-        error_at(err, path, 0, "cannot write here: %s", strerror(errno));
-        strbuf_free(&name);
-        return false;
-    }
-    /* mkstemp makes 0600; a result file gets what the user's umask gives any other file. */
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0)
-        errno = 0; /* a file system without modes: keep what it gave */
+    strbuf_printf(&name, "%s.tmp-%016llx", path, 0ull);
     f->path = mem_copy_string(path);
     f->temporary = strbuf_steal(&name);
+    int fd = file_create_beside(f->temporary, strlen(path));
+    if (fd < 0) {
+        error_at(err, path, 0, "cannot write here: %s", strerror(errno));
+        free(f->temporary);
+        f->temporary = NULL; /* nothing to remove */
+        file_out_abandon(f);
+        return false;
+    }
+    if (stat(path, &st) == 0 && fchmod(fd, st.st_mode & 07777) != 0)
+        errno = 0; /* a file system without modes: keep what it gave */
     f->stream = fdopen(fd, "w");
     if (f->stream)
         return true;

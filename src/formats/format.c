@@ -171,8 +171,14 @@ struct format_file *format_file_open(const char *path, const struct format *form
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
+    return format_file_of(shown(path), text, format, options);
+}
+
+struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
+                                   const struct format_option *options)
+{
     struct format_file *f = mem_new(struct format_file, 1);
-    *f = (struct format_file){.path = mem_copy_string(shown(path)),
+    *f = (struct format_file){.path = mem_copy_string(name),
                               .text = text,
                               .format = format,
                               .options = copy_options(options)};

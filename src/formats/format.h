@@ -73,6 +73,9 @@ struct format_file;
 /* "-": standard input. `format` NULL: by the content. The options are copied. NULL: an error. */
 struct format_file *format_file_open(const char *path, const struct format *format,
                                      const struct format_option *options, struct error *err);
+/* The same for a text in memory, which it takes; `name` stands for the path. */
+struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
+                                   const struct format_option *options);
 void format_file_close(struct format_file *f); /* NULL is fine */
 const char *format_file_path(const struct format_file *f);
 bool format_file_is_plan(const struct format_file *f);     /* a weft plan? */

@@ -329,6 +329,11 @@ static uint32_t new_object(struct builder *b, str_id name)
     return object;
 }
 
+uint32_t builder_object_count(const struct builder *b)
+{
+    return (uint32_t)b->object_name.n;
+}
+
 uint32_t builder_find_object(const struct builder *b, const char *name, size_t len)
 {
     return name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);

@@ -67,6 +67,7 @@ void builder_assertion(struct builder *b, const char *text, size_t len, size_t l
 /* ---- objects and edges ---- */
 /* The object of that name, made on first use. */
 uint32_t builder_object(struct builder *b, const char *name, size_t len);
+uint32_t builder_object_count(const struct builder *b); /* anonymous ones counted */
 uint32_t builder_find_object(const struct builder *b, const char *name, size_t len);
 /* Set the size. A different size for an object that has one keeps the first and warns. */
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line);

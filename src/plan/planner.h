@@ -49,7 +49,10 @@ struct option_value {
     const char *name, *text;
 };
 
+struct planner;
+
 struct plan_request {
+    const struct planner *planner; /* whose run() it is; planner_run() sets it */
     const struct workflow *workflow;
     const struct platform *platform;
     const struct predictor *predictor; /* may be NULL */

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/suggest.h"
 #include "model/graph.h"
+#include "plan/own.h"
 #include "plan/planner.h"
 #include <string.h>
 
@@ -29,17 +30,15 @@ const struct planner *planner_find(const char *name)
     for (size_t i = 0; planner_registry[i]; i++)
         if (strcmp(planner_registry[i]->name, name) == 0)
             return planner_registry[i];
-    return NULL;
+    return planner_find_own(name);
 }
 
 bool planner_unknown(const char *name, struct error *err)
 {
     const char *names[256] = {0};
     size_t count = 0;
-    while (planner_registry[count] && count < sizeof names / sizeof *names) {
-        names[count] = planner_registry[count]->name;
-        count++;
-    }
+    for (const struct planner *p; (p = planner_at(count)) && count < sizeof names / sizeof *names;)
+        names[count++] = p->name;
     const char *near = suggest_nearest(name, names, count);
     if (near)
         return error_set(err, ERROR_INPUT,
@@ -246,8 +245,10 @@ struct plan *planner_run(const struct planner *planner, const struct plan_reques
     if (!planner_check_options(planner, request->options, request->noptions, err) ||
         !planner_suits(planner, request->workflow, request->platform, err))
         return NULL;
+    struct plan_request own = *request;
+    own.planner = planner;
     double start = clock_seconds();
-    struct plan *plan = planner->run(request, err);
+    struct plan *plan = planner->run(&own, err);
     if (plan)
         sign_plan(plan, planner, request, clock_seconds() - start);
     return plan;

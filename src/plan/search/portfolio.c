@@ -4,6 +4,7 @@
  * Deterministic on any number of cores: results are compared in the order of the registry after all
  * have ended, and a member sees nothing of the others. Costs what the slowest member costs. */
 #include "plan/search/portfolio.h"
+#include "plan/own.h"
 #include "base/parallel.h"
 #include <math.h>
 
@@ -28,12 +29,14 @@ static bool is_member(const struct planner *planner, uint32_t tasks)
 const struct planner **portfolio_members(uint32_t tasks)
 {
     size_t all = 0, count = 0;
-    while (planner_registry[all])
+    while (planner_at(all)) /* also those that the program added */
         all++;
     const struct planner **members = mem_new(const struct planner *, all + 1);
-    for (size_t i = 0; i < all; i++)
-        if (is_member(planner_registry[i], tasks))
-            members[count++] = planner_registry[i];
+    for (size_t i = 0; i < all; i++) {
+        const struct planner *planner = planner_at(i);
+        if (planner && is_member(planner, tasks))
+            members[count++] = planner;
+    }
     members[count] = NULL;
     return members;
 }
@@ -48,7 +51,9 @@ struct portfolio_work {
 static void run_member(void *context, size_t i)
 {
     struct portfolio_work *work = context;
-    work->plan[i] = work->planner[i]->run(&work->request, &work->error[i]);
+    struct plan_request own = work->request;
+    own.planner = work->planner[i];
+    work->plan[i] = own.planner->run(&own, &work->error[i]);
 }
 
 static void keep_solution(struct portfolio *out, const struct problem *p, struct decoder *d,

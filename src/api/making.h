@@ -1,0 +1,19 @@
+/* Planning as every app does it: the caller's options as a planner wants them, with everything
+ * wired that flows left (the replayer of streams). */
+#pragma once
+#include "api/api.h"
+#include "plan/planner.h"
+
+/* Do not move: the request points into it. making_end() in any case. */
+struct making {
+    struct weft_plan_options options;
+    struct api_pairs pairs;
+    struct option_value *values;
+    struct progress progress;
+    struct plan_request request;
+};
+bool making_begin(struct making *m, const struct weft_workflow *w, const struct weft_platform *p,
+                  const struct weft_plan_options *options, struct error *err);
+void making_end(struct making *m);
+/* A checked plan by the planner of that name, NULL: by planner_choose(). */
+struct plan *making_run(struct making *m, const char *name, struct error *err);
