@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -138,6 +139,26 @@ static bool make_state(struct launch *l, const char *path, struct error *err)
     return l->state || error_set(err, ERROR_FAILED, "%s: %s", path, strerror(errno));
 }
 
+bool launch_write_private(const char *path, const char *text, mode_t mode)
+{
+    struct strbuf temporary = {0};
+    strbuf_printf(&temporary, "%s.new", path);
+    unlink(strbuf_text(&temporary));
+    int fd =
+        open(strbuf_text(&temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    size_t n = strlen(text);
+    bool good = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+    if (fd >= 0)
+        good = close(fd) == 0 && good;
+    good = good && rename(strbuf_text(&temporary), path) == 0;
+    int kept = errno;
+    if (!good)
+        unlink(strbuf_text(&temporary));
+    strbuf_free(&temporary);
+    errno = kept;
+    return good;
+}
+
 static void free_memory(struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++) {
@@ -225,8 +246,8 @@ void launch_free(struct launch *l)
         return;
     l->freed = true;
     for (size_t i = 0; i < l->agents.n; i++) {
-        errand_drop(l->agents.at[i]->errand);
-        l->agents.at[i]->errand = NULL;
+        subprocess_abandon(l->agents.at[i]->starter);
+        l->agents.at[i]->starter = NULL;
     }
     launch_slurm_close(l);
     launch_close_handle(l, (uv_handle_t *)&l->timer);
@@ -393,17 +414,11 @@ void launch_common_arguments(const struct launch *l, launch_words *words)
     launch_argument(words, "--temporary");
     for (size_t i = 0; i < l->extra.n; i++)
         launch_argument(words, l->extra.at[i]);
-}
-
-void launch_quote_common(const struct launch *l, struct strbuf *out)
-{
-    launch_words words = {0};
-    launch_common_arguments(l, &words);
-    for (size_t i = 0; i < words.n; i++) {
-        strbuf_add_char(out, ' ');
-        errand_quote(out, words.at[i]);
+    if (l->config.linger > 0) {
+        snprintf(number, sizeof number, "%g", l->config.linger);
+        launch_argument(words, "--linger");
+        launch_argument(words, number);
     }
-    launch_arguments_free(&words);
 }
 
 /* ---- more, fewer, none ---- */

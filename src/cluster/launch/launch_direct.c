@@ -1,10 +1,11 @@
 /* Agents that we start ourselves, one process each: here, and at the other end of an ssh. Both go
  * on detached; the process that starts them ends when they are ready. */
 #include "cluster/launch/launch_state.h"
-
-#include <stdio.h>
+#include "cluster/launch/shell.h"
 
 enum { AT_ONCE = 32 }; /* ssh: a login costs the other end some work, and us a few files */
+
+extern const char cluster_launch_ssh_agent_sh[]; /* ssh_agent.sh */
 
 static void start_more(struct launch *l);
 
@@ -14,48 +15,32 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A path at the other end: `~/` is its home folder, whatever the shell makes of quotes. */
-static void quote_path(struct strbuf *out, const char *path)
+/* The command for whatever shell the user has there: ssh_agent.sh with its parameters. */
+static char *remote_command(const struct launch *l, const struct launch_agent *a)
 {
-    if (strncmp(path, "~/", 2) == 0) {
-        strbuf_add(out, "\"$HOME\"/");
-        path += 2;
-    }
-    errand_quote(out, path);
-}
-
-/* One line for `sh`: the address is the one at which ssh reached the machine, which only the other
- * end knows. */
-static char *remote_script(const struct launch *l, const struct launch_agent *a)
-{
-    struct strbuf s = {0};
+    struct strbuf command = {0}, script = {0}, state = {0};
     const char *at = strchr(a->host, '@');
-    if (a->bind) {
-        strbuf_add(&s, "a=");
-        errand_quote(&s, a->bind);
-    } else {
-        strbuf_add(&s, "a=${SSH_CONNECTION% *}; a=${a##* }; case $a in *:*) a=\"[$a]\";; "
-                       "\"\"|UNKNOWN) a=");
-        errand_quote(&s, at ? at + 1 : a->host);
-        strbuf_add(&s, ";; esac");
+    strbuf_printf(&state, "%s/%s/%u", l->remote_state[0] ? l->remote_state : "~/.weft/agents",
+                  l->name, a->number);
+    launch_words words = {0};
+    launch_argument(&words, "weft"); /* $0 */
+    launch_argument(&words, a->bind ? a->bind : "");
+    launch_argument(&words, at ? at + 1 : a->host);
+    launch_argument(&words, l->program);
+    launch_argument(&words, strbuf_text(&state));
+    launch_argument(&words, a->serves ? "" : l->store);
+    launch_common_arguments(l, &words);
+    strbuf_add(&command, "exec sh -c ");
+    shell_one_line(&script, cluster_launch_ssh_agent_sh);
+    shell_quote(&command, strbuf_text(&script));
+    for (size_t i = 0; i < words.n; i++) {
+        strbuf_add_char(&command, ' ');
+        shell_quote(&command, words.at[i]);
     }
-    strbuf_add(&s, "; exec ");
-    quote_path(&s, l->program);
-    strbuf_add(&s, " agent --key - --detach --bind \"$a:0\" --state ");
-    char part[64];
-    snprintf(part, sizeof part, "/%s/%u", l->name, a->number);
-    quote_path(&s, l->remote_state[0] ? l->remote_state : "~/.weft/agents");
-    strbuf_add(&s, part);
-    if (a->serves) {
-        strbuf_add(&s, " --serve-store \"$a:0\"");
-    } else {
-        strbuf_add(&s, " --store ");
-        errand_quote(&s, l->store);
-    }
-    launch_quote_common(l, &s);
-    if (l->config.linger > 0)
-        strbuf_printf(&s, " --linger %g", l->config.linger);
-    return strbuf_steal(&s);
+    launch_arguments_free(&words);
+    strbuf_free(&script);
+    strbuf_free(&state);
+    return strbuf_steal(&command);
 }
 
 static void ssh_arguments(const struct launch *l, const struct launch_agent *a, launch_words *words)
@@ -69,12 +54,7 @@ static void ssh_arguments(const struct launch *l, const struct launch_agent *a, 
             launch_argument(words, more[i]);
     }
     launch_argument(words, a->host);
-    char *script = remote_script(l, a);
-    struct strbuf command = {0}; /* for whatever shell the user has there */
-    strbuf_add(&command, "exec sh -c ");
-    errand_quote(&command, script);
-    array_push(words, strbuf_steal(&command));
-    free(script);
+    array_push(words, remote_command(l, a));
 }
 
 static void local_arguments(const struct launch *l, const struct launch_agent *a,
@@ -91,12 +71,6 @@ static void local_arguments(const struct launch *l, const struct launch_agent *a
     launch_argument(words, a->serves ? "--serve-store" : "--store");
     launch_argument(words, a->serves ? "127.0.0.1:0" : l->store);
     launch_common_arguments(l, words);
-    if (l->config.linger > 0) {
-        char number[32];
-        snprintf(number, sizeof number, "%g", l->config.linger);
-        launch_argument(words, "--linger");
-        launch_argument(words, number);
-    }
 }
 
 static void line_came(void *context, const char *line)
@@ -113,7 +87,7 @@ static void starter_ended(void *context, int status, const char *said)
 {
     struct launch_agent *a = context;
     struct launch *l = a->launch;
-    a->errand = NULL;
+    a->starter = NULL;
     if (a->state == LAUNCH_STARTING) {
         bool ssh = l->kind == LAUNCH_SSH;
         struct strbuf why = {0};
@@ -139,7 +113,7 @@ static void start_one(struct launch *l, struct launch_agent *a)
     else
         local_arguments(l, a, &words);
     launch_arguments_end(&words);
-    a->errand = errand_start(&(struct errand_config){
+    a->starter = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
         .input = l->key,
@@ -158,7 +132,7 @@ static void start_more(struct launch *l)
         return;
     uint32_t busy = 0;
     for (size_t i = 0; i < l->agents.n; i++)
-        busy += l->agents.at[i]->errand != NULL;
+        busy += l->agents.at[i]->starter != NULL;
     for (size_t i = 0; i < l->agents.n && busy < (l->store[0] ? AT_ONCE : 1); i++) {
         if (l->agents.at[i]->state != LAUNCH_WAITING)
             continue;
@@ -189,8 +163,8 @@ void launch_direct_end(struct launch *l)
         struct launch_agent *a = l->agents.at[i];
         if (a->state != LAUNCH_WAITING && a->state != LAUNCH_STARTING)
             continue;
-        errand_drop(a->errand);
-        a->errand = NULL;
+        subprocess_abandon(a->starter);
+        a->starter = NULL;
         a->state = LAUNCH_ENDED;
     }
     launch_finish(l, "");

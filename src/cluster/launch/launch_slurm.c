@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "cluster/launch/shell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+extern const char cluster_launch_slurm_node_sh[]; /* slurm_node.sh */
 
 enum {
     ARRAY_MOST = 1000, /* elements of a job array; sites allow 1001 unless told otherwise */
@@ -36,7 +39,7 @@ struct piece {
     struct strbuf tail;
     uint32_t first, count, ready; /* agents; the k-th ready line is the k-th agent's */
     uint32_t slot;                /* steps: first node of the allocation */
-    struct errand *step;
+    struct subprocess *step;
     unsigned missed; /* squeue's answers in a row that did not list it */
     bool running, cancelled, over;
     struct launch *launch;
@@ -45,7 +48,7 @@ struct piece {
 /* An sbatch under way. */
 struct asking {
     struct launch *launch;
-    struct errand *errand;
+    struct subprocess *starter;
     uint32_t first, count;
     char id[24];
 };
@@ -58,7 +61,7 @@ struct slurm {
     uint32_t steps;
     char *script, *key_path, *store_path;
     bool has_key, has_store_path;
-    struct errand *squeue, *scancel;
+    struct subprocess *squeue, *scancel;
     struct strbuf listed; /* ids that squeue's answer has had so far, each between blanks */
     char waiting[128];
     uv_timer_t timer;
@@ -258,6 +261,22 @@ static void add_format(launch_words *words, const char *fmt, ...)
 static const char *const step_options[] = {"--ntasks-per-node=1", "--cpu-bind=none",
                                            "--kill-on-bad-exit=0", "--wait=0", "--unbuffered"};
 
+/* What srun runs on a node: slurm_node.sh, with the parameters that stand at its head. */
+static void node_arguments(const struct launch *l, launch_words *words)
+{
+    const struct slurm *s = l->slurm;
+    launch_argument(words, "sh");
+    launch_argument(words, s->script);
+    launch_argument(words, l->state);
+    launch_argument(words, l->program);
+    launch_argument(words, l->remote_state);
+    launch_argument(words, s->nodes ? "-" : s->key_path);
+    launch_argument(words, l->name);
+    launch_argument(words, l->config.cores ? "no" : "yes");
+    launch_argument(words, l->config.store ? l->config.store : "");
+    launch_common_arguments(l, words);
+}
+
 static void submit(struct launch *l, uint32_t first, uint32_t count)
 {
     struct slurm *s = l->slurm;
@@ -294,10 +313,15 @@ static void submit(struct launch *l, uint32_t first, uint32_t count)
         strbuf_printf(&wrap, " %s", step_options[i]);
     for (size_t i = 0; i < l->srun.n; i++) {
         strbuf_add_char(&wrap, ' ');
-        errand_quote(&wrap, l->srun.at[i]);
+        shell_quote(&wrap, l->srun.at[i]);
     }
-    strbuf_add(&wrap, " sh ");
-    errand_quote(&wrap, s->script);
+    launch_words node = {0};
+    node_arguments(l, &node);
+    for (size_t i = 0; i < node.n; i++) {
+        strbuf_add_char(&wrap, ' ');
+        shell_quote(&wrap, node.at[i]);
+    }
+    launch_arguments_free(&node);
     launch_argument(&words, "--wrap");
     array_push(&words, strbuf_steal(&wrap));
     launch_arguments_end(&words);
@@ -306,7 +330,7 @@ static void submit(struct launch *l, uint32_t first, uint32_t count)
     q->first = first;
     q->count = count;
     array_push(&s->askings, q);
-    q->errand = errand_start(&(struct errand_config){
+    q->starter = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
         .limit = 120,
@@ -352,10 +376,9 @@ static void start_step(struct launch *l, uint32_t first, uint32_t count, uint32_
         launch_argument(&words, step_options[i]);
     for (size_t i = 0; i < l->srun.n; i++)
         launch_argument(&words, l->srun.at[i]);
-    launch_argument(&words, "sh");
-    launch_argument(&words, s->script);
+    node_arguments(l, &words);
     launch_arguments_end(&words);
-    p->step = errand_start(&(struct errand_config){
+    p->step = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
         .input = l->key, /* srun gives it to every task */
@@ -477,7 +500,7 @@ static void ask_squeue(struct launch *l)
     char name[48];
     snprintf(name, sizeof name, "--name=%s", l->name);
     const char *arguments[] = {"squeue", "--noheader", "--array", name, "--format=%i|%T|%r", NULL};
-    s->squeue = errand_start(&(struct errand_config){
+    s->squeue = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = arguments,
         .limit = 60,
@@ -509,13 +532,13 @@ static void cancel(struct launch *l, bool all)
             continue;
         p->cancelled = true;
         if (p->step)
-            errand_signal(p->step, SIGTERM);
+            subprocess_signal(p->step, SIGTERM);
         else
             launch_argument(&words, p->id);
     }
     launch_arguments_end(&words);
     if (words.n > 2)
-        s->scancel = errand_start(&(struct errand_config){
+        s->scancel = subprocess_start(&(struct subprocess_config){
             .loop = l->config.loop,
             .arguments = (const char *const *)words.at,
             .limit = 60,
@@ -547,7 +570,7 @@ static void go_on_ending(struct launch *l)
             forget_key(l);
             for (size_t i = 0; i < s->pieces.n; i++)
                 if (s->pieces.at[i]->step)
-                    errand_signal(s->pieces.at[i]->step, SIGKILL);
+                    subprocess_signal(s->pieces.at[i]->step, SIGKILL);
             launch_finish(l, s->nodes ? "" : strbuf_text(&why));
             strbuf_free(&why);
         }
@@ -595,10 +618,7 @@ bool launch_slurm_open(struct launch *l, struct error *err)
     s->script = path_in(l, "node.sh");
     s->key_path = path_in(l, "key");
     s->store_path = path_in(l, "store-address");
-    char *text = launch_node_script(l, s->nodes ? "-" : s->key_path);
-    bool good = launch_write_private(s->script, text, 0700);
-    free(text);
-    if (!good)
+    if (!launch_write_private(s->script, cluster_launch_slurm_node_sh, 0700))
         return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", s->script,
                          strerror(errno));
     uv_timer_init(l->config.loop, &s->timer);
@@ -631,11 +651,11 @@ void launch_slurm_close(struct launch *l)
     if (!s)
         return;
     for (size_t i = 0; i < s->pieces.n; i++)
-        errand_drop(s->pieces.at[i]->step);
+        subprocess_abandon(s->pieces.at[i]->step);
     for (size_t i = 0; i < s->askings.n; i++)
-        errand_drop(s->askings.at[i]->errand);
-    errand_drop(s->squeue);
-    errand_drop(s->scancel);
+        subprocess_abandon(s->askings.at[i]->starter);
+    subprocess_abandon(s->squeue);
+    subprocess_abandon(s->scancel);
     launch_close_handle(l, (uv_handle_t *)&s->timer);
 }
 

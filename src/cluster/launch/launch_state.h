@@ -2,7 +2,7 @@
 #pragma once
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "cluster/launch/errand.h"
+#include "cluster/launch/subprocess.h"
 #include "cluster/launch/launch.h"
 
 enum launch_kind { LAUNCH_LOCAL, LAUNCH_SSH, LAUNCH_SLURM };
@@ -23,7 +23,7 @@ struct launch_agent {
     bool serves;   /* was told to start the store */
     char *name, *address;
     char *host, *bind; /* ssh: where, and the address it was told to listen at, or NULL */
-    struct errand *errand;
+    struct subprocess *starter;
 };
 
 typedef ARRAY(char *) launch_words;
@@ -62,9 +62,8 @@ bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line
 void launch_fail(struct launch *l, struct launch_agent *a, const char *why);
 void launch_over(struct launch *l, struct launch_agent *a);
 struct launch_agent *launch_add_agent(struct launch *l, const char *name);
-/* The arguments of an agent that are the same everywhere: cores, memory, extra. */
+/* The arguments of an agent that are the same everywhere: cores, memory, linger, extra. */
 void launch_common_arguments(const struct launch *l, launch_words *words);
-void launch_quote_common(const struct launch *l, struct strbuf *out); /* the same, for a shell */
 /* What helps against what a starter said, or `otherwise`. */
 const char *launch_remedy(const char *said, int status, const char *otherwise);
 /* Tell the end, in the loop's next turn; `why` is copied. */
@@ -76,8 +75,6 @@ void launch_direct_end(struct launch *l);
 
 /* A file that others cannot read, whole or not at all; false: errno says why. */
 bool launch_write_private(const char *path, const char *text, mode_t mode);
-/* The text of the script; `key` is "-" or a path. The caller frees. */
-char *launch_node_script(const struct launch *l, const char *key);
 bool launch_slurm_open(struct launch *l, struct error *err);
 void launch_slurm_want(struct launch *l, uint32_t agents);
 uint32_t launch_slurm_most(const struct launch *l);

@@ -1,12 +1,13 @@
 #include "cluster/launch/launch_testing.h"
 
-#include "cluster/launch/errand.h"
+#include "cluster/launch/shell.h"
+#include "cluster/launch/subprocess.h"
 
 #include <sys/stat.h>
 
-/* ---- errands ---- */
+/* ---- subprocesses ---- */
 
-struct heard {
+struct subprocess_heard {
     char lines[256], said[8192];
     int status;
     bool ended;
@@ -14,60 +15,61 @@ struct heard {
 
 static void heard_line(void *context, const char *line)
 {
-    struct heard *h = context;
+    struct subprocess_heard *h = context;
     size_t n = strlen(h->lines);
     snprintf(h->lines + n, sizeof h->lines - n, "[%s]", line);
 }
 
 static void heard_end(void *context, int status, const char *said)
 {
-    struct heard *h = context;
+    struct subprocess_heard *h = context;
     h->ended = true;
     h->status = status;
     snprintf(h->said, sizeof h->said, "%s", said);
 }
 
-static struct heard run_errand(const char *const *arguments, const char *input, double limit)
+static struct subprocess_heard run_subprocess(const char *const *arguments, const char *input,
+                                              double limit)
 {
-    struct heard h = {.status = -1};
+    struct subprocess_heard h = {.status = -1};
     uv_loop_t loop;
     uv_loop_init(&loop);
-    errand_start(&(struct errand_config){.loop = &loop,
-                                         .arguments = arguments,
-                                         .input = input,
-                                         .limit = limit,
-                                         .line = heard_line,
-                                         .ended = heard_end,
-                                         .context = &h});
+    subprocess_start(&(struct subprocess_config){.loop = &loop,
+                                                 .arguments = arguments,
+                                                 .input = input,
+                                                 .limit = limit,
+                                                 .line = heard_line,
+                                                 .ended = heard_end,
+                                                 .context = &h});
     uv_run(&loop, UV_RUN_DEFAULT);
-    is_int(uv_loop_close(&loop), 0, "an errand leaves no handle");
+    is_int(uv_loop_close(&loop), 0, "a subprocess leaves no handle");
     return h;
 }
 
-static void test_errands(void)
+static void test_subprocesses(void)
 {
     signal(SIGPIPE, SIG_IGN);
     const char *echo[] = {"sh", "-c", "cat; echo two; printf three; echo oops >&2; exit 3", NULL};
-    struct heard h = run_errand(echo, "one\n", 0);
+    struct subprocess_heard h = run_subprocess(echo, "one\n", 0);
     is_str(h.lines, "[one][two][three]", "lines, the last without an end too");
     is_str(h.said, "oops", "stderr");
     is_int(h.status, 3, "its status");
-    h = run_errand((const char *[]){"no-such-program-here", NULL}, "key", 0);
+    h = run_subprocess((const char *[]){"no-such-program-here", NULL}, "key", 0);
     ok(h.ended && h.status == 127, "what does not exist is told once, later");
     has_str(h.said, "no such program", "and why");
-    h = run_errand((const char *[]){"sh", "-c", "sleep 30", NULL}, NULL, 0.2);
+    h = run_subprocess((const char *[]){"sh", "-c", "sleep 30", NULL}, NULL, 0.2);
     ok(h.status != 0, "a limit ends it");
     has_str(h.said, "no answer in 0.2 s", "and says so");
-    h = run_errand((const char *[]){"sh", "-c", "exec <&-; exit 0", NULL}, "never read", 0);
+    h = run_subprocess((const char *[]){"sh", "-c", "exec <&-; exit 0", NULL}, "never read", 0);
     is_int(h.status, 0, "a reader that does not want its input");
-    h = run_errand((const char *[]){"sh", "-c", "sleep 5 & echo done", NULL}, NULL, 0);
+    h = run_subprocess((const char *[]){"sh", "-c", "sleep 5 & echo done", NULL}, NULL, 0);
     is_str(h.lines, "[done]", "a child that holds the pipes is not waited for");
-    h = run_errand(
+    h = run_subprocess(
         (const char *[]){"sh", "-c", "yes word | head -n 20000 >&2; echo last >&2", NULL}, NULL, 0);
     ok(strlen(h.said) <= 4096 && strlen(h.said) > 4000, "only the end of a long complaint is kept");
     has_str(h.said, "\nlast", "which is the end");
     struct strbuf quoted = {0};
-    errand_quote(&quoted, "it's $HOME");
+    shell_quote(&quoted, "it's $HOME");
     is_str(strbuf_text(&quoted), "'it'\\''s $HOME'", "quoted for a shell");
     strbuf_free(&quoted);
 }
@@ -83,6 +85,14 @@ static void refused(const char *target, const char *part)
     ok(!t.launch && err.kind == ERROR_INPUT, "'%s' is refused", target);
     has_str(err.text, part, "and says why");
     launch_test_end(&t);
+}
+
+static void test_one_line(void)
+{
+    struct strbuf out = {0};
+    shell_one_line(&out, "#!/bin/sh\n# a comment\na=1;\n\n  if b; then\n    # c\n    d;\n  fi;\n");
+    is_str(out.at, "a=1; if b; then d; fi;", "a script in one line, without its comments");
+    strbuf_free(&out);
 }
 
 static void test_targets(void)
@@ -237,8 +247,8 @@ static void test_ssh(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_errands),        TAP_CASE(test_targets), TAP_CASE(test_local),
-        TAP_CASE(test_local_failures), TAP_CASE(test_ssh),
+        TAP_CASE(test_subprocesses), TAP_CASE(test_one_line),       TAP_CASE(test_targets),
+        TAP_CASE(test_local),        TAP_CASE(test_local_failures), TAP_CASE(test_ssh),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -1,4 +1,4 @@
-#include "cluster/launch/errand.h"
+#include "cluster/launch/subprocess.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -18,8 +18,8 @@ enum {
 /* Somebody it left behind may hold its pipes: they are not waited for longer than this. */
 static const double last_words = 1;
 
-struct errand {
-    struct errand_config config;
+struct subprocess {
+    struct subprocess_config config;
     uv_process_t process;
     uv_pipe_t in, out, err;
     uv_timer_t timer;
@@ -34,7 +34,7 @@ struct errand {
     bool running, dropped, told, killed;
 };
 
-static void wipe(struct errand *e)
+static void wipe(struct subprocess *e)
 {
     if (e->input)
         explicit_bzero(e->input, e->ninput);
@@ -44,7 +44,7 @@ static void wipe(struct errand *e)
 
 static void one_closed(uv_handle_t *handle)
 {
-    struct errand *e = handle->data;
+    struct subprocess *e = handle->data;
     if (--e->open > 0)
         return;
     wipe(e);
@@ -59,7 +59,7 @@ static void close_one(uv_handle_t *handle)
         uv_close(handle, one_closed);
 }
 
-static void close_all(struct errand *e)
+static void close_all(struct subprocess *e)
 {
     close_one((uv_handle_t *)&e->process);
     close_one((uv_handle_t *)&e->in);
@@ -68,7 +68,7 @@ static void close_all(struct errand *e)
     close_one((uv_handle_t *)&e->timer);
 }
 
-static void tell_end(struct errand *e)
+static void tell_end(struct subprocess *e)
 {
     if (e->told)
         return;
@@ -86,7 +86,7 @@ static void tell_end(struct errand *e)
 
 static void late(uv_timer_t *timer)
 {
-    struct errand *e = timer->data;
+    struct subprocess *e = timer->data;
     if (!e->running) {
         tell_end(e);
         return;
@@ -96,7 +96,7 @@ static void late(uv_timer_t *timer)
     uv_timer_start(timer, late, 2000, 0);
 }
 
-static void over_perhaps(struct errand *e)
+static void over_perhaps(struct subprocess *e)
 {
     if (e->running)
         return;
@@ -108,7 +108,7 @@ static void over_perhaps(struct errand *e)
 
 static void exited(uv_process_t *process, int64_t status, int signal)
 {
-    struct errand *e = process->data;
+    struct subprocess *e = process->data;
     e->running = false;
     e->status = signal ? 128 + signal : (int)status;
     if (e->killed && e->config.limit > 0 && e->said.n == 0)
@@ -116,7 +116,7 @@ static void exited(uv_process_t *process, int64_t status, int signal)
     over_perhaps(e);
 }
 
-static void take_lines(struct errand *e, const char *at, size_t n)
+static void take_lines(struct subprocess *e, const char *at, size_t n)
 {
     for (size_t i = 0; i < n && !e->dropped; i++) {
         if (at[i] == '\n') {
@@ -129,7 +129,7 @@ static void take_lines(struct errand *e, const char *at, size_t n)
     }
 }
 
-static void take_words(struct errand *e, const char *at, size_t n)
+static void take_words(struct subprocess *e, const char *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         strbuf_add_char(&e->said, at[i] ? at[i] : '?');
@@ -143,13 +143,13 @@ static void take_words(struct errand *e, const char *at, size_t n)
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     (void)suggested;
-    struct errand *e = handle->data;
+    struct subprocess *e = handle->data;
     *buffer = uv_buf_init(e->chunk, sizeof e->chunk); /* one read at a time: taken at once */
 }
 
 static void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
-    struct errand *e = stream->data;
+    struct subprocess *e = stream->data;
     if (n > 0 && stream == (uv_stream_t *)&e->out)
         take_lines(e, buffer->base, (size_t)n);
     else if (n > 0)
@@ -164,7 +164,7 @@ static void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 static void given(uv_write_t *request, int status)
 {
     (void)status; /* who did not want to read has ended, which is told */
-    struct errand *e = request->data;
+    struct subprocess *e = request->data;
     wipe(e);
     close_one((uv_handle_t *)&e->in);
 }
@@ -174,16 +174,16 @@ static void not_started(uv_timer_t *timer)
     tell_end(timer->data);
 }
 
-static void pipe_make(struct errand *e, uv_pipe_t *pipe)
+static void pipe_make(struct subprocess *e, uv_pipe_t *pipe)
 {
     uv_pipe_init(e->config.loop, pipe, 0);
     pipe->data = e;
     e->open++;
 }
 
-struct errand *errand_start(const struct errand_config *config)
+struct subprocess *subprocess_start(const struct subprocess_config *config)
 {
-    struct errand *e = mem_new_zero(struct errand, 1);
+    struct subprocess *e = mem_new_zero(struct subprocess, 1);
     e->config = *config;
     uv_timer_init(config->loop, &e->timer);
     e->timer.data = e;
@@ -256,13 +256,13 @@ struct errand *errand_start(const struct errand_config *config)
     return e;
 }
 
-void errand_signal(struct errand *e, int signal)
+void subprocess_signal(struct subprocess *e, int signal)
 {
     if (e->running)
         uv_process_kill(&e->process, signal);
 }
 
-void errand_drop(struct errand *e)
+void subprocess_abandon(struct subprocess *e)
 {
     if (!e || e->dropped)
         return;
@@ -271,16 +271,4 @@ void errand_drop(struct errand *e)
         uv_process_kill(&e->process, SIGTERM);
     e->told = true;
     close_all(e);
-}
-
-void errand_quote(struct strbuf *out, const char *text)
-{
-    strbuf_add_char(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'')
-            strbuf_add(out, "'\\''");
-        else
-            strbuf_add_char(out, *text);
-    }
-    strbuf_add_char(out, '\'');
 }

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Starts the agent of one node of a Slurm job; srun runs it once on each. weft writes it into the state folder as it stands here.
+#
+#     $1 state folder of the launch, seen by all nodes
+#     $2 program
+#     $3 where agents keep theirs; empty: STATE/agents
+#     $4 the key's file, or - for standard input
+#     $5 name of the launch
+#     $6 yes: the agent has all processors that Slurm gave to the job here; no: its arguments say how many
+#     $7 the store's URL; empty: the first agent of all starts one
+#     then the agent's further arguments.
+state=$1 program=$2 agents=${3:-$1/agents} key=$4 name=$5 whole=$6 store=$7
+shift 7
+
+# The address: the first of the node's name, what Slurm has for it, and its own, that is not a loopback one.
+pick() {
+    for a; do
+        case $a in
+            127.* | *:*) ;;
+            *.*.*.*) echo "$a" && return 0 ;;
+        esac
+    done
+    return 1
+}
+node=${SLURMD_NODENAME:-$(hostname)}
+# shellcheck disable=SC2046 # one word an address
+address=$(pick $(getent ahostsv4 "$node" 2>/dev/null | cut -d' ' -f1)) ||
+    address=$(pick $(scontrol show node "$node" 2>/dev/null | sed -n 's/.*NodeAddr=\([0-9.]*\).*/\1/p')) ||
+    address=$(pick $(hostname -I 2>/dev/null)) || address=127.0.0.1
+
+mkdir -p "$agents"
+[ "$whole" = yes ] && [ -n "${SLURM_CPUS_ON_NODE:-}" ] && set -- -j "$SLURM_CPUS_ON_NODE" "$@"
+set -- agent --key "$key" --bind "$address:0" \
+    --state "$agents/$name-$SLURM_JOB_ID-${SLURM_STEP_ID:-0}-${SLURM_PROCID:-0}" "$@"
+[ -z "$store" ] || exec "$program" "$@" --store "$store"
+
+# Who makes the lock's folder is the first agent and starts the store; the others wait for its address, which the launcher writes.
+waited=0
+until [ -s "$state/store-address" ]; do
+    if mkdir "$state/store-lock" 2>/dev/null; then
+        trap : TERM INT # the agent has it too, and ends first
+        "$program" "$@" --serve-store "$address:0"
+        status=$?
+        [ -s "$state/store-address" ] || rmdir "$state/store-lock"
+        exit $status
+    fi
+    waited=$((waited + 1))
+    if [ $waited -ge 600 ]; then
+        echo 'weft agent: no other agent has started the store in two minutes' >&2
+        exit 1
+    fi
+    sleep 0.2
+done
+exec "$program" "$@" --store "$(cat "$state/store-address")"
