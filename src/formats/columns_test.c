@@ -176,19 +176,58 @@ static void test_order(void)
             "the order of its inputs is not one of 1", "a place that is not there");
 }
 
-/* The table of keys in the documentation. */
-static void test_page(void)
+/* A page has this row. */
+static void expect_row(const struct text *page, const struct strbuf *row, const char *key)
+{
+    if (!ok(strstr(page->at, row->at) != NULL, "the page tells of %s", key))
+        printf("# expected a row that begins: %s\n", row->at + 1);
+}
+
+/* The table of keys in docs/formats/native.md. */
+static void test_keys_page(void)
 {
     struct error err = {0};
     struct text page;
-    if (!ok(file_read(WEFT_SOURCE_DIR "/docs/formats.md", &page, &err), "the page %s", err.text))
+    if (!ok(file_read(WEFT_SOURCE_DIR "/docs/formats/native.md", &page, &err), "the page %s",
+            err.text))
         return;
     for (int id = 0; id < TASK_KEY_COUNT; id++) {
         const struct column *c = &task_column[id];
         struct strbuf row = {0};
         strbuf_printf(&row, "\n| `%s` | %s | %s | %s", c->key, c->type, c->fallback, c->summary);
-        if (!ok(strstr(page.at, row.at) != NULL, "the page tells of the key %s", c->key))
-            printf("# expected a row that begins: %s\n", row.at + 1);
+        expect_row(&page, &row, c->key);
+        strbuf_free(&row);
+    }
+    text_free(&page);
+}
+
+/* The table of what each format carries in docs/formats/README.md. */
+static void test_carries_page(void)
+{
+    struct error err = {0};
+    struct text page;
+    if (!ok(file_read(WEFT_SOURCE_DIR "/docs/formats/README.md", &page, &err), "the page %s",
+            err.text))
+        return;
+    for (int id = -1; id < TASK_COLUMN_COUNT; id++) {
+        struct strbuf row = {0};
+        if (id < 0)
+            strbuf_add(&row, "\n| ");
+        else if (!task_column[id].lost)
+            continue;
+        else if (id < TASK_KEY_COUNT)
+            strbuf_printf(&row, "\n| `%s`", task_column[id].key);
+        else
+            strbuf_printf(&row, "\n| %s", task_column[id].lost);
+        for (size_t i = 0; format_registry[i]; i++) {
+            const struct format *f = format_registry[i];
+            if (f->write_workflow && id < 0)
+                strbuf_printf(&row, "| `%s` ", f->name);
+            else if (f->write_workflow)
+                strbuf_add(&row, f->carries >> id & 1 ? " | yes" : " |");
+        }
+        strbuf_add(&row, id < 0 ? "|\n" : " |\n");
+        expect_row(&page, &row, id < 0 ? "the formats" : task_column[id].key);
         strbuf_free(&row);
     }
     text_free(&page);
@@ -199,6 +238,7 @@ int main(void)
     TAP_DO(test_columns());
     TAP_DO(test_whole());
     TAP_DO(test_order());
-    TAP_DO(test_page());
+    TAP_DO(test_keys_page());
+    TAP_DO(test_carries_page());
     return tap_done();
 }

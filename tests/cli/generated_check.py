@@ -35,20 +35,21 @@ same = made.returncode == 0 and read(at("planners.md")) == read("docs/planners.m
 ok(same, "docs/planners.md is what tools/planner-docs writes", "run tools/planner-docs and commit docs/planners.md")
 
 # --- the table of formats ---
-page = read("docs/formats.md")
+page = read("docs/formats/README.md")
 rows = {}
-for line in re.findall(r"^\| `([a-z-]+)` \|(.*)\|$", page.split("## Native workflow")[0], re.M):
+for line in re.findall(r"^\| `([a-z-]+)` \|(.*)\|$", page.split("## What each carries")[0], re.M):
     cells = [c.strip() for c in line[1].split("|")]
     rows[line[0]] = (cells[0].replace("`", ""), cells[1], cells[2])
 formats = json.loads(run("formats", "--json").stdout)["formats"]
 for f in formats:
     able = lambda what: ", ".join(v for v, k in (("read", "reads_"), ("write", "writes_")) if f[k + what])
     told = (f["suffixes"], able("workflow"), able("platform"))
-    ok(rows.get(f["name"]) == told, f"docs/formats.md tells what the format {f['name']} can", rows.get(f["name"]), told)
+    ok(rows.get(f["name"]) == told, f"docs/formats/README.md tells what the format {f['name']} can", rows.get(f["name"]), told)
 ok(set(rows) == {f["name"] for f in formats}, "and no other formats", sorted(rows))
+format_pages = "".join(read("docs/formats/" + f) for f in sorted(os.listdir("docs/formats")))
 for name, option in re.findall(r"^([a-z-]+):\n((?:[a-z-]+=.*\n)+)", run("formats").stdout, re.M):
     for o in re.findall(r"^([a-z-]+)=", option, re.M):
-        ok(re.search(rf"\b{o}=", page) is not None, f"docs/formats.md tells the option {o}= of {name}")
+        ok(re.search(rf"\b{o}=", format_pages) is not None, f"docs/formats/ tells the option {o}= of {name}")
 
 # --- every field of every JSON result ---
 plan, graph = at("plan.json"), ["examples/heft-paper.yaml", "--on", "examples/heft-paper-nodes.yaml"]
@@ -101,9 +102,9 @@ for schema, arguments in [
     except ValueError:
         ok(False, f"{name} is JSON", result.stderr)
         continue
-    ok(document.get("schema") == schema and schema in page, f"{name} is {schema}, which docs/formats.md describes")
-    unknown = [k for k in sorted(fields(document, set())) if not re.search(rf"[`{{,: \[(\"]{re.escape(k)}[`}},: \])\"]", page)]
-    ok(not unknown, f"docs/formats.md tells every field of {name}", *unknown)
+    ok(document.get("schema") == schema and schema in format_pages, f"{name} is {schema}, which docs/formats/ describes")
+    unknown = [k for k in sorted(fields(document, set())) if not re.search(rf"[`{{,: \[(\"]{re.escape(k)}[`}},: \])\"]", format_pages)]
+    ok(not unknown, f"docs/formats/ tells every field of {name}", *unknown)
 
 # --- the same for docs/reports.md ---
 trace, reports = at("trace.json"), read("docs/reports.md")
@@ -123,7 +124,7 @@ for c in commands:
         ok(f"`weft {c}" in readme, f"README.md lists weft {c}")
 
 # --- links and names of files ---
-pages = ["README.md", "examples/README.md"] + sorted("docs/" + f for f in os.listdir("docs") if f.endswith(".md"))
+pages = ["README.md", "examples/README.md"] + sorted(os.path.join(d, f) for d, _, names in os.walk("docs") for f in names if f.endswith(".md"))
 anchor = lambda title: re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 for p in pages:
     text, broken = re.sub(r"^```.*?^```", "", read(p), flags=re.M | re.S), []

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* t1 -> t2, t3 -> t4 and nodes fat1 .. fat3: names that the example in docs/formats.md uses. */
+/* t1 -> t2, t3 -> t4 and nodes fat1 .. fat3: names that the example in docs/formats/platform.md uses. */
 static struct workflow *small_workflow(void)
 {
     struct builder *b = builder_new("<fuzz>", "fuzz");
