@@ -9,7 +9,7 @@
  * reads is fetched from where it was written (or from a node that keeps an input file), once for
  * all who want it at the same node, and kept there; then it runs for its length
  *
- * Nothing is lost and nobody dies here (sim/cluster_faults.h is for that). Same configuration, same
+ * Nothing is lost and nobody dies here (tests/faults/world.h is for that). Same configuration, same
  * result to the bit. Memory: 15 bytes a task and about 80 a task that a scheduler holds. */
 #pragma once
 #include "base/error.h"

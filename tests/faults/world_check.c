@@ -1,9 +1,9 @@
 /* The invariants of docs/scheduler.md, seen from outside. */
-#include "sim/cluster_faults_state.h"
+#include "world_state.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-void faults_trouble(struct faults_world *w, const char *fmt, ...)
+void faults_trouble(struct fault_world *w, const char *fmt, ...)
 {
     if (w->result->trouble[0])
         return;
@@ -16,7 +16,7 @@ void faults_trouble(struct faults_world *w, const char *fmt, ...)
              (unsigned long long)w->result->events, what);
 }
 
-static void took(struct faults_world *w, const struct meta_item *item)
+static void took(struct fault_world *w, const struct meta_item *item)
 {
     if (item->epoch < w->epoch[item->task])
         faults_trouble(w, "the epoch of task %u went from %u to %u", item->task,
@@ -25,7 +25,7 @@ static void took(struct faults_world *w, const struct meta_item *item)
     w->epoch[item->task] = item->epoch;
 }
 
-static void committed(struct faults_world *w, const struct meta_op *op)
+static void committed(struct fault_world *w, const struct meta_op *op)
 {
     uint32_t t = op->task;
     if (w->status[t] == META_DONE) {
@@ -41,7 +41,7 @@ static void committed(struct faults_world *w, const struct meta_op *op)
                        w->holder[t]);
 }
 
-void faults_check_answer(struct faults_world *w, const struct meta_op *op,
+void faults_check_answer(struct fault_world *w, const struct meta_op *op,
                          const struct meta_answer *a, const struct meta_item *items)
 {
     if (op->kind == META_JOIN)
@@ -70,7 +70,7 @@ void faults_check_answer(struct faults_world *w, const struct meta_op *op,
     w->status[op->task] = a->status;
 }
 
-void faults_check_start(struct faults_world *w, uint32_t node, uint32_t task)
+void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task)
 {
     const struct workflow *f = w->workflow;
     for (uint32_t e = f->pred_off[task]; e < f->pred_off[task + 1]; e++)
@@ -79,7 +79,7 @@ void faults_check_start(struct faults_world *w, uint32_t node, uint32_t task)
                            f->pred_task[e]);
 }
 
-void faults_check_note(struct faults_world *w, const struct sched_note *note)
+void faults_check_note(struct fault_world *w, const struct sched_note *note)
 {
     if (note->kind == SCHED_NOTE_DONE && w->reported[note->task]++)
         faults_trouble(w, "task %u was reported done twice", note->task);
@@ -96,7 +96,7 @@ static bool executable(enum sched_place p)
            p == SCHED_BACKOFF;
 }
 
-void faults_check_world(struct faults_world *w)
+void faults_check_world(struct fault_world *w)
 {
     uint32_t unsafe = FAULT_CRASH | FAULT_SUSPECT | FAULT_PARTITION | FAULT_FAILOVER;
     for (uint32_t t = 0; t < w->tasks; t++) {
@@ -113,7 +113,7 @@ void faults_check_world(struct faults_world *w)
     }
 }
 
-void faults_check_store(struct faults_world *w)
+void faults_check_store(struct fault_world *w)
 {
     struct meta_op ops[FAULTS_TASKS];
     struct meta_answers answers;
@@ -152,7 +152,7 @@ void faults_check_store(struct faults_world *w)
         faults_trouble(w, "the store gave %zu answers for %u reads", answers.n, w->tasks);
 }
 
-bool faults_finished(const struct faults_world *w)
+bool faults_finished(const struct fault_world *w)
 {
     for (uint32_t t = 0; t < w->tasks; t++)
         if (!faults_ended(w, t))
@@ -169,7 +169,7 @@ bool faults_finished(const struct faults_world *w)
     return true;
 }
 
-void faults_check_end(struct faults_world *w)
+void faults_check_end(struct fault_world *w)
 {
     const struct workflow *f = w->workflow;
     for (uint32_t t = 0; t < w->tasks; t++) {

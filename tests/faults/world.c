@@ -1,30 +1,34 @@
-#include "sim/cluster_faults_state.h"
+/* The world itself: an event queue in virtual time, the actions of the schedulers carried out badly,
+ * and the faults of world.h. All chance comes from one generator, drawn in the order of events: a
+ * change in the order of two draws makes every seed another run. */
+#include "world_state.h"
 #include "model/builder.h"
+#include "model_store.h"
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define EVENTS_MOST 400000
 
-static bool chance(struct faults_world *w, double p)
+static bool chance(struct fault_world *w, double p)
 {
     return p > 0 && rng_unit(&w->rng) < p;
 }
 
-static bool has(const struct faults_world *w, enum cluster_fault fault)
+static bool has(const struct fault_world *w, enum fault fault)
 {
     return w->faults & fault;
 }
 
 /* Most are quick; one in ten takes up to the longest delay, so that much is overtaken. */
-static double delay(struct faults_world *w, uint32_t node)
+static double delay(struct fault_world *w, uint32_t node)
 {
     return w->slow[node] * rng_uniform(&w->rng, 1e-5, chance(w, 0.1) ? w->late : 1e-3);
 }
 
 /* ---- what is on its way ---- */
 
-static struct faults_pending *later(struct faults_world *w, double after, enum faults_event kind,
+static struct faults_pending *later(struct fault_world *w, double after, enum faults_event kind,
                                     uint32_t node)
 {
     struct faults_pending *p = mem_new_zero(struct faults_pending, 1);
@@ -61,7 +65,7 @@ static void *copy(const void *from, size_t bytes)
 }
 
 /* The same again a little later: its receiver cannot be reached now. */
-static void again(struct faults_world *w, struct faults_pending *p)
+static void again(struct fault_world *w, struct faults_pending *p)
 {
     struct faults_pending *next = later(w, rng_uniform(&w->rng, 0.005, 0.05), p->kind, p->node);
     *next = *p;
@@ -73,9 +77,14 @@ static void again(struct faults_world *w, struct faults_pending *p)
 
 /* ---- the store ---- */
 
-static bool open_store(struct faults_world *w)
+static bool open_store(struct fault_world *w)
 {
     struct error err = {0};
+    if (w->options->model) {
+        w->store = model_store_open(w->workflow,
+                                    w->options->adopt_most ? w->options->adopt_most : UINT64_MAX);
+        return true;
+    }
     struct store_embedded_config config = {
         .workflow = w->workflow, .journal = w->journal[0] ? w->journal : NULL, .no_sync = true};
     w->store = store_embedded_open(&config, NULL, &err);
@@ -86,7 +95,7 @@ static bool open_store(struct faults_world *w)
 
 /* One batch: applied in order, answered in order. A resent ADOPT may have been applied, and a
  * second one would take what others got meanwhile: nobody knows, so the answer is STALE. */
-static void apply(struct faults_world *w, struct faults_pending *p)
+static void apply(struct fault_world *w, struct faults_pending *p)
 {
     struct faults_pending *back = later(w, delay(w, p->node), EVENT_ANSWERS, p->node);
     struct meta_answers answers;
@@ -133,7 +142,7 @@ static void apply(struct faults_world *w, struct faults_pending *p)
 
 /* Answers that are on their way are lost with the server that gave them, perhaps; whoever asked
  * asks the next one again. */
-static void store_down(struct faults_world *w)
+static void store_down(struct fault_world *w)
 {
     w->result->failovers++;
     w->store_down = true;
@@ -156,7 +165,7 @@ static void store_down(struct faults_world *w)
 }
 
 /* Half a frame at the end of the journal, as a crash leaves it. */
-static void tear(struct faults_world *w)
+static void tear(struct fault_world *w)
 {
     FILE *file = fopen(w->journal, "ab");
     uint32_t n = 1 + (uint32_t)rng_below(&w->rng, 7);
@@ -166,7 +175,7 @@ static void tear(struct faults_world *w)
         fclose(file);
 }
 
-static void store_up(struct faults_world *w)
+static void store_up(struct fault_world *w)
 {
     struct error err = {0};
     w->store_down = false;
@@ -184,7 +193,7 @@ static void store_up(struct faults_world *w)
 
 /* ---- carrying out actions ---- */
 
-static void send(struct faults_world *w, const struct sched_message *m)
+static void send(struct fault_world *w, const struct sched_message *m)
 {
     int copies = chance(w, w->lose) ? 0 : chance(w, w->twice) ? 2 : 1;
     w->result->lost += copies == 0;
@@ -196,7 +205,7 @@ static void send(struct faults_world *w, const struct sched_message *m)
     }
 }
 
-static void start(struct faults_world *w, uint32_t node, const struct sched_start *s)
+static void start(struct fault_world *w, uint32_t node, const struct sched_start *s)
 {
     faults_check_start(w, node, s->task);
     double length = w->slow[node] * rng_exponential(&w->rng, 0.05);
@@ -210,12 +219,12 @@ static void start(struct faults_world *w, uint32_t node, const struct sched_star
                                     .fetched = rng_uniform(&w->rng, 0, 1e6)};
 }
 
-static void digest(struct faults_world *w, uint64_t value)
+static void digest(struct fault_world *w, uint64_t value)
 {
     w->result->digest = (w->result->digest ^ value) * 0x100000001b3u;
 }
 
-static void carry_out(struct faults_world *w, uint32_t node)
+static void carry_out(struct fault_world *w, uint32_t node)
 {
     struct sched_actions *out = &w->out;
     for (size_t i = 0; i < out->sends.n; i++) {
@@ -242,7 +251,7 @@ static void carry_out(struct faults_world *w, uint32_t node)
     sched_actions_clear(out);
 }
 
-static void deliver(struct faults_world *w, uint32_t node, struct sched_event *e)
+static void deliver(struct fault_world *w, uint32_t node, struct sched_event *e)
 {
     if (!w->sched[node])
         return;
@@ -256,12 +265,12 @@ static void deliver(struct faults_world *w, uint32_t node, struct sched_event *e
 
 /* ---- nodes that come and go ---- */
 
-static void control(struct faults_world *w, double after, uint32_t node, struct sched_event e)
+static void control(struct fault_world *w, double after, uint32_t node, struct sched_event e)
 {
     later(w, after, EVENT_CONTROL, node)->control = e;
 }
 
-static void tell_others(struct faults_world *w, double after, uint32_t node,
+static void tell_others(struct fault_world *w, double after, uint32_t node,
                         enum sched_event_kind kind)
 {
     for (uint32_t i = 0; i < w->nodes; i++)
@@ -270,7 +279,7 @@ static void tell_others(struct faults_world *w, double after, uint32_t node,
                     (struct sched_event){.kind = kind, .node = node, .over = w->born[node]});
 }
 
-static void crash(struct faults_world *w, uint32_t node)
+static void crash(struct fault_world *w, uint32_t node)
 {
     if (!w->sched[node])
         return;
@@ -287,7 +296,7 @@ static void crash(struct faults_world *w, uint32_t node)
         later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
 }
 
-static void restart(struct faults_world *w, uint32_t node)
+static void restart(struct fault_world *w, uint32_t node)
 {
     if (w->sched[node])
         return;
@@ -306,7 +315,7 @@ static void restart(struct faults_world *w, uint32_t node)
 
 /* Some nodes lose the others and the store. Long enough, and they are thought dead; they think
  * nothing, since nobody told them. */
-static void cut(struct faults_world *w)
+static void cut(struct fault_world *w)
 {
     double length = rng_uniform(&w->rng, 0.02, 0.8);
     w->result->partitions++;
@@ -328,7 +337,7 @@ static void cut(struct faults_world *w)
 
 /* ---- events ---- */
 
-static void answers(struct faults_world *w, struct faults_pending *p)
+static void answers(struct fault_world *w, struct faults_pending *p)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (p->answers[i].kind == META_ADOPT)
@@ -341,7 +350,7 @@ static void answers(struct faults_world *w, struct faults_pending *p)
     deliver(w, p->node, &e);
 }
 
-static void handle(struct faults_world *w, struct faults_pending *p)
+static void handle(struct fault_world *w, struct faults_pending *p)
 {
     bool same_life = p->life == w->life[p->node];
     struct sched_event e = {0};
@@ -424,7 +433,7 @@ static void handle(struct faults_world *w, struct faults_pending *p)
 
 /* ---- one run ---- */
 
-static bool make_graph(struct faults_world *w)
+static bool make_graph(struct fault_world *w)
 {
     struct builder *b = builder_new("<faults>", "faults");
     struct error err = {0};
@@ -446,7 +455,7 @@ static bool make_graph(struct faults_world *w)
     return w->workflow;
 }
 
-static void make_nodes(struct faults_world *w, uint64_t seed)
+static void make_nodes(struct fault_world *w, uint64_t seed)
 {
     for (uint32_t n = 0; n < w->nodes; n++) {
         w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
@@ -475,7 +484,7 @@ static void make_nodes(struct faults_world *w, uint64_t seed)
     }
 }
 
-static void submit(struct faults_world *w)
+static void submit(struct fault_world *w)
 {
     bool one = chance(w, 0.4); /* the paper's worst case: all to one scheduler */
     struct meta_answers ignored;
@@ -498,7 +507,7 @@ static void submit(struct faults_world *w)
         faults_trouble(w, "%s", err.text);
 }
 
-static void plan_faults(struct faults_world *w)
+static void plan_faults(struct fault_world *w)
 {
     for (uint32_t n = 0; n < w->nodes && has(w, FAULT_CRASH); n++)
         for (int k = 0; n != w->immortal && k < 2; k++)
@@ -527,7 +536,7 @@ static void plan_faults(struct faults_world *w)
     }
 }
 
-static void draw(struct faults_world *w, uint64_t seed)
+static void draw(struct fault_world *w, uint64_t seed)
 {
     static const double delays[] = {0.05, 0.3, 1};
     rng_seed(&w->rng, seed);
@@ -543,9 +552,9 @@ static void draw(struct faults_world *w, uint64_t seed)
     w->late = has(w, FAULT_LATE) ? delays[rng_below(&w->rng, 3)] : 0.002;
 }
 
-static void loop(struct faults_world *w)
+static void loop(struct fault_world *w)
 {
-    struct cluster_faults_result *r = w->result;
+    struct fault_world_result *r = w->result;
     while (!r->trouble[0] && w->queue.n && !faults_finished(w)) {
         struct heap_item next = heap_pop(&w->queue);
         struct faults_pending *p = w->pool.at[next.value];
@@ -564,7 +573,7 @@ static void loop(struct faults_world *w)
         faults_check_end(w);
 }
 
-static void clean_up(struct faults_world *w)
+static void clean_up(struct fault_world *w)
 {
     for (uint32_t n = 0; n < w->nodes; n++)
         sched_free(w->sched[n]);
@@ -583,15 +592,15 @@ static void clean_up(struct faults_world *w)
     workflow_free(w->workflow);
 }
 
-void cluster_faults_run(uint64_t seed, const struct cluster_faults_options *options,
-                        struct cluster_faults_result *out)
+void fault_world_run(uint64_t seed, const struct fault_world_options *options,
+                     struct fault_world_result *out)
 {
-    struct faults_world *w = mem_new_zero(struct faults_world, 1);
-    *out = (struct cluster_faults_result){0};
+    struct fault_world *w = mem_new_zero(struct fault_world, 1);
+    *out = (struct fault_world_result){0};
     w->options = options;
     w->result = out;
     draw(w, seed);
-    if (options->folder && has(w, FAULT_FAILOVER))
+    if (options->folder && !options->model && has(w, FAULT_FAILOVER))
         snprintf(w->journal, sizeof w->journal, "%s/%llu.journal", options->folder,
                  (unsigned long long)seed);
     if (make_graph(w) && open_store(w)) {

@@ -4,7 +4,7 @@
  *   soak_test --seeds N [--first S]     exactly so many
  *   soak_test --seed S              one, and what happened in it: the replay of a failing one */
 #include "base/clock.h"
-#include "sim/cluster_faults.h"
+#include "world.h"
 #include "tap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct totals {
         doubled, done;
 };
 
-static void add(struct totals *t, const struct cluster_faults_result *r)
+static void add(struct totals *t, const struct fault_world_result *r)
 {
     t->seeds++;
     t->events += r->events;
@@ -34,7 +34,7 @@ static void add(struct totals *t, const struct cluster_faults_result *r)
     t->done += r->done;
 }
 
-static void show(uint64_t seed, const struct cluster_faults_result *r)
+static void show(uint64_t seed, const struct fault_world_result *r)
 {
     printf("# seed %llu: %u nodes, %u tasks, %llu events, %.3f s;", (unsigned long long)seed,
            r->nodes, r->tasks, (unsigned long long)r->events, r->time);
@@ -48,13 +48,13 @@ static void show(uint64_t seed, const struct cluster_faults_result *r)
 }
 
 /* Until the count or the time is over, or one fails. */
-static bool run_seeds(const struct cluster_faults_options *options, uint64_t first, uint64_t count,
+static bool run_seeds(const struct fault_world_options *options, uint64_t first, uint64_t count,
                       double seconds, const char *program, struct totals *t)
 {
     double began = clock_seconds(), told = began;
     for (uint64_t seed = first; seed < first + count; seed++) {
-        struct cluster_faults_result r;
-        cluster_faults_run(seed, options, &r);
+        struct fault_world_result r;
+        fault_world_run(seed, options, &r);
         add(t, &r);
         if (r.trouble[0]) {
             printf("# seed %llu: %s\n", (unsigned long long)seed, r.trouble);
@@ -75,26 +75,26 @@ static bool run_seeds(const struct cluster_faults_options *options, uint64_t fir
     return true;
 }
 
-static bool same(uint64_t seed, const struct cluster_faults_options *options)
+static bool same(uint64_t seed, const struct fault_world_options *options)
 {
-    struct cluster_faults_result a, b;
-    cluster_faults_run(seed, options, &a);
-    cluster_faults_run(seed, options, &b);
+    struct fault_world_result a, b;
+    fault_world_run(seed, options, &a);
+    fault_world_run(seed, options, &b);
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void for_ci(const struct cluster_faults_options *options, const struct totals *t)
+static void for_ci(const struct fault_world_options *options, const struct totals *t)
 {
-    struct cluster_faults_options memory = {0};
-    struct cluster_faults_result a, b;
+    struct fault_world_options memory = {0};
+    struct fault_world_result a, b;
     bool good = true;
     for (uint64_t seed = 1; seed <= 10; seed++)
         good &= same(seed, options);
     ok(good, "a seed replays to the bit");
-    cluster_faults_run(7, options, &a);
-    cluster_faults_run(7, &memory, &b);
+    fault_world_run(7, options, &a);
+    fault_world_run(7, &memory, &b);
     ok(a.digest != 0 && !b.trouble[0], "and without a journal it passes too");
-    cluster_faults_run(8, options, &b);
+    fault_world_run(8, options, &b);
     ok(a.digest != b.digest, "another seed is another run");
     ok(t->crashes && t->partitions && t->failovers && t->replays && t->resent && t->adoptions &&
            t->lost && t->doubled,
@@ -103,10 +103,10 @@ static void for_ci(const struct cluster_faults_options *options, const struct to
        (unsigned long long)t->crashes, (unsigned long long)t->partitions,
        (unsigned long long)t->failovers, (unsigned long long)t->resent);
     for (int i = 0; i < 11; i++) {
-        struct cluster_faults_options one = {.faults = 1u << i};
+        struct fault_world_options one = {.faults = 1u << i};
         good = true;
         for (uint64_t seed = 1; seed <= 10 && good; seed++) {
-            cluster_faults_run(seed, &one, &a);
+            fault_world_run(seed, &one, &a);
             good = !a.trouble[0];
         }
         ok(good, "%s alone%s%s", fault_names[i], good ? "" : ": ", a.trouble);
@@ -132,12 +132,12 @@ int main(int argc, char **argv)
     char folder[256];
     snprintf(folder, sizeof folder, "%s/weft-soak-XXXXXX",
              getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
-    struct cluster_faults_options options = {.folder = mkdtemp(folder)};
+    struct fault_world_options options = {.folder = mkdtemp(folder)};
     struct totals t = {0};
     bool good;
     if (one) {
-        struct cluster_faults_result r;
-        cluster_faults_run(one, &options, &r);
+        struct fault_world_result r;
+        fault_world_run(one, &options, &r);
         TAP_DO(show(one, &r));
         good = ok(!r.trouble[0], "seed %llu%s%s", (unsigned long long)one, r.trouble[0] ? ": " : "",
                   r.trouble);

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "model/workflow.h"
 #include "sched/sched.h"
-#include "sim/cluster_faults.h"
+#include "world.h"
 #include "store/embedded.h"
 
 #define FAULTS_NODES 9
@@ -43,9 +43,9 @@ struct faults_pending {
     struct sched_event control;
 };
 
-struct faults_world {
-    const struct cluster_faults_options *options;
-    struct cluster_faults_result *result;
+struct fault_world {
+    const struct fault_world_options *options;
+    struct fault_world_result *result;
     struct rng rng;
     double now;
     double lose, twice, late; /* chances; longest delay */
@@ -77,21 +77,21 @@ struct faults_world {
     bool suspected; /* a living node's tasks were given to others */
 };
 
-void faults_trouble(struct faults_world *w, const char *fmt, ...)
+void faults_trouble(struct fault_world *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static inline bool faults_ended(const struct faults_world *w, uint32_t task)
+static inline bool faults_ended(const struct fault_world *w, uint32_t task)
 {
     return w->status[task] >= META_DONE;
 }
 
-/* cluster_faults_check.c */
+/* world_check.c */
 /* What an applied operation's answer says about the task, against what was known. */
-void faults_check_answer(struct faults_world *w, const struct meta_op *op,
+void faults_check_answer(struct fault_world *w, const struct meta_op *op,
                          const struct meta_answer *a, const struct meta_item *items);
-void faults_check_start(struct faults_world *w, uint32_t node, uint32_t task);
-void faults_check_note(struct faults_world *w, const struct sched_note *note);
-void faults_check_world(struct faults_world *w); /* after every event */
-void faults_check_store(struct faults_world *w); /* the store says what its answers said */
-bool faults_finished(const struct faults_world *w);
-void faults_check_end(struct faults_world *w);
+void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task);
+void faults_check_note(struct fault_world *w, const struct sched_note *note);
+void faults_check_world(struct fault_world *w); /* after every event */
+void faults_check_store(struct fault_world *w); /* the store says what its answers said */
+bool faults_finished(const struct fault_world *w);
+void faults_check_end(struct fault_world *w);

@@ -1,0 +1,54 @@
+/* A small cluster in a bad world, from a seed: real schedulers, a store, and everything between them
+ * that can go wrong.
+ *
+ *     messages   late, out of order, twice, never
+ *     nodes      die, come back at once, late or never; are slow; are thought dead and are not
+ *     network    part of the nodes is cut off from the others and from the store, for a while
+ *     store      fails over: for a while nobody answers, answers are lost and their operations sent
+ *                again; with a journal it is opened anew, a torn write at its end
+ *     users      remove tasks, change policies; tasks fail
+ *
+ * The seed also draws the graph, the nodes and which of these happen. One node never dies. After
+ * every event and at the end the invariants of docs/scheduler.md are checked; a seed gives the same
+ * run to the bit, so a failing one can be run again.
+ *
+ * The world is judged with two stores: the real embedded one (with its journal, when a folder is
+ * given; soak_test.c) and the model (model_store.h; faults_test.c), which must lead to the same run. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault {
+    FAULT_LOSE = 1,
+    FAULT_TWICE = 2,
+    FAULT_LATE = 4,
+    FAULT_CRASH = 8,
+    FAULT_SUSPECT = 16,
+    FAULT_PARTITION = 32,
+    FAULT_FAILOVER = 64,
+    FAULT_SLOW = 128,
+    FAULT_FAIL = 256,
+    FAULT_REMOVE = 512,
+    FAULT_SWITCH = 1024,
+    FAULT_ALL = 2047,
+    FAULT_NONE = 2048, /* a good world; not to be drawn */
+};
+
+struct fault_world_options {
+    const char *folder;  /* for journals; NULL: the store is in memory only */
+    uint32_t faults;     /* enum fault; 0: the seed draws them */
+    bool model;          /* the store is the model, and has no journal */
+    uint64_t adopt_most; /* of the model: tasks that one ADOPT gives; 0: as asked */
+};
+
+struct fault_world_result {
+    uint32_t nodes, tasks, faults; /* what was drawn */
+    uint64_t events, digest;       /* digest: of everything the schedulers did */
+    double time;                   /* virtual, at the end */
+    uint32_t lost, doubled, crashes, adoptions, partitions, failovers, resent, replays;
+    uint32_t done, ended_otherwise;
+    char trouble[400]; /* empty: all is well */
+};
+
+void fault_world_run(uint64_t seed, const struct fault_world_options *options,
+                     struct fault_world_result *out);
