@@ -1,4 +1,5 @@
 #include "experiment/combine.h"
+#include "base/compare.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
@@ -55,12 +56,6 @@ static bool row_set_add(struct row_set *set, const uint32_t *rows, uint32_t numb
     return true;
 }
 
-static int combine_compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* `want` different numbers below `total`, in order: Floyd's way, where every set is as likely as
  * any other and no number is drawn in vain. */
 static void sample_numbers(struct rng *r, uint64_t total, uint32_t want, uint64_t *out)
@@ -85,7 +80,7 @@ static void sample_numbers(struct rng *r, uint64_t total, uint32_t want, uint64_
         out[n++] = pick;
     }
     free(slot);
-    qsort(out, n, sizeof *out, combine_compare_u64);
+    qsort(out, n, sizeof *out, compare_u64);
 }
 
 struct wide_row {

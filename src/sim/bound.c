@@ -1,7 +1,18 @@
+/* The analytical bound of section 3 of the MATRIX paper: no schedule of the graph on so many cores
+ * can end earlier. Two passes over the tasks in topological order, O(tasks + edges), 12 bytes a
+ * task.
+ *
+ *   finish(task) = inputs there + length + wait of its level
+ *   timespan     = max(latest finish, work / cores)
+ *
+ * The second term is ours: without it the paper's equation (1) promises more than the cores can do
+ * when all tasks are on one level. */
 #include "sim/bound.h"
 #include "base/array.h"
 #include <math.h>
 
+/* Tasks that are equally far from the entries could all run at once; with fewer cores than tasks
+ * they wait for each other. */
 struct bound_level {
     uint64_t tasks;
     double work, wait;
@@ -15,6 +26,7 @@ struct bound {
     ARRAY(struct bound_level) levels;
 };
 
+/* The i-th task of a topological order. Benchmark graphs are numbered parents first. */
 static uint32_t task_at(const struct workload *d, uint32_t i)
 {
     return d->workflow ? d->workflow->topo[i] : i;
@@ -27,6 +39,8 @@ static double bytes_in(const struct workload *d, uint32_t task, uint32_t i)
     return object == NONE ? 0 : workload_size(d, object);
 }
 
+/* A level is the longest path from an entry in edges. Its wait is the time that the last task of
+ * the level (BOUND_WAIT_MEAN: the average one) spends behind others of the same level. */
 static void find_levels(struct bound *b)
 {
     const struct workload *d = b->dag;
@@ -44,6 +58,7 @@ static void find_levels(struct bound *b)
     }
     for (size_t i = 0; i < b->levels.n; i++) {
         struct bound_level *l = &b->levels.at[i];
+        /* the first `cores` tasks of a level do not wait */
         double rest = (double)l->tasks / (double)b->config->cores - 1;
         l->wait = rest > 0 ? rest * (l->work / (double)l->tasks) : 0;
         if (b->config->wait == BOUND_WAIT_MEAN)
@@ -74,6 +89,7 @@ static double inputs_there(const struct bound *b, uint32_t task)
     return fmin(latest, moved);
 }
 
+/* The latest finish of all tasks; without waiting this is the critical path with its data. */
 static double bound_recursion(struct bound *b, bool waiting)
 {
     const struct workload *d = b->dag;

@@ -1,8 +1,20 @@
+/* Who needs which object where, and from where it comes, worked out once before a replay.
+ *
+ * A demand is (object, node): the object must be on that node, whoever reads it there. Copies of a
+ * task on one node share a demand, so an object travels to a node once.
+ *
+ *   object o:  at[off[o]] .. at[off[o + 1] - 1]        its demands
+ *   demand x:  waiters[at[x].first] .. up to the first of x + 1   placements that wait for it
+ *
+ * Everything is in arrays by counting sort: O(placements + transfers + edges x copies), no hashing.
+ */
 #include "sim/demand.h"
 #include "base/bitset.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
+/* The placements of every task as a CSR (`copy_off`, `copy`), in the order of the plan. A task that
+ * is nowhere, or twice on one node, is an error of the plan. */
 static bool index_copies(struct demands *d, const struct workflow *w, const struct platform *p,
                          const struct plan *plan, struct error *err)
 {
@@ -20,12 +32,14 @@ static bool index_copies(struct demands *d, const struct workflow *w, const stru
     d->copy = mem_new(uint32_t, plan->placements.n);
     for (size_t i = 0; i < plan->placements.n; i++)
         d->copy[d->copy_off[plan->placements.at[i].task]++] = (uint32_t)i;
+    /* filling moved every offset to the next one's place: move them back */
     for (uint32_t t = w->ntasks; t > 0; t--)
         d->copy_off[t] = d->copy_off[t - 1];
     d->copy_off[0] = 0;
 
     if (plan->placements.n == w->ntasks)
         return true;
+    /* only plans with duplicates can have two copies on one node */
     uint32_t *seen = mem_new(uint32_t, p->nnodes);
     for (uint32_t i = 0; i < p->nnodes; i++)
         seen[i] = NONE;
@@ -62,6 +76,8 @@ struct by_object {
     double *start; /* NULL unless wanted */
 };
 
+/* Says what is wrong with a transfer that failed the test below; always false. Apart, because it
+ * runs once and the test runs for millions. */
 static bool bad_transfer(const struct transfer *t, const struct workflow *w,
                          const struct platform *p, struct error *err)
 {
@@ -88,6 +104,8 @@ static bool bad_transfer(const struct transfer *t, const struct workflow *w,
         object, platform_node_name(p, t->to), t->start, t->finish);
 }
 
+/* Group the plan's transfers by object (counting sort, stable). Plans that state no transfers leave
+ * `off` NULL: then every demand is served by whichever copy ends first. */
 static bool index_transfers(struct by_object *b, const struct workflow *w, const struct platform *p,
                             const struct plan *plan, bool with_start, struct error *err)
 {
@@ -136,6 +154,8 @@ struct demand_build {
     size_t cap;
 };
 
+/* The demand of the object at hand on this node, made on first use. `of_node` is never cleared
+ * between objects: an entry below the object's first demand is a leftover. */
 static uint32_t add_demand(struct demand_build *b, uint32_t object, uint32_t node)
 {
     struct demands *d = b->d;
@@ -163,6 +183,10 @@ static bool has_copy_on(const struct demand_build *b, uint32_t task, uint32_t no
     return false;
 }
 
+/* Where each demand of the object comes from: as a transfer of the plan says, else its own node
+ * when the producer runs there too. NONE stays: any copy of the producer may serve it. A transfer
+ * from a node that only receives the object is a relay; objects with one are marked in `relayed`.
+ */
 static bool set_sources(struct demand_build *b, uint32_t object, struct error *err)
 {
     struct demands *d = b->d;
@@ -180,6 +204,7 @@ static bool set_sources(struct demand_build *b, uint32_t object, struct error *e
         }
     for (uint32_t x = first; x < d->n; x++) {
         struct demand *demand = &d->at[x];
+        /* the plan's own transfer wins even where a copy of the producer would have it here */
         bool here = has_copy_on(b, producer, demand->node);
         if (demand->source == NONE) {
             if (here)
@@ -249,6 +274,9 @@ bool demands_build(struct demands *d, const struct workflow *w, const struct pla
         return false;
     }
     d->missing = mem_new_zero(uint32_t, plan->placements.n);
+    /* How many waiters there will be is known before any is written: one allocation, and the limit
+     * of 32-bit offsets is checked in time. Ordering edges have no demand; they only count as
+     * missing. */
     uint64_t waiters = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         uint64_t copies = d->copy_off[t + 1] - d->copy_off[t];

@@ -1,3 +1,5 @@
+/* Beginning and end of an engine; the rest is inline in engine.h, where a simulation spends its
+ * time. */
 #include "sim/engine.h"
 
 void engine_init(struct engine *e, uint64_t seed)

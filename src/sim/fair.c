@@ -53,6 +53,7 @@ struct fair_network {
     struct queue filling;
 };
 
+/* Ports mean nothing here: sharing takes their place. */
 static struct network *fair_create(const struct platform *p, uint32_t ports)
 {
     (void)ports;
@@ -100,6 +101,7 @@ static void fair_destroy(struct network *n)
 
 /* ---- the heap of classes by the time of their next arrival ---- */
 
+/* Equal times are taken in the order of class numbers, that is of first use: repeatable. */
 static bool due_before(const struct fair_network *f, uint32_t a, uint32_t b)
 {
     double x = f->classes.at[a].due, y = f->classes.at[b].due;
@@ -112,6 +114,7 @@ static void heap_put(struct fair_network *f, size_t place, uint32_t class)
     f->classes.at[class].heap_place = (uint32_t)place;
 }
 
+/* Restore the heap around place i after its class became earlier or later. */
 static void heap_fix(struct fair_network *f, size_t i)
 {
     uint32_t class = f->heap.at[i];
@@ -146,6 +149,7 @@ static void heap_remove(struct fair_network *f, uint32_t class)
 
 /* ---- classes ---- */
 
+/* Something came or went at this side: its component needs new rates at the end of the instant. */
 static void side_mark(struct fair_network *f, uint32_t side)
 {
     f->base.unsettled = true;
@@ -155,6 +159,7 @@ static void side_mark(struct fair_network *f, uint32_t side)
     }
 }
 
+/* Index of a class's uplink (end 0) or downlink (end 1) among the sides. */
 static uint32_t side_of(const struct fair_network *f, const struct class *c, int end)
 {
     return end == 0 ? c->from : f->nsides / 2 + c->to;
@@ -166,6 +171,7 @@ static void mark_both(struct fair_network *f, uint32_t id)
     side_mark(f, side_of(f, &f->classes.at[id], 1));
 }
 
+/* Classes are made on first use and stay: a pair that talked once will talk again. */
 static uint32_t class_of(struct fair_network *f, uint32_t from, uint32_t to)
 {
     uint32_t id = pairmap_number(&f->map, from, to);
@@ -177,6 +183,8 @@ static uint32_t class_of(struct fair_network *f, uint32_t from, uint32_t to)
     return id;
 }
 
+/* Count what the class received since the last change of its rate. Must be called before any change
+ * of rate, and before a message joins or leaves. */
 static void bring_up_to_date(struct class *c, double now)
 {
     if (c->rate > 0 && now > c->since)
@@ -184,6 +192,8 @@ static void bring_up_to_date(struct class *c, double now)
     c->since = now;
 }
 
+/* Enter a class that became busy into the lists of its two sides; class_leave() takes it out in
+ * O(1), by the places remembered in `index`. */
 static void class_enter(struct fair_network *f, uint32_t id)
 {
     for (int end = 0; end < 2; end++) {
@@ -205,6 +215,7 @@ static void class_leave(struct fair_network *f, uint32_t id)
     }
 }
 
+/* Cancelled messages leave a class's queue only when they come to its front. */
 static void drop_dead(struct fair_network *f, struct class *c)
 {
     struct network *n = &f->base;
@@ -226,6 +237,8 @@ static void set_due(struct fair_network *f, uint32_t id)
     heap_fix(f, c->heap_place);
 }
 
+/* The latency of a message is over: it begins to flow. An idle class starts its count anew, which
+ * keeps `served` small and so exact. */
 static void join_class(struct fair_network *f, double now, uint32_t message)
 {
     struct network_message *m = &f->base.message[message];
@@ -246,6 +259,7 @@ static void join_class(struct fair_network *f, double now, uint32_t message)
     mark_both(f, m->group);
 }
 
+/* A message arrived or was cancelled. */
 static void leave_class(struct fair_network *f, double now, uint32_t id)
 {
     struct class *c = &f->classes.at[id];
@@ -297,6 +311,8 @@ static void collect_component(struct fair_network *f)
     }
 }
 
+/* Progressive filling has found the rate of a class: take it off both sides. Rounding may leave a
+ * side a little below 0. */
 static void fix_rate(struct fair_network *f, double now, uint32_t id, double rate)
 {
     struct class *c = &f->classes.at[id];
@@ -315,11 +331,14 @@ static void fix_rate(struct fair_network *f, double now, uint32_t id, double rat
     }
 }
 
+/* What each message without a rate would get of a side now. */
 static double side_share(const struct fair_side *side)
 {
     return side->open ? side->left / (double)side->open : INFINITY;
 }
 
+/* New rates for all components in which something changed in this instant. O(classes of the
+ * components x log), nothing for the others. */
 static void fair_settle(struct network *n, double now)
 {
     struct fair_network *f = (struct fair_network *)n;
@@ -348,6 +367,7 @@ static void fair_settle(struct network *n, double now)
             queue_push(&f->filling, c->limit / c->live, (uint64_t)f->nsides + id,
                        (uint64_t)f->nsides + id);
     }
+    /* the tightest limit first; what it fixes loosens, never tightens, the others */
     while (f->filling.n) {
         struct queue_item item = queue_pop(&f->filling);
         if (item.value >= f->nsides) {
@@ -384,6 +404,7 @@ static void fair_send(struct network *n, double now, uint32_t message)
     queue_push(&f->latency, now + f->classes.at[m->group].latency, m->order, message);
 }
 
+/* The next thing to happen: a latency is over, or a message has all its bytes. */
 static double fair_next(struct network *n)
 {
     struct fair_network *f = (struct fair_network *)n;
@@ -395,6 +416,7 @@ static double fair_next(struct network *n)
     return first;
 }
 
+/* Arrivals before latencies of the same instant: who leaves makes room first. */
 static bool fair_step(struct network *n, double now, struct network_message *out)
 {
     struct fair_network *f = (struct fair_network *)n;

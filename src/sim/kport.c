@@ -1,7 +1,14 @@
-/* The k-port model. Messages of a pair wait in the pair's own queue; only the first of an idle pair
- * is a candidate, and it sits in the queue of one end that has no port left. So between two
- * settlings: a node whose queue is not empty is full, and freeing a port costs O(log n) for each
- * candidate looked at, however many messages wait. */
+/* The k-port model: every node has k ports, a message holds one at both ends, and a pair of nodes
+ * carries one message at a time.
+ *
+ * Messages of a pair wait in the pair's own queue; only the first of an idle pair is a candidate,
+ * and it sits in the queue of one end that has no port left.
+ *
+ * I1. Between two settlings a node whose candidate queue holds a valid entry is full.
+ * I2. A pair has at most one valid entry in all node queues: `version` makes older ones stale.
+ * I3. used[node] is the number of busy pairs of the node, and never above ports[node].
+ *
+ * So freeing a port costs O(log n) for each candidate inspected, however many messages wait. */
 #include "base/array.h"
 #include "sim/network_model.h"
 #include "sim/pairmap.h"
@@ -27,6 +34,7 @@ struct kport_network {
     struct queue round;      /* during settling: the best candidate of each freed node */
 };
 
+/* `ports` of every node, or each node's own; 0 there is no limit. */
 static struct network *kport_create(const struct platform *p, uint32_t ports)
 {
     struct kport_network *k = mem_new_zero(struct kport_network, 1);
@@ -58,6 +66,7 @@ static void kport_destroy(struct network *n)
     array_free(&k->freed);
 }
 
+/* List a pair for the next settling: its first message is new, or it has just become idle. */
 static void kport_touch_pair(struct kport_network *k, uint32_t pair)
 {
     if (!k->pairs.at[pair].touched) {
@@ -67,6 +76,8 @@ static void kport_touch_pair(struct kport_network *k, uint32_t pair)
     k->base.unsettled = true;
 }
 
+/* Pairs are unordered: a port serves both directions. A message behind others changes nothing now.
+ */
 static void kport_send(struct network *n, double now, uint32_t message)
 {
     (void)now;
@@ -107,6 +118,8 @@ static void kport_enlist_pair(struct kport_network *k, uint32_t id, uint32_t nod
     queue_push(&k->candidates[node], head->key, head->order, (uint64_t)pair->version << 32 | id);
 }
 
+/* The first valid candidate that waits for this node; stale ones are thrown away on the way, each
+ * once. */
 static const struct queue_item *best_candidate(struct kport_network *k, uint32_t node)
 {
     struct queue *q = &k->candidates[node];
@@ -124,6 +137,7 @@ static bool has_port(const struct kport_network *k, uint32_t node)
     return k->used[node] < k->ports[node];
 }
 
+/* Enter a node with a free port into the round, under the rank of its best candidate. */
 static void kport_offer_pair(struct kport_network *k, uint32_t node)
 {
     const struct queue_item *best = has_port(k, node) ? best_candidate(k, node) : NULL;
@@ -131,6 +145,7 @@ static void kport_offer_pair(struct kport_network *k, uint32_t node)
         queue_push(&k->round, best->key, best->order, node);
 }
 
+/* Both ends have a port: the message holds them until it arrives. */
 static void kport_start_message(struct kport_network *k, double now, uint32_t id)
 {
     struct network *n = &k->base;
@@ -147,6 +162,8 @@ static void kport_start_message(struct kport_network *k, double now, uint32_t id
                m->order, message);
 }
 
+/* Give out the ports that became free in this instant, best message first over all nodes, so that
+ * the result does not depend on the order of events within the instant. */
 static void kport_settle(struct network *n, double now)
 {
     struct kport_network *k = (struct kport_network *)n;
@@ -184,6 +201,8 @@ static void kport_settle(struct network *n, double now)
     }
 }
 
+/* Cancelled messages that were moving have given their ports back already; they are only forgotten
+ * here. */
 static double kport_next(struct network *n)
 {
     struct kport_network *k = (struct kport_network *)n;
@@ -192,6 +211,7 @@ static double kport_next(struct network *n)
     return k->arrivals.n ? k->arrivals.at[0].key : INFINITY;
 }
 
+/* Both ends may now take somebody else, and the pair its own next message. */
 static void kport_release_ports(struct kport_network *k, uint32_t id)
 {
     struct kport_pair *pair = &k->pairs.at[id];

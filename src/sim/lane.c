@@ -1,3 +1,6 @@
+/* The plan as queues of placements, one for each core that it uses: a replay starts placements of a
+ * lane in this order and no other. Counting sort by lane; only lanes that come out unsorted are
+ * sorted. O(placements x cores each). */
 #include "sim/lane.h"
 #include "base/mem.h"
 #include <math.h>
@@ -6,6 +9,7 @@
 /* Files can claim any number of cores; these keep memory below 400 MB and 2 GB. */
 enum { MOST_LANES = 1 << 24, MOST_SLOTS = 1 << 29 };
 
+/* Plans come from files: every number is checked before it is used as an index. */
 static bool check_placements(const struct workflow *w, const struct platform *p,
                              const struct plan *plan, struct error *err)
 {
@@ -40,6 +44,8 @@ struct lane_key {
     uint32_t rank, placement;
 };
 
+/* By planned start, then finish, then topological position: a task of no length stands before its
+ * successor at the same instant. */
 static int lane_compare_keys(const void *a, const void *b)
 {
     const struct lane_key *x = a, *y = b;
@@ -114,6 +120,7 @@ bool lanes_build(struct lanes *l, const struct workflow *w, const struct platfor
     }
     l->placement = mem_new(uint32_t, l->off[l->nlanes]);
     l->head = mem_new(size_t, l->nlanes);
+    /* -1 before the first: starts are at least 0 */
     double *last = mem_new(double, l->nlanes); /* NAN: the lane is out of order */
     for (uint32_t i = 0; i < l->nlanes; i++) {
         l->head[i] = l->off[i];

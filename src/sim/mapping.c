@@ -1,7 +1,14 @@
+/* A stream mapping made ready to execute: every (task, cluster) becomes a copy, every object that a
+ * cluster needs from elsewhere a feed. Sorted arrays throughout; O(n log n) in copies plus edges.
+ *
+ *   copies[i].local_off ..  copies beside it that its end may make ready
+ *   copies[i].feed_off  ..  feeds that its end sends (only the copy at home sends)
+ *   feeds[f].waiter_off ..  copies in the receiving cluster that wait for the feed */
 #include "sim/mapping.h"
 #include "base/mem.h"
 #include "model/graph.h"
 
+/* Plans come from files: sizes, numbers, and every task at home exactly once. Fills `home`. */
 static bool check_clusters(const struct workflow *w, const struct platform *p,
                            const struct plan *plan, uint32_t *home, struct error *err)
 {
@@ -56,6 +63,7 @@ static bool check_clusters(const struct workflow *w, const struct platform *p,
     return good;
 }
 
+/* One key for several sorts: decreasing level, then increasing rank, minor and value. */
 struct sort_key {
     double level;
     uint32_t rank, minor, value;
@@ -73,6 +81,7 @@ static int mapping_compare_keys(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* A feed as one consumer sees it; drafts of the same (sender, object, cluster) become one feed. */
 struct draft_feed {
     uint32_t sender, object, from_task, to, edge;
     double level; /* largest over its edges */
@@ -89,6 +98,7 @@ struct mapping_build {
     ARRAY(struct draft_feed) drafts;
 };
 
+/* Copies in priority order, so that their numbers can be compared instead of priorities. */
 static void make_copies(struct mapping_build *b)
 {
     struct mapping *m = b->m;
@@ -127,6 +137,7 @@ static void make_copies(struct mapping_build *b)
     array_free(&keys);
 }
 
+/* The copy of a task in a cluster; NONE: it is not there. Tasks have few copies. */
 static uint32_t copy_in(const struct mapping_build *b, uint32_t task, uint32_t cluster)
 {
     for (uint32_t k = b->copy_off[task]; k < b->copy_off[task + 1]; k++)
@@ -135,23 +146,22 @@ static uint32_t copy_in(const struct mapping_build *b, uint32_t task, uint32_t c
     return NONE;
 }
 
-/* Local followers and feeds, from the consumers' side. Feeds of one (sender, object, cluster) are
- * made once. */
-static void mapping_connect(struct mapping_build *b)
+typedef ARRAY(struct sort_key) sort_keys;
+
+/* What every copy waits for: a copy beside it, or a feed from the home of the producer. Drafts of
+ * feeds come from the consumers' side, one an edge; `waiters` has the consumer of each. */
+static void draft_inputs(struct mapping_build *b, sort_keys *locals, sort_keys *waiters)
 {
-    struct mapping *m = b->m;
     const struct workflow *w = b->w;
-    ARRAY(struct sort_key) locals = {0}; /* (copy, follower) */
-    ARRAY(struct sort_key) wants = {0};  /* (sender, object, cluster | waiter): see below */
-    for (uint32_t i = 0; i < m->ncopies; i++) {
-        struct mapping_copy *c = &m->copies[i];
+    for (uint32_t i = 0; i < b->m->ncopies; i++) {
+        struct mapping_copy *c = &b->m->copies[i];
         uint32_t before = NONE;
         for (uint32_t e = w->pred_off[c->task]; e < w->pred_off[c->task + 1]; e++) {
             uint32_t from = w->pred_task[e], object = w->pred_object[e];
             uint32_t beside = copy_in(b, from, c->cluster);
             if (beside != NONE) {
                 if (from != before) { /* several objects of one producer: one wait */
-                    array_push(&locals, (struct sort_key){0, beside, i, 0});
+                    array_push(locals, (struct sort_key){0, beside, i, 0});
                     c->inputs++;
                 }
             } else {
@@ -160,73 +170,92 @@ static void mapping_connect(struct mapping_build *b)
                 double wt = object == NONE ? 0 : b->latency + size * b->per_byte;
                 array_push(&b->drafts, (struct draft_feed){sender, object, from, c->cluster, e,
                                                            wt + b->bottom[c->task]});
-                array_push(&wants, (struct sort_key){0, i, 0, 0});
+                array_push(waiters, (struct sort_key){0, i, 0, 0});
                 c->inputs++;
             }
             before = from;
         }
     }
-    /* locals by copy */
-    if (locals.n)
-        qsort(locals.at, locals.n, sizeof *locals.at, mapping_compare_keys);
-    m->local = mem_new(uint32_t, locals.n);
+}
+
+/* Followers beside each copy, as a CSR by copy. */
+static void connect_locals(struct mapping *m, sort_keys *locals)
+{
+    if (locals->n)
+        qsort(locals->at, locals->n, sizeof *locals->at, mapping_compare_keys);
+    m->local = mem_new(uint32_t, locals->n);
     size_t at = 0;
     for (uint32_t i = 0; i <= m->ncopies; i++) {
         m->copies[i].local_off = (uint32_t)at;
-        for (; at < locals.n && locals.at[at].rank == i; at++)
-            m->local[at] = locals.at[at].minor;
+        for (; at < locals->n && locals->at[at].rank == i; at++)
+            m->local[at] = locals->at[at].minor;
     }
-    array_free(&locals);
-    for (size_t i = 0; i < wants.n; i++)
-        wants.at[i].value = (uint32_t)i;
+}
 
-    /* drafts that are the same feed, side by side: sort by (sender, object, cluster) */
-    struct sort_key *order = mem_new(struct sort_key, b->drafts.n);
+/* What ranks a feed: its highest bottom level, and the edge and sender that it was drafted for. */
+struct feed_rank {
+    double level;
+    uint32_t edge, sender;
+};
+
+/* Drafts of the same (sender, object, cluster) become one feed with several waiters. Sorting puts
+ * them side by side, and feeds of one sender together. */
+static void merge_drafts(struct mapping_build *b, const sort_keys *waiters, struct sort_key *order,
+                         struct feed_rank *rank)
+{
+    struct mapping *m = b->m;
     for (size_t i = 0; i < b->drafts.n; i++) {
         const struct draft_feed *d = &b->drafts.at[i];
         order[i] = (struct sort_key){-(double)d->sender, d->object, d->to, (uint32_t)i};
     }
     if (b->drafts.n)
         qsort(order, b->drafts.n, sizeof *order, mapping_compare_keys);
-    m->feeds = mem_new_zero(struct feed, b->drafts.n + 1);
-    m->waiters = mem_new(uint32_t, b->drafts.n);
-    double *level = mem_new(double, b->drafts.n + 1);
-    uint32_t *edge = mem_new(uint32_t, b->drafts.n + 1);
-    uint32_t *sender = mem_new(uint32_t, b->drafts.n + 1);
     for (size_t i = 0; i < b->drafts.n; i++) {
         const struct draft_feed *d = &b->drafts.at[order[i].value];
         bool same = i && order[i].level == order[i - 1].level &&
                     order[i].rank == order[i - 1].rank && order[i].minor == order[i - 1].minor;
         if (!same) {
             m->feeds[m->nfeeds] = (struct feed){d->object, d->to, 0, (uint32_t)i};
-            level[m->nfeeds] = d->level;
-            edge[m->nfeeds] = d->edge;
-            sender[m->nfeeds++] = d->sender;
-        } else {
-            if (d->level > level[m->nfeeds - 1])
-                level[m->nfeeds - 1] = d->level;
+            rank[m->nfeeds++] = (struct feed_rank){d->level, d->edge, d->sender};
+        } else if (d->level > rank[m->nfeeds - 1].level) {
+            rank[m->nfeeds - 1].level = d->level;
         }
-        m->waiters[i] = wants.at[order[i].value].rank;
+        m->waiters[i] = waiters->at[order[i].value].rank;
     }
-    m->feeds[m->nfeeds].waiter_off = (uint32_t)b->drafts.n;
+    m->feeds[m->nfeeds].waiter_off = (uint32_t)b->drafts.n; /* the sentinel ends the last list */
+}
+
+/* Local followers and feeds of every copy. */
+static void mapping_connect(struct mapping_build *b)
+{
+    struct mapping *m = b->m;
+    sort_keys locals = {0}, waiters = {0};
+    draft_inputs(b, &locals, &waiters);
+    connect_locals(m, &locals);
+    array_free(&locals);
+
+    struct sort_key *order = mem_new(struct sort_key, b->drafts.n);
+    struct feed_rank *rank = mem_new(struct feed_rank, b->drafts.n + 1);
+    m->feeds = mem_new_zero(struct feed, b->drafts.n + 1);
+    m->waiters = mem_new(uint32_t, b->drafts.n);
+    merge_drafts(b, &waiters, order, rank);
     uint32_t f = 0;
     for (uint32_t i = 0; i <= m->ncopies; i++) {
         m->copies[i].feed_off = f;
-        while (f < m->nfeeds && sender[f] == i)
+        while (f < m->nfeeds && rank[f].sender == i)
             f++;
     }
-    /* ranks */
+    /* The network serves by rank: decreasing level, then topological position, then edge. */
     for (uint32_t i = 0; i < m->nfeeds; i++)
-        order[i] = (struct sort_key){level[i], b->rank[m->copies[sender[i]].task], edge[i], i};
+        order[i] = (struct sort_key){rank[i].level, b->rank[m->copies[rank[i].sender].task],
+                                     rank[i].edge, i};
     if (m->nfeeds)
         qsort(order, m->nfeeds, sizeof *order, mapping_compare_keys);
     for (uint32_t i = 0; i < m->nfeeds; i++)
         m->feeds[order[i].value].rank = i;
     free(order);
-    free(level);
-    free(edge);
-    free(sender);
-    array_free(&wants);
+    free(rank);
+    array_free(&waiters);
 }
 
 bool mapping_build(struct mapping *m, const struct workflow *w, const struct platform *p,

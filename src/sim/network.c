@@ -1,3 +1,8 @@
+/* What the three models share: slots of messages, used again, and the account of bytes and busy
+ * time; and the model `free`, which is small enough to stand here.
+ *
+ * A slot goes UNUSED, WAITING, MOVING, UNUSED; a cancelled one is DEAD until the last queue that
+ * names it meets it and gives it back (network_recycle()). */
 #include "sim/network.h"
 #include "base/mem.h"
 #include "base/suggest.h"
@@ -54,6 +59,7 @@ void network_free(struct network *n)
     free(n);
 }
 
+/* `unused` has room for every slot, so that giving one back cannot fail. */
 static uint32_t new_message(struct network *n)
 {
     if (n->nunused)
@@ -85,6 +91,7 @@ void network_deliver(struct network *n, double now, uint32_t message, struct net
     network_recycle(n, message);
 }
 
+/* Where the platform has one bandwidth for all, there is nothing to look up. */
 bool network_send(struct network *n, double now, uint32_t from, uint32_t to, double bytes,
                   double priority, uint64_t tag)
 {
@@ -126,6 +133,8 @@ void network_settle(struct network *n, double now)
         n->ops->settle(n, now);
 }
 
+/* In the order of asking, whatever slots the messages have: what the caller does with them must not
+ * depend on how slots were used again. */
 void network_cancel(struct network *n, double now, uint32_t node,
                     void (*gone)(void *context, uint64_t tag), void *context)
 {
@@ -175,6 +184,7 @@ static void free_send(struct network *n, double now, uint32_t message)
                m->order, message);
 }
 
+/* Nothing here depends on anything else: a queue of arrivals is the whole model. */
 static double free_next(struct network *n)
 {
     struct free_network *f = (struct free_network *)n;

@@ -1,14 +1,16 @@
 /* The network in virtual time. Three models, chosen by name:
  *
  *     free    contention-free: every message takes latency + size / bandwidth, whatever else is on
- * its way kport   a node talks to at most k others at once, sending and receiving together, and a
- * pair of nodes carries one message at a time; a message holds a port at both ends for latency +
- * size / bandwidth. Communication overlaps computation. Who waits is served by priority (smallest
- * first), then in the order of asking, as soon as both ends have a port (a message that cannot
- * start yet does not hold up later ones) fair    after its latency a message shares bandwidth:
- * every node has an uplink and a downlink as fast as the fastest of its pairs, every pair its own
- * bandwidth as a further limit, and the rates are max-min fair. A message that is alone takes
- * exactly as long as under `free`
+ *             its way
+ *     kport   a node talks to at most k others at once, sending and receiving together, and a pair
+ *             of nodes carries one message at a time; a message holds a port at both ends for
+ *             latency + size / bandwidth. Communication overlaps computation. Who waits is served
+ *             by priority (smallest first), then in the order of asking, as soon as both ends have
+ *             a port (a message that cannot start yet does not hold up later ones)
+ *     fair    after its latency a message shares bandwidth: every node has an uplink and a downlink
+ *             as fast as the fastest of its pairs, every pair its own bandwidth as a further limit,
+ *             and the rates are max-min fair. A message that is alone takes exactly as long as
+ *             under `free`
  *
  * Decisions about one instant are taken together: call network_settle() when network->unsettled and
  * nothing else happens at the current time. A driver therefore looks like

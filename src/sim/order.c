@@ -1,3 +1,9 @@
+/* The server of IC-scheduling in virtual time (the model of Malewicz, Foster, Rosenberg and Wilde
+ * 2007): batches of clients ask for work, and get eligible tasks in a given order until there are
+ * none.
+ *
+ * One event a task and one a batch; O((tasks + edges + batches) log tasks). Random numbers are
+ * drawn in the order of the events, so one seed gives one run. */
 #include "sim/order.h"
 #include "base/mem.h"
 #include "sim/engine.h"
@@ -17,6 +23,7 @@ void order_options_init(struct order_options *o)
     };
 }
 
+/* Also that the order names every task once, or tasks would be lost without a word. */
 static bool order_check_options(const struct workflow *w, const struct order_options *o,
                                 struct error *err)
 {
@@ -74,11 +81,13 @@ struct order_server {
     struct order_result *out;
 };
 
+/* Ties, and everything under FIFO, go by the moment of becoming eligible. */
 static void make_eligible(struct order_server *s, uint32_t task)
 {
     queue_push(&s->eligible, s->rank ? s->rank[task] : 0, s->serial++, task);
 }
 
+/* A client answered, or is given up: then its task is eligible again. */
 static void order_handle_event(struct order_server *s, struct event e)
 {
     uint32_t task = (uint32_t)e.payload;
@@ -92,6 +101,7 @@ static void order_handle_event(struct order_server *s, struct event e)
             make_eligible(s, w->succ_task[k]);
 }
 
+/* All three have the same mean. */
 static double time_to_next_batch(struct order_server *s)
 {
     double mean = s->o->interarrival;
@@ -106,6 +116,9 @@ static double time_to_next_batch(struct order_server *s)
     return rng_exponential(&s->engine.rng, mean);
 }
 
+/* Give a task to a client. Times are normal around the mean, cut below at a hundredth of it: a
+ * negative time makes no sense, and with the usual deviation of 0.1 the cut is ten deviations away.
+ */
 static void order_assign(struct order_server *s, uint32_t task)
 {
     const struct order_options *o = s->o;
@@ -132,6 +145,8 @@ static void order_assign(struct order_server *s, uint32_t task)
     }
 }
 
+/* Batch after batch until every task is with a client that will answer. `most_batches` guards
+ * against parameters under which that takes for ever. */
 static bool order_serve_batch(struct order_server *s, struct error *err)
 {
     struct order_result *out = s->out;
@@ -147,6 +162,7 @@ static bool order_serve_batch(struct order_server *s, struct error *err)
         while (engine_next(e) <= now)
             order_handle_event(s, engine_take(e));
         e->now = now;
+        /* at least one request: an empty batch would not be one */
         double size = s->o->fixed_batch ? s->o->batch : rng_exponential(&e->rng, s->o->batch);
         uint64_t k = size > 1 ? (uint64_t)ceil(size) : 1;
         out->batches++;

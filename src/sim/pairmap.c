@@ -1,3 +1,5 @@
+/* Numbers for pairs of nodes in the order of first use: open addressing, at most half full, linear
+ * probing. A key is the pair plus one, so that 0 means free. */
 #include "sim/pairmap.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -21,6 +23,7 @@ static size_t pairmap_find_slot(const struct pairmap *m, uint64_t key)
     return i;
 }
 
+/* Twice the size, every key to its new place. Numbers stay. */
 static void pairmap_grow(struct pairmap *m)
 {
     struct pairmap old = *m;

@@ -1,3 +1,22 @@
+/* A plan carried out in virtual time: tasks in the planned order on their cores, each as soon as
+ * its data and all its cores are there, transfers under a network model, nodes that fail and come
+ * back.
+ *
+ *   placement:   waits for data and cores ──▶ runs ──▶ done
+ *                     ▲                        │
+ *                     └── its node fails ──────┘ (what arrived stays on its disk)
+ *
+ * I1. A placement starts when demands.missing and core_missing are both 0 and its node is up. Each
+ *     reaches 0 once, so whoever lowers the last counter starts it: nobody searches.
+ * I2. lanes.head of every core is the placement that runs on it or waits for it; only the end of
+ *     that placement moves it on.
+ * I3. An end event carries the number of losses at its start: ends of runs that were lost are old
+ *     and ignored, so nothing needs to be taken out of the queue.
+ * I4. Events of one instant are handled before the network settles, and ties go by order of entry:
+ *     the same input gives the same run to the bit.
+ *
+ * O((placements + transfers) log) without faults; a failure costs the cores of its node and one
+ * look over all messages. */
 #include "sim/replay.h"
 #include "base/bitset.h"
 #include "base/clock.h"
@@ -9,6 +28,7 @@ enum replay_event { EVENT_DONE, EVENT_FAIL, EVENT_FAIL_AGAIN, EVENT_REPAIR };
 
 /* A task may be lost this often before we say that it will never get through. */
 enum { MOST_LOSSES = 1000 };
+/* In cause[]: the placement that let this one start did so by its data, not by giving up a core. */
 enum { CAUSE_DATA = 1u << 31 };
 
 void replay_options_init(struct replay_options *o)
@@ -16,6 +36,8 @@ void replay_options_init(struct replay_options *o)
     *o = (struct replay_options){.seed = 1, .repair = INFINITY};
 }
 
+/* Ports in the plan or the platform are there to be kept; without any, nobody counted on
+ * contention. */
 const char *replay_network(const struct plan *plan, const struct platform *p)
 {
     return plan->ports || platform_limits_ports(p) ? "kport" : "free";
@@ -23,6 +45,7 @@ const char *replay_network(const struct plan *plan, const struct platform *p)
 
 /* ---- starting and ending tasks ---- */
 
+/* Takes the cores (they are free by I1), the memory, and notes how long it waited for what. */
 static void start_task(struct replay *r, uint32_t i)
 {
     const struct placement *x = &r->plan->placements.at[i];
@@ -62,6 +85,7 @@ static void start_task(struct replay *r, uint32_t i)
     }
 }
 
+/* A task that ended (0) or was lost (1), and the memory that its end leaves in use. */
 static void trace_task(const struct replay *r, uint32_t i, int outcome)
 {
     if (!r->trace)
@@ -92,6 +116,8 @@ static bool is_first_in_lanes(const struct replay *r, uint32_t i)
     return r->core_missing[i] == 0;
 }
 
+/* `cause` is whoever took away the last obstacle; follow_chain() goes back along it. A node that is
+ * down starts what is ready when it is repaired. */
 static void start_if_ready(struct replay *r, uint32_t i, uint32_t cause)
 {
     if (r->demands.missing[i] || !is_first_in_lanes(r, i))
@@ -101,6 +127,7 @@ static void start_if_ready(struct replay *r, uint32_t i, uint32_t cause)
         start_task(r, i);
 }
 
+/* One input fewer is missing at placement i. */
 static void give_data(struct replay *r, uint32_t i, uint32_t producer)
 {
     if (--r->demands.missing[i] == 0) {
@@ -111,6 +138,8 @@ static void give_data(struct replay *r, uint32_t i, uint32_t producer)
 
 static void send_demand(struct replay *r, uint32_t x, uint32_t from);
 
+/* The object is on the node: everybody there who waits for it gets it, and relays pass it on. An
+ * object that two copies bring counts once. */
 static void demand_met(struct replay *r, uint32_t x, uint32_t producer)
 {
     struct demands *d = &r->demands;
@@ -132,6 +161,8 @@ static bool is_down(const struct replay *r, uint32_t node)
     return r->down && bitset_get(r->down, node);
 }
 
+/* Messages from or to a node that is down wait for its repair. An impossible one (no network
+ * between the two) is remembered for the explanation of the standstill that will follow. */
 static void send_demand(struct replay *r, uint32_t x, uint32_t from)
 {
     struct demands *d = &r->demands;
@@ -142,6 +173,8 @@ static void send_demand(struct replay *r, uint32_t x, uint32_t from)
         array_push(&r->postponed, x);
         return;
     }
+    /* under kport: by the planned start of the transfer; one that the plan does not state, by the
+     * planned end of its producer */
     double priority = d->priority ? d->priority[x] : 0;
     if (priority == INFINITY)
         priority = r->plan->placements.at[demands_copy(d, r->workflow->producer[demand->object], 0)]
@@ -166,6 +199,7 @@ static void finish_task(struct replay *r, uint32_t i)
     r->memory[x->node] -= w->memory[t];
     trace_task(r, i, 0);
 
+    /* an ordering edge is fulfilled by the first copy of the task that ends, and only once */
     bool first_copy = true;
     if (d->copy_off[t + 1] - d->copy_off[t] > 1) {
         first_copy = !bitset_get(r->task_done, t);
@@ -185,6 +219,7 @@ static void finish_task(struct replay *r, uint32_t i)
                  c++)
                 give_data(r, d->copy[c], i);
 
+    /* its cores go to whoever is next on each of them */
     uint32_t lane = r->lanes.node_first[x->node] + x->core;
     for (uint32_t c = 0; c < w->cores[t]; c++) {
         size_t next = ++r->lanes.head[lane + c];
@@ -200,12 +235,15 @@ static void finish_task(struct replay *r, uint32_t i)
 
 /* ---- faults ---- */
 
+/* A message that the failure of a node took off the network; it asks again when the node is back.
+ */
 static void replay_postpone(void *context, uint64_t tag)
 {
     struct replay *r = context;
     array_push(&r->postponed, (uint32_t)tag);
 }
 
+/* The node failed under a running task: its time is lost, its memory free, it will start over. */
 static bool lose_task(struct replay *r, uint32_t i, struct error *err)
 {
     const struct placement *x = &r->plan->placements.at[i];
@@ -228,11 +266,13 @@ static bool lose_task(struct replay *r, uint32_t i, struct error *err)
     return true;
 }
 
+/* False: some task has been lost so often that it will never get through. */
 static bool fail_node(struct replay *r, uint32_t node, double repair, struct error *err)
 {
     double back = r->engine.now + repair;
     struct replay_result *out = r->result;
     out->failures++;
+    /* the repair that was announced earlier is then too early, and repair_node() ignores it */
     if (bitset_get(r->down, node)) { /* fails again while down: back later */
         if (back > r->back[node]) {
             r->back[node] = back;
@@ -263,6 +303,8 @@ static bool fail_node(struct replay *r, uint32_t node, double repair, struct err
     return true;
 }
 
+/* Unless another failure put the repair off. What was ready meanwhile starts now, and with random
+ * failures the next one is drawn. */
 static void repair_node(struct replay *r, uint32_t node)
 {
     if (!r->down || !bitset_get(r->down, node) || r->engine.now < r->back[node])
@@ -327,6 +369,7 @@ static bool replay_handle_event(struct replay *r, struct event e, struct error *
     return true;
 }
 
+/* The placement whose end sent this demand's object, for the chain of causes. */
 static uint32_t replay_sender(const struct replay *r, uint32_t x)
 {
     const struct demand *d = &r->demands.at[x];
@@ -352,6 +395,7 @@ static void replay_input_arrived(struct replay *r, const struct network_message 
     demand_met(r, x, replay_sender(r, x));
 }
 
+/* Until every placement has run. The loop is the one that network.h describes. */
 static bool replay_loop(struct replay *r, struct error *err)
 {
     struct engine *e = &r->engine;
@@ -363,6 +407,7 @@ static bool replay_loop(struct replay *r, struct error *err)
                 start_if_ready(r, i, NONE);
         }
     uint32_t total = r->left;
+    /* every 65,536 events, some tens of milliseconds: often enough for a line of progress */
     uint64_t next_report = 1 << 16;
     while (r->left) {
         double te = engine_next(e), tn = network_next(n);

@@ -1,8 +1,10 @@
+/* What a replay adds up at its end: totals, the critical chain, and, when it stood still, why. */
 #include "base/bitset.h"
 #include "base/strbuf.h"
 #include "sim/replay_state.h"
 
 /* Back from the task that ended last, each time to the one that let it start. */
+/* The chain explains the makespan: its compute, data, fault and idle parts add up to it. */
 static void follow_chain(struct replay *r, uint32_t last)
 {
     struct replay_result *out = r->result;
@@ -11,10 +13,13 @@ static void follow_chain(struct replay *r, uint32_t last)
     for (;;) {
         array_push(&chain, i);
         out->chain_compute += out->finish[i] - out->start[i];
+        /* the highest bit says that data were the last thing missing (CAUSE_DATA in replay.c) */
         uint32_t cause = r->cause[i];
         uint32_t before = cause == NONE ? NONE : cause & ~(1u << 31);
         double gap = out->start[i] - (before == NONE ? 0 : out->finish[before]);
         bool by_data = before != NONE && cause & 1u << 31;
+        /* after a loss, start - finish of the cause holds both a transfer and lost time: data_ready
+         * tells them apart */
         if (r->losses && r->losses[i]) {
             double data = by_data ? out->data_ready[i] - out->finish[before] : 0;
             out->chain_data += data;
@@ -38,6 +43,8 @@ static void follow_chain(struct replay *r, uint32_t last)
     out->chain = chain.at;
 }
 
+/* `complete` false: what ran so far. Utilisation counts all cores of the nodes that the plan uses.
+ */
 void replay_account(struct replay *r, bool complete)
 {
     struct replay_result *out = r->result;
@@ -75,6 +82,7 @@ void replay_account(struct replay *r, bool complete)
 
 /* ---- deadlock ---- */
 
+/* Adds "object 'x'" as the user knows it. */
 static void say_object(struct strbuf *b, const struct replay *r, uint32_t object)
 {
     char label[256];
@@ -121,6 +129,7 @@ static uint32_t open_demand(const struct replay *r, uint32_t i)
     return NONE;
 }
 
+/* An ordering predecessor of placement i of which no copy has ended; NONE: none. */
 static uint32_t open_predecessor(const struct replay *r, uint32_t i)
 {
     const struct workflow *w = r->workflow;
@@ -136,6 +145,8 @@ static uint32_t open_predecessor(const struct replay *r, uint32_t i)
     return NONE;
 }
 
+/* Always false. One clause for the first placement of up to six lanes; more would not help anybody.
+ */
 bool replay_explain_standstill(struct replay *r, struct error *err)
 {
     enum { SHOWN = 6 };

@@ -1,8 +1,12 @@
+/* Everything that a replay needs before its first event: options and plan checked, lanes, demands,
+ * durations, the network. O(size of plan and workflow). */
 #include "base/bitset.h"
 #include "model/costs.h"
 #include "sim/replay_state.h"
 #include <string.h>
 
+/* Numbers come from a command line: anything that is not a number of the right kind is refused
+ * here, so that the loop need not ask. */
 static bool replay_check_options(const struct replay_options *o, const struct platform *p,
                                  struct error *err)
 {
@@ -30,6 +34,8 @@ static bool replay_check_options(const struct replay_options *o, const struct pl
     return true;
 }
 
+/* A partition of a tree says which node and (perhaps) in which order, not when. Placements get
+ * their place in the order as planned time, which is all that lanes_build() wants of it. */
 struct plan *replay_from_partition(const struct plan *given, const struct workflow *w,
                                    const struct platform *p, struct error *err)
 {
@@ -71,6 +77,7 @@ struct plan *replay_from_partition(const struct plan *given, const struct workfl
     return NULL;
 }
 
+/* Seconds of every placement: as planned, or by the costs of its node; then with noise. */
 static bool set_durations(struct replay *r, struct error *err)
 {
     const struct workflow *w = r->workflow;
@@ -111,6 +118,7 @@ static bool set_durations(struct replay *r, struct error *err)
     return true;
 }
 
+/* A placement is first in line when every one of its cores says so. */
 static void count_core_waits(struct replay *r)
 {
     const struct plan *plan = r->plan;
@@ -173,6 +181,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
     size_t n = r->plan->placements.n;
     r->cause = mem_new(uint32_t, n);
     r->is_running = mem_new_zero(uint64_t, bitset_words(n));
+    /* some task has several copies: who ended first must be remembered */
     if (n > w->ntasks)
         r->task_done = mem_new_zero(uint64_t, bitset_words(w->ntasks));
     r->memory = mem_new_zero(double, p->nnodes);

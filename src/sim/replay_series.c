@@ -1,4 +1,7 @@
+/* Curves over time from a finished replay: memory of a node, cores at work, utilisation, and the
+ * stretch of tasks. Each O(n log n) in placements, from the result alone. */
 #include "sim/replay_series.h"
+#include "base/compare.h"
 #include <math.h>
 
 void series_free(struct series *s)
@@ -12,6 +15,7 @@ struct series_change {
     double time, amount;
 };
 
+/* Falls first: a task that ends when another starts must not show as a peak. */
 static int series_compare_changes(const void *a, const void *b)
 {
     const struct series_change *x = a, *y = b;
@@ -30,6 +34,7 @@ static void add_span(changes *c, double start, double finish, double amount)
     }
 }
 
+/* Changes to a step function with one point an instant. Frees the changes. */
 static void sum_up(changes *c, struct series *out)
 {
     qsort(c->at, c->n, sizeof *c->at, series_compare_changes);
@@ -50,6 +55,7 @@ static void sum_up(changes *c, struct series *out)
     array_free(c);
 }
 
+/* Runs that a failure cut short held memory too. */
 void replay_memory_series(const struct replay_result *r, const struct workflow *w,
                           const struct plan *plan, uint32_t node, struct series *out)
 {
@@ -99,6 +105,7 @@ static void series_spread(double start, double finish, double amount, double wid
     step[b] -= amount;
 }
 
+/* Averages over equal bins, as a share of the cores of the nodes that the plan uses. */
 void replay_utilization_series(const struct replay_result *r, const struct workflow *w,
                                const struct platform *p, const struct plan *plan, uint32_t bins,
                                struct series *out)
@@ -130,6 +137,7 @@ void replay_utilization_series(const struct replay_result *r, const struct workf
     free(used);
 }
 
+/* Time from when a task could have begun to its end, over its length: 1 is ideal. */
 void replay_stretch(const struct replay_result *r, const struct workflow *w,
                     const struct plan *plan, double *stretch)
 {
@@ -154,12 +162,6 @@ void replay_stretch(const struct replay_result *r, const struct workflow *w,
     free(ended);
 }
 
-static int series_compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void replay_stretch_summary(const struct replay_result *r, const struct workflow *w,
                             const struct plan *plan, struct stretch_summary *out)
 {
@@ -178,7 +180,7 @@ void replay_stretch_summary(const struct replay_result *r, const struct workflow
         s[n++] = s[i];
     }
     if (n) {
-        qsort(s, n, sizeof *s, series_compare_doubles);
+        qsort(s, n, sizeof *s, compare_doubles);
         out->mean /= n;
         out->median = s[n / 2];
         out->p95 = s[(uint64_t)n * 95 / 100];

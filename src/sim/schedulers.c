@@ -1,12 +1,33 @@
+/* N real schedulers (sched.h) with the real tables of the store, in virtual time. Nothing here
+ * decides anything: it carries out what the schedulers ask for and says how long that takes.
+ *
+ *   event ──▶ sched_handle() ──▶ actions:  sends ──▶ parcel, latency          ──▶ EVENT_MESSAGES
+ *                                          ops   ──▶ parcel, latency, service ──▶ EVENT_ANSWERS
+ *                                          starts ─▶ data fetched, then run   ──▶ EVENT_ENDED
+ *                                          timers ──────────────────────────────▶ EVENT_TIMER
+ *
+ * I1. Time only moves in schedulers_step(); events of one instant come out in order of entry.
+ * I2. c->out belongs to the scheduler that is being handled and is empty otherwise: handling never
+ *     nests (fetches and answers are events, not calls).
+ * I3. A server's operations are applied when they arrive and answered when its service is over;
+ *     their order is that of arrival.
+ * I4. What is on its way is owned by its parcel, run or fetch, whose index the event carries; the
+ *     handler of the event gives the slot back.
+ *
+ * A task costs a handful of events; 128 million tasks fit because graphs are arithmetic
+ * (workload.h) and a task's metadata take 15 bytes. */
 #include "sim/schedulers_state.h"
 #include <math.h>
 #include <stdio.h>
 
 #define SUBMIT_CHUNK 64 /* tasks a submission message; bounds what is on its way at the start */
+/* Every 65,536 events, about 30 ms: a line of progress needs no more. */
 #define PROGRESS_EVERY 65536
 
 /* ---- cores over time ---- */
 
+/* Add [from, to] to a histogram of fixed length whose bins double in width when time runs past its
+ * end: bounded memory and O(bins) a doubling, whatever the makespan will be. */
 static void account_cores(struct schedulers *c, double *bins, double from, double to)
 {
     struct schedulers_result *r = c->result;
@@ -32,6 +53,7 @@ static void account_cores(struct schedulers *c, double *bins, double from, doubl
 
 /* ---- parcels ---- */
 
+/* The pool keeps indices small enough to travel in an event; the bytes are the parcel's own. */
 static struct schedulers_parcel *parcel_new(struct schedulers *c, size_t bytes, uint32_t *index)
 {
     *index = pool_take(&c->parcels);
@@ -58,6 +80,7 @@ static size_t messages_size(size_t n)
     return (n * sizeof(struct sched_message) + 15) & ~(size_t)15;
 }
 
+/* memcpy() must not be given NULL, even for no bytes. */
 static void put_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes)
@@ -66,6 +89,8 @@ static void put_bytes(void *to, const void *from, size_t bytes)
 
 /* ---- the store ---- */
 
+/* A task's metadata stand with the scheduler that it was submitted to; with fewer servers than
+ * nodes, each serves a stretch of neighbours. */
 static uint32_t server_of(const struct schedulers *c, const struct meta_op *op)
 {
     uint32_t nodes = c->config.nodes, servers = c->config.servers;
@@ -124,6 +149,8 @@ static void server_apply(struct schedulers *c, uint32_t server, uint32_t node,
         EVENT_ANSWERS, index, 0);
 }
 
+/* Operations for the same server that follow each other travel together. A server on the same node
+ * costs its service but no message. */
 static void send_ops(struct schedulers *c, uint32_t node)
 {
     for (size_t i = 0; i < c->out.ops.n;) {
@@ -147,6 +174,7 @@ static void send_ops(struct schedulers *c, uint32_t node)
 
 /* ---- what a scheduler wants ---- */
 
+/* The scheduler has given a task a core: it holds it from now on, also while data are fetched. */
 static void task_started(struct schedulers *c, uint32_t node, const struct sched_start *s)
 {
     uint32_t run = pool_take(&c->runs);
@@ -179,6 +207,7 @@ static void send_off(struct schedulers *c)
     c->sends.n = c->sent_items.n = 0;
 }
 
+/* Copies, since the scheduler's buffers are used again with the next event. */
 static void gather_sends(struct schedulers *c)
 {
     uint32_t base = (uint32_t)c->sent_items.n;
@@ -193,6 +222,7 @@ static void gather_sends(struct schedulers *c)
         send_off(c);
 }
 
+/* One event for one scheduler, and everything that it wants done about it. */
 static void scheduler_handle(struct schedulers *c, uint32_t node, struct sched_event *e)
 {
     struct sched_actions *out = &c->out;
@@ -208,6 +238,7 @@ static void scheduler_handle(struct schedulers *c, uint32_t node, struct sched_e
     for (size_t i = 0; i < out->starts.n; i++)
         task_started(c, node, &out->starts.at[i]);
     sched_actions_clear(out);
+    /* only a start changes what comes next */
     if (started && c->has_data && c->config.prefetch)
         schedulers_data_ahead(c, node);
 }
@@ -245,6 +276,7 @@ static void submit_share(struct schedulers *c, uint32_t node)
                          EVENT_SUBMIT, node, 0);
 }
 
+/* The core is free: account for it, then say so to its scheduler. */
 static void task_ended(struct schedulers *c, uint32_t run)
 {
     struct schedulers_running r = c->runs.all.at[run];
@@ -274,6 +306,7 @@ static void prefetch_schedulers(const struct schedulers *c, const struct sched_m
         __builtin_prefetch(sched + 64 * line);
 }
 
+/* All messages that left together arrive together. */
 static void parcel_delivered(struct schedulers *c, uint32_t index)
 {
     struct schedulers_parcel *p = parcel_at(c, index);
@@ -292,6 +325,7 @@ static void parcel_delivered(struct schedulers *c, uint32_t index)
     parcel_free(c, index);
 }
 
+/* Take the next event; layout of its value: kind in the top 4 bits, b in 28, a in 32. */
 static void schedulers_step(struct schedulers *c)
 {
     struct queue_item next = queue_pop(&c->queue);
@@ -343,12 +377,14 @@ static void schedulers_step(struct schedulers *c)
 
 /* ---- a run ---- */
 
+/* Also when it is negative or not a number. */
 static void default_when_zero(double *field, double value)
 {
     if (!(*field > 0))
         *field = value;
 }
 
+/* Fill in defaults. Node numbers share 28 bits of an event with a timer's kind (3): 24 are used. */
 static bool check_config(struct schedulers_config *c, struct error *err)
 {
     c->nodes = c->nodes ? c->nodes : 1;
@@ -371,6 +407,7 @@ static bool check_config(struct schedulers_config *c, struct error *err)
     return true;
 }
 
+/* Input files stand on their nodes before anything begins: as copies in the store's table. */
 static void place_files(struct schedulers *c)
 {
     const struct workload *d = c->dag;
@@ -387,6 +424,8 @@ static void place_files(struct schedulers *c)
         }
 }
 
+/* Tables, files, one scheduler a node. `mean` is what a scheduler takes for the length of a task
+ * that it knows nothing of. */
 static void open_cluster(struct schedulers *c, double mean)
 {
     const struct schedulers_config *k = &c->config;
@@ -411,6 +450,7 @@ static void open_cluster(struct schedulers *c, double mean)
                                  .adapt_policy = k->adapt,
                                  .adapt_tt = k->adapt,
                                  .steal_bound = k->steal_bound,
+                                 /* a reply takes two latencies here: never reached */
                                  .reply_timeout = 5,
                                  .wait_poll = -1}; /* no word is lost here */
         if (c->dag->workflow)
@@ -420,6 +460,7 @@ static void open_cluster(struct schedulers *c, double mean)
     }
 }
 
+/* Collect what the schedulers counted, then free everything. */
 static void close_cluster(struct schedulers *c)
 {
     struct schedulers_result *r = c->result;

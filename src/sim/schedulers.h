@@ -1,13 +1,14 @@
-/* A cluster in virtual time: N real schedulers (sched/), the real tables of the store
+/* Distributed schedulers in virtual time: N real schedulers (sched/), the real tables of the store
  * (store/table.h) behind modelled servers, and a modelled network; docs/cluster-simulation.md.
  *
- *     network   a message takes `latency`; a transfer waits for the sender's interface, then for
- * the receiver's, first come first served, and holds each for bytes / bandwidth store     a task's
- * metadata stand on one server; an operation is a message there, waits its turn, takes
- * `store_service`, and a message back. COMPLETE takes one more service at the server of each child,
- * and one more round trip when one is elsewhere task      holds its core from the start; what it
- * reads is fetched from where it was written (or from a node that keeps an input file), once for
- * all who want it at the same node, and kept there; then it runs for its length
+ *     network   a message takes `latency`; a transfer waits for the sender's interface, then for the
+ *               receiver's, first come first served, and holds each for bytes / bandwidth
+ *     store     a task's metadata stand on one server; an operation is a message there, waits its
+ *               turn, takes `store_service`, and a message back. COMPLETE takes one more service at
+ *               the server of each child, and one more round trip when one is elsewhere
+ *     task      holds its core from the start; what it reads is fetched from where it was written
+ *               (or from a node that keeps an input file), once for all who want it at the same
+ *               node, and kept there; then it runs for its length
  *
  * Nothing is lost and nobody dies here (tests/faults/world.h is for that). Same configuration, same
  * result to the bit. Memory: 15 bytes a task and about 80 a task that a scheduler holds. */

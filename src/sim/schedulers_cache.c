@@ -1,3 +1,6 @@
+/* A first-in, first-out cache of object numbers: open addressing with deletion by shifting back,
+ * and the order of arrival as an array with a head. All O(1) on average; nothing is allocated until
+ * the first object is kept, since most nodes of a large run keep none. */
 #include "sim/schedulers_cache.h"
 
 #define FREE UINT32_MAX
@@ -40,6 +43,8 @@ static void cache_resize(struct schedulers_cache *c, uint32_t size)
     free(old);
 }
 
+/* Entries behind the gap move up when their home lies at or before it: no tombstones, so lookups
+ * stay short however often objects come and go. */
 void schedulers_cache_drop(struct schedulers_cache *c, uint32_t object, double bytes)
 {
     if (!c->used)
@@ -76,6 +81,8 @@ void schedulers_cache_add(struct schedulers_cache *c, uint32_t object, double by
     }
     if (bytes > limit)
         return;
+    /* objects dropped out of turn stay in the order; do not let them outnumber those that are there
+     */
     if (c->order.n > 2 * (size_t)c->used + 64)
         cache_compact_order(c);
     if (!c->table)

@@ -1,4 +1,10 @@
-/* Data of the simulated cluster: who has what, transfers over the interfaces, caches. */
+/* Data in the simulation of schedulers: who has what, transfers over the interfaces, caches.
+ *
+ *   fetch_start() ── wait for the sender's interface, latency ──▶ schedulers_data_arrives()
+ *                 ── wait for the receiver's interface        ──▶ schedulers_data_fetched()
+ *
+ * A fetch is found by (node, object) while it is on its way (`flying`, chained buckets), so that
+ * several tasks of a node that want the same object wait for one transfer. */
 #include "sim/schedulers_state.h"
 
 /* Kept for more than the task that asked for it? */
@@ -7,6 +13,8 @@ static bool node_keeps(const struct schedulers *c, uint32_t object)
     return c->config.cache > 0 && !workload_read_once(c->dag, object);
 }
 
+/* Where an object was written: its producer's holder in the store's table; input files have a node.
+ */
 static uint32_t object_owner(const struct schedulers *c, uint32_t object, uint32_t producer)
 {
     return producer == NONE ? workload_file_node(c->dag, object, c->config.nodes)
@@ -15,6 +23,7 @@ static uint32_t object_owner(const struct schedulers *c, uint32_t object, uint32
 
 /* ---- who else has it ---- */
 
+/* The entry of an object, or the free one where it would go. */
 static struct schedulers_copies *copies_of(const struct schedulers *c, uint32_t object)
 {
     uint32_t h = object * 0x9E3779B1u, i = (h ^ (h >> 15)) & c->copies_mask;
@@ -36,6 +45,7 @@ static void copies_grow(struct schedulers *c)
     free(old);
 }
 
+/* The last SCHEDULERS_COPIES nodes are remembered; older ones are forgotten, not wrong. */
 static void copies_add(struct schedulers *c, uint32_t object, uint32_t node)
 {
     if (!c->copies || c->copies_used > c->copies_mask / 4 * 3)
@@ -87,6 +97,7 @@ static void flying_grow(struct schedulers *c)
     free(old);
 }
 
+/* The fetch of this object to this node that is on its way; NONE: none. */
 static uint32_t in_flight(const struct schedulers *c, uint32_t node, uint32_t object)
 {
     uint32_t f = c->flying ? *flying_bucket(c, node, object) : NONE;
@@ -112,6 +123,7 @@ static uint32_t fetch_start(struct schedulers *c, uint32_t node, uint32_t object
                                                          .bytes = bytes};
     *head = index;
     c->flying_used++;
+    /* to the store and back, then to the sender; the data's own latency is added below */
     double asked = c->now + 3 * c->config.latency + c->config.store_service;
     double *free_at = &c->nodes[from].out_free;
     double start = *free_at > asked ? *free_at : asked;
@@ -122,6 +134,7 @@ static uint32_t fetch_start(struct schedulers *c, uint32_t node, uint32_t object
     return index;
 }
 
+/* The receiver's interface takes transfers one after the other, in the order of arrival. */
 void schedulers_data_arrives(struct schedulers *c, uint32_t index)
 {
     const struct schedulers_fetch *f = &c->fetches.all.at[index];
@@ -141,6 +154,7 @@ void schedulers_data_fetched(struct schedulers *c, uint32_t index)
     c->flying_used--;
     pool_give(&c->fetches, index);
     bool kept = node_keeps(c, f.object);
+    /* what was fetched ahead must be kept somewhere, even where nothing is cached */
     if (kept || f.waiters == NONE)
         schedulers_cache_add(&c->nodes[f.node].cache, f.object, f.bytes,
                              c->config.cache > 0 ? c->config.cache : 8e9);
@@ -155,6 +169,8 @@ void schedulers_data_fetched(struct schedulers *c, uint32_t index)
     }
 }
 
+/* What is here costs nothing, what is on its way is waited for, the rest is fetched. The last
+ * arrival begins the task. */
 void schedulers_data_need(struct schedulers *c, uint32_t run)
 {
     uint32_t task = c->runs.all.at[run].task, node = c->runs.all.at[run].node;
@@ -171,6 +187,7 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
         }
         c->runs.all.at[run].fetched += bytes;
         if (schedulers_cache_has(&c->nodes[node].cache, object)) {
+            /* fetched ahead for this one reader, who has it now */
             if (!node_keeps(c, object))
                 schedulers_cache_drop(&c->nodes[node].cache, object, bytes);
             continue;
@@ -189,8 +206,11 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
         schedulers_begin(c, run);
 }
 
+/* Tasks asked for at once; enough for 32 cores of two tasks each. */
 #define AHEAD_MOST 64
 
+/* Fetch for tasks that are likely to start here next. They may be stolen: then the transfer was in
+ * vain, as it would be in reality. */
 void schedulers_data_ahead(struct schedulers *c, uint32_t node)
 {
     uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * c->config.cores;

@@ -1,4 +1,5 @@
-/* What the files of the cluster simulation share. */
+/* What the files of the simulation of schedulers share: schedulers.c owns time, events and the
+ * store, schedulers_data.c the objects and their transfers. */
 #pragma once
 #include "base/array.h"
 #include "sim/schedulers.h"

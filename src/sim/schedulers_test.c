@@ -1,4 +1,4 @@
-/* The simulated cluster: times by hand on small ones, conservation and repeatability on others. */
+/* Simulated schedulers: times by hand on small ones, conservation and repeatability on others. */
 #include "sim/schedulers.h"
 #include "model/builder.h"
 #include "sim/bound.h"

@@ -1,5 +1,15 @@
+/* Items flowing through a stream mapping in virtual time; stream.h states the model.
+ *
+ * I1. missing[item][copy] counts the inputs of one task for one item that have not arrived; at 0 it
+ *     goes to the ready queue of the replica's node.
+ * I2. Nodes with something ready and nothing running are in `awake`; who runs is decided at the end
+ *     of an instant, when all its arrivals are known, and so does not depend on their order.
+ * I3. Items enter in order, at most `window` at a time.
+ *
+ * O(items x (copies + feeds) log); two bytes an instance are held for all items at once. */
 #include "sim/stream.h"
 #include "base/clock.h"
+#include "base/compare.h"
 #include "sim/engine.h"
 #include "sim/mapping.h"
 #include "sim/network.h"
@@ -42,6 +52,7 @@ struct stream {
     ARRAY(struct stream_channel) channels;
 };
 
+/* Let items enter as far as they have arrived and the window allows. */
 static void release_items(struct stream *s);
 
 /* A task of an item is ready; who runs is decided when everything of this instant is known. */
@@ -53,12 +64,14 @@ static void make_ready(struct stream *s, uint64_t item, uint32_t copy)
         array_push(&s->awake, node);
 }
 
+/* One input fewer is missing. */
 static void got_input(struct stream *s, uint64_t item, uint32_t copy)
 {
     if (--s->missing[item * s->map.ncopies + copy] == 0)
         make_ready(s, item, copy);
 }
 
+/* Every copy in the receiving cluster that waits for the object has it. */
 static void feed_arrived(struct stream *s, uint64_t item, uint32_t feed)
 {
     const struct feed *f = &s->map.feeds[feed];
@@ -66,6 +79,7 @@ static void feed_arrived(struct stream *s, uint64_t item, uint32_t feed)
         got_input(s, item, s->map.waiters[k]);
 }
 
+/* The oldest ready item on an idle node, then the highest priority (copies are numbered by it). */
 static void start_next(struct stream *s, uint32_t node)
 {
     if (s->running[node] != UINT64_MAX || !s->ready[node].n)
@@ -85,6 +99,8 @@ static void start_next(struct stream *s, uint32_t node)
     engine_at(&s->engine, s->engine.now + time, EVENT_DONE, node);
 }
 
+/* Local followers and feeds; the end of an item's last sink completes it and lets another enter.
+ * False: an object has no way to travel. */
 static bool task_done(struct stream *s, uint32_t node, struct error *err)
 {
     uint64_t value = s->running[node], item = value >> 32;
@@ -134,6 +150,7 @@ static bool task_done(struct stream *s, uint32_t node, struct error *err)
     return true;
 }
 
+/* Channels are counted by ordered pair in the order of first use. */
 static void message_arrived(struct stream *s, const struct network_message *m)
 {
     uint64_t item = m->tag / s->map.nfeeds;
@@ -172,6 +189,7 @@ static void release_items(struct stream *s)
     }
 }
 
+/* Until all items are done; see network.h for the loop. */
 static bool stream_loop(struct stream *s, struct error *err)
 {
     struct engine *e = &s->engine;
@@ -221,12 +239,6 @@ static bool stream_loop(struct stream *s, struct error *err)
     return true;
 }
 
-static int stream_compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The k-th percentile by the nearest-rank rule. */
 static double stream_percentile(const double *sorted, uint32_t n, double share)
 {
@@ -234,30 +246,32 @@ static double stream_percentile(const double *sorted, uint32_t n, double share)
     return sorted[k ? k - 1 : 0];
 }
 
-static void stream_account(struct stream *s)
+static void account_latency(struct stream_result *out, double *sorted, uint32_t n)
 {
-    struct stream_result *out = s->out;
-    uint32_t n = s->o->items;
-    double *sorted = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = out->latency[i];
         out->latency_mean += out->latency[i];
     }
     out->latency_mean /= n;
     out->latency_first = out->latency[0];
-    qsort(sorted, n, sizeof *sorted, stream_compare_doubles);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
     out->latency_p50 = stream_percentile(sorted, n, 0.50);
     out->latency_p95 = stream_percentile(sorted, n, 0.95);
     out->latency_p99 = stream_percentile(sorted, n, 0.99);
     out->latency_max = sorted[n - 1];
+}
 
+/* The steady state: items a second as the least-squares slope of the second half of completions.
+ * Once the last item has entered, the source no longer competes for ports and buffers drain: what
+ * completes then is left out, unless that leaves fewer than 16 completions to look at. */
+static void account_throughput(const struct stream *s, double *sorted, uint32_t n)
+{
+    struct stream_result *out = s->out;
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = out->completion[i];
-    qsort(sorted, n, sizeof *sorted, stream_compare_doubles);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
     out->overall = out->makespan > 0 ? n / out->makespan : INFINITY;
     out->throughput = out->overall;
-    /* Once the last item has entered, the source no longer competes for ports and buffers drain:
-     * not the steady state. */
     double entered = 0;
     for (uint32_t i = 0; i < n; i++)
         if (s->began[i] > entered)
@@ -266,19 +280,24 @@ static void stream_account(struct stream *s)
     while (before < n && sorted[before] <= entered)
         before++;
     uint32_t last = before >= 16 ? before : n, first = last / 2, count = last - first;
-    if (count > 1) {
-        double mean_i = (count - 1) / 2.0, mean_t = 0, both = 0, square = 0;
-        for (uint32_t i = 0; i < count; i++)
-            mean_t += sorted[first + i];
-        mean_t /= count;
-        for (uint32_t i = 0; i < count; i++) {
-            both += (i - mean_i) * (sorted[first + i] - mean_t);
-            square += (i - mean_i) * (i - mean_i);
-        }
-        out->throughput = both > 0 ? square / both : INFINITY;
+    if (count < 2)
+        return;
+    double mean_i = (count - 1) / 2.0, mean_t = 0, both = 0, square = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean_t += sorted[first + i];
+    mean_t /= count;
+    for (uint32_t i = 0; i < count; i++) {
+        both += (i - mean_i) * (sorted[first + i] - mean_t);
+        square += (i - mean_i) * (i - mean_i);
     }
-    free(sorted);
+    out->throughput = both > 0 ? square / both : INFINITY;
+}
 
+/* Every node of the mapping once, in the order of the clusters; a node of two clusters counts to
+ * the first. */
+static void account_processors(const struct stream *s)
+{
+    struct stream_result *out = s->out;
     const struct plan *plan = s->map.plan;
     bool *seen = mem_new_zero(bool, s->p->nnodes);
     out->processors = mem_new_zero(struct stream_processor, s->p->nnodes);
@@ -300,6 +319,17 @@ static void stream_account(struct stream *s)
     free(seen);
     if (out->nprocessors)
         out->utilization /= out->nprocessors;
+}
+
+/* After the last item: statistics, and the channels handed over to the result. */
+static void stream_account(struct stream *s)
+{
+    struct stream_result *out = s->out;
+    double *sorted = mem_new(double, s->o->items);
+    account_latency(out, sorted, s->o->items);
+    account_throughput(s, sorted, s->o->items);
+    free(sorted);
+    account_processors(s);
     for (size_t i = 0; i < s->channels.n; i++)
         s->channels.at[i].occupancy = s->channels.at[i].busy / out->makespan;
     out->nchannels = (uint32_t)s->channels.n;

@@ -1,3 +1,5 @@
+/* Benchmark graphs as arithmetic: every question about a task is answered from its number, in O(1)
+ * or O(levels), without a table. A workflow answers the same questions from its arrays. */
 #include "sim/workload.h"
 #include <math.h>
 #include <string.h>
@@ -24,6 +26,7 @@ enum workload_kind workload_find(const char *name)
 
 /* ---- random numbers that need no state ---- */
 
+/* splitmix64: every bit of the input reaches every bit of the output. */
 static uint64_t hash_mix(uint64_t x)
 {
     x += 0x9E3779B97F4A7C15u;
@@ -32,6 +35,8 @@ static uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* Uniform in [0, 1), the same for the same seed, number and question (`what`: 0 lengths, 1 sizes).
+ */
 static double hash_unit(const struct workload *d, uint32_t number, uint64_t what)
 {
     return (double)(hash_mix(hash_mix(d->seed * 4 + what) ^ number) >> 11) * 0x1p-53;
@@ -44,11 +49,13 @@ static bool is_tree(const struct workload *d)
     return d->kind == WORKLOAD_FAN_OUT || d->kind == WORKLOAD_FAN_IN;
 }
 
+/* The number of a task counted from the root of its tree. */
 static uint32_t heap_of(const struct workload *d, uint32_t task)
 {
     return d->kind == WORKLOAD_FAN_IN ? d->ntasks - 1 - task : task;
 }
 
+/* Children in the heap; the last one with any may have fewer than `degree`. */
 static uint32_t below_count(const struct workload *d, uint32_t heap)
 {
     uint64_t first = (uint64_t)heap * d->degree + 1;
@@ -170,7 +177,7 @@ uint32_t workload_child(const struct workload *d, uint32_t task, uint32_t index)
 
 /* All-pairs goes through `tile` files of A together, each tile against all of B from the file of
  * its own position on: nodes that start at once do not all ask for the same file. */
-static void pairs_of_task(const struct workload *d, uint32_t task, uint32_t *a, uint32_t *b)
+static void pair_of_task(const struct workload *d, uint32_t task, uint32_t *a, uint32_t *b)
 {
     uint32_t row = task / (d->files * d->tile), first = row * d->tile;
     uint32_t wide = d->files - first < d->tile ? d->files - first : d->tile;
@@ -179,17 +186,18 @@ static void pairs_of_task(const struct workload *d, uint32_t task, uint32_t *a, 
     *b = (first + rest / wide) % d->files;
 }
 
-static uint32_t pair_inputs(const struct workload *d, uint32_t task)
+/* Input files that a task reads, besides what its parents wrote. */
+static uint32_t file_inputs(const struct workload *d, uint32_t task)
 {
     return d->kind == WORKLOAD_ALL_PAIRS ? 2 : d->kind == WORKLOAD_STACKING && task < d->ntasks - 1;
 }
 
-static uint32_t pair_input(const struct workload *d, uint32_t task, uint32_t index)
+static uint32_t file_input(const struct workload *d, uint32_t task, uint32_t index)
 {
     if (d->kind == WORKLOAD_STACKING)
         return d->ntasks + task % d->files;
     uint32_t a, b;
-    pairs_of_task(d, task, &a, &b);
+    pair_of_task(d, task, &a, &b);
     return d->ntasks + (index ? d->files + b : a);
 }
 
@@ -199,7 +207,7 @@ uint32_t workload_needs(const struct workload *d, uint32_t task)
     if (w)
         return workload_parents(d, task) +
                (w->input_off ? w->input_off[task + 1] - w->input_off[task] : 0);
-    return workload_parents(d, task) + pair_inputs(d, task);
+    return workload_parents(d, task) + file_inputs(d, task);
 }
 
 uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, uint32_t *producer)
@@ -212,7 +220,7 @@ uint32_t workload_need(const struct workload *d, uint32_t task, uint32_t index, 
     }
     *producer = NONE;
     return d->workflow ? d->workflow->input_object[d->workflow->input_off[task] + index - n]
-                       : pair_input(d, task, index - n);
+                       : file_input(d, task, index - n);
 }
 
 bool workload_has_data(const struct workload *d)
@@ -221,6 +229,7 @@ bool workload_has_data(const struct workload *d)
                        : d->kind != WORKLOAD_BOT && (d->size > 0 || d->file_size > 0);
 }
 
+/* Such an object need not be kept after its reader has it. Only a fan-out has several children. */
 bool workload_read_once(const struct workload *d, uint32_t object)
 {
     if (d->workflow) {
@@ -273,14 +282,15 @@ double workload_size(const struct workload *d, uint32_t object)
 /* ---- shares ---- */
 
 /* Tasks that stay together: a pipe. */
-static uint32_t tile_grain(const struct workload *d)
+static uint32_t share_grain(const struct workload *d)
 {
     return d->kind == WORKLOAD_PIPELINE ? d->degree : 1;
 }
 
-static uint32_t tile_grains(const struct workload *d)
+/* The last pipe may be shorter. */
+static uint32_t share_grains(const struct workload *d)
 {
-    return d->ntasks / tile_grain(d) + (d->ntasks % tile_grain(d) > 0);
+    return d->ntasks / share_grain(d) + (d->ntasks % share_grain(d) > 0);
 }
 
 /* Half the bits that numbers below n need, rounded up. */
@@ -317,6 +327,7 @@ uint32_t workload_task(const struct workload *d, enum workload_submit how, uint3
     return how == WORKLOAD_SUBMIT_HASH ? workload_scatter(d, place, false) : place;
 }
 
+/* The inverse of workload_share(): which node has this task, without looking at the others. */
 uint32_t workload_home(const struct workload *d, enum workload_submit how, uint32_t nodes,
                        uint32_t task)
 {
@@ -325,17 +336,19 @@ uint32_t workload_home(const struct workload *d, enum workload_submit how, uint3
     if (how == WORKLOAD_SUBMIT_HASH)
         return workload_scatter(d, task, true) % nodes;
     if (!is_tree(d))
-        return (uint32_t)((uint64_t)(task / tile_grain(d)) * nodes / tile_grains(d));
+        return (uint32_t)((uint64_t)(task / share_grain(d)) * nodes / share_grains(d));
     uint32_t heap = heap_of(d, task), level = level_of(d, heap);
     return (uint32_t)(walk_rank(d, level, heap - d->level_first[level]) * nodes / d->ntasks);
 }
 
 /* The first of `n` that belongs to `node` when `n` are dealt out in equal stretches. */
-static uint64_t grain_stretch(uint64_t n, uint32_t nodes, uint32_t node)
+static uint64_t share_first(uint64_t n, uint32_t nodes, uint32_t node)
 {
     return (n * node + nodes - 1) / nodes;
 }
 
+/* Trees are shared by stretches of the walk, which are one range a level; a fan-in goes through its
+ * levels from the leaves, so that tasks are submitted parents first. */
 bool workload_share(const struct workload *d, enum workload_submit how, uint32_t nodes,
                     uint32_t node, uint32_t range, struct workload_range *out)
 {
@@ -348,8 +361,8 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
         } else if (how == WORKLOAD_SUBMIT_HASH) {
             *out = (struct workload_range){node, d->ntasks, nodes};
         } else {
-            uint64_t first = grain_stretch(tile_grains(d), nodes, node) * tile_grain(d),
-                     end = grain_stretch(tile_grains(d), nodes, node + 1) * tile_grain(d);
+            uint64_t first = share_first(share_grains(d), nodes, node) * share_grain(d),
+                     end = share_first(share_grains(d), nodes, node + 1) * share_grain(d);
             out->first = (uint32_t)first;
             out->end = end < d->ntasks ? (uint32_t)end : d->ntasks;
         }
@@ -360,9 +373,9 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
     bool up = d->kind == WORKLOAD_FAN_IN;
     uint32_t level = up ? d->nlevels - 1 - range : range;
     uint32_t first =
-        rank_bound(d, level, grain_stretch(d->ntasks, nodes, node)) + d->level_first[level];
+        rank_bound(d, level, share_first(d->ntasks, nodes, node)) + d->level_first[level];
     uint32_t end =
-        rank_bound(d, level, grain_stretch(d->ntasks, nodes, node + 1)) + d->level_first[level];
+        rank_bound(d, level, share_first(d->ntasks, nodes, node + 1)) + d->level_first[level];
     *out = up ? (struct workload_range){d->ntasks - end, d->ntasks - first, 1}
               : (struct workload_range){first, end, 1};
     return true;
@@ -370,6 +383,7 @@ bool workload_share(const struct workload *d, enum workload_submit how, uint32_t
 
 /* ---- for the store ---- */
 
+/* The store asks through a table of functions (store/graph.h): the same answers, untyped. */
 static uint32_t graph_parents(const void *d, uint32_t task)
 {
     return workload_parents(d, task);
@@ -392,12 +406,12 @@ static uint32_t graph_child(const void *d, uint32_t task, uint32_t index)
 
 static uint32_t graph_inputs(const void *d, uint32_t task)
 {
-    return pair_inputs(d, task);
+    return file_inputs(d, task);
 }
 
 static uint32_t graph_input(const void *d, uint32_t task, uint32_t index)
 {
-    return pair_input(d, task, index);
+    return file_input(d, task, index);
 }
 
 static double graph_size(const void *d, uint32_t object)
@@ -405,6 +419,7 @@ static double graph_size(const void *d, uint32_t object)
     return workload_size(d, object);
 }
 
+/* 33 levels are enough for 2^32 tasks of degree 2. */
 static void workload_make_levels(struct workload *d)
 {
     uint64_t first = 0, count = 1;
@@ -441,6 +456,7 @@ bool workload_init(struct workload *d, struct error *err)
     objects = n + (d->kind == WORKLOAD_ALL_PAIRS  ? (uint64_t)d->files * 2
                    : d->kind == WORKLOAD_STACKING ? d->files
                                                   : 0);
+    /* the upper half of the numbers stays free for marks of the store and for NONE */
     if (!n || objects >= UINT32_MAX / 2)
         return error_set(err, ERROR_INPUT, "%llu tasks; expected 1 to %u", (unsigned long long)n,
                          UINT32_MAX / 2);
@@ -464,6 +480,8 @@ bool workload_init(struct workload *d, struct error *err)
     return true;
 }
 
+/* Table 3: 1000 tasks a core of 0 to 100 ms, outputs of 0 to 10 MB. Section 4.1: 500 x 500 files of
+ * 12 MB; image stacking of locality 30 from the data-diffusion paper. */
 void workload_benchmark(struct workload *d, enum workload_kind kind, uint64_t cores)
 {
     uint64_t tasks = cores * 1000;

@@ -1,4 +1,4 @@
-/* Graphs for simulated clusters: the benchmark DAGs of the MATRIX paper by arithmetic, so that 128
+/* Graphs for simulated schedulers: the benchmark DAGs of the MATRIX paper by arithmetic, so that 128
  * million tasks cost no memory, and any workflow behind the same questions.
  *
  *     bot         independent tasks
@@ -6,7 +6,8 @@
  *     fan-in      the same turned round
  *     pipeline    pipes of `degree` tasks
  *     stacking    `ntasks` - 1 tasks, each reads one of `files` files, and one that reads all
- * outputs all-pairs   every file of set A against every file of set B; `files` in each set
+ *                 their outputs
+ *     all-pairs   every file of set A against every file of set B; `files` in each set
  *
  * A task's length and the size of its output come from a hash of seed and task. Tasks are numbered
  * parents first. A task produces one object of its own number; input files come after those. Of a
