@@ -1,0 +1,38 @@
+/* How many nodes (elastic.h). Pure: no loop, no clock; whoever has a fleet calls it. */
+#include "cluster/launch/elastic.h"
+
+uint32_t elastic_ready_tasks(const struct workflow *w, const struct needs *needs)
+{
+    uint32_t ready = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        bool waits = needs->task[t] == NEED_NOT;
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && !waits; e++)
+            waits = needs->task[w->pred_task[e]] != NEED_NOT;
+        ready += !waits;
+    }
+    return ready;
+}
+
+/* Rounded up: a task more than fits is worth a node. */
+static uint32_t elastic_divide(const struct elastic *e, uint64_t tasks, uint32_t cores)
+{
+    uint64_t nodes = tasks / cores + (tasks % cores != 0);
+    nodes = nodes < 1 ? 1 : nodes;
+    return nodes < e->most ? (uint32_t)nodes : e->most;
+}
+
+uint32_t elastic_first(const struct elastic *e, uint64_t tasks)
+{
+    return e->cores ? elastic_divide(e, tasks, e->cores) : 1;
+}
+
+void elastic_learn(struct elastic *e, uint32_t agents, uint32_t cores)
+{
+    if (!e->cores && agents)
+        e->cores = cores / agents; /* nodes of one job array are alike */
+}
+
+uint32_t elastic_nodes(const struct elastic *e, uint64_t tasks)
+{
+    return e->cores && tasks ? elastic_divide(e, tasks, e->cores) : 0;
+}
