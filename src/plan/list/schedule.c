@@ -1,80 +1,11 @@
-#include "plan/list/schedule.h"
-#include "plan/list/ports.h"
-#include "plan/list/profile.h"
-#include "plan/list/timeline.h"
-#include <string.h>
-
-/* One copy of a task. The first copies stand at copies[task], further ones behind. */
-struct schedule_copy {
-    uint32_t node, core; /* node NONE: not placed */
-    uint32_t task, more; /* next copy of the same task, NONE: none */
-    double start, finish;
-};
-
-/* A booked transfer (port mode); `more` chains those of one object. */
-struct schedule_delivery {
-    uint32_t object, from, to, more;
-    uint32_t source; /* index of the copy that sends */
-    double start, finish;
-};
-
-/* An input that has to be sent (port mode). */
-struct input_need {
-    double finish; /* of the copy that sends */
-    uint32_t object, source;
-};
-
-/* When the data of one task is where. On a uniform network without copies two numbers say it: every
- * node waits for `top`, but the node it comes from only for `second`; nobody starts before `floor`,
- * the last predecessor's end. */
-struct arrival {
-    uint32_t task;
-    uint64_t version; /* of the schedule it was computed for; 0: nothing */
-    double floor, top, second;
-    uint32_t top_node;
-    bool in_row; /* schedule->row holds it node by node */
-};
-
-struct undo_core {
-    uint32_t line;
-    struct timeline_booking done;
-};
-
-struct schedule {
-    const struct costs *costs;
-    const struct workflow *w;
-    const struct platform *p;
-    bool simple_network; /* uniform */
-
-    /* nodes */
-    uint32_t *core_off;          /* nnodes + 1: the node's timelines */
-    struct core_timeline *lines; /* one a core */
-    struct timeline_store store;
-    double *least;           /* per node: the shortest time of any task */
-    struct profile **memory; /* per node; NULL: memory cannot run short there */
-
-    /* what is placed */
-    ARRAY(struct schedule_copy) copies;
-    double makespan;
-    uint64_t version;
-    struct arrival arrival;
-    double *row;
-    double *bound; /* per node, scratch of schedule_best() */
-
-    /* port mode */
-    bool limited;
-    struct ports ports;
-    ARRAY(struct schedule_delivery) deliveries;
-    uint32_t *delivered; /* per object: its last delivery, NONE: none */
-    ARRAY(struct input_need) needs;
-
-    /* trying */
-    bool trying;
-    ARRAY(uint32_t) tried; /* indices of copies */
-    ARRAY(struct undo_core) bookings;
-    size_t deliveries_before, copies_before;
-    double makespan_before;
-};
+/* A schedule under construction: idle slots, placing, trying and undoing. See schedule.h for what it
+ * promises, schedule_state.h for how it is laid out, arrival.c for when data is where.
+ *
+ * Every core is a timeline of idle gaps (timeline.h), a node whose memory can run short has a profile
+ * of bytes over time (profile.h), and port mode has timelines of channels (ports.h). An estimate asks
+ * these in turn until a start satisfies all of them; placing books it in each. `version` counts the
+ * changes, so that cached arrivals are known to be stale. */
+#include "plan/list/schedule_state.h"
 
 /* The shortest time of any task on each node: shorter gaps are useless. Slightly less, for
  * rounding. */
@@ -189,163 +120,6 @@ void schedule_reset(struct schedule *s)
     }
 }
 
-/* ---- when is the data there ---- */
-
-static double object_transfer_time(const struct schedule *s, uint32_t from, uint32_t to,
-                                   uint32_t object)
-{
-    double seconds = platform_transfer(s->p, from, to, s->w->size[object]);
-    return seconds == seconds ? seconds : INFINITY; /* 0 bytes over a link without bandwidth */
-}
-
-/* When `object` (NONE: only the end of `producer`) can be on `node`, without contention. */
-static double object_arrival(const struct schedule *s, uint32_t producer, uint32_t object,
-                             uint32_t node)
-{
-    double best = INFINITY;
-    for (uint32_t c = producer; c != NONE; c = s->copies.at[c].more) {
-        const struct schedule_copy *copy = &s->copies.at[c];
-        double there = copy->finish;
-        if (object != NONE && copy->node != node)
-            there += object_transfer_time(s, copy->node, node, object);
-        best = fmin(best, there);
-    }
-    return best;
-}
-
-/* Copies and pairs that differ need the arrivals node by node. */
-static bool needs_row(const struct schedule *s)
-{
-    return !s->simple_network || s->copies.n > s->w->ntasks;
-}
-
-/* Fill s->arrival for a task: what holds without contention. */
-static void compute_arrival(struct schedule *s, uint32_t task)
-{
-    struct arrival *a = &s->arrival;
-    if (a->version == s->version && a->task == task)
-        return;
-    const struct workflow *w = s->w;
-    *a = (struct arrival){.task = task, .version = s->version, .top_node = NONE};
-    a->in_row = needs_row(s);
-    if (a->in_row)
-        memset(s->row, 0, s->p->nnodes * sizeof *s->row);
-    double latency = s->p->latency, bandwidth = s->p->bandwidth;
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-        uint32_t from = w->pred_task[e], object = w->pred_object[e];
-        const struct schedule_copy *copy = &s->copies.at[from];
-        if (copy->node == NONE)
-            continue;
-        if (a->in_row) {
-            for (uint32_t n = 0; n < s->p->nnodes; n++)
-                s->row[n] = fmax(s->row[n], object_arrival(s, from, object, n));
-            continue;
-        }
-        if (copy->finish > a->floor)
-            a->floor = copy->finish;
-        if (object == NONE)
-            continue;
-        double seconds = latency + w->size[object] / bandwidth;
-        double there = copy->finish + (seconds == seconds ? seconds : INFINITY);
-        if (copy->node == a->top_node) {
-            a->top = there > a->top ? there : a->top;
-        } else if (there > a->top) {
-            a->second = a->top;
-            a->top = there;
-            a->top_node = copy->node;
-        } else if (there > a->second) {
-            a->second = there;
-        }
-    }
-}
-
-static inline double arrival_at(const struct schedule *s, uint32_t node)
-{
-    const struct arrival *a = &s->arrival;
-    if (a->in_row)
-        return s->row[node];
-    double remote = node == a->top_node ? a->second : a->top;
-    return remote > a->floor ? remote : a->floor;
-}
-
-static uint32_t find_delivery(const struct schedule *s, uint32_t object, uint32_t node)
-{
-    uint32_t d = s->delivered[object];
-    while (d != NONE && s->deliveries.at[d].to != node)
-        d = s->deliveries.at[d].more;
-    return d;
-}
-
-static int compare_needs(const void *a, const void *b)
-{
-    const struct input_need *x = a, *y = b;
-    if (x->finish != y->finish)
-        return x->finish < y->finish ? -1 : 1;
-    return x->object < y->object ? -1 : x->object > y->object;
-}
-
-/* Port mode: book the transfers that bring the task's data to the node, those that can leave first
- * first (ties: lowest object); returns when all is there. Without `keep` nothing remains booked. */
-static double book_inputs(struct schedule *s, uint32_t task, uint32_t node, bool keep)
-{
-    const struct workflow *w = s->w;
-    double ready = 0;
-    s->needs.n = 0;
-    for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-        uint32_t from = w->pred_task[e], object = w->pred_object[e];
-        if (s->copies.at[from].node == NONE)
-            continue;
-        if (object == NONE) {
-            ready = fmax(ready, object_arrival(s, from, NONE, node));
-            continue;
-        }
-        double here = INFINITY, soonest = INFINITY;
-        uint32_t source = NONE;
-        for (uint32_t c = from; c != NONE; c = s->copies.at[c].more) {
-            const struct schedule_copy *copy = &s->copies.at[c];
-            if (copy->node == node)
-                here = fmin(here, copy->finish);
-            double there = copy->finish + object_transfer_time(s, copy->node, node, object);
-            if (there < soonest) {
-                soonest = there;
-                source = c;
-            }
-        }
-        uint32_t d = find_delivery(s, object, node);
-        if (d != NONE)
-            here = fmin(here, s->deliveries.at[d].finish);
-        if (here < INFINITY)
-            ready = fmax(ready, here);
-        else if (source == NONE)
-            return INFINITY;
-        else
-            array_push(&s->needs, (struct input_need){s->copies.at[source].finish, object, source});
-    }
-    if (s->needs.n > 1)
-        qsort(s->needs.at, s->needs.n, sizeof *s->needs.at, compare_needs);
-    bool journaling = s->ports.journaling;
-    size_t mark = ports_mark(&s->ports);
-    s->ports.journaling |= !keep;
-    for (size_t i = 0; i < s->needs.n; i++) {
-        const struct input_need *need = &s->needs.at[i];
-        uint32_t from = s->copies.at[need->source].node;
-        double seconds = object_transfer_time(s, from, node, need->object);
-        struct ports_slot slot = ports_find(&s->ports, from, node, need->finish, seconds);
-        ready = fmax(ready, slot.finish);
-        ports_book(&s->ports, from, node, &slot);
-        if (!keep)
-            continue;
-        array_push(&s->deliveries,
-                   (struct schedule_delivery){need->object, from, node, s->delivered[need->object],
-                                              need->source, slot.start, slot.finish});
-        s->delivered[need->object] = (uint32_t)s->deliveries.n - 1;
-    }
-    if (!keep)
-        ports_rollback(&s->ports, mark);
-    s->ports.journaling = journaling;
-    return ready;
-}
-
 /* ---- slots ---- */
 
 /* The earliest stretch of idle cores for the task on the node from `ready` on. */
@@ -389,23 +163,23 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
 double schedule_ready(struct schedule *s, uint32_t task, uint32_t node)
 {
     if (s->limited)
-        return book_inputs(s, task, node, false);
+        return arrival_book_inputs(s, task, node, false);
     bool known = s->arrival.version == s->version && s->arrival.task == task;
-    if (known || !needs_row(s)) {
-        compute_arrival(s, task);
+    if (known || !arrival_needs_row(s)) {
+        arrival_prepare(s, task);
         return arrival_at(s, node);
     }
     double ready = 0; /* a whole row for one node would be a waste */
     const struct workflow *w = s->w;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
         if (s->copies.at[w->pred_task[e]].node != NONE)
-            ready = fmax(ready, object_arrival(s, w->pred_task[e], w->pred_object[e], node));
+            ready = fmax(ready, arrival_of_object(s, w->pred_task[e], w->pred_object[e], node));
     return ready;
 }
 
 double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t object, uint32_t node)
 {
-    return object_arrival(s, producer, object, node);
+    return arrival_of_object(s, producer, object, node);
 }
 
 static struct schedule_slot estimate_slot(struct schedule *s, uint32_t task, uint32_t node,
@@ -459,7 +233,7 @@ static struct schedule_slot best_limited(struct schedule *s, uint32_t task)
 struct schedule_slot schedule_best(struct schedule *s, uint32_t task)
 {
     struct schedule_slot best = {.finish = INFINITY, .start = INFINITY};
-    compute_arrival(s, task);
+    arrival_prepare(s, task);
     if (s->limited)
         return best_limited(s, task);
     for (uint32_t n = 0; n < s->p->nnodes; n++) {
@@ -480,7 +254,7 @@ static void occupy_slot(struct schedule *s, uint32_t index, struct schedule_slot
     struct schedule_copy *copy = &s->copies.at[index];
     uint32_t task = copy->task;
     if (s->limited)
-        book_inputs(s, task, slot.node, true);
+        arrival_book_inputs(s, task, slot.node, true);
     copy = &s->copies.at[index];
     copy->node = slot.node;
     copy->core = slot.core;
@@ -603,127 +377,4 @@ double schedule_available(const struct schedule *s, uint32_t node)
 double schedule_makespan(const struct schedule *s)
 {
     return s->makespan;
-}
-
-/* ---- the plan ---- */
-
-/* The copy of `producer` (of those in `used`; NULL: all) that serves a task that starts at `start`
- * on `node`: one on that node that ends in time, else the one whose object is there first; ties:
- * the lowest copy. */
-static uint32_t serving_copy(const struct schedule *s, const bool *used, uint32_t producer,
-                             uint32_t object, uint32_t node, double start)
-{
-    double best = INFINITY;
-    uint32_t serving = NONE;
-    for (uint32_t c = producer; c != NONE; c = s->copies.at[c].more) {
-        const struct schedule_copy *copy = &s->copies.at[c];
-        if (used && !used[c])
-            continue;
-        if (copy->node == node && copy->finish <= start)
-            return c;
-        double there = copy->finish;
-        if (object != NONE)
-            there += object_transfer_time(s, copy->node, node, object);
-        if (there < best) {
-            best = there;
-            serving = c;
-        }
-    }
-    return serving;
-}
-
-/* Copies and deliveries that somebody needs: a copy of every last task, and backwards what feeds
- * them. */
-static void mark_used(const struct schedule *s, bool *used, bool *used_delivery)
-{
-    const struct workflow *w = s->w;
-    for (uint32_t i = w->ntasks; i-- > 0;) {
-        uint32_t task = w->topo[i];
-        if (w->succ_off[task] == w->succ_off[task + 1])
-            used[task] = true;
-        for (uint32_t c = task; c != NONE; c = s->copies.at[c].more) {
-            const struct schedule_copy *copy = &s->copies.at[c];
-            if (!used[c] || copy->node == NONE)
-                continue;
-            for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
-                uint32_t object = w->pred_object[e];
-                uint32_t serving =
-                    serving_copy(s, NULL, w->pred_task[e], object, copy->node, copy->start);
-                if (s->limited && object != NONE && s->copies.at[serving].node != copy->node) {
-                    uint32_t d = find_delivery(s, object, copy->node);
-                    used_delivery[d] = true;
-                    serving = s->deliveries.at[d].source;
-                }
-                used[serving] = true;
-            }
-        }
-    }
-}
-
-/* Contention-free: every object goes to every node that reads it, as soon as it is made. */
-static void add_transfers(const struct schedule *s, const bool *used, struct plan *plan)
-{
-    const struct workflow *w = s->w;
-    uint32_t *sent = mem_new_zero(uint32_t, s->p->nnodes); /* object + 1 that was last sent there */
-    for (uint32_t o = 0; o < w->nobjects; o++) {
-        uint32_t producer = w->producer[o], count;
-        if (producer == NONE || s->copies.at[producer].node == NONE)
-            continue;
-        const uint32_t *consumer = workflow_consumers(w, o, &count);
-        for (uint32_t i = 0; i < count; i++)
-            for (uint32_t c = consumer[i]; c != NONE; c = s->copies.at[c].more) {
-                const struct schedule_copy *copy = &s->copies.at[c];
-                if (copy->node == NONE || sent[copy->node] == o + 1 || (used && !used[c]))
-                    continue;
-                const struct schedule_copy *from = &s->copies.at[producer];
-                if (used)
-                    from =
-                        &s->copies.at[serving_copy(s, used, producer, o, copy->node, copy->start)];
-                if (from->node == copy->node)
-                    continue;
-                sent[copy->node] = o + 1;
-                double seconds = object_transfer_time(s, from->node, copy->node, o);
-                array_push(&plan->transfers,
-                           (struct transfer){o, from->node, copy->node, from->finish,
-                                             from->finish + seconds});
-            }
-    }
-    free(sent);
-}
-
-struct plan *schedule_plan(struct schedule *s)
-{
-    struct plan *plan = plan_new(PLAN_STATIC);
-    bool *used = NULL, *used_delivery = NULL;
-    if (s->copies.n > s->w->ntasks) {
-        used = mem_new_zero(bool, s->copies.n);
-        used_delivery = mem_new_zero(bool, s->deliveries.n + 1);
-        mark_used(s, used, used_delivery);
-    }
-    array_reserve(&plan->placements, s->copies.n);
-    for (uint32_t t = 0; t < s->w->ntasks; t++) {
-        uint32_t number = 0;
-        for (uint32_t c = t; c != NONE; c = s->copies.at[c].more) {
-            const struct schedule_copy *copy = &s->copies.at[c];
-            if (copy->node == NONE || (used && !used[c]))
-                continue;
-            array_push(&plan->placements, (struct placement){t, number++, copy->node, copy->core,
-                                                             copy->start, copy->finish});
-        }
-    }
-    if (s->limited) {
-        for (size_t i = 0; i < s->deliveries.n; i++) {
-            const struct schedule_delivery *d = &s->deliveries.at[i];
-            if (!used_delivery || used_delivery[i])
-                array_push(&plan->transfers,
-                           (struct transfer){d->object, d->from, d->to, d->start, d->finish});
-        }
-    } else {
-        add_transfers(s, used, plan);
-    }
-    free(used);
-    free(used_delivery);
-    plan_sort(plan);
-    plan_set_objective(plan, "makespan", plan_makespan(plan));
-    return plan;
 }
