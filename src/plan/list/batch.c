@@ -1,7 +1,15 @@
-/* Min-min, Max-min, Sufferage, Duplex: batch heuristics for independent tasks, applied to the ready
- * tasks of a graph. */
+/* Min-min, Max-min, Sufferage, Duplex (Braun et al. 2001; Sufferage: Maheswaran et al. 1999): batch
+ * heuristics for independent tasks, applied to the ready tasks of a graph.
+ *
+ * Of all ready tasks, each with its best node: the one that ends first (Min-min), the one that ends
+ * last (Max-min), the one that would lose most without its best node (Sufferage). Duplex runs
+ * Min-min and Max-min and keeps the shorter plan; ties: Min-min's.
+ *
+ * pick.h keeps the answers. Min-min's key only rises and so needs few evaluations a step; the other
+ * two ask all that lean on the node that changed: O(tasks x width x nodes) at worst. */
 #include "plan/list/pick.h"
 
+/* Key: the earliest end. */
 static struct choice evaluate_minmin(struct list_run *l, uint32_t task, const void *context)
 {
     (void)context;
@@ -9,6 +17,7 @@ static struct choice evaluate_minmin(struct list_run *l, uint32_t task, const vo
     return (struct choice){best, best.finish, 0, NONE, INFINITY};
 }
 
+/* Key: the earliest end, largest first. */
 static struct choice evaluate_maxmin(struct list_run *l, uint32_t task, const void *context)
 {
     (void)context;

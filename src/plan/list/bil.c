@@ -1,5 +1,14 @@
-/* BIL: how long the rest takes at best after each choice of node (as if nodes were free) decides
- * the task and the node. */
+/* BIL, best imaginary level: Oh and Ha, Euro-Par 1996.
+ *
+ * The imaginary level of a task on a node is how long the rest of the graph takes at best after
+ * that choice, as if all nodes were idle; the best imaginary makespan (BIM) adds when the task
+ * could start there. With k ready tasks, the task whose k-th smallest BIM is greatest is served
+ * first: it would lose most if the k - 1 others took the better nodes. It goes to the node of its
+ * least revised BIM.
+ *
+ * O(tasks x nodes) memory for the levels; every step asks every ready task on every node, so
+ * O(tasks x width x nodes log nodes) time: not for wide graphs. Without insertion. Ties: lowest
+ * task, lowest node. */
 #include "plan/list/list.h"
 #include <string.h>
 
@@ -38,6 +47,7 @@ static int bil_compare_makespans(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* The run; the arrays below have one entry a node and are scratch. */
 struct bil {
     struct list_run l;
     double *levels, *makespans; /* of the task in hand: best imaginary makespan per node */
@@ -87,6 +97,7 @@ static struct schedule_slot choose_node(struct bil *b, uint32_t task)
     return schedule_append(b->l.s, task, best);
 }
 
+/* Select a task, select a node, place it, until no task is ready. */
 static bool bil_place_all(struct bil *b, struct error *err)
 {
     struct ready ready;

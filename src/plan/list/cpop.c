@@ -1,4 +1,13 @@
-/* CPOP: the tasks of a critical path share one node, all others go where they end first. */
+/* CPOP, critical path on a processor: Topcuoglu, Hariri, Wu 2002, section 4.3.
+ *
+ * A task's priority is its upward plus its downward rank: the length of the longest path through
+ * it. The tasks of one critical path all go to the critical-path processor, the one that runs the
+ * path fastest; every other task goes where it ends first. Tasks are taken as they become ready,
+ * greatest priority first.
+ *
+ * O(edges + tasks x nodes x log tasks). Ties: first to become ready; lowest node. Where the
+ * critical-path processor cannot take a task of the path (restricted tasks, memory), it goes where
+ * it ends first, a case that the paper does not have. */
 #include "plan/list/list.h"
 
 /* Mark a critical path: from the first source of greatest priority, always on to the first
@@ -46,6 +55,7 @@ static uint32_t path_node(const struct list_run *l, const bool *critical)
     return best;
 }
 
+/* The processor selection phase: the queue of ready tasks by falling priority. */
 static bool cpop_place_all(struct list_run *l, const double *priority, const bool *critical,
                            uint32_t node, struct error *err)
 {

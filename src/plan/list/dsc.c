@@ -1,8 +1,16 @@
-/* DSC: clusters for unbounded equal processors by zeroing edges on the dominant sequence, then
- * clusters onto the nodes.
+/* DSC, dominant sequence clustering: Yang and Gerasoulis 1994; then clusters onto the nodes.
+ *
+ * Phase 1 clusters for unbounded equal processors. The dominant sequence is the longest path of the
+ * clustered graph; tasks are examined in order of priority (top level plus bottom level), and each
+ * joins the cluster of a predecessor if zeroing that edge makes it start sooner. Phase 2 maps
+ * clusters by falling work to the least loaded node and orders the tasks of each by falling bottom
+ * level.
  *
  * A task joins one cluster of its predecessors; the paper's further step, which also pulls in
- * predecessors that have no other child, is left out, so joins are not clustered optimally. */
+ * predecessors that have no other child, is left out, so joins are not clustered optimally.
+ *
+ * O((tasks + edges) log tasks) for the clusters, O(tasks x nodes) for the mapping. Ties: first to
+ * become free, edge order, lowest node. */
 #include "plan/list/list.h"
 
 struct dsc {
@@ -20,11 +28,14 @@ struct dsc {
     struct heap free, partial; /* by falling priority; entries of `partial` may be outdated */
 };
 
+/* Mean seconds of a message: the nodes are not chosen yet. */
 static double dsc_message_time(const struct dsc *d, uint32_t object)
 {
     return object == NONE ? 0 : d->latency + d->w->size[object] * d->seconds_per_byte;
 }
 
+/* The length of the longest path through the task as clustered so far: the paper's PRIO(n) = tlevel
+ * + blevel. */
 static double dsc_priority(const struct dsc *d, uint32_t task)
 {
     return d->arrival[task] + d->bottom[task];

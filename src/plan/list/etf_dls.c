@@ -1,11 +1,20 @@
-/* ETF and DLS: of all ready tasks and all nodes, the pair that can start first (ETF) or has the
- * greatest dynamic level (DLS). */
+/* ETF, earliest task first: Hwang, Chow, Anger, Lee 1989. DLS, dynamic level scheduling: Sih and
+ * Lee 1993.
+ *
+ * Both look at all pairs of a ready task and a node at every step, without insertion. ETF takes the
+ * pair that can start first (ties: greatest static level). DLS takes the pair of greatest dynamic
+ * level: static level less start, plus how much faster than the task's median the node is.
+ *
+ * pick.h keeps the answers of earlier steps, so that a step costs a few evaluations of O(nodes +
+ * degree) instead of one for every ready task. ETF's key only rises, because nodes only get busier;
+ * DLS's as well. */
 #include "plan/list/pick.h"
 
 struct levels {
     const double *level, *times;
 };
 
+/* No ready task can start before the first core that is up is free. */
 static double etf_floor(const struct list_run *l)
 {
     double floor = INFINITY;
@@ -35,6 +44,7 @@ static struct choice evaluate_etf(struct list_run *l, uint32_t task, const void 
     return (struct choice){best, best.start, -levels->level[task], NONE, settled};
 }
 
+/* The key is the dynamic level negated: least first. */
 static struct choice evaluate_dls(struct list_run *l, uint32_t task, const void *context)
 {
     const struct levels *levels = context;

@@ -1,6 +1,18 @@
-/* FLB: the ready task that can start first, found by looking at two candidates only: the best of
- * those that should stay where their last message comes from, and the best of the others on the
- * node that is idle first. */
+/* FLB, fast load balancing: Radulescu and van Gemund, ICPP 1999.
+ *
+ * Chooses the ready task that can start first, as ETF does, but finds it by looking at two
+ * candidates only (the paper proves that this is enough on equal processors): the task of type EP,
+ * which should run on its enabling processor, the sender of its last message, that can start first
+ * there; and the task of type non-EP whose last message is there first, on the processor that is
+ * idle first.
+ *
+ *  ready task --- last message later than its sender is idle ---> EP: stay_data, stay_last of the sender
+ *       |                                                            |
+ *       +------------------ otherwise ---> non-EP: anywhere <--------+  the sender gets busy beyond the message
+ *
+ * O(tasks (log width + nodes) + edges), without insertion. Entries of tasks that were placed or
+ * have changed type are dropped when they come up. Ties: the non-EP task, then first in, then
+ * lowest node. */
 #include "plan/list/list.h"
 
 struct flb {
@@ -18,6 +30,7 @@ struct flb {
     struct heap anywhere; /* by last */
 };
 
+/* A task became ready: which type is it, and in which queues does it wait? */
 static void add_ready(struct flb *f, uint32_t task)
 {
     const struct workflow *w = f->l.w;

@@ -1,4 +1,13 @@
-/* HCPT: critical tasks, each preceded by its unlisted ancestors, most urgent first. */
+/* HCPT, heterogeneous critical parent trees: Hagras and Janecek, ISPDC 2003.
+ *
+ * Listing phase: critical tasks (average latest start equals average earliest start) by rising
+ * latest start, each preceded by its unlisted ancestors, of which the one that has to start first
+ * goes first: a depth-first walk up the parents, on a stack of our own because graphs may be a
+ * million tasks deep. Assignment phase: each in list order into the slot in which it ends first, as
+ * HEFT.
+ *
+ * O(edges log degree + tasks log tasks) for the list, then as HEFT. Ties: lowest task; topological
+ * order. */
 #include "plan/list/list.h"
 
 struct hcpt {

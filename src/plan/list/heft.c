@@ -1,4 +1,12 @@
-/* HEFT: tasks by falling upward rank, each into the slot in which it ends first. */
+/* HEFT, heterogeneous earliest finish time: Topcuoglu, Hariri, Wu 2002, section 4.2.
+ *
+ * Task prioritizing phase: tasks by falling upward rank (mean time plus the heaviest way to a sink,
+ * with mean communication), which is a topological order. Processor selection phase: each into the
+ * idle slot, between other tasks or behind them, in which it ends first.
+ *
+ * O(edges + tasks x nodes x log tasks) on a uniform network. Ties: equal ranks in topological
+ * order, equal ends on the lowest node and core. No bound on the makespan is known; list.h does the
+ * rest. */
 #include "plan/list/list.h"
 
 static struct plan *run_heft(const struct plan_request *request, struct error *err)

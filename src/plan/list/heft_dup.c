@@ -1,5 +1,14 @@
-/* HEFT with duplication: a task may bring copies of late predecessors onto its node, as long as
- * each makes it end sooner. */
+/* HEFT with task duplication, HEFD (Tang, Li, Liao, Li 2010): a task may bring
+ * copies of late predecessors onto its node, as long as each makes it end sooner.
+ *
+ * Only the critical parent (whose data arrives last) is worth a copy, and only one whose copy ends
+ * before the task could have started. Copies are tried with schedule_try() and taken back, node by
+ * node, and the best node's are made again for good. schedule_plan() leaves out copies that serve
+ * nobody in the end.
+ *
+ * O(tasks x nodes x copies x degree). Ties as HEFT; equal ends keep the first node. A task whose
+ * successors wait for it without data (order edges) is never copied: one copy's end would not be
+ * the task's. */
 #include "plan/list/list.h"
 
 struct duplicator {
@@ -55,6 +64,8 @@ static struct schedule_slot slot_with_copies(struct duplicator *d, uint32_t task
     return slot;
 }
 
+/* Try all nodes, keep the best, and make its copies for good: the same questions on the same state
+ * give the same slots. */
 static bool place_with_copies(struct duplicator *d, uint32_t task, struct error *err)
 {
     struct schedule_slot best = {.finish = INFINITY};

@@ -1,4 +1,9 @@
-/* OLB, MET, MCT: every task in topological order goes at once to a node chosen by one look. */
+/* OLB, MET, MCT (Armstrong, Hensgen, Kidd 1998): every task in topological order goes at once to a
+ * node chosen by one look, as an on-line scheduler would do it.
+ *
+ * Opportunistic load balancing: the node that is free first, without asking how fast it is. Minimum
+ * execution time: the node that runs it fastest, without asking how busy it is. Minimum completion
+ * time: both. O(edges + tasks x nodes x log tasks). Ties: lowest node. */
 #include "plan/list/list.h"
 
 typedef struct schedule_slot (*choose_f)(struct list_run *l, uint32_t task);

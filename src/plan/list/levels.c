@@ -1,5 +1,13 @@
-/* HLFET, MCP and the algorithm of Wu and Gajski: an order from the levels of the graph, then one
- * look at the nodes. */
+/* HLFET (Adam, Chandy, Dickson 1974), MCP (Wu and Gajski 1990) and the older algorithm of Wu and Gajski
+ * (1988, as Ahrens et al. 1997 tell it): an order from the levels of the graph, then one look at the
+ * nodes.
+ *
+ * HLFET orders by static level, without communication; Wu-Gajski by the longest path to an output
+ * with communication; MCP by the latest start (ALAP time) of the task, then those of its
+ * descendants. HLFET and Wu-Gajski append, MCP fills gaps as HEFT does.
+ *
+ * O(edges + tasks x nodes x log tasks); MCP's order takes O(16 edges + tasks log tasks). Ties in
+ * topological order. */
 #include "plan/list/list.h"
 
 /* After the last task of a core: where it ends first (HLFET), or where it starts first (Wu and
@@ -65,11 +73,15 @@ struct mcp {
     uint32_t *position; /* in topological order */
 };
 
+/* The order within a list: the earlier latest start first; the task number makes it total, so that
+ * equal entries of two lists meet. */
 static bool mcp_before(const struct mcp *m, uint32_t a, uint32_t b)
 {
     return m->level[a] > m->level[b] || (m->level[a] == m->level[b] && a < b);
 }
 
+/* Merge a child's list into the task's, each entry once, the first MCP_LIST of the result.
+ * O(MCP_LIST). */
 static void mcp_merge(struct mcp *m, uint32_t task, uint32_t child)
 {
     uint32_t *mine = m->list + (size_t)task * MCP_LIST;
@@ -91,6 +103,7 @@ static void mcp_merge(struct mcp *m, uint32_t task, uint32_t child)
     m->length[task] = (uint8_t)n;
 }
 
+/* Lexicographic, as the paper compares the lists l(n); a list that ends first comes later. */
 static int compare_mcp(const void *a, const void *b, void *context)
 {
     const struct mcp *m = context;

@@ -1,3 +1,9 @@
+/* What the list planners share: begin and end of a run, placing with an error that names the task,
+ * ranks, orders, and the set of ready tasks. All of it is O(edges + tasks log tasks) but for the
+ * schedule itself.
+ *
+ * Where pairs of nodes cannot talk, means over the network are taken over those that can, so that
+ * ranks stay finite. */
 #include "plan/list/list.h"
 #include "model/graph.h"
 
@@ -98,6 +104,7 @@ double *rank_static(const struct costs *c, const double *times)
     return rank;
 }
 
+/* For sorting by a key; the position in topological order breaks ties and makes the order total. */
 struct ranked_task {
     double key;
     uint32_t position, task;

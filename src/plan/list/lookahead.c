@@ -1,5 +1,12 @@
-/* HEFT with look-ahead: a task goes where its children, placed right after it as HEFT would, end
- * first. */
+/* HEFT with one-level look-ahead: Bittencourt, Sakellariou, Madeira, PDP 2010, the variant without
+ * changes of priority.
+ *
+ * A task is tried on every node; its children are then placed as HEFT would place them (their other
+ * parents, where not placed, are ignored), and the node wins for which the last child ends first.
+ * schedule_try() and schedule_undo() leave no trace.
+ *
+ * O(nodes) times the cost of HEFT and its degree: edges x nodes^2 estimates. A trial stops as soon
+ * as one child ends later than the best so far. Ties: lowest node. */
 #include "plan/list/list.h"
 
 /* The children of a task, once each, by falling rank. */
@@ -20,6 +27,7 @@ static void collect_children(const struct list_run *l, uint32_t task, const uint
     }
 }
 
+/* The slot on the node from which the children end first; without children as HEFT. */
 static struct schedule_slot lookahead_slot(struct list_run *l, uint32_t task,
                                            const uint32_t *children, uint32_t count)
 {

@@ -1,7 +1,15 @@
-/* PEFT: HEFT with a table that foresees what the rest of the graph will cost after each choice of
- * node. */
+/* PEFT, predict earliest finish time: Arabnejad and Barbosa, IEEE TPDS 25(3), 2014.
+ *
+ * The optimistic cost table OCT(task, node) is the longest of the shortest ways from the task's end
+ * to an exit, if every later task could have the node it likes best, nodes being idle. The priority
+ * is a task's mean over its row; the node is the one of the least optimistic end, O_EFT = EFT +
+ * OCT.
+ *
+ * O(edges x nodes) for the table (not nodes^2, see peft_table()), tasks x nodes x 8 bytes of
+ * memory; then as HEFT. Ties: first to become ready; lowest node. */
 #include "plan/list/peft.h"
 
+/* The OCT, from the exits up. */
 double *peft_table(const struct costs *c)
 {
     const struct workflow *w = c->workflow;
@@ -33,6 +41,7 @@ double *peft_table(const struct costs *c)
     return table;
 }
 
+/* The least O_EFT. */
 static struct schedule_slot peft_slot(struct list_run *l, uint32_t task, const double *row)
 {
     struct schedule_slot best = {.finish = INFINITY};
@@ -47,6 +56,7 @@ static struct schedule_slot peft_slot(struct list_run *l, uint32_t task, const d
     return best;
 }
 
+/* By mean OCT tasks do not come in topological order: a heap of ready tasks. */
 static bool peft_place_all(struct list_run *l, const double *table, const double *rank,
                            struct error *err)
 {

@@ -1,3 +1,18 @@
+/* The loop of the planners that look at all ready tasks at every step: see pick.h for what a
+ * planner supplies.
+ *
+ * Two ways. Keys that only rise stand in a lazy heap (as Minoux' accelerated greedy): an outdated
+ * key is a lower bound, so whoever is first after being asked again is first for good. Other keys
+ * stand in a set; at each step only those are asked again that lean on the node where the last task
+ * went.
+ *
+ *   fresh --> open: heap by key (lower bounds) --- floor reaches `settled` ---> flat: heap by tie
+ *              |  first after asking again                                       |  first
+ *              +------------------------> placed <-----------------------------+
+ *
+ * Tasks whose data is everywhere wait for nothing but a free node: they all have the same key, the
+ * floor, and stand in `flat`, where nobody is asked at all. Without it wide graphs would ask every
+ * ready task at every step. */
 #include "plan/list/pick.h"
 
 struct pick_candidate {
@@ -10,6 +25,7 @@ struct candidates {
     ARRAY(struct pick_candidate) all; /* a binary heap, or just a set */
 };
 
+/* A total order: key, tie, task number. */
 static bool pick_precedes(const struct pick_candidate *a, const struct pick_candidate *b)
 {
     if (a->choice.key != b->choice.key)
@@ -93,6 +109,8 @@ static bool pick_open(struct list_run *l, const struct picker *picker, struct ri
     return false;
 }
 
+/* One step with rising keys: move to `flat` who has become settled, then the better of `flat` and
+ * `open`. */
 static struct pick_candidate pick_rising(struct list_run *l, const struct picker *picker,
                                          struct rising *r, uint32_t step)
 {
@@ -120,6 +138,8 @@ static struct pick_candidate pick_rising(struct list_run *l, const struct picker
     return pick_evaluate(l, picker, flat.task, step);
 }
 
+/* One step with other keys: ask again who leans on the changed node, take the least. O(ready
+ * tasks). */
 static struct pick_candidate pick_from_set(struct list_run *l, const struct picker *picker,
                                            struct candidates *c, uint32_t step, uint32_t changed)
 {
@@ -139,6 +159,7 @@ static struct pick_candidate pick_from_set(struct list_run *l, const struct pick
     return picked;
 }
 
+/* Steps until all tasks are placed; a task that cannot be placed ends it with its error. */
 bool pick_all(struct list_run *l, const struct picker *picker, struct error *err)
 {
     struct ready ready;

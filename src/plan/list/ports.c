@@ -1,3 +1,12 @@
+/* Booking of transfers under a port limit; ports.h says the rules.
+ *
+ * One timeline a channel, nnodes x limit of them, and one for every pair of nodes that has talked
+ * (made on first use: of a thousand nodes few pairs do). A transfer needs a time at which a channel
+ * of the sender, a channel of the receiver and the pair are idle together: each in turn is asked
+ * for the earliest from the others' answer on, until nobody moves it. Every round moves the start
+ * to the end of some booking, so this ends.
+ *
+ * Gaps shorter than DBL_MIN are not kept: a transfer without bytes takes no channel. */
 #include "plan/list/ports.h"
 #include "base/pool.h"
 #include <math.h>
@@ -46,6 +55,7 @@ void ports_clear(struct ports *p)
     p->journaling = false;
 }
 
+/* Linear probing; the table is at most half full. Keys are pair + 1, 0 is free. */
 static uint32_t pair_slot(const struct ports *p, uint64_t key)
 {
     uint32_t i = (uint32_t)hash_bytes(&key, sizeof key) & p->pair_mask;
@@ -125,6 +135,7 @@ struct ports_slot ports_find(struct ports *p, uint32_t a, uint32_t b, double rea
     return slot;
 }
 
+/* `line` is the number under which the journal knows the timeline. */
 static void book_line(struct ports *p, struct core_timeline *t, uint32_t line, double start,
                       double finish)
 {

@@ -1,3 +1,7 @@
+/* A node's memory over time as sorted steps; profile.h has the contract.
+ *
+ * An array, not a tree: only nodes whose memory can run short have one, and tasks are mostly booked
+ * near its end, so that little is moved. */
 #include "plan/list/profile.h"
 #include <math.h>
 
@@ -42,6 +46,7 @@ double profile_find(const struct profile *p, double limit, double ready, double 
     return start > ready ? start : ready;
 }
 
+/* The step at exactly this time, made if there is none: it continues what was used before it. */
 static size_t add_step(struct profile *p, double time)
 {
     size_t i = steps_until(p, time);
@@ -55,6 +60,8 @@ static size_t add_step(struct profile *p, double time)
     return i;
 }
 
+/* A step that changes nothing any more goes, so that the profile does not grow with what was taken
+ * back. */
 static void drop_step(struct profile *p, size_t i)
 {
     double before = i ? p->steps.at[i - 1].used : 0;

@@ -8,7 +8,8 @@
 #include "plan/list/schedule_state.h"
 
 /* The shortest time of any task on each node: shorter gaps are useless. Slightly less, for
- * rounding. */
+ * rounding. Without times of their own all tasks scale alike, so the least work tells for every
+ * node. */
 static void fill_least(struct schedule *s)
 {
     const struct workflow *w = s->w;
@@ -30,6 +31,7 @@ static void fill_least(struct schedule *s)
         s->least[n] *= 1 - 1e-9;
 }
 
+/* Only nodes whose cores together could ask for more than they have need a profile. */
 static void fill_memory(struct schedule *s)
 {
     double most = 0;
@@ -122,7 +124,9 @@ void schedule_reset(struct schedule *s)
 
 /* ---- slots ---- */
 
-/* The earliest stretch of idle cores for the task on the node from `ready` on. */
+/* The earliest stretch of idle cores for the task on the node from `ready` on. A task of several
+ * cores takes neighbours c .. c + wanted - 1; their timelines and the memory are asked in turn
+ * until none moves the start. Ties: the lowest core. */
 static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, uint32_t node,
                                        double ready, double seconds, bool insertion)
 {
@@ -182,6 +186,7 @@ double schedule_arrival(const struct schedule *s, uint32_t producer, uint32_t ob
     return arrival_of_object(s, producer, object, node);
 }
 
+/* One node's answer, with its inputs; INFINITY where the task cannot run. */
 static struct schedule_slot estimate_slot(struct schedule *s, uint32_t task, uint32_t node,
                                           bool insertion)
 {
@@ -230,6 +235,8 @@ static struct schedule_slot best_limited(struct schedule *s, uint32_t task)
     return best;
 }
 
+/* Nodes where even an idle core would end too late are passed over: most are, once a good one is
+ * known. */
 struct schedule_slot schedule_best(struct schedule *s, uint32_t task)
 {
     struct schedule_slot best = {.finish = INFINITY, .start = INFINITY};
@@ -249,6 +256,8 @@ struct schedule_slot schedule_best(struct schedule *s, uint32_t task)
 
 /* ---- placing ---- */
 
+/* Book the slot for copies[index]: inputs (port mode), cores, memory; noted for undo while trying.
+ * `copies` may move while inputs are booked, so the pointer is taken again. */
 static void occupy_slot(struct schedule *s, uint32_t index, struct schedule_slot slot)
 {
     struct schedule_copy *copy = &s->copies.at[index];
@@ -312,6 +321,7 @@ void schedule_try(struct schedule *s)
     }
 }
 
+/* In reverse order of booking, which timelines and ports require. */
 void schedule_undo(struct schedule *s)
 {
     while (s->bookings.n) {

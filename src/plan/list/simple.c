@@ -1,4 +1,8 @@
-/* The yardsticks: everything on one node, round robin, and chance. */
+/* The yardsticks: everything on one node (the serial time of speedup), round robin (balance without
+ * any knowledge), and chance.
+ *
+ * All are O(edges + tasks x nodes x log tasks) or less. `random` draws only from the request's
+ * seed. */
 #include "base/rng.h"
 #include "plan/list/list.h"
 

@@ -1,3 +1,17 @@
+/* The idle gaps of one core or channel as a B+-tree; timeline.h has the contract.
+ *
+ *    inner page   start:  0       40       90        lower bounds of the starts below
+ *                 value:  7       12        3        the longest gap below
+ *                         |        |         |
+ *    leaf pages   [0,2) [9,16)   [40,52)   [91,94)   gaps: start, value = end     | tail ->
+ *
+ * Invariants: gaps do not overlap and are sorted by start across leaves; an inner `start` never
+ * exceeds the starts below it; an inner `value` is exactly the longest gap below; no page but the
+ * root is empty. Removal frees empty pages but does not merge half-full ones: gaps come and go at
+ * the end of time, where pages fill again.
+ *
+ * Comparisons of lengths allow a slack of 4 ulp of the tail (end - start is rounded); the last word
+ * is always start + duration <= end, which is what the checker computes. */
 #include "plan/list/timeline.h"
 #include <assert.h>
 #include <string.h>
@@ -121,6 +135,9 @@ static bool timeline_locate(const struct timeline_store *store, const struct cor
     return false;
 }
 
+/* First the gap in which `ready` lies, then the rest of its leaf, then up and down to the first
+ * leaf that promises enough. A promise within the slack may fail, so the search goes on from there.
+ */
 double timeline_search(const struct timeline_store *store, const struct core_timeline *t,
                        double ready, double duration)
 {
@@ -223,6 +240,7 @@ static uint32_t page_split(struct timeline_store *store, uint32_t id, uint32_t k
     return other;
 }
 
+/* Insert into the leaf, splitting full pages from the leaf up. O(log gaps x page). */
 static void insert_gap(struct timeline_store *store, struct core_timeline *t, double start,
                        double end)
 {
@@ -277,6 +295,7 @@ static void insert_gap(struct timeline_store *store, struct core_timeline *t, do
     }
 }
 
+/* The end of the last gap: timeline_find() answers most questions by it alone. */
 static void set_gaps_end(const struct timeline_store *store, struct core_timeline *t)
 {
     t->gaps_end = -1;
@@ -318,6 +337,7 @@ static void set_gap_end(struct timeline_store *store, struct core_timeline *t,
     refresh_longest(store, t, path);
 }
 
+/* No task is shorter than `least`: a shorter gap would only slow the searches down. */
 static bool worth_keeping(const struct core_timeline *t, double start, double end)
 {
     return end - start >= t->least;
