@@ -1,3 +1,17 @@
+/* Simulated annealing over encodings (decoder.h): moves, cooling, rounds. anneal.h has the
+ * contract.
+ *
+ * A move is accepted when the trial's makespan is at most the present one - T ln(1 - u), u uniform:
+ * the threshold is drawn before decoding, so that the decoder can give up as soon as it is passed.
+ * This is Metropolis' rule turned around, and what makes a move cheap: most are refused after a few
+ * tasks.
+ *
+ * The temperature T is measured in mean task times. Rounds cool from 1.5 (every third: 0.5) means
+ * to a thousandth, geometrically; the first and every other round go on from the best, the rest
+ * begin at another start, so that the searches of several streams differ.
+ *
+ * The numbers (shares of the moves, lengths, temperatures) decide nothing but quality, which
+ * bench/quality.c measures. */
 #include "plan/search/anneal.h"
 #include "base/clock.h"
 #include "base/rng.h"
@@ -45,6 +59,8 @@ static uint32_t waited_for(const struct anneal_search *s, uint32_t t, uint32_t *
     return last;
 }
 
+/* A chain of tasks that each waited for the next, from the last end back to time 0. Three quarters
+ * of the moves change a task on it: nothing else can shorten the schedule. */
 static void find_critical(struct anneal_search *s)
 {
     const struct decoder *d = s->decoder;
@@ -78,6 +94,7 @@ static bool can_run(const struct anneal_search *s, uint32_t task, uint32_t node)
     return isfinite(problem_time(s->problem, task, node));
 }
 
+/* A task of the critical chain three times out of four, else any. */
 static uint32_t pick_task(struct anneal_search *s)
 {
     if (anneal_below(s, 4) == 0)
@@ -143,6 +160,7 @@ static void shift_on_node(struct anneal_search *s, uint32_t t)
     decoder_shift(d, t, place);
 }
 
+/* To any place in the order that keeps producers before consumers. */
 static void shift_anywhere(struct anneal_search *s, uint32_t t)
 {
     uint32_t low, high;
@@ -165,6 +183,7 @@ static void move_gather(struct anneal_search *s, uint32_t t)
             decoder_reassign(s->decoder, list[e], node);
 }
 
+/* Two tasks that stand within 32 places of each other exchange their nodes. */
 static void move_exchange(struct anneal_search *s, uint32_t t)
 {
     struct decoder *d = s->decoder;
@@ -196,6 +215,7 @@ static void move_chain(struct anneal_search *s, uint32_t t)
     }
 }
 
+/* One of seven kinds, by fixed shares; may turn out to change nothing. */
 static void make_move(struct anneal_search *s)
 {
     uint32_t t = pick_task(s), kind = anneal_below(s, 100);
@@ -219,12 +239,14 @@ static void make_move(struct anneal_search *s)
 
 /* ---- rounds ---- */
 
+/* One cooling. */
 struct round {
     uint64_t moves;    /* planned */
     double begin, end; /* by time: the round cools from begin to end; end INFINITY: by moves */
     double hot, cold;  /* temperatures */
 };
 
+/* How fast we go, and when to ask the clock: asking costs as much as a small move. */
 struct pace {
     const struct anneal_limits *limits;
     uint64_t made;
@@ -232,6 +254,8 @@ struct pace {
     uint32_t check; /* look at the clock every so many moves */
 };
 
+/* By moves, by the user, by the clock. Every 0.25 s the user is told how far we are: often enough
+ * to look alive, and lost in the cost of the search. */
 static bool stop_now(struct pace *pace, double fraction)
 {
     const struct anneal_limits *limits = pace->limits;
@@ -248,7 +272,8 @@ static bool stop_now(struct pace *pace, double fraction)
         return true;
     if (limits->progress && now - pace->told > 0.25) {
         pace->told = now;
-        double done = limits->told_from + (limits->told_to - limits->told_from) * fraction;
+        double done =
+            limits->progress_from + (limits->progress_to - limits->progress_from) * fraction;
         if (progress_tell(limits->progress, done, "local search"))
             return false;
         if (limits->stop)
@@ -258,6 +283,7 @@ static bool stop_now(struct pace *pace, double fraction)
     return false;
 }
 
+/* The fraction of the whole budget that is used. */
 static double part_done(const struct pace *pace)
 {
     const struct anneal_limits *limits = pace->limits;

@@ -17,7 +17,7 @@ struct anneal_limits {
     const struct progress *progress;
     atomic_bool *stop; /* set when the user wants to stop, and heeded by all searches that share it;
                           may be NULL */
-    double told_from, told_to; /* fractions of the whole work that this search covers */
+    double progress_from, progress_to; /* fractions of the whole work that this search covers */
 };
 
 /* Improve `best`, which must hold a solution with its makespan. `starts` are others to begin rounds

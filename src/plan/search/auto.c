@@ -1,5 +1,17 @@
 /* `auto`: the best of a portfolio of list planners, improved by local search and - for small graphs
- * - exact search. */
+ * - exact search.
+ *
+ *    portfolio --> best, starts
+ *         |
+ *         v        at most 64 tasks, no ports                    otherwise
+ *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the budget
+ *         |
+ *         v
+ *    the shorter of the best encoding, decoded, and the best plan of a member or of the exact search
+ *
+ * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
+ * the answer does not depend on the machine. Streams share nothing but the stop flag; results are
+ * compared in order of streams, and the first of equals stays. */
 #include "plan/planner.h"
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -48,6 +60,7 @@ static bool auto_parse_budget(const char *text, struct auto_budget *out, struct 
         text);
 }
 
+/* The state of one call. */
 struct auto_run {
     const struct plan_request *request;
     const struct problem *problem;
@@ -69,6 +82,7 @@ struct auto_run {
     atomic_bool stop; /* by the user */
 };
 
+/* By the user, by proof, or because nothing can be shorter than the bound. */
 static bool auto_is_done(struct auto_run *run)
 {
     return atomic_load(&run->stop) || run->proven || run->best.makespan <= run->bound;
@@ -94,8 +108,8 @@ static void search_locally(struct auto_run *run, double from, double share)
                                          .target = run->bound,
                                          .progress = run->request->progress,
                                          .stop = &run->stop,
-                                         .told_from = from,
-                                         .told_to = share};
+                                         .progress_from = from,
+                                         .progress_to = share};
     if (run->budget.moves) {
         run->streams = AUTO_STREAMS;
         run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
@@ -121,6 +135,7 @@ static void search_locally(struct auto_run *run, double from, double share)
     run->phase++;
 }
 
+/* Exact search until `share` of the budget is used; one state counts as one move. */
 static void search_exactly(struct auto_run *run, double from, double share)
 {
     const struct problem *p = run->problem;
@@ -128,8 +143,8 @@ static void search_exactly(struct auto_run *run, double from, double share)
         return;
     struct exact_limits limits = {.seconds = INFINITY,
                                   .progress = run->request->progress,
-                                  .told_from = from,
-                                  .told_to = share};
+                                  .progress_from = from,
+                                  .progress_to = share};
     if (run->budget.moves) {
         limits.states = 1 + (uint64_t)((double)run->budget.moves * (share - from));
     } else {
@@ -151,6 +166,7 @@ static void search_exactly(struct auto_run *run, double from, double share)
     }
 }
 
+/* The best of everything, with what happened as notes. */
 static struct plan *auto_finish(struct auto_run *run)
 {
     struct decoder *d = decoder_new(run->problem);

@@ -1,3 +1,15 @@
+/* Decoding of encodings; decoder.h says what and why, links.c is the fast way for nodes of one
+ * core.
+ *
+ * With several cores a trial is decoded from the first changed position on. What the cores held
+ * there is found from the nearest snapshot before it:
+ *
+ *    order      t0 t1 t2 t3 | t4 t5 t6 t7 | t8 t9 ..
+ *    snapshots  ^ stride 0    ^ stride 1     ^ stride 2      available[] of all cores
+ *                                   ^ first: copy snapshot 1, replay t4 t5, decode from t6 on
+ *
+ * Invariant between trials: trial_* equals start, finish, core for every task, so that a trial that
+ * touches few tasks has nothing to copy. */
 #include "plan/search/decoder.h"
 #include <math.h>
 #include <string.h>
@@ -184,6 +196,8 @@ static uint32_t choose_core(const double *available, uint32_t first, uint32_t en
     return best;
 }
 
+/* The next task of the order: its data, the core, its times. The inner loop on nodes of several
+ * cores. */
 static inline void decode_next(struct decoder *d, uint32_t t, uint32_t node)
 {
     const struct problem *p = d->problem;
@@ -263,6 +277,7 @@ double decoder_run(struct decoder *d, double limit)
     return makespan;
 }
 
+/* No trial is open: nothing touched, changed or moved. */
 static void close_trial(struct decoder *d)
 {
     d->first = d->touched = d->n;
@@ -271,6 +286,7 @@ static void close_trial(struct decoder *d)
     d->moved_last = 0;
 }
 
+/* The trial becomes the current encoding; snapshots behind the first change are taken anew. */
 void decoder_keep(struct decoder *d, double makespan)
 {
     const struct problem *p = d->problem;
@@ -305,6 +321,7 @@ void decoder_keep(struct decoder *d, double makespan)
     close_trial(d);
 }
 
+/* Everything back as it was: times, nodes in reverse order of change, order. */
 void decoder_drop(struct decoder *d)
 {
     if (d->links)
@@ -411,6 +428,7 @@ void decoder_save(const struct decoder *d, struct encoding *s)
     s->makespan = d->makespan;
 }
 
+/* With ports or memory the schedule itself knows the transfers. */
 static struct plan *schedule_of(struct decoder *d)
 {
     schedule_reset(d->schedule);

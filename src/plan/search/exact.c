@@ -1,3 +1,12 @@
+/* Depth-first branch and bound; exact.h says what is searched and why an optimum is found.
+ *
+ * Children of a state are sorted by bound, so that the first dive gives a good schedule and a frame
+ * is left as soon as its next child reaches the cut. All children of all frames stand on one stack:
+ *
+ *    children  [ depth 0 .... | depth 1 ...... | depth 2 .. ]
+ *               begin next end  begin next  end
+ *
+ * Memory is O(depth x children), time is exponential; limits are looked at every 64 states. */
 #include "plan/search/exact.h"
 #include "plan/search/exact_state.h"
 #include "base/clock.h"
@@ -6,6 +15,7 @@
 
 /* ---- children ---- */
 
+/* By bound, then start; task, node and core make the order total: the search repeats exactly. */
 static int compare_child(const void *a, const void *b)
 {
     const struct exact_child *x = a, *y = b;
@@ -41,6 +51,8 @@ static double memory_from(const struct exact_state *s, uint32_t task, uint32_t n
     }
 }
 
+/* Add the child unless it breaks the key order, is the worse of two orders of a swappable pair, or
+ * its bound reaches the cut. */
 static void exact_add_child(struct exact_state *s, uint32_t t, uint32_t v, uint32_t core,
                             double start, double cut)
 {
@@ -58,6 +70,8 @@ static void exact_add_child(struct exact_state *s, uint32_t t, uint32_t v, uint3
         array_push(&s->children, child);
 }
 
+/* The children that put task t on node v; see exact.h for why one core is enough when no task is
+ * wide. */
 static void expand_on(struct exact_state *s, uint32_t t, uint32_t v, double cut)
 {
     const struct problem *p = s->problem;
@@ -86,6 +100,8 @@ static void expand_on(struct exact_state *s, uint32_t t, uint32_t v, double cut)
         exact_add_child(s, t, v, best, best_start, cut);
 }
 
+/* All children of the present state: ready tasks, of twins the first, of empty nodes that are alike
+ * the first. */
 static void exact_expand(struct exact_state *s, double cut)
 {
     const struct problem *p = s->problem;
@@ -108,6 +124,7 @@ static void exact_expand(struct exact_state *s, double cut)
 
 /* ---- the search ---- */
 
+/* A complete schedule that is shorter: as an encoding, and as a plan with its cores. */
 static void record_solution(struct exact_state *s, struct encoding *best,
                             struct exact_result *result)
 {
@@ -135,7 +152,8 @@ static double open_bound(const struct exact_state *s, double makespan)
     return bound;
 }
 
-/* States with a bound of this or more cannot lead to anything better. */
+/* States with a bound of this or more cannot lead to anything better. With whole numbers only a
+ * makespan shorter by 1 is better, which cuts far more. */
 static double cut_of(const struct problem *p, double makespan)
 {
     if (!isfinite(makespan))
@@ -143,6 +161,7 @@ static double cut_of(const struct problem *p, double makespan)
     return p->whole && makespan > 0 ? makespan - 1 + 1e-6 : makespan * (1 - 1e-9);
 }
 
+/* The clock and the user are asked every 64 states, the user told at most four times a second. */
 static bool out_of_limits(const struct exact_limits *limits, struct exact_result *result,
                           double deadline, double *told)
 {
@@ -156,7 +175,8 @@ static bool out_of_limits(const struct exact_limits *limits, struct exact_result
     if (limits->progress && now - *told > 0.25) {
         *told = now;
         double done = isfinite(deadline) ? 1 - (deadline - now) / limits->seconds : 0;
-        double fraction = limits->told_from + (limits->told_to - limits->told_from) * done;
+        double fraction =
+            limits->progress_from + (limits->progress_to - limits->progress_from) * done;
         result->interrupted = !progress_tell(limits->progress, fraction, "exact search");
     }
     return result->interrupted;

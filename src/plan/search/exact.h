@@ -47,7 +47,7 @@ struct exact_limits {
     double seconds;  /* wall time; INFINITY: none */
     uint64_t states; /* 0: none */
     const struct progress *progress;
-    double told_from, told_to; /* fractions of the whole work that this search covers */
+    double progress_from, progress_to; /* fractions of the whole work that this search covers */
 };
 
 struct exact_result {

@@ -1,5 +1,12 @@
 /* Lower bounds of the exact search, for one partial schedule. Everything still to come starts at
- * `now` (the start of the last placed task) or later. */
+ * `now` (the start of the last placed task) or later.
+ *
+ * Two bounds, the cheap one first. The path bound: earliest finishes with everything already
+ * placed, plus the tail. The load bound: the work of all tasks with a tail of q or more must be
+ * done q before the end. Both hold for every completion because they only drop constraints: other
+ * tasks' occupation of nodes, contention, and whole tasks instead of fluid work.
+ *
+ * O(n x m x degree) and O(n x (n + cores)). */
 #include "plan/search/exact_state.h"
 #include <math.h>
 
@@ -102,6 +109,8 @@ static double cores_filled_at(const struct exact_state *s, double load)
     }
 }
 
+/* For each q among the tails: the load with tail >= q fills the cores from their bases on like
+ * water, then q. */
 static double load_bound(struct exact_state *s, double now)
 {
     const struct problem *p = s->problem;
@@ -134,6 +143,7 @@ static double load_bound(struct exact_state *s, double now)
     return bound;
 }
 
+/* Raises bound[depth]; never lowers it, because a child's schedules are among its parent's. */
 double exact_state_bound(struct exact_state *s, double cut)
 {
     const struct problem *p = s->problem;

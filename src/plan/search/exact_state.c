@@ -1,3 +1,10 @@
+/* The partial schedule of the exact search: what is interchangeable, placing and taking back, and
+ * the table of states met before. exact.h proves what may be left out.
+ *
+ * push and pop are exact opposites (the log keeps what the cores were), so the search allocates
+ * nothing per state. The table holds 128-bit marks, open addressing with 8 probes; when it is
+ * crowded the newest mark replaces an old one: forgetting costs time, not truth. It grows to 2^22
+ * slots, 64 MB. */
 #include "plan/search/exact_state.h"
 #include <math.h>
 #include <string.h>
@@ -58,6 +65,8 @@ static bool tasks_alike(const struct problem *p, uint32_t a, uint32_t b)
     return true;
 }
 
+/* Classes of interchangeable nodes, named by their first; chains of twin tasks. O(m^2 n + n^2
+ * degree), once. */
 static void find_symmetries(struct exact_state *s)
 {
     const struct problem *p = s->problem;
@@ -128,6 +137,7 @@ static bool rather_first(const struct problem *p, uint32_t b, uint32_t a)
     return p->rank[b] < p->rank[a];
 }
 
+/* Bit b of not_after[a]: trying b right behind a is left to the other order. */
 static void find_swaps(struct exact_state *s)
 {
     const struct problem *p = s->problem;
@@ -139,6 +149,8 @@ static void find_swaps(struct exact_state *s)
                 s->not_after[a] |= (uint64_t)1 << b;
 }
 
+/* How long after a task's end its data may still be under way: after that, when it ended no longer
+ * matters to a state's mark. */
 static void find_reach(struct exact_state *s)
 {
     const struct problem *p = s->problem;
@@ -239,6 +251,7 @@ void exact_state_free(struct exact_state *s)
 
 /* ---- growing and shrinking ---- */
 
+/* Of the empty nodes of a class only the first is tried. */
 static void find_representatives(struct exact_state *s, uint32_t class)
 {
     uint32_t first = NONE;
@@ -255,6 +268,7 @@ static void find_representatives(struct exact_state *s, uint32_t class)
     }
 }
 
+/* All producers are placed: when the data is where, once for all children. */
 static void find_ready(struct exact_state *s, uint32_t t)
 {
     const struct problem *p = s->problem;
@@ -327,6 +341,7 @@ bool exact_in_order(const struct exact_state *s, const struct exact_child *child
 
 /* ---- states met before ---- */
 
+/* The finaliser of splitmix64: every bit of the input moves every bit of the output. */
 static uint64_t exact_mix(uint64_t x)
 {
     x ^= x >> 30;
@@ -403,6 +418,7 @@ static struct exact_mark state_mark(const struct exact_state *s)
     return all;
 }
 
+/* False: no free slot within TABLE_PROBES. */
 static bool table_add(uint64_t *table, size_t slots, struct exact_mark mark, bool *fresh)
 {
     size_t at = (size_t)mark.a & (slots - 1);

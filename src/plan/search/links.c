@@ -1,3 +1,16 @@
+/* The fast decoder for nodes of one core: links.h says the idea.
+ *
+ *    node A:   t1 <-> t4 <-> t7        before/after
+ *    node B:   t2 <-> t3               edges of the workflow go between them
+ *                      \__ data __> t7
+ *
+ * A trial relinks a few tasks and marks those whose start may have changed, by position in the
+ * order: one bit each. Taking marks from low to high positions visits every task after all it waits
+ * for, so each is computed once: O(tasks that really change x degree). Keeping a trial does the
+ * same backwards for `rest`.
+ *
+ * Invariants between trials: marks are all clear; rest[] is exact for the current encoding; trial_*
+ * equals the current times. */
 #include "plan/search/links.h"
 #include "plan/search/decoder.h"
 #include <math.h>
@@ -35,6 +48,7 @@ void search_links_free(struct search_links *l)
 
 /* ---- changing links ---- */
 
+/* Every change is logged, so that a dropped trial is undone in reverse. */
 static void set_link(struct search_links *l, uint32_t *where, uint32_t value)
 {
     array_push(&l->log, (struct link_change){where, *where});
@@ -116,6 +130,7 @@ static inline void mark_position(struct search_links *l, uint32_t position)
         l->high = word;
 }
 
+/* Only the words in use: a trial that is refused early must not pay for the whole order. */
 static void forget_marks(struct search_links *l)
 {
     if (l->low != UINT32_MAX)
@@ -125,6 +140,7 @@ static void forget_marks(struct search_links *l)
 
 /* ---- times ---- */
 
+/* The end of the task before it on its node, or the last arrival. */
 static inline double ready_time(const struct decoder *d, uint32_t t)
 {
     const struct problem *p = d->problem;
@@ -141,6 +157,7 @@ static inline double ready_time(const struct decoder *d, uint32_t t)
     return ready;
 }
 
+/* From the end of t to the end of all: through the next task on its node, or a consumer. */
 static inline double rest_of(const struct decoder *d, uint32_t t)
 {
     const struct problem *p = d->problem;
@@ -158,6 +175,7 @@ static inline double rest_of(const struct decoder *d, uint32_t t)
     return rest;
 }
 
+/* The makespan: nodes run their tasks in order, so the last ones tell. */
 static double longest_way(const struct decoder *d)
 {
     double makespan = 0;
@@ -197,6 +215,8 @@ double links_load(struct decoder *d)
     return longest_way(d);
 }
 
+/* From `settled` on no link changed, so there rest[] still holds and tells at once that a trial is
+ * too long; before that only the problem's tail is safe. */
 double links_run(struct decoder *d, double limit)
 {
     const struct problem *p = d->problem;

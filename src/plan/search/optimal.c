@@ -1,4 +1,12 @@
-/* `optimal`: the shortest plan with one copy of each task, proven where time allows. */
+/* `optimal`: the shortest plan with one copy of each task, proven where time allows.
+ *
+ * The portfolio's plans and a short annealing give an upper bound, then exact_search() improves or
+ * proves it (at most EXACT_TASKS tasks; beyond that local search and a simple bound). Ports are
+ * hidden while searching: the optimum without them is a lower bound with them, and the best order
+ * and nodes are decoded again under the true rules.
+ *
+ * Exponential; stops at `limit` seconds or `states` states with the best so far. By states alone it
+ * is reproducible. */
 #include "plan/planner.h"
 #include "base/clock.h"
 #include "plan/search/anneal.h"
@@ -29,6 +37,7 @@ static struct plan *realise_best(const struct problem *p, const struct encoding 
     return plan;
 }
 
+/* Takes over `other` either way; the first stays on ties. */
 static void take_if_shorter(struct plan **plan, struct plan *other)
 {
     if (other && (!*plan || plan_makespan(other) < plan_makespan(*plan))) {
@@ -61,6 +70,25 @@ static void optimal_note(struct plan *plan, const struct problem *p,
             p->n, EXACT_TASKS);
 }
 
+/* The best of the portfolio's solutions, annealed: what the exact search has to beat. */
+static struct encoding best_start(const struct problem *p, const struct portfolio *portfolio,
+                                  uint64_t seed, double deadline, double bound)
+{
+    struct encoding best = encoding_new(p->n);
+    struct decoder *d = decoder_new(p);
+    for (uint32_t i = 0; i < portfolio->count; i++) {
+        double makespan = decoder_load(d, &portfolio->solutions[i]);
+        if (makespan < best.makespan)
+            decoder_save(d, &best);
+    }
+    decoder_free(d);
+    if (isfinite(best.makespan))
+        anneal(
+            p, &best, portfolio->solutions, portfolio->count, seed, 0,
+            &(struct anneal_limits){.moves = OPTIMAL_MOVES, .deadline = deadline, .target = bound});
+    return best;
+}
+
 /* Everything after the costs: `p` has its ports hidden while searching. */
 static struct plan *optimal_search(const struct plan_request *request, struct problem *p,
                                    struct error *err)
@@ -82,26 +110,14 @@ static struct plan *optimal_search(const struct plan_request *request, struct pr
 
     p->ports = false;
     double bound = problem_bound(p);
-    struct encoding best = encoding_new(p->n);
-    struct decoder *d = decoder_new(p);
-    for (uint32_t i = 0; i < portfolio.count; i++) {
-        double makespan = decoder_load(d, &portfolio.solutions[i]);
-        if (makespan < best.makespan)
-            decoder_save(d, &best);
-    }
-    decoder_free(d);
-    if (isfinite(best.makespan))
-        anneal(p, &best, portfolio.solutions, portfolio.count, request->seed, 0,
-               &(struct anneal_limits){.moves = OPTIMAL_MOVES,
-                                       .deadline = states ? INFINITY : begun + seconds / 2,
-                                       .target = bound});
-
+    double deadline = states ? INFINITY : begun + seconds / 2;
+    struct encoding best = best_start(p, &portfolio, request->seed, deadline, bound);
     struct exact_result result = {.bound = bound};
     if (p->n <= EXACT_TASKS) {
         struct exact_limits limits = {.seconds = fmax(0, begun + seconds - clock_seconds()),
                                       .states = states,
                                       .progress = request->progress,
-                                      .told_to = 1};
+                                      .progress_to = 1};
         result = exact_search(p, &best, &limits);
     }
     if (!ports)

@@ -56,6 +56,8 @@ static void run_member(void *context, size_t i)
     work->plan[i] = own.planner->run(&own, &work->error[i]);
 }
 
+/* Into out->solutions, sorted by makespan; equal makespans are taken for the same solution and kept
+ * once. */
 static void keep_solution(struct portfolio *out, const struct problem *p, struct decoder *d,
                           const struct plan *plan)
 {

@@ -1,3 +1,8 @@
+/* A workflow on a platform as flat arrays for the searches: times, edges joined by pair, costs of
+ * edges, and tails, the lower bounds on what follows a task.
+ *
+ * Built once, O((tasks + edges) x nodes) time and memory up to PROBLEM_TABLE entries of the table
+ * of times, then read-only: threads share it. */
 #include "plan/search/problem.h"
 #include "base/array.h"
 #include "model/graph.h"
@@ -101,6 +106,7 @@ static void price_edges(struct problem *p, const struct platform *platform)
     }
 }
 
+/* Nodes of one core run one task at a time, which fits by itself. */
 static bool memory_can_bind(const struct problem *p, const struct platform *platform)
 {
     double most = 0;
@@ -161,6 +167,7 @@ static bool all_whole(const struct problem *p)
     return true;
 }
 
+/* A consumer, seen from the end of its producer. */
 struct problem_child {
     double time, after, far; /* least time, least tail behind it, arrival elsewhere + time + tail */
 };
@@ -301,6 +308,8 @@ void problem_free(struct problem *p)
     free(p);
 }
 
+/* The longest way with least times (and tails, which know joins), and the load over all cores;
+ * whole numbers round up. */
 double problem_bound(const struct problem *p)
 {
     double longest = 0, load = 0, capacity = 0;

@@ -402,7 +402,7 @@ uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels
             told = share;
             wanted =
                 progress_tell(limits->progress,
-                              limits->told_from + fmin(share, 1) * limits->told_share, "searching");
+                              limits->progress_from + fmin(share, 1) * limits->told_share, "searching");
         }
     }
     free(s.critical);

@@ -16,7 +16,7 @@ struct tree_search_limits {
     double deadline; /* clock_seconds(); INFINITY: by moves alone */
     double target;   /* stop when the makespan is this short */
     const struct progress *progress; /* may be NULL */
-    double told_from, told_share;    /* what part of the whole this search is */
+    double progress_from, told_share;    /* what part of the whole this search is */
     double heat;                     /* how much longer a makespan may become at first, relative */
 };
 

@@ -68,7 +68,7 @@ static void tree_run_stream(void *context, size_t i)
         .deadline = run->begun + run->budget.seconds * (run->round + 1) / ROUNDS,
         .target = run->bound,
         .progress = i == 0 ? run->request->progress : NULL,
-        .told_from = (double)run->round / ROUNDS,
+        .progress_from = (double)run->round / ROUNDS,
         .told_share = 1.0 / ROUNDS,
         .heat = HEAT[run->round]};
     if (run->budget.moves)
