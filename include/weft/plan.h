@@ -162,12 +162,12 @@ struct weft_transfer {
 size_t weft_plan_transfers(const struct weft_plan *plan, const struct weft_transfer **transfers);
 
 /* A cluster of a stream's mapping: these tasks (and copies of others) on each of these nodes. */
-struct weft_cluster {
+struct weft_stream_cluster {
     const uint32_t *tasks, *duplicates, *nodes;
     size_t ntasks, nduplicates, nnodes;
     double replicas;
 };
-bool weft_plan_cluster(const struct weft_plan *plan, size_t i, struct weft_cluster *out);
+bool weft_plan_cluster(const struct weft_plan *plan, size_t i, struct weft_stream_cluster *out);
 /* A part of a tree on one node. */
 struct weft_part {
     uint32_t root, node;

@@ -85,6 +85,7 @@ typedef bool (*weft_progress)(void *context, double fraction, const char *what);
 #include "weft/platform.h"
 #include "weft/plan.h"
 #include "weft/sim.h"
+#include "weft/run.h"
 #include "weft/history.h"
 #include "weft/task.h"
 #endif

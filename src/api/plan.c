@@ -289,13 +289,14 @@ EXPORT size_t weft_plan_transfers(const struct weft_plan *plan,
     return plan->model->transfers.n;
 }
 
-EXPORT bool weft_plan_cluster(const struct weft_plan *plan, size_t i, struct weft_cluster *out)
+EXPORT bool weft_plan_cluster(const struct weft_plan *plan, size_t i,
+                              struct weft_stream_cluster *out)
 {
     const struct plan *m = plan->model;
     if (i >= m->clusters.n)
         return false;
     const struct cluster *c = &m->clusters.at[i];
-    *out = (struct weft_cluster){
+    *out = (struct weft_stream_cluster){
         .tasks = m->tasks.at + c->tasks,
         .duplicates = m->tasks.at + c->duplicates,
         .nodes = m->nodes.at + c->nodes,

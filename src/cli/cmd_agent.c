@@ -1,27 +1,16 @@
 /* `weft agent`: this machine's part of a cluster. */
-#include "base/file.h"
-#include "base/mem.h"
 #include "base/quantity.h"
-#include "cli/cli.h"
-#include "cli/cluster_options.h"
-#include "cluster/agent/agent.h"
-#include "cluster/launch/store_server.h"
-#include "exec/child.h"
-#include "exec/measure.h"
-#include "base/tree.h"
+#include "base/strbuf.h"
+#include "cli/run_screen.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
+static const struct cli_option agent_command_options[] = {
     OPTION_STORE,
     OPTION_KEY,
     {"bind", 0, "HOST:PORT", "where to listen for others (default 127.0.0.1, any free port)"},
@@ -42,15 +31,15 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-struct output {
+struct agent_output {
     FILE *log;
     int ready; /* the end of a pipe to the process that waits for us; -1: none */
-    bool quiet, was_ready;
+    bool quiet;
 };
 
-static void put_log(void *context, const char *line)
+static void agent_put_log(void *context, const char *line)
 {
-    struct output *o = context;
+    struct agent_output *o = context;
     char when[32];
     time_t now = time(NULL);
     struct tm parts;
@@ -61,11 +50,10 @@ static void put_log(void *context, const char *line)
     fflush(o->log);
 }
 
-static void put_ready(void *context, uint32_t node, const char *address)
+static void agent_put_ready(void *context, uint32_t node, const char *address)
 {
-    struct output *o = context;
+    struct agent_output *o = context;
     char line[512];
-    o->was_ready = true;
     int n = snprintf(line, sizeof line, "weft agent: node %u ready at %s\n", node, address);
     if (o->ready >= 0) {
         ssize_t sent = write(o->ready, line, (size_t)n);
@@ -73,7 +61,7 @@ static void put_ready(void *context, uint32_t node, const char *address)
         close(o->ready);
         o->ready = -1;
         snprintf(line, sizeof line, "node %u ready at %s", node, address);
-        put_log(o, line);
+        agent_put_log(o, line);
     } else {
         fputs(line, stdout);
         fflush(stdout);
@@ -82,82 +70,53 @@ static void put_ready(void *context, uint32_t node, const char *address)
 
 /* ---- settings ---- */
 
-static bool seconds(const struct arguments *a, const char *name, double standard, double *out,
-                    struct error *err)
+static bool agent_seconds(const struct arguments *a, const char *name, double *out,
+                          struct error *err)
 {
     const char *text = arguments_value(a, name);
-    *out = standard;
+    *out = 0;
     return !text || (quantity_seconds(text, strlen(text), out) && *out > 0) ||
            error_set(err, ERROR_INPUT, "--%s is '%s'; expected a time such as 5s or 10m", name,
                      text);
 }
 
-static bool bytes(const struct arguments *a, const char *name, double standard, double *out,
-                  struct error *err)
+static bool agent_bytes(const struct arguments *a, const char *name, double *out, struct error *err)
 {
     const char *text = arguments_value(a, name);
-    *out = standard;
+    *out = 0;
     return !text || (quantity_bytes(text, strlen(text), out) && *out > 0) ||
            error_set(err, ERROR_INPUT, "--%s is '%s'; expected a size such as 500M or 8G", name,
                      text);
 }
 
-static bool settings(const struct arguments *a, struct agent_options *o, struct error *err)
+static bool agent_settings(const struct arguments *a, struct weft_agent_options *o,
+                           struct error *err)
 {
-    struct machine m;
     int64_t jobs, only;
-    measure_inventory(&m);
+    *o = (struct weft_agent_options)WEFT_AGENT_OPTIONS_INIT;
+    o->store = arguments_value(a, "store");
+    o->key = arguments_value(a, "key");
+    o->serve_store = arguments_value(a, "serve-store");
     o->bind = arguments_value(a, "bind");
-    o->tell = arguments_value(a, "tell");
-    const char *state = arguments_value(a, "state");
-    o->state = state ? state : ".weft-agent";
-    if (!arguments_integer(a, "jobs", m.cores, 1, 4096, &jobs, err) ||
+    o->reached_as = arguments_value(a, "tell");
+    o->state = arguments_value(a, "state");
+    o->temporary = arguments_flag(a, "temporary");
+    if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
         !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||
-        !bytes(a, "memory", m.memory, &o->memory, err) || !bytes(a, "cache", 0, &o->cache, err) ||
-        !bytes(a, "bandwidth", 1.25e8, &o->bandwidth, err) ||
-        !seconds(a, "lease", 5, &o->lease, err) || !seconds(a, "linger", 0, &o->linger, err))
+        !agent_bytes(a, "memory", &o->memory, err) || !agent_bytes(a, "cache", &o->cache, err) ||
+        !agent_bytes(a, "bandwidth", &o->bandwidth, err) ||
+        !agent_seconds(a, "lease", &o->lease, err) || !agent_seconds(a, "linger", &o->linger, err))
         return false;
     o->cores = (uint32_t)jobs;
     o->only = (uint64_t)only;
     return true;
 }
 
-/* Folders of an agent are its owner's alone: tasks' data and logs lie there. */
-static bool make_state(const char *path, struct error *err)
-{
-    if (mkdir(path, 0700) == 0 || errno == EEXIST)
-        return true;
-    if (errno == ENOENT) {
-        char *part = mem_copy_string(path);
-        for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-            *slash = 0;
-            mkdir(part, 0700);
-            *slash = '/';
-        }
-        free(part);
-        if (mkdir(path, 0700) == 0)
-            return true;
-    }
-    return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
-}
-
-/* And the folder that it shares with others of its launch, once it is the last. */
-static void remove_state(const char *path)
-{
-    char *above = mem_copy_string(path), *slash = strrchr(above, '/');
-    tree_remove(path);
-    if (slash && slash > above) {
-        *slash = 0;
-        rmdir(above);
-    }
-    free(above);
-}
-
 /* ---- in the background ---- */
 
 /* The parent waits for the line and passes it on; the child goes on alone. In the parent: -1 and
  * the exit status in *status. */
-static int detach(const char *state, struct output *out, int *status)
+static int agent_detach(const char *state, struct agent_output *out, int *status)
 {
     int ends[2];
     struct strbuf log = {0};
@@ -195,8 +154,9 @@ static int detach(const char *state, struct output *out, int *status)
     return 0;
 }
 
-static void put_store(const struct output *out, const char *url)
+static void agent_put_store(void *context, const char *url)
 {
+    const struct agent_output *out = context;
     char line[512];
     int n = snprintf(line, sizeof line, "weft agent: store at %s\n", url);
     if (out->ready >= 0) {
@@ -210,68 +170,36 @@ static void put_store(const struct output *out, const char *url)
 
 /* ---- the command ---- */
 
-static bool open_store(const struct arguments *a, const struct agent_options *o,
-                       const struct output *out, const char *folder, struct store_address *address,
-                       pid_t *pid, struct error *err)
-{
-    const char *serve = arguments_value(a, "serve-store"), *given = arguments_value(a, "store");
-    struct strbuf url = {0};
-    if (serve && given)
-        return error_set(err, ERROR_INPUT, "--store and --serve-store: one of them");
-    if (serve && !store_server_start(folder, serve, &o->key, &url, pid, err))
-        return false;
-    if (serve)
-        put_store(out, url.at);
-    if (!given)
-        given = serve ? url.at : getenv("WEFT_STORE");
-    bool good = cluster_address(given ? given : "redis://127.0.0.1:6379", &o->key, address, err);
-    strbuf_free(&url);
-    return good;
-}
-
-static int serve(const struct arguments *a, struct agent_options *o, struct output *out)
+static int agent_command(const struct arguments *a)
 {
     struct error err = {0};
-    struct store_address address = {0};
-    struct strbuf folder = {0};
-    strbuf_printf(&folder, "%s/store", o->state);
-    o->store = &address;
-    o->serves = arguments_value(a, "serve-store") != NULL;
-    pid_t server = 0, before = store_server_running(folder.at);
-    bool good = open_store(a, o, out, folder.at, &address, &server, &err) && agent_run(o, &err);
-    if (good || (!out->was_ready && server != before))
-        store_server_stop(server);
-    if (good && arguments_flag(a, "temporary"))
-        remove_state(o->state);
-    store_address_free(&address);
-    strbuf_free(&folder);
-    if (good)
-        return 0;
-    if (out->ready >= 0) { /* the one who waits is told why */
-        dprintf(out->ready, "weft: %s\n", err.text);
-        close(out->ready);
-    }
-    return cli_fail(&err);
-}
-
-static int run(const struct arguments *a)
-{
-    struct error err = {0};
-    struct output out = {.log = stderr, .ready = -1, .quiet = arguments_flag(a, "quiet")};
-    struct agent_options o = {.read = cluster_read_workflow, .ready = put_ready, .log = put_log};
-    char host[256] = "?";
-    gethostname(host, sizeof host - 1);
-    o.host = host;
-    o.context = &out;
-    if (!settings(a, &o, &err) || !make_state(o.state, &err) ||
-        !key_file_get(arguments_value(a, "key"), &o.key, &err))
+    struct weft_error error;
+    struct agent_output out = {.log = stderr, .ready = -1, .quiet = arguments_flag(a, "quiet")};
+    struct weft_agent_options o;
+    if (!agent_settings(a, &o, &err))
         return cli_fail(&err);
-    signal(SIGPIPE, SIG_IGN);
+    o.store_ready = agent_put_store;
+    o.ready = agent_put_ready;
+    o.log = agent_put_log;
+    o.context = &out;
+    struct weft_agent *agent = weft_agent_open(&o, &error);
+    if (!agent)
+        return run_screen_fail(&error);
     int status = 0;
-    if (arguments_flag(a, "detach") && detach(o.state, &out, &status) < 0)
-        return status;
-    children_adopt_orphans();
-    return serve(a, &o, &out);
+    bool here =
+        !arguments_flag(a, "detach") || agent_detach(weft_agent_state(agent), &out, &status) == 0;
+    if (here) {
+        weft_adopt_orphans();
+        if (!weft_agent_run(agent, &error)) {
+            if (out.ready >= 0) { /* the one who waits is told why */
+                dprintf(out.ready, "weft: %s\n", error.text);
+                close(out.ready);
+            }
+            status = run_screen_fail(&error);
+        }
+    }
+    weft_agent_close(agent);
+    return status;
 }
 
 const struct command command_agent = {
@@ -293,6 +221,6 @@ const struct command command_agent = {
         "  weft key && weft agent                              a cluster on this machine alone\n"
         "  weft agent --store redis://head:6379 --bind 10.0.0.7:7411 --key cluster.key\n"
         "  weft agent --serve-store 10.0.0.1:6390 --bind 10.0.0.1:7411 --detach\n",
-    .options = options,
-    .run = run,
+    .options = agent_command_options,
+    .run = agent_command,
 };

@@ -1,15 +1,12 @@
 /* `weft cancel`: end a run on a cluster, or one of its tasks with everything that depends on it. */
 #include "base/json.h"
-#include "base/mem.h"
-#include "base/suggest.h"
-#include "cli/cli.h"
-#include "cli/cluster_options.h"
-#include "cli/cluster_signals.h"
+#include "cli/cluster_view.h"
+#include "cli/run_screen.h"
+#include "cli/signals.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-static const struct cli_option options[] = {
+static const struct cli_option cancel_options[] = {
     OPTION_STORE,
     OPTION_KEY,
     {"directory", 'C', "DIR", "where a `weft run --on` left its note (default: here)"},
@@ -18,22 +15,7 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static bool find_task(const struct workflow *w, const char *name, uint32_t *task, struct error *err)
-{
-    *task = workflow_find_task(w, name);
-    if (*task != NONE)
-        return true;
-    const char **names = mem_new(const char *, w->ntasks);
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        names[t] = workflow_task_name(w, t);
-    const char *near = suggest_nearest(name, names, w->ntasks);
-    error_set(err, ERROR_INPUT, "the run has no task '%.200s'%s%.200s%s", name,
-              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    free(names);
-    return false;
-}
-
-static int report(const struct arguments *a, uint64_t run, const char *told)
+static int cancel_report(const struct arguments *a, uint64_t run, const char *said)
 {
     struct strbuf out = {0};
     const char *task = a->noperands > 1 ? a->operand[1] : NULL;
@@ -44,13 +26,13 @@ static int report(const struct arguments *a, uint64_t run, const char *told)
         json_put_string(&j, "schema", "weft-cancelled/1");
         json_put_integer(&j, "run", (int64_t)run);
         json_put_text(&j, "task", task);
-        json_put_string(&j, "told", told);
+        json_put_string(&j, "told", said);
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else if (!arguments_flag(a, "quiet")) {
         if (task)
             strbuf_printf(&out, "run %" PRIu64 ": task %s and what depends on it: %s\n", run, task,
-                          *told ? told : "cancelled");
+                          *said ? said : "cancelled");
         else
             strbuf_printf(&out,
                           "run %" PRIu64 " is cancelled; what it had made so far comes with "
@@ -62,45 +44,24 @@ static int report(const struct arguments *a, uint64_t run, const char *told)
     return status;
 }
 
-static bool can_be_cancelled(const struct client *c, uint64_t run, struct error *err)
-{
-    const struct board_run *r = client_run(c, run);
-    if (!r)
-        return client_unknown(c, run, err);
-    if (r->state >= BOARD_RUN_ENDED)
-        return error_set(err, ERROR_FAILED, "run %" PRIu64 " has ended already", run);
-    return true;
-}
-
-static int run(const struct arguments *a)
+static int cancel_command(const struct arguments *a)
 {
     struct error err = {0};
-    struct cluster_place place = {0};
-    struct ticket ticket = {0};
-    struct client *client = NULL;
-    struct workflow *w = NULL;
-    struct strbuf told = {0};
+    struct weft_error error;
     uint64_t number = 0;
-    uint32_t task = NONE;
-    bool good = cluster_run_number(a->operand[0], &number, &err) &&
-                cluster_place(a, number, &place, &err) &&
-                (client = cluster_client(a, &place, NULL, &err)) &&
-                can_be_cancelled(client, number, &err);
-    if (good && a->noperands > 1)
-        good = client_ticket(client, number, &ticket, &err) &&
-               (w = cluster_read_workflow(ticket.workflow.at, ticket.workflow.n, &err)) &&
-               find_task(w, a->operand[1], &task, &err);
+    if (!run_screen_number(a->operand[0], &number, &err))
+        return cli_fail(&err);
+    struct weft_cluster *cluster = cluster_view_open(a, number, &error);
+    const char *said = "";
+    bool good = cluster != NULL;
     if (good) {
-        cluster_signals_client(client);
-        good = client_cancel(client, number, task, &told, &err);
-        cluster_signals_release();
+        signals_stop_cluster(cluster);
+        good = weft_cluster_cancel(cluster, number, a->noperands > 1 ? a->operand[1] : NULL, &said,
+                                   &error);
+        signals_release();
     }
-    int status = good ? report(a, number, strbuf_text(&told)) : cli_fail(&err);
-    strbuf_free(&told);
-    workflow_free(w);
-    ticket_free(&ticket);
-    client_close(client);
-    cluster_place_free(&place);
+    int status = good ? cancel_report(a, number, said) : run_screen_fail(&error);
+    weft_cluster_close(cluster);
     return status;
 }
 
@@ -116,6 +77,6 @@ const struct command command_cancel = {
                "examples:\n"
                "  weft cancel 3\n"
                "  weft cancel 3 align_7\n",
-    .options = options,
-    .run = run,
+    .options = cancel_options,
+    .run = cancel_command,
 };

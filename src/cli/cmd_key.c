@@ -2,44 +2,21 @@
  * holds. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "session/key_file.h"
+#include "cli/run_screen.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-static const struct cli_option options[] = {
+static const struct cli_option key_options[] = {
     {"show", 0, NULL, "make nothing: check the file and print the eight digits of its key"},
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
 };
 
-/* The folders it stands in, each for its owner alone; those that are there stay as they are. */
-static bool make_folders(const char *path, struct error *err)
-{
-    char *part = mem_copy_string(path);
-    bool good = true;
-    for (char *slash = strchr(part + (*part == '/'), '/'); good && slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            good = error_set(err, ERROR_INPUT, "%s: cannot make the folder: %s", part,
-                             strerror(errno));
-        *slash = '/';
-    }
-    free(part);
-    return good;
-}
-
-static int report(const struct arguments *a, const char *path, const struct seal_key *key)
+static int key_report(const struct arguments *a, const char *path, const char *name)
 {
     struct strbuf out = {0};
-    char name[9];
     bool show = arguments_flag(a, "show");
-    seal_key_name(key, name);
     if (arguments_flag(a, "json")) {
         struct json_writer j;
         json_write_start(&j, &out, true);
@@ -61,19 +38,20 @@ static int report(const struct arguments *a, const char *path, const struct seal
     return status;
 }
 
-static int run(const struct arguments *a)
+static int key_command(const struct arguments *a)
 {
-    struct error err = {0};
-    struct seal_key key;
-    char *path = a->noperands ? mem_copy_string(a->operand[0]) : key_file_standard();
-    bool good = path && *path;
-    if (!good)
+    struct weft_error error;
+    char name[WEFT_KEY_NAME];
+    char *path = a->noperands ? mem_copy_string(a->operand[0]) : weft_key_file();
+    if (!path || !*path) {
+        struct error err = {0};
         error_set(&err, ERROR_INPUT, "there is no home folder to keep a key in: name a file");
-    if (good && !arguments_flag(a, "show"))
-        good = make_folders(path, &err) && seal_key_make(path, &err);
-    good = good && seal_key_read(path, &key, &err);
-    int status = good ? report(a, path, &key) : cli_fail(&err);
-    explicit_bzero(&key, sizeof key);
+        free(path);
+        return cli_fail(&err);
+    }
+    bool good = (arguments_flag(a, "show") || weft_key_make(path, &error)) &&
+                weft_key_name(path, name, &error);
+    int status = good ? key_report(a, path, name) : run_screen_fail(&error);
     free(path);
     return status;
 }
@@ -97,6 +75,6 @@ const struct command command_key = {
                "  weft key\n"
                "  weft key cluster.key\n"
                "  weft key --show cluster.key\n",
-    .options = options,
-    .run = run,
+    .options = key_options,
+    .run = key_command,
 };

@@ -1,17 +1,13 @@
 /* `weft submit`: hand a workflow to the agents of a cluster, and go. */
 #include "base/json.h"
-#include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/cluster_session.h"
-#include "cli/cluster_signals.h"
+#include "cli/run_screen.h"
+#include "cli/signals.h"
+#include "report/dry_run.h"
 #include "report/human.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const struct cli_option options[] = {
+static const struct cli_option submit_options[] = {
     OPTION_STORE,
     OPTION_KEY,
     CLUSTER_WORK_OPTIONS,
@@ -29,23 +25,25 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static int report(const struct session *s, const struct client_submitted *in)
+static int submit_report(const struct run_screen *s, const struct weft_forecast *f,
+                         const struct weft_submitted *in)
 {
     struct strbuf out = {0};
     char size[HUMAN_SIZE];
+    const char *name = weft_run_name(s->run);
     if (s->json) {
         struct json_writer j;
         json_write_start(&j, &out, true);
         json_write_object(&j);
         json_put_string(&j, "schema", "weft-submitted/1");
-        json_put_string(&j, "workflow", s->name);
+        json_put_string(&j, "workflow", name);
         json_write_key(&j, "run");
         if (in->run)
             json_write_unsigned(&j, in->run);
         else
             json_write_null(&j); /* nothing to do */
-        json_put_integer(&j, "tasks", s->w->ntasks);
-        json_put_integer(&j, "to_run", s->needs.run);
+        json_put_integer(&j, "tasks", f->tasks);
+        json_put_integer(&j, "to_run", f->to_run);
         json_put_integer(&j, "agents", in->agents);
         json_put_bool(&j, "shared", in->shared);
         json_put_integer(&j, "files", in->files);
@@ -54,13 +52,12 @@ static int report(const struct session *s, const struct client_submitted *in)
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else if (!in->run) {
-        strbuf_printf(&out, "%s: nothing to do: %s task%s up to date\n", s->name,
-                      human_count(size, s->w->ntasks), s->w->ntasks == 1 ? " is" : "s are");
+        dry_run_nothing(name, f->tasks, &out);
     } else if (s->quiet) {
         strbuf_printf(&out, "%" PRIu64 "\n", in->run);
     } else {
-        strbuf_printf(&out, "run %" PRIu64 ": %u of %u tasks on %u agent%s", in->run, s->needs.run,
-                      s->w->ntasks, in->agents, in->agents == 1 ? "" : "s");
+        strbuf_printf(&out, "run %" PRIu64 ": %u of %u tasks on %u agent%s", in->run, f->to_run,
+                      f->tasks, in->agents, in->agents == 1 ? "" : "s");
         if (!in->shared && in->files)
             strbuf_printf(&out, "; %u file%s handed over, %s in %u cop%s", in->files,
                           in->files == 1 ? "" : "s", human_bytes(size, in->bytes), in->copies,
@@ -75,46 +72,26 @@ static int report(const struct session *s, const struct client_submitted *in)
     return status;
 }
 
-static struct workflow *read_flow(const struct arguments *a, struct error *err)
-{
-    struct format_file *f = cli_open(a, a->operand[0], err);
-    struct workflow *w = f ? format_file_workflow(f, err) : NULL;
-    format_file_close(f);
-    if (w)
-        cli_warnings(a, w);
-    return w;
-}
-
-static int run(const struct arguments *a)
+static int submit_command(const struct arguments *a)
 {
     struct error err = {0};
-    struct session s = {0};
-    struct cluster_place place = {0};
-    struct client_submitted in = {0};
-    struct client_work checked = {0};
-    session_begin(&s, a, a->operand[0]);
-    session_elsewhere(&s, NULL, NULL);
-    struct cluster_session c = {.session = &s, .place = &place};
-    bool good = cluster_work_options(a, &checked, &err) && cluster_place(a, 0, &place, &err) &&
-                session_open(&s, read_flow(a, &err), &err);
-    if (good && s.needs.run) {
-        session_predict(&s);
-        c.client = cluster_client(a, &place, NULL, &err);
-        if (c.client)
-            cluster_signals_client(c.client);
-        good = c.client &&
-               cluster_hand_in(&c,
-                               &(struct run_options){.keep_going = arguments_flag(a, "keep-going"),
-                                                     .no_sandbox = arguments_flag(a, "no-sandbox"),
-                                                     .unlimited = arguments_flag(a, "no-limits"),
-                                                     .retry_first = s.retry_first},
-                               &in, &err);
-        cluster_signals_release();
+    struct weft_error error;
+    struct run_screen s = {0};
+    struct weft_run_options o;
+    struct weft_forecast forecast;
+    struct weft_submitted in;
+    if (!run_screen_options(&s, a, &o, &err))
+        return cli_fail(&err);
+    o.on = "cluster";
+    s.run = weft_run_open(a->operand[0], &o, &error);
+    bool good = s.run != NULL;
+    if (good) {
+        signals_stop_run(s.run);
+        good = weft_run_forecast(s.run, &forecast, &error) && weft_run_submit(s.run, &in, &error);
+        signals_release();
     }
-    int status = good ? report(&s, &in) : cli_fail(&err);
-    client_close(c.client);
-    cluster_place_free(&place);
-    session_close(&s);
+    int status = good ? submit_report(&s, &forecast, &in) : run_screen_fail(&error);
+    run_screen_close(&s);
     return status;
 }
 
@@ -139,6 +116,6 @@ const struct command command_submit = {
         "  weft submit flow.yaml --store redis://head:6379 --key cluster.key\n"
         "  weft submit flow.yaml --submit worst --policy auto\n"
         "  run=$(weft submit flow.yaml -q) && weft attach $run\n",
-    .options = options,
-    .run = run,
+    .options = submit_options,
+    .run = submit_command,
 };

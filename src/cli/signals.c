@@ -1,55 +1,61 @@
-/* The handlers that stop a run.
+/* The handlers that stop a run or a call to a cluster.
  *
- * I1. `stopped` is set before the handlers are and cleared after they are gone, so a handler never
- *     sees a run that is not open.
- * I2. The handler does nothing but run_stop(), which is safe there. */
+ * I1. A target is set before the handlers are and cleared after they are gone, so that a handler
+ *     never sees one that is closed.
+ * I2. A handler calls weft_..._stop() or weft_run_detach() and nothing else; all are safe there. */
 #include "cli/signals.h"
-
-#include "exec/child.h"
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
-enum { SIGNALS = 3 };
-
-static const int signal_numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static const int signal_numbers[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNALS = sizeof signal_numbers / sizeof *signal_numbers };
 static struct sigaction actions_before[SIGNALS];
-static struct run *_Atomic stopped;
+static bool signals_set;
+static struct weft_run *_Atomic stopped_run;
+static struct weft_cluster *_Atomic stopped_cluster;
 
 static void on_stop_signal(int number)
 {
-    (void)number;
-    struct run *r = atomic_load(&stopped);
-    if (r)
-        run_stop(r);
+    struct weft_run *run = atomic_load(&stopped_run);
+    struct weft_cluster *cluster = atomic_load(&stopped_cluster);
+    if (run && number == SIGHUP)
+        weft_run_detach(run);
+    else if (run)
+        weft_run_stop(run);
+    if (cluster)
+        weft_cluster_stop(cluster);
 }
 
-void signals_stop(struct run *r)
+static void signals_install(void)
 {
     struct sigaction action = {.sa_handler = on_stop_signal, .sa_flags = SA_RESTART};
     sigfillset(&action.sa_mask);
-    atomic_store(&stopped, r);
     for (int i = 0; i < SIGNALS; i++)
         sigaction(signal_numbers[i], &action, &actions_before[i]);
+    signals_set = true;
+}
+
+void signals_stop_run(struct weft_run *run)
+{
+    signals_release();
+    atomic_store(&stopped_run, run);
+    signals_install();
+}
+
+void signals_stop_cluster(struct weft_cluster *cluster)
+{
+    signals_release();
+    atomic_store(&stopped_cluster, cluster);
+    signals_install();
 }
 
 void signals_release(void)
 {
-    for (int i = 0; i < SIGNALS; i++)
+    for (int i = 0; i < SIGNALS && signals_set; i++)
         sigaction(signal_numbers[i], &actions_before[i], NULL);
-    atomic_store(&stopped, NULL);
-}
-
-bool signals_run_workflow(const struct run_options *o, struct run_result *result, struct error *err)
-{
-    *result = (struct run_result){0};
-    struct run *r = run_open(o, err);
-    if (!r)
-        return false;
-    children_adopt_orphans();
-    signals_stop(r);
-    while (run_step(r, -1))
-        ;
-    signals_release();
-    return run_close(r, result, err);
+    signals_set = false;
+    atomic_store(&stopped_run, NULL);
+    atomic_store(&stopped_cluster, NULL);
 }

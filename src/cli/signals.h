@@ -1,13 +1,10 @@
-/* Signals for a run: SIGINT, SIGTERM and SIGHUP once, nothing new starts; twice, everything is ended
- * now. The handlers are the program's, not the library's: they stand here. */
+/* Signals while something is under way that can be stopped: SIGINT and SIGTERM stop it (a little
+ * more each time), SIGHUP (the terminal is gone) leaves it. The handlers are the program's, not the
+ * library's: they stand here. One thing at a time; without one the signals do what they did before. */
 #pragma once
-#include "drive/run.h"
+#include "weft/run.h"
 
-/* From now on the signals stop this run; one run at a time. What was set before is put back by
- * signals_release(), to be called before run_close(). */
-void signals_stop(struct run *r);
+void signals_stop_run(struct weft_run *run);
+void signals_stop_cluster(struct weft_cluster *cluster);
+/* Before the thing is closed. Nothing set is fine. */
 void signals_release(void);
-
-/* run_workflow() that signals stop. */
-bool signals_run_workflow(const struct run_options *o, struct run_result *result,
-                          struct error *err);

@@ -1,7 +1,9 @@
-#include "cli/experiment_output.h"
+/* Views of an experiment: its combinations and results, the work with and without reuse. */
+#include "report/experiment_output.h"
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/pool.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -10,6 +12,7 @@
 #include "base/tree.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,21 +43,21 @@ static bool is_named(const struct workflow *w, uint32_t object, const char *name
     return strcmp(own, name) == 0 || strcmp(file_basename(own), name) == 0;
 }
 
-bool experiment_has_values(const struct study *s, struct error *err)
+bool experiment_has_values(const struct expansion *e, struct error *err)
 {
-    const struct workflow *w = s->original;
-    uint32_t most = merged_most_results(s->merged, w), n = 0;
+    const struct workflow *w = e->original;
+    uint32_t most = merged_most_results(e->merged, w), n = 0;
     const char **names = mem_new(const char *, most);
-    bool found = !s->values;
+    bool found = !e->values;
     for (uint32_t o = 0; o < w->nobjects && n < most; o++)
         if (w->producer[o] != NONE && w->object_edge[o] == NONE) {
             names[n++] = workflow_text(w, w->object_name[o]);
-            found |= s->values && is_named(w, o, s->values);
+            found |= e->values && is_named(w, o, e->values);
         }
     if (!found) {
-        const char *near = suggest_nearest(s->values, names, n);
-        error_set(err, ERROR_INPUT, "--values %s: no result of %s has that name%s%s%s", s->values,
-                  s->x.workflow,
+        const char *near = suggest_nearest(e->values, names, n);
+        error_set(err, ERROR_INPUT, "--values %s: no result of %s has that name%s%s%s", e->values,
+                  e->x.workflow,
                   near ? "; did you mean '"
                   : n  ? "; one is '"
                        : "",
@@ -87,29 +90,29 @@ static void read_figures(struct figures *f, const char *name, char *text, str_id
     }
 }
 
-static void figures_read(const struct study *s, struct figures *f)
+static void figures_read(const struct expansion *e, struct figures *f)
 {
-    const struct merged *m = s->merged;
-    uint32_t most = merged_most_results(m, s->original);
+    const struct merged *m = e->merged;
+    uint32_t most = merged_most_results(m, e->original);
     uint32_t *object = mem_new(uint32_t, most), *original = mem_new(uint32_t, most);
     struct strbuf path = {0};
-    char *folder = file_beside(s->x.workflow, ".");
+    char *folder = file_beside(e->x.workflow, ".");
     intern_init(&f->names);
     pool_init(&f->text);
     for (uint32_t c = 0; c < m->ncombinations; c++) {
         for (int i = 0; i < MOST_COLUMNS; i++)
             array_push(&f->cell, 0);
-        uint32_t n = merged_results(m, s->original, c, object, original);
+        uint32_t n = merged_results(m, e->original, c, object, original);
         for (uint32_t i = 0; i < n; i++) {
             struct stat st;
             struct text text;
-            if (!is_named(s->original, original[i], s->values))
+            if (!is_named(e->original, original[i], e->values))
                 continue;
             path_in(folder, workflow_text(m->workflow, m->workflow->object_name[object[i]]), &path);
             if (stat(path.at, &st) != 0 || st.st_size > LARGEST_FIGURES ||
                 !file_read(path.at, &text, NULL))
                 continue; /* not there yet, or nothing to tabulate */
-            read_figures(f, s->values, text.at, f->cell.at + (size_t)c * MOST_COLUMNS);
+            read_figures(f, e->values, text.at, f->cell.at + (size_t)c * MOST_COLUMNS);
             text_free(&text);
         }
     }
@@ -137,12 +140,12 @@ static void values_json(const struct figures *f, uint32_t combination, struct js
 
 /* ---- combinations ---- */
 
-static void list_files(const struct study *s, uint32_t combination, uint32_t *object,
+static void list_files(const struct expansion *e, uint32_t combination, uint32_t *object,
                        struct strbuf *out)
 {
-    const struct merged *m = s->merged;
+    const struct merged *m = e->merged;
     char label[512];
-    uint32_t n = merged_results(m, s->original, combination, object, NULL);
+    uint32_t n = merged_results(m, e->original, combination, object, NULL);
     strbuf_clear(out);
     for (uint32_t i = 0; i < n; i++) {
         strbuf_add(out, i ? " " : "");
@@ -150,17 +153,17 @@ static void list_files(const struct study *s, uint32_t combination, uint32_t *ob
     }
 }
 
-void experiment_results(const struct study *s, struct strbuf *out)
+void experiment_results(const struct expansion *e, bool colour, struct strbuf *out)
 {
-    const struct experiment *x = &s->x;
-    const struct merged *m = s->merged;
-    uint32_t *object = mem_new(uint32_t, merged_most_results(m, s->original));
+    const struct experiment *x = &e->x;
+    const struct merged *m = e->merged;
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m, e->original));
     struct strbuf files = {0};
     struct figures f = {0};
     struct table *t = table_new();
-    if (s->values)
-        figures_read(s, &f);
-    uint32_t columns = s->values ? figures_columns(&f) : 0;
+    if (e->values)
+        figures_read(e, &f);
+    uint32_t columns = e->values ? figures_columns(&f) : 0;
     for (size_t i = 0; i < x->substitutions.n; i++)
         table_column(t, x->substitutions.at[i].name, TABLE_LEFT);
     for (uint32_t k = 0; k < columns; k++)
@@ -176,10 +179,10 @@ void experiment_results(const struct study *s, struct strbuf *out)
             str_id cell = f.cell.at[(size_t)c * MOST_COLUMNS + k];
             table_cell(t, cell ? pool_text(&f.text, cell) : "-");
         }
-        list_files(s, c, object, &files);
+        list_files(e, c, object, &files);
         table_cell(t, columns ? "" : strbuf_text(&files));
     }
-    table_print(t, out, &(struct table_style){.colour = cli_colour()});
+    table_print(t, out, &(struct table_style){.colour = colour});
     table_free(t);
     figures_free(&f);
     strbuf_free(&files);
@@ -205,65 +208,75 @@ static void pair_of_seconds(struct table *t, const char *what, double with, doub
     table_seconds(t, without);
 }
 
-void experiment_text(const struct study *s, bool list, struct strbuf *out)
+/* The name as a terminal may show it, in the buffer. */
+static const char *workflow_title(const struct workflow *w, char *buffer, size_t size)
 {
-    const struct merged *m = s->merged;
+    struct strbuf shown = {0};
+    utf8_add_visible(&shown, workflow_display_name(w, buffer, size));
+    snprintf(buffer, size, "%s", strbuf_text(&shown));
+    strbuf_free(&shown);
+    return buffer;
+}
+
+void experiment_text(const struct expansion *e, bool list, bool colour, struct strbuf *out)
+{
+    const struct merged *m = e->merged;
     char name[256], count[HUMAN_SIZE], total[HUMAN_SIZE];
     strbuf_printf(out, "%s: %s combination%s of %u substitution%s in %s (%u tasks)\n\n",
-                  cli_workflow_title(m->workflow, name, sizeof name),
+                  workflow_title(m->workflow, name, sizeof name),
                   human_count(count, m->ncombinations), m->ncombinations == 1 ? "" : "s",
-                  m->nsubstitutions, m->nsubstitutions == 1 ? "" : "s", s->x.workflow,
-                  s->original->ntasks);
+                  m->nsubstitutions, m->nsubstitutions == 1 ? "" : "s", e->x.workflow,
+                  e->original->ntasks);
     struct table *t = table_new();
     table_column(t, "", TABLE_LEFT);
     table_column(t, "with reuse", TABLE_RIGHT);
     table_column(t, "without", TABLE_RIGHT);
     pair_of_counts(t, "tasks", m->workflow->ntasks, m->tasks_without_reuse);
     pair_of_counts(t, "input files", m->nfiles, m->nfiles);
-    if (!isnan(s->time)) {
-        pair_of_seconds(t, "work", s->work, s->work_without);
-        pair_of_seconds(t, "predicted time", s->time, s->time_without);
+    if (!isnan(e->time)) {
+        pair_of_seconds(t, "work", e->work, e->work_without);
+        pair_of_seconds(t, "predicted time", e->time, e->time_without);
     }
-    table_print(t, out, &(struct table_style){.colour = cli_colour(), .indent = 2});
+    table_print(t, out, &(struct table_style){.colour = colour, .indent = 2});
     table_free(t);
-    if (s->remaining < m->workflow->ntasks)
+    if (e->remaining < m->workflow->ntasks)
         strbuf_printf(out, "\n%s of %s tasks are still to be computed\n",
-                      human_count(count, s->remaining), human_count(total, m->workflow->ntasks));
-    strbuf_printf(out, "\nmerged in %s\n", human_seconds(count, s->seconds));
-    if (isnan(s->time))
+                      human_count(count, e->remaining), human_count(total, m->workflow->ntasks));
+    strbuf_printf(out, "\nmerged in %s\n", human_seconds(count, e->seconds));
+    if (isnan(e->time))
         strbuf_add(out, "no task states its work, so that no time can be predicted\n");
     else
-        strbuf_printf(out, "times by %s on %u node%s (%s)%s", s->planner->name, s->platform->nnodes,
-                      s->platform->nnodes == 1 ? "" : "s",
-                      s->platform->name ? pool_text(&s->platform->text, s->platform->name)
-                                        : pool_text(&s->platform->text, s->platform->file),
-                      isnan(s->time_without) ? "; without reuse there are too many tasks to plan"
+        strbuf_printf(out, "times by %s on %u node%s (%s)%s", e->planner, e->platform->nnodes,
+                      e->platform->nnodes == 1 ? "" : "s",
+                      e->platform->name ? pool_text(&e->platform->text, e->platform->name)
+                                        : pool_text(&e->platform->text, e->platform->file),
+                      isnan(e->time_without) ? "; without reuse there are too many tasks to plan"
                                              : "");
-    if (s->measured)
+    if (e->measured)
         strbuf_printf(out, "; %s of %s tasks as past runs measured them",
-                      human_count(count, s->measured), human_count(total, m->workflow->ntasks));
-    strbuf_add(out, isnan(s->time) ? "" : "\n");
+                      human_count(count, e->measured), human_count(total, m->workflow->ntasks));
+    strbuf_add(out, isnan(e->time) ? "" : "\n");
     if (list) {
         strbuf_add_char(out, '\n');
-        experiment_results(s, out);
+        experiment_results(e, colour, out);
     }
 }
 
-static void list_json(struct json_writer *j, const struct study *s)
+static void list_json(struct json_writer *j, const struct expansion *e)
 {
-    const struct merged *m = s->merged;
-    uint32_t *object = mem_new(uint32_t, merged_most_results(m, s->original));
+    const struct merged *m = e->merged;
+    uint32_t *object = mem_new(uint32_t, merged_most_results(m, e->original));
     struct strbuf text = {0};
     char label[512];
     struct figures f = {0};
-    if (s->values)
-        figures_read(s, &f);
+    if (e->values)
+        figures_read(e, &f);
     json_write_key(j, "rows");
     json_write_array(j);
     for (uint32_t c = 0; c < m->ncombinations; c++) {
         const uint32_t *row = m->choice + (size_t)c * m->nsubstitutions;
         strbuf_clear(&text);
-        merged_label(m, &s->x, c, &text);
+        merged_label(m, &e->x, c, &text);
         json_write_object_inline(j);
         json_put_string(j, "label", strbuf_text(&text));
         json_write_key(j, "choices");
@@ -272,16 +285,16 @@ static void list_json(struct json_writer *j, const struct study *s)
             if (row[k] == CHOICE_ORIGINAL)
                 json_write_null(j);
             else
-                json_write_string(j, s->x.substitutions.at[k].by.at[row[k]].label);
+                json_write_string(j, e->x.substitutions.at[k].by.at[row[k]].label);
         json_write_end_array(j);
         json_write_key(j, "results");
         json_write_array(j);
-        uint32_t n = merged_results(m, s->original, c, object, NULL);
+        uint32_t n = merged_results(m, e->original, c, object, NULL);
         for (uint32_t i = 0; i < n; i++)
             json_write_string(j,
                               workflow_object_label(m->workflow, object[i], label, sizeof label));
         json_write_end_array(j);
-        if (s->values)
+        if (e->values)
             values_json(&f, c, j);
         json_write_end_object(j);
     }
@@ -291,21 +304,21 @@ static void list_json(struct json_writer *j, const struct study *s)
     free(object);
 }
 
-void experiment_json(const struct study *s, bool list, struct strbuf *out)
+void experiment_json(const struct expansion *e, bool list, struct strbuf *out)
 {
     static const char *const targets[] = {"data", "task", "parameter"};
-    const struct merged *m = s->merged;
+    const struct merged *m = e->merged;
     char name[256];
     struct json_writer j;
     json_write_start(&j, out, true);
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-experiment/1");
-    json_put_string(&j, "name", cli_workflow_name(m->workflow, name, sizeof name));
-    json_put_string(&j, "workflow", s->x.workflow);
+    json_put_string(&j, "name", workflow_display_name(m->workflow, name, sizeof name));
+    json_put_string(&j, "workflow", e->x.workflow);
     json_write_key(&j, "substitutions");
     json_write_array(&j);
-    for (size_t i = 0; i < s->x.substitutions.n; i++) {
-        const struct substitution *sub = &s->x.substitutions.at[i];
+    for (size_t i = 0; i < e->x.substitutions.n; i++) {
+        const struct substitution *sub = &e->x.substitutions.at[i];
         json_write_object_inline(&j);
         json_put_string(&j, "name", sub->name);
         json_put_string(&j, "target", targets[sub->target]);
@@ -319,20 +332,20 @@ void experiment_json(const struct study *s, bool list, struct strbuf *out)
     }
     json_write_end_array(&j);
     json_put_integer(&j, "combinations", m->ncombinations);
-    json_put_integer(&j, "original_tasks", s->original->ntasks);
+    json_put_integer(&j, "original_tasks", e->original->ntasks);
     json_put_integer(&j, "tasks", m->workflow->ntasks);
     json_put_integer(&j, "tasks_without_reuse", (int64_t)m->tasks_without_reuse);
-    json_put_integer(&j, "tasks_remaining", s->remaining);
-    json_put_integer(&j, "tasks_measured", s->measured);
+    json_put_integer(&j, "tasks_remaining", e->remaining);
+    json_put_integer(&j, "tasks_measured", e->measured);
     json_put_integer(&j, "inputs", m->nfiles);
-    json_put_number(&j, "work", s->work);
-    json_put_number(&j, "work_without_reuse", s->work_without);
-    json_put_string(&j, "planner", s->planner->name);
-    json_put_integer(&j, "nodes", s->platform->nnodes);
-    json_put_number(&j, "makespan", s->time);
-    json_put_number(&j, "makespan_without_reuse", s->time_without);
-    json_put_number(&j, "seconds", s->seconds);
+    json_put_number(&j, "work", e->work);
+    json_put_number(&j, "work_without_reuse", e->work_without);
+    json_put_string(&j, "planner", e->planner);
+    json_put_integer(&j, "nodes", e->platform->nnodes);
+    json_put_number(&j, "makespan", e->time);
+    json_put_number(&j, "makespan_without_reuse", e->time_without);
+    json_put_number(&j, "seconds", e->seconds);
     if (list)
-        list_json(&j, s);
+        list_json(&j, e);
     json_write_end_object(&j);
 }

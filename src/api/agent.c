@@ -1,0 +1,176 @@
+/* weft/run.h: an agent in this process. */
+#include "api/run_handle.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/tree.h"
+#include "cluster/agent/agent.h"
+#include "cluster/launch/store_server.h"
+#include "exec/measure.h"
+#include "session/key_file.h"
+#include "session/place.h"
+#include "weft/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct weft_agent {
+    bool broken;
+    struct weft_agent_options o; /* its texts are the caller's */
+    struct agent_options agent;
+    struct store_address address;
+    char host[256];
+    char *folder; /* of a store of its own */
+    bool was_ready;
+};
+
+/* Folders of an agent are its owner's alone: tasks' data and logs lie there. */
+static bool agent_make_state(const char *path, struct error *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return true;
+    if (errno == ENOENT) {
+        char *part = mem_copy_string(path);
+        for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+            *slash = 0;
+            mkdir(part, 0700);
+            *slash = '/';
+        }
+        free(part);
+        if (mkdir(path, 0700) == 0)
+            return true;
+    }
+    return error_set(err, ERROR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
+}
+
+/* And the folder that it shares with others of its launch, once it is the last. */
+static void agent_remove_state(const char *path)
+{
+    char *above = mem_copy_string(path), *slash = strrchr(above, '/');
+    tree_remove(path);
+    if (slash && slash > above) {
+        *slash = 0;
+        rmdir(above);
+    }
+    free(above);
+}
+
+static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err)
+{
+    const char *serve = s->o.serve_store, *given = s->o.store;
+    struct strbuf url = {0};
+    if (serve && given)
+        return error_set(err, ERROR_INPUT, "--store and --serve-store: one of them");
+    if (serve && !store_server_start(s->folder, serve, &s->agent.key, &url, pid, err))
+        return false;
+    if (serve && s->o.store_ready)
+        s->o.store_ready(s->o.context, url.at);
+    if (!given)
+        given = serve ? url.at : getenv("WEFT_STORE");
+    bool good =
+        place_address(given ? given : "redis://127.0.0.1:6379", &s->agent.key, &s->address, err);
+    strbuf_free(&url);
+    return good;
+}
+
+static void agent_is_ready(void *context, uint32_t node, const char *address)
+{
+    struct weft_agent *s = context;
+    s->was_ready = true;
+    if (s->o.ready)
+        s->o.ready(s->o.context, node, address);
+}
+
+static void agent_logs(void *context, const char *line)
+{
+    const struct weft_agent *s = context;
+    if (s->o.log)
+        s->o.log(s->o.context, line);
+}
+
+static bool agent_serve(struct weft_agent *s, struct error *err)
+{
+    pid_t server = 0, before = store_server_running(s->folder);
+    bool good = agent_open_store(s, &server, err) && agent_run(&s->agent, err);
+    /* a store that it started is ended with it; one that was there before it failed is left */
+    if (good || (!s->was_ready && server != before))
+        store_server_stop(server);
+    if (good && s->o.temporary)
+        agent_remove_state(s->agent.state);
+    return good;
+}
+
+static bool agent_begin(struct weft_agent *s, struct error *err)
+{
+    static const double BANDWIDTH = 1.25e8, LEASE = 5; /* gigabit Ethernet; five heartbeats */
+    const struct weft_agent_options *o = &s->o;
+    struct machine m;
+    struct strbuf folder = {0};
+    measure_inventory(&m);
+    if (gethostname(s->host, sizeof s->host - 1) != 0)
+        s->host[0] = '?';
+    s->agent = (struct agent_options){
+        .store = &s->address,
+        .bind = o->bind,
+        .tell = o->reached_as,
+        .state = o->state ? o->state : ".weft-agent",
+        .host = s->host,
+        .cores = o->cores ? o->cores : m.cores,
+        .memory = o->memory > 0 ? o->memory : m.memory,
+        .cache = o->cache,
+        .bandwidth = o->bandwidth > 0 ? o->bandwidth : BANDWIDTH,
+        .lease = o->lease > 0 ? o->lease : LEASE,
+        .linger = o->linger,
+        .only = o->only,
+        .serves = o->serve_store != NULL,
+        .read = place_read_workflow,
+        .ready = agent_is_ready,
+        .log = agent_logs,
+        .context = s,
+    };
+    strbuf_printf(&folder, "%s/store", s->agent.state);
+    s->folder = strbuf_steal(&folder);
+    return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err);
+}
+
+EXPORT struct weft_agent *weft_agent_open(const struct weft_agent_options *options,
+                                          struct weft_error *error)
+{
+    struct weft_agent *volatile opened = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        opened = mem_new_zero(struct weft_agent, 1);
+        opened->o = (struct weft_agent_options)WEFT_AGENT_OPTIONS_INIT;
+        call.good = api_options(&opened->o, options, &call.err) && agent_begin(opened, &call.err);
+    }
+    if (run_call_end(&call))
+        return opened;
+    if (!call.boundary.failed)
+        weft_agent_close(opened);
+    return NULL;
+}
+
+EXPORT bool weft_agent_run(struct weft_agent *s, struct weft_error *error)
+{
+    RUN_CALL(call, error, &s->broken)
+    call.good = agent_serve(s, &call.err);
+    return run_call_end(&call);
+}
+
+EXPORT const char *weft_agent_state(const struct weft_agent *s)
+{
+    return s->agent.state;
+}
+
+EXPORT void weft_agent_close(struct weft_agent *s)
+{
+    if (!s || s->broken)
+        return;
+    store_address_free(&s->address);
+    explicit_bzero(&s->agent.key, sizeof s->agent.key);
+    free(s->folder);
+    free(s);
+}

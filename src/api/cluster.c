@@ -1,0 +1,370 @@
+/* weft/run.h: clusters. Submitting, what agents and runs there are, cancelling; keys. */
+#include "api/run_handle.h"
+#include "base/mem.h"
+#include "base/seal.h"
+#include "base/suggest.h"
+#include "session/key_file.h"
+#include "session/place.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is known of a run beyond the board: its ticket, read once. */
+struct known_run {
+    uint64_t run;
+    struct ticket ticket;
+    struct workflow *w; /* NULL: its text cannot be read */
+};
+
+struct weft_cluster {
+    bool broken;
+    struct event_target to;
+    struct remarks remarks;
+    struct place place;
+    struct client *client;
+    ARRAY(struct known_run) known;
+    struct strbuf said;
+    /* of the last look: */
+    struct weft_cluster_status status;
+    ARRAY(struct weft_agent_info) agents;
+    ARRAY(struct weft_agent_work) work;
+    ARRAY(struct weft_cluster_run) runs;
+};
+
+/* ---- submitting ---- */
+
+static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct error *err)
+{
+    struct session *s = &run->session;
+    *out = (struct weft_submitted){0};
+    if (!run->on_agents || run->started)
+        return error_set(err, ERROR_INPUT,
+                         "only a run that was opened for a cluster and not "
+                         "started can be submitted");
+    if (!s->needs.run)
+        return true;
+    session_predict(s);
+    if (!remote_connect(&run->remote, s, &run->place, err) || !remote_submit(&run->remote, err))
+        return false;
+    const struct client_submitted *in = &run->remote.submitted;
+    *out = (struct weft_submitted){.run = in->run,
+                                   .agents = in->agents,
+                                   .shared = in->shared,
+                                   .files = in->files,
+                                   .copies = in->copies,
+                                   .bytes = in->bytes};
+    return true;
+}
+
+EXPORT bool weft_run_submit(struct weft_run *run, struct weft_submitted *out,
+                            struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    call.good = run_submit(run, out, &call.err);
+    return run_call_end(&call);
+}
+
+/* ---- the connection ---- */
+
+static void cluster_tidy(struct weft_cluster *c)
+{
+    for (size_t i = 0; i < c->known.n; i++) {
+        ticket_free(&c->known.at[i].ticket);
+        workflow_free(c->known.at[i].w);
+    }
+    array_free(&c->known);
+    array_free(&c->agents);
+    array_free(&c->work);
+    array_free(&c->runs);
+    strbuf_free(&c->said);
+    client_close(c->client);
+    place_free(&c->place);
+    free(c);
+}
+
+EXPORT struct weft_cluster *weft_cluster_open(const struct weft_cluster_options *options,
+                                              struct weft_error *error)
+{
+    struct weft_cluster *volatile opened = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        struct weft_cluster_options o = WEFT_CLUSTER_OPTIONS_INIT;
+        if (api_options(&o, options, &call.err)) {
+            struct weft_cluster *c = mem_new_zero(struct weft_cluster, 1);
+            opened = c;
+            c->to = (struct event_target){o.event, o.context};
+            c->remarks = api_remarks(&c->to);
+            struct place_options where = {.store = o.store, .key = o.key, .folder = o.folder};
+            call.good = place_find(&c->place, &where, o.run, &call.err) &&
+                        (c->client = place_client(&c->place, NULL, &c->remarks, &call.err));
+        }
+    }
+    if (run_call_end(&call))
+        return opened;
+    if (opened && !call.boundary.failed)
+        cluster_tidy(opened);
+    return NULL;
+}
+
+EXPORT void weft_cluster_close(struct weft_cluster *c)
+{
+    if (c && !c->broken)
+        cluster_tidy(c);
+}
+
+EXPORT const char *weft_cluster_store(const struct weft_cluster *c)
+{
+    return c->place.address.text;
+}
+
+EXPORT void weft_cluster_stop(struct weft_cluster *c)
+{
+    client_stop(c->client);
+}
+
+/* ---- looking ---- */
+
+static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run)
+{
+    for (size_t i = 0; i < c->known.n; i++)
+        if (c->known.at[i].run == run)
+            return &c->known.at[i];
+    struct known_run k = {.run = run};
+    if (client_ticket(c->client, run, &k.ticket, NULL))
+        k.w = place_read_workflow(k.ticket.workflow.at, k.ticket.workflow.n, NULL);
+    strbuf_free(&k.ticket.workflow); /* the workflow is all that is wanted of it */
+    array_push(&c->known, k);
+    return &array_last(&c->known);
+}
+
+static struct weft_agent_work agent_work(const struct member_work *w)
+{
+    return (struct weft_agent_work){.run = w->run,
+                                    .policy = w->policy,
+                                    .tt = w->tt,
+                                    .held = w->held,
+                                    .waiting = w->waiting,
+                                    .local = w->local,
+                                    .shared = w->shared,
+                                    .running = w->running,
+                                    .fetching = w->fetching,
+                                    .done = w->done,
+                                    .failed = w->failed,
+                                    .lost = w->lost,
+                                    .steals = w->steals,
+                                    .failed_steals = w->failed_steals,
+                                    .stolen = w->stolen,
+                                    .given = w->given,
+                                    .pushed = w->pushed,
+                                    .recomputed = w->recomputed,
+                                    .dropped = w->dropped,
+                                    .fetched = w->fetched,
+                                    .fetched_bytes = w->fetched_bytes,
+                                    .served = w->served,
+                                    .served_bytes = w->served_bytes,
+                                    .hits = w->hits,
+                                    .misses = w->misses,
+                                    .cache_bytes = w->cache_bytes,
+                                    .busy = w->busy};
+}
+
+static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
+{
+    size_t n;
+    const struct member *m = client_members(c->client, &n);
+    c->agents.n = c->work.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct weft_agent_info a = {.node = m[i].node,
+                                    .life = m[i].life,
+                                    .state = m[i].state == BOARD_DEAD          ? WEFT_AGENT_DEAD
+                                             : !client_lives(c->client, &m[i]) ? WEFT_AGENT_SILENT
+                                             : m[i].state == BOARD_LEAVING     ? WEFT_AGENT_LEAVING
+                                                                               : WEFT_AGENT_UP,
+                                    .age = m[i].age,
+                                    .known = m[i].text != NULL,
+                                    .host = m[i].host,
+                                    .address = m[i].address,
+                                    .version = m[i].version,
+                                    .cores = m[i].cores,
+                                    .memory = m[i].memory,
+                                    .started = m[i].started,
+                                    .cache_limit = m[i].cache_limit,
+                                    .pid = m[i].pid};
+        for (size_t k = 0; k < m[i].works.n; k++)
+            if (!only || m[i].works.at[k].run == only) {
+                array_push(&c->work, agent_work(&m[i].works.at[k]));
+                a.nwork++;
+            }
+        array_push(&c->agents, a);
+    }
+    size_t at = 0; /* only now: the array may have moved while it grew */
+    for (size_t i = 0; i < c->agents.n; i++) {
+        c->agents.at[i].work = c->work.at + at;
+        at += c->agents.at[i].nwork;
+    }
+}
+
+static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_query *q)
+{
+    size_t n;
+    const struct board_run *all = client_runs(c->client, &n);
+    struct board_run *r = mem_new(struct board_run, n + 1); /* asking for tickets looks again */
+    if (n)
+        memcpy(r, all, n * sizeof *r);
+    c->runs.n = 0;
+    for (size_t i = q->latest && n > q->latest && !q->run ? n - q->latest : 0; i < n; i++) {
+        if (q->run && r[i].run != q->run)
+            continue;
+        struct known_run *k = cluster_know(c, r[i].run);
+        struct client_progress p = {0};
+        bool counts = q->count_collected || r[i].state != BOARD_RUN_COLLECTED || q->run;
+        bool counted = counts && k->w && client_count(c->client, k->run, k->w, &p, NULL);
+        array_push(&c->runs,
+                   (struct weft_cluster_run){.run = r[i].run,
+                                             .state = (enum weft_cluster_run_state)r[i].state,
+                                             .created = r[i].created,
+                                             .changed = r[i].changed,
+                                             .workflow = k->ticket.name,
+                                             .host = k->ticket.host,
+                                             .folder = k->ticket.folder,
+                                             .shared = k->ticket.shared,
+                                             .known = k->w != NULL,
+                                             .tasks = k->w ? k->w->ntasks : 0,
+                                             .before = (uint32_t)k->ticket.done.n,
+                                             .counted = counted,
+                                             .done = p.done,
+                                             .failed = p.failed,
+                                             .removed = p.removed});
+    }
+    free(r);
+}
+
+EXPORT const struct weft_cluster_status *weft_cluster_look(struct weft_cluster *c,
+                                                           const struct weft_cluster_query *query,
+                                                           struct weft_error *error)
+{
+    RUN_CALL(call, error, &c->broken)
+    {
+        struct weft_cluster_query q = WEFT_CLUSTER_QUERY_INIT;
+        if (api_options(&q, query, &call.err)) {
+            if (q.patience > 0)
+                client_look(c->client, q.patience, NULL); /* else what opening saw */
+            if (q.run && !client_run(c->client, q.run)) {
+                client_unknown(c->client, q.run, &call.err);
+            } else {
+                double now = client_now(c->client);
+                cluster_fill_runs(c, &q);
+                cluster_fill_agents(c, q.run); /* after the runs: they look at the board again */
+                c->status = (struct weft_cluster_status){.now = now,
+                                                         .agents = c->agents.at,
+                                                         .nagents = c->agents.n,
+                                                         .runs = c->runs.at,
+                                                         .nruns = c->runs.n};
+                call.good = true;
+            }
+        }
+    }
+    return run_call_end(&call) ? &c->status : NULL;
+}
+
+/* ---- cancelling ---- */
+
+static bool cluster_find_task(const struct workflow *w, const char *name, uint32_t *task,
+                              struct error *err)
+{
+    *task = workflow_find_task(w, name);
+    if (*task != NONE)
+        return true;
+    const char **names = mem_new(const char *, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        names[t] = workflow_task_name(w, t);
+    const char *near = suggest_nearest(name, names, w->ntasks);
+    error_set(err, ERROR_INPUT, "the run has no task '%.200s'%s%.200s%s", name,
+              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names);
+    return false;
+}
+
+static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *name,
+                           struct error *err)
+{
+    const struct board_run *r = client_run(c->client, run);
+    uint32_t task = NONE;
+    if (!r)
+        return client_unknown(c->client, run, err);
+    if (r->state >= BOARD_RUN_ENDED)
+        return error_set(err, ERROR_FAILED, "run %" PRIu64 " has ended already", run);
+    if (name) {
+        struct ticket ticket = {0};
+        struct workflow *w = NULL;
+        bool good = client_ticket(c->client, run, &ticket, err) &&
+                    (w = place_read_workflow(ticket.workflow.at, ticket.workflow.n, err)) &&
+                    cluster_find_task(w, name, &task, err);
+        workflow_free(w);
+        ticket_free(&ticket);
+        if (!good)
+            return false;
+    }
+    strbuf_clear(&c->said);
+    return client_cancel(c->client, run, task, &c->said, err);
+}
+
+EXPORT bool weft_cluster_cancel(struct weft_cluster *c, uint64_t run, const char *task,
+                                const char **said, struct weft_error *error)
+{
+    RUN_CALL(call, error, &c->broken)
+    call.good = cluster_cancel(c, run, task, &call.err);
+    bool good = run_call_end(&call);
+    if (said)
+        *said = strbuf_text(&c->said);
+    return good;
+}
+
+/* ---- keys ---- */
+
+EXPORT char *weft_key_file(void)
+{
+    return key_file_standard();
+}
+
+/* The folders it stands in, each for its owner alone; those that are there stay as they are. */
+static bool key_make_folders(const char *path, struct error *err)
+{
+    char *part = mem_copy_string(path);
+    bool good = true;
+    for (char *slash = strchr(part + (*part == '/'), '/'); good && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            good = error_set(err, ERROR_INPUT, "%s: cannot make the folder: %s", part,
+                             strerror(errno));
+        *slash = '/';
+    }
+    free(part);
+    return good;
+}
+
+EXPORT bool weft_key_make(const char *path, struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.good = key_make_folders(path, &call.err) && seal_key_make(path, &call.err);
+    return api_end(&call);
+}
+
+EXPORT bool weft_key_name(const char *path, char name[WEFT_KEY_NAME], struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct seal_key key;
+        call.good = seal_key_read(path, &key, &call.err);
+        if (call.good)
+            seal_key_name(&key, name);
+        explicit_bzero(&key, sizeof key);
+    }
+    return api_end(&call);
+}

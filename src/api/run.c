@@ -1,0 +1,651 @@
+/* weft/run.h: opening, looking ahead, running. Thin: the session (session/session.h) and the remote
+ * (session/remote.h) do it; here are the boundary for memory, copies of options, results as public
+ * structs.
+ *
+ * I1. A stop may come from a signal handler at any moment between open and close: it reads only
+ *     run->on_agents, which is fixed at opening, and calls what is safe there.
+ * I2. The remote is closed before the session: it looks at how the session ended. */
+#include "api/inside_run.h"
+#include "api/run_handle.h"
+#include "base/strbuf.h"
+#include "exec/child.h"
+#include "formats/format.h"
+#include "plan/planner.h"
+#include "session/cleaning.h"
+#include "session/log_tail.h"
+#include "session/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- calls ---- */
+
+void run_call_begin(struct run_call *call, struct weft_error *out, bool *broken)
+{
+    *call = (struct run_call){.out = out, .broken = broken};
+    mem_boundary_enter(&call->boundary, NULL);
+}
+
+bool run_call_end(struct run_call *call)
+{
+    mem_boundary_leave(&call->boundary);
+    if (call->boundary.failed || *call->broken) {
+        *call->broken = true;
+        error_clear(&call->err);
+        error_set(&call->err, ERROR_MEMORY,
+                  "memory has run out; the handle is good for nothing but closing it");
+        call->good = false;
+    }
+    if (call->good)
+        error_clear(&call->err);
+    else if (call->err.kind == ERROR_NONE)
+        error_set(&call->err, ERROR_FAILED, "it failed without a reason");
+    api_error_out(&call->err, call->out);
+    return call->good;
+}
+
+/* ---- handles ---- */
+
+static const char *run_keep_text(struct weft_run *run, const char *text)
+{
+    if (!text)
+        return NULL;
+    char *copy = mem_copy_string(text);
+    array_push(&run->texts, copy);
+    return copy;
+}
+
+struct weft_run *run_handle_new(const struct weft_run_options *options, struct error *err)
+{
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    if (!api_options(&o, options, err))
+        return NULL;
+    struct weft_run *run = mem_new_zero(struct weft_run, 1);
+    run->to = (struct event_target){o.event, o.context};
+    run->planning = o.planning;
+    run->on_agents = o.on != NULL;
+    run->place = (struct remote_options){
+        .place = {.store = run_keep_text(run, o.store),
+                  .key = run_keep_text(run, o.key),
+                  .folder = run_keep_text(run, o.folder)},
+        .on = run_keep_text(run, o.on),
+        .nodes = o.nodes,
+        .submit = run_keep_text(run, o.submit),
+        .policy = run_keep_text(run, o.policy),
+        .shared = o.shared       ? CLIENT_SHARED_YES
+                  : o.not_shared ? CLIENT_SHARED_NO
+                                 : CLIENT_SHARED_LOOK,
+        .program = run_keep_text(run, o.program),
+    };
+    return run;
+}
+
+void run_handle_free(struct weft_run *run)
+{
+    for (size_t i = 0; i < run->texts.n; i++)
+        free(run->texts.at[i]);
+    array_free(&run->texts);
+    free(run->failures);
+    free(run->task_state);
+    strbuf_free(&run->said);
+    free(run);
+}
+
+struct session_options run_handle_session(struct weft_run *run, const struct weft_run_options *o,
+                                          const char *flow)
+{
+    struct weft_run_options mine = WEFT_RUN_OPTIONS_INIT;
+    (api_options)(&mine, sizeof mine, o, NULL);
+    return (struct session_options){
+        .flow = flow,
+        .folder = mine.folder,
+        .cores = mine.cores,
+        .memory = mine.memory,
+        .disk = mine.disk,
+        .retry_first = mine.retry_delay,
+        .force = mine.force,
+        .resume = mine.resume,
+        .keep_going = mine.keep_going,
+        .unlimited = mine.no_limits,
+        .no_sandbox = mine.no_sandbox,
+        .no_history = mine.no_history,
+        .elsewhere = run->on_agents,
+        .remarks = api_remarks(&run->to),
+    };
+}
+
+void run_handle_opened(struct weft_run *run)
+{
+    run->view = (struct weft_workflow){.model = run->session.w};
+    run->task_state = mem_new_zero(uint8_t, (size_t)run->session.w->ntasks + 1);
+    run->counts.tasks = run->session.w->ntasks;
+    run->session.tick = run_events_on_tick;
+    run->session.tick_context = run;
+}
+
+/* ---- opening ---- */
+
+/* The workflow in a file, as the options want it read. NULL: an error. */
+static struct workflow *run_read_workflow(const char *path, const struct weft_run_options *options,
+                                          const struct remarks *remarks, struct error *err)
+{
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    (api_options)(&o, sizeof o, options, NULL);
+    const struct format *format = o.format ? format_find(o.format) : NULL;
+    struct api_pairs pairs = {0};
+    if (o.format && !format) {
+        error_set(err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", o.format);
+        return NULL;
+    }
+    if (!api_pairs_split(&pairs, o.read, err))
+        return NULL;
+    _Static_assert(sizeof(struct api_pair) == sizeof(struct format_option), "the same two texts");
+    struct format_file *f =
+        format_file_open(path, format, (const struct format_option *)(const void *)pairs.at, err);
+    struct workflow *w = NULL;
+    if (f && format_file_is_plan(f))
+        error_set(err, ERROR_INPUT, "%s is a plan; `weft run FLOW --plan %s` runs it", path, path);
+    else if (f)
+        w = format_file_workflow(f, err);
+    format_file_close(f);
+    api_pairs_free(&pairs);
+    for (uint32_t i = 0; w && i < w->nwarnings; i++)
+        remark(remarks, REMARK_INFO, "note: %s", w->warnings[i]);
+    return w;
+}
+
+static bool run_open_file(struct weft_run *run, const char *path,
+                          const struct weft_run_options *options, struct error *err)
+{
+    struct session_options so = run_handle_session(run, options, path);
+    if (run->on_agents && !remote_check(&run->place, err))
+        return false;
+    session_begin(&run->session, &so);
+    struct workflow *w = run_read_workflow(path, options, &so.remarks, err);
+    if (!session_open(&run->session, w, err))
+        return false;
+    run_handle_opened(run);
+    return true;
+}
+
+/* The model is frozen and others may read it, while a session learns times into its own. */
+static struct workflow *run_copy_workflow(const struct workflow *w, struct error *err)
+{
+    const struct format *native = format_find("native");
+    struct strbuf text = {0};
+    struct workflow *copy = NULL;
+    if (native->write_workflow(w, &text, NULL, err))
+        copy = native->read_workflow(&(struct format_source){.path = workflow_text(w, w->file),
+                                                             .text = text.at,
+                                                             .length = text.n},
+                                     err);
+    strbuf_free(&text);
+    return copy;
+}
+
+static bool run_open_model(struct weft_run *run, const struct workflow *w,
+                           const struct weft_run_options *options, struct error *err)
+{
+    char name[256];
+    struct session_options so =
+        run_handle_session(run, options, workflow_display_name(w, name, sizeof name));
+    if (!so.folder)
+        so.folder = ".";
+    if (run->on_agents && !remote_check(&run->place, err))
+        return false;
+    session_begin(&run->session, &so);
+    if (!session_open(&run->session, run_copy_workflow(w, err), err))
+        return false;
+    run_handle_opened(run);
+    return true;
+}
+
+/* What opening leaves behind when it fails: remarks of closing go nowhere. */
+static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
+{
+    if (run_call_end(call))
+        return run;
+    if (run && !call->boundary.failed) {
+        remote_close(&run->remote);
+        session_close(&run->session);
+        run_handle_free(run);
+    }
+    return NULL;
+}
+
+EXPORT struct weft_run *weft_run_open(const char *path, const struct weft_run_options *options,
+                                      struct weft_error *error)
+{
+    struct weft_run *volatile run = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        run = run_handle_new(options, &call.err);
+        call.good = run && run_open_file(run, path, options, &call.err);
+    }
+    return run_opened(&call, run);
+}
+
+EXPORT struct weft_run *weft_run_open_workflow(const struct weft_workflow *w,
+                                               const struct weft_run_options *options,
+                                               struct weft_error *error)
+{
+    struct weft_run *volatile run = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        run = run_handle_new(options, &call.err);
+        call.good = run && run_open_model(run, w->model, options, &call.err);
+    }
+    return run_opened(&call, run);
+}
+
+static bool run_attach(struct weft_run *run, uint64_t number,
+                       const struct weft_run_options *options, struct error *err)
+{
+    run->on_agents = run->attached = true;
+    struct session_options so = run_handle_session(run, options, "");
+    if (!remote_attach(&run->remote, &run->session, &run->place, &so, number, err))
+        return false;
+    run_handle_opened(run);
+    return true;
+}
+
+EXPORT struct weft_run *weft_run_attach(uint64_t number, const struct weft_run_options *options,
+                                        struct weft_error *error)
+{
+    struct weft_run *volatile run = NULL;
+    bool broken = false;
+    RUN_CALL(call, error, &broken)
+    {
+        run = run_handle_new(options, &call.err);
+        call.good = run && run_attach(run, number, options, &call.err);
+    }
+    return run_opened(&call, run);
+}
+
+EXPORT void weft_run_close(struct weft_run *run)
+{
+    if (!run)
+        return;
+    RUN_CALL(call, NULL, &run->broken)
+    {
+        struct error ignored = {0};
+        if (run->started && !run->over)
+            session_finish(&run->session, &ignored); /* ends what still runs */
+        remote_close(&run->remote);                  /* I2 */
+        if (run->experiment)
+            run->experiment->e.merged->workflow = NULL; /* it is the session's, and goes now */
+        session_close(&run->session);
+        call.good = true;
+    }
+    run_call_end(&call);
+    run_handle_free(run);
+}
+
+EXPORT const struct weft_workflow *weft_run_workflow(const struct weft_run *run)
+{
+    return &run->view;
+}
+
+EXPORT const char *weft_run_name(const struct weft_run *run)
+{
+    return run->session.name;
+}
+
+EXPORT const char *weft_run_folder(const struct weft_run *run)
+{
+    return run->session.ws.folder;
+}
+
+/* ---- orders ---- */
+
+static bool run_follow_plan(struct weft_run *run, const struct plan *plan, const char *path,
+                            struct error *err)
+{
+    if (plan->kind == PLAN_STREAM)
+        return error_set(err, ERROR_INPUT,
+                         "%s: a plan for a stream of items; `weft run` runs a workflow once", path);
+    session_follow(&run->session, plan);
+    return true;
+}
+
+EXPORT bool weft_run_follow(struct weft_run *run, const struct weft_plan *plan,
+                            struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        if (plan->workflow->model->ntasks != run->session.w->ntasks)
+            error_set(&call.err, ERROR_INPUT, "the plan is of another workflow");
+        else
+            call.good = run_follow_plan(run, plan->model, "the plan", &call.err);
+    }
+    return run_call_end(&call);
+}
+
+static bool run_follow_file(struct weft_run *run, const char *path, struct error *err)
+{
+    struct plan_file *f = plan_file_open(path, err);
+    if (!f)
+        return false;
+    /* the order counts, not the nodes: any platform that the plan names will do */
+    const char *on = plan_file_platform(f);
+    struct platform *p = on ? machine_named(on, err) : session_platform(&run->session, err);
+    struct plan *plan = p ? plan_file_read(f, run->session.w, p, err) : NULL;
+    plan_file_close(f);
+    bool good = plan && run_follow_plan(run, plan, path, err);
+    plan_free(plan);
+    platform_free(p);
+    return good;
+}
+
+EXPORT bool weft_run_follow_file(struct weft_run *run, const char *path, struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    call.good = run_follow_file(run, path, &call.err);
+    return run_call_end(&call);
+}
+
+static bool run_plan_by(struct weft_run *run, const struct planner *planner,
+                        const struct plan_request *request, struct error *err)
+{
+    struct session *s = &run->session;
+    struct plan_request mine = *request;
+    session_predict(s);
+    workflow_set_work(s->w, s->seconds, NULL);
+    struct platform *p = session_platform(s, err);
+    struct progress progress = {run_events_planning, run};
+    mine.workflow = s->w;
+    mine.platform = p;
+    mine.progress = run->planning ? &progress : NULL;
+    struct plan *plan = p ? planner_run(planner, &mine, err) : NULL;
+    if (plan)
+        session_follow(s, plan);
+    bool good = plan != NULL;
+    plan_free(plan);
+    platform_free(p);
+    return good;
+}
+
+static bool run_plan(struct weft_run *run, const char *name, const char *const *options,
+                     uint64_t seed, bool order_only, struct error *err)
+{
+    const struct planner *planner = planner_find(name);
+    struct api_pairs pairs;
+    if (!planner)
+        return planner_unknown(name, err);
+    if (planner->accepts & ACCEPTS_STREAM)
+        return error_set(err, ERROR_INPUT, "'%s' plans a stream of items; a run takes one", name);
+    if (order_only && !(planner->accepts & ACCEPTS_ORDER))
+        return error_set(err, ERROR_INPUT,
+                         "--order %s: that planner makes plans, not orders; --with %s", name, name);
+    if (!api_pairs_split(&pairs, options, err))
+        return false;
+    struct option_value *values = mem_new_zero(struct option_value, pairs.n + 1);
+    for (size_t i = 0; i < pairs.n; i++)
+        values[i] = (struct option_value){pairs.at[i].name, pairs.at[i].text};
+    bool good = run_plan_by(
+        run, planner, &(struct plan_request){.options = values, .noptions = pairs.n, .seed = seed},
+        err);
+    free(values);
+    api_pairs_free(&pairs);
+    return good;
+}
+
+EXPORT bool weft_run_plan(struct weft_run *run, const char *planner, const char *const *options,
+                          uint64_t seed, bool order_only, struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    call.good = run_plan(run, planner, options, seed, order_only, &call.err);
+    return run_call_end(&call);
+}
+
+/* ---- ahead ---- */
+
+EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
+                              struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        struct session *s = &run->session;
+        session_predict(s);
+        *out = (struct weft_forecast){.tasks = s->w->ntasks,
+                                      .to_run = s->needs.run,
+                                      .done = s->needs.skip,
+                                      .known = s->ahead.known,
+                                      .cores = s->cores,
+                                      .seconds = s->ahead.seconds,
+                                      .memory = s->ahead.memory,
+                                      .disk = s->ahead.disk};
+        call.good = true;
+    }
+    return run_call_end(&call);
+}
+
+EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
+                          struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        const struct session *s = &run->session;
+        if (task >= s->w->ntasks) {
+            error_set(&call.err, ERROR_INPUT, "there is no task %u", task);
+        } else {
+            bool runs = s->needs.task[task] != NEED_NOT;
+            *out = (struct weft_need){.runs = runs,
+                                      .reason = runs ? need_name(s->needs.task[task]) : NULL,
+                                      .seconds = s->seconds ? s->seconds[task] : 0,
+                                      .memory = s->task_memory ? s->task_memory[task] : 0};
+            call.good = true;
+        }
+    }
+    return run_call_end(&call);
+}
+
+EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
+                                struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        const struct session *s = &run->session;
+        uint32_t task = session_find_task(s, task_or_file, &call.err);
+        strbuf_clear(&run->said);
+        if (task != NONE) {
+            strbuf_printf(&run->said, "%s ", workflow_task_name(s->w, task));
+            need_explain(&s->needs, task, &run->said);
+            call.good = true;
+        }
+    }
+    return run_call_end(&call) ? run->said.at : NULL;
+}
+
+/* ---- running ---- */
+
+static bool run_start(struct weft_run *run, struct error *err)
+{
+    struct session *s = &run->session;
+    if (run->started)
+        return error_set(err, ERROR_FAILED, "the run was started already");
+    if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
+        !remote_open(&run->remote, s, &run->place, err))
+        return false;
+    session_prepare(s);
+    run->started = true;
+    run_events_report(run, WEFT_EVENT_STARTED);
+    run_events_listen(run);
+    struct error late = {0};
+    session_go(s, &late); /* a failure is the run's, told by its result */
+    return true;
+}
+
+EXPORT bool weft_run_start(struct weft_run *run, struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    call.good = run_start(run, &call.err);
+    return run_call_end(&call);
+}
+
+EXPORT int weft_run_fd(struct weft_run *run)
+{
+    return run->broken || run->over ? -1 : session_fd(&run->session);
+}
+
+EXPORT bool weft_run_step(struct weft_run *run, double wait, struct weft_error *error)
+{
+    volatile bool more = false;
+    RUN_CALL(call, error, &run->broken)
+    {
+        more = session_step(&run->session, wait);
+        call.good = true;
+    }
+    return run_call_end(&call) && more;
+}
+
+/* The result in public structs, which point into the session's. */
+static void run_fill_result(struct weft_run *run)
+{
+    const struct session *s = &run->session;
+    const struct run_result *x = &s->result;
+    run->failures = mem_new_zero(struct weft_failure, x->failures.n + 1);
+    for (size_t i = 0; i < x->failures.n; i++) {
+        const struct run_failure *f = &x->failures.at[i];
+        run->failures[i] = (struct weft_failure){.task = f->task,
+                                                 .attempt = f->attempt,
+                                                 .name = workflow_task_name(s->w, f->task),
+                                                 .outcome = (enum weft_outcome)f->outcome,
+                                                 .status = f->status,
+                                                 .limit = f->limit,
+                                                 .text = f->text,
+                                                 .log = f->log,
+                                                 .last = f->last};
+    }
+    run->result = (struct weft_result){.tasks = s->w->ntasks,
+                                       .done = x->done,
+                                       .reused = x->reused,
+                                       .failed = x->failed,
+                                       .skipped = x->skipped,
+                                       .attempts = x->attempts,
+                                       .orphans = x->orphans,
+                                       .stopped = x->interrupted,
+                                       .detached = s->detached,
+                                       .seconds = x->seconds,
+                                       .busy = x->busy,
+                                       .cpu = x->cpu,
+                                       .peak_memory = s->record.peak_memory,
+                                       .peak_disk = s->record.peak_disk,
+                                       .log_bytes = x->log_bytes,
+                                       .logs = s->logs,
+                                       .failures = run->failures,
+                                       .nfailures = x->failures.n,
+                                       .remarks = (const char *const *)x->remarks.at,
+                                       .nremarks = x->remarks.n};
+}
+
+static bool run_wait(struct weft_run *run, struct error *err)
+{
+    if (!run->started)
+        return error_set(err, ERROR_FAILED, "the run was not started");
+    while (session_step(&run->session, -1))
+        ;
+    bool good = session_finish(&run->session, err);
+    if (!run->over) {
+        run->over = true;
+        run_fill_result(run);
+        run_events_report(run, WEFT_EVENT_OVER);
+    }
+    return good;
+}
+
+EXPORT bool weft_run_wait(struct weft_run *run, struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    call.good = run_wait(run, &call.err);
+    return run_call_end(&call);
+}
+
+EXPORT void weft_run_stop(struct weft_run *run)
+{
+    if (run->on_agents) /* I1 */
+        remote_stop(&run->remote);
+    else
+        session_stop(&run->session);
+}
+
+EXPORT void weft_run_detach(struct weft_run *run)
+{
+    if (run->on_agents)
+        remote_detach(&run->remote);
+    else
+        session_stop(&run->session);
+}
+
+EXPORT void weft_run_release(struct weft_run *run)
+{
+    RUN_CALL(call, NULL, &run->broken)
+    {
+        run->cluster_number = run->remote.run ? run->remote.run : run->cluster_number;
+        remote_close(&run->remote);
+        call.good = true;
+    }
+    run_call_end(&call);
+}
+
+/* ---- results ---- */
+
+EXPORT const struct weft_result *weft_run_result(struct weft_run *run)
+{
+    return run->over ? &run->result : NULL;
+}
+
+EXPORT int64_t weft_run_number(const struct weft_run *run)
+{
+    return run->session.record.run;
+}
+
+EXPORT uint64_t weft_run_cluster_number(const struct weft_run *run)
+{
+    return run->remote.run ? run->remote.run : run->cluster_number;
+}
+
+EXPORT char *weft_log_tail(const char *path)
+{
+    return log_tail(path);
+}
+
+EXPORT bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
+                           struct weft_error *error)
+{
+    RUN_CALL(call, error, &run->broken)
+    {
+        struct cleaning c = {.all = all, .dry = dry};
+        call.good = session_clean(&run->session, &c, &call.err);
+        *out = (struct weft_cleaned){.logs = c.logs,
+                                     .sandboxes = c.sandboxes,
+                                     .files = c.files,
+                                     .records = c.records,
+                                     .bytes = c.bytes};
+    }
+    return run_call_end(&call);
+}
+
+EXPORT void weft_adopt_orphans(void)
+{
+    children_adopt_orphans();
+}
+
+/* ---- inside ---- */
+
+const struct session *inside_run(const struct weft_run *run)
+{
+    return &run->session;
+}
+
+void inside_explain_detached(const struct weft_run *run, struct strbuf *out)
+{
+    remote_explain_detached(&run->remote, out);
+}
+
+void inside_listen(struct weft_run *run, struct trace_sink sink)
+{
+    session_listen(&run->session, sink);
+}

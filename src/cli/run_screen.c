@@ -1,0 +1,331 @@
+/* Following a run in a terminal: every word of it that is printed.
+ *
+ * The library reports events and remarks; the live display and the JSON of events get the run's own
+ * trace through api/inside_run.h. Remarks: INFO unless --quiet or --json, NOTE unless --json, WARNING
+ * always; above the display while there is one. */
+#include "cli/run_screen.h"
+
+#include "api/inside_run.h"
+#include "base/mem.h"
+#include "base/quantity.h"
+#include "cli/signals.h"
+#include "report/dry_run.h"
+#include "report/event_json.h"
+#include "report/live_display.h"
+#include "report/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- options ---- */
+
+static bool screen_size_option(const struct arguments *a, const char *name, double *out,
+                               struct error *err)
+{
+    const char *text = arguments_value(a, name);
+    *out = 0;
+    if (!text || (quantity_bytes(text, strlen(text), out) && *out > 0))
+        return true;
+    return error_set(err, ERROR_INPUT, "--%s is '%s'; expected a size such as 500M or 8G", name,
+                     text);
+}
+
+/* How the run may use this machine. */
+static bool screen_machine_options(const struct arguments *a, struct weft_run_options *o,
+                                   struct error *err)
+{
+    int64_t jobs, nodes;
+    const char *delay = arguments_value(a, "retry-delay");
+    if (delay && !quantity_seconds(delay, strlen(delay), &o->retry_delay))
+        return error_set(err, ERROR_INPUT, "--retry-delay is '%s'; expected a time such as 2s",
+                         delay);
+    if (delay && o->retry_delay == 0)
+        o->retry_delay = -1; /* the library's 0 means its default */
+    if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
+        !arguments_integer(a, "nodes", 0, 1, 1000000, &nodes, err) ||
+        !screen_size_option(a, "memory", &o->memory, err) ||
+        !screen_size_option(a, "disk", &o->disk, err))
+        return false;
+    o->cores = (uint32_t)jobs;
+    o->nodes = (uint32_t)nodes;
+    return true;
+}
+
+/* --read NAME=VALUE as the library wants them. */
+static bool screen_read_options(struct run_screen *s, const struct arguments *a, struct error *err)
+{
+    size_t count, n = 0;
+    struct pair *pairs = arguments_pairs(a, "read", &count, err); /* says what is wrong with one */
+    if (!pairs)
+        return false;
+    pairs_free(pairs);
+    s->read = mem_new_zero(char *, count + 1);
+    for (size_t i = 0; i < a->ngiven; i++)
+        if (strcmp(a->given[i].name, "read") == 0)
+            s->read[n++] = (char *)a->given[i].value;
+    return true;
+}
+
+static bool screen_planning(void *context, double fraction, const char *what)
+{
+    const struct run_screen *s = context;
+    return s->progress.tell(s->progress.context, fraction, what);
+}
+
+bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
+                        struct error *err)
+{
+    *s = (struct run_screen){.a = a, .json = arguments_flag(a, "json")};
+    s->quiet = arguments_flag(a, "quiet") || s->json;
+    ssize_t n = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
+    s->program[n > 0 ? n : 0] = 0;
+    *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
+    if (arguments_flag(a, "shared") && arguments_flag(a, "no-shared"))
+        return error_set(err, ERROR_INPUT, "--shared and --no-shared: one of them");
+    if (!screen_machine_options(a, o, err) || !screen_read_options(s, a, err))
+        return false;
+    o->folder = arguments_value(a, "directory");
+    o->format = arguments_value(a, "from");
+    o->read = (const char *const *)s->read;
+    o->keep_going = arguments_flag(a, "keep-going");
+    o->force = arguments_flag(a, "force");
+    o->resume = arguments_flag(a, "resume");
+    o->no_sandbox = arguments_flag(a, "no-sandbox");
+    o->no_limits = arguments_flag(a, "no-limits");
+    o->no_history = arguments_flag(a, "no-history");
+    o->store = arguments_value(a, "store");
+    o->key = arguments_value(a, "key");
+    o->submit = arguments_value(a, "submit");
+    o->policy = arguments_value(a, "policy");
+    o->shared = arguments_flag(a, "shared");
+    o->not_shared = arguments_flag(a, "no-shared");
+    o->program = s->program;
+    o->event = run_screen_event;
+    o->planning = s->quiet ? NULL : screen_planning;
+    o->context = s;
+    return true;
+}
+
+int run_screen_fail(const struct weft_error *error)
+{
+    struct error err = {.kind = error->status == WEFT_NO_MEMORY ? ERROR_FAILED
+                                                                : (enum error_kind)error->status};
+    snprintf(err.text, sizeof err.text, "%s", error->text);
+    return cli_fail(&err);
+}
+
+bool run_screen_number(const char *text, uint64_t *run, struct error *err)
+{
+    int64_t n;
+    if (!quantity_integer(text, strlen(text), &n) || n < 1)
+        return error_set(err, ERROR_INPUT,
+                         "'%.100s' is not the number of a run; `weft status` lists them", text);
+    *run = (uint64_t)n;
+    return true;
+}
+
+/* ---- while it goes on ---- */
+
+static void screen_remark(struct run_screen *s, const struct weft_event *e)
+{
+    if ((e->remark == WEFT_REMARK_INFO && s->quiet) || (e->remark == WEFT_REMARK_NOTE && s->json))
+        return;
+    if (s->display)
+        live_display_say(s->display, e->text);
+    else
+        cli_say("", e->text);
+}
+
+static void screen_started(struct run_screen *s)
+{
+    const struct session *run = inside_run(s->run);
+    if (!run->needs.run)
+        return;
+    s->display = live_display_new(&(struct live_display_options){.workflow = run->w,
+                                                                 .name = run->name,
+                                                                 .cores = run->cores,
+                                                                 .memory = run->memory,
+                                                                 .expected = run->seconds,
+                                                                 .quiet = s->quiet});
+    inside_listen(s->run, live_display_sink(s->display));
+    if (s->json) {
+        s->events = event_json_new(stdout, run->w);
+        event_json_started(s->events, &run->record);
+        inside_listen(s->run, event_json_sink(s->events));
+    }
+}
+
+void run_screen_event(void *context, const struct weft_event *e)
+{
+    struct run_screen *s = context;
+    if (e->kind == WEFT_EVENT_REMARK)
+        screen_remark(s, e);
+    else if (e->kind == WEFT_EVENT_STARTED)
+        screen_started(s);
+    if (e->kind != WEFT_EVENT_PROGRESS || !s->display)
+        return;
+    if (e->counts.stopping && !s->stopping) {
+        s->stopping = true;
+        live_display_stopping(s->display);
+    }
+    live_display_tick(s->display);
+    if (s->events)
+        event_json_flush(s->events);
+}
+
+/* ---- at its end ---- */
+
+static void screen_summary(const struct run_screen *s)
+{
+    const struct weft_result *x = weft_run_result(s->run);
+    struct strbuf out = {0};
+    size_t n = x->nfailures < SUMMARY_FAILURES ? x->nfailures : SUMMARY_FAILURES, count = 0;
+    struct summary_failure *failures = mem_new_zero(struct summary_failure, n + 1);
+    for (size_t i = 0; i < x->nfailures && count < n; i++) {
+        const struct weft_failure *f = &x->failures[i];
+        if (f->last)
+            failures[count++] = (struct summary_failure){.task = f->task,
+                                                         .reason = f->text,
+                                                         .log = f->log,
+                                                         .tail = weft_log_tail(f->log),
+                                                         .limit = f->limit};
+    }
+    report_summary(&inside_run(s->run)->record,
+                   &(struct summary_options){.colour = cli_colour(),
+                                             .columns = cli_columns(),
+                                             .outputs = weft_run_folder(s->run),
+                                             .logs = x->log_bytes > 0 ? x->logs : NULL,
+                                             .flow = inside_run(s->run)->flow,
+                                             .failures = failures,
+                                             .nfailures = count},
+                   &out);
+    for (size_t i = 0; i < x->nremarks; i++)
+        cli_say("note: ", x->remarks[i]);
+    if (x->orphans)
+        fprintf(stderr, "weft: note: %u process%s outlived the task that started %s and %s ended\n",
+                x->orphans, x->orphans == 1 ? "" : "es", x->orphans == 1 ? "it" : "them",
+                x->orphans == 1 ? "was" : "were");
+    cli_print(&out);
+    for (size_t i = 0; i < count; i++)
+        weft_text_free((char *)failures[i].tail);
+    free(failures);
+    strbuf_free(&out);
+}
+
+static int screen_nothing_to_do(const struct run_screen *s)
+{
+    const struct session *run = inside_run(s->run);
+    struct strbuf out = {0};
+    int status = 0;
+    if (s->json) {
+        struct event_json *j = event_json_new(stdout, run->w);
+        event_json_started(j, &run->record);
+        event_json_done(j, &run->record);
+        status = event_json_free(j) ? 0 : ERROR_FAILED;
+    } else if (!s->quiet) {
+        dry_run_nothing(run->name, run->w->ntasks, &out);
+        status = cli_print(&out);
+    }
+    strbuf_free(&out);
+    return status;
+}
+
+/* The run is over; `error` says how, when it did not end well. */
+static int screen_end(struct run_screen *s, bool good, const struct weft_error *error)
+{
+    bool detached = weft_run_result(s->run)->detached;
+    int status = good ? 0 : error->status == WEFT_NO_MEMORY ? WEFT_FAILED : (int)error->status;
+    live_display_free(s->display);
+    s->display = NULL;
+    if (s->events) {
+        event_json_done(s->events, &inside_run(s->run)->record);
+        if (!event_json_free(s->events))
+            status = ERROR_FAILED;
+        s->events = NULL;
+    } else if (!detached && (!s->quiet || !good)) {
+        screen_summary(s);
+    }
+    if (!good)
+        cli_say("", error->text);
+    if (detached) {
+        struct strbuf line = {0};
+        inside_explain_detached(s->run, &line);
+        cli_say("", strbuf_text(&line));
+        strbuf_free(&line);
+    }
+    return status;
+}
+
+int run_screen_follow(struct run_screen *s)
+{
+    struct weft_error error;
+    weft_adopt_orphans();
+    signals_stop_run(s->run);
+    int status;
+    if (!weft_run_start(s->run, &error)) {
+        status = run_screen_fail(&error);
+    } else {
+        bool good = weft_run_wait(s->run, &error);
+        status =
+            inside_run(s->run)->needs.run ? screen_end(s, good, &error) : screen_nothing_to_do(s);
+    }
+    weft_run_release(s->run);
+    signals_release();
+    return status;
+}
+
+/* ---- without running ---- */
+
+int run_screen_show(struct run_screen *s)
+{
+    struct weft_error error;
+    struct weft_forecast ahead;
+    struct strbuf out = {0};
+    if (!weft_run_forecast(s->run, &ahead, &error))
+        return run_screen_fail(&error);
+    const struct session *run = inside_run(s->run);
+    struct dry_run d = {.name = run->name,
+                        .workflow = run->w,
+                        .needs = &run->needs,
+                        .seconds = run->seconds,
+                        .memory = run->task_memory,
+                        .cores = ahead.cores,
+                        .known = ahead.known,
+                        .default_seconds = FORECAST_DEFAULT_SECONDS,
+                        .total = ahead.seconds,
+                        .peak = ahead.memory,
+                        .disk = ahead.disk};
+    if (s->json)
+        dry_run_json(&d, &out);
+    else
+        dry_run_text(&d, cli_colour(), &out);
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    return status;
+}
+
+int run_screen_why(struct run_screen *s, const char *task)
+{
+    struct weft_error error;
+    const char *why = weft_run_why(s->run, task, &error);
+    if (!why) {
+        struct error err = {0};
+        error_set(&err, ERROR_INPUT, "--why: %s", error.text);
+        return cli_fail(&err);
+    }
+    struct strbuf out = {0};
+    strbuf_printf(&out, "%s\n", why);
+    int status = cli_print(&out);
+    strbuf_free(&out);
+    return status;
+}
+
+void run_screen_close(struct run_screen *s)
+{
+    weft_run_close(s->run);
+    s->run = NULL;
+    free(s->read);
+    s->read = NULL;
+}

@@ -1,0 +1,80 @@
+/* A run in a terminal: what `weft run`, `experiment`, `attach` and `submit` share. The options that
+ * they have in common, the live display or the events as JSON while it goes on, the summary. The run
+ * itself is the library's (weft/run.h). */
+#pragma once
+#include "cli/cli.h"
+#include "sched/policies.h"
+#include "weft/run.h"
+
+struct run_screen {
+    const struct arguments *a;
+    bool quiet, json;
+    struct weft_run *run; /* set once it is open */
+    struct live_display *display;
+    struct event_json *events;
+    bool stopping;            /* the user knows that it is stopping */
+    struct progress progress; /* of planning */
+    char program[4096];
+    char **read; /* of --read, for the library */
+};
+
+/* The options that a command must have among its own. */
+#define RUN_OPTIONS                                                                                \
+    {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},         \
+        {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},               \
+        {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
+        {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
+        {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
+        {"force", 'f', NULL, "run every task, done or not"},                                       \
+        {"dry-run", 'n', NULL, "say what would run and why, with predicted time, memory, disk"},   \
+        {"resume", 0, NULL,                                                                        \
+         "go on after a crash (a plain run does too; this says what it found)"},                   \
+        {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \
+        {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},              \
+        {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},    \
+    {                                                                                              \
+        "no-history", 0, NULL, "leave no record of this run, and predict nothing"                  \
+    }
+
+#define OPTION_STORE                                                                               \
+    {                                                                                              \
+        "store", 0, "URL",                                                                         \
+            "where the cluster's Redis is (default: $WEFT_STORE, else redis://127.0.0.1:6379)"     \
+    }
+
+#define OPTION_KEY                                                                                 \
+    {                                                                                              \
+        "key", 0, "FILE",                                                                          \
+            "the cluster's key, made by `weft key`; -: from standard input (default: $WEFT_KEY, "  \
+            "else ~/.config/weft/key)"                                                             \
+    }
+
+/* How work is handed in; a command that does it has these among its options. */
+#define CLUSTER_WORK_OPTIONS                                                                       \
+    {"submit", 0, "HOW",                                                                           \
+     "which agents get tasks: best (all, equal shares; default), worst (one), group:HOST,HOST"},   \
+        {"policy", 0, "NAME",                                                                      \
+         "of stealing: " SCHED_POLICY_NAMES "or auto: by the volume transferred (default flds)"},  \
+        {"shared", 0, NULL,                                                                        \
+         "agents see the workflow's folder too: they work in it, nothing moves"},                  \
+    {                                                                                              \
+        "no-shared", 0, NULL, "copy files even when agents see the folder (default: look)"         \
+    }
+
+/* What the user said, for the library; events come to the screen. False: an error. */
+bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
+                        struct error *err);
+/* A weft_event_function; its context is the screen. */
+void run_screen_event(void *screen, const struct weft_event *event);
+/* Start the open run, show it, sum it up. The exit status. */
+int run_screen_follow(struct run_screen *s);
+/* --dry-run, --why TASK: the exit status. */
+int run_screen_show(struct run_screen *s);
+int run_screen_why(struct run_screen *s, const char *task);
+/* Closes the run. */
+void run_screen_close(struct run_screen *s);
+
+/* "weft: ..." and the exit status. */
+int run_screen_fail(const struct weft_error *error);
+/* The number of a run on a cluster, in an operand. */
+bool run_screen_number(const char *text, uint64_t *run, struct error *err);

@@ -1,0 +1,17 @@
+/* Agents that a run starts for itself (`--on local:3`, `ssh:a,b`, `slurm`): before it, more of them
+ * under Slurm while it goes on, released after it. The part of a remote that has a fleet. */
+#pragma once
+#include "session/remote.h"
+
+/* Seconds for agents to leave that another command started for the run that has ended now. */
+#define AGENTS_OF_OTHERS_LEAVING 20
+
+/* r->fleet and r->place: agents are up. Waits for them; remote_stop() ends that. */
+bool agents_start(struct remote *r, struct error *err);
+/* Until those that are ready stand on the board. */
+void agents_wait_joined(struct remote *r);
+/* They have nothing more to do: tell them to leave, close the client, end the fleet. */
+void agents_release(struct remote *r);
+/* For client_following.load, `context` a remote: asks Slurm for more nodes as tasks become ready.
+ * Nothing elsewhere. */
+void agents_on_load(void *context, const struct client_load *load);

@@ -1,0 +1,126 @@
+/* Cleaning: counts what it removes as it goes; what cannot be removed is not counted. */
+#include "session/cleaning.h"
+
+#include "base/mem.h"
+#include "base/tree.h"
+
+#include <dirent.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Bytes of a tree, links not followed. fts keeps no state outside its handle, so that several
+ * sessions may clean at once. */
+static double cleaning_size(const char *path)
+{
+    double sum = 0;
+    char *paths[] = {(char *)path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    for (FTSENT *e; walk && (e = fts_read(walk)) != NULL;)
+        if (e->fts_info != FTS_DP && e->fts_statp)
+            sum += (double)e->fts_statp->st_size;
+    if (walk)
+        fts_close(walk);
+    return sum;
+}
+
+static void cleaning_drop(struct cleaning *c, const char *path, uint32_t *count)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return;
+    double size = cleaning_size(path);
+    if (!c->dry && !tree_remove(path))
+        return;
+    c->bytes += size;
+    ++*count;
+}
+
+/* Everything in a folder of ours. */
+static void cleaning_drop_inside(const struct session *s, struct cleaning *c, const char *name,
+                                 uint32_t *count)
+{
+    struct strbuf folder = {0}, path = {0};
+    strbuf_printf(&folder, "%s/%s", s->ws.state, name);
+    DIR *d = opendir(folder.at);
+    struct dirent *e;
+    while (d && (e = readdir(d)) != NULL)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            cleaning_drop(c, path_in(folder.at, e->d_name, &path), count);
+    if (d)
+        closedir(d);
+    strbuf_free(&folder);
+    strbuf_free(&path);
+}
+
+static void cleaning_drop_outputs(const struct session *s, struct cleaning *c)
+{
+    const struct workflow *w = s->w;
+    struct strbuf path = {0};
+    char label[512];
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        bool temporary = workflow_is_temporary(w, o);
+        if (w->producer[o] == NONE || !w->object_name[o])
+            continue;
+        /* a temporary file is of use only to a consumer that must still run */
+        bool wanted = false;
+        uint32_t n;
+        const uint32_t *consumers = workflow_consumers(w, o, &n);
+        for (uint32_t i = 0; i < n; i++)
+            wanted |= s->needs.task[consumers[i]] != NEED_NOT;
+        if (c->all || (temporary && !wanted))
+            cleaning_drop(
+                c, path_in(s->ws.folder, workflow_object_label(w, o, label, sizeof label), &path),
+                &c->files);
+    }
+    strbuf_free(&path);
+}
+
+/* Keys of the workflow as it is now. */
+struct keys_now {
+    struct digest *at;
+    size_t n;
+    uint32_t dropped;
+    bool none;
+};
+
+static int digest_order(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct digest));
+}
+
+static bool cleaning_keeps(void *context, const struct memo_task *t)
+{
+    struct keys_now *k = context;
+    if (!k->none && k->n && bsearch(&t->key, k->at, k->n, sizeof *k->at, digest_order))
+        return true;
+    k->dropped++;
+    return false;
+}
+
+static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct error *err)
+{
+    const struct workflow *w = s->w;
+    struct keys_now k = {.at = mem_new(struct digest, w->ntasks), .none = c->all};
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (need_key(&s->needs, t, &k.at[k.n]))
+            k.n++;
+    if (k.n)
+        qsort(k.at, k.n, sizeof *k.at, digest_order);
+    double before = 0, after = 0;
+    bool good = c->dry || memo_compact(s->ws.memo, cleaning_keeps, &k, &before, &after, err);
+    c->records = k.dropped;
+    c->bytes += before - after;
+    free(k.at);
+    return good;
+}
+
+bool session_clean(struct session *s, struct cleaning *c, struct error *err)
+{
+    cleaning_drop_inside(s, c, "logs", &c->logs);
+    cleaning_drop_inside(s, c, "sandbox", &c->sandboxes);
+    bool good = cleaning_drop_records(s, c, err);
+    cleaning_drop_outputs(s, c);
+    return good;
+}

@@ -1,0 +1,16 @@
+/* Removing what no run of a workflow needs: logs and sandboxes of runs that are over, records of
+ * computations that the workflow no longer has, temporary files that nobody will read. The session
+ * is open, so that no run goes on in the folder meanwhile. */
+#pragma once
+#include "session/session.h"
+
+struct cleaning {
+    bool dry; /* only count */
+    bool all; /* also the outputs of all tasks, and every record of them */
+    /* counted: */
+    uint32_t logs, sandboxes, files, records;
+    double bytes;
+};
+
+/* False: the records could not be written again; the counts say how far it came. */
+bool session_clean(struct session *s, struct cleaning *c, struct error *err);

@@ -1,0 +1,36 @@
+/* Fanning out: what a run reports reaches everybody who listens. */
+#include "session/listeners.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static void listeners_event(void *context, const struct trace_event *event)
+{
+    const struct listeners *l = context;
+    for (size_t i = 0; i < l->sinks.n; i++)
+        l->sinks.at[i].event(l->sinks.at[i].context, event);
+}
+
+static void listeners_file(void *context, const struct trace_file *file)
+{
+    const struct listeners *l = context;
+    for (size_t i = 0; i < l->sinks.n; i++)
+        if (l->sinks.at[i].file)
+            l->sinks.at[i].file(l->sinks.at[i].context, file);
+}
+
+void listeners_add(struct listeners *l, struct trace_sink sink)
+{
+    array_push(&l->sinks, sink);
+}
+
+struct trace_sink listeners_sink(struct listeners *l)
+{
+    return (struct trace_sink){listeners_event, l, listeners_file};
+}
+
+void listeners_free(struct listeners *l)
+{
+    array_free(&l->sinks);
+}

@@ -1,0 +1,155 @@
+/* Notes: a small JSON file a run, and beside it the key of agents that were started for it.
+ *
+ *     STATE/cluster/7.json    {"schema": "weft-cluster-run/1", "run": 7, "store": URL,
+ *                              "key": FILE, "on": TARGET or null}
+ *     STATE/cluster/7.key     0600; only when the agents are the run's own */
+#include "session/note.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/tree.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* STATE/cluster/RUN plus the suffix, in `out`. */
+static void note_path(const char *state, uint64_t run, const char *suffix, struct strbuf *out)
+{
+    strbuf_clear(out);
+    strbuf_printf(out, "%s/cluster/%" PRIu64 "%s", state, run, suffix);
+}
+
+bool note_write(const char *state, const struct note *n, const struct seal_key *key,
+                struct error *err)
+{
+    struct strbuf path = {0}, text = {0};
+    struct json_writer j;
+    char real[4096];
+    note_path(state, n->run, ".key", &path);
+    const char *key_file = n->key;
+    bool good = make_parents(path.at, err);
+    if (good && !key_file) {
+        unlink(path.at); /* of a run that is long over: its number came again, at another store */
+        good = seal_key_write(path.at, key, err);
+        key_file = path.at;
+    }
+    if (good) {
+        json_write_start(&j, &text, true);
+        json_write_object(&j);
+        json_put_string(&j, "schema", "weft-cluster-run/1");
+        json_put_integer(&j, "run", (int64_t)n->run);
+        json_put_string(&j, "store", n->store);
+        json_put_string(&j, "key", realpath(key_file, real) ? real : key_file);
+        json_put_text(&j, "on", n->target);
+        json_write_end_object(&j);
+        strbuf_add_char(&text, '\n');
+        note_path(state, n->run, ".json", &path);
+        good = file_write(path.at, text.at, text.n, err);
+    }
+    strbuf_free(&path);
+    strbuf_free(&text);
+    return good;
+}
+
+static char *note_text(const struct json *j, const char *key)
+{
+    json_ref v = json_get(j, 0, key);
+    return v != JSON_NONE && json_type(j, v) == JSON_STRING
+               ? mem_copy_string(json_string(j, v, NULL))
+               : NULL;
+}
+
+bool note_read(const char *state, uint64_t run, struct note *out)
+{
+    struct strbuf path = {0};
+    struct text text;
+    struct json j;
+    *out = (struct note){.run = run};
+    note_path(state, run, ".json", &path);
+    bool there = file_exists(path.at) && file_read(path.at, &text, NULL);
+    strbuf_free(&path);
+    if (!there)
+        return false;
+    if (json_parse(&j, "note", text.at, text.n, NULL)) {
+        out->store = note_text(&j, "store");
+        out->key = note_text(&j, "key");
+        out->target = note_text(&j, "on");
+        json_free(&j);
+    }
+    text_free(&text);
+    if (out->store && out->key)
+        return true;
+    note_free(out);
+    return false;
+}
+
+void note_free(struct note *n)
+{
+    free(n->store);
+    free(n->key);
+    free(n->target);
+    *n = (struct note){0};
+}
+
+/* Folders of agents that have left: each removes its own, this is what they stood in. */
+static bool note_remove_agent_folders(const char *state)
+{
+    struct strbuf path = {0};
+    DIR *folder = opendir(state);
+    bool all = true;
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        if (strncmp(e->d_name, "agents-", 7) != 0)
+            continue;
+        strbuf_clear(&path);
+        strbuf_printf(&path, "%s/%s", state, e->d_name);
+        all &= rmdir(path.at) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    strbuf_free(&path);
+    return all;
+}
+
+void note_remove(const char *state, uint64_t run)
+{
+    struct strbuf path = {0};
+    note_path(state, run, ".json", &path);
+    unlink(path.at);
+    note_path(state, run, ".key", &path);
+    unlink(path.at);
+    strbuf_clear(&path);
+    strbuf_printf(&path, "%s/cluster", state);
+    rmdir(path.at); /* if it was the last */
+    strbuf_free(&path);
+    /* Agents that are just leaving remove their own folders: two seconds are more than that takes,
+     * and a folder that is left over harms nobody. */
+    for (int i = 0; i < 40 && !note_remove_agent_folders(state); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+}
+
+uint64_t *notes_list(const char *state, size_t *n)
+{
+    struct strbuf path = {0};
+    ARRAY(uint64_t) runs = {0};
+    strbuf_printf(&path, "%s/cluster", state);
+    DIR *d = opendir(path.at);
+    struct dirent *e;
+    while (d && (e = readdir(d)) != NULL) {
+        char *end;
+        unsigned long long run = strtoull(e->d_name, &end, 10);
+        if (end != e->d_name && strcmp(end, ".json") == 0)
+            array_push(&runs, (uint64_t)run);
+    }
+    if (d)
+        closedir(d);
+    strbuf_free(&path);
+    *n = runs.n;
+    return runs.at;
+}

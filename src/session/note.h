@@ -1,0 +1,27 @@
+/* Notes of runs that go on on a cluster, in STATE/cluster: where the store of each is and which key
+ * opens it, so that who comes later (`weft attach`, another `weft run`) finds the run after its
+ * client is gone. One is written when a run is handed in and removed when its results were taken. */
+#pragma once
+#include "base/error.h"
+#include "base/seal.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct note {
+    uint64_t run;
+    char *store;  /* URL */
+    char *key;    /* the file */
+    char *target; /* of `--on`; NULL: agents that others started */
+};
+
+/* With n->key NULL the key is written beside the note, 0600. The note is only read from. */
+bool note_write(const char *state, const struct note *n, const struct seal_key *key,
+                struct error *err);
+/* False: there is none, or it cannot be used. Free with note_free(). */
+bool note_read(const char *state, uint64_t run, struct note *out);
+/* And what its agents left behind. Waits for agents that are just leaving, two seconds at most. */
+void note_remove(const char *state, uint64_t run);
+void note_free(struct note *n);
+/* The runs of which there is a note, in no order; the caller frees. */
+uint64_t *notes_list(const char *state, size_t *n);

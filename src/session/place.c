@@ -1,0 +1,100 @@
+/* Finding a cluster: options before notes before environment before defaults. */
+#include "session/place.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "cluster/launch/store_server.h"
+#include "formats/format.h"
+#include "session/key_file.h"
+#include "session/note.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char standard_store[] = "redis://127.0.0.1:6379";
+
+bool place_address(const char *store, const struct seal_key *key, struct store_address *out,
+                   struct error *err)
+{
+    if (!store_address_parse(store, out, err))
+        return false;
+    if (store_server_unlock(key, out, err))
+        return true;
+    store_address_free(out);
+    return false;
+}
+
+bool place_find(struct place *p, const struct place_options *o, uint64_t run, struct error *err)
+{
+    const char *store = o->store, *key = o->key, *named = getenv("WEFT_STORE");
+    struct note note = {0};
+    *p = (struct place){0};
+    if (run && !store && !key) { /* either option says that the note is not meant */
+        struct strbuf state = {0};
+        strbuf_printf(&state, "%s/.weft", o->folder ? o->folder : ".");
+        p->noted = note_read(state.at, run, &note);
+        strbuf_free(&state);
+    }
+    if (p->noted) {
+        store = note.store;
+        key = note.key;
+    }
+    if (!store)
+        store = named && *named ? named : standard_store;
+    bool good = key_file_get(key, &p->key, err) && place_address(store, &p->key, &p->address, err);
+    note_free(&note);
+    return good;
+}
+
+void place_free(struct place *p)
+{
+    store_address_free(&p->address);
+    explicit_bzero(&p->key, sizeof p->key);
+}
+
+/* The client's lines are notes: of what happens out there, rarely. */
+static void place_client_says(void *context, const char *line)
+{
+    remark(context, REMARK_INFO, "%s", line);
+}
+
+struct client *place_client(const struct place *p, struct uv_loop_s *loop,
+                            const struct remarks *remarks, struct error *err)
+{
+    return client_open(&(struct client_config){.address = &p->address,
+                                               .key = p->key,
+                                               .loop = loop,
+                                               .say = place_client_says,
+                                               .context = (void *)remarks},
+                       err);
+}
+
+uint32_t place_cores(const struct client *c, double *memory)
+{
+    uint32_t cores = 0;
+    size_t n;
+    const struct member *m = client_members(c, &n);
+    *memory = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!client_lives(c, &m[i]))
+            continue;
+        cores += m[i].cores;
+        *memory += m[i].memory;
+    }
+    return cores;
+}
+
+struct workflow *place_read_workflow(const char *text, size_t n, struct error *err)
+{
+    char *copy = mem_copy_bytes(text, n); /* readers change their text */
+    struct workflow *w = format_find("native")->read_workflow(
+        &(struct format_source){.path = "the run's workflow", .text = copy, .length = n}, err);
+    free(copy);
+    return w;
+}
+
+const char *place_run_state_name(enum board_run_state state)
+{
+    static const char *const names[] = {"running", "stopping", "cancelled", "ended", "collected"};
+    return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
+}

@@ -1,0 +1,38 @@
+/* Where a cluster is: the address of its store and the key that its members share; and the client
+ * (cluster/client/client.h) that speaks to it. */
+#pragma once
+#include "base/error.h"
+#include "base/seal.h"
+#include "cluster/client/client.h"
+#include "session/remark.h"
+#include "store/board.h"
+
+/* As a user says it; each may be NULL. */
+struct place_options {
+    const char *store;  /* URL [$WEFT_STORE, else redis://127.0.0.1:6379] */
+    const char *key;    /* file, "-": standard input [$WEFT_KEY, else ~/.config/weft/key] */
+    const char *folder; /* in whose .weft to look for the note of a run [here] */
+};
+
+struct place {
+    struct store_address address;
+    struct seal_key key;
+    bool noted; /* found in a note that a run has left */
+};
+
+/* `store`: a URL. With `auth=key` the password and the certificate to believe come from the key. */
+bool place_address(const char *store, const struct seal_key *key, struct store_address *out,
+                   struct error *err);
+/* As the options say, else by the note of this run (0: none), else by environment and defaults. */
+bool place_find(struct place *p, const struct place_options *o, uint64_t run, struct error *err);
+void place_free(struct place *p);
+/* A client at this place, which must outlive it. `remarks` gets what the client has to say; must
+ * outlive it too. `loop`: NULL for one of its own. */
+struct client *place_client(const struct place *p, struct uv_loop_s *loop,
+                            const struct remarks *remarks, struct error *err);
+/* The cores and bytes of all agents that live. */
+uint32_t place_cores(const struct client *c, double *memory);
+
+/* The workflow in a ticket. NULL: an error. */
+struct workflow *place_read_workflow(const char *text, size_t n, struct error *err);
+const char *place_run_state_name(enum board_run_state state);

@@ -1,0 +1,142 @@
+/* Records: run_record (model/record.h) filled from a session, and its way into the history.
+ *
+ * The history is a help, never a condition: whatever goes wrong with it becomes a remark, and the
+ * run goes on without. */
+#include "session/recording.h"
+
+#include "base/mem.h"
+#include "formats/format.h"
+#include "session/machine.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+void recording_open_history(struct session *s)
+{
+    struct error err = {0};
+    char *path = s->o.no_history ? NULL : history_default_path();
+    if (!path)
+        return;
+    s->history = history_open(path, &err);
+    if (!s->history)
+        remark(&s->o.remarks, REMARK_WARNING, "this run is not recorded: %s", err.text);
+    free(path);
+}
+
+void recording_fill_head(struct session *s)
+{
+    char host[256] = "localhost", folder[PATH_MAX];
+    gethostname(host, sizeof host - 1);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    s->record = (struct run_record){
+        .name = mem_copy_string(s->name),
+        .file = mem_copy_string(s->flow),
+        .folder = mem_copy_string(realpath(s->ws.folder, folder) ? folder : s->ws.folder),
+        .host = mem_copy_string(host),
+        .planner = s->planner ? mem_copy_string(s->planner) : NULL,
+        .started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
+        .seconds = NAN,
+        .cores = s->cores,
+        .memory = s->memory,
+        .speed = machine_speed(),
+        .tasks = s->w->ntasks,
+        /* a forecast out of defaults alone is none */
+        .predicted_seconds = s->ahead.known ? s->ahead.seconds : NAN,
+        .predicted_memory = s->ahead.known ? s->ahead.memory : NAN,
+        .predicted_disk = s->ahead.disk,
+        .peak_memory = NAN,
+        .peak_disk = NAN,
+        .workflow = s->w,
+        .predicted = s->predicted,
+    };
+}
+
+static void recording_keep_event(void *context, const struct trace_event *e)
+{
+    struct run_record *r = context;
+    if (e->kind != TRACE_BEGIN)
+        array_push(&r->events, *e);
+}
+
+void recording_begin(struct session *s)
+{
+    if (s->history) {
+        struct error err = {0};
+        struct strbuf text = {0};
+        format_find("native")->write_workflow(s->w, &text, NULL, &err);
+        s->record.run = history_begin(s->history, &s->record, text.at, text.n, &err);
+        strbuf_free(&text);
+        if (s->record.run) {
+            listeners_add(&s->listeners, history_sink(s->history));
+        } else {
+            remark(&s->o.remarks, REMARK_WARNING, "this run is not recorded: %s", err.text);
+            history_close(s->history);
+            s->history = NULL;
+        }
+    }
+    listeners_add(&s->listeners,
+                  (struct trace_sink){.event = recording_keep_event, .context = &s->record});
+}
+
+/* A task begins to use memory, or ends. */
+struct memory_moment {
+    double when, bytes;
+};
+
+static int memory_moment_order(const void *a, const void *b)
+{
+    const struct memory_moment *x = a, *y = b;
+    if (x->when != y->when)
+        return x->when < y->when ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes); /* what ends at once makes room first */
+}
+
+/* The largest sum of the peaks of tasks that ran at the same time: what the run may have needed.
+ * O(n log n) in attempts. */
+static double recording_peak_memory(const struct run_record *r)
+{
+    ARRAY(struct memory_moment) m = {0};
+    for (size_t i = 0; i < r->events.n; i++) {
+        const struct trace_event *e = &r->events.at[i];
+        if (e->kind != TRACE_TASK || !(e->memory > 0))
+            continue;
+        array_push(&m, (struct memory_moment){e->start, e->memory});
+        array_push(&m, (struct memory_moment){e->finish, -e->memory});
+    }
+    if (!m.n)
+        return NAN;
+    qsort(m.at, m.n, sizeof *m.at, memory_moment_order);
+    double now = 0, peak = 0;
+    for (size_t i = 0; i < m.n; i++) {
+        now += m.at[i].bytes;
+        peak = now > peak ? now : peak;
+    }
+    array_free(&m);
+    return peak;
+}
+
+void recording_end(struct session *s, bool good)
+{
+    struct run_record *r = &s->record;
+    const struct run_result *x = &s->result;
+    r->seconds = x->seconds;
+    r->ran = x->done;
+    r->reused = x->reused;
+    r->failed = x->failed;
+    r->skipped = x->skipped;
+    r->peak_disk = x->peak_disk;
+    r->peak_memory = recording_peak_memory(r);
+    /* a detached run ends in the record of whoever attaches */
+    r->outcome = s->detached      ? RECORD_CANCELLED
+                 : good           ? RECORD_DONE
+                 : x->interrupted ? RECORD_CANCELLED
+                                  : RECORD_FAILED;
+    struct error err = {0};
+    if (r->run && s->history && !history_end(s->history, r, &err))
+        remark(&s->o.remarks, REMARK_WARNING, "the record of this run is not complete: %s",
+               err.text);
+}

@@ -1,0 +1,391 @@
+/* A run on agents: connect, hand in, follow, leave.
+ *
+ * I1. stop_client and stop_fleet name what a stop reaches. They are set after the thing is open and
+ *     cleared before it is closed, so that a signal handler never calls into what is gone.
+ * I2. A note stands in the workspace from the moment a run is open on the cluster until its results
+ *     were taken: whoever is killed in between leaves the way back to it.
+ * I3. The client outlives the follow, the fleet's loop outlives the client (which runs on it). */
+#include "session/remote.h"
+
+#include "base/mem.h"
+#include "base/tree.h"
+#include "cluster/launch/launch.h"
+#include "report/human.h"
+#include "session/agents.h"
+#include "session/key_file.h"
+#include "session/note.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- options ---- */
+
+/* `group` stays a part of the options' text. */
+static bool remote_work_options(const struct remote_options *o, struct client_work *work,
+                                struct error *err)
+{
+    if (!o->submit || strcmp(o->submit, "best") == 0) {
+        work->share = SHARE_BEST;
+    } else if (strcmp(o->submit, "worst") == 0) {
+        work->share = SHARE_WORST;
+    } else if (strncmp(o->submit, "group:", 6) == 0 && o->submit[6]) {
+        work->group = o->submit + 6;
+    } else {
+        return error_set(err, ERROR_INPUT,
+                         "--submit is '%.100s'; expected best, worst or group:HOST,HOST...",
+                         o->submit);
+    }
+    struct sched_policy_choice choice;
+    if (!sched_policy_choose(o->policy, &choice))
+        return error_set(err, ERROR_INPUT,
+                         "--policy is '%.100s'; expected " SCHED_POLICY_NAMES "or auto", o->policy);
+    work->policy = choice.policy;
+    work->adapt = choice.adapt;
+    work->shared = o->shared;
+    return true;
+}
+
+bool remote_check(const struct remote_options *o, struct error *err)
+{
+    struct client_work work = {0};
+    if (o->on && strcmp(o->on, "cluster") != 0 && !launch_is_target(o->on))
+        return error_set(err, ERROR_INPUT,
+                         "--on is '%.100s'; expected local:N, ssh:HOST,HOST..., slurm or cluster",
+                         o->on);
+    return remote_work_options(o, &work, err);
+}
+
+/* ---- opening ---- */
+
+/* A run that was left going on in this folder: two at once would write the same files. One whose
+ * cluster is gone has left nothing but the note. */
+static bool remote_alone_here(const struct session *s, struct error *err)
+{
+    const char *state = s->ws.state, *folder = s->ws.folder;
+    size_t n;
+    bool good = true;
+    uint64_t *runs = notes_list(state, &n);
+    for (size_t i = 0; i < n && good; i++) {
+        struct note note;
+        struct place place = {0};
+        struct client *client = NULL;
+        bool there = note_read(state, runs[i], &note) && key_file_get(note.key, &place.key, NULL) &&
+                     place_address(note.store, &place.key, &place.address, NULL) &&
+                     (client = place_client(&place, NULL, &s->o.remarks, NULL));
+        const struct board_run *run = there ? client_run(client, runs[i]) : NULL;
+        if (run && run->state != BOARD_RUN_COLLECTED)
+            good = error_set(err, ERROR_FAILED,
+                             "run %" PRIu64 " of this folder goes on at %s; `weft attach %" PRIu64
+                             " -C %s` follows it, `weft cancel %" PRIu64 " -C %s` ends it",
+                             runs[i], note.store, runs[i], folder, runs[i], folder);
+        else
+            note_remove(state, runs[i]);
+        client_close(client);
+        place_free(&place);
+        note_free(&note);
+    }
+    free(runs);
+    return good;
+}
+
+static void remote_begin(struct remote *r, struct session *s, const struct remote_options *o)
+{
+    *r = (struct remote){.session = s, .o = *o, .interrupt = CLIENT_INTERRUPT_STOPS};
+}
+
+static bool remote_open_client(struct remote *r, struct error *err)
+{
+    struct uv_loop_s *loop = r->fleet ? fleet_loop(r->fleet) : NULL;
+    r->client = place_client(&r->place, loop, &r->session->o.remarks, err);
+    atomic_store(&r->stop_client, r->client);
+    return r->client != NULL;
+}
+
+/* For the note: which file has the key. "-" has none that could be read again. */
+static void remote_name_key(struct remote *r)
+{
+    const char *key = r->o.place.key;
+    if (!key)
+        r->key_file = key_file_standard();
+    else if (strcmp(key, "-") != 0)
+        r->key_file = mem_copy_string(key);
+}
+
+bool remote_connect(struct remote *r, struct session *s, const struct remote_options *o,
+                    struct error *err)
+{
+    remote_begin(r, s, o);
+    if (!place_find(&r->place, &o->place, 0, err) || !remote_open_client(r, err))
+        return false;
+    remote_name_key(r);
+    return true;
+}
+
+bool remote_open(struct remote *r, struct session *s, const struct remote_options *o,
+                 struct error *err)
+{
+    bool own = o->on && strcmp(o->on, "cluster") != 0;
+    remote_begin(r, s, o);
+    if (!remote_alone_here(s, err))
+        return false;
+    if (own) {
+        if (!agents_start(r, err))
+            return false;
+        r->target = mem_copy_string(o->on);
+    } else if (!place_find(&r->place, &o->place, 0, err)) {
+        return false;
+    }
+    if (!remote_open_client(r, err))
+        return false;
+    if (own)
+        agents_wait_joined(r);
+    double memory;
+    uint32_t cores = place_cores(r->client, &memory);
+    if (!cores)
+        return error_set(err, ERROR_FAILED,
+                         "no agent is up at %s; `weft agent --store %s` on each machine starts one",
+                         r->place.address.text, r->place.address.text);
+    s->cores = cores;
+    s->memory = memory;
+    if (!own)
+        remote_name_key(r);
+    session_execute_by(s, &remote_executor, r);
+    return true;
+}
+
+/* Where the results belong: as told, else the folder from which it came, if that is this machine's.
+ */
+static const char *remote_results_folder(const char *given, const struct ticket *t,
+                                         struct error *err)
+{
+    struct stat st;
+    if (given)
+        return given;
+    if (stat(t->folder, &st) == 0 && S_ISDIR(st.st_mode))
+        return t->folder;
+    error_set(err, ERROR_INPUT,
+              "the run was submitted on %s from %s, which is not here; -C DIR says where its "
+              "results go",
+              t->host, t->folder);
+    return NULL;
+}
+
+bool remote_attach(struct remote *r, struct session *s, const struct remote_options *o,
+                   const struct session_options *s_options, uint64_t run, struct error *err)
+{
+    remote_begin(r, s, o);
+    r->run = run;
+    r->late = true;
+    r->interrupt = CLIENT_INTERRUPT_DETACHES;
+    s->o.remarks = s_options->remarks; /* the client speaks before the session is open */
+    struct session_options so = *s_options;
+    struct workflow *w;
+    if (!place_find(&r->place, &o->place, run, err) || !remote_open_client(r, err) ||
+        !client_ticket(r->client, run, &r->ticket, err) ||
+        !(so.folder = remote_results_folder(so.folder, &r->ticket, err)) ||
+        !(w = place_read_workflow(r->ticket.workflow.at, r->ticket.workflow.n, err)))
+        return false;
+    so.flow = r->ticket.name;
+    if (!session_join(s, &so, w, r->ticket.done.at, r->ticket.done.n, err))
+        return false;
+    struct note note = {0};
+    if (r->place.noted && note_read(s->ws.state, run, &note) && note.target)
+        r->target = mem_copy_string(note.target); /* its agents were started for it alone */
+    note_free(&note);
+    double memory;
+    uint32_t cores = place_cores(r->client, &memory);
+    s->cores = cores ? cores : 1;
+    session_execute_by(s, &remote_executor, r);
+    return true;
+}
+
+/* ---- handing in ---- */
+
+bool remote_submit(struct remote *r, struct error *err)
+{
+    struct session *s = r->session;
+    struct client_work work = {.workflow = s->w,
+                               .text = &s->text,
+                               .needs = &s->needs,
+                               .folder = s->ws.folder,
+                               .state = s->ws.state,
+                               .name = s->name,
+                               .keep_going = s->o.keep_going,
+                               .no_sandbox = s->o.no_sandbox,
+                               .unlimited = s->o.unlimited,
+                               .retry_first = s->retry_first,
+                               .priority = s->priority,
+                               .seconds = s->seconds,
+                               .watch = s->executor != NULL};
+    if (!remote_work_options(&r->o, &work, err) ||
+        !client_submit(r->client, &work, &r->submitted, err))
+        return false;
+    r->run = r->submitted.run;
+    return true;
+}
+
+static void remote_leave_note(const struct remote *r)
+{
+    struct note note = {.run = r->run,
+                        .store = (char *)r->place.address.text,
+                        .key = r->key_file,
+                        .target = r->target};
+    struct error err = {0};
+    if (!note_write(r->session->ws.state, &note, &r->place.key, &err))
+        remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);
+}
+
+static void remote_say_submitted(const struct remote *r)
+{
+    const struct client_submitted *in = &r->submitted;
+    const struct remarks *to = &r->session->o.remarks;
+    const char *s = in->agents == 1 ? "" : "s";
+    char size[HUMAN_SIZE];
+    if (in->shared || !in->files)
+        remark(to, REMARK_INFO, "run %" PRIu64 " on %u agent%s%s", in->run, in->agents, s,
+               !in->shared       ? ""
+               : in->agents == 1 ? ", which works in this folder"
+                                 : ", which work in this folder");
+    else
+        remark(to, REMARK_INFO,
+               "run %" PRIu64 " on %u agent%s; %u file%s handed over (%s in %u cop%s)", in->run,
+               in->agents, s, in->files, in->files == 1 ? "" : "s", human_bytes(size, in->bytes),
+               in->copies, in->copies == 1 ? "y" : "ies");
+}
+
+/* ---- the executor ---- */
+
+static void remote_client_says(void *context, const char *line)
+{
+    remark(context, REMARK_NOTE, "%s", line);
+}
+
+static bool remote_exec_open(void *self, struct session *s, const struct run_options *o,
+                             struct error *err)
+{
+    struct remote *r = self;
+    client_listen(r->client, remote_client_says, &s->o.remarks);
+    if (!r->late) {
+        if (!remote_submit(r, err))
+            return false;
+        remote_leave_note(r); /* I2 */
+        remote_say_submitted(r);
+        if (!client_ticket(r->client, r->run, &r->ticket, err))
+            return false;
+    }
+    r->follow = client_follow_open(r->client,
+                                   &(struct client_following){.run = r->run,
+                                                              .ticket = &r->ticket,
+                                                              .workflow = s->w,
+                                                              .needs = &s->needs,
+                                                              .folder = s->ws.folder,
+                                                              .state = s->ws.state,
+                                                              .label = s->label,
+                                                              .late = r->late,
+                                                              .interrupt = r->interrupt,
+                                                              .sinks = o->sinks,
+                                                              .nsinks = o->nsinks,
+                                                              .tick = o->tick,
+                                                              .context = o->context,
+                                                              .load = agents_on_load,
+                                                              .load_context = r},
+                                   err);
+    return r->follow != NULL;
+}
+
+static int remote_exec_fd(void *self)
+{
+    struct remote *r = self;
+    return client_fd(r->client);
+}
+
+static bool remote_exec_step(void *self, double wait)
+{
+    struct remote *r = self;
+    return client_follow_step(r->follow, wait);
+}
+
+static bool remote_exec_close(void *self, struct session *s, struct run_result *result,
+                              struct error *err)
+{
+    struct remote *r = self;
+    bool good = client_follow_close(r->follow, &r->followed, result, err);
+    r->follow = NULL;
+    s->detached = r->followed.detached;
+    r->stopped = result->interrupted;
+    /* an error of ours (a full disk) leaves the note: what is there can still be taken */
+    if (!s->detached && !r->followed.missing && (good || err->kind == ERROR_FAILED))
+        note_remove(s->ws.state, r->run);
+    return good;
+}
+
+void remote_stop(struct remote *r)
+{
+    struct client *c = atomic_load(&r->stop_client);
+    struct fleet *f = atomic_load(&r->stop_fleet);
+    if (c)
+        client_stop(c);
+    if (f)
+        fleet_stop(f);
+}
+
+void remote_detach(struct remote *r)
+{
+    struct client *c = atomic_load(&r->stop_client);
+    struct fleet *f = atomic_load(&r->stop_fleet);
+    if (c)
+        client_detach(c);
+    else if (f) /* nothing goes on yet that could be left */
+        fleet_stop(f);
+}
+
+static void remote_exec_stop(void *self)
+{
+    remote_stop(self);
+}
+
+const struct executor remote_executor = {
+    .open = remote_exec_open,
+    .fd = remote_exec_fd,
+    .step = remote_exec_step,
+    .stop = remote_exec_stop,
+    .close = remote_exec_close,
+};
+
+/* ---- leaving ---- */
+
+void remote_explain_detached(const struct remote *r, struct strbuf *out)
+{
+    struct strbuf where = {0};
+    if (r->target) /* its store and key are in the note that stands there */
+        strbuf_printf(&where, " -C %s", r->session->ws.folder);
+    strbuf_printf(out,
+                  "run %" PRIu64 " goes on without this command; `weft attach %" PRIu64
+                  "%s` follows it and brings the results, `weft cancel %" PRIu64 "%s` ends it",
+                  r->run, r->run, strbuf_text(&where), r->run, strbuf_text(&where));
+    strbuf_free(&where);
+}
+
+void remote_close(struct remote *r)
+{
+    bool detached = r->session && r->session->detached;
+    if (r->fleet && !detached)
+        agents_release(r);
+    else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
+             r->session->state == SESSION_ENDED) /* they were started for this run alone */
+        client_leave(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
+    atomic_store(&r->stop_client, NULL); /* I1 */
+    atomic_store(&r->stop_fleet, NULL);
+    client_close(r->client);
+    fleet_abandon(r->fleet); /* I3; NULL unless it goes on */
+    ticket_free(&r->ticket);
+    place_free(&r->place);
+    free(r->fleet_state);
+    free(r->key_file);
+    free(r->target);
+    *r = (struct remote){0};
+}

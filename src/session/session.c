@@ -1,0 +1,377 @@
+/* The session: opening a workflow in its folder, what is expected of it, and the run.
+ *
+ *     session_begin ─▶ session_open ─▶ [session_predict, session_follow]
+ *                                             │
+ *       session_finish ◀─ session_step ◀─ session_go ◀─ session_prepare
+ *
+ * I1. The session owns the workflow; record and result point into it and into s->predicted, and
+ *     take nothing of it along: session_close() cuts them loose before it frees the record.
+ * I2. The memo stays open (and locked) from session_open() to session_close(): nobody else runs in
+ *     the folder meanwhile.
+ * I3. Every session_prepare() is followed by a session_finish(), also when session_go() failed: the
+ *     mark of a run that goes on and the record in the history are closed there. */
+#include "session/session.h"
+
+#include "base/mem.h"
+#include "base/suggest.h"
+#include "drive/order.h"
+#include "exec/measure.h"
+#include "formats/format.h"
+#include "session/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double STANDARD_RETRY_DELAY = 0.1; /* seconds, doubled after each attempt */
+
+/* ---- opening ---- */
+
+/* What there is to run on, where the options do not say. */
+static void session_take_options(struct session *s, const struct session_options *o)
+{
+    struct machine m;
+    measure_inventory(&m);
+    s->o = *o;
+    s->flow = mem_copy_string(o->flow);
+    s->o.flow = s->flow;
+    s->cores = o->cores ? o->cores : m.cores;
+    s->memory = o->memory > 0 ? o->memory : m.memory;
+    s->disk = o->disk > 0 ? o->disk : INFINITY;
+    s->retry_first = o->retry_first != 0 ? o->retry_first : STANDARD_RETRY_DELAY;
+}
+
+void session_begin(struct session *s, const struct session_options *o)
+{
+    *s = (struct session){0};
+    session_take_options(s, o);
+    workspace_begin(&s->ws, s->flow, o->folder);
+    s->o.folder = s->ws.folder;
+}
+
+/* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
+ * it: so do we. */
+static bool session_take_as_text(struct session *s, const struct need_options *need,
+                                 struct error *err)
+{
+    const struct format *native = format_find("native");
+    if (!native->write_workflow(s->w, &s->text, NULL, err))
+        return false;
+    char *copy = mem_copy_bytes(s->text.at, s->text.n); /* readers change their text */
+    struct workflow *w = native->read_workflow(
+        &(struct format_source){.path = s->flow, .text = copy, .length = s->text.n}, err);
+    free(copy);
+    if (!w)
+        return false;
+    needs_free(&s->needs);
+    workflow_free(s->w);
+    s->w = w;
+    return needs_find(&s->needs, w, s->ws.folder, s->ws.memo, need, err);
+}
+
+bool session_open(struct session *s, struct workflow *w, struct error *err)
+{
+    char buffer[256];
+    s->w = w;
+    if (!w)
+        return false;
+    s->name = mem_copy_string(workflow_display_name(w, buffer, sizeof buffer));
+    if (!w->command)
+        return error_set(err, ERROR_INPUT,
+                         "%s: no task has a command to run; an abstract graph can be planned "
+                         "(`weft plan`) and simulated (`weft sim`)",
+                         s->flow);
+    struct need_options need = {.all = s->o.force, .elsewhere = s->o.elsewhere};
+    if (!workspace_open(&s->ws, &s->o.remarks, err) ||
+        !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err) ||
+        (s->o.elsewhere && !session_take_as_text(s, &need, err)))
+        return false;
+    s->state = SESSION_OPEN;
+    return true;
+}
+
+bool session_join(struct session *s, const struct session_options *o, struct workflow *w,
+                  const uint32_t *done, size_t ndone, struct error *err)
+{
+    session_begin(s, o);
+    s->o.elsewhere = true;
+    s->w = w;
+    s->name = mem_copy_string(o->flow);
+    if (!workspace_open(&s->ws, &s->o.remarks, err))
+        return false;
+    s->ws.crashed = false; /* that it was cut off is why we join it */
+    needs_blank(&s->needs, w, s->ws.folder, s->ws.memo, done, ndone);
+    s->state = SESSION_OPEN;
+    return true;
+}
+
+static void session_drop_prediction(struct session *s)
+{
+    free(s->seconds);
+    free(s->task_memory);
+    free(s->predicted);
+    s->seconds = s->task_memory = NULL;
+    s->predicted = NULL;
+}
+
+void session_close(struct session *s)
+{
+    s->record.workflow = NULL; /* I1 */
+    s->record.predicted = NULL;
+    record_free(&s->record);
+    run_result_free(&s->result);
+    listeners_free(&s->listeners);
+    needs_free(&s->needs);
+    workspace_close(&s->ws, &s->o.remarks);
+    forecast_free(s->forecast);
+    history_close(s->history);
+    workflow_free(s->w);
+    session_drop_prediction(s);
+    free(s->priority);
+    free(s->planner);
+    free(s->name);
+    free(s->flow);
+    free(s->logs);
+    strbuf_free(&s->text);
+    *s = (struct session){0};
+}
+
+/* ---- ahead ---- */
+
+void session_follow(struct session *s, const struct plan *plan)
+{
+    if (!s->priority)
+        s->priority = mem_new(double, s->w->ntasks);
+    order_of_plan(s->w, plan, s->priority);
+    free(s->planner);
+    s->planner = mem_copy_string(plan->planner ? plan->planner : "a plan");
+}
+
+void session_predict(struct session *s)
+{
+    const struct workflow *w = s->w;
+    struct error err = {0};
+    if (!s->priority) {
+        s->priority = mem_new(double, w->ntasks);
+        order_depth_first(w, s->priority);
+    }
+    if (!s->history)
+        recording_open_history(s);
+    if (s->history && !s->forecast)
+        s->forecast = history_forecast(s->history, w, s->name, s->ws.folder, &err);
+    session_drop_prediction(s);
+    s->seconds = mem_new(double, w->ntasks);
+    s->task_memory = mem_new(double, w->ntasks);
+    s->predicted = s->forecast ? mem_new_zero(struct prediction, w->ntasks) : NULL;
+    uint32_t known = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        struct forecast_task f = {0};
+        if (s->forecast)
+            forecast_task(s->forecast, t, &f);
+        /* what was measured counts before what the file states, and that before a default */
+        bool stated = w->flags[t] & TASK_HAS_WORK;
+        known += f.prediction.samples || stated;
+        s->seconds[t] = f.prediction.samples ? f.prediction.seconds
+                        : stated             ? w->work[t]
+                                             : FORECAST_DEFAULT_SECONDS;
+        s->task_memory[t] =
+            f.prediction.samples && f.prediction.memory > 0 ? f.prediction.memory : w->memory[t];
+        if (s->predicted)
+            s->predicted[t] = f.prediction;
+    }
+    s->ahead = run_forecast(&(struct run_forecast_request){.workflow = w,
+                                                           .needs = &s->needs,
+                                                           .priority = s->priority,
+                                                           .seconds = s->seconds,
+                                                           .memory = s->task_memory,
+                                                           .cores = s->cores,
+                                                           .total_memory = s->memory});
+    s->ahead.known = known;
+}
+
+struct platform *session_platform(const struct session *s, struct error *err)
+{
+    struct platform_builder *b = platform_builder_new("this-machine");
+    platform_builder_name(b, "this machine", strlen("this machine"));
+    uint32_t node = platform_builder_node(b, "localhost", strlen("localhost"), 0);
+    platform_builder_cores(b, node, s->cores, 0);
+    platform_builder_memory(b, node, s->memory, 0);
+    return platform_builder_finish(b, err);
+}
+
+uint32_t session_find_task(const struct session *s, const char *name, struct error *err)
+{
+    uint32_t t = workflow_find_task(s->w, name);
+    if (t == NONE) {
+        uint32_t object = workflow_find_object(s->w, name);
+        t = object != NONE ? s->w->producer[object] : NONE;
+    }
+    if (t != NONE)
+        return t;
+    const char **names = mem_new(const char *, s->w->ntasks);
+    for (uint32_t i = 0; i < s->w->ntasks; i++)
+        names[i] = workflow_task_name(s->w, i);
+    const char *near = suggest_nearest(name, names, s->w->ntasks);
+    error_set(err, ERROR_INPUT, "there is no task '%.200s'%s%.200s%s", name,
+              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names);
+    return NONE;
+}
+
+/* ---- running ---- */
+
+void session_execute_by(struct session *s, const struct executor *executor, void *self)
+{
+    s->executor = executor;
+    s->executor_self = self;
+}
+
+void session_listen(struct session *s, struct trace_sink sink)
+{
+    listeners_add(&s->listeners, sink);
+}
+
+/* The record of a run in which nothing had to run. It has no number: nothing happened. */
+static void session_nothing_to_do(struct session *s)
+{
+    workspace_mark(&s->ws, false);
+    recording_fill_head(s);
+    s->record.predicted = NULL;
+    s->record.seconds = 0;
+    s->record.reused = s->result.reused = s->w->ntasks;
+    s->record.outcome = RECORD_DONE;
+    s->state = SESSION_OVER;
+}
+
+void session_prepare(struct session *s)
+{
+    if (s->o.resume && !s->ws.crashed)
+        remark(&s->o.remarks, REMARK_INFO, "no run was cut off here; what is left to do is done");
+    else if (s->ws.crashed)
+        remark(&s->o.remarks, REMARK_INFO,
+               "the last run here was cut off; going on with %u of %u tasks done", s->needs.skip,
+               s->w->ntasks);
+    if (s->ws.crashed)
+        workspace_clear_leftovers(&s->ws, &s->o.remarks);
+    if (!s->needs.run) {
+        session_nothing_to_do(s);
+        return;
+    }
+    session_predict(s);
+    forecast_free(s->forecast); /* has said all it knows, and holds hundreds of bytes a kind */
+    s->forecast = NULL;
+    recording_fill_head(s);
+    recording_begin(s);
+    struct strbuf logs = {0};
+    snprintf(s->label, sizeof s->label, "%lld",
+             s->record.run ? (long long)s->record.run : (long long)getpid());
+    strbuf_printf(&logs, "%s/logs/%s", s->ws.state, s->label);
+    s->logs = strbuf_steal(&logs);
+    workspace_mark(&s->ws, true);
+    s->state = SESSION_RUNNING;
+}
+
+static bool session_on_tick(void *context, int stopping)
+{
+    struct session *s = context;
+    if (s->tick)
+        s->tick(s->tick_context, stopping);
+    return false;
+}
+
+bool session_go(struct session *s, struct error *err)
+{
+    if (s->state != SESSION_RUNNING)
+        return true;
+    s->fan = listeners_sink(&s->listeners);
+    s->fan_at = &s->fan;
+    struct run_options o = {.workflow = s->w,
+                            .folder = s->ws.folder,
+                            .state = s->ws.state,
+                            .label = s->label,
+                            .needs = &s->needs,
+                            .cores = s->cores,
+                            .memory = s->memory,
+                            .disk = isfinite(s->disk) ? s->disk : 0,
+                            .priority = s->priority,
+                            .keep_going = s->o.keep_going,
+                            .unlimited = s->o.unlimited,
+                            .no_sandbox = s->o.no_sandbox,
+                            .retry_first = s->retry_first,
+                            .sinks = &s->fan_at,
+                            .nsinks = 1,
+                            .tick = session_on_tick,
+                            .context = s};
+    if (s->executor) {
+        if (!s->executor->open(s->executor_self, s, &o, &s->failure)) {
+            s->executor = NULL; /* nothing to step or close */
+            s->state = SESSION_OVER;
+        }
+    } else {
+        s->run = run_open(&o, &s->failure);
+        if (!s->run)
+            s->state = SESSION_OVER;
+    }
+    if (s->state == SESSION_RUNNING) {
+        atomic_store(&s->steps, true);
+        for (int n = atomic_exchange(&s->stops, 0); n > 0; n--)
+            session_stop(s);
+        return true;
+    }
+    if (s->failure.kind == ERROR_NONE)
+        error_set(&s->failure, ERROR_FAILED, "the run could not begin");
+    return error_set(err, s->failure.kind, "%s", s->failure.text);
+}
+
+int session_fd(const struct session *s)
+{
+    if (s->state != SESSION_RUNNING)
+        return -1;
+    return s->executor ? s->executor->fd(s->executor_self) : run_fd(s->run);
+}
+
+bool session_step(struct session *s, double wait)
+{
+    if (s->state != SESSION_RUNNING)
+        return false;
+    bool more = s->executor ? s->executor->step(s->executor_self, wait) : run_step(s->run, wait);
+    if (!more) {
+        atomic_store(&s->steps, false);
+        s->state = SESSION_OVER;
+    }
+    return more;
+}
+
+void session_stop(struct session *s)
+{
+    if (!atomic_load(&s->steps)) { /* not yet, or no more */
+        atomic_fetch_add(&s->stops, 1);
+        return;
+    }
+    if (s->executor)
+        s->executor->stop(s->executor_self);
+    else
+        run_stop(s->run);
+}
+
+bool session_finish(struct session *s, struct error *err)
+{
+    if (s->state == SESSION_ENDED || !s->needs.run) {
+        s->state = SESSION_ENDED;
+        return true;
+    }
+    bool good = false;
+    atomic_store(&s->steps, false); /* a stop must not reach what is being closed */
+    if (s->executor)
+        good = s->executor->close(s->executor_self, s, &s->result, &s->failure);
+    else if (s->run)
+        good = run_close(s->run, &s->result, &s->failure);
+    s->run = NULL;
+    recording_end(s, good);
+    workspace_mark(&s->ws, false);
+    s->state = SESSION_ENDED;
+    return good || error_set(err, s->failure.kind == ERROR_NONE ? ERROR_FAILED : s->failure.kind,
+                             "%s", s->failure.text);
+}

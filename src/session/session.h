@@ -1,0 +1,148 @@
+/* A run of a workflow in its folder, from the first look to the record of what happened: what is
+ * known there, what must run and why, how long it will take, the run itself, its record in the
+ * history. Who prints, and what, is the caller's business.
+ *
+ *     struct session s;
+ *     session_begin(&s, &options);           the folder's memo is read meanwhile
+ *     session_open(&s, workflow, &err)       what must run: s.needs
+ *     session_predict(&s);                   s.seconds, s.ahead
+ *     session_listen(&s, sink);              as often as there are listeners
+ *     session_start(&s, &err)                s.record is begun
+ *     while (session_step(&s, -1)) ...       or by session_fd() in a loop of one's own
+ *     session_finish(&s, &err)               s.result, s.record
+ *     session_close(&s);
+ *
+ * Everything happens in the thread that calls, except session_stop(). Several sessions may be open
+ * in one process, in different folders. Nothing of the process is touched: no signal handlers, no
+ * working folder, no output. */
+#pragma once
+#include "base/error.h"
+#include "drive/run.h"
+#include "history/history.h"
+#include "memo/need.h"
+#include "model/plan.h"
+#include "model/record.h"
+#include "session/listeners.h"
+#include "session/remark.h"
+#include "session/run_forecast.h"
+#include "session/workspace.h"
+#include <stdatomic.h>
+
+struct session;
+
+struct session_options {
+    const char *flow;   /* the workflow's file as the user names it, or its name */
+    const char *folder; /* where its files are; NULL: where that file is */
+    uint32_t cores;     /* that tasks may use at once; 0: all of this machine */
+    double memory;      /* bytes that tasks may use at once; 0: all of this machine */
+    double disk;        /* most bytes of intermediate files alive at once; 0: no limit */
+    double retry_first; /* seconds before the second attempt; 0: 0.1; negative: at once */
+    bool force;         /* every task runs, done or not */
+    bool resume;        /* say so when no run was cut off here */
+    bool keep_going;    /* after a failure, run what does not depend on it */
+    bool unlimited;     /* the memory of tasks is measured, not enforced */
+    bool no_sandbox;
+    bool no_history; /* leave no record, and predict nothing */
+    bool elsewhere;  /* tasks will run on other machines: files between them may be absent here */
+    struct remarks remarks;
+};
+
+/* Who runs the tasks. Between open and close the same thread calls all but stop. */
+struct executor {
+    bool (*open)(void *self, struct session *s, const struct run_options *o, struct error *err);
+    int (*fd)(void *self);
+    bool (*step)(void *self, double wait); /* false: it is over */
+    void (*stop)(void *self);              /* from any thread and from signal handlers */
+    /* As run_close(); s->detached is set when the run goes on without us. */
+    bool (*close)(void *self, struct session *s, struct run_result *result, struct error *err);
+};
+
+enum session_state {
+    SESSION_CLOSED,
+    SESSION_OPEN,    /* what must run is known */
+    SESSION_RUNNING, /* started; step it */
+    SESSION_OVER,    /* nothing is left to step; finish it */
+    SESSION_ENDED,   /* result and record are complete */
+};
+
+struct session {
+    /* fixed once it is open */
+    struct session_options o; /* flow and folder: copies of our own */
+    char *flow;
+    struct workspace ws;
+    struct workflow *w; /* owned */
+    char *name;         /* of the workflow, for people and for the history */
+    struct needs needs;
+    struct strbuf text;  /* elsewhere: the native text from which `w` was read */
+    uint32_t cores;      /* what there is to run on: this machine, or all agents together */
+    double memory, disk; /* INFINITY: no limit */
+    double retry_first;
+
+    /* what is expected */
+    struct history *history; /* NULL: none */
+    struct forecast *forecast;
+    double *seconds, *task_memory; /* per task; NULL before session_predict() */
+    struct prediction *predicted;  /* per task; NULL: no history */
+    double *priority;              /* NULL before something asked for an order */
+    char *planner;                 /* whose order; NULL: depth first */
+    struct run_forecast ahead;
+
+    /* while it runs */
+    enum session_state state;
+    struct run *run; /* on this machine; NULL: elsewhere, or not running */
+    const struct executor *executor;
+    void *executor_self;
+    struct listeners listeners;
+    struct trace_sink fan;
+    const struct trace_sink *fan_at;
+    void (*tick)(void *context, int stopping); /* ten times a second; may be NULL */
+    void *tick_context;
+    char label[32];    /* of its logs */
+    char *logs;        /* where they are */
+    bool detached;     /* it goes on, without us */
+    atomic_bool steps; /* it can be reached by a stop */
+    atomic_int stops;  /* that came before it could */
+    struct error failure;
+
+    /* results */
+    struct run_record record; /* its workflow and predictions are the session's */
+    struct run_result result;
+};
+
+/* Before the workflow is read: what is known about its folder is read meanwhile, by a thread. */
+void session_begin(struct session *s, const struct session_options *o);
+/* Take the workflow over (NULL: there is none after all) and look at its folder. False: an error;
+ * close all the same. */
+bool session_open(struct session *s, struct workflow *w, struct error *err);
+/* In place of begin and open: a run that goes on already on a cluster, whose results belong into
+ * `o->folder`. Takes the workflow over; `done`: tasks that did not have to run. */
+bool session_join(struct session *s, const struct session_options *o, struct workflow *w,
+                  const uint32_t *done, size_t ndone, struct error *err);
+void session_close(struct session *s);
+
+/* Prefer tasks in the order of a plan. */
+void session_follow(struct session *s, const struct plan *plan);
+/* Time, memory and disk ahead, from the history's predictions. */
+void session_predict(struct session *s);
+/* A platform of one node with what this session may use. */
+struct platform *session_platform(const struct session *s, struct error *err);
+/* The task of this name, or the producer of this file. NONE: an error that suggests one. */
+uint32_t session_find_task(const struct session *s, const char *name, struct error *err);
+
+/* ---- running ---- */
+
+/* Another executor than this machine; before the start. */
+void session_execute_by(struct session *s, const struct executor *executor, void *self);
+void session_listen(struct session *s, struct trace_sink sink);
+/* Clear up after a crash, predict, begin the record (s->record.run is its number) and the marks.
+ * What follows is session_go(). When nothing must run, the state is OVER at once and the record
+ * says so. */
+void session_prepare(struct session *s);
+/* Begin to run. False: it could not; finish it all the same. */
+bool session_go(struct session *s, struct error *err);
+int session_fd(const struct session *s); /* readable when session_step() has something to do */
+bool session_step(struct session *s, double wait); /* as run_step(); false: finish it */
+/* Once: nothing new starts; twice: everything is ended now. From any thread or signal handler. */
+void session_stop(struct session *s);
+/* Complete result and record. False: tasks failed, it was stopped, or could not go on. */
+bool session_finish(struct session *s, struct error *err);

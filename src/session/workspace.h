@@ -1,0 +1,42 @@
+/* The folder of a workflow and weft's own folder in it:
+ *
+ *     FOLDER/                     where the workflow's files are and its commands run
+ *     └── .weft/                  the "state"
+ *         ├── memo                what has been computed here (memo/memo.h); one run has it at a time
+ *         ├── running             the process number of the run that goes on; one that is left behind
+ *         │                       tells of a crash
+ *         ├── logs/RUN/           what tasks of a run wrote to standard output and error
+ *         ├── sandbox/            a folder for each task while it runs
+ *         ├── agents-PID/         of agents that `weft run --on` started
+ *         └── cluster/            notes of runs that go on on a cluster (session/note.h)
+ *             ├── N.json
+ *             └── N.key
+ *
+ * The memo of a large folder takes as long to read as the workflow: a thread reads it between
+ * workspace_begin() and workspace_open(). */
+#pragma once
+#include "base/error.h"
+#include "memo/memo.h"
+#include "session/remark.h"
+#include <stdbool.h>
+
+struct workspace {
+    char *folder, *state;
+    struct memo *memo; /* once it is open */
+    struct memo_opened found;
+    bool crashed;               /* the last run here ended without a word */
+    struct memo_loader *loader; /* the thread; NULL: nobody reads ahead */
+};
+
+/* Name the folder (NULL: the one in which the file `flow` is) and begin to read what is known about
+ * it. Nothing is created. */
+void workspace_begin(struct workspace *ws, const char *flow, const char *folder);
+/* Create the state and open the memo, which this workspace has alone from here on. False: not a
+ * folder, not to be written, or another run has it; close all the same. */
+bool workspace_open(struct workspace *ws, const struct remarks *remarks, struct error *err);
+/* A run begins (true) or has ended (false). */
+void workspace_mark(const struct workspace *ws, bool running);
+/* After a crash: end the processes of the run that was cut off and remove its sandboxes. */
+void workspace_clear_leftovers(const struct workspace *ws, const struct remarks *remarks);
+/* Writes what is not yet written of the memo; says when it cannot be. */
+void workspace_close(struct workspace *ws, const struct remarks *remarks);
