@@ -25,6 +25,9 @@ struct agent_options {
     struct workflow *(*read)(const char *text, size_t n, struct error *err);
     void (*ready)(void *context, uint32_t node, const char *address);
     void (*log)(void *context, const char *line);
+    /* every change of state of the agent, its jobs and wants, for who looks for a mistake; may be
+     * NULL */
+    void (*trace)(void *context, const char *line);
     void *context;
 };
 

@@ -1,32 +1,17 @@
-/* What others say to an agent: other agents, and clients. */
-#include "base/clock.h"
+/* What others say to an agent: other agents, and clients. Whoever speaks has proved the cluster's
+ * key; a message that makes no sense closes its link all the same.
+ *
+ * I1. A link that closes is forgotten everywhere before this returns to the links, which free it:
+ *     peers, keeps, handing, early, watchers, depots (links_closed()). */
 #include "cluster/agent/agent_state.h"
+#include "cluster/agent/watch.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-static void on_opened(void *context, struct link *l)
-{
-    struct agent *a = context;
-    for (size_t i = 0; i < a->peers.n; i++)
-        if (a->peers.at[i].link == l)
-            a->peers.at[i].refused = 0;
-}
+/* ---- keeping data for others ---- */
 
-/* Another keeps what we had, or cannot: either way it is not waited for any more. */
-static void kept(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
-{
-    uint32_t object = bytes_u32(in);
-    for (size_t i = 0; i < a->handing.n; i++) {
-        const struct keep *k = &a->handing.at[i];
-        if (k->run == run && k->object == object && k->link == l)
-            a->handing.at[i--] = array_pop(&a->handing);
-    }
-    if (a->leave != AGENT_STAYS && !a->handing.n)
-        agent_go_on_leaving(a);
-}
-
-static void tell_kept(struct link *l, uint64_t run, uint32_t object, bool good, const char *why)
+static void send_kept(struct link *l, uint64_t run, uint32_t object, bool good, const char *why)
 {
     struct strbuf out = {0};
     bytes_put_u64(&out, run);
@@ -37,27 +22,29 @@ static void tell_kept(struct link *l, uint64_t run, uint32_t object, bool good, 
     strbuf_free(&out);
 }
 
-void agent_keep_not(struct agent *a, struct link *l, const void *data, size_t n)
+void agent_refuse_keep(struct link *l, const void *data, size_t n)
 {
-    (void)a;
     struct bytes in = {data, n, false};
     uint64_t run = bytes_u64(&in);
     for (uint32_t count = bytes_u32(&in); count-- && in.n >= 4;)
-        tell_kept(l, run, bytes_u32(&in), false, "this agent does not work on that run");
+        send_kept(l, run, bytes_u32(&in), false, "this agent does not work on that run");
 }
 
-void agent_kept(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why)
+void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why)
 {
     for (size_t i = 0; i < a->keeps.n; i++) {
         struct keep k = a->keeps.at[i];
         if (k.run != run || k.object != object)
             continue;
-        tell_kept(k.link, run, object, good, why);
+        send_kept(k.link, run, object, good, why);
         a->keeps.at[i--] = array_pop(&a->keeps);
     }
 }
 
-static void probe(struct agent *a, struct link *l, struct bytes *in, uint64_t mark)
+/* ---- clients ---- */
+
+/* Does a file stand here with that content? So a client learns whether a file system is shared. */
+static void answer_probe(struct agent *a, struct link *l, struct bytes *in, uint64_t mark)
 {
     size_t npath, ntoken;
     const char *path = bytes_text(in, &npath), *token = bytes_text(in, &ntoken);
@@ -78,7 +65,7 @@ static void probe(struct agent *a, struct link *l, struct bytes *in, uint64_t ma
     link_send(l, MESSAGE_PROBED, a->scratch.at, a->scratch.n, NULL, 0);
 }
 
-static void tell(struct agent *a, struct link *l, uint64_t run, bool good, const char *text)
+static void send_answer(struct agent *a, struct link *l, uint64_t run, bool good, const char *text)
 {
     strbuf_clear(&a->scratch);
     bytes_put_u64(&a->scratch, run);
@@ -87,35 +74,92 @@ static void tell(struct agent *a, struct link *l, uint64_t run, bool good, const
     link_send(l, MESSAGE_RESULT, a->scratch.at, a->scratch.n, NULL, 0);
 }
 
-static void cancel(struct agent *a, struct link *l, uint64_t run, uint32_t task)
+static void cancel_run(struct agent *a, struct link *l, uint64_t run, uint32_t task)
 {
     struct job *j = agent_job(a, run);
-    if (!j || !j->scheduling) {
-        tell(a, l, run, false, "this agent does not work on that run");
-    } else if (j->state >= BOARD_RUN_ENDED) {
-        tell(a, l, run, false, "the run has ended");
+    if (!j || !job_is_scheduling(j)) {
+        send_answer(a, l, run, false, "this agent does not work on that run");
+    } else if (j->state >= JOB_ENDED) {
+        send_answer(a, l, run, false, "the run has ended");
     } else if (task == NONE) {
-        board_run_state(a->board, run, BOARD_RUN_CANCELLED, agent_noted, a);
-        job_state(j, BOARD_RUN_CANCELLED);
-        tell(a, l, run, true, "the run is being ended");
+        board_run_state(a->board, run, BOARD_RUN_CANCELLED, agent_recorded, a);
+        job_board_state(j, BOARD_RUN_CANCELLED);
+        send_answer(a, l, run, true, "the run is being ended");
     } else if (task >= j->w->ntasks) {
-        tell(a, l, run, false, "the run has no such task");
+        send_answer(a, l, run, false, "the run has no such task");
     } else {
         job_remove(j, task);
-        tell(a, l, run, true, "the task and what depends on it are being taken out");
+        send_answer(a, l, run, true, "the task and what depends on it are being taken out");
     }
 }
 
+/* ---- messages ---- */
+
 /* What this agent has of a run may not be known yet. */
-static bool is_starting(const struct agent *a, uint64_t run)
+static bool may_still_load(const struct agent *a, uint64_t run)
 {
-    for (size_t i = 0; i < a->loading.n; i++)
-        if (a->loading.at[i]->run == run)
-            return true;
-    return !a->seen_once;
+    return agent_is_loading(a, run) || !agent_has_seen_runs(a);
 }
 
-static void on_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
+static void send_absent(struct agent *a, struct link *l, uint64_t run, uint32_t object)
+{
+    static const char text[] = "no data of this run here";
+    strbuf_clear(&a->scratch);
+    bytes_put_u64(&a->scratch, run);
+    bytes_put_u32(&a->scratch, object);
+    bytes_put_text(&a->scratch, text, sizeof text - 1);
+    link_send(l, MESSAGE_ABSENT, a->scratch.at, a->scratch.n, NULL, 0);
+}
+
+/* A message for a run that is no job here. Of schedulers' and data's talk nothing is missed. */
+static void message_without_job(struct agent *a, struct link *l, uint8_t kind, const void *data,
+                                size_t n)
+{
+    struct bytes in = {data, n, false};
+    uint64_t run = bytes_u64(&in);
+    switch (kind) {
+    case MESSAGE_KEEP:
+        if (!agent_is_staying(a)) {
+            agent_refuse_keep(l, data, n);
+            break;
+        }
+        /* fall through */
+    case MESSAGE_WATCH: /* it is being read, or will be: later */
+        array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
+        agent_load_early(a, run);
+        break;
+    case MESSAGE_FETCH:
+        if (may_still_load(a, run))
+            link_close(l, "this run is still being read"); /* ask again: it may be here */
+        else
+            send_absent(a, l, run, bytes_u32(&in));
+        break;
+    default:
+        break;
+    }
+}
+
+static bool receive_leave(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
+{
+    bool now = bytes_u8(in);
+    if (!bytes_end(in))
+        return false;
+    send_answer(a, l, run, true, now ? "it leaves at once" : "it leaves when its tasks have ended");
+    agent_leave(a, now);
+    agent_go_on_leaving(a);
+    return true;
+}
+
+static bool receive_cancel(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
+{
+    uint32_t task = bytes_u32(in);
+    if (!bytes_end(in))
+        return false;
+    cancel_run(a, l, run, task);
+    return true;
+}
+
+static void links_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
 {
     struct agent *a = context;
     struct bytes in = {data, n, false};
@@ -124,31 +168,20 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
     struct job *j = malformed ? NULL : agent_job(a, run);
     switch (malformed ? MESSAGES : (enum message)kind) {
     case MESSAGE_RUN_CHANGED:
-        agent_load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
-        agent_beat(a);
+        agent_load_early(a, run);
+        agent_send_heartbeat(a);
         break;
     case MESSAGE_PROBE:
-        probe(a, l, &in, run);
+        answer_probe(a, l, &in, run);
         break;
-    case MESSAGE_CANCEL: {
-        uint32_t task = bytes_u32(&in);
-        malformed = !bytes_end(&in);
-        if (!malformed)
-            cancel(a, l, run, task);
+    case MESSAGE_CANCEL:
+        malformed = !receive_cancel(a, l, run, &in);
         break;
-    }
-    case MESSAGE_LEAVE: {
-        bool now = bytes_u8(&in);
-        malformed = !bytes_end(&in);
-        if (malformed)
-            break;
-        tell(a, l, run, true, now ? "it leaves at once" : "it leaves when its tasks have ended");
-        agent_leave(a, now);
-        agent_go_on_leaving(a);
+    case MESSAGE_LEAVE:
+        malformed = !receive_leave(a, l, run, &in);
         break;
-    }
     case MESSAGE_KEPT:
-        kept(a, l, run, &in);
+        agent_handed_over(a, l, run, bytes_u32(&in));
         break;
     case MESSAGE_SCHED:
     case MESSAGE_KEEP:
@@ -160,26 +193,12 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
     case MESSAGE_LATER:
     case MESSAGE_UNFETCH:
     case MESSAGE_UNFETCHED:
-        if (j) {
+        if (j)
             job_message(j, l, kind, data, n, &malformed);
-        } else if (kind == MESSAGE_KEEP && a->leave != AGENT_STAYS) {
-            agent_keep_not(a, l, data, n);
-        } else if (kind == MESSAGE_KEEP || kind == MESSAGE_WATCH) { /* it is being read: later */
-            array_push(&a->early, (struct early){run, l, kind, mem_copy_bytes(data, n), n});
-            agent_load(a, run, a->server_offset + clock_seconds(), BOARD_RUN_COLLECTED);
-        } else if (kind == MESSAGE_FETCH && is_starting(a, run)) {
-            link_close(l, "this run is still being read"); /* ask again: it may be here */
-        } else if (kind == MESSAGE_FETCH) {
-            uint32_t object = bytes_u32(&in);
-            static const char text[] = "no data of this run here";
-            strbuf_clear(&a->scratch);
-            bytes_put_u64(&a->scratch, run);
-            bytes_put_u32(&a->scratch, object);
-            bytes_put_text(&a->scratch, text, sizeof text - 1);
-            link_send(l, MESSAGE_ABSENT, a->scratch.at, a->scratch.n, NULL, 0);
-        }
+        else
+            message_without_job(a, l, kind, data, n);
         break;
-    default: /* what only clients are told, or nonsense */
+    default: /* what only clients are sent, or nonsense */
         malformed = true;
         break;
     }
@@ -187,7 +206,14 @@ static void on_message(void *context, struct link *l, uint8_t kind, const void *
         link_close(l, "a message that makes no sense");
 }
 
-static void on_drained(void *context, struct link *l)
+/* ---- links ---- */
+
+static void links_opened(void *context, struct link *l)
+{
+    peer_link_opened(context, l);
+}
+
+static void links_drained(void *context, struct link *l)
 {
     struct agent *a = context;
     for (size_t i = 0; i < a->jobs.n; i++)
@@ -195,15 +221,11 @@ static void on_drained(void *context, struct link *l)
             depot_drained(a->jobs.at[i]->depot, l);
 }
 
-static void on_closed(void *context, struct link *l, const char *why)
+static void links_closed(void *context, struct link *l, const char *why)
 {
     struct agent *a = context;
     (void)why;
-    for (size_t i = 0; i < a->peers.n; i++)
-        if (a->peers.at[i].link == l) {
-            a->peers.at[i].link = NULL;
-            a->peers.at[i].refused = clock_seconds();
-        }
+    peer_link_closed(a, l);
     for (size_t i = 0; i < a->keeps.n; i++)
         if (a->keeps.at[i].link == l)
             a->keeps.at[i--] = array_pop(&a->keeps);
@@ -217,9 +239,14 @@ static void on_closed(void *context, struct link *l, const char *why)
         job_link_closed(a->jobs.at[i], l);
 }
 
-static void on_log(void *context, const char *line)
+static void links_log(void *context, const char *line)
 {
     agent_log(context, "%s", line);
+}
+
+static void links_trace(void *context, const char *line)
+{
+    agent_trace(context, "%s", line);
 }
 
 struct links *agent_listen(struct agent *a, struct error *err)
@@ -228,11 +255,12 @@ struct links *agent_listen(struct agent *a, struct error *err)
                                             .key = a->o->key,
                                             .bind = a->o->bind ? a->o->bind : "127.0.0.1:0",
                                             .hello = "agent",
-                                            .open = on_opened,
-                                            .message = on_message,
-                                            .closed = on_closed,
-                                            .drained = on_drained,
-                                            .log = on_log,
+                                            .open = links_opened,
+                                            .message = links_message,
+                                            .closed = links_closed,
+                                            .drained = links_drained,
+                                            .log = links_log,
+                                            .trace = a->o->trace ? links_trace : NULL,
                                             .context = a},
                      err);
 }

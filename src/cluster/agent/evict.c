@@ -1,15 +1,18 @@
+/* Objects that could be dropped are asked about in the store: who else has them, and have those who
+ * read them ended? Never the last copy of something needed: a copy goes only when somebody before
+ * us in the order (its producer's agent, then by number) lives and has it, so of two agents that
+ * look at each other one keeps it.
+ *
+ * I1. One batch of candidates at a time; it is decided when all its questions are answered.
+ * I2. What a task here reads, or waits to read (`used`), stays. So does what is a result. */
 #include "cluster/agent/agent_state.h"
 
 enum {
     EVICT_BATCH = 32,    /* objects looked at together */
-    EVICT_READERS = 256, /* more tasks than this read it: it is needed */
+    EVICT_READERS = 256, /* more tasks than this read it: it is needed, and not asked about */
 };
 
-/* Objects that could be dropped are asked about in the store: who else has them, and have those who
- * read them ended? Never the last copy of something needed: a copy goes only when somebody before
- * us in the order (its producer's agent, then by number) lives and has it, so of two agents that
- * look at each other one keeps it. */
-
+/* Tasks that read it, at most one more than EVICT_READERS. */
 static uint32_t count_readers(const struct workflow *w, uint32_t object)
 {
     uint32_t first = w->object_edge[object], n = 0, end = w->succ_off[w->producer[object] + 1];
@@ -18,95 +21,110 @@ static uint32_t count_readers(const struct workflow *w, uint32_t object)
     return n;
 }
 
-struct aged {
+struct aged_object {
     double when;
     uint32_t object;
 };
 
 static int by_age(const void *a, const void *b)
 {
-    const struct aged *x = a, *y = b;
+    const struct aged_object *x = a, *y = b;
     return x->when != y->when ? (x->when > y->when) - (x->when < y->when)
                               : (x->object > y->object) - (x->object < y->object);
 }
 
-void evict_look(struct job *j)
+/* The objects that were read longest ago, in order. O(objects x EVICT_BATCH), once in a while. */
+static uint32_t oldest_objects(const struct job *j, struct aged_object oldest[EVICT_BATCH])
 {
     const struct workflow *w = j->w;
-    struct aged oldest[EVICT_BATCH];
     uint32_t n = 0;
     for (uint32_t o = 0; o < w->nobjects; o++) {
-        if (!depot_has(j->depot, o) || j->used[o] ||
+        if (!depot_has(j->depot, o) || j->supply.used[o] ||
             (w->producer[o] != NONE && !workflow_is_intermediate(w, o)))
             continue;
         uint32_t at = n < EVICT_BATCH ? n++ : NONE;
-        if (at == NONE) {
+        if (at == NONE) { /* in place of the youngest of them, if that is younger */
             for (uint32_t i = 0; i < n; i++)
                 if (at == NONE || oldest[i].when > oldest[at].when)
                     at = i;
-            if (oldest[at].when <= j->touched[o])
+            if (oldest[at].when <= j->supply.touched[o])
                 continue;
         }
-        oldest[at].when = j->touched[o];
+        oldest[at].when = j->supply.touched[o];
         oldest[at].object = o;
     }
     qsort(oldest, n, sizeof *oldest, by_age);
+    return n;
+}
+
+void evict_begin(struct job *j)
+{
+    const struct workflow *w = j->w;
+    struct aged_object oldest[EVICT_BATCH];
+    uint32_t n = oldest_objects(j, oldest);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t o = oldest[i].object, mark = EVICT_MARK + (uint32_t)j->evicts.n;
-        struct evict x = {.object = o, .open = 1};
-        supply_ask(j, META_WHERE, o, mark);
+        uint32_t o = oldest[i].object;
+        uint32_t slot = SLOT_EVICTION | (uint32_t)j->eviction.candidates.n;
+        struct candidate x = {.object = o, .open = 1};
+        job_ask(j, META_WHERE, o, slot);
         /* an input cannot be computed again, should its readers have to be */
         uint32_t first = w->object_edge[o], readers = EVICT_READERS + 1;
         if (w->producer[o] != NONE)
             readers = count_readers(w, o);
         x.needed = readers > EVICT_READERS;
         for (uint32_t k = 0; !x.needed && k < readers; k++)
-            supply_ask(j, META_READ, w->succ_task[first + k], mark);
+            job_ask(j, META_READ, w->succ_task[first + k], slot);
         x.open += x.needed ? 0 : readers;
-        array_push(&j->evicts, x);
+        array_push(&j->eviction.candidates, x);
     }
 }
 
-static void evict_decide(struct job *j, const struct evict *x)
+static void evict_decide(struct job *j, const struct candidate *x)
 {
     if (x->needed && !x->elsewhere) {
-        j->touched[x->object] = driver_now(j->driver); /* others are looked at first next time */
+        j->supply.touched[x->object] = job_now(j); /* others are looked at first next time */
         return;
     }
-    if (j->used[x->object] || !depot_has(j->depot, x->object))
-        return;
+    if (j->supply.used[x->object] || !depot_has(j->depot, x->object))
+        return; /* it is read again, or gone, since it was asked about */
     depot_drop(j->depot, x->object);
     j->needs.present[x->object] = 0;
-    j->dropped++;
-    supply_ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
+    j->eviction.dropped++;
+    job_ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
+}
+
+/* Of all who have it, does one live that goes before us? */
+static bool stands_elsewhere(const struct job *j, const uint32_t *nodes, uint32_t n)
+{
+    uint32_t self = j->agent->node;
+    if (n && nodes[0] == self)
+        return false; /* it was produced here: others drop theirs first */
+    for (uint32_t i = 0; i < n; i++)
+        if ((i == 0 || nodes[i] < self) && peer_is_up(j->agent, nodes[i]))
+            return true;
+    return false;
 }
 
 void evict_answer(struct job *j, const struct meta_answer *answer, const struct meta_answers *all,
                   size_t record)
 {
-    uint32_t number = answer->slot - EVICT_MARK;
-    if (number >= j->evicts.n)
+    struct eviction *v = &j->eviction;
+    uint32_t number = answer->slot & SLOT_NUMBER;
+    if (number >= v->candidates.n)
         return;
-    struct evict *x = &j->evicts.at[number];
-    if (answer->kind == META_READ) {
+    struct candidate *x = &v->candidates.at[number];
+    if (answer->kind == META_READ)
         x->needed |= all->records[record].status < META_DONE;
-    } else {
-        uint32_t self = j->agent->node;
-        for (uint32_t i = 0; i < answer->count; i++) {
-            uint32_t node = all->nodes[answer->first + i];
-            bool before = i == 0 ? node != self : node < self;
-            if (i == 0 && node == self)
-                break; /* it was made here: others drop theirs first */
-            x->elsewhere |= before && agent_is_up(j->agent, node);
-        }
-    }
+    else
+        x->elsewhere =
+            answer->count && stands_elsewhere(j, all->nodes + answer->first, answer->count);
     x->open--;
-    for (size_t i = 0; i < j->evicts.n; i++)
-        if (j->evicts.at[i].open)
+    for (size_t i = 0; i < v->candidates.n; i++)
+        if (v->candidates.at[i].open)
             return;
     /* all is known: the oldest go first, until it is enough */
-    for (size_t i = 0; i < j->evicts.n; i++)
+    for (size_t i = 0; i < v->candidates.n; i++)
         if (depot_look(j->depot).bytes > j->agent->o->cache)
-            evict_decide(j, &j->evicts.at[i]);
-    j->evicts.n = 0;
+            evict_decide(j, &v->candidates.at[i]);
+    v->candidates.n = 0;
 }

@@ -1,20 +1,72 @@
-/* One run in an agent: its scheduler between the store, the other agents and the processes here. */
+/* One run in an agent: its scheduler between the store, the other agents and the tasks here.
+ *
+ * I1. All of it happens on the loop's thread, in turns (job_turn()) between which the loop brings
+ *     ends, answers and messages.
+ * I2. What a task produced is on record here (memo) before the store is told that it is done.
+ * I3. Operations of our own (job_ask()) are sent at the end of a turn, of a tick, and before ended
+ *     tasks are: a reader elsewhere learns where an object is no later than that it exists.
+ * I4. The run's end is decided by the store alone: it counts the tasks that have ended. */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
-
-#include <math.h>
+#include "cluster/agent/watch.h"
 
 enum {
-    TOLD_AT_ONCE = 2048, /* events */
+    SENT_AT_ONCE = 2048, /* events that wait: more are sent before their time */
     STEAL_MOST = 16384,  /* tasks: a message holds no more */
+    IDLE_LEAST = 5,      /* seconds without a task before the store is asked what is ours */
 };
 
-static const double turn_most = 0.005; /* seconds, before others have their turn */
-static const double tell_every = 0.05;
+static const double turn_most = 0.005;           /* seconds, before others have their turn */
+static const double send_every = 0.05;           /* seconds: what a display shows as "at once" */
+static const double bandwidth_standard = 1.25e8; /* bytes a second: 1 Gbit/s */
+/* Polling for work to steal. First: a few times the round trip in a machine room. At most half a
+ * second, since a run's end is waited for by people. */
+static const double steal_first = 0.002, steal_bound = 0.5;
 
 void job_log(struct job *j, const char *text)
 {
     agent_log(j->agent, "run %llu: %s", (unsigned long long)j->number, text);
+}
+
+double job_now(const struct job *j)
+{
+    return driver_now(j->driver);
+}
+
+struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot)
+{
+    struct meta_op *op = array_add(&j->supply.ops);
+    op->kind = (uint8_t)kind;
+    op->task = task;
+    op->slot = slot;
+    op->node = j->agent->node;
+    return op;
+}
+
+static void job_flush_ops(struct job *j)
+{
+    if (!driver_store(j->driver))
+        return;
+    driver_submit(j->driver, j->supply.ops.at, j->supply.ops.n);
+    j->supply.ops.n = 0;
+}
+
+/* ---- states ---- */
+
+bool job_change(struct job *j, enum job_event event)
+{
+    enum job_state next = job_next(j->state, event);
+    if (next == JOB_STATES)
+        return false;
+    agent_trace(j->agent, "run %llu: %s -> %s", (unsigned long long)j->number,
+                job_state_name(j->state), job_state_name(next));
+    j->state = next;
+    return true;
+}
+
+bool job_is_scheduling(const struct job *j)
+{
+    return j->state >= JOB_OPEN && j->state <= JOB_ENDED;
 }
 
 /* ---- what the driver asks for ---- */
@@ -34,7 +86,7 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
 static void job_send(void *context, const struct sched_message *m, const struct meta_item *items)
 {
     struct job *j = context;
-    struct link *l = agent_link(j->agent, m->to);
+    struct link *l = peer_link(j->agent, m->to);
     if (!l)
         return; /* lost on the way: the schedulers are used to it */
     strbuf_clear(&j->scratch);
@@ -58,14 +110,6 @@ static void job_start_tasks(void *context, const struct sched_start *starts, siz
     executor_hand_over(j->executor);
 }
 
-static void flush_ops(struct job *j)
-{
-    if (!driver_store(j->driver))
-        return;
-    driver_submit(j->driver, j->ops.at, j->ops.n);
-    j->ops.n = 0;
-}
-
 static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n)
 {
     struct job *j = context;
@@ -76,18 +120,18 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     struct error err = {0};
     if (j->memo && !memo_flush(j->memo, &err)) /* what is committed is on record here */
         job_log(j, err.text);
-    flush_ops(j);
+    job_flush_ops(j);
     return kept;
 }
 
 static void job_counted(struct job *j, const struct meta_answer *a)
 {
-    j->counting = false;
+    j->count_asked = false;
     uint64_t ended = (uint64_t)a->item.task + a->item.epoch + a->item.waiting;
-    if (a->outcome != META_OK || ended < j->w->ntasks || j->told_end)
+    if (a->outcome != META_OK || ended < j->w->ntasks || j->end_reported)
         return;
-    j->told_end = true;
-    board_run_state(j->agent->board, j->number, BOARD_RUN_ENDED, agent_noted, j->agent);
+    j->end_reported = true;
+    board_run_state(j->agent->board, j->number, BOARD_RUN_ENDED, agent_recorded, j->agent);
 }
 
 static void job_answers(void *context, const struct meta_answers *answers)
@@ -117,7 +161,8 @@ const struct driver_ops job_driver_ops = {
 
 /* ---- messages ---- */
 
-static void keep(struct job *j, struct link *l, struct bytes *in, bool *malformed)
+/* A client or an agent that leaves wants us to have these. */
+static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malformed)
 {
     uint32_t n = bytes_u32(in);
     for (uint32_t i = 0; i < n && !in->bad; i++) {
@@ -127,10 +172,10 @@ static void keep(struct job *j, struct link *l, struct bytes *in, bool *malforme
             return;
         }
         array_push(&j->agent->keeps, (struct keep){j->number, object, l});
-        if (j->agent->leave != AGENT_STAYS)
-            agent_kept(j->agent, j->number, object, false, "this agent is leaving too");
+        if (!agent_is_staying(j->agent))
+            agent_answer_keep(j->agent, j->number, object, false, "this agent is leaving too");
         else if (!j->depot || depot_has(j->depot, object))
-            agent_kept(j->agent, j->number, object, true, "");
+            agent_answer_keep(j->agent, j->number, object, true, "");
         else
             depot_fetch(j->depot, object, l, NULL, false);
     }
@@ -163,7 +208,7 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
         break;
     }
     case MESSAGE_KEEP:
-        keep(j, l, &in, malformed);
+        job_keep(j, l, &in, malformed);
         break;
     case MESSAGE_WATCH:
         watch_begin(j, l);
@@ -175,22 +220,29 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
     }
 }
 
+void job_link_closed(struct job *j, struct link *l)
+{
+    watch_end(j, l);
+    if (j->depot)
+        depot_closed(j->depot, l);
+}
+
 /* ---- turns ---- */
 
 /* A task failed for good, and the run is not to go on: stopped here, and everywhere by the board. */
-static void stop_run(struct job *j)
+static void job_stop_run(struct job *j)
 {
     j->stop_due = false;
-    if (j->state >= BOARD_RUN_STOPPING)
+    if (j->state >= JOB_STOPPING)
         return;
-    board_run_state(j->agent->board, j->number, BOARD_RUN_STOPPING, agent_noted, j->agent);
-    job_state(j, BOARD_RUN_STOPPING);
+    board_run_state(j->agent->board, j->number, BOARD_RUN_STOPPING, agent_recorded, j->agent);
+    job_board_state(j, BOARD_RUN_STOPPING);
 }
 
 bool job_turn(struct job *j)
 {
     struct driver *d = j->driver;
-    if (j->closing || !j->scheduling)
+    if (!job_is_scheduling(j))
         return false;
     double until = clock_seconds() + turn_most;
     do {
@@ -200,46 +252,46 @@ bool job_turn(struct job *j)
         }
         driver_fire_timers(d);
         if (j->stop_due)
-            stop_run(j);
+            job_stop_run(j);
         supply_pump(j);
     } while (driver_ended_waiting(d) && clock_seconds() < until);
     supply_prefetch(j);
-    flush_ops(j);
-    if (driver_now(d) - j->told > tell_every || j->outbox.events.n > TOLD_AT_ONCE)
-        watch_tell(j);
+    job_flush_ops(j);
+    if (driver_now(d) - j->sent > send_every || j->outbox.events.n > SENT_AT_ONCE)
+        watch_flush(j);
     return driver_ended_waiting(d) > 0;
 }
 
-static void ask_count(struct job *j)
+static void job_ask_count(struct job *j)
 {
-    if (j->counting || j->told_end)
+    if (j->count_asked || j->end_reported)
         return;
-    j->counting = true;
-    array_push(&j->ops, (struct meta_op){.kind = META_COUNT, .slot = NONE});
+    j->count_asked = true;
+    job_ask(j, META_COUNT, 0, NONE);
 }
 
 void job_tick(struct job *j)
 {
     executor_tick(j->executor);
-    if (j->scheduling)
+    if (job_is_scheduling(j))
         supply_tick(j);
-    if (j->scheduling && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
-        ask_count(j);
-    if (j->watchers.n && j->scheduling) {
+    if (job_is_scheduling(j) && !j->idle && job_is_idle(j)) /* just now: perhaps it is over */
+        job_ask_count(j);
+    if (j->watchers.n && job_is_scheduling(j)) {
         struct sched_counts now;
         sched_look(driver_sched(j->driver), &now);
-        outbox_counter(&j->outbox, driver_now(j->driver), COUNTER_READY,
+        outbox_counter(&j->outbox, job_now(j), COUNTER_READY,
                        now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]);
     }
-    flush_ops(j);
+    job_flush_ops(j);
 }
 
 bool job_is_idle(const struct job *j)
 {
     struct sched_counts now;
-    if (!j->scheduling)
+    if (!job_is_scheduling(j))
         return true;
-    if (executor_running(j->executor) || j->held.n > j->free_held.n)
+    if (executor_running(j->executor) || !supply_is_idle(j))
         return false;
     sched_look(driver_sched(j->driver), &now);
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
@@ -259,12 +311,13 @@ void job_remove(struct job *j, uint32_t task)
         driver_handle(j->driver, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = task});
         return;
     }
-    bool all = j->state >= BOARD_RUN_CANCELLED;
+    bool all = j->state >= JOB_CANCELLED;
     for (uint32_t t = 0; t < j->w->ntasks; t++) {
         enum sched_place place = sched_place(sched, t, NULL);
         bool runs = place == SCHED_RUNNING || place == SCHED_COMPLETEQ;
-        for (size_t i = 0; runs && !all && i < j->held.n; i++) /* only waits for its inputs */
-            runs = j->held.at[i].start.task != t || j->held.at[i].again;
+        const struct supply *s = &j->supply;
+        for (size_t i = 0; runs && !all && i < s->held.n; i++) /* only waits for its inputs */
+            runs = s->held.at[i].start.task != t || s->held.at[i].recomputation;
         if (place != SCHED_NOWHERE && (all ? place != SCHED_COMPLETEQ : !runs))
             driver_handle(j->driver, &(struct sched_event){.kind = SCHED_EVENT_REMOVE, .task = t});
     }
@@ -273,46 +326,44 @@ void job_remove(struct job *j, uint32_t task)
 /* Is it over? And if not, is something ours that we do not know of: a store that was killed may
  * have lost its last words, also such as it had answered. Asked ever more rarely: mostly others
  * just have all the work. */
-static void be_idle(struct job *j)
+static void job_be_idle(struct job *j)
 {
-    ask_count(j);
+    job_ask_count(j);
     j->idle++;
-    bool now = j->idle >= 5 && (j->idle & (j->idle - 1)) == 0; /* 8, 16, 32 ... seconds */
-    if (now && !j->told_end && j->state < BOARD_RUN_ENDED)
+    bool now = j->idle >= IDLE_LEAST && (j->idle & (j->idle - 1)) == 0; /* 8, 16, 32 ... seconds */
+    if (now && !j->end_reported && j->state < JOB_ENDED)
         job_rejoined(j);
 }
 
 void job_second(struct job *j)
 {
     struct sched_counts now;
-    if (j->closing)
-        return;
     if (driver_retry_store(j->driver))
         job_log(j, "the store is back");
     if (j->depot)
         depot_tick(j->depot, clock_seconds());
-    if (!j->scheduling)
+    if (!job_is_scheduling(j))
         return;
-    if (j->state >= BOARD_RUN_STOPPING && j->state < BOARD_RUN_ENDED)
+    if (j->state >= JOB_STOPPING && j->state < JOB_ENDED)
         job_remove(j, NONE);
     if (job_is_idle(j))
-        be_idle(j);
+        job_be_idle(j);
     else
         j->idle = 0;
     sched_look(driver_sched(j->driver), &now);
-    if (now.dormant && j->state == BOARD_RUN_OPEN) /* a thief that gave up: try again */
+    if (now.dormant && j->state == JOB_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)
-            if (agent_is_up(j->agent, node)) {
+            if (peer_is_up(j->agent, node)) {
                 driver_handle(j->driver,
                               &(struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = node});
                 break;
             }
-    flush_ops(j);
+    job_flush_ops(j);
 }
 
 /* ---- the world ---- */
 
-void job_peer(struct job *j, uint32_t node, bool up)
+void job_peer_changed(struct job *j, uint32_t node, bool up)
 {
     driver_handle(j->driver,
                   &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
@@ -326,7 +377,7 @@ void job_rejoined(struct job *j)
                   &(struct sched_event){.kind = SCHED_EVENT_START, .life = j->agent->life});
 }
 
-static void begin_scheduling(struct job *j)
+static void job_begin_scheduling(struct job *j)
 {
     struct agent *a = j->agent;
     struct sched_config config = executor_sched_config(j->executor);
@@ -338,9 +389,9 @@ static void begin_scheduling(struct job *j)
     config.tt = j->ticket.tt;
     config.adapt_policy = config.adapt_tt = j->ticket.adapt;
     config.share_local = true;
-    config.bandwidth = a->o->bandwidth > 0 ? a->o->bandwidth : 1.25e8;
-    config.steal_first = 0.002;
-    config.steal_bound = 0.5;
+    config.bandwidth = a->o->bandwidth > 0 ? a->o->bandwidth : bandwidth_standard;
+    config.steal_first = steal_first;
+    config.steal_bound = steal_bound;
     config.steal_most = STEAL_MOST;
     /* for those who look, and so that attempts count after a crash; with calls of microseconds it
      * would be a quarter of the store's work */
@@ -348,26 +399,31 @@ static void begin_scheduling(struct job *j)
     if (j->ticket.seconds.n)
         config.predictor = &j->predictor;
     driver_schedule(j->driver, &config);
-    j->scheduling = true;
     job_rejoined(j);
     for (uint32_t node = 0; node < a->peers.n; node++)
         if (node != a->node && !a->peers.at[node].up)
-            job_peer(j, node, false);
+            job_peer_changed(j, node, false);
 }
 
-void job_state(struct job *j, enum board_run_state state)
+void job_board_state(struct job *j, enum board_run_state state)
 {
-    if (j->closing || (j->scheduling && state <= j->state))
-        return;
-    j->state = state;
-    if (!j->scheduling && state < BOARD_RUN_COLLECTED)
-        begin_scheduling(j);
-    if (state == BOARD_RUN_STOPPING || state == BOARD_RUN_CANCELLED) {
-        job_log(j, state == BOARD_RUN_STOPPING ? "is being stopped" : "was cancelled");
+    static const enum job_event events[] = {
+        [BOARD_RUN_OPEN] = JOB_EVENT_OPEN,
+        [BOARD_RUN_STOPPING] = JOB_EVENT_STOP,
+        [BOARD_RUN_CANCELLED] = JOB_EVENT_CANCEL,
+        [BOARD_RUN_ENDED] = JOB_EVENT_END,
+    };
+    bool unopened = j->state == JOB_UNOPENED;
+    if (!job_change(j, events[state]))
+        return; /* known, or late */
+    if (unopened)
+        job_begin_scheduling(j);
+    if (j->state == JOB_STOPPING || j->state == JOB_CANCELLED) {
+        job_log(j, j->state == JOB_STOPPING ? "is being stopped" : "was cancelled");
         job_remove(j, NONE);
     }
-    if (state == BOARD_RUN_ENDED) {
-        watch_tell(j);
+    if (j->state == JOB_ENDED) {
+        watch_flush(j);
         job_log(j, "has ended");
     }
 }

@@ -1,4 +1,14 @@
-/* A job from its ticket to its end: what must be there before tasks can run, and how it goes. */
+/* A job from its ticket to its end: what must be there before tasks can run, and how it goes.
+ *
+ *     STATE/runs/NUMBER/files      whole objects, under their names; tasks run here
+ *                       partial    halves of objects that are on their way
+ *                       sandbox    a folder a task
+ *                       logs       what tasks wrote
+ *                       memo       what was computed here, and what it gave
+ *
+ * I1. A job is freed by job_part_closed() when the loop has let go of its driver and executor, or at
+ *     once when it has neither: whoever closes it must not use it any more.
+ * I2. What an earlier life of this agent left is used only if it is whole: find_data(). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
 #include "base/tree.h"
@@ -13,27 +23,26 @@ static const double closing_most = 2;
 
 /* ---- opening ---- */
 
-static void on_arrived(void *context, uint32_t object, bool good, const char *why)
+static void depot_arrived(void *context, uint32_t object, bool good, const char *why)
 {
     supply_arrived(context, object, good, why);
 }
 
-static void on_lost(void *context, uint32_t object, const char *why)
+static void depot_lost(void *context, uint32_t object, const char *why)
 {
     struct job *j = context;
     job_log(j, why);
     j->needs.present[object] = 0;
-    array_push(
-        &j->ops,
-        (struct meta_op){.kind = META_COPY, .task = object, .slot = NONE, .node = j->agent->node});
+    job_ask(j, META_COPY, object, NONE); /* status 0: not here any more */
 }
 
-static bool on_make(void *context, uint32_t object)
+static bool depot_make(void *context, uint32_t object)
 {
-    return supply_make(context, object);
+    return want_restore(context, object);
 }
 
-static bool predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
+/* The submitter's predictions, which went with the ticket. */
+static bool ticket_predict(void *context, uint32_t task, uint32_t node, struct prediction *out)
 {
     (void)node;
     const struct job *j = context;
@@ -41,7 +50,7 @@ static bool predict(void *context, uint32_t task, uint32_t node, struct predicti
     return out->seconds > 0;
 }
 
-static char *path_of(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", folder, name);
@@ -68,7 +77,7 @@ static bool check_ticket(struct job *j, struct error *err)
 }
 
 /* Per object: what is known of its content. Without files there is nothing to know. */
-static void open_needs(struct job *j)
+static void job_open_needs(struct job *j)
 {
     const struct workflow *w = j->w;
     struct needs *n = &j->needs;
@@ -117,37 +126,33 @@ static void find_data(struct job *j)
     strbuf_free(&path);
 }
 
-static bool open_data(struct job *j, bool existed, struct error *err)
+static bool job_open_data(struct job *j, bool existed, struct error *err)
 {
     const struct workflow *w = j->w;
-    char *memo = path_of(j->home, "memo");
+    char *memo = join_path(j->home, "memo");
     j->memo = memo_open(memo, NULL, err);
     free(memo);
     if (!j->memo)
         return false;
-    open_needs(j);
+    job_open_needs(j);
     if (j->ticket.shared)
         return true;
-    j->used = mem_new_zero(uint32_t, w->nobjects);
-    j->touched = mem_new_zero(double, w->nobjects);
-    j->fetched = mem_new_zero(double, w->ntasks);
-    j->want_of = mem_new(uint32_t, w->nobjects);
-    memset(j->want_of, 0xff, w->nobjects * sizeof *j->want_of);
+    supply_init(j);
     j->depot = depot_new(&(struct depot_config){.workflow = w,
                                                 .run = j->number,
                                                 .folder = j->files,
                                                 .partial = j->partial,
                                                 .memo = j->memo,
-                                                .arrived = on_arrived,
-                                                .make = on_make,
-                                                .lost = on_lost,
+                                                .arrived = depot_arrived,
+                                                .make = depot_make,
+                                                .lost = depot_lost,
                                                 .context = j});
     if (existed)
         find_data(j);
     return true;
 }
 
-static bool open_store(struct job *j, struct error *err)
+static bool job_open_store(struct job *j, struct error *err)
 {
     char prefix[128];
     struct store_redis_config config = store_address_config(j->agent->o->store, j->number, prefix);
@@ -163,7 +168,7 @@ static void job_trouble(void *context, const struct error *err)
     job_log(context, err->text);
 }
 
-static bool open_run(struct job *j, double created, struct error *err)
+static bool job_open_run(struct job *j, double created, struct error *err)
 {
     struct agent *a = j->agent;
     j->options.workflow = j->w;
@@ -177,12 +182,12 @@ static bool open_run(struct job *j, double created, struct error *err)
     j->options.retry_first = j->ticket.retry_first;
     j->options.retry_most = j->ticket.retry_most;
     j->options.priority = j->ticket.priority.n ? j->ticket.priority.at : NULL;
-    j->predictor = (struct predictor){predict, j};
+    j->predictor = (struct predictor){ticket_predict, j};
     struct stat s;
     bool existed = stat(j->home, &s) == 0;
     if (!make_parents(j->partial, err) || (mkdir(j->files, 0777) != 0 && errno != EEXIST))
         return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
-    if (j->w->nobjects && !open_data(j, existed, err))
+    if (j->w->nobjects && !job_open_data(j, existed, err))
         return false;
     j->driver = driver_new(&(struct driver_config){.loop = &a->loop,
                                                    .ops = &job_driver_ops,
@@ -212,17 +217,17 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
     j->loaded = clock_seconds();
     strbuf_printf(&name, "%s/runs/%llu", a->o->state, (unsigned long long)run);
     j->home = strbuf_steal(&name);
-    j->files = path_of(j->home, "files");
-    j->partial = path_of(j->home, "partial");
+    j->files = join_path(j->home, "files");
+    j->partial = join_path(j->home, "partial");
     bool good = seal_open_piece(&a->o->key, "ticket", text, n, &plain);
     if (!good)
         error_set(&err, ERROR_FAILED, "was submitted with another key, and is not looked at");
     good = good && ticket_read(plain.at, plain.n, &j->ticket, &err);
     if (good)
         j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, &err);
-    good = good && j->w && check_ticket(j, &err) && open_run(j, created, &err);
+    good = good && j->w && check_ticket(j, &err) && job_open_run(j, created, &err);
     *again = good;
-    good = good && open_store(j, &err);
+    good = good && job_open_store(j, &err);
     strbuf_free(&plain);
     if (good) {
         strbuf_free(&j->ticket.workflow);
@@ -237,7 +242,7 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
 
 /* ---- closing ---- */
 
-static void free_job(struct job *j)
+static void job_free(struct job *j)
 {
     struct error err = {0};
     executor_free(j->executor);
@@ -252,6 +257,7 @@ static void free_job(struct job *j)
     if (!memo_close(j->memo, &err))
         job_log(j, err.text);
     supply_free(j);
+    array_free(&j->eviction.candidates);
     run_result_free(&j->result);
     array_free(&j->watchers);
     ticket_free(&j->ticket);
@@ -269,15 +275,15 @@ static void job_part_closed(void *context)
 {
     struct job *j = context;
     if (--j->open_parts == 0)
-        free_job(j);
+        job_free(j);
 }
 
 void job_close(struct job *j, bool remove_data)
 {
-    j->closing = true;
+    job_change(j, JOB_EVENT_CLOSE);
     j->remove_data = remove_data;
     if (!j->open_parts) {
-        free_job(j);
+        job_free(j);
         return;
     }
     if (j->executor)

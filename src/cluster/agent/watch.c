@@ -1,5 +1,10 @@
-/* What those who follow a run are told: events as they happen, what was made, why tasks failed; and
- * what a job says of itself on the board. */
+/* What those who follow a run are sent: events as they happen, what was produced, why tasks failed;
+ * and what a job says of itself on the board.
+ *
+ * A watcher is a link: it stays one until it closes, and gets everything from watch_begin() on, with
+ * what was known before. Telling twice is harmless, since a client passes over what it knows. */
+#include "cluster/agent/watch.h"
+
 #include "base/json.h"
 #include "cluster/agent/agent_state.h"
 
@@ -8,8 +13,8 @@
 #include <unistd.h>
 
 enum {
-    EVENTS = 2048, /* in one message */
-    LOG_TAIL = 4096,
+    EVENTS = 2048,   /* in one message */
+    LOG_TAIL = 4096, /* bytes of a failed task's log: its last page */
 };
 
 /* ---- watchers ---- */
@@ -29,7 +34,7 @@ static void put_files(const struct job *j, struct strbuf *out, size_t from, size
     }
 }
 
-static void log_tail(const char *path, struct strbuf *out)
+static void read_log_tail(const char *path, struct strbuf *out)
 {
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     struct stat s;
@@ -44,10 +49,10 @@ static void log_tail(const char *path, struct strbuf *out)
         close(fd);
 }
 
-static void tell_failure(struct job *j, struct link *l, const struct run_failure *f)
+static void send_failure(struct job *j, struct link *l, const struct run_failure *f)
 {
     struct strbuf out = {0}, tail = {0};
-    log_tail(f->log, &tail);
+    read_log_tail(f->log, &tail);
     bytes_put_u64(&out, j->number);
     bytes_put_u32(&out, f->task);
     bytes_put_u32(&out, f->attempt);
@@ -62,13 +67,13 @@ static void tell_failure(struct job *j, struct link *l, const struct run_failure
     strbuf_free(&tail);
 }
 
-static void tell_all(struct job *j, uint8_t kind, const struct strbuf *text)
+static void send_to_all(struct job *j, uint8_t kind, const struct strbuf *text)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
         link_send(j->watchers.at[i], kind, text->at, text->n, NULL, 0);
 }
 
-void watch_tell(struct job *j)
+void watch_flush(struct job *j)
 {
     struct outbox *box = &j->outbox;
     for (size_t at = 0; at < box->events.n && j->watchers.n; at += EVENTS) {
@@ -79,27 +84,27 @@ void watch_tell(struct job *j)
         bytes_put_u32(&j->scratch, (uint32_t)n);
         for (size_t i = at; i < at + n; i++)
             protocol_put_event(&j->scratch, &box->events.at[i]);
-        tell_all(j, MESSAGE_EVENTS, &j->scratch);
+        send_to_all(j, MESSAGE_EVENTS, &j->scratch);
     }
     for (size_t at = 0; at < box->files.n && j->watchers.n; at += EVENTS) {
         strbuf_clear(&j->scratch);
         put_files(j, &j->scratch, at, box->files.n - at < EVENTS ? box->files.n - at : EVENTS);
-        tell_all(j, MESSAGE_FILES, &j->scratch);
+        send_to_all(j, MESSAGE_FILES, &j->scratch);
     }
-    for (; j->failures_told < j->result.failures.n; j->failures_told++)
+    for (; j->failures_sent < j->result.failures.n; j->failures_sent++)
         for (size_t i = 0; i < j->watchers.n; i++)
-            tell_failure(j, j->watchers.at[i], &j->result.failures.at[j->failures_told]);
+            send_failure(j, j->watchers.at[i], &j->result.failures.at[j->failures_sent]);
     outbox_clear(box);
-    j->told = driver_now(j->driver);
+    j->sent = job_now(j);
 }
 
 /* To one who comes late: every file that a task left here. Told as if it were new; who knows it
  * already passes it over. */
-static void tell_known(struct job *j, struct link *l)
+static void send_known_files(struct job *j, struct link *l)
 {
     const struct workflow *w = j->w;
     struct strbuf out = {0};
-    j->outbox.files.n = 0; /* watch_tell() has just told them */
+    j->outbox.files.n = 0; /* watch_flush() has just told them */
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t task = w->producer[o];
         if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))
@@ -126,31 +131,29 @@ void watch_begin(struct job *j, struct link *l)
     for (size_t i = 0; i < j->watchers.n; i++)
         if (j->watchers.at[i] == l)
             return;
-    watch_tell(j);
+    watch_flush(j);
     array_push(&j->watchers, l);
-    j->outbox.wanted = true; /* events are kept from now on; watch_tell() sends them */
-    tell_known(j, l);
-    for (size_t i = 0; i < j->failures_told; i++)
-        tell_failure(j, l, &j->result.failures.at[i]);
+    j->outbox.wanted = true; /* events are kept from now on; watch_flush() sends them */
+    send_known_files(j, l);
+    for (size_t i = 0; i < j->failures_sent; i++)
+        send_failure(j, l, &j->result.failures.at[i]);
 }
 
-void job_link_closed(struct job *j, struct link *l)
+void watch_end(struct job *j, const struct link *l)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
         if (j->watchers.at[i] == l)
             j->watchers.at[i--] = array_pop(&j->watchers);
     j->outbox.wanted = j->watchers.n > 0;
-    if (j->depot)
-        depot_closed(j->depot, l);
 }
 
 /* ---- about itself ---- */
 
-void job_say(const struct job *j, struct json_writer *out)
+void job_describe(const struct job *j, struct json_writer *out)
 {
     struct sched_counts c = {0};
     struct depot_counts d = {0};
-    if (j->scheduling)
+    if (job_is_scheduling(j))
         sched_look(driver_sched(j->driver), &c);
     if (j->depot)
         d = depot_look(j->depot);
@@ -159,7 +162,7 @@ void job_say(const struct job *j, struct json_writer *out)
         held += c.at[i];
     json_write_object_inline(out);
     json_put_integer(out, "run", (int64_t)j->number);
-    json_put_string(out, "policy", j->scheduling ? sched_policy_name(c.policy) : "");
+    json_put_string(out, "policy", job_is_scheduling(j) ? sched_policy_name(c.policy) : "");
     json_put_number(out, "tt", c.tt);
     json_put_integer(out, "held", held);
     json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
@@ -175,14 +178,14 @@ void job_say(const struct job *j, struct json_writer *out)
     json_put_integer(out, "stolen", (int64_t)c.stolen);
     json_put_integer(out, "given", (int64_t)c.given);
     json_put_integer(out, "pushed", (int64_t)c.pushed);
-    json_put_integer(out, "recomputed", (int64_t)j->recomputed);
-    json_put_integer(out, "dropped", (int64_t)j->dropped);
+    json_put_integer(out, "recomputed", (int64_t)j->supply.recomputed);
+    json_put_integer(out, "dropped", (int64_t)j->eviction.dropped);
     json_put_integer(out, "fetched", (int64_t)d.fetched);
     json_put_number(out, "fetched_bytes", d.fetched_bytes);
     json_put_integer(out, "served", (int64_t)d.served);
     json_put_number(out, "served_bytes", d.served_bytes);
-    json_put_integer(out, "hits", (int64_t)j->hits);
-    json_put_integer(out, "misses", (int64_t)j->misses);
+    json_put_integer(out, "hits", (int64_t)j->supply.hits);
+    json_put_integer(out, "misses", (int64_t)j->supply.misses);
     json_put_number(out, "cache_bytes", d.bytes);
     json_put_number(out, "busy", c.busy);
     json_write_end_object(out);

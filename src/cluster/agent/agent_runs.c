@@ -1,0 +1,150 @@
+/* Runs on the board become jobs here: their text is asked for, read, and worked on until their
+ * results were collected.
+ *
+ * I1. A run is at most once among `loading` and `jobs`; one that cannot be worked on here is among
+ *     `refused`, and not asked for again.
+ * I2. Messages for a run that is being read wait in `early` and are answered, one way or the other,
+ *     when it has been. */
+#include "cluster/agent/agent_state.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <stdio.h>
+
+struct job *agent_job(struct agent *a, uint64_t run)
+{
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (a->jobs.at[i]->number == run)
+            return a->jobs.at[i];
+    return NULL;
+}
+
+bool agent_is_loading(const struct agent *a, uint64_t run)
+{
+    for (size_t i = 0; i < a->loading.n; i++)
+        if (a->loading.at[i]->run == run)
+            return true;
+    return false;
+}
+
+static bool is_refused(const struct agent *a, uint64_t run)
+{
+    for (size_t i = 0; i < a->refused.n; i++)
+        if (a->refused.at[i] == run)
+            return true;
+    return false;
+}
+
+/* ---- loading ---- */
+
+/* Messages that came before it was there: delivered, or refused (`j` NULL). */
+static void deliver_early(struct agent *a, uint64_t run, struct job *j)
+{
+    for (size_t i = 0; j && i < a->early.n; i++) {
+        const struct early *e = &a->early.at[i];
+        bool malformed = false; /* it came from one that is trusted with the key: passed over */
+        if (e->run == run && e->link)
+            job_message(j, e->link, e->kind, e->data, e->n, &malformed);
+    }
+    for (size_t i = a->early.n; i--;) {
+        struct early e = a->early.at[i];
+        if (e.run != run)
+            continue;
+        a->early.at[i] = array_pop(&a->early);
+        if (!j && e.link && e.kind == MESSAGE_KEEP)
+            agent_refuse_keep(e.link, e.data, e.n);
+        free(e.data);
+    }
+}
+
+static void loading_got_text(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct loading *l = context;
+    struct agent *a = l->agent;
+    bool again = false; /* the store is away: it is tried when the board shows the run again */
+    for (size_t i = 0; i < a->loading.n; i++)
+        if (a->loading.at[i] == l)
+            a->loading.at[i--] = array_pop(&a->loading);
+    if (!good)
+        agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
+    struct job *j = good && agent_is_staying(a) && !agent_job(a, l->run)
+                        ? job_open(a, l->run, l->created, data, n, &again)
+                        : NULL;
+    if (j) {
+        array_push(&a->jobs, j);
+        if (l->opened)
+            job_board_state(j, l->state);
+    } else if (good && !again) {
+        array_push(&a->refused, l->run);
+    }
+    deliver_early(a, l->run, j);
+    free(l);
+}
+
+static void agent_load(struct agent *a, struct loading run)
+{
+    if (agent_job(a, run.run) || is_refused(a, run.run) || !agent_is_staying(a) ||
+        (a->o->only && a->o->only != run.run) || agent_is_loading(a, run.run))
+        return;
+    struct loading *l = mem_new(struct loading, 1);
+    *l = run;
+    l->agent = a;
+    array_push(&a->loading, l);
+    board_run_text(a->board, run.run, loading_got_text, l);
+}
+
+void agent_load_early(struct agent *a, uint64_t run)
+{
+    agent_load(a, (struct loading){.run = run, .created = a->server_offset + clock_seconds()});
+}
+
+/* ---- what the board shows ---- */
+
+void agent_close_job(struct agent *a, size_t at, bool remove_data)
+{
+    struct job *j = a->jobs.at[at];
+    for (size_t i = 0; i < a->handing.n; i++)
+        if (a->handing.at[i].run == j->number)
+            a->handing.at[i--] = array_pop(&a->handing);
+    memmove(&a->jobs.at[at], &a->jobs.at[at + 1], (a->jobs.n - at - 1) * sizeof *a->jobs.at);
+    a->jobs.n--;
+    job_close(j, remove_data);
+}
+
+static bool has_data_of(const struct agent *a, uint64_t run)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/runs/%llu", a->o->state, (unsigned long long)run);
+    return file_exists(path);
+}
+
+static void run_was_collected(struct agent *a, const struct job *j)
+{
+    uint64_t run = j->number;
+    agent_log(a, "run %llu: its results were taken; its data goes", (unsigned long long)run);
+    for (size_t i = 0; i < a->jobs.n; i++)
+        if (a->jobs.at[i] == j) {
+            agent_close_job(a, i, true);
+            break;
+        }
+    a->only_collected |= a->o->only == run;
+}
+
+void agent_see_run(struct agent *a, const struct board_run *r)
+{
+    struct job *j = agent_job(a, r->run);
+    if (!j) { /* one that has ended is of interest to who has data of it */
+        if (r->state < BOARD_RUN_ENDED || (r->state == BOARD_RUN_ENDED && has_data_of(a, r->run)))
+            agent_load(
+                a, (struct loading){
+                       .run = r->run, .created = r->created, .opened = true, .state = r->state});
+        return;
+    }
+    if (j->state == JOB_UNOPENED) /* it was loaded before it was opened: now its time is known */
+        driver_set_began(j->driver, r->created - a->server_offset);
+    if (r->state == BOARD_RUN_COLLECTED)
+        run_was_collected(a, j);
+    else
+        job_board_state(j, r->state);
+}

@@ -1,0 +1,27 @@
+/* Data that is too much: objects are dropped, oldest first, when the store says that they are not
+ * needed any more or stand elsewhere too. Belongs to a job; evict.c. */
+#pragma once
+#include "base/array.h"
+#include "model/metadata.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+
+/* An object that may be dropped, while the store is asked about it. */
+struct candidate {
+    uint32_t object, open; /* open: questions that are not answered yet */
+    bool needed,
+        elsewhere; /* facts so far: a reader has not ended; another who goes before us has it */
+};
+
+struct eviction {
+    ARRAY(struct candidate) candidates; /* none: nothing is asked */
+    uint64_t dropped;                   /* objects, over all */
+};
+
+/* There is too much: ask what may go. Not while candidates are being asked about. */
+void evict_begin(struct job *j);
+/* An answer to one of its questions; `record`: its number among the records, for READ. */
+void evict_answer(struct job *j, const struct meta_answer *answer, const struct meta_answers *all,
+                  size_t record);

@@ -1,0 +1,92 @@
+/* One run in an agent: a scheduler and its store (driver), tasks (executor), data (depot), and the
+ * inputs of tasks between them (supply). job.c drives it, job_open.c makes and frees it. */
+#pragma once
+#include "base/array.h"
+#include "base/bytes.h"
+#include "cluster/agent/evict.h"
+#include "cluster/agent/job_machine.h"
+#include "cluster/agent/supply.h"
+#include "cluster/data/depot.h"
+#include "cluster/wire/link.h"
+#include "cluster/wire/ticket.h"
+#include "drive/executor.h"
+#include "store/board.h"
+
+struct agent;
+struct json_writer;
+
+struct job {
+    /* fixed when it is opened */
+    struct agent *agent;
+    uint64_t number;
+    struct ticket ticket;
+    struct workflow *w;
+    struct run_options options;
+    struct predictor predictor;
+    char *home, *files, *partial; /* folders: its own, of whole objects, of halves */
+    double loaded;                /* clock_seconds() */
+
+    /* its parts */
+    struct driver *driver;
+    struct executor *executor; /* NULL: only while it is opened, or could not be */
+    struct needs needs;
+    struct memo *memo;
+    struct depot *depot; /* NULL: shared file system, or no files */
+    struct supply supply;
+    struct eviction eviction;
+    uint32_t open_parts; /* driver and executor: freed when the loop has seen both close */
+
+    /* state */
+    enum job_state state;
+    bool remove_data;  /* fact: when it is freed, its folder goes too */
+    bool stop_due;     /* fact: a task failed for good, and nothing new is to start, anywhere */
+    bool count_asked;  /* fact: the store is asked how many tasks have ended */
+    bool end_reported; /* fact: all have, and the board was told */
+    uint32_t idle;     /* seconds without a task */
+    struct run_result result;
+
+    /* those who follow it (watch.c) */
+    ARRAY(struct link *) watchers;
+    struct outbox outbox; /* not yet sent to them */
+    double sent;          /* when they were sent something last */
+    size_t failures_sent; /* of result.failures */
+    struct strbuf scratch;
+};
+
+/* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. `again`: it may
+ * be possible later. */
+struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+                     bool *again);
+/* Not to be used any more; freed when the loop has seen its handles close. */
+void job_close(struct job *j, bool remove_data);
+
+/* The one place where its state changes. False: the event means nothing in this state. */
+bool job_change(struct job *j, enum job_event event);
+/* It has a scheduler: OPEN to ENDED. */
+bool job_is_scheduling(const struct job *j);
+/* The run's state on the board; not COLLECTED. Late and repeated news is passed over. */
+void job_board_state(struct job *j, enum board_run_state state);
+
+void job_peer_changed(struct job *j, uint32_t node, bool up);
+void job_rejoined(struct job *j); /* the agent has a new life */
+void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
+                 bool *malformed);
+void job_link_closed(struct job *j, struct link *l);
+
+/* Before the loop waits: what ended, timers, inputs that came. True: there is more to do at once. */
+bool job_turn(struct job *j);
+void job_tick(struct job *j);   /* ten times a second */
+void job_second(struct job *j); /* once a second */
+bool job_is_idle(const struct job *j);
+
+/* Take out a task and what depends on it; NONE: all that do not run (all, once it is CANCELLED). */
+void job_remove(struct job *j, uint32_t task);
+/* About itself, for the board. */
+void job_describe(const struct job *j, struct json_writer *out);
+void job_log(struct job *j, const char *text);
+/* A question or news of our own for the store; sent at the end of the turn. `slot` comes back with
+ * the answer (supply.h). Valid until the next call. */
+struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot);
+double job_now(const struct job *j);
+
+extern const struct driver_ops job_driver_ops; /* job.c, for job_open.c */

@@ -1,0 +1,170 @@
+/* The board: joining, heartbeats, and what their answers show.
+ *
+ * I1. At most one heartbeat is open, and none is sent before the agent has a number and a life.
+ * I2. Nobody is declared dead by an agent that could not see the board itself: ages count only
+ *     after a whole lease of answered heartbeats (`steady`).
+ * I3. With the first answer the agent knows whether it is at the right place; before that it is
+ *     ready for nobody. */
+#include "cluster/agent/agent_state.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static bool agent_change_membership(struct agent *a, enum agent_membership_event event)
+{
+    enum agent_membership next = agent_membership_next(a->membership, event);
+    if (next == AGENT_MEMBERSHIPS)
+        return false;
+    agent_trace(a, "membership: %s -> %s", agent_membership_name(a->membership),
+                agent_membership_name(next));
+    a->membership = next;
+    return true;
+}
+
+bool agent_is_member(const struct agent *a)
+{
+    return a->membership == AGENT_NEW || a->membership == AGENT_MEMBER;
+}
+
+bool agent_has_seen_runs(const struct agent *a)
+{
+    return a->membership >= AGENT_MEMBER;
+}
+
+/* What it says of itself, sealed: the board's other readers have the key, the store has not. */
+static void describe_agent(struct agent *a, struct strbuf *sealed)
+{
+    struct strbuf text = {0};
+    struct json_writer j;
+    json_write_start(&j, &text, false);
+    json_write_object(&j);
+    json_put_string(&j, "host", a->o->host);
+    json_put_string(&j, "address", a->address);
+    json_put_integer(&j, "cores", a->o->cores);
+    json_put_number(&j, "memory", a->o->memory);
+    json_put_string(&j, "version", WEFT_VERSION);
+    json_put_integer(&j, "pid", getpid());
+    json_put_number(&j, "started", a->started);
+    json_put_number(&j, "cache_limit", a->o->cache > 0 ? a->o->cache : NAN);
+    json_write_key(&j, "runs");
+    json_write_array(&j);
+    for (size_t i = 0; i < a->jobs.n; i++)
+        job_describe(a->jobs.at[i], &j);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+    seal_piece(&a->o->key, "member", text.at, text.n, sealed);
+    strbuf_free(&text);
+}
+
+/* ---- joining ---- */
+
+static void membership_joined(void *context, bool good, uint32_t node, uint32_t life,
+                              const char *why)
+{
+    struct agent *a = context;
+    if (!good) {
+        error_set(&a->error, ERROR_FAILED, "cannot join the cluster: %s", why);
+        uv_stop(&a->loop);
+        return;
+    }
+    if (a->membership == AGENT_REJOINING && node != a->node) { /* another took our number */
+        agent_log(a, "this agent is node %u now", node);
+        while (a->jobs.n)
+            agent_close_job(a, a->jobs.n - 1, false);
+    }
+    a->node = node;
+    a->life = life;
+    agent_change_membership(a, AGENT_JOINED);
+    peer_at(a, node); /* the list covers our own number too */
+    a->steady = a->answered = clock_seconds();
+    for (size_t i = 0; i < a->jobs.n; i++)
+        job_rejoined(a->jobs.at[i]);
+    agent_send_heartbeat(a);
+}
+
+void agent_join(struct agent *a)
+{
+    struct strbuf text = {0};
+    uint64_t attempt; /* tells a request that is sent again from another one */
+    seal_random(&attempt, sizeof attempt);
+    describe_agent(a, &text);
+    board_join(a->board, a->identity, attempt, a->lease, text.at, text.n, membership_joined, a);
+    strbuf_free(&text);
+}
+
+/* ---- heartbeats ---- */
+
+/* The first look at the others: with another key than theirs this agent is at the wrong place. */
+static bool is_welcome(struct agent *a, const struct board_view *view)
+{
+    for (size_t i = 0; i < view->nmembers; i++) {
+        const struct board_member *m = &view->members[i];
+        if (m->node == a->node || m->state == BOARD_DEAD || m->age > a->lease ||
+            !a->peers.at[m->node].stranger)
+            continue;
+        char name[9];
+        seal_key_name(&a->o->key, name);
+        error_set(&a->error, ERROR_FAILED,
+                  "the agents at %s have another cluster key than this one (%s); --key names the "
+                  "key's file",
+                  a->o->store->text, name);
+        return false;
+    }
+    return true;
+}
+
+static void membership_seen(void *context, const struct board_view *view, const char *why)
+{
+    struct agent *a = context;
+    double now = clock_seconds();
+    a->heartbeat_open = false;
+    if (!view) {
+        agent_log(a, "the board: %s", why);
+        return;
+    }
+    /* while the store was away nobody could beat: ages say nothing until all had time to (I2) */
+    if (now - a->answered > a->lease / 2)
+        a->steady = now;
+    a->answered = now;
+    a->server_offset = view->now - view->arrived;
+    bool alive = false;
+    for (size_t i = 0; i < view->nmembers; i++) {
+        const struct board_member *m = &view->members[i];
+        if (m->node == a->node)
+            alive = m->life == a->life && m->state != BOARD_DEAD;
+        peer_update(a, m, now - a->steady > a->lease);
+    }
+    if (!alive && a->departure < AGENT_SIGNING_OFF) {
+        agent_log(a, "others took this agent for dead; joining again");
+        if (agent_change_membership(a, AGENT_EXPIRED))
+            agent_join(a);
+        return;
+    }
+    if (a->membership == AGENT_NEW) { /* I3 */
+        if (!is_welcome(a, view)) {
+            if (agent_change_departure(a, AGENT_REFUSED))
+                agent_sign_off(a);
+            return;
+        }
+        if (a->o->ready)
+            a->o->ready(a->o->context, a->node, a->address);
+        agent_change_membership(a, AGENT_WELCOMED);
+    }
+    for (size_t i = 0; i < view->nruns; i++)
+        agent_see_run(a, &view->runs[i]);
+}
+
+void agent_send_heartbeat(struct agent *a)
+{
+    if (!agent_is_member(a) || a->heartbeat_open || a->departure >= AGENT_SIGNING_OFF)
+        return;
+    struct strbuf text = {0};
+    describe_agent(a, &text);
+    a->heartbeat_open = true;
+    board_beat(a->board, a->node, a->life, agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING, text.at,
+               text.n, membership_seen, a);
+    strbuf_free(&text);
+}

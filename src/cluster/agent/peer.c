@@ -1,0 +1,108 @@
+/* The other agents, as the board shows them, and the links to them.
+ *
+ * I1. A link is in its peer's `link` from peer_link() until it was told closed or given up here;
+ *     after that nobody names it.
+ * I2. `up` changes only in peer_update(), and every job is told of each change once. */
+#include "cluster/agent/agent_state.h"
+
+#include "base/clock.h"
+#include "cluster/wire/member.h"
+
+/* Seconds after a refused connection in which none is tried: longer than a turn, so that a thief
+ * does not knock at a dead door in each, shorter than anybody waits. */
+static const double refused_pause = 0.2;
+
+struct peer *peer_at(struct agent *a, uint32_t node)
+{
+    while (a->peers.n <= node)
+        array_add(&a->peers);
+    return &a->peers.at[node];
+}
+
+bool peer_is_up(const struct agent *a, uint32_t node)
+{
+    return node < a->peers.n && a->peers.at[node].up;
+}
+
+struct link *peer_link(struct agent *a, uint32_t node)
+{
+    if (!peer_is_up(a, node) || node == a->node)
+        return NULL;
+    struct peer *p = &a->peers.at[node];
+    if (p->link)
+        return p->link;
+    if (!p->address || (p->refused && clock_seconds() - p->refused < refused_pause))
+        return NULL;
+    p->link = link_connect(a->links, p->address);
+    if (p->link)
+        link_set_data(p->link, (void *)(uintptr_t)(node + 1));
+    return p->link;
+}
+
+static void peer_drop_link(struct peer *p, const char *why)
+{
+    if (p->link)
+        link_close(p->link, why);
+    p->link = NULL; /* that it is closed will be told later, and be nobody's */
+}
+
+/* It is new, or has begun another life: perhaps elsewhere, perhaps with another key. */
+static void peer_begin_life(struct agent *a, struct peer *p, const struct board_member *m)
+{
+    struct member text;
+    member_read(m, &a->o->key, &text);
+    p->stranger = text.sealed;
+    free(p->address);
+    p->address = text.address ? mem_copy_string(text.address) : NULL;
+    member_free(&text);
+    peer_drop_link(p, "the agent there has a new life");
+    p->refused = 0;
+    p->life = m->life;
+}
+
+void peer_update(struct agent *a, const struct board_member *m, bool steady)
+{
+    if (m->node == a->node)
+        return;
+    struct peer *p = peer_at(a, m->node);
+    if (!p->known || p->life != m->life)
+        peer_begin_life(a, p, m);
+    bool was_up = p->known && p->up, up = m->state != BOARD_DEAD && !p->stranger;
+    p->known = true;
+    p->up = up;
+    p->leaving = m->state == BOARD_LEAVING;
+    if (up != was_up) {
+        if (!up) {
+            agent_log(a, "node %u is gone", m->node);
+            peer_drop_link(p, "its agent is gone");
+        }
+        for (size_t i = 0; i < a->jobs.n; i++)
+            job_peer_changed(a->jobs.at[i], m->node, up);
+    }
+    /* any agent may say so; the first to is believed */
+    if (up && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
+        board_bury(a->board, m->node, m->life, agent_recorded, a);
+}
+
+void peer_link_opened(struct agent *a, const struct link *l)
+{
+    for (size_t i = 0; i < a->peers.n; i++)
+        if (a->peers.at[i].link == l)
+            a->peers.at[i].refused = 0;
+}
+
+void peer_link_closed(struct agent *a, const struct link *l)
+{
+    for (size_t i = 0; i < a->peers.n; i++)
+        if (a->peers.at[i].link == l) {
+            a->peers.at[i].link = NULL;
+            a->peers.at[i].refused = clock_seconds();
+        }
+}
+
+void peers_free(struct agent *a)
+{
+    for (size_t i = 0; i < a->peers.n; i++)
+        free(a->peers.at[i].address);
+    array_free(&a->peers);
+}

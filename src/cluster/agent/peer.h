@@ -1,0 +1,32 @@
+/* Another agent, by its number on the board: what the board says of it, and the link to it. */
+#pragma once
+#include "cluster/wire/link.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+struct board_member;
+
+struct peer {
+    /* facts, as the board showed them last */
+    uint32_t life;
+    bool known; /* the board has shown it at all */
+    bool up;    /* it lives and has our key */
+    bool leaving;
+    bool stranger; /* it has another key: we cannot speak to it, nor it to us */
+    char *address;
+    struct link *link; /* NULL: none; the links', cleared before they free it */
+    double refused;    /* clock_seconds() when the last connection failed; 0: it did not */
+};
+
+/* Room for it in the agent's list. Valid until the next call. */
+struct peer *peer_at(struct agent *a, uint32_t node);
+bool peer_is_up(const struct agent *a, uint32_t node);
+/* The link to it, connected if there is none; NULL: it is not up, is this agent itself, or has just
+ * refused a connection. */
+struct link *peer_link(struct agent *a, uint32_t node);
+/* The board's news of it. `steady`: ages on the board mean something (others had time to beat). */
+void peer_update(struct agent *a, const struct board_member *m, bool steady);
+void peer_link_opened(struct agent *a, const struct link *l);
+void peer_link_closed(struct agent *a, const struct link *l);
+void peers_free(struct agent *a);

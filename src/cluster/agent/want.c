@@ -1,0 +1,301 @@
+/* Wants: objects that are needed here and are not here. The store is asked who has one; it is
+ * fetched from an agent that has it, or, when all who had it are dead, computed again: by one agent,
+ * which all the others find by the same rule. Computing again restores data and changes no metadata:
+ * a task is committed once.
+ *
+ * I1. An object has at most one want, `want_of[object]`; a FREE want belongs to none.
+ * I2. A held task stands in `waiting` of a want once for each of its inputs that is missing.
+ * I3. Every state but FREE ends by itself: a question to the store is answered once, a fetch is told
+ *     once (supply_arrived()), a rest has an end, a recomputation ends as a task does.
+ * I4. Adding a want may move all others: a pointer to one is not used after anything that may. */
+#include "cluster/agent/agent_state.h"
+
+static const double patience = 60; /* seconds for an input that only the submitter may still have */
+/* Seconds until it is tried again. Short: mostly an agent that died and is not yet known to have. */
+static const double rest_short = 0.3;
+/* For who may come back: a submitter. */
+static const double rest_long = 1;
+
+static struct want *want_at(struct job *j, uint32_t number)
+{
+    return &j->supply.wants.at[number];
+}
+
+/* The one place where a want's state changes. */
+static bool want_change(struct job *j, uint32_t number, enum want_event event)
+{
+    struct want *x = want_at(j, number);
+    enum want_state next = want_next(x->state, event);
+    if (next == WANT_STATES)
+        return false;
+    agent_trace(j->agent, "run %llu: object %u: %s -> %s", (unsigned long long)j->number, x->object,
+                want_state_name(x->state), want_state_name(next));
+    x->state = next;
+    return true;
+}
+
+static void want_locate(struct job *j, uint32_t number)
+{
+    if (want_change(j, number, WANT_LOCATE))
+        job_ask(j, META_WHERE, want_at(j, number)->object, number);
+}
+
+static void want_rest(struct job *j, uint32_t number, double seconds)
+{
+    if (want_change(j, number, WANT_REST))
+        want_at(j, number)->again = job_now(j) + seconds;
+}
+
+/* The object's want, begun if there is none. */
+static uint32_t want_find(struct job *j, uint32_t object)
+{
+    struct supply *s = &j->supply;
+    uint32_t number = s->want_of[object];
+    if (number != NONE)
+        return number;
+    if (s->free_wants.n) {
+        number = array_pop(&s->free_wants);
+    } else {
+        number = (uint32_t)s->wants.n;
+        array_add(&s->wants);
+    }
+    struct want *x = want_at(j, number);
+    x->object = object;
+    x->since = job_now(j);
+    x->recompute_here = x->unreached = x->owner_asked = x->producer_done = false;
+    x->from = NONE;
+    x->waiting.n = x->places.n = 0;
+    s->want_of[object] = number;
+    want_locate(j, number);
+    return number;
+}
+
+static void want_free(struct job *j, uint32_t number)
+{
+    want_change(j, number, WANT_OVER);
+    j->supply.want_of[want_at(j, number)->object] = NONE;
+    want_at(j, number)->object = NONE;
+    array_push(&j->supply.free_wants, number);
+}
+
+/* A path outside the run's folder: every machine is taken to have it. */
+static bool is_absolute(const struct job *j, uint32_t object)
+{
+    char label[512];
+    return workflow_object_label(j->w, object, label, sizeof label)[0] == '/';
+}
+
+bool want_object(struct job *j, uint32_t object, uint32_t held)
+{
+    if (depot_has(j->depot, object) || is_absolute(j, object))
+        return true;
+    uint32_t number = want_find(j, object);
+    if (held != NONE)
+        array_push(&want_at(j, number)->waiting, held);
+    return false;
+}
+
+void want_arrived(struct job *j, uint32_t object)
+{
+    uint32_t number = j->supply.want_of[object];
+    if (number == NONE)
+        return;
+    const struct want *x = want_at(j, number);
+    for (size_t i = 0; i < x->waiting.n; i++) /* one transfer, for the first that waits */
+        supply_input_arrived(j, x->waiting.at[i], i ? 0 : depot_bytes(j->depot, object));
+    want_free(j, number);
+}
+
+void want_fail(struct job *j, uint32_t number, const char *why)
+{
+    struct want *x = want_at(j, number);
+    uint32_t object = x->object;
+    __typeof__(x->waiting) waiting = x->waiting; /* failing may add and free wants (I4) */
+    x->waiting = (__typeof__(x->waiting)){0};
+    want_free(j, number);
+    depot_cannot(j->depot, object, why);
+    agent_answer_keep(j->agent, j->number, object, false, why);
+    for (size_t i = 0; i < waiting.n; i++)
+        supply_held_failed(j, waiting.at[i], why);
+    array_free(&waiting);
+}
+
+/* ---- nobody has it ---- */
+
+/* Who restores what a task produced: the same for everybody with the same view of who lives. The
+ * agent whose hash with the task is largest (rendezvous hashing), so that a death moves only what
+ * the dead one would have restored. O(agents). */
+static uint32_t want_owner(const struct job *j, uint32_t task)
+{
+    const struct agent *a = j->agent;
+    uint32_t best = a->node;
+    uint64_t most = 0;
+    for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
+        if (node != a->node && (!peer_is_up(a, node) || a->peers.at[node].leaving))
+            continue;
+        uint64_t x = (uint64_t)task << 32 | node; /* splitmix64 */
+        x += 0x9e3779b97f4a7c15;
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+        x = (x ^ x >> 27) * 0x94d049bb133111eb;
+        x ^= x >> 31;
+        if (x >= most) {
+            most = x;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* An input of the workflow: only who submitted it may still have it. */
+static void want_from_submitter(struct job *j, uint32_t number)
+{
+    const struct want *x = want_at(j, number);
+    char label[512];
+    if (j->watchers.n) {
+        if (want_change(j, number, WANT_ASK_SUBMITTER))
+            depot_fetch(j->depot, x->object, j->watchers.at[0], NULL, false);
+        return;
+    }
+    if (job_now(j) - x->since < patience) {
+        want_rest(j, number, rest_long);
+        return;
+    }
+    struct strbuf why = {0};
+    strbuf_printf(&why,
+                  "'%s' stood on agents that died, and its submitter is not there to give it "
+                  "again; submit the workflow once more",
+                  workflow_object_label(j->w, x->object, label, sizeof label));
+    want_fail(j, number, why.at);
+    strbuf_free(&why);
+}
+
+/* Its producer is done and nobody has it: it is produced once more, here or by its owner. */
+static void want_recompute(struct job *j, uint32_t number)
+{
+    struct want *x = want_at(j, number);
+    uint32_t producer = j->w->producer[x->object], owner = want_owner(j, producer);
+    if (owner == j->agent->node || x->recompute_here) {
+        if (want_change(j, number, WANT_RECOMPUTE))
+            supply_recompute(j, producer);
+        return;
+    }
+    struct link *l = x->owner_asked ? NULL : peer_link(j->agent, owner);
+    if (!l) { /* not reached; or asked before, and it rests before it is asked again */
+        x->owner_asked = false;
+        want_rest(j, number, rest_short);
+        return;
+    }
+    if (!want_change(j, number, WANT_ASK_OWNER))
+        return;
+    x->owner_asked = true;
+    x->from = owner;
+    depot_fetch(j->depot, x->object, l, NULL, true);
+}
+
+/* Nobody has it who lives. That may also be because its producer is not through yet: somebody was
+ * notified of its end before the store was. So the store is asked first. */
+static void want_lost(struct job *j, uint32_t number)
+{
+    const struct want *x = want_at(j, number);
+    uint32_t producer = j->w->producer[x->object];
+    if (producer == NONE)
+        want_from_submitter(j, number);
+    else if (x->producer_done) /* and nobody had it even after that was known */
+        want_recompute(j, number);
+    else if (want_change(j, number, WANT_CHECK))
+        job_ask(j, META_READ, producer, number);
+}
+
+void want_producer_checked(struct job *j, uint32_t number, const struct meta_record *producer)
+{
+    struct want *x = want_at(j, number);
+    if (x->state != WANT_CHECKING || j->w->producer[x->object] != producer->task)
+        return; /* the want that asked is over, and another has its number */
+    x->producer_done = producer->status == META_DONE;
+    if (x->producer_done)
+        want_locate(j, number); /* it may have been done just now, after we asked */
+    else
+        want_rest(j, number, rest_short);
+}
+
+bool want_restore(struct job *j, uint32_t object)
+{
+    if (!job_is_scheduling(j) || !agent_is_staying(j->agent) || object >= j->w->nobjects ||
+        j->w->producer[object] == NONE)
+        return false;
+    uint32_t number = want_find(j, object);
+    want_at(j, number)->recompute_here = true;
+    /* we have asked another to: views differ, or differed. Not in a circle */
+    if (want_at(j, number)->state == WANT_FROM_OWNER)
+        want_lost(j, number);
+    return true;
+}
+
+/* ---- where it is ---- */
+
+static void want_next_place(struct job *j, uint32_t number)
+{
+    struct want *x = want_at(j, number);
+    while (x->places.n) {
+        uint32_t node = array_pop(&x->places);
+        struct link *l = peer_link(j->agent, node);
+        if (l && want_change(j, number, WANT_FETCH)) {
+            x->from = node;
+            x->owner_asked = false;
+            depot_fetch(j->depot, x->object, l, NULL, false);
+            return;
+        }
+        x->unreached |= peer_is_up(j->agent, node);
+    }
+    if (x->unreached) /* it lives: it will be back, or expire, and then we know */
+        want_rest(j, number, rest_short);
+    else
+        want_lost(j, number);
+}
+
+void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
+                  const uint32_t *nodes)
+{
+    struct want *x = want_at(j, number);
+    uint32_t self = j->agent->node, n = a->count;
+    if (x->state != WANT_LOCATING || x->object != a->item.task)
+        return;
+    x->places.n = 0;
+    x->unreached = false;
+    for (uint32_t i = 0; i < n; i++) { /* another first choice for every agent: spreads the load */
+        uint32_t node = nodes[(i + self) % n];
+        if (node != self && peer_is_up(j->agent, node))
+            array_push(&x->places, node);
+    }
+    want_next_place(j, number);
+}
+
+void want_not_fetched(struct job *j, uint32_t object)
+{
+    uint32_t number = j->supply.want_of[object];
+    if (number == NONE)
+        return;
+    struct want *x = want_at(j, number);
+    switch (x->state) {
+    case WANT_FROM_SUBMITTER:
+        want_rest(j, number, rest_long);
+        break;
+    case WANT_FROM_OWNER:
+        want_rest(j, number, rest_short);
+        break;
+    case WANT_FETCHING: /* a link that was cut says nothing about who has it */
+        x->unreached |= peer_is_up(j->agent, x->from) && !j->agent->peers.at[x->from].link;
+        want_next_place(j, number);
+        break;
+    default: /* an old fetch, of a want that goes another way by now */
+        break;
+    }
+}
+
+void want_tick(struct job *j)
+{
+    double now = job_now(j);
+    for (uint32_t i = 0; i < j->supply.wants.n; i++)
+        if (want_at(j, i)->state == WANT_RESTING && want_at(j, i)->again <= now)
+            want_locate(j, i);
+}

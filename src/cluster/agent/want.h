@@ -1,0 +1,41 @@
+/* An object that somebody here needs and that is not here: located, fetched, or computed again.
+ * Belongs to a job's supply; its states are drawn in want_machine.h. */
+#pragma once
+#include "base/array.h"
+#include "cluster/agent/want_machine.h"
+#include "model/metadata.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+
+struct want {
+    uint32_t object; /* NONE when FREE */
+    enum want_state state;
+    uint32_t from;           /* FETCHING, FROM_OWNER: that node */
+    double since, again;     /* seconds of the run: when it began; RESTING: until then */
+    ARRAY(uint32_t) waiting; /* numbers of held tasks, whose inputs it is one of */
+    ARRAY(uint32_t) places;  /* nodes still to be tried */
+    /* facts */
+    bool recompute_here; /* another agent asked us to restore it */
+    bool unreached;      /* of this round: one that lives and may have it could not be reached */
+    bool owner_asked;    /* the owner was asked, in vain: next time it rests instead */
+    bool producer_done;  /* the store said so */
+};
+
+/* True: the object is here. Otherwise it is wanted from now on, and `held` (NONE: nobody) waits. */
+bool want_object(struct job *j, uint32_t object, uint32_t held);
+/* Another agent asks us to produce it. False: we do not. */
+bool want_restore(struct job *j, uint32_t object);
+/* It is here: those that wait for it have one input less to wait for. */
+void want_arrived(struct job *j, uint32_t object);
+/* A fetch came to nothing. */
+void want_not_fetched(struct job *j, uint32_t object);
+/* It cannot be had: those that wait for it fail. May free and add wants and held tasks. */
+void want_fail(struct job *j, uint32_t number, const char *why);
+/* The store's answers to its questions. */
+void want_located(struct job *j, uint32_t number, const struct meta_answer *a,
+                  const uint32_t *nodes);
+void want_producer_checked(struct job *j, uint32_t number, const struct meta_record *producer);
+/* Those that have rested are tried again. */
+void want_tick(struct job *j);
