@@ -168,13 +168,21 @@ void depot_send(struct depot *d, struct link *l, uint8_t kind)
     link_send(l, kind, d->message.at, d->message.n, NULL, 0);
 }
 
-/* All of the family DATA (messages.def). False: malformed. */
-static bool (*const depot_handlers[MESSAGES])(struct depot *d, struct link *l, uint32_t object,
-                                              struct bytes *in) = {
-    [MESSAGE_FETCH] = depot_serve_fetch,         [MESSAGE_UNFETCH] = depot_serve_unfetch,
-    [MESSAGE_HEAD] = depot_fetch_head,           [MESSAGE_DATA] = depot_fetch_data,
-    [MESSAGE_ABSENT] = depot_fetch_absent,       [MESSAGE_LATER] = depot_fetch_later,
-    [MESSAGE_UNFETCHED] = depot_fetch_unfetched,
+/* The family DATA (messages.def): asking and no longer asking go to who serves, the answers to the
+ * fetch that they are about. */
+struct depot_handler {
+    bool (*serve)(struct depot *d, struct link *l, uint32_t object, struct bytes *in);
+    bool (*fetch)(struct depot *d, struct depot_fetch *f, struct bytes *in);
+};
+
+static const struct depot_handler depot_handlers[MESSAGES] = {
+    [MESSAGE_FETCH] = {.serve = depot_serve_fetch},
+    [MESSAGE_UNFETCH] = {.serve = depot_serve_unfetch},
+    [MESSAGE_UNFETCHED] = {.serve = depot_fetch_unfetched},
+    [MESSAGE_HEAD] = {.fetch = depot_fetch_head},
+    [MESSAGE_DATA] = {.fetch = depot_fetch_data},
+    [MESSAGE_ABSENT] = {.fetch = depot_fetch_absent},
+    [MESSAGE_LATER] = {.fetch = depot_fetch_later},
 };
 
 bool depot_message(struct depot *d, struct link *l, uint8_t kind, const void *data, size_t n)
@@ -182,9 +190,18 @@ bool depot_message(struct depot *d, struct link *l, uint8_t kind, const void *da
     struct bytes in = {data, n, false};
     uint64_t run = bytes_u64(&in);
     uint32_t object = bytes_u32(&in);
-    if (in.bad || run != d->config.run || object >= d->w->nobjects)
+    if (in.bad || run != d->config.run || object >= d->w->nobjects || kind >= MESSAGES)
         return false;
-    return kind < MESSAGES && depot_handlers[kind] && depot_handlers[kind](d, l, object, &in);
+    const struct depot_handler *h = &depot_handlers[kind];
+    if (h->serve)
+        return h->serve(d, l, object, &in);
+    if (!h->fetch)
+        return false;
+    /* the answer to a fetch that we have given up, still on its way when they were told */
+    if (depot_fetch_is_stale(d, l, object))
+        return true;
+    struct depot_fetch *f = depot_fetch_find(d, l, object);
+    return f && h->fetch(d, f, &in);
 }
 
 void depot_drained(struct depot *d, struct link *l)
@@ -211,7 +228,7 @@ bool depot_is_fetching(const struct depot *d, uint32_t object)
 struct depot_counts depot_look(const struct depot *d)
 {
     struct depot_counts c = d->counts;
-    c.under_way = d->under_way;
-    c.waiting = d->nwaiting + d->nlater;
+    c.under_way = depot_turns_taken(d);
+    c.waiting = d->nfetches[FETCH_WAITING] + d->nfetches[FETCH_LATER];
     return c;
 }

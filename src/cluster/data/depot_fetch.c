@@ -1,7 +1,4 @@
-/* Incoming: a fetch from its asking to its place.
- *
- *     depot_fetch ─▶ WAITING ─▶ ASKED ──HEAD──▶ GROWING ─▶ (CHECKING) ─▶ renamed, arrived
- *                                 └─LATER─▶ LATER ──HEAD──▲
+/* Incoming: fetches, from asking to their place. Their states are drawn in depot_fetch.h.
  *
  * A large file that is cut off stays in `partial` with a note of its digest, also over a restart.
  * When it goes on, its beginning is read and hashed again, a little with each piece that comes. */
@@ -26,9 +23,55 @@ enum {
     CATCH_UP_TICK = 256 << 20,
 };
 
-static bool takes_a_turn(const struct depot_fetch *f)
+/* FETCH_STATES: the event means nothing in that state. Drawn in depot_fetch.h. */
+static const uint8_t fetch_next[FETCH_STATES][FETCH_EVENTS] = {
+    [FETCH_WAITING] =
+        {
+            [FETCH_GETS_TURN] = FETCH_ASKED,
+            [FETCH_GETS_LATER] = FETCH_STATES,
+            [FETCH_GETS_HEAD] = FETCH_STATES,
+            [FETCH_IS_WHOLE] = FETCH_STATES,
+        },
+    [FETCH_ASKED] =
+        {
+            [FETCH_GETS_TURN] = FETCH_STATES,
+            [FETCH_GETS_LATER] = FETCH_LATER,
+            [FETCH_GETS_HEAD] = FETCH_RECEIVING,
+            [FETCH_IS_WHOLE] = FETCH_STATES,
+        },
+    [FETCH_LATER] =
+        {
+            [FETCH_GETS_TURN] = FETCH_STATES,
+            [FETCH_GETS_LATER] = FETCH_STATES,
+            [FETCH_GETS_HEAD] = FETCH_RECEIVING,
+            [FETCH_IS_WHOLE] = FETCH_STATES,
+        },
+    [FETCH_RECEIVING] =
+        {
+            [FETCH_GETS_TURN] = FETCH_STATES,
+            [FETCH_GETS_LATER] = FETCH_STATES,
+            [FETCH_GETS_HEAD] = FETCH_STATES,
+            [FETCH_IS_WHOLE] = FETCH_CHECKING,
+        },
+    [FETCH_CHECKING] =
+        {
+            [FETCH_GETS_TURN] = FETCH_STATES,
+            [FETCH_GETS_LATER] = FETCH_STATES,
+            [FETCH_GETS_HEAD] = FETCH_STATES,
+            [FETCH_IS_WHOLE] = FETCH_STATES,
+        },
+};
+
+/* False: it means nothing now, so that they had no right to say it. */
+static bool fetch_change(struct depot *d, struct depot_fetch *f, enum fetch_event event)
 {
-    return f->state != FETCH_WAITING && f->state != FETCH_LATER;
+    uint8_t next = fetch_next[f->state][event];
+    if (next == FETCH_STATES)
+        return false;
+    d->nfetches[f->state]--;
+    d->nfetches[next]++;
+    f->state = (enum fetch_state)next;
+    return true;
 }
 
 static bool is_folder(const struct depot_fetch *f)
@@ -38,7 +81,7 @@ static bool is_folder(const struct depot_fetch *f)
 
 static bool has_form(const struct depot_fetch *f)
 {
-    return f->state == FETCH_GROWING || f->state == FETCH_CHECKING;
+    return f->state == FETCH_RECEIVING || f->state == FETCH_CHECKING;
 }
 
 /* ---- names in `partial` ---- */
@@ -93,9 +136,7 @@ static void begin(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
     depot_ring_add(&d->begun, &f->ring);
-    d->nwaiting--;
-    d->under_way++;
-    f->state = FETCH_ASKED;
+    fetch_change(d, f, FETCH_GETS_TURN);
     f->silent = -1;
     find_partial(d, f);
     struct strbuf *m = depot_say(d, f->object);
@@ -107,7 +148,7 @@ static void begin(struct depot *d, struct depot_fetch *f)
 
 static void begin_waiting(struct depot *d)
 {
-    while (d->under_way < d->config.most && !depot_ring_is_empty(&d->waiting))
+    while (depot_turns_taken(d) < d->config.most && !depot_ring_is_empty(&d->waiting))
         begin(d, (struct depot_fetch *)d->waiting.next);
 }
 
@@ -115,9 +156,7 @@ static void forget(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
     d->fetches[f->object] = NULL;
-    d->nwaiting -= f->state == FETCH_WAITING;
-    d->nlater -= f->state == FETCH_LATER;
-    d->under_way -= takes_a_turn(f);
+    d->nfetches[f->state]--;
     if (f->fd >= 0)
         close(f->fd);
     depot_unpack_free(&f->unpack);
@@ -193,7 +232,7 @@ void depot_fetch(struct depot *d, uint32_t object, struct link *from, const stru
     if (expected)
         f->expected = *expected;
     depot_ring_add(&d->waiting, &f->ring);
-    d->nwaiting++;
+    d->nfetches[FETCH_WAITING]++;
     d->fetches[object] = f;
     begin_waiting(d);
 }
@@ -252,7 +291,7 @@ static void finish(struct depot *d, struct depot_fetch *f)
     if (is_folder(f))
         whole = depot_unpack_end(&f->unpack, &digest, &bytes, &err);
     else
-        digest_end(&f->state_of_hash, &digest);
+        digest_end(&f->hash, &digest);
     if (!whole || !digest_equal(&digest, &f->digest)) {
         damaged(d, f,
                 whole ? "its content has not the digest it should have; another copy is needed, or "
@@ -296,7 +335,7 @@ static bool catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
             give_up(d, f, false, "what had come of it cannot be read again");
             return false;
         }
-        digest_bytes(&f->state_of_hash, d->piece, (size_t)n);
+        digest_bytes(&f->hash, d->piece, (size_t)n);
         f->hashed += (uint64_t)n;
         done += (uint64_t)n;
     }
@@ -308,7 +347,7 @@ static void finish_if_whole(struct depot *d, struct depot_fetch *f)
     if (f->written < f->total)
         return;
     if (!is_folder(f)) {
-        f->state = FETCH_CHECKING;
+        fetch_change(d, f, FETCH_IS_WHOLE);
         if (!catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
             return;
     }
@@ -317,15 +356,16 @@ static void finish_if_whole(struct depot *d, struct depot_fetch *f)
 
 /* ---- messages ---- */
 
-/* The fetch that a message is about. NULL: none, and `*stale` says whether that is all right. */
-static struct depot_fetch *about(struct depot *d, struct link *l, uint32_t object, bool *stale)
+bool depot_fetch_is_stale(const struct depot *d, const struct link *l, uint32_t object)
 {
-    *stale = false;
     for (size_t i = 0; i < d->stale.n; i++)
-        if (d->stale.at[i].link == l && d->stale.at[i].object == object) {
-            *stale = true;
-            return NULL;
-        }
+        if (d->stale.at[i].link == l && d->stale.at[i].object == object)
+            return true;
+    return false;
+}
+
+struct depot_fetch *depot_fetch_find(const struct depot *d, const struct link *l, uint32_t object)
+{
     struct depot_fetch *f = d->fetches[object];
     return f && f->from == l && f->state != FETCH_WAITING ? f : NULL;
 }
@@ -364,7 +404,7 @@ static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *e
         return false;
     if (is_folder(f))
         return depot_unpack_begin(&f->unpack, partial_path(d, f->object, "tree"), err);
-    digest_begin(&f->state_of_hash);
+    digest_begin(&f->hash);
     const char *path = partial_path(d, f->object, "part");
     if (f->resumed) {
         f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -390,31 +430,23 @@ static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *e
     return good;
 }
 
-bool depot_fetch_head(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     uint64_t offset = bytes_u64(in), total = bytes_u64(in);
     const void *digest = bytes_take(in, sizeof(struct digest));
     uint8_t form = bytes_u8(in);
-    bool stale;
-    struct depot_fetch *f = about(d, l, object, &stale);
-    if (!bytes_end(in) || (!f && !stale))
+    if (!bytes_end(in))
         return false;
-    if (stale)
-        return true;
     struct digest whole;
     memcpy(whole.at, digest, sizeof whole.at);
-    if (has_form(f) || offset > total || total > INT64_MAX || digest_is_zero(&whole) ||
-        form > MESSAGE_FOLDER)
+    if (offset > total || total > INT64_MAX || digest_is_zero(&whole) || form > MESSAGE_FOLDER)
         return false;
     if (offset &&
         (form == MESSAGE_FOLDER || offset != f->asked_offset || !digest_equal(&whole, &f->asked)))
         return false;
-    heard(d, l);
-    if (f->state == FETCH_LATER) {
-        d->nlater--;
-        d->under_way++;
-    }
-    f->state = FETCH_GROWING;
+    if (!fetch_change(d, f, FETCH_GETS_HEAD))
+        return false;
+    heard(d, f->from);
     f->digest = whole;
     f->form = form;
     f->total = total;
@@ -425,7 +457,7 @@ bool depot_fetch_head(struct depot *d, struct link *l, uint32_t object, struct b
     char label[DEPOT_LABEL];
     if (!digest_is_zero(&f->expected) && !digest_equal(&f->expected, &whole)) {
         error_set(&err, ERROR_FAILED, "'%.300s' at %s has another content than the one wanted",
-                  depot_label(d, object, label), link_address(l));
+                  depot_label(d, f->object, label), link_address(f->from));
         send_unfetch(d, f, false);
         end(d, f, false, err.text);
     } else if (!open_partial(d, f, &err)) {
@@ -436,15 +468,11 @@ bool depot_fetch_head(struct depot *d, struct link *l, uint32_t object, struct b
     return true;
 }
 
-bool depot_fetch_data(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
-    bool stale;
-    struct depot_fetch *f = about(d, l, object, &stale);
-    if (stale)
-        return true;
-    if (!f || f->state != FETCH_GROWING || !in->n || in->n > f->total - f->written)
+    if (f->state != FETCH_RECEIVING || !in->n || in->n > f->total - f->written)
         return false;
-    heard(d, l);
+    heard(d, f->from);
     d->counts.fetched_bytes += (double)in->n;
     struct error err = {0};
     if (is_folder(f)) {
@@ -455,14 +483,14 @@ bool depot_fetch_data(struct depot *d, struct link *l, uint32_t object, struct b
         }
     } else {
         if (!depot_write_all(f->fd, in->at, in->n)) {
-            depot_write_error(partial_path(d, object, "part"), errno, &err);
+            depot_write_error(partial_path(d, f->object, "part"), errno, &err);
             give_up(d, f, false, err.text);
             return true;
         }
         bool level = f->hashed == f->written;
         f->written += in->n;
         if (level) {
-            digest_bytes(&f->state_of_hash, in->at, in->n);
+            digest_bytes(&f->hash, in->at, in->n);
             f->hashed += in->n;
         } else if (!catch_up(d, f, CATCH_UP)) {
             return true;
@@ -472,18 +500,12 @@ bool depot_fetch_data(struct depot *d, struct link *l, uint32_t object, struct b
     return true;
 }
 
-bool depot_fetch_absent(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+bool depot_fetch_absent(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     size_t n;
     const char *text = bytes_text(in, &n);
-    bool stale;
-    struct depot_fetch *f = about(d, l, object, &stale);
-    if (!bytes_end(in) || (!f && !stale))
+    if (!bytes_end(in) || f->state == FETCH_CHECKING) /* they have sent everything */
         return false;
-    if (stale)
-        return true;
-    if (f->state == FETCH_CHECKING)
-        return false; /* they have sent everything */
     char why[1024];
     n = n < sizeof why - 1 ? n : sizeof why - 1;
     for (size_t i = 0; i < n; i++)
@@ -494,20 +516,11 @@ bool depot_fetch_absent(struct depot *d, struct link *l, uint32_t object, struct
     return true;
 }
 
-bool depot_fetch_later(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
+bool depot_fetch_later(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
-    bool stale;
-    struct depot_fetch *f = about(d, l, object, &stale);
-    if (!bytes_end(in) || (!f && !stale))
+    if (!bytes_end(in) || !f->make || !fetch_change(d, f, FETCH_GETS_LATER))
         return false;
-    if (stale)
-        return true;
-    if (f->state != FETCH_ASKED || !f->make)
-        return false;
-    f->state = FETCH_LATER;
-    d->under_way--;
-    d->nlater++;
-    begin_waiting(d);
+    begin_waiting(d); /* its turn is free */
     return true;
 }
 

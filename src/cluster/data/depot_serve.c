@@ -21,9 +21,8 @@ static struct depot_peer *add_peer(struct depot *d, struct link *l)
 {
     struct depot_peer *p = mem_new_zero(struct depot_peer, 1);
     p->link = l;
-    depot_ring_init(&p->waiting);
-    depot_ring_init(&p->ready);
-    depot_ring_init(&p->open);
+    for (int i = 0; i < SERVE_STATES; i++)
+        depot_ring_init(&p->ring[i]);
     array_push(&d->peers, p);
     return p;
 }
@@ -36,6 +35,17 @@ static struct depot_serve *find_serve(const struct depot *d, const struct link *
     return NULL;
 }
 
+/* From one ring of its peer to another, or behind the others of the same. */
+static void serve_change(struct depot_serve *s, enum serve_state state)
+{
+    struct depot_peer *p = s->peer;
+    p->nopen -= s->state == SERVE_OPEN;
+    p->nopen += state == SERVE_OPEN;
+    s->state = state;
+    depot_ring_remove(&s->ring);
+    depot_ring_add(&p->ring[state], &s->ring);
+}
+
 static void end(struct depot *d, struct depot_serve *s)
 {
     struct depot_serve **at = &d->serves[s->object];
@@ -43,7 +53,7 @@ static void end(struct depot *d, struct depot_serve *s)
         at = &(*at)->next;
     *at = s->next;
     depot_ring_remove(&s->ring);
-    s->peer->nopen -= s->open;
+    s->peer->nopen -= s->state == SERVE_OPEN;
     if (s->fd >= 0)
         close(s->fd);
     depot_pack_free(&s->pack);
@@ -87,7 +97,7 @@ static bool open_file(struct depot *d, struct depot_serve *s, const char *path,
         s->offset = 0;
     /* what may have changed unseen is looked at while it is sent */
     s->hashing = (doubted || !as_it_was) && s->offset == 0;
-    digest_begin(&s->state);
+    digest_begin(&s->hash);
     return true;
 }
 
@@ -137,10 +147,7 @@ static bool begin(struct depot *d, struct depot_serve *s)
         end_lost(d, s, err.text);
         return false;
     }
-    depot_ring_remove(&s->ring);
-    depot_ring_add(&s->peer->open, &s->ring);
-    s->peer->nopen++;
-    s->open = true;
+    serve_change(s, SERVE_OPEN);
     s->digest = d->objects[s->object].digest;
     struct strbuf *m = depot_say(d, s->object);
     bytes_put_u64(m, s->offset);
@@ -168,11 +175,11 @@ static bool read_piece(struct depot *d, struct depot_serve *s, size_t want, stru
     }
     if (!s->hashing)
         return true;
-    digest_bytes(&s->state, d->piece, want);
+    digest_bytes(&s->hash, d->piece, want);
     if (s->offset + want < s->total)
         return true;
     struct digest now;
-    digest_end(&s->state, &now);
+    digest_end(&s->hash, &now);
     return digest_equal(&now, &s->digest) ||
            error_set(err, ERROR_FAILED, "'%.300s' is damaged: its content has changed",
                      depot_label(d, s->object, label));
@@ -195,8 +202,7 @@ static size_t send_piece(struct depot *d, struct depot_serve *s)
         s->offset += n;
     }
     if (s->offset < s->total) {
-        depot_ring_remove(&s->ring);
-        depot_ring_add(&s->peer->open, &s->ring);
+        serve_change(s, SERVE_OPEN); /* the others first */
         return n;
     }
     uint32_t object = s->object;
@@ -214,14 +220,14 @@ static void pump(struct depot *d, struct depot_peer *p)
 {
     size_t sent = 0;
     do {
-        while (p->nopen < DEPOT_AT_ONCE && !depot_ring_is_empty(&p->ready)) {
-            begin(d, (struct depot_serve *)p->ready.next);
+        while (p->nopen < DEPOT_AT_ONCE && !depot_ring_is_empty(&p->ring[SERVE_READY])) {
+            begin(d, (struct depot_serve *)p->ring[SERVE_READY].next);
             sent += 64; /* the message: the ready ones may be many, and empty */
         }
         for (uint32_t n = p->nopen; n && p->nopen && link_queued(p->link) < DEPOT_QUEUED_MOST; n--)
-            sent += send_piece(d, (struct depot_serve *)p->open.next);
+            sent += send_piece(d, (struct depot_serve *)p->ring[SERVE_OPEN].next);
     } while (sent < DEPOT_PIECE && link_queued(p->link) < DEPOT_QUEUED_MOST &&
-             (p->nopen || !depot_ring_is_empty(&p->ready)));
+             (p->nopen || !depot_ring_is_empty(&p->ring[SERVE_READY])));
 }
 
 /* ---- messages ---- */
@@ -242,22 +248,22 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
     s->offset = offset;
     memcpy(s->digest.at, digest, sizeof s->digest.at);
     s->fd = -1;
+    depot_ring_init(&s->ring); /* in none yet */
     s->next = d->serves[object];
     d->serves[object] = s;
     char label[DEPOT_LABEL];
     bool safe = depot_name_is_safe(depot_label(d, object, label));
     if (safe && depot_has(d, object)) {
-        depot_ring_add(&p->ready, &s->ring);
+        serve_change(s, SERVE_READY);
         if (link_queued(l) < DEPOT_QUEUED_MOST)
             pump(d, p);
         return true;
     }
-    depot_ring_add(&p->waiting, &s->ring);
-    s->waiting = true;
+    serve_change(s, SERVE_WAITING);
     bool will = safe && make && d->config.make && d->config.make(d->config.context, object);
     /* it may have been made at once, and even be sent by now */
     s = find_serve(d, l, object);
-    if (!s || !s->waiting)
+    if (!s || s->state != SERVE_WAITING)
         return true;
     if (!will) {
         end_absent(d, s, "it is not here");
@@ -286,15 +292,12 @@ bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struc
 void depot_serve_made(struct depot *d, uint32_t object)
 {
     for (struct depot_serve *s = d->serves[object]; s; s = s->next)
-        if (s->waiting) {
-            s->waiting = false;
-            depot_ring_remove(&s->ring);
-            depot_ring_add(&s->peer->ready, &s->ring);
-        }
+        if (s->state == SERVE_WAITING)
+            serve_change(s, SERVE_READY);
     if (!d->serves[object])
         return;
     for (size_t i = 0; i < d->peers.n; i++)
-        if (!depot_ring_is_empty(&d->peers.at[i]->ready) &&
+        if (!depot_ring_is_empty(&d->peers.at[i]->ring[SERVE_READY]) &&
             link_queued(d->peers.at[i]->link) < DEPOT_QUEUED_MOST)
             pump(d, d->peers.at[i]);
 }
@@ -303,7 +306,7 @@ void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
 {
     for (struct depot_serve *s = d->serves[object], *next; s; s = next) {
         next = s->next;
-        if (s->waiting)
+        if (s->state == SERVE_WAITING)
             end_absent(d, s, why[0] ? why : "it could not be made");
     }
 }
@@ -311,16 +314,15 @@ void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
 void depot_serve_drained(struct depot *d, struct link *l)
 {
     struct depot_peer *p = find_peer(d, l);
-    if (p && (p->nopen || !depot_ring_is_empty(&p->ready)))
+    if (p && (p->nopen || !depot_ring_is_empty(&p->ring[SERVE_READY])))
         pump(d, p);
 }
 
 /* `why`: what they are told; NULL: nothing, the link is closed. */
 static void free_peer(struct depot *d, struct depot_peer *p, const char *why)
 {
-    struct depot_ring *rings[3] = {&p->waiting, &p->ready, &p->open};
-    for (int i = 0; i < 3; i++)
-        for (struct depot_ring *r = rings[i]->next, *next; r != rings[i]; r = next) {
+    for (int i = 0; i < SERVE_STATES; i++)
+        for (struct depot_ring *r = p->ring[i].next, *next; r != &p->ring[i]; r = next) {
             next = r->next;
             if (why)
                 end_absent(d, (struct depot_serve *)r, why);
