@@ -18,8 +18,8 @@ void answers_ready(struct sched *s, const struct meta_item *item)
     }
 }
 
-static void completed(struct sched *s, const struct meta_answer *answer,
-                      const struct meta_item *items)
+static void answer_completed(struct sched *s, const struct meta_answer *answer,
+                             const struct meta_item *items)
 {
     uint32_t slot = answer_slot(s, answer, SCHED_COMPLETEQ);
     if (slot != NONE) {
@@ -42,8 +42,8 @@ static void completed(struct sched *s, const struct meta_answer *answer,
 
 /* One step down the subtree: its children follow, each by an operation of its own. A diamond is
  * entered once, since the store lists children only for the operation that removed the task. */
-static void removed(struct sched *s, const struct meta_answer *answer,
-                    const struct meta_item *items)
+static void answer_removed(struct sched *s, const struct meta_answer *answer,
+                           const struct meta_item *items)
 {
     uint32_t asked = answer_slot(s, answer, SCHED_COMPLETEQ); /* out of attempts here */
     if (answer->outcome != META_OK) {
@@ -68,7 +68,7 @@ static void removed(struct sched *s, const struct meta_answer *answer,
 }
 
 /* P1's look at one waiting task: word of it may have been lost. */
-static void polled(struct sched *s, const struct meta_answer *answer)
+static void answer_polled(struct sched *s, const struct meta_answer *answer)
 {
     uint32_t slot = answer_slot(s, answer, SCHED_WAITQ);
     if (slot == NONE)
@@ -104,13 +104,13 @@ void answers_handle(struct sched *s, const struct meta_answers *answers)
             move_held(s, a);
             break;
         case META_COMPLETE:
-            completed(s, a, answers->items);
+            answer_completed(s, a, answers->items);
             break;
         case META_GET:
-            polled(s, a);
+            answer_polled(s, a);
             break;
         case META_REMOVE:
-            removed(s, a, answers->items);
+            answer_removed(s, a, answers->items);
             break;
         case META_ADOPT:
             move_adopted(s, a, answers->items);

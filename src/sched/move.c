@@ -13,7 +13,7 @@
 #define ADOPT_LIMIT                                                                                \
     1024 /* a dead node's tasks in one answer: survivors take turns and share them */
 
-static struct meta_item item_of(const struct slot *slot)
+static struct meta_item move_item_of(const struct slot *slot)
 {
     return (struct meta_item){.task = slot->task,
                               .epoch = slot->epoch,
@@ -37,7 +37,7 @@ void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uin
     task->bucket = to;
     task->since = s->now + s->config.reply_timeout;
     place_enter(s, slot, SCHED_MOVING);
-    struct meta_item item = item_of(task);
+    struct meta_item item = move_item_of(task);
     send_item(s, kind, to, round, &item);
     if (!s->moving_set) {
         s->moving_set = true;

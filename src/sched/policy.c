@@ -25,7 +25,7 @@ double policy_key(const struct sched *s, const struct slot *slot)
 
 /* Move the last `n` tasks of the LReadyQ, those with the least data or the least urgent, to the
  * SReadyQ. */
-static void relax(struct sched *s, uint32_t n)
+static void policy_relax(struct sched *s, uint32_t n)
 {
     struct slot *slots = s->tasks.slots.at;
     s->scratch.n = 0;
@@ -49,7 +49,7 @@ void policy_set(struct sched *s, enum sched_policy policy)
     s->rules = sched_policy(policy);
     note_add(s, SCHED_NOTE_POLICY, (uint32_t)policy);
     if (s->rules->shares_all)
-        relax(s, s->local.length);
+        policy_relax(s, s->local.length);
 }
 
 void policy_arm(struct sched *s)
@@ -68,7 +68,7 @@ void policy_arm(struct sched *s)
 /* "If too much data is transferred, the technique would switch to the MDL policy; on the other hand
  * ... to the MLB policy if few data is transmitted." The way back to FLDS needs twice the evidence,
  * or MDL, which moves nothing, would flap. */
-static void switch_policy(struct sched *s)
+static void policy_switch(struct sched *s)
 {
     if (s->window_done < ENOUGH_TASKS || s->window_busy <= 0)
         return;
@@ -90,12 +90,12 @@ void policy_monitor(struct sched *s)
         return;
     }
     if (s->config.adapt_policy)
-        switch_policy(s);
+        policy_switch(s);
     double seconds = s->now - s->window_start;
     if (s->rules->relax) {
         uint32_t n = s->rules->relax(s->local.length, s->window_done, seconds, s->tt);
         if (n) {
-            relax(s, n);
+            policy_relax(s, n);
             if (s->config.adapt_tt)
                 s->tt *= 2;
         }

@@ -5,7 +5,7 @@
     4 /* children of a heap entry: half the levels of a binary heap, one cache line each           \
        */
 
-static bool before(const struct ready_entry *a, const struct ready_entry *b)
+static bool readyq_before(const struct ready_entry *a, const struct ready_entry *b)
 {
     return a->key > b->key || (a->key == b->key && a->order < b->order);
 }
@@ -28,7 +28,7 @@ static void heap_add(struct ready_queue *q, struct ready_entry entry)
     size_t i = q->heap.n - 1;
     while (i) {
         size_t up = (i - 1) / WAYS;
-        if (!before(&entry, &q->heap.at[up]))
+        if (!readyq_before(&entry, &q->heap.at[up]))
             break;
         q->heap.at[i] = q->heap.at[up];
         i = up;
@@ -48,9 +48,9 @@ static void heap_take(struct ready_queue *q)
             break;
         size_t best = first;
         for (size_t c = first + 1; c < end; c++)
-            if (before(&q->heap.at[c], &q->heap.at[best]))
+            if (readyq_before(&q->heap.at[c], &q->heap.at[best]))
                 best = c;
-        if (!before(&q->heap.at[best], &entry))
+        if (!readyq_before(&q->heap.at[best], &entry))
             break;
         q->heap.at[i] = q->heap.at[best];
         i = best;
@@ -150,7 +150,7 @@ uint32_t readyq_first(const struct ready_queue *q, const struct slot *slots, uin
     while (edge.n && n < most) {
         size_t best = 0;
         for (size_t i = 1; i < edge.n; i++)
-            if (before(&q->heap.at[edge.at[i]], &q->heap.at[edge.at[best]]))
+            if (readyq_before(&q->heap.at[edge.at[i]], &q->heap.at[edge.at[best]]))
                 best = i;
         size_t at = edge.at[best];
         edge.at[best] = array_pop(&edge);
@@ -174,7 +174,7 @@ bool readyq_check(const struct ready_queue *q, const struct slot *slots)
 {
     size_t tasks = 0;
     for (size_t i = 0; i < q->heap.n; i++) {
-        if (i && before(&q->heap.at[i], &q->heap.at[(i - 1) / WAYS]))
+        if (i && readyq_before(&q->heap.at[i], &q->heap.at[(i - 1) / WAYS]))
             return false;
         uint32_t bucket = q->heap.at[i].bucket, previous = NONE;
         for (uint32_t s = q->buckets.at[bucket].head; s != NONE; s = slots[s].next) {

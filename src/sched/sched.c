@@ -63,19 +63,19 @@ void sched_free(struct sched *s)
 
 /* ---- places ---- */
 
-static uint32_t cores_of(const struct sched *s, uint32_t task)
+static uint32_t task_cores(const struct sched *s, uint32_t task)
 {
     uint32_t n = s->config.task_cores ? s->config.task_cores[task] : 1;
     return n < s->config.cores ? n : s->config.cores;
 }
 
-static double memory_of(const struct sched *s, uint32_t task)
+static double task_memory(const struct sched *s, uint32_t task)
 {
     double n = s->config.task_memory ? s->config.task_memory[task] : 0;
     return n < s->config.memory ? n : s->config.memory;
 }
 
-static double disk_of(const struct sched *s, uint32_t task)
+static double task_disk(const struct sched *s, uint32_t task)
 {
     return s->config.task_disk ? s->config.task_disk[task] : 0;
 }
@@ -94,10 +94,10 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
     } else if (place == SCHED_SREADYQ) {
         readyq_push(&s->shared, s->tasks.slots.at, slot, policy_key(s, task));
     } else if (place == SCHED_RUNNING) {
-        s->free_cores -= cores_of(s, task->task);
+        s->free_cores -= task_cores(s, task->task);
         if (s->config.task_memory)
-            s->free_memory -= memory_of(s, task->task);
-        s->taken_disk += disk_of(s, task->task);
+            s->free_memory -= task_memory(s, task->task);
+        s->taken_disk += task_disk(s, task->task);
     }
 }
 
@@ -116,11 +116,11 @@ void place_leave(struct sched *s, uint32_t slot)
     } else if (place == SCHED_SREADYQ) {
         readyq_remove(&s->shared, s->tasks.slots.at, slot);
     } else if (place == SCHED_RUNNING) {
-        s->free_cores += cores_of(s, task->task);
+        s->free_cores += task_cores(s, task->task);
         s->taken_disk =
-            s->count[SCHED_RUNNING] ? s->taken_disk - disk_of(s, task->task) : 0; /* no drift */
+            s->count[SCHED_RUNNING] ? s->taken_disk - task_disk(s, task->task) : 0; /* no drift */
         if (s->config.task_memory)
-            s->free_memory = s->count[SCHED_RUNNING] ? s->free_memory + memory_of(s, task->task)
+            s->free_memory = s->count[SCHED_RUNNING] ? s->free_memory + task_memory(s, task->task)
                                                      : s->config.memory; /* no drift */
     }
 }
@@ -195,7 +195,7 @@ static uint32_t first_that_fits(struct sched *s)
     for (uint32_t i = 0; i < s->tasks.slots.n; i++) {
         const struct slot *task = slot_at(s, i);
         if ((task->place != SCHED_LREADYQ && task->place != SCHED_SREADYQ) ||
-            disk_of(s, task->task) > s->free_disk)
+            task_disk(s, task->task) > s->free_disk)
             continue;
         double key = policy_key(s, task);
         if (best == NONE || key > best_key) {
@@ -217,9 +217,10 @@ static void start_tasks(struct sched *s)
         if (slot == NONE)
             return;
         struct slot *task = slot_at(s, slot);
-        if (cores_of(s, task->task) > s->free_cores || memory_of(s, task->task) > s->free_memory)
+        if (task_cores(s, task->task) > s->free_cores ||
+            task_memory(s, task->task) > s->free_memory)
             return;
-        if (disk_of(s, task->task) > s->free_disk - s->taken_disk) {
+        if (task_disk(s, task->task) > s->free_disk - s->taken_disk) {
             slot = s->count[SCHED_RUNNING] ? NONE : first_that_fits(s);
             if (slot == NONE)
                 return;
@@ -260,7 +261,7 @@ static void attempt_failed(struct sched *s, uint32_t slot)
     }
 }
 
-static void task_ended(struct sched *s, const struct sched_ended *e)
+static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
 {
     if (e->slot >= s->tasks.slots.n)
         return;
@@ -292,7 +293,7 @@ static void task_ended(struct sched *s, const struct sched_ended *e)
     op->bytes = e->bytes;
 }
 
-static void submitted(struct sched *s, const uint32_t *tasks, size_t n)
+static void sched_submitted(struct sched *s, const uint32_t *tasks, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (slots_find(&s->tasks, tasks[i]) != NONE)
@@ -305,7 +306,7 @@ static void submitted(struct sched *s, const uint32_t *tasks, size_t n)
 /* What it held before is taken back when the store has answered: an operation of an earlier life
  * that is still on its way could otherwise take a task after this life has looked, and nobody would
  * know it. */
-static void join(struct sched *s)
+static void sched_begin_life(struct sched *s)
 {
     struct meta_op *op = op_add(s, META_JOIN, NONE);
     op->life = op->epoch = s->life;
@@ -313,7 +314,8 @@ static void join(struct sched *s)
 
 /* ---- events ---- */
 
-static void message(struct sched *s, const struct sched_message *m, const struct meta_item *items)
+static void sched_message_arrived(struct sched *s, const struct sched_message *m,
+                                  const struct meta_item *items)
 {
     if (m->from >= s->config.nodes || m->to != s->config.node || m->from == m->to)
         return;
@@ -343,7 +345,7 @@ static void message(struct sched *s, const struct sched_message *m, const struct
     }
 }
 
-static void timer(struct sched *s, uint32_t kind, uint32_t mark)
+static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
 {
     switch (kind) {
     case TIMER_STEAL:
@@ -375,7 +377,7 @@ static void timer(struct sched *s, uint32_t kind, uint32_t mark)
     }
 }
 
-static void node_changed(struct sched *s, uint32_t node, uint32_t life, bool down)
+static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bool down)
 {
     if (node == s->config.node || (down && node >= s->config.nodes))
         return;
@@ -404,36 +406,36 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     if (e->now > s->now)
         s->now = e->now;
     if (e->kind == SCHED_EVENT_MESSAGE && e->message.head->kind == SCHED_LOAD_QUERY) {
-        message(s, e->message.head, e->message.items);
+        sched_message_arrived(s, e->message.head, e->message.items);
         s->out = NULL;
         return; /* asking changes nothing, and of many schedulers it is most of what they hear */
     }
     switch (e->kind) {
     case SCHED_EVENT_START:
         s->life = e->life;
-        join(s);
+        sched_begin_life(s);
         break;
     case SCHED_EVENT_SUBMIT:
-        submitted(s, e->submit.tasks, e->submit.n);
+        sched_submitted(s, e->submit.tasks, e->submit.n);
         break;
     case SCHED_EVENT_MESSAGE:
-        message(s, e->message.head, e->message.items);
+        sched_message_arrived(s, e->message.head, e->message.items);
         break;
     case SCHED_EVENT_TIMER:
-        timer(s, e->timer.kind, e->timer.mark);
+        sched_timer_fired(s, e->timer.kind, e->timer.mark);
         break;
     case SCHED_EVENT_ENDED:
         for (size_t i = 0; i < e->ended.n; i++)
-            task_ended(s, &e->ended.at[i]);
+            task_attempt_ended(s, &e->ended.at[i]);
         break;
     case SCHED_EVENT_STORE:
         answers_handle(s, &e->store);
         break;
     case SCHED_EVENT_NODE_DOWN:
-        node_changed(s, e->node, e->over, true);
+        sched_node_changed(s, e->node, e->over, true);
         break;
     case SCHED_EVENT_NODE_UP:
-        node_changed(s, e->node, 0, false);
+        sched_node_changed(s, e->node, 0, false);
         break;
     case SCHED_EVENT_REMOVE:
         op_add(s, META_REMOVE, e->task)->status = META_REMOVED;

@@ -14,7 +14,7 @@ void slots_free(struct slots *s)
     free(s->table);
 }
 
-static uint32_t home(const struct slots *s, uint32_t task)
+static uint32_t slots_home(const struct slots *s, uint32_t task)
 {
     uint32_t group = (task >> 3) * 0x9E3779B1u;
     group ^= group >> 15;
@@ -23,7 +23,7 @@ static uint32_t home(const struct slots *s, uint32_t task)
 
 uint32_t slots_find(const struct slots *s, uint32_t task)
 {
-    for (uint32_t i = home(s, task);; i = (i + 1) & s->mask) {
+    for (uint32_t i = slots_home(s, task);; i = (i + 1) & s->mask) {
         if (s->table[i].slot == NONE)
             return NONE;
         if (s->table[i].task == task)
@@ -31,15 +31,15 @@ uint32_t slots_find(const struct slots *s, uint32_t task)
     }
 }
 
-static void insert(struct slots *s, struct slot_entry entry)
+static void slots_insert(struct slots *s, struct slot_entry entry)
 {
-    uint32_t i = home(s, entry.task);
+    uint32_t i = slots_home(s, entry.task);
     while (s->table[i].slot != NONE)
         i = (i + 1) & s->mask;
     s->table[i] = entry;
 }
 
-static void grow(struct slots *s)
+static void slots_grow(struct slots *s)
 {
     struct slot_entry *old = s->table;
     uint32_t n = s->mask + 1;
@@ -48,7 +48,7 @@ static void grow(struct slots *s)
     memset(s->table, 0xff, sizeof *s->table * n * 2);
     for (uint32_t i = 0; i < n; i++)
         if (old[i].slot != NONE)
-            insert(s, old[i]);
+            slots_insert(s, old[i]);
     free(old);
 }
 
@@ -66,19 +66,19 @@ uint32_t slots_add(struct slots *s, uint32_t task)
     new->task = task;
     new->next = new->prev = new->bucket = new->max_node = NONE;
     if (++s->used > s->mask / 4 * 3)
-        grow(s);
-    insert(s, (struct slot_entry){task, slot});
+        slots_grow(s);
+    slots_insert(s, (struct slot_entry){task, slot});
     return slot;
 }
 
 void slots_drop(struct slots *s, uint32_t slot)
 {
-    uint32_t task = s->slots.at[slot].task, i = home(s, task);
+    uint32_t task = s->slots.at[slot].task, i = slots_home(s, task);
     while (s->table[i].slot != slot)
         i = (i + 1) & s->mask;
     /* Close the gap: an entry may move back to it unless its home lies between the two. */
     for (uint32_t j = (i + 1) & s->mask; s->table[j].slot != NONE; j = (j + 1) & s->mask) {
-        uint32_t h = home(s, s->table[j].task);
+        uint32_t h = slots_home(s, s->table[j].task);
         if (((j - h) & s->mask) >= ((j - i) & s->mask)) {
             s->table[i] = s->table[j];
             i = j;

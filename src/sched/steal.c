@@ -18,12 +18,12 @@ bool node_is_down(const struct sched *s, uint32_t node)
     return false;
 }
 
-static bool idle(const struct sched *s)
+static bool steal_is_due(const struct sched *s)
 {
     return s->free_cores && !s->local.length && !s->shared.length && !s->count[SCHED_ARRIVING];
 }
 
-static void fail(struct sched *s)
+static void steal_failed(struct sched *s)
 {
     s->counts.failed_steals++;
     if (s->config.adapt_tt && s->rules->relax)
@@ -41,10 +41,10 @@ static void fail(struct sched *s)
     timer_add(s, wait, TIMER_STEAL, ++s->round);
 }
 
-static void ask(struct sched *s)
+static void steal_ask_most_loaded(struct sched *s)
 {
     if (!s->best_load) {
-        fail(s);
+        steal_failed(s);
         return;
     }
     s->steal = STEAL_ASKED;
@@ -54,7 +54,7 @@ static void ask(struct sched *s)
 
 /* √n different living neighbours, drawn by rejection: most draws hit while few nodes are down, and
  * when most are down the few that live are walked from a random one on. */
-static void query(struct sched *s)
+static void steal_query_neighbours(struct sched *s)
 {
     uint32_t n = s->config.nodes, self = s->config.node;
     uint32_t others = n - 1 - (uint32_t)s->down.n;
@@ -91,8 +91,8 @@ static void query(struct sched *s)
 
 void steal_maybe(struct sched *s)
 {
-    if (s->steal == STEAL_NO && s->config.nodes > 1 + s->down.n && idle(s))
-        query(s);
+    if (s->steal == STEAL_NO && s->config.nodes > 1 + s->down.n && steal_is_due(s))
+        steal_query_neighbours(s);
 }
 
 void steal_wake(struct sched *s)
@@ -106,7 +106,7 @@ void steal_wake(struct sched *s)
 /* Tasks of the LReadyQ that a thief would have started before this node does: the i-th waits for
  * i / cores task lengths, and moving the data of the first, which has the most, is what a thief
  * spends. */
-static uint32_t surplus(struct sched *s)
+static uint32_t steal_spare_local(struct sched *s)
 {
     uint32_t first = readyq_peek(&s->local);
     if (!s->config.share_local || !s->rules->relax || first == NONE)
@@ -118,7 +118,7 @@ static uint32_t surplus(struct sched *s)
 }
 
 /* So many of the LReadyQ into the SReadyQ, from its far end. */
-static void offer(struct sched *s, uint32_t n)
+static void steal_offer_local(struct sched *s, uint32_t n)
 {
     for (; n; n--) {
         uint32_t slot = readyq_tail(&s->local);
@@ -131,13 +131,13 @@ static void offer(struct sched *s, uint32_t n)
 /* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. With
  * share_local of what the LReadyQ can spare as well, and from the far end: those move the least
  * data, and children of one parent stay together. */
-static void give_half(struct sched *s, const struct sched_message *m)
+static void steal_give_half(struct sched *s, const struct sched_message *m)
 {
-    uint32_t total = s->shared.length + surplus(s), n = total - total / 2;
+    uint32_t total = s->shared.length + steal_spare_local(s), n = total - total / 2;
     if (n > s->config.steal_most)
         n = s->config.steal_most;
     if (n > s->shared.length)
-        offer(s, n - s->shared.length);
+        steal_offer_local(s, n - s->shared.length);
     send_begin(s, SCHED_TASKS, m->from, m->round);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = s->config.share_local ? readyq_tail(&s->shared) : readyq_peek(&s->shared);
@@ -152,7 +152,8 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
     bool mine = m->round == s->round;
     switch (m->kind) {
     case SCHED_LOAD_QUERY:
-        send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load = s->shared.length + surplus(s);
+        send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load =
+            s->shared.length + steal_spare_local(s);
         break;
     case SCHED_LOAD_REPLY:
         if (s->steal != STEAL_QUERYING || !mine)
@@ -163,10 +164,10 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
             s->best_node = m->from;
         }
         if (--s->pending == 0)
-            ask(s);
+            steal_ask_most_loaded(s);
         break;
     case SCHED_STEAL:
-        give_half(s, m);
+        steal_give_half(s, m);
         break;
     case SCHED_TASKS:
         for (uint32_t i = 0; i < m->count; i++)
@@ -178,7 +179,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
             s->steal = STEAL_NO;
             s->interval = s->config.steal_first;
         } else {
-            fail(s);
+            steal_failed(s);
         }
         break;
     default:
@@ -193,7 +194,7 @@ void steal_timer(struct sched *s, enum timer_kind kind, uint32_t mark)
     if (kind == TIMER_STEAL && s->steal == STEAL_BACKOFF)
         s->steal = STEAL_NO;
     else if (kind == TIMER_REPLY && s->steal == STEAL_QUERYING)
-        ask(s); /* with what the others said */
+        steal_ask_most_loaded(s); /* with what the others said */
     else if (kind == TIMER_REPLY && s->steal == STEAL_ASKED)
-        fail(s);
+        steal_failed(s);
 }

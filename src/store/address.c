@@ -18,7 +18,7 @@ static int digit_of(char c)
 }
 
 /* NULL: a percent sign without two digits, or a NUL. */
-static char *decoded(const char *text, size_t n)
+static char *address_decoded(const char *text, size_t n)
 {
     char *out = mem_alloc(n + 1);
     size_t k = 0;
@@ -40,17 +40,18 @@ static char *decoded(const char *text, size_t n)
     return out;
 }
 
-static bool take(const char *text, size_t n, const char *what, char **out, struct error *err)
+static bool address_take(const char *text, size_t n, const char *what, char **out,
+                         struct error *err)
 {
-    *out = decoded(text, n);
+    *out = address_decoded(text, n);
     return *out || error_set(err, ERROR_INPUT,
                              "store address: the %s has a '%%' that is not followed by two "
                              "hexadecimal digits (write %%25 for '%%')",
                              what);
 }
 
-static bool take_number(const char *name, const char *value, uint32_t most, uint32_t *out,
-                        struct error *err)
+static bool address_take_number(const char *name, const char *value, uint32_t most, uint32_t *out,
+                                struct error *err)
 {
     char *end;
     unsigned long x = strtoul(value, &end, 10);
@@ -61,8 +62,8 @@ static bool take_number(const char *name, const char *value, uint32_t most, uint
     return true;
 }
 
-static bool take_option(struct store_address *a, const char *name, const char *value, bool *of_tls,
-                        struct error *err)
+static bool address_take_option(struct store_address *a, const char *name, const char *value,
+                                bool *of_tls, struct error *err)
 {
     static const char *const names[] = {"ca",        "cert",     "key",    "name",
                                         "unchecked", "replicas", "shards", "auth"};
@@ -81,15 +82,15 @@ static bool take_option(struct store_address *a, const char *name, const char *v
         return true;
     case 4: {
         uint32_t yes;
-        if (!take_number(name, value, 1, &yes, err))
+        if (!address_take_number(name, value, 1, &yes, err))
             return false;
         a->tls_unchecked = yes;
         return true;
     }
     case 5:
-        return take_number(name, value, 100, &a->replicas, err);
+        return address_take_number(name, value, 100, &a->replicas, err);
     case 6:
-        return take_number(name, value, 4096, &a->shards, err);
+        return address_take_number(name, value, 4096, &a->shards, err);
     case 7:
         a->auth_key = strcmp(value, "key") == 0;
         return a->auth_key ||
@@ -102,7 +103,7 @@ static bool take_option(struct store_address *a, const char *name, const char *v
     }
 }
 
-static bool take_options(struct store_address *a, const char *at, struct error *err)
+static bool address_take_options(struct store_address *a, const char *at, struct error *err)
 {
     bool of_tls = false, good = true;
     while (*at && good) {
@@ -112,9 +113,9 @@ static bool take_options(struct store_address *a, const char *at, struct error *
             good = error_set(err, ERROR_INPUT,
                              "store address: option '%.*s' has no value: expected name=value",
                              (int)(n < 40 ? n : 40), at);
-        good = good && take(at, equals, "name of an option", &name, err) &&
-               take(at + equals + 1, n - equals - 1, "value of an option", &value, err) &&
-               take_option(a, name, value, &of_tls, err);
+        good = good && address_take(at, equals, "name of an option", &name, err) &&
+               address_take(at + equals + 1, n - equals - 1, "value of an option", &value, err) &&
+               address_take_option(a, name, value, &of_tls, err);
         free(name);
         free(value);
         at += n + (at[n] == '&');
@@ -132,21 +133,22 @@ static void ignore_server(void *context, const char *host, uint16_t port)
 }
 
 /* user[:password]@ */
-static bool take_person(struct store_address *a, const char *at, size_t n, struct error *err)
+static bool address_take_person(struct store_address *a, const char *at, size_t n,
+                                struct error *err)
 {
     const char *colon = memchr(at, ':', n);
     size_t user = colon ? (size_t)(colon - at) : n;
-    if (user && !take(at, user, "user", &a->user, err))
+    if (user && !address_take(at, user, "user", &a->user, err))
         return false;
     if (!colon)
         return true;
-    if (!take(colon + 1, n - user - 1, "password", &a->password, err))
+    if (!address_take(colon + 1, n - user - 1, "password", &a->password, err))
         return false;
     return a->password[0] ||
            error_set(err, ERROR_INPUT, "store address: an empty password: leave the ':' away");
 }
 
-static bool parse(struct store_address *a, const char *text, struct error *err)
+static bool address_parse_parts(struct store_address *a, const char *text, struct error *err)
 {
     a->tls = strncmp(text, "rediss://", 9) == 0;
     if (!a->tls && strncmp(text, "redis://", 8) != 0)
@@ -155,7 +157,7 @@ static bool parse(struct store_address *a, const char *text, struct error *err)
     const char *at = text + (a->tls ? 9 : 8), *query = strchr(at, '?');
     size_t n = query ? (size_t)(query - at) : strlen(at);
     const char *person = memrchr(at, '@', n); /* the last: a password may hold one */
-    if (person && !take_person(a, at, (size_t)(person - at), err))
+    if (person && !address_take_person(a, at, (size_t)(person - at), err))
         return false;
     const char *host = person ? person + 1 : at;
     size_t rest = n - (size_t)(host - at);
@@ -165,9 +167,10 @@ static bool parse(struct store_address *a, const char *text, struct error *err)
     if (!redis_words_servers(a->servers, ignore_server, NULL, err))
         return false;
     size_t prefix = slash ? rest - servers - 1 : 0;
-    if (!take(prefix ? slash + 1 : "weft", prefix ? prefix : 4, "prefix", &a->prefix, err) ||
+    if (!address_take(prefix ? slash + 1 : "weft", prefix ? prefix : 4, "prefix", &a->prefix,
+                      err) ||
         !redis_words_prefix(a->prefix, PREFIX_MOST, err) ||
-        (query && !take_options(a, query + 1, err)))
+        (query && !address_take_options(a, query + 1, err)))
         return false;
     if (a->auth_key && a->password)
         return error_set(err, ERROR_INPUT,
@@ -185,7 +188,7 @@ static bool parse(struct store_address *a, const char *text, struct error *err)
 bool store_address_parse(const char *text, struct store_address *out, struct error *err)
 {
     *out = (struct store_address){0};
-    if (parse(out, text, err))
+    if (address_parse_parts(out, text, err))
         return true;
     store_address_free(out);
     return false;

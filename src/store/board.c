@@ -485,7 +485,8 @@ static void version_came(struct board_request *a, const redisReply *reply, const
                                      : "?");
 }
 
-static bool check_version(struct board *b, const struct store_address *address, struct error *err)
+static bool board_check_version(struct board *b, const struct store_address *address,
+                                struct error *err)
 {
     char own[160];
     snprintf(own, sizeof own, "%sI", b->stem);
@@ -503,7 +504,7 @@ static bool check_version(struct board *b, const struct store_address *address, 
                      address->text, b->version);
 }
 
-static bool connect_board(struct board *b, const struct store_address *a, struct error *err)
+static bool board_connect(struct board *b, const struct store_address *a, struct error *err)
 {
     static const char *const scripts[] = {store_board_lua};
     struct redis_tls_options tls = {.ca = a->tls_ca,
@@ -542,7 +543,7 @@ struct board *board_open(const struct store_address *address, struct error *err)
     snprintf(b->stem, sizeof b->stem, "{%s.board}:", address->prefix);
     for (int i = 0; i < KEYS - 1; i++)
         snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRC"[i]);
-    if (connect_board(b, address, err) && check_version(b, address, err))
+    if (board_connect(b, address, err) && board_check_version(b, address, err))
         return b;
     board_close(b);
     return NULL;

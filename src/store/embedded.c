@@ -72,14 +72,14 @@ static bool group_empty(const struct group *g)
     return !g->bytes.n && !g->answers.at.n;
 }
 
-static struct embedded *self(const struct store *s)
+static struct embedded *embedded_of(const struct store *s)
 {
     return (struct embedded *)s;
 }
 
 /* ---- the writer ---- */
 
-static void wake_caller(struct embedded *e)
+static void embedded_wake_caller(struct embedded *e)
 {
     uint64_t one = 1;
     pthread_cond_broadcast(&e->progress);
@@ -88,13 +88,13 @@ static void wake_caller(struct embedded *e)
     }
 }
 
-static void pause_for(double seconds)
+static void embedded_pause_for(double seconds)
 {
     struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
 }
 
-static void *writer_main(void *context)
+static void *embedded_writer_main(void *context)
 {
     struct embedded *e = context;
     pthread_mutex_lock(&e->lock);
@@ -109,7 +109,7 @@ static void *writer_main(void *context)
         if (!e->busy) {
             if (e->linger > 0 && !e->stop) {
                 pthread_mutex_unlock(&e->lock);
-                pause_for(e->linger);
+                embedded_pause_for(e->linger);
                 pthread_mutex_lock(&e->lock);
             }
             group_swap(&e->filling, &e->flying);
@@ -132,7 +132,7 @@ static void *writer_main(void *context)
             }
             group_clear(&e->flying);
         }
-        wake_caller(e);
+        embedded_wake_caller(e);
     }
     pthread_mutex_unlock(&e->lock);
     return NULL;
@@ -142,7 +142,7 @@ static void *writer_main(void *context)
 
 /* Strict answers that landed and were not polled are kept: the writer then needs room, so they move
  * behind each other. */
-static void make_room(struct embedded *e)
+static void embedded_make_room(struct embedded *e)
 {
     if (!e->landed_full)
         return;
@@ -170,9 +170,9 @@ static void make_room(struct embedded *e)
 #define GROUP_SPLIT                                                                                \
     (64u << 20) /* bytes at which submit waits for the disk: memory must not grow without bound */
 
-static void submit(struct store *s, const struct meta_op *ops, size_t n)
+static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     if (!e->has_journal) {
         for (size_t i = 0; i < n; i++)
             store_table_apply(&e->table, &ops[i], &e->direct.answers);
@@ -191,7 +191,7 @@ static void submit(struct store *s, const struct meta_op *ops, size_t n)
             e->filling.upto = e->submitted;
             pthread_cond_signal(&e->work);
             while (e->filling.bytes.n > GROUP_SPLIT && e->trouble == JOURNAL_OK) {
-                make_room(e);
+                embedded_make_room(e);
                 pthread_cond_wait(&e->progress, &e->lock);
             }
         }
@@ -202,7 +202,7 @@ static void submit(struct store *s, const struct meta_op *ops, size_t n)
     pthread_mutex_unlock(&e->lock);
 }
 
-static bool tell_trouble(const struct embedded *e, struct error *err)
+static bool embedded_report_trouble(const struct embedded *e, struct error *err)
 {
     if (e->trouble == JOURNAL_OK)
         return true;
@@ -219,9 +219,9 @@ static bool tell_trouble(const struct embedded *e, struct error *err)
                      e->journal.path, strerror(e->reason), (unsigned long long)e->durable);
 }
 
-static bool poll_answers(struct store *s, struct meta_answers *out, struct error *err)
+static bool embedded_poll(struct store *s, struct meta_answers *out, struct error *err)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     bool good = true;
     group_clear(&e->shown);
     if (e->has_journal) {
@@ -234,7 +234,7 @@ static bool poll_answers(struct store *s, struct meta_answers *out, struct error
             e->landed_full = false;
             pthread_cond_signal(&e->work);
         }
-        good = tell_trouble(e, err);
+        good = embedded_report_trouble(e, err);
         pthread_mutex_unlock(&e->lock);
     }
     if (e->direct.answers.at.n) /* older than what landed */
@@ -244,9 +244,9 @@ static bool poll_answers(struct store *s, struct meta_answers *out, struct error
     return good;
 }
 
-static void wait_answers(struct store *s)
+static void embedded_wait(struct store *s)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     if (!e->has_journal || e->direct.answers.at.n)
         return;
     pthread_mutex_lock(&e->lock);
@@ -255,14 +255,14 @@ static void wait_answers(struct store *s)
     pthread_mutex_unlock(&e->lock);
 }
 
-static int event_fd(struct store *s)
+static int embedded_fd(struct store *s)
 {
-    return self(s)->has_journal ? self(s)->event : -1;
+    return embedded_of(s)->has_journal ? embedded_of(s)->event : -1;
 }
 
-static uint64_t durable(struct store *s)
+static uint64_t embedded_durable(struct store *s)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     if (!e->has_journal)
         return 0; /* nothing survives */
     pthread_mutex_lock(&e->lock);
@@ -273,30 +273,31 @@ static uint64_t durable(struct store *s)
     return n;
 }
 
-static bool flush(struct store *s, struct error *err)
+static bool embedded_flush(struct store *s, struct error *err)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     if (!e->has_journal)
         return true;
     pthread_mutex_lock(&e->lock);
     for (;;) {
-        make_room(e);
+        embedded_make_room(e);
         if (e->trouble != JOURNAL_OK || (!e->busy && group_empty(&e->filling)))
             break;
         pthread_cond_wait(&e->progress, &e->lock);
     }
-    bool good = tell_trouble(e, err);
+    bool good = embedded_report_trouble(e, err);
     pthread_mutex_unlock(&e->lock);
     return good;
 }
 
-static bool retry(struct store *s, struct error *err)
+static bool embedded_retry(struct store *s, struct error *err)
 {
-    struct embedded *e = self(s);
+    struct embedded *e = embedded_of(s);
     if (!e->has_journal)
         return true;
     pthread_mutex_lock(&e->lock);
-    bool good = e->trouble == JOURNAL_OK || e->trouble == JOURNAL_FULL || tell_trouble(e, err);
+    bool good =
+        e->trouble == JOURNAL_OK || e->trouble == JOURNAL_FULL || embedded_report_trouble(e, err);
     if (e->trouble == JOURNAL_FULL)
         e->trouble = JOURNAL_OK;
     pthread_cond_signal(&e->work);
@@ -310,9 +311,9 @@ static size_t group_bytes(const struct group *g)
            g->answers.items.cap * sizeof *g->answers.items.at;
 }
 
-static size_t bytes(const struct store *s)
+static size_t embedded_bytes(const struct store *s)
 {
-    const struct embedded *e = self(s);
+    const struct embedded *e = embedded_of(s);
     size_t n =
         sizeof *e + store_table_bytes(&e->table) + group_bytes(&e->shown) + group_bytes(&e->direct);
     if (!e->has_journal)
@@ -323,10 +324,10 @@ static size_t bytes(const struct store *s)
     return n;
 }
 
-static bool close_store(struct store *s, struct error *err)
+static bool embedded_close(struct store *s, struct error *err)
 {
-    struct embedded *e = self(s);
-    bool good = flush(s, err);
+    struct embedded *e = embedded_of(s);
+    bool good = embedded_flush(s, err);
     if (e->has_journal) {
         pthread_mutex_lock(&e->lock);
         e->stop = true;
@@ -351,15 +352,15 @@ static bool close_store(struct store *s, struct error *err)
 
 static const struct store_ops embedded_ops = {
     .name = "embedded",
-    .submit = submit,
-    .poll = poll_answers,
-    .wait = wait_answers,
-    .fd = event_fd,
-    .durable = durable,
-    .flush = flush,
-    .retry = retry,
-    .bytes = bytes,
-    .close = close_store,
+    .submit = embedded_submit,
+    .poll = embedded_poll,
+    .wait = embedded_wait,
+    .fd = embedded_fd,
+    .durable = embedded_durable,
+    .flush = embedded_flush,
+    .retry = embedded_retry,
+    .bytes = embedded_bytes,
+    .close = embedded_close,
 };
 
 /* ---- opening ---- */
@@ -369,7 +370,8 @@ struct replay {
     uint64_t operations;
 };
 
-static bool replay_frame(void *context, const unsigned char *payload, size_t n, struct error *err)
+static bool embedded_replay_frame(void *context, const unsigned char *payload, size_t n,
+                                  struct error *err)
 {
     struct replay *r = context;
     for (size_t at = 0; at < n;) {
@@ -386,14 +388,14 @@ static bool replay_frame(void *context, const unsigned char *payload, size_t n, 
     return true;
 }
 
-static bool open_journal(struct embedded *e, const struct store_embedded_config *config,
-                         struct store_opened *found, struct error *err)
+static bool embedded_open_journal(struct embedded *e, const struct store_embedded_config *config,
+                                  struct store_opened *found, struct error *err)
 {
     const struct workflow *w = config->workflow;
     struct journal_id id = {store_fingerprint(w), w->ntasks, w->nobjects};
     struct replay replay = {&e->table, 0};
-    if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, replay_frame, &replay,
-                      &found->existed, &found->cut, err))
+    if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, embedded_replay_frame,
+                      &replay, &found->existed, &found->cut, err))
         return false;
     found->operations = replay.operations;
     e->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -405,7 +407,7 @@ static bool open_journal(struct embedded *e, const struct store_embedded_config 
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->work, NULL);
     pthread_cond_init(&e->progress, NULL);
-    int failed = pthread_create(&e->writer, NULL, writer_main, e);
+    int failed = pthread_create(&e->writer, NULL, embedded_writer_main, e);
     if (failed) {
         close(e->event);
         journal_close(&e->journal);
@@ -427,7 +429,7 @@ struct store *store_embedded_open(const struct store_embedded_config *config,
     e->eager = config->eager;
     e->linger = config->linger;
     store_table_init(&e->table, config->workflow);
-    if (config->journal && !open_journal(e, config, found, err)) {
+    if (config->journal && !embedded_open_journal(e, config, found, err)) {
         store_table_free(&e->table);
         free(e);
         return NULL;

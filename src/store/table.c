@@ -94,59 +94,59 @@ size_t store_table_bytes(const struct table *t)
 
 /* ---- small questions ---- */
 
-static bool has_ended(const struct table *t, uint32_t task)
+static bool table_has_ended(const struct table *t, uint32_t task)
 {
     return t->status[task] >= META_DONE;
 }
 
-static double object_size(const struct table *t, uint32_t object)
+static double table_object_size(const struct table *t, uint32_t object)
 {
     return t->size       ? t->size[object]
            : t->workflow ? t->workflow->size[object]
                          : t->graph->size(t->graph->context, object);
 }
 
-static struct store_table_node *node_at(struct table *t, uint32_t node)
+static struct store_table_node *table_node(struct table *t, uint32_t node)
 {
     while (t->nodes.n <= node)
         array_add(&t->nodes);
     return &t->nodes.at[node];
 }
 
-static bool may_take(const struct table *t, uint32_t node, uint32_t life)
+static bool table_may_take(const struct table *t, uint32_t node, uint32_t life)
 {
     return node >= t->nodes.n || (!t->nodes.at[node].fenced && life >= t->nodes.at[node].life);
 }
 
 /* Edges out, and where the e-th leads. */
-static uint32_t children(const struct table *t, uint32_t task)
+static uint32_t table_child_count(const struct table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     return w ? w->succ_off[task + 1] - w->succ_off[task]
              : t->graph->children(t->graph->context, task);
 }
 
-static uint32_t child_at(const struct table *t, uint32_t task, uint32_t e)
+static uint32_t table_child(const struct table *t, uint32_t task, uint32_t e)
 {
     const struct workflow *w = t->workflow;
     return w ? w->succ_task[w->succ_off[task] + e] : t->graph->child(t->graph->context, task, e);
 }
 
-static uint32_t parents(const struct table *t, uint32_t task)
+static uint32_t table_parent_count(const struct table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     return w ? w->pred_off[task + 1] - w->pred_off[task]
              : t->graph->parents(t->graph->context, task);
 }
 
-static uint32_t parent_at(const struct table *t, uint32_t task, uint32_t e)
+static uint32_t table_parent(const struct table *t, uint32_t task, uint32_t e)
 {
     const struct workflow *w = t->workflow;
     return w ? w->pred_task[w->pred_off[task] + e] : t->graph->parent(t->graph->context, task, e);
 }
 
 /* The one object that a task produces; NONE: none, or several. */
-static uint32_t only_object(const struct table *t, uint32_t task)
+static uint32_t table_only_object(const struct table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     if (!w)
@@ -154,25 +154,25 @@ static uint32_t only_object(const struct table *t, uint32_t task)
     return w->object_off[task + 1] - w->object_off[task] == 1 ? w->object_off[task] : NONE;
 }
 
-static bool holds(const struct table *t, const struct meta_op *op)
+static bool table_is_holder(const struct table *t, const struct meta_op *op)
 {
     return t->holder[op->task] == op->node && t->epoch[op->task] == op->epoch;
 }
 
 /* A stamp in a column that may not be there. */
-static void stamp(double *column, uint32_t task, double time)
+static void table_stamp(double *column, uint32_t task, double time)
 {
     if (column)
         column[task] = time;
 }
 
 /* The workflow's own inputs count where somebody said that they stand on a node. */
-static void item_input(const struct table *t, uint32_t object, struct meta_item *item)
+static void table_add_input(const struct table *t, uint32_t object, struct meta_item *item)
 {
     uint32_t copy = t->last_copy[object];
     if (copy == NONE)
         return;
-    double size = object_size(t, object);
+    double size = table_object_size(t, object);
     item->all_size += size;
     if (size > item->max_size) {
         item->max_size = size;
@@ -180,12 +180,12 @@ static void item_input(const struct table *t, uint32_t object, struct meta_item 
     }
 }
 
-static void item_from_graph(const struct table *t, uint32_t task, struct meta_item *item)
+static void table_item_from_graph(const struct table *t, uint32_t task, struct meta_item *item)
 {
     const struct store_graph *g = t->graph;
     for (uint32_t i = 0, n = g->parents(g->context, task); i < n; i++) {
         uint32_t parent = g->parent(g->context, task, i);
-        double size = object_size(t, parent);
+        double size = table_object_size(t, parent);
         item->all_size += size;
         if (size > item->max_size && t->status[parent] == META_DONE) {
             item->max_size = size;
@@ -194,12 +194,12 @@ static void item_from_graph(const struct table *t, uint32_t task, struct meta_it
     }
     if (t->last_copy)
         for (uint32_t i = 0, n = g->inputs(g->context, task); i < n; i++)
-            item_input(t, g->input(g->context, task, i), item);
+            table_add_input(t, g->input(g->context, task, i), item);
 }
 
 /* Sizes and place of the inputs, for Algorithm 1: one sum for each parent (the edges are sorted by
  * parent), and the workflow's own inputs where somebody said that they stand on a node. */
-static struct meta_item item_of(const struct table *t, uint32_t task)
+static struct meta_item table_item(const struct table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     struct meta_item item = {.task = task,
@@ -209,14 +209,14 @@ static struct meta_item item_of(const struct table *t, uint32_t task)
                              .max_node = NONE,
                              .attempts = t->attempts[task]};
     if (!w) {
-        item_from_graph(t, task, &item);
+        table_item_from_graph(t, task, &item);
         return item;
     }
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1];) {
         uint32_t parent = w->pred_task[e];
         double sum = 0;
         for (; e < w->pred_off[task + 1] && w->pred_task[e] == parent; e++)
-            sum += w->pred_object[e] == NONE ? 0 : object_size(t, w->pred_object[e]);
+            sum += w->pred_object[e] == NONE ? 0 : table_object_size(t, w->pred_object[e]);
         item.all_size += sum;
         if (sum > item.max_size && t->status[parent] == META_DONE) {
             item.max_size = sum;
@@ -225,13 +225,13 @@ static struct meta_item item_of(const struct table *t, uint32_t task)
     }
     if (w->input_off && t->last_copy)
         for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++)
-            item_input(t, w->input_object[i], &item);
+            table_add_input(t, w->input_object[i], &item);
     return item;
 }
 
 /* ---- operations: each returns whether it changed anything, and sets the outcome ---- */
 
-static void take(struct table *t, uint32_t task, uint32_t node, double time)
+static void table_take(struct table *t, uint32_t task, uint32_t node, double time)
 {
     if (!t->first_holder) {
         /* no history */
@@ -245,10 +245,10 @@ static void take(struct table *t, uint32_t task, uint32_t node, double time)
     }
     t->holder[task] = node;
     t->epoch[task]++;
-    stamp(t->queued, task, time);
+    table_stamp(t->queued, task, time);
 }
 
-static bool put(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_put(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     if (t->status[op->task] != META_ABSENT)
         return false;
@@ -257,36 +257,36 @@ static bool put(struct table *t, const struct meta_op *op, uint8_t *outcome)
         return false;
     }
     t->status[op->task] = META_QUEUED;
-    stamp(t->submitted, op->task, op->time);
+    table_stamp(t->submitted, op->task, op->time);
     if (op->node != NONE)
-        take(t, op->task, op->node, op->time);
+        table_take(t, op->task, op->node, op->time);
     return true;
 }
 
-static bool hold(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_hold(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     uint32_t task = op->task;
     if (t->epoch[task] == op->epoch + 1 && t->holder[task] == op->node)
         return false; /* it has it */
-    if (t->epoch[task] != op->epoch || !may_take(t, op->node, op->life)) {
+    if (t->epoch[task] != op->epoch || !table_may_take(t, op->node, op->life)) {
         *outcome = META_STALE;
         return false;
     }
-    take(t, task, op->node, op->time);
+    table_take(t, task, op->node, op->time);
     return true;
 }
 
-static bool start(struct table *t, const struct meta_op *op)
+static bool table_start(struct table *t, const struct meta_op *op)
 {
     if (t->status[op->task] == META_RUNNING && t->attempts[op->task] == op->attempt)
         return false;
     t->status[op->task] = META_RUNNING;
     t->attempts[op->task] = op->attempt;
-    stamp(t->started, op->task, op->time);
+    table_stamp(t->started, op->task, op->time);
     return true;
 }
 
-static bool retry(struct table *t, const struct meta_op *op)
+static bool table_retry(struct table *t, const struct meta_op *op)
 {
     if (t->status[op->task] == META_QUEUED && t->attempts[op->task] >= op->attempt)
         return false;
@@ -295,12 +295,12 @@ static bool retry(struct table *t, const struct meta_op *op)
     return true;
 }
 
-static void set_size(struct table *t, uint32_t object, double bytes)
+static void table_set_size(struct table *t, uint32_t object, double bytes)
 {
     if (!t->size) {
         double *size = mem_new(double, t->nobjects);
         for (uint32_t i = 0; i < t->nobjects; i++)
-            size[i] = object_size(t, i);
+            size[i] = table_object_size(t, i);
         t->size = size;
     }
     t->size[object] = bytes;
@@ -308,51 +308,51 @@ static void set_size(struct table *t, uint32_t object, double bytes)
 
 /* The children that wait for nobody any more. The second time, for a repeated COMPLETE, nothing is
  * counted down. */
-static void children_ready(struct table *t, uint32_t task, bool count_down, struct answers *out,
-                           struct meta_answer *answer)
+static void table_list_ready(struct table *t, uint32_t task, bool count_down, struct answers *out,
+                             struct meta_answer *answer)
 {
-    for (uint32_t e = 0, n = children(t, task); e < n; e++) {
-        uint32_t child = child_at(t, task, e);
+    for (uint32_t e = 0, n = table_child_count(t, task); e < n; e++) {
+        uint32_t child = table_child(t, task, e);
         bool last = count_down ? --t->waiting[child] == 0 : t->waiting[child] == 0;
         if (last && out && t->status[child] == META_QUEUED) {
-            array_push(&out->items, item_of(t, child));
+            array_push(&out->items, table_item(t, child));
             answer->count++;
         }
     }
 }
 
-static bool complete(struct table *t, const struct meta_op *op, struct answers *out,
-                     struct meta_answer *answer)
+static bool table_complete(struct table *t, const struct meta_op *op, struct answers *out,
+                           struct meta_answer *answer)
 {
     uint32_t task = op->task;
-    if (has_ended(t, task)) {
-        if (t->status[task] == META_DONE && holds(t, op))
-            children_ready(t, task, false, out, answer); /* the same word again */
+    if (table_has_ended(t, task)) {
+        if (t->status[task] == META_DONE && table_is_holder(t, op))
+            table_list_ready(t, task, false, out, answer); /* the same word again */
         else
             answer->outcome = META_ENDED;
         return false;
     }
-    if (!holds(t, op)) {
+    if (!table_is_holder(t, op)) {
         answer->outcome = META_STALE;
         return false;
     }
     t->status[task] = META_DONE;
     t->done++;
-    stamp(t->started, task, op->start);
-    stamp(t->ended, task, op->time);
+    table_stamp(t->started, task, op->start);
+    table_stamp(t->ended, task, op->time);
     if (op->attempt)
         t->attempts[task] = op->attempt;
-    uint32_t object = op->bytes > 0 ? only_object(t, task) : NONE;
-    if (object != NONE && object_size(t, object) != op->bytes)
-        set_size(t, object, op->bytes);
-    children_ready(t, task, true, out, answer);
+    uint32_t object = op->bytes > 0 ? table_only_object(t, task) : NONE;
+    if (object != NONE && table_object_size(t, object) != op->bytes)
+        table_set_size(t, object, op->bytes);
+    table_list_ready(t, task, true, out, answer);
     return true;
 }
 
-static bool end(struct table *t, const struct meta_op *op, struct answers *out,
-                struct meta_answer *answer)
+static bool table_end(struct table *t, const struct meta_op *op, struct answers *out,
+                      struct meta_answer *answer)
 {
-    if (op->status == META_FAILED && !holds(t, op)) {
+    if (op->status == META_FAILED && !table_is_holder(t, op)) {
         answer->outcome = META_STALE;
         return false;
     }
@@ -361,12 +361,12 @@ static bool end(struct table *t, const struct meta_op *op, struct answers *out,
     else
         t->removed++;
     t->status[op->task] = op->status == META_FAILED ? META_FAILED : META_REMOVED;
-    stamp(t->ended, op->task, op->time);
-    for (uint32_t e = 0, n = out ? children(t, op->task) : 0; e < n; e++) {
-        uint32_t child = child_at(t, op->task, e);
-        if (t->status[child] == META_ABSENT || has_ended(t, child))
+    table_stamp(t->ended, op->task, op->time);
+    for (uint32_t e = 0, n = out ? table_child_count(t, op->task) : 0; e < n; e++) {
+        uint32_t child = table_child(t, op->task, e);
+        if (t->status[child] == META_ABSENT || table_has_ended(t, child))
             continue;
-        array_push(&out->items, item_of(t, child));
+        array_push(&out->items, table_item(t, child));
         answer->count++;
     }
     return true;
@@ -374,7 +374,7 @@ static bool end(struct table *t, const struct meta_op *op, struct answers *out,
 
 /* That life, and all before it, are over: should it still JOIN (its word was on the way), nobody
  * would be there to do what it takes. */
-static bool bury(struct store_table_node *node, uint32_t life)
+static bool table_fence(struct store_table_node *node, uint32_t life)
 {
     if (node->fenced && node->life >= life)
         return false;
@@ -383,41 +383,43 @@ static bool bury(struct store_table_node *node, uint32_t life)
     return true;
 }
 
-static bool adopt(struct table *t, const struct meta_op *op, struct answers *out,
-                  struct meta_answer *answer)
+static bool table_adopt(struct table *t, const struct meta_op *op, struct answers *out,
+                        struct meta_answer *answer)
 {
     answer->item = (struct meta_item){.task = NONE, .holder = op->other, .max_node = NONE};
-    if (op->node >= NODES_MAX || op->other >= NODES_MAX || !may_take(t, op->node, op->epoch)) {
+    if (op->node >= NODES_MAX || op->other >= NODES_MAX ||
+        !table_may_take(t, op->node, op->epoch)) {
         answer->outcome = META_STALE;
         return false;
     }
     bool changed = false;
-    if (op->other != op->node && op->bytes > 0 && node_at(t, op->other)->life > op->bytes)
+    if (op->other != op->node && op->bytes > 0 && table_node(t, op->other)->life > op->bytes)
         return false; /* it has begun another life meanwhile, and taken its tasks back itself */
-    if (op->other != op->node && bury(node_at(t, op->other), (uint32_t)op->bytes))
+    if (op->other != op->node && table_fence(table_node(t, op->other), (uint32_t)op->bytes))
         changed = true;
     uint64_t taken = 0;
     for (uint32_t task = op->task; task < t->ntasks; task++) {
-        if (t->holder[task] != op->other || t->status[task] == META_ABSENT || has_ended(t, task))
+        if (t->holder[task] != op->other || t->status[task] == META_ABSENT ||
+            table_has_ended(t, task))
             continue;
         if (taken == op->limit) {
             answer->item.task = task;
             break;
         }
-        take(t, task, op->node, op->time);
+        table_take(t, task, op->node, op->time);
         t->status[task] = META_QUEUED;
         taken++;
         if (out) {
-            array_push(&out->items, item_of(t, task));
+            array_push(&out->items, table_item(t, task));
             answer->count++;
         }
     }
     return changed || taken;
 }
 
-static bool join(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_join(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
-    struct store_table_node *node = node_at(t, op->node);
+    struct store_table_node *node = table_node(t, op->node);
     if (op->life < node->life || (op->life == node->life && node->fenced)) {
         *outcome = META_STALE;
         return false;
@@ -431,7 +433,7 @@ static bool join(struct table *t, const struct meta_op *op, uint8_t *outcome)
 
 /* ---- objects ---- */
 
-static bool object_copy(struct table *t, const struct meta_op *op)
+static bool table_copy(struct table *t, const struct meta_op *op)
 {
     if (!t->last_copy)
         t->last_copy = column_of_none(t->nobjects);
@@ -451,8 +453,8 @@ static bool object_copy(struct table *t, const struct meta_op *op)
     return false;
 }
 
-static void where(const struct table *t, uint32_t object, struct answers *out,
-                  struct meta_answer *answer)
+static void table_where(const struct table *t, uint32_t object, struct answers *out,
+                        struct meta_answer *answer)
 {
     uint32_t producer = t->workflow          ? t->workflow->producer[object]
                         : object < t->ntasks ? object
@@ -467,29 +469,29 @@ static void where(const struct table *t, uint32_t object, struct answers *out,
     answer->count = (uint32_t)out->nodes.n - answer->first;
 }
 
-static bool apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
-                            struct meta_answer *answer)
+static bool table_apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
+                                  struct meta_answer *answer)
 {
     if (op->task >= t->nobjects || (op->kind == META_COPY && op->node == NONE)) {
         answer->outcome = META_UNKNOWN;
         return false;
     }
     if (op->kind == META_COPY)
-        return object_copy(t, op);
+        return table_copy(t, op);
     if (op->kind == META_WHERE) {
         if (out)
-            where(t, op->task, out, answer);
+            table_where(t, op->task, out, answer);
         return false;
     }
-    if (object_size(t, op->task) == op->bytes)
+    if (table_object_size(t, op->task) == op->bytes)
         return false;
-    set_size(t, op->task, op->bytes);
+    table_set_size(t, op->task, op->bytes);
     return true;
 }
 
 /* ---- reading ---- */
 
-static void read_record(const struct table *t, uint32_t task, struct answers *out)
+static void table_read(const struct table *t, uint32_t task, struct answers *out)
 {
     struct meta_record r = {.task = task,
                             .holder = t->holder[task],
@@ -497,14 +499,14 @@ static void read_record(const struct table *t, uint32_t task, struct answers *ou
                             .ran_on = t->status[task] == META_DONE ? t->holder[task] : NONE,
                             .attempts = t->attempts[task],
                             .status = t->status[task],
-                            .all_size = item_of(t, task).all_size,
+                            .all_size = table_item(t, task).all_size,
                             .submitted = t->submitted ? t->submitted[task] : NAN,
                             .queued = t->queued ? t->queued[task] : NAN,
                             .started = t->started ? t->started[task] : NAN,
                             .ended = t->ended ? t->ended[task] : NAN,
                             .first = (uint32_t)out->nodes.n};
-    for (uint32_t e = 0, n = parents(t, task), last = NONE; e < n; e++) {
-        uint32_t parent = parent_at(t, task, e);
+    for (uint32_t e = 0, n = table_parent_count(t, task), last = NONE; e < n; e++) {
+        uint32_t parent = table_parent(t, task, e);
         r.waiting_parents += parent != last && t->status[parent] != META_DONE;
         last = parent;
     }
@@ -523,18 +525,18 @@ static void read_record(const struct table *t, uint32_t task, struct answers *ou
     array_push(&out->records, r);
 }
 
-static bool is_doomed(const struct table *t, uint32_t task)
+static bool table_is_doomed(const struct table *t, uint32_t task)
 {
-    for (uint32_t e = 0, n = parents(t, task); e < n; e++)
-        if (t->status[parent_at(t, task, e)] > META_DONE)
+    for (uint32_t e = 0, n = table_parent_count(t, task); e < n; e++)
+        if (t->status[table_parent(t, task, e)] > META_DONE)
             return true;
     return false;
 }
 
 /* ---- all of them ---- */
 
-static bool apply_to_task(struct table *t, const struct meta_op *op, struct answers *out,
-                          struct meta_answer *answer)
+static bool table_apply_to_task(struct table *t, const struct meta_op *op, struct answers *out,
+                                struct meta_answer *answer)
 {
     uint32_t task = op->task;
     if (task >= t->ntasks ||
@@ -544,33 +546,33 @@ static bool apply_to_task(struct table *t, const struct meta_op *op, struct answ
     }
     switch (op->kind) {
     case META_PUT:
-        return put(t, op, &answer->outcome);
+        return table_put(t, op, &answer->outcome);
     case META_COMPLETE:
-        return complete(t, op, out, answer);
+        return table_complete(t, op, out, answer);
     case META_READ:
         if (out)
-            read_record(t, task, out);
+            table_read(t, task, out);
         return false;
     case META_GET:
-        answer->doomed = t->waiting[task] && is_doomed(t, task);
-        answer->outcome = has_ended(t, task) ? META_ENDED : META_OK;
+        answer->doomed = t->waiting[task] && table_is_doomed(t, task);
+        answer->outcome = table_has_ended(t, task) ? META_ENDED : META_OK;
         return false;
     default:
         break;
     }
-    if (has_ended(t, task)) {
+    if (table_has_ended(t, task)) {
         answer->outcome = META_ENDED;
         return false;
     }
     if (op->kind == META_HOLD)
-        return hold(t, op, &answer->outcome);
+        return table_hold(t, op, &answer->outcome);
     if (op->kind == META_REMOVE)
-        return end(t, op, out, answer);
-    if (!holds(t, op)) {
+        return table_end(t, op, out, answer);
+    if (!table_is_holder(t, op)) {
         answer->outcome = META_STALE;
         return false;
     }
-    return op->kind == META_START ? start(t, op) : retry(t, op);
+    return op->kind == META_START ? table_start(t, op) : table_retry(t, op);
 }
 
 bool store_table_apply(struct table *t, const struct meta_op *op, struct answers *out)
@@ -583,18 +585,18 @@ bool store_table_apply(struct table *t, const struct meta_op *op, struct answers
     bool changed = false;
     switch (op->kind) {
     case META_ADOPT:
-        changed = adopt(t, op, out, &answer);
+        changed = table_adopt(t, op, out, &answer);
         break;
     case META_JOIN:
         if (op->node >= NODES_MAX)
             answer.outcome = META_UNKNOWN;
         else
-            changed = join(t, op, &answer.outcome);
+            changed = table_join(t, op, &answer.outcome);
         break;
     case META_OBJECT:
     case META_COPY:
     case META_WHERE:
-        changed = apply_to_object(t, op, out, &answer);
+        changed = table_apply_to_object(t, op, out, &answer);
         break;
     case META_COUNT:
         answer.item = (struct meta_item){.task = t->done,
@@ -608,11 +610,11 @@ bool store_table_apply(struct table *t, const struct meta_op *op, struct answers
             answer.outcome = META_UNKNOWN;
             break;
         }
-        changed = apply_to_task(t, op, out, &answer);
+        changed = table_apply_to_task(t, op, out, &answer);
         if (out && op->task < t->ntasks) {
             answer.status = t->status[op->task];
             if (op->kind == META_HOLD || op->kind == META_GET || op->kind == META_PUT)
-                answer.item = item_of(t, op->task);
+                answer.item = table_item(t, op->task);
             else
                 answer.item.holder = t->holder[op->task];
         }

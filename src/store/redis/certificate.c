@@ -24,7 +24,7 @@ static bool add_extension(X509 *x, int which, const char *value)
     return good;
 }
 
-static bool fill(X509 *x, EVP_PKEY *pair)
+static bool certificate_fill(X509 *x, EVP_PKEY *pair)
 {
     X509_NAME *name = X509_get_subject_name(x);
     return X509_set_version(x, X509_VERSION_3) == 1 &&
@@ -40,7 +40,7 @@ static bool fill(X509 *x, EVP_PKEY *pair)
 }
 
 /* Move what was written to the end of `out`, and leave no copy behind. */
-static bool take(BIO *memory, struct strbuf *out)
+static bool certificate_take(BIO *memory, struct strbuf *out)
 {
     char *at = NULL;
     long n = BIO_get_mem_data(memory, &at);
@@ -58,12 +58,12 @@ bool redis_certificate_make(const uint8_t seed[static REDIS_CERTIFICATE_SEED],
         EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, REDIS_CERTIFICATE_SEED);
     X509 *x = X509_new();
     BIO *memory = BIO_new(BIO_s_mem());
-    bool good = pair && x && memory && fill(x, pair);
+    bool good = pair && x && memory && certificate_fill(x, pair);
     if (good && certificate)
-        good = PEM_write_bio_X509(memory, x) == 1 && take(memory, certificate);
+        good = PEM_write_bio_X509(memory, x) == 1 && certificate_take(memory, certificate);
     if (good && key)
         good = PEM_write_bio_PrivateKey(memory, pair, NULL, NULL, 0, NULL, NULL) == 1 &&
-               take(memory, key);
+               certificate_take(memory, key);
     BIO_free(memory);
     X509_free(x);
     EVP_PKEY_free(pair);

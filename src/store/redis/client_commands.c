@@ -77,8 +77,8 @@ static void command_refused(struct redis_client *cl, struct redis_channel *ch,
     command_release(cl, q);
 }
 
-static struct redis_command *command_of(struct redis_client *cl, const struct redis_conn *c,
-                                        struct redis_conn_mark mark)
+static struct redis_command *command_of_mark(struct redis_client *cl, const struct redis_conn *c,
+                                             struct redis_conn_mark mark)
 {
     if (mark.which >= cl->channels.n)
         return NULL; /* of a channel that was dropped */
@@ -303,7 +303,7 @@ bool redis_client_take_reply(struct redis_client *cl, struct redis_conn *c,
                              struct redis_conn_mark mark, redisReply *reply, double now)
 {
     bool to_command = mark.what == MARK_COMMAND || mark.what == MARK_WAIT, good = true;
-    struct redis_command *q = to_command ? command_of(cl, c, mark) : NULL;
+    struct redis_command *q = to_command ? command_of_mark(cl, c, mark) : NULL;
     struct redis_channel *ch = q ? cl->channels.at[mark.which] : NULL;
     switch ((enum redis_client_mark)mark.what) {
     case MARK_SLOTS:

@@ -25,7 +25,7 @@ struct redis_conn *redis_conn_new(const char *host, uint16_t port, uint32_t inde
     return c;
 }
 
-static void drop(struct redis_conn *c)
+static void conn_drop(struct redis_conn *c)
 {
     if (c->fd >= 0)
         close(c->fd); /* epoll forgets it too */
@@ -43,7 +43,7 @@ void redis_conn_free(struct redis_conn *c)
 {
     if (!c)
         return;
-    drop(c);
+    conn_drop(c);
     array_free(&c->plain);
     array_free(&c->out);
     array_free(&c->open);
@@ -70,14 +70,14 @@ void redis_conn_stop(struct redis_conn *c, double now, const char *why)
 {
     if (why && why != c->why)
         snprintf(c->why, sizeof c->why, "%s", why);
-    drop(c);
+    conn_drop(c);
     c->back_off = c->back_off > 0 ? c->back_off * 2 : BACK_OFF_FIRST;
     if (c->back_off > BACK_OFF_MOST)
         c->back_off = BACK_OFF_MOST;
     c->retry_at = now + c->back_off;
 }
 
-static bool lose(struct redis_conn *c, const char *why)
+static bool conn_lost(struct redis_conn *c, const char *why)
 {
     snprintf(c->why, sizeof c->why, "%s", why);
     return false;
@@ -114,7 +114,7 @@ bool redis_conn_start(struct redis_conn *c, double now)
     return true;
 }
 
-static void add(struct redis_conn *c, const char *bytes, size_t n)
+static void conn_add(struct redis_conn *c, const char *bytes, size_t n)
 {
     array_reserve(&c->plain, c->plain.n + n);
     if (n)
@@ -126,16 +126,16 @@ void redis_conn_command(struct redis_conn *c, struct redis_conn_mark mark, size_
                         const char *const *args, const size_t *lengths)
 {
     char head[32];
-    add(c, head, (size_t)snprintf(head, sizeof head, "*%zu\r\n", n));
+    conn_add(c, head, (size_t)snprintf(head, sizeof head, "*%zu\r\n", n));
     for (size_t i = 0; i < n; i++) {
-        add(c, head, (size_t)snprintf(head, sizeof head, "$%zu\r\n", lengths[i]));
-        add(c, args[i], lengths[i]);
-        add(c, "\r\n", 2);
+        conn_add(c, head, (size_t)snprintf(head, sizeof head, "$%zu\r\n", lengths[i]));
+        conn_add(c, args[i], lengths[i]);
+        conn_add(c, "\r\n", 2);
     }
     array_push(&c->open, mark);
 }
 
-static void want_write(struct redis_conn *c, bool want)
+static void conn_want_write(struct redis_conn *c, bool want)
 {
     if (want == c->wants_write)
         return;
@@ -144,7 +144,7 @@ static void want_write(struct redis_conn *c, bool want)
     c->wants_write = want;
 }
 
-static void take_ciphered(struct redis_conn *c)
+static void conn_take_ciphered(struct redis_conn *c)
 {
     for (size_t got = 1; got;) {
         array_reserve(&c->out, c->out.n + 16384);
@@ -159,11 +159,11 @@ bool redis_conn_flush(struct redis_conn *c)
         return true;
     if (c->tls && c->state >= REDIS_CONN_GREETING && c->plain.n) {
         if (!redis_tls_write(c->tls, c->plain.at, c->plain.n))
-            return lose(c, "the TLS session ended");
+            return conn_lost(c, "the TLS session ended");
         c->plain.n = 0;
     }
     if (c->tls) {
-        take_ciphered(c);
+        conn_take_ciphered(c);
     } else if (c->plain.n && c->out_at == c->out.n) { /* nothing before it: as it is */
         __typeof__(c->out) swap = c->out;
         c->out.at = c->plain.at, c->out.n = c->plain.n, c->out.cap = c->plain.cap;
@@ -180,7 +180,7 @@ bool redis_conn_flush(struct redis_conn *c)
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0 && errno != EAGAIN)
-            return lose(c, strerror(errno));
+            return conn_lost(c, strerror(errno));
         if (put < 0)
             break;
         c->out_at += (size_t)put;
@@ -191,18 +191,18 @@ bool redis_conn_flush(struct redis_conn *c)
         if (c->out.cap > KEEP_SIZE)
             array_free(&c->out);
     }
-    want_write(c, c->out.n > 0);
+    conn_want_write(c, c->out.n > 0);
     return true;
 }
 
-static bool feed(struct redis_conn *c, const char *bytes, size_t n)
+static bool conn_feed(struct redis_conn *c, const char *bytes, size_t n)
 {
     if (redisReaderFeed(c->reader, bytes, n) == REDIS_OK)
         return true;
-    return lose(c, c->reader->errstr);
+    return conn_lost(c, c->reader->errstr);
 }
 
-static bool feed_ciphered(struct redis_conn *c, const char *bytes, size_t n)
+static bool conn_feed_ciphered(struct redis_conn *c, const char *bytes, size_t n)
 {
     char plain[16384];
     redis_tls_feed(c->tls, bytes, n);
@@ -211,19 +211,19 @@ static bool feed_ciphered(struct redis_conn *c, const char *bytes, size_t n)
     for (;;) {
         long got = redis_tls_read(c->tls, plain, sizeof plain);
         if (got < 0)
-            return lose(c, "the TLS session ended");
+            return conn_lost(c, "the TLS session ended");
         if (!got)
             return true;
-        if (!feed(c, plain, (size_t)got))
+        if (!conn_feed(c, plain, (size_t)got))
             return false;
     }
 }
 
-static bool shake(struct redis_conn *c)
+static bool conn_shake(struct redis_conn *c)
 {
     char why[160];
     int done = redis_tls_shake(c->tls, why, sizeof why);
-    take_ciphered(c);
+    conn_take_ciphered(c);
     c->stranger = done < 0 && redis_tls_is_stranger(c->tls);
     if (done < 0) {
         snprintf(c->why, sizeof c->why, "TLS: %s", why);
@@ -231,7 +231,7 @@ static bool shake(struct redis_conn *c)
     }
     if (done) {
         c->state = REDIS_CONN_GREETING;
-        return feed_ciphered(c, "", 0); /* what came with the last message of the handshake */
+        return conn_feed_ciphered(c, "", 0); /* what came with the last message of the handshake */
     }
     return true;
 }
@@ -243,10 +243,10 @@ bool redis_conn_move(struct redis_conn *c, double now)
         int error = 0;
         socklen_t size = sizeof error;
         if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
-            return lose(c, strerror(error ? error : errno));
+            return conn_lost(c, strerror(error ? error : errno));
         c->state = c->tls ? REDIS_CONN_SHAKING : REDIS_CONN_GREETING;
         c->since = now;
-        if (c->tls && !shake(c))
+        if (c->tls && !conn_shake(c))
             return false;
         return redis_conn_flush(c);
     }
@@ -257,16 +257,17 @@ bool redis_conn_move(struct redis_conn *c, double now)
         if (got < 0 && errno == EAGAIN)
             break;
         if (got <= 0 && !c->tls && c->state == REDIS_CONN_GREETING)
-            return lose(c, "the server hung up at the first word (TLS only? then rediss://)");
+            return conn_lost(c, "the server hung up at the first word (TLS only? then rediss://)");
         if (got < 0)
-            return lose(c, strerror(errno));
+            return conn_lost(c, strerror(errno));
         if (!got)
-            return lose(c, "the server closed the connection");
+            return conn_lost(c, "the server closed the connection");
         c->since = now;
         c->received += (uint64_t)got;
-        if (!(c->tls ? feed_ciphered(c, bytes, (size_t)got) : feed(c, bytes, (size_t)got)))
+        if (!(c->tls ? conn_feed_ciphered(c, bytes, (size_t)got)
+                     : conn_feed(c, bytes, (size_t)got)))
             return false;
-        if (c->state == REDIS_CONN_SHAKING && !shake(c)) {
+        if (c->state == REDIS_CONN_SHAKING && !conn_shake(c)) {
             redis_conn_flush(c); /* the alert that tells the server why */
             return false;
         }

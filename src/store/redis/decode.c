@@ -9,7 +9,7 @@ struct cursor {
 
 static const unsigned char no_bytes[REDIS_SCRIPT_RECORD];
 
-static const unsigned char *take_bytes(struct cursor *c, size_t n)
+static const unsigned char *decode_bytes(struct cursor *c, size_t n)
 {
     if ((size_t)(c->end - c->at) < n) {
         c->bad = true;
@@ -19,26 +19,26 @@ static const unsigned char *take_bytes(struct cursor *c, size_t n)
     return c->at - n;
 }
 
-static uint8_t take8(struct cursor *c)
+static uint8_t decode_u8(struct cursor *c)
 {
-    const unsigned char *p = take_bytes(c, 1);
+    const unsigned char *p = decode_bytes(c, 1);
     return p ? *p : 0;
 }
 
-static uint32_t get32(const unsigned char *p)
+static uint32_t read_u32(const unsigned char *p)
 {
     uint32_t v;
     memcpy(&v, p, 4);
     return v;
 }
 
-static uint32_t take32(struct cursor *c)
+static uint32_t decode_u32(struct cursor *c)
 {
-    const unsigned char *p = take_bytes(c, 4);
-    return p ? get32(p) : 0;
+    const unsigned char *p = decode_bytes(c, 4);
+    return p ? read_u32(p) : 0;
 }
 
-static double get64(const unsigned char *p)
+static double read_double(const unsigned char *p)
 {
     double v;
     memcpy(&v, p, 8);
@@ -55,17 +55,17 @@ struct seen {
     const unsigned char *inputs; /* 13 bytes each, or NULL: nobody has one */
 };
 
-static struct seen take_seen(struct cursor *c, const struct workflow *w, uint32_t task)
+static struct seen decode_seen(struct cursor *c, const struct workflow *w, uint32_t task)
 {
     struct seen s = {.task = task, .n = w->pred_off[task + 1] - w->pred_off[task]};
-    s.record = take_bytes(c, REDIS_SCRIPT_RECORD);
+    s.record = decode_bytes(c, REDIS_SCRIPT_RECORD);
     if (s.n) {
-        s.marks = take_bytes(c, (size_t)s.n * 4);
-        if (take8(c))
-            s.sizes = take_bytes(c, (size_t)s.n * 8);
+        s.marks = decode_bytes(c, (size_t)s.n * 4);
+        if (decode_u8(c))
+            s.sizes = decode_bytes(c, (size_t)s.n * 8);
     }
-    if (take8(c) && w->input_off)
-        s.inputs = take_bytes(c, (size_t)(w->input_off[task + 1] - w->input_off[task]) * 13);
+    if (decode_u8(c) && w->input_off)
+        s.inputs = decode_bytes(c, (size_t)(w->input_off[task + 1] - w->input_off[task]) * 13);
     if (!s.record)
         s.record = no_bytes;
     if (c->bad)
@@ -80,7 +80,7 @@ static uint8_t status_of(const struct seen *s)
 
 static uint32_t holder_of(const struct seen *s)
 {
-    return status_of(s) == META_ABSENT ? NONE : get32(s->record + 8);
+    return status_of(s) == META_ABSENT ? NONE : read_u32(s->record + 8);
 }
 
 static double edge_size(const struct seen *s, const struct workflow *w, uint32_t i)
@@ -91,7 +91,7 @@ static double edge_size(const struct seen *s, const struct workflow *w, uint32_t
     uint64_t word = 0;
     if (s->sizes)
         memcpy(&word, s->sizes + (size_t)i * 8, 8);
-    return word ? get64(s->sizes + (size_t)i * 8) + 0.0 : w->size[object];
+    return word ? read_double(s->sizes + (size_t)i * 8) + 0.0 : w->size[object];
 }
 
 static uint32_t node_of_mark(uint32_t mark)
@@ -100,16 +100,18 @@ static uint32_t node_of_mark(uint32_t mark)
 }
 
 /* The same sums in the same order as the table's. */
-static struct meta_item item_of(const struct seen *s, const struct workflow *w)
+static struct meta_item decode_item(const struct seen *s, const struct workflow *w)
 {
-    struct meta_item item = {
-        .task = s->task, .epoch = get32(s->record + 4), .holder = holder_of(s), .max_node = NONE};
+    struct meta_item item = {.task = s->task,
+                             .epoch = read_u32(s->record + 4),
+                             .holder = holder_of(s),
+                             .max_node = NONE};
     uint16_t attempts;
     memcpy(&attempts, s->record + 2, 2);
     item.attempts = attempts;
     const uint32_t *parent = s->n ? w->pred_task + w->pred_off[s->task] : NULL;
     for (uint32_t i = 0; i < s->n;) {
-        uint32_t first = i, mark = get32(s->marks + (size_t)i * 4);
+        uint32_t first = i, mark = read_u32(s->marks + (size_t)i * 4);
         double sum = 0;
         for (; i < s->n && parent[i] == parent[first]; i++) {
             sum += edge_size(s, w, i);
@@ -125,13 +127,13 @@ static struct meta_item item_of(const struct seen *s, const struct workflow *w)
         return item;
     for (uint32_t i = w->input_off[s->task]; i < w->input_off[s->task + 1]; i++) {
         const unsigned char *p = s->inputs + (size_t)(i - w->input_off[s->task]) * 13;
-        if (get32(p) == NONE)
+        if (read_u32(p) == NONE)
             continue;
-        double size = p[4] ? get64(p + 5) + 0.0 : w->size[w->input_object[i]];
+        double size = p[4] ? read_double(p + 5) + 0.0 : w->size[w->input_object[i]];
         item.all_size += size;
         if (size > item.max_size) {
             item.max_size = size;
-            item.max_node = get32(p);
+            item.max_node = read_u32(p);
         }
     }
     return item;
@@ -139,14 +141,14 @@ static struct meta_item item_of(const struct seen *s, const struct workflow *w)
 
 /* ---- COMPLETE and REMOVE ---- */
 
-static void take_child(struct cursor *c, const struct workflow *w, uint32_t child,
-                       struct redis_entry *e)
+static void decode_child(struct cursor *c, const struct workflow *w, uint32_t child,
+                         struct redis_entry *e)
 {
-    if (!take8(c))
+    if (!decode_u8(c))
         return;
-    struct seen s = take_seen(c, w, child);
+    struct seen s = decode_seen(c, w, child);
     if (e)
-        array_push(&e->items, item_of(&s, w));
+        array_push(&e->items, decode_item(&s, w));
 }
 
 static int by_task(const void *a, const void *b)
@@ -157,7 +159,7 @@ static int by_task(const void *a, const void *b)
 
 /* Children in the order of the edges, as the table lists them: a fresh COMPLETE names a child at
  * its last edge, everything else at each. */
-static void order_children(struct redis *r, struct redis_entry *e)
+static void decode_sort_children(struct redis *r, struct redis_entry *e)
 {
     const struct workflow *w = r->w;
     uint32_t task = e->op.task;
@@ -189,20 +191,21 @@ static void end_finished(struct redis *r, uint64_t number)
         if (e->answer.outcome == META_OK)
             redis_encode_settled(r, e->op.task);
     }
-    order_children(r, e);
+    decode_sort_children(r, e);
     redis_entry_done(r, number);
 }
 
-static void take_end(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
+static void decode_end(struct redis *r, struct redis_shard *shard, struct cursor *c,
+                       uint64_t number)
 {
     const struct workflow *w = r->w;
     struct redis_entry *e = redis_entry_at(r, number);
     uint32_t task = e->op.task;
-    e->answer.outcome = take8(c);
+    e->answer.outcome = decode_u8(c);
     if (e->op.kind == META_COMPLETE)
-        e->fresh = take8(c);
-    e->answer.status = take8(c);
-    uint32_t holder = take32(c);
+        e->fresh = decode_u8(c);
+    e->answer.status = decode_u8(c);
+    uint32_t holder = decode_u32(c);
     e->answer.item.holder = e->answer.status == META_ABSENT ? NONE : holder;
     e->open--;
     if (e->answer.outcome == META_OK) {
@@ -210,7 +213,7 @@ static void take_end(struct redis *r, struct redis_shard *shard, struct cursor *
             uint32_t child = w->succ_task[edge], first;
             redis_run(w, task, child, &first);
             if (redis_shard_of(r, child) == shard && w->pred_object[first] == w->succ_object[edge])
-                take_child(c, w, child, e);
+                decode_child(c, w, child, e);
         }
         if (e->several)
             e->open += redis_encode_children(
@@ -253,25 +256,25 @@ static void adopt_scan(struct redis *r, uint64_t number)
 
 /* A shard knows that the node is dead, and which words are on their way to children elsewhere; all
  * of them are said again, since nobody can tell which of the speakers still live. */
-static void take_fence(struct redis *r, struct redis_shard *shard, struct cursor *c,
-                       uint64_t number)
+static void decode_fence(struct redis *r, struct redis_shard *shard, struct cursor *c,
+                         uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
-    if (take8(c)) {
+    if (decode_u8(c)) {
         e->answer.outcome = META_STALE;
     } else {
-        for (uint32_t i = 0, n = take32(c); i < n && !c->bad; i++) {
-            uint32_t task = take32(c);
-            const unsigned char *word = take_bytes(c, 13);
+        for (uint32_t i = 0, n = decode_u32(c); i < n && !c->bad; i++) {
+            uint32_t task = decode_u32(c);
+            const unsigned char *word = decode_bytes(c, 13);
             if (!word || task >= shard->count) {
                 c->bad = true;
                 return;
             }
             task += shard->first;
             array_push(&r->repairs, (struct redis_settled){task});
-            e->open +=
-                redis_encode_children(r, number, task, word[0] == 2, node_of_mark(get32(word + 1)),
-                                      get64(word + 5), REDIS_PART_REPAIR);
+            e->open += redis_encode_children(r, number, task, word[0] == 2,
+                                             node_of_mark(read_u32(word + 1)),
+                                             read_double(word + 5), REDIS_PART_REPAIR);
         }
     }
 }
@@ -290,18 +293,18 @@ static void adopt_step(struct redis *r, uint64_t number)
     adopt_refused(r, number);
 }
 
-static void take_adopt(struct redis *r, struct redis_shard *shard, struct cursor *c,
-                       uint64_t number)
+static void decode_adopt(struct redis *r, struct redis_shard *shard, struct cursor *c,
+                         uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     e->open--;
-    if (take8(c)) {
+    if (decode_u8(c)) {
         adopt_refused(r, number);
         return;
     }
-    uint32_t at = take32(c), stop = take8(c), n = take32(c);
+    uint32_t at = decode_u32(c), stop = decode_u8(c), n = decode_u32(c);
     for (uint32_t i = 0; i < n && !c->bad; i++) {
-        uint32_t task = take32(c);
+        uint32_t task = decode_u32(c);
         if (task >= shard->count)
             c->bad = true;
         else
@@ -329,10 +332,10 @@ static void take_adopt(struct redis *r, struct redis_shard *shard, struct cursor
         adopt_finished(r, number);
 }
 
-static void take_look(struct redis *r, struct cursor *c, const struct redis_part *part)
+static void decode_look(struct redis *r, struct cursor *c, const struct redis_part *part)
 {
     struct redis_entry *e = redis_entry_at(r, part->entry);
-    struct seen s = take_seen(c, r->w, part->task);
+    struct seen s = decode_seen(c, r->w, part->task);
     struct meta_item key = {.task = part->task};
     struct meta_item *place =
         e->items.n ? bsearch(&key, e->items.at, e->items.n, sizeof key, by_task) : NULL;
@@ -340,7 +343,7 @@ static void take_look(struct redis *r, struct cursor *c, const struct redis_part
         c->bad = true;
         return;
     }
-    *place = item_of(&s, r->w);
+    *place = decode_item(&s, r->w);
     if (--e->open)
         return;
     e->nodes.n = 0;
@@ -349,17 +352,17 @@ static void take_look(struct redis *r, struct cursor *c, const struct redis_part
 
 /* ---- the others ---- */
 
-static void take_record(struct redis *r, struct cursor *c, struct redis_entry *e)
+static void decode_record(struct redis *r, struct cursor *c, struct redis_entry *e)
 {
     const struct workflow *w = r->w;
-    uint32_t task = e->op.task, moves = take32(c);
-    const unsigned char *nodes = take_bytes(c, (size_t)moves * 4);
-    struct seen s = take_seen(c, w, task);
+    uint32_t task = e->op.task, moves = decode_u32(c);
+    const unsigned char *nodes = decode_bytes(c, (size_t)moves * 4);
+    struct seen s = decode_seen(c, w, task);
     if (c->bad)
         return;
-    struct meta_item item = item_of(&s, w);
+    struct meta_item item = decode_item(&s, w);
     bool absent = status_of(&s) == META_ABSENT;
-    uint32_t first = absent ? NONE : get32(s.record + 12);
+    uint32_t first = absent ? NONE : read_u32(s.record + 12);
     struct meta_record *record = e->record = mem_new(struct meta_record, 1);
     *record = (struct meta_record){.task = task,
                                    .holder = item.holder,
@@ -368,85 +371,85 @@ static void take_record(struct redis *r, struct cursor *c, struct redis_entry *e
                                    .attempts = (uint16_t)item.attempts,
                                    .status = status_of(&s),
                                    .all_size = item.all_size,
-                                   .queued = absent ? NAN : get64(s.record + 16),
-                                   .started = absent ? NAN : get64(s.record + 24),
-                                   .ended = absent ? NAN : get64(s.record + 32),
-                                   .submitted = absent ? NAN : get64(s.record + 40)};
+                                   .queued = absent ? NAN : read_double(s.record + 16),
+                                   .started = absent ? NAN : read_double(s.record + 24),
+                                   .ended = absent ? NAN : read_double(s.record + 32),
+                                   .submitted = absent ? NAN : read_double(s.record + 40)};
     for (uint32_t i = 0, last = NONE; i < s.n; i++) {
         uint32_t parent = w->pred_task[w->pred_off[task] + i];
-        record->waiting_parents += parent != last && !get32(s.marks + (size_t)i * 4);
+        record->waiting_parents += parent != last && !read_u32(s.marks + (size_t)i * 4);
         last = parent;
     }
     if (first != NONE)
         array_push(&e->nodes, first);
     for (uint32_t i = 0; i < moves; i++)
-        array_push(&e->nodes, get32(nodes + (size_t)i * 4));
+        array_push(&e->nodes, read_u32(nodes + (size_t)i * 4));
     record->count = (uint32_t)e->nodes.n;
     e->answer.status = status_of(&s);
     e->answer.item.holder = item.holder;
 }
 
-static void take_where(struct cursor *c, struct redis_entry *e)
+static void decode_where(struct cursor *c, struct redis_entry *e)
 {
-    uint8_t status = take8(c);
-    uint32_t holder = take32(c), n = take32(c);
+    uint8_t status = decode_u8(c);
+    uint32_t holder = decode_u32(c), n = decode_u32(c);
     if (status == META_DONE)
         array_push(&e->nodes, holder);
     for (uint32_t i = 0; i < n && !c->bad; i++) {
-        uint32_t node = take32(c);
+        uint32_t node = decode_u32(c);
         if (!e->nodes.n || e->nodes.at[0] != node)
             array_push(&e->nodes, node);
     }
 }
 
-static void take_task(struct redis *r, struct cursor *c, struct redis_entry *e)
+static void decode_task(struct redis *r, struct cursor *c, struct redis_entry *e)
 {
     if (e->op.kind == META_READ) {
-        take_record(r, c, e);
+        decode_record(r, c, e);
         return;
     }
-    e->answer.outcome = take8(c);
+    e->answer.outcome = decode_u8(c);
     if (e->op.kind == META_START || e->op.kind == META_RETRY) {
-        e->answer.status = take8(c);
-        uint32_t holder = take32(c);
+        e->answer.status = decode_u8(c);
+        uint32_t holder = decode_u32(c);
         e->answer.item.holder = e->answer.status == META_ABSENT ? NONE : holder;
         return;
     }
-    struct seen s = take_seen(c, r->w, e->op.task);
-    e->answer.item = item_of(&s, r->w);
+    struct seen s = decode_seen(c, r->w, e->op.task);
+    e->answer.item = decode_item(&s, r->w);
     e->answer.status = status_of(&s);
     if (e->op.kind == META_GET)
         e->answer.doomed =
             e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
 }
 
-static void take_op(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
+static void decode_op(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     switch (e->op.kind) {
     case META_COMPLETE:
     case META_REMOVE:
-        take_end(r, shard, c, number);
+        decode_end(r, shard, c, number);
         return;
     case META_ADOPT:
-        take_adopt(r, shard, c, number);
+        decode_adopt(r, shard, c, number);
         return;
     case META_WHERE:
-        take_where(c, e);
+        decode_where(c, e);
         break;
     case META_COUNT:
-        e->answer.item.task += take32(c);
-        e->answer.item.epoch += take32(c);
-        e->answer.item.waiting += take32(c);
+        e->answer.item.task += decode_u32(c);
+        e->answer.item.epoch += decode_u32(c);
+        e->answer.item.waiting += decode_u32(c);
         break;
     case META_JOIN:
     case META_OBJECT:
     case META_COPY:
-        if (take8(c))
+        if (decode_u8(c))
             e->answer.outcome = META_STALE;
         break;
     default:
-        take_task(r, c, e);
+        decode_task(r, c, e);
     }
     if (!--e->open)
         redis_entry_done(r, number);
@@ -460,28 +463,28 @@ bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis
         const struct redis_part *part = &call->parts.at[i];
         switch ((enum redis_part_kind)part->kind) {
         case REDIS_PART_OP:
-            take_op(r, shard, &c, part->entry);
+            decode_op(r, shard, &c, part->entry);
             break;
         case REDIS_PART_CHILD: {
             struct redis_entry *e = redis_entry_at(r, part->entry);
-            take_child(&c, r->w, part->task, e);
+            decode_child(&c, r->w, part->task, e);
             if (!--e->open)
                 end_finished(r, part->entry);
             break;
         }
         case REDIS_PART_REPAIR:
-            take_child(&c, r->w, part->task, NULL);
+            decode_child(&c, r->w, part->task, NULL);
             adopt_step(r, part->entry);
             break;
         case REDIS_PART_FENCE:
-            take_fence(r, shard, &c, part->entry);
+            decode_fence(r, shard, &c, part->entry);
             adopt_step(r, part->entry);
             break;
         case REDIS_PART_LOOK:
-            take_look(r, &c, part);
+            decode_look(r, &c, part);
             break;
         case REDIS_PART_QUIET:
-            take8(&c);
+            decode_u8(&c);
             break;
         }
     }

@@ -2,35 +2,36 @@
  * of tasks and edges are the shard's own, from 0 on. */
 #include "store/redis/state.h"
 
-static void add_bytes(struct redis_call *c, const void *data, size_t n)
+static void encode_bytes(struct redis_call *c, const void *data, size_t n)
 {
     array_reserve(&c->bytes, c->bytes.n + n);
     memcpy(c->bytes.at + c->bytes.n, data, n);
     c->bytes.n += n;
 }
 
-static void add8(struct redis_call *c, uint8_t v)
+static void encode_u8(struct redis_call *c, uint8_t v)
 {
-    add_bytes(c, &v, 1);
+    encode_bytes(c, &v, 1);
 }
 
-static void add32(struct redis_call *c, uint32_t v)
+static void encode_u32(struct redis_call *c, uint32_t v)
 {
-    add_bytes(c, &v, 4);
+    encode_bytes(c, &v, 4);
 }
 
-static void add64(struct redis_call *c, double v)
+static void encode_double(struct redis_call *c, double v)
 {
-    add_bytes(c, &v, 8);
+    encode_bytes(c, &v, 8);
 }
 
-static void add_part(struct redis_call *c, uint64_t entry, enum redis_part_kind kind, uint32_t task)
+static void encode_part(struct redis_call *c, uint64_t entry, enum redis_part_kind kind,
+                        uint32_t task)
 {
     array_push(&c->parts, (struct redis_part){.entry = entry, .kind = (uint8_t)kind, .task = task});
 }
 
-static void add_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t x,
-                     const struct meta_op *op)
+static void encode_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t x,
+                        const struct meta_op *op)
 {
     static const bool reads[] = {[META_GET] = true,
                                  [META_READ] = true,
@@ -48,24 +49,24 @@ static void add_head(struct redis_call *c, uint8_t kind, uint32_t task, uint32_t
     memcpy(head + 12, &op->node, 4);
     memcpy(head + 16, &x, 4);
     memcpy(head + 20, &op->time, 8);
-    add_bytes(c, head, sizeof head);
+    encode_bytes(c, head, sizeof head);
 }
 
-static void add_inputs(struct redis_call *c, const struct workflow *w, uint32_t task)
+static void encode_inputs(struct redis_call *c, const struct workflow *w, uint32_t task)
 {
     uint32_t first = w->input_off ? w->input_off[task] : 0;
     uint32_t n = w->input_off ? w->input_off[task + 1] - first : 0;
-    add32(c, n);
+    encode_u32(c, n);
     if (n)
-        add_bytes(c, w->input_object + first, (size_t)n * 4);
+        encode_bytes(c, w->input_object + first, (size_t)n * 4);
 }
 
-static void add_section(struct redis_call *c, const struct redis_shard *shard,
-                        const struct workflow *w, uint32_t task)
+static void encode_section(struct redis_call *c, const struct redis_shard *shard,
+                           const struct workflow *w, uint32_t task)
 {
-    add32(c, w->pred_off[task] - shard->first_edge);
-    add32(c, w->pred_off[task + 1] - w->pred_off[task]);
-    add_inputs(c, w, task);
+    encode_u32(c, w->pred_off[task] - shard->first_edge);
+    encode_u32(c, w->pred_off[task + 1] - w->pred_off[task]);
+    encode_inputs(c, w, task);
 }
 
 /* Where a producer ran, as its children note it: never 0, and its last byte never 0, so that four
@@ -98,31 +99,31 @@ uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, ui
 }
 
 /* A child with several edges from one parent is told once: at the first of them. */
-static bool leads(const struct workflow *w, uint32_t edge, uint32_t parent, uint32_t *first,
-                  uint32_t *n)
+static bool encode_is_first_edge(const struct workflow *w, uint32_t edge, uint32_t parent,
+                                 uint32_t *first, uint32_t *n)
 {
     *n = redis_run(w, parent, w->succ_task[edge], first);
     return w->pred_object[*first] == w->succ_object[edge];
 }
 
-static void add_child(struct redis_call *c, const struct redis_shard *shard,
-                      const struct workflow *w, uint32_t child, uint32_t first, uint32_t n,
-                      bool doom, double bytes)
+static void encode_child(struct redis_call *c, const struct redis_shard *shard,
+                         const struct workflow *w, uint32_t child, uint32_t first, uint32_t n,
+                         bool doom, double bytes)
 {
-    add32(c, child - shard->first);
+    encode_u32(c, child - shard->first);
     if (doom) {
-        add_section(c, shard, w, child);
+        encode_section(c, shard, w, child);
         return;
     }
     uint32_t from = w->pred_off[child], object = w->pred_object[first];
     bool sized = bytes > 0 && object != NONE;
-    add32(c, from - shard->first_edge);
-    add32(c, w->pred_off[child + 1] - from);
-    add32(c, first - from);
-    add32(c, n);
-    add8(c, sized && w->size[object] != bytes);
-    add64(c, sized ? bytes : 0);
-    add_inputs(c, w, child);
+    encode_u32(c, from - shard->first_edge);
+    encode_u32(c, w->pred_off[child + 1] - from);
+    encode_u32(c, first - from);
+    encode_u32(c, n);
+    encode_u8(c, sized && w->size[object] != bytes);
+    encode_double(c, sized ? bytes : 0);
+    encode_inputs(c, w, child);
 }
 
 /* The bytes that COMPLETE says count for the one object of the task; 0: it has none or several. */
@@ -141,26 +142,26 @@ static void encode_end(struct redis *r, uint64_t number)
     struct redis_call *c = redis_call_filling(r, shard);
     bool doom = op->kind == META_REMOVE;
     double bytes = doom ? 0 : object_bytes(w, op);
-    add_part(c, number, REDIS_PART_OP, op->task);
-    add_head(c, op->kind, op->task - shard->first, 0, op);
+    encode_part(c, number, REDIS_PART_OP, op->task);
+    encode_head(c, op->kind, op->task - shard->first, 0, op);
     if (!doom) {
-        add64(c, op->start);
-        add64(c, bytes);
-        add32(c, mark_of(op->node));
+        encode_double(c, op->start);
+        encode_double(c, bytes);
+        encode_u32(c, mark_of(op->node));
     }
     size_t place = c->bytes.n;
-    add_bytes(c, (const unsigned char[9]){0}, 9);
+    encode_bytes(c, (const unsigned char[9]){0}, 9);
     uint32_t count = 0;
     for (uint32_t edge = w->succ_off[op->task]; edge < w->succ_off[op->task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
-        if (!leads(w, edge, op->task, &first, &n))
+        if (!encode_is_first_edge(w, edge, op->task, &first, &n))
             continue;
         if (redis_shard_of(r, child) != shard) {
             e->several = true;
             r->busy[child]++;
             continue;
         }
-        add_child(c, shard, w, child, first, n, doom, bytes);
+        encode_child(c, shard, w, child, first, n, doom, bytes);
         count++;
     }
     uint32_t length = (uint32_t)(c->bytes.n - place - 9);
@@ -180,14 +181,14 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
         struct redis_shard *shard = redis_shard_of(r, child);
-        if (shard == redis_shard_of(r, task) || !leads(w, edge, task, &first, &n))
+        if (shard == redis_shard_of(r, task) || !encode_is_first_edge(w, edge, task, &first, &n))
             continue;
         struct redis_call *c = redis_call_filling(r, shard);
-        add_part(c, number, kind, child);
-        add_head(c, doom ? REDIS_DOOM : REDIS_TELL, 0, 0, &nothing);
+        encode_part(c, number, kind, child);
+        encode_head(c, doom ? REDIS_DOOM : REDIS_TELL, 0, 0, &nothing);
         if (!doom)
-            add32(c, mark_of(node));
-        add_child(c, shard, w, child, first, n, doom, bytes);
+            encode_u32(c, mark_of(node));
+        encode_child(c, shard, w, child, first, n, doom, bytes);
         parts++;
     }
     return parts;
@@ -198,7 +199,8 @@ void redis_release(struct redis *r, uint32_t task)
     const struct workflow *w = r->w;
     for (uint32_t edge = w->succ_off[task]; edge < w->succ_off[task + 1]; edge++) {
         uint32_t child = w->succ_task[edge], first, n;
-        if (redis_shard_of(r, child) != redis_shard_of(r, task) && leads(w, edge, task, &first, &n))
+        if (redis_shard_of(r, child) != redis_shard_of(r, task) &&
+            encode_is_first_edge(w, edge, task, &first, &n))
             r->busy[child]--;
     }
     r->several--;
@@ -209,8 +211,8 @@ void redis_encode_settled(struct redis *r, uint32_t task)
     static const struct meta_op nothing;
     struct redis_shard *shard = redis_shard_of(r, task);
     struct redis_call *c = redis_call_filling(r, shard);
-    add_part(c, 0, REDIS_PART_QUIET, task);
-    add_head(c, REDIS_SETTLED, task - shard->first, 0, &nothing);
+    encode_part(c, 0, REDIS_PART_QUIET, task);
+    encode_head(c, REDIS_SETTLED, task - shard->first, 0, &nothing);
 }
 
 #define SCAN_MOST 65536u /* records that one ADOPT reads before others have their turn: 30 ms */
@@ -221,11 +223,11 @@ void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
     struct redis_shard *shard = &r->shards[e->shard];
     struct redis_call *c = redis_call_filling(r, shard);
     uint64_t left = e->op.limit - e->nodes.n;
-    add_part(c, number, REDIS_PART_OP, NONE);
-    add_head(c, META_ADOPT, from - shard->first, e->op.other, &e->op);
-    add32(c, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
-    add32(c, SCAN_MOST);
-    add32(c, (uint32_t)e->op.bytes);
+    encode_part(c, number, REDIS_PART_OP, NONE);
+    encode_head(c, META_ADOPT, from - shard->first, e->op.other, &e->op);
+    encode_u32(c, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
+    encode_u32(c, SCAN_MOST);
+    encode_u32(c, (uint32_t)e->op.bytes);
     e->scanning = true;
     e->open = 1;
 }
@@ -234,9 +236,9 @@ void redis_encode_look(struct redis *r, uint64_t number, uint32_t task)
 {
     struct redis_shard *shard = redis_shard_of(r, task);
     struct redis_call *c = redis_call_filling(r, shard);
-    add_part(c, number, REDIS_PART_LOOK, task);
-    add_head(c, REDIS_LOOK, task - shard->first, 0, &redis_entry_at(r, number)->op);
-    add_section(c, shard, r->w, task);
+    encode_part(c, number, REDIS_PART_LOOK, task);
+    encode_head(c, REDIS_LOOK, task - shard->first, 0, &redis_entry_at(r, number)->op);
+    encode_section(c, shard, r->w, task);
     redis_entry_at(r, number)->open++;
 }
 
@@ -254,9 +256,9 @@ static void encode_adopt_first(struct redis *r, uint64_t number)
     }
     for (uint32_t i = 0; i < r->nshards; i++) {
         struct redis_call *c = redis_call_filling(r, &r->shards[i]);
-        add_part(c, number, REDIS_PART_FENCE, i);
-        add_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
-        add32(c, (uint32_t)e->op.bytes);
+        encode_part(c, number, REDIS_PART_FENCE, i);
+        encode_head(c, REDIS_FENCE, 0, e->op.other, &e->op);
+        encode_u32(c, (uint32_t)e->op.bytes);
     }
     e->open = r->nshards;
 }
@@ -278,20 +280,20 @@ static void encode_object_in(struct redis *r, uint64_t number, uint32_t shard_in
     struct redis_shard *shard = &r->shards[shard_index];
     bool input = w->producer[op->task] == NONE;
     struct redis_call *c = redis_call_filling(r, shard);
-    add_part(c, number, REDIS_PART_OP, op->task);
-    add_head(c, op->kind, op->task, 0, op);
+    encode_part(c, number, REDIS_PART_OP, op->task);
+    encode_head(c, op->kind, op->task, 0, op);
     e->open++;
     if (op->kind == META_COPY)
         return;
-    add64(c, size_word(op->bytes));
-    add8(c, w->size[op->task] != op->bytes);
-    add8(c, input);
-    add32(c, input ? 0 : n);
+    encode_double(c, size_word(op->bytes));
+    encode_u8(c, w->size[op->task] != op->bytes);
+    encode_u8(c, input);
+    encode_u32(c, input ? 0 : n);
     for (uint32_t i = 0; !input && i < n; i++) {
         uint32_t first, run = redis_run(w, w->producer[op->task], consumers[i], &first);
         for (uint32_t edge = first; edge < first + run; edge++)
             if (w->pred_object[edge] == op->task) {
-                add32(c, edge - shard->first_edge);
+                encode_u32(c, edge - shard->first_edge);
                 break;
             }
     }
@@ -307,8 +309,9 @@ static void encode_object(struct redis *r, uint64_t number)
     if (op->kind == META_WHERE) {
         struct redis_shard *shard = &r->shards[home];
         struct redis_call *c = redis_call_filling(r, shard);
-        add_part(c, number, REDIS_PART_OP, op->task);
-        add_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - shard->first, op);
+        encode_part(c, number, REDIS_PART_OP, op->task);
+        encode_head(c, op->kind, op->task, input ? NONE : r->w->producer[op->task] - shard->first,
+                    op);
         e->open = 1;
         return;
     }
@@ -329,8 +332,8 @@ static void encode_everywhere(struct redis *r, uint64_t number)
     struct redis_entry *e = redis_entry_at(r, number);
     for (uint32_t i = 0; i < r->nshards; i++) {
         struct redis_call *c = redis_call_filling(r, &r->shards[i]);
-        add_part(c, number, REDIS_PART_OP, i);
-        add_head(c, e->op.kind, 0, e->op.life, &e->op);
+        encode_part(c, number, REDIS_PART_OP, i);
+        encode_head(c, e->op.kind, 0, e->op.life, &e->op);
     }
     e->open = r->nshards;
 }
@@ -340,15 +343,15 @@ static void encode_task(struct redis *r, uint64_t number)
     struct redis_entry *e = redis_entry_at(r, number);
     struct redis_shard *shard = redis_shard_of(r, e->op.task);
     struct redis_call *c = redis_call_filling(r, shard);
-    add_part(c, number, REDIS_PART_OP, e->op.task);
-    add_head(c, e->op.kind, e->op.task - shard->first, e->op.life, &e->op);
+    encode_part(c, number, REDIS_PART_OP, e->op.task);
+    encode_head(c, e->op.kind, e->op.task - shard->first, e->op.life, &e->op);
     if (e->op.kind != META_START && e->op.kind != META_RETRY)
-        add_section(c, shard, r->w, e->op.task);
+        encode_section(c, shard, r->w, e->op.task);
     e->open = 1;
 }
 
 /* What needs no server: numbers that cannot be. */
-static bool refused(const struct redis *r, const struct meta_op *op, uint8_t *outcome)
+static bool encode_refused(const struct redis *r, const struct meta_op *op, uint8_t *outcome)
 {
     *outcome = META_UNKNOWN;
     switch (op->kind) {
@@ -381,7 +384,7 @@ bool redis_encode(struct redis *r, uint64_t number)
     if (op->kind == META_COUNT)
         e->answer.item = (struct meta_item){.holder = NONE, .max_node = NONE};
     uint8_t outcome;
-    if (refused(r, op, &outcome)) {
+    if (encode_refused(r, op, &outcome)) {
         e->answer.outcome = outcome;
         redis_entry_done(r, number);
         return true;

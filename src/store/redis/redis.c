@@ -17,7 +17,7 @@
 #define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 48 bytes, */
 #define SHARD_EDGES (1u << 25) /* sizes of 8 bytes an edge */
 
-static struct redis *self(const struct store *s)
+static struct redis *redis_of(const struct store *s)
 {
     return (struct redis *)s;
 }
@@ -40,7 +40,7 @@ bool redis_trouble(struct redis *r, bool final, const char *fmt, ...)
 
 /* ---- entries ---- */
 
-static void grow(struct redis *r)
+static void redis_grow_entries(struct redis *r)
 {
     uint64_t size = r->mask + 1, bigger = size * 2;
     struct redis_entry *entries = mem_new_zero(struct redis_entry, bigger);
@@ -51,7 +51,7 @@ static void grow(struct redis *r)
     r->mask = bigger - 1;
 }
 
-static void show(struct redis *r, struct redis_entry *e)
+static void redis_show_entry(struct redis *r, struct redis_entry *e)
 {
     struct answers *to = &r->ready;
     e->answer.first = (uint32_t)to->items.n;
@@ -78,7 +78,7 @@ void redis_entry_done(struct redis *r, uint64_t number)
 {
     redis_entry_at(r, number)->done = true;
     while (r->head < r->tail && redis_entry_at(r, r->head)->done) {
-        show(r, redis_entry_at(r, r->head));
+        redis_show_entry(r, redis_entry_at(r, r->head));
         r->head++;
         r->operations++;
     }
@@ -96,12 +96,12 @@ void redis_dispatch(struct redis *r)
 
 /* ---- the store's functions ---- */
 
-static void submit(struct store *s, const struct meta_op *ops, size_t n)
+static void redis_submit(struct store *s, const struct meta_op *ops, size_t n)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     for (size_t i = 0; i < n; i++) {
         if (r->tail - r->head > r->mask)
-            grow(r);
+            redis_grow_entries(r);
         struct redis_entry *e = redis_entry_at(r, r->tail++);
         e->op = ops[i];
         e->items.n = e->nodes.n = 0;
@@ -112,9 +112,9 @@ static void submit(struct store *s, const struct meta_op *ops, size_t n)
     redis_client_kick(r->client);
 }
 
-static bool poll_answers(struct store *s, struct meta_answers *out, struct error *err)
+static bool redis_poll(struct store *s, struct meta_answers *out, struct error *err)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     uint64_t count;
     redis_client_poll(r->client, 0);
     if (r->signalled)
@@ -128,35 +128,35 @@ static bool poll_answers(struct store *s, struct meta_answers *out, struct error
     return !r->troubled || error_set(err, r->trouble.kind, "%s", r->trouble.text);
 }
 
-static void wait_answers(struct store *s)
+static void redis_wait(struct store *s)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     while (!r->ready.at.n && r->head < r->tail && !r->troubled)
         redis_client_poll(r->client, -1);
 }
 
-static int event_fd(struct store *s)
+static int redis_fd(struct store *s)
 {
-    return redis_client_fd(self(s)->client);
+    return redis_client_fd(redis_of(s)->client);
 }
 
-static uint64_t durable(struct store *s)
+static uint64_t redis_durable(struct store *s)
 {
-    const struct redis *r = self(s);
+    const struct redis *r = redis_of(s);
     return redis_client_has_aof(r->client) || r->replicas ? r->head : 0;
 }
 
-static bool flush(struct store *s, struct error *err)
+static bool redis_flush(struct store *s, struct error *err)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     while (r->head < r->tail && !r->troubled)
         redis_client_poll(r->client, -1);
     return !r->troubled || error_set(err, r->trouble.kind, "%s", r->trouble.text);
 }
 
-static bool retry(struct store *s, struct error *err)
+static bool redis_retry(struct store *s, struct error *err)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     if (!r->troubled)
         return true;
     if (r->final)
@@ -168,9 +168,9 @@ static bool retry(struct store *s, struct error *err)
     return true;
 }
 
-static size_t bytes(const struct store *s)
+static size_t redis_bytes(const struct store *s)
 {
-    const struct redis *r = self(s);
+    const struct redis *r = redis_of(s);
     size_t n = sizeof *r + (r->mask + 1) * sizeof *r->entries + r->nshards * sizeof *r->shards +
                (r->busy ? (size_t)r->w->ntasks * sizeof *r->busy : 0) +
                r->ready.at.cap * sizeof *r->ready.at.at + r->shown.at.cap * sizeof *r->shown.at.at;
@@ -179,7 +179,7 @@ static size_t bytes(const struct store *s)
 
 /* ---- shards ---- */
 
-static void free_shards(struct redis *r)
+static void redis_free_shards(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++) {
         struct redis_shard *shard = &r->shards[i];
@@ -194,10 +194,10 @@ static void free_shards(struct redis *r)
     r->nshards = 0;
 }
 
-static void make_shards(struct redis *r, uint32_t shards)
+static void redis_make_shards(struct redis *r, uint32_t shards)
 {
     const struct workflow *w = r->w;
-    free_shards(r);
+    redis_free_shards(r);
     r->per_shard = w->ntasks / shards + (w->ntasks % shards != 0);
     r->per_shard = r->per_shard ? r->per_shard : 1;
     r->nshards = shards;
@@ -225,7 +225,7 @@ static void make_shards(struct redis *r, uint32_t shards)
 }
 
 /* Until no shard has a call under way, or the time is over. */
-static bool settle(struct redis *r, double until)
+static bool redis_settle(struct redis *r, double until)
 {
     for (;;) {
         bool idle = redis_client_is_idle(r->client);
@@ -238,9 +238,9 @@ static bool settle(struct redis *r, double until)
 
 /* ---- closing ---- */
 
-static void free_store(struct redis *r)
+static void redis_free(struct redis *r)
 {
-    free_shards(r);
+    redis_free_shards(r);
     redis_client_free(r->client);
     while (r->spare) {
         struct redis_call *c = r->spare;
@@ -264,18 +264,18 @@ static void free_store(struct redis *r)
 }
 
 /* Nobody will ask again for what the shards keep for us; when they do not hear it, little stays. */
-static void say_goodbye(struct redis *r)
+static void redis_say_goodbye(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++)
         if (r->shards[i].kept)
             redis_call_new(r, &r->shards[i], REDIS_CALL_APPLY)->keep = REDIS_KEEP_BYE;
-    settle(r, clock_seconds() + GOODBYE_SECONDS);
+    redis_settle(r, clock_seconds() + GOODBYE_SECONDS);
 }
 
-static bool close_store(struct store *s, struct error *err)
+static bool redis_close(struct store *s, struct error *err)
 {
-    struct redis *r = self(s);
-    bool good = flush(s, err);
+    struct redis *r = redis_of(s);
+    bool good = redis_flush(s, err);
     if (good && (r->forget || r->expire)) {
         for (uint32_t i = 0; i < r->nshards; i++) {
             r->shards[i].touched = -1e9;
@@ -283,7 +283,7 @@ static bool close_store(struct store *s, struct error *err)
         }
     }
     /* what nobody waits for (children know, the run is removed) is waited for here */
-    if (good && !settle(r, clock_seconds() + r->patience))
+    if (good && !redis_settle(r, clock_seconds() + r->patience))
         good = r->troubled
                    ? error_set(err, r->trouble.kind, "%s", r->trouble.text)
                    : error_set(err, ERROR_FAILED,
@@ -291,34 +291,34 @@ static bool close_store(struct store *s, struct error *err)
                                "not answer the last words",
                                r->prefix);
     if (good && !r->forget)
-        say_goodbye(r);
-    free_store(r);
+        redis_say_goodbye(r);
+    redis_free(r);
     return good;
 }
 
 static const struct store_ops redis_ops = {
     .name = "redis",
-    .submit = submit,
-    .poll = poll_answers,
-    .wait = wait_answers,
-    .fd = event_fd,
-    .durable = durable,
-    .flush = flush,
-    .retry = retry,
-    .bytes = bytes,
-    .close = close_store,
+    .submit = redis_submit,
+    .poll = redis_poll,
+    .wait = redis_wait,
+    .fd = redis_fd,
+    .durable = redis_durable,
+    .flush = redis_flush,
+    .retry = redis_retry,
+    .bytes = redis_bytes,
+    .close = redis_close,
 };
 
 void store_redis_closing(struct store *s, bool forget, double patience)
 {
-    struct redis *r = self(s);
+    struct redis *r = redis_of(s);
     r->forget = forget;
     r->patience = patience;
 }
 
 struct store_redis_counts store_redis_counts(const struct store *s)
 {
-    const struct redis *r = self(s);
+    const struct redis *r = redis_of(s);
     struct redis_client_counts c = redis_client_counts(r->client);
     return (struct store_redis_counts){.operations = r->operations,
                                        .calls = r->calls,
@@ -333,13 +333,13 @@ struct store_redis_counts store_redis_counts(const struct store *s)
 
 /* ---- opening ---- */
 
-static bool no_answer(struct redis *r, struct error *err)
+static bool redis_no_answer(struct redis *r, struct error *err)
 {
     return r->troubled ? error_set(err, r->trouble.kind, "%s", r->trouble.text)
                        : redis_client_unreachable(r->client, err);
 }
 
-static void ask_run(struct redis *r, const char *run)
+static void redis_ask_run(struct redis *r, const char *run)
 {
     for (uint32_t i = 0; i < r->nshards; i++) {
         struct redis_call *c = redis_call_new(r, &r->shards[i], REDIS_CALL_OPEN);
@@ -348,16 +348,16 @@ static void ask_run(struct redis *r, const char *run)
     }
 }
 
-static bool open_run(struct redis *r, uint32_t shards, double until, bool *existed,
-                     struct error *err)
+static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool *existed,
+                           struct error *err)
 {
     const struct workflow *w = r->w;
     uint32_t least = w->ntasks / SHARD_TASKS + w->nedges / SHARD_EDGES + 1, have = 0;
     char run[160];
-    make_shards(r, 1);
-    ask_run(r, "");
-    if (!settle(r, until))
-        return no_answer(r, err);
+    redis_make_shards(r, 1);
+    redis_ask_run(r, "");
+    if (!redis_settle(r, until))
+        return redis_no_answer(r, err);
     const char *was = r->shards[0].run ? r->shards[0].run : "";
     const char *told = strrchr(was, ' ');
     *existed = *was;
@@ -377,10 +377,10 @@ static bool open_run(struct redis *r, uint32_t shards, double until, bool *exist
                          "redis %s:%u: run '%s' is of another workflow or version of weft (%.80s): "
                          "take another prefix, or remove that run",
                          server->host, server->port, r->prefix, was);
-    make_shards(r, shards);
-    ask_run(r, run);
-    if (!settle(r, until))
-        return no_answer(r, err);
+    redis_make_shards(r, shards);
+    redis_ask_run(r, run);
+    if (!redis_settle(r, until))
+        return redis_no_answer(r, err);
     for (uint32_t i = 0; i < shards; i++)
         if (!r->shards[i].run || strcmp(r->shards[i].run, run) != 0)
             return error_set(
@@ -392,7 +392,7 @@ static bool open_run(struct redis *r, uint32_t shards, double until, bool *exist
 }
 
 /* The client's epoll descriptor is the store's: it must also say that answers wait in memory. */
-static bool open_event(struct redis *r, struct error *err)
+static bool redis_open_event(struct redis *r, struct error *err)
 {
     r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = REDIS_CLIENT_OTHER};
@@ -401,7 +401,8 @@ static bool open_event(struct redis *r, struct error *err)
            error_set(err, ERROR_FAILED, "redis: no event descriptors: %s", strerror(errno));
 }
 
-static bool open_client(struct redis *r, const struct store_redis_config *config, struct error *err)
+static bool redis_open_client(struct redis *r, const struct store_redis_config *config,
+                              struct error *err)
 {
     struct redis_tls_options tls = {.ca = config->tls_ca,
                                     .cert = config->tls_cert,
@@ -422,7 +423,7 @@ static bool open_client(struct redis *r, const struct store_redis_config *config
                                                                .ops = &redis_calls_ops,
                                                                .owner = r},
                                  err);
-    if (!r->client || !open_event(r, err))
+    if (!r->client || !redis_open_event(r, err))
         return false;
     return getrandom(r->name, sizeof r->name, 0) == sizeof r->name ||
            error_set(err, ERROR_FAILED, "redis: the system has no random numbers");
@@ -451,13 +452,13 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     r->mask = 1023;
     r->entries = mem_new_zero(struct redis_entry, r->mask + 1);
     double until = clock_seconds() + (r->patience > 5 ? r->patience / 10 : 0.5);
-    bool good =
-        open_client(r, config, err) && redis_client_connect(r->client, until, r->patience, err);
+    bool good = redis_open_client(r, config, err) &&
+                redis_client_connect(r->client, until, r->patience, err);
     if (good && clock_seconds() + 1 > until) /* found late: it was loading */
         until = clock_seconds() + 5;
-    good = good && open_run(r, config->shards, until, existed ? existed : &ignored, err);
+    good = good && redis_open_run(r, config->shards, until, existed ? existed : &ignored, err);
     if (good)
         return &r->store;
-    free_store(r);
+    redis_free(r);
     return NULL;
 }

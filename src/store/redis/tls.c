@@ -23,7 +23,7 @@ struct redis_tls {
 };
 
 /* The first reason in OpenSSL's queue, which is emptied. */
-static const char *reason(void)
+static const char *tls_reason(void)
 {
     unsigned long code = ERR_get_error();
     ERR_clear_error();
@@ -32,7 +32,7 @@ static const char *reason(void)
 }
 
 /* In place of OpenSSL's own look at the chain: only the very certificate will do. */
-static int is_pinned(X509_STORE_CTX *seen, void *pin)
+static int tls_is_pinned(X509_STORE_CTX *seen, void *pin)
 {
     X509 *shown = X509_STORE_CTX_get0_cert(seen);
     if (shown && X509_cmp(shown, pin) == 0)
@@ -41,15 +41,15 @@ static int is_pinned(X509_STORE_CTX *seen, void *pin)
     return 0;
 }
 
-static bool take_pin(struct redis_tls_context *c, const char *text, struct error *err)
+static bool tls_take_pin(struct redis_tls_context *c, const char *text, struct error *err)
 {
     BIO *memory = BIO_new_mem_buf(text, -1);
     c->pin = memory ? PEM_read_bio_X509(memory, NULL, NULL, NULL) : NULL;
     BIO_free(memory);
     if (!c->pin)
         return error_set(err, ERROR_INPUT, "redis: the certificate to believe is none: %s",
-                         reason());
-    SSL_CTX_set_cert_verify_callback(c->ssl, is_pinned, c->pin);
+                         tls_reason());
+    SSL_CTX_set_cert_verify_callback(c->ssl, tls_is_pinned, c->pin);
     return true;
 }
 
@@ -60,20 +60,20 @@ struct redis_tls_context *redis_tls_context_new(const struct redis_tls_options *
     c->ssl = SSL_CTX_new(TLS_client_method());
     c->unchecked = o->unchecked;
     c->name = o->name ? mem_copy_string(o->name) : NULL;
-    bool good = c->ssl || error_set(err, ERROR_FAILED, "redis: no TLS: %s", reason());
+    bool good = c->ssl || error_set(err, ERROR_FAILED, "redis: no TLS: %s", tls_reason());
     if (good)
         SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
     if (good && o->pin)
-        good = take_pin(c, o->pin, err);
+        good = tls_take_pin(c, o->pin, err);
     if (good && o->ca && SSL_CTX_load_verify_locations(c->ssl, o->ca, NULL) != 1)
-        good = error_set(err, ERROR_INPUT, "%s: no certificates to trust: %s", o->ca, reason());
+        good = error_set(err, ERROR_INPUT, "%s: no certificates to trust: %s", o->ca, tls_reason());
     if (good && !o->ca && !o->pin)
         SSL_CTX_set_default_verify_paths(c->ssl);
     if (good && o->cert && SSL_CTX_use_certificate_chain_file(c->ssl, o->cert) != 1)
-        good = error_set(err, ERROR_INPUT, "%s: no certificate: %s", o->cert, reason());
+        good = error_set(err, ERROR_INPUT, "%s: no certificate: %s", o->cert, tls_reason());
     const char *key = o->key ? o->key : o->cert;
     if (good && key && SSL_CTX_use_PrivateKey_file(c->ssl, key, SSL_FILETYPE_PEM) != 1)
-        good = error_set(err, ERROR_INPUT, "%s: no private key: %s", key, reason());
+        good = error_set(err, ERROR_INPUT, "%s: no private key: %s", key, tls_reason());
     if (good && o->cert && SSL_CTX_check_private_key(c->ssl) != 1)
         good = error_set(err, ERROR_INPUT, "%s: not the key of the certificate %s", key, o->cert);
     if (good) {
@@ -146,7 +146,7 @@ int redis_tls_shake(struct redis_tls *t, char *why, size_t size)
         return 0;
     long verified = SSL_get_verify_result(t->ssl);
     bool plain = ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER;
-    const char *text = reason();
+    const char *text = tls_reason();
     if (redis_tls_is_stranger(t))
         snprintf(why, size,
                  "its certificate is not the one of our key: this store belongs to a cluster with "
