@@ -148,9 +148,17 @@ static void move_slot(struct server *servers, uint32_t wave)
     if (owner < 0)
         return;
     int to = (owner + 1) % MASTERS;
+    int begun[2];
+    char byte;
     fflush(stdout);
-    if (fork() != 0)
-        return; /* it goes on while the store asks */
+    if (pipe(begun) != 0)
+        return;
+    if (fork() != 0) { /* it goes on while the store asks, but has begun before the next wave */
+        close(begun[1]);
+        ok(read(begun[0], &byte, 1) == 1, "the slot begins to move");
+        close(begun[0]);
+        return;
+    }
     tell(&servers[to], "CLUSTER SETSLOT %d IMPORTING %s", slot, ids[owner]);
     tell(&servers[owner], "CLUSTER SETSLOT %d MIGRATING %s", slot, ids[to]);
     for (const char *k = "RESNMCKZPIDA"; *k; k++) {
@@ -158,6 +166,8 @@ static void move_slot(struct server *servers, uint32_t wave)
         pause_ms(10);
         snprintf(key, sizeof key, "{moving.3}:%c", *k);
         tell(&servers[owner], "MIGRATE 127.0.0.1 %d %s 0 2000", servers[to].port, key);
+        if (*k == 'R' && write(begun[1], k, 1) != 1)
+            _exit(1);
     }
     pause_ms(20);
     for (int i = 0; i < MASTERS; i++)
