@@ -1,7 +1,5 @@
 /* Own agents. How many: on this machine and over ssh as many as the target names, from the start;
- * under Slurm as many nodes as there are tasks ready, running or about to be ready, divided by the
- * cores of a node, at most --nodes. Nodes are only ever asked for: agents without work leave by
- * themselves (their `linger`), which gives the node back. */
+ * under Slurm as many nodes as the tasks are worth (cluster/launch/elastic.h), at most --nodes. */
 #include "session/agents.h"
 
 #include "base/mem.h"
@@ -27,39 +25,14 @@ static void agents_launch_says(void *context, const char *line)
     remark(&r->session->o.remarks, REMARK_INFO, "%s", line);
 }
 
-/* Tasks that may start at once. */
-static uint32_t agents_ready_tasks(const struct session *s)
-{
-    const struct workflow *w = s->w;
-    uint32_t ready = 0;
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        bool waits = s->needs.task[t] == NEED_NOT;
-        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && !waits; e++)
-            waits = s->needs.task[w->pred_task[e]] != NEED_NOT;
-        ready += !waits;
-    }
-    return ready;
-}
-
-static uint32_t agents_nodes_for(const struct remote *r, uint32_t tasks)
-{
-    uint32_t cores = r->node_cores ? r->node_cores : 1;
-    uint32_t nodes = tasks / cores + (tasks % cores != 0);
-    nodes = nodes < 1 ? 1 : nodes;
-    return nodes < r->nodes ? nodes : r->nodes;
-}
-
 void agents_on_load(void *context, const struct client_load *load)
 {
     struct remote *r = context;
     if (load->ending || !r->fleet || strcmp(r->o.on, "slurm") != 0)
         return;
-    if (!r->node_cores && load->agents)
-        r->node_cores = load->cores / load->agents;
-    uint64_t tasks = (uint64_t)load->ready + load->running + load->soon;
-    if (r->node_cores && tasks)
-        fleet_want(r->fleet,
-                   agents_nodes_for(r, tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX));
+    elastic_learn(&r->elastic, load->agents, load->cores);
+    fleet_want(r->fleet,
+               elastic_nodes(&r->elastic, (uint64_t)load->ready + load->running + load->soon));
 }
 
 static bool agents_key(struct remote *r, struct error *err)
@@ -79,9 +52,9 @@ static double agents_shape(struct remote *r)
 {
     const struct session *s = r->session;
     uint32_t here = 0;
-    r->node_cores = s->o.cores;
-    if (!r->node_cores && sscanf(r->o.on, "local:%u", &here) == 1 && here)
-        r->node_cores = s->cores > here ? s->cores / here : 1;
+    r->elastic.cores = s->o.cores;
+    if (!r->elastic.cores && sscanf(r->o.on, "local:%u", &here) == 1 && here)
+        r->elastic.cores = s->cores > here ? s->cores / here : 1;
     else
         here = 0;
     return s->o.memory > 0 ? s->memory : here ? s->memory / here : 0;
@@ -104,7 +77,7 @@ bool agents_start(struct remote *r, struct error *err)
                                                 .store = r->o.place.store,
                                                 .state = r->fleet_state,
                                                 .program = r->o.program ? r->o.program : "weft",
-                                                .cores = r->node_cores,
+                                                .cores = r->elastic.cores,
                                                 .memory = memory,
                                                 .linger = slurm ? LINGER_SLURM : LINGER,
                                                 .say = agents_launch_says,
@@ -113,11 +86,9 @@ bool agents_start(struct remote *r, struct error *err)
     if (!r->fleet)
         return false;
     atomic_store(&r->stop_fleet, r->fleet);
-    r->nodes = slurm ? (r->o.nodes ? r->o.nodes : 1) : fleet_most(r->fleet);
-    uint32_t first = !slurm          ? r->nodes
-                     : r->node_cores ? agents_nodes_for(r, agents_ready_tasks(s))
-                                     : 1; /* its size tells how many more are of use */
-    fleet_want(r->fleet, first);
+    r->elastic.most = slurm ? (r->o.nodes ? r->o.nodes : 1) : fleet_most(r->fleet);
+    fleet_want(r->fleet, slurm ? elastic_first(&r->elastic, elastic_ready_tasks(s->w, &s->needs))
+                               : r->elastic.most);
     bool started = fleet_wait(r->fleet, err);
     atomic_store(&r->stop_fleet, NULL);
     if (!started)

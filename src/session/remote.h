@@ -12,6 +12,7 @@
  * thread and from signal handlers. The process has to ignore SIGPIPE. */
 #pragma once
 #include "cluster/client/client.h"
+#include "cluster/launch/elastic.h"
 #include "cluster/launch/fleet.h"
 #include "session/place.h"
 #include "session/session.h"
@@ -34,10 +35,9 @@ struct remote {
     struct client *client;
     struct fleet *fleet; /* NULL: others' agents */
     char *fleet_state;
-    uint32_t nodes;      /* of the fleet, at most */
-    uint32_t node_cores; /* of one of its nodes; 0: not known yet */
-    char *key_file;      /* for the note; NULL: the note keeps a key of its own */
-    char *target;        /* for the note: what started the agents; NULL: others' */
+    struct elastic elastic; /* how many nodes the fleet should have */
+    char *key_file;         /* for the note; NULL: the note keeps a key of its own */
+    char *target;           /* for the note: what started the agents; NULL: others' */
 
     uint64_t run; /* 0: not handed in yet */
     struct ticket ticket;

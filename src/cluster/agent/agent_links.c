@@ -5,6 +5,7 @@
  *     peers, keeps, handing, early, watchers, depots (links_closed()). */
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
+#include "cluster/wire/message.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -139,70 +140,76 @@ static void message_without_job(struct agent *a, struct link *l, uint8_t kind, c
     }
 }
 
-static bool receive_leave(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
+static bool agent_take_run_changed(void *context, struct message_in *m)
 {
-    bool now = bytes_u8(in);
-    if (!bytes_end(in))
+    agent_load_early(context, m->run);
+    agent_send_heartbeat(context);
+    return true;
+}
+
+static bool agent_take_probe(void *context, struct message_in *m)
+{
+    answer_probe(context, m->from, &m->in, m->run);
+    return true;
+}
+
+static bool agent_take_cancel(void *context, struct message_in *m)
+{
+    uint32_t task = bytes_u32(&m->in);
+    if (!bytes_end(&m->in))
         return false;
-    send_answer(a, l, run, true, now ? "it leaves at once" : "it leaves when its tasks have ended");
+    cancel_run(context, m->from, m->run, task);
+    return true;
+}
+
+static bool agent_take_leave(void *context, struct message_in *m)
+{
+    struct agent *a = context;
+    bool now = bytes_u8(&m->in);
+    if (!bytes_end(&m->in))
+        return false;
+    send_answer(a, m->from, m->run, true,
+                now ? "it leaves at once" : "it leaves when its tasks have ended");
     agent_leave(a, now);
     agent_go_on_leaving(a);
     return true;
 }
 
-static bool receive_cancel(struct agent *a, struct link *l, uint64_t run, struct bytes *in)
+static bool agent_take_kept(void *context, struct message_in *m)
 {
-    uint32_t task = bytes_u32(in);
-    if (!bytes_end(in))
-        return false;
-    cancel_run(a, l, run, task);
+    agent_handed_over(context, m->from, m->run, bytes_u32(&m->in));
     return true;
 }
 
+/* Schedulers' talk, data, and what clients want of a run that is worked on. */
+static bool agent_take_for_job(void *context, struct message_in *m)
+{
+    bool malformed = false;
+    struct job *j = agent_job(context, m->run);
+    if (j)
+        job_message(j, m->from, m->kind, m->data, m->n, &malformed);
+    else
+        message_without_job(context, m->from, m->kind, m->data, m->n);
+    return !malformed;
+}
+
+/* What is not for agents, or not as long as its row in messages.def says, comes to none of them. */
+static const struct message_receiver agent_receiver = {
+    .end = MESSAGE_AGENT,
+    .handler =
+        {
+            [MESSAGE_RUN_CHANGED] = agent_take_run_changed,
+            [MESSAGE_PROBE] = agent_take_probe,
+            [MESSAGE_CANCEL] = agent_take_cancel,
+            [MESSAGE_LEAVE] = agent_take_leave,
+            [MESSAGE_KEPT] = agent_take_kept,
+        },
+    .otherwise = agent_take_for_job,
+};
+
 static void links_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
 {
-    struct agent *a = context;
-    struct bytes in = {data, n, false};
-    uint64_t run = bytes_u64(&in);
-    bool malformed = in.bad;
-    struct job *j = malformed ? NULL : agent_job(a, run);
-    switch (malformed ? MESSAGES : (enum message)kind) {
-    case MESSAGE_RUN_CHANGED:
-        agent_load_early(a, run);
-        agent_send_heartbeat(a);
-        break;
-    case MESSAGE_PROBE:
-        answer_probe(a, l, &in, run);
-        break;
-    case MESSAGE_CANCEL:
-        malformed = !receive_cancel(a, l, run, &in);
-        break;
-    case MESSAGE_LEAVE:
-        malformed = !receive_leave(a, l, run, &in);
-        break;
-    case MESSAGE_KEPT:
-        agent_handed_over(a, l, run, bytes_u32(&in));
-        break;
-    case MESSAGE_SCHED:
-    case MESSAGE_KEEP:
-    case MESSAGE_WATCH:
-    case MESSAGE_FETCH:
-    case MESSAGE_HEAD:
-    case MESSAGE_DATA:
-    case MESSAGE_ABSENT:
-    case MESSAGE_LATER:
-    case MESSAGE_UNFETCH:
-    case MESSAGE_UNFETCHED:
-        if (j)
-            job_message(j, l, kind, data, n, &malformed);
-        else
-            message_without_job(a, l, kind, data, n);
-        break;
-    default: /* what only clients are sent, or nonsense */
-        malformed = true;
-        break;
-    }
-    if (malformed)
+    if (!message_dispatch(&agent_receiver, context, l, kind, data, n))
         link_close(l, "a message that makes no sense");
 }
 
