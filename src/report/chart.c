@@ -1,3 +1,5 @@
+/* Line charts and bar charts as SVG. An axis maps values to pixels and knows how its numbers are
+ * written; everything else is placed around the widest number and the legend. O(points). */
 #include "report/chart.h"
 #include "report/human.h"
 #include "report/svg.h"
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pixels around the picture. Beyond 500 points markers would touch and hide the line. */
 enum { MARGIN = 20, MARKERS_MOST = 500 };
 
 enum notation { PLAIN, SECONDS, BYTES };
@@ -31,6 +34,8 @@ static double axis_pixel(const struct axis *a, double value)
     return a->from + (value - a->low) / (a->high - a->low) * (a->to - a->from);
 }
 
+/* What cannot be shown (not finite, or not positive on a logarithmic axis) is left out, not drawn
+ * at an edge. */
 static bool axis_shows(const struct axis *a, double value)
 {
     return isfinite(value) && (!a->log || value > 0);
@@ -45,6 +50,7 @@ static void axis_set(struct axis *a, double low, double high, unsigned parts)
         high = a->log ? 10 : 1;
     }
     if (a->log) {
+        /* 1e-9 keeps a value that is a power of ten, but for rounding, from adding a decade */
         a->low = floor(log10(low) + 1e-9);
         a->high = ceil(log10(high) - 1e-9);
         if (a->high <= a->low)
@@ -54,6 +60,7 @@ static void axis_set(struct axis *a, double low, double high, unsigned parts)
     }
     if (a->notation == SECONDS)
         a->unit = svg_time_unit(fmax(fabs(low), fabs(high)), &a->suffix);
+    /* a constant: a tenth of room around it, so that the line is not at the edge */
     if (high - low <= fabs(high) * 1e-9) {
         double room = high != 0 ? fabs(high) * 0.1 : 1;
         high += room;
@@ -64,11 +71,13 @@ static void axis_set(struct axis *a, double low, double high, unsigned parts)
     a->high = ceil(high / a->step - 1e-9) * a->step;
 }
 
+/* 60 ticks are more than any picture has room for; a guard against rounding, not a choice. */
 static unsigned axis_ticks(const struct axis *a)
 {
     return (unsigned)fmin(60, floor((a->high - a->low) / a->step + 1e-6)) + 1;
 }
 
+/* Rounding must not show as "-1.2e-17" where 0 is meant. */
 static double axis_tick(const struct axis *a, unsigned i)
 {
     double value = a->low + i * a->step;
@@ -124,6 +133,7 @@ static void draw_y_axis(struct strbuf *out, const struct axis *y, double left, d
                    MARGIN - 4.0, (y->from + y->to) / 2, name);
 }
 
+/* The square, its gap, the text and a gap behind it, as svg_legend_entry() draws them. */
 static double legend_width(const char *name)
 {
     return 16 + svg_text_width(name, 11) + 16;
@@ -197,6 +207,8 @@ static void line_path(struct strbuf *out, const struct chart_series *s, const do
     }
 }
 
+/* The area between low and high: along the upper edge and back along the lower one. At most 2000
+ * points an edge, more than there are pixels. */
 static void draw_band(struct strbuf *out, const struct chart_series *s, const struct axis *x,
                       const struct axis *y, const char *colour)
 {
@@ -217,6 +229,7 @@ static void draw_band(struct strbuf *out, const struct chart_series *s, const st
     strbuf_free(&path);
 }
 
+/* Take a value into the range, if it can be shown at all. */
 static void axis_widen(double value, const struct axis *a, double *low, double *high)
 {
     if (!axis_shows(a, value))
@@ -225,6 +238,8 @@ static void axis_widen(double value, const struct axis *a, double *low, double *
     *high = fmax(*high, value);
 }
 
+/* limit: least and greatest x, least and greatest y of what is drawn. A point that is missing in
+ * one direction counts in neither. */
 static void series_limits(const struct chart *c, struct axis *x, struct axis *y, double limit[4])
 {
     limit[0] = limit[2] = INFINITY;
@@ -312,6 +327,7 @@ void report_line_chart(const struct chart *c, struct strbuf *out)
 
 /* ---- bars ---- */
 
+/* Bars begin at 0, so 0 is always in the range of a linear axis. */
 static void bar_limits(const struct bar_chart *c, const struct axis *y, double *low, double *high)
 {
     *low = INFINITY;
@@ -330,6 +346,7 @@ static void bar_limits(const struct bar_chart *c, const struct axis *y, double *
     }
 }
 
+/* With its interval as a line with two caps, where there is one. */
 static void draw_one_bar(struct strbuf *out, const struct bar_chart *c, const struct axis *y,
                          size_t index, double x, double width, uint32_t colour)
 {
@@ -367,6 +384,7 @@ void report_bar_chart(const struct bar_chart *c, struct strbuf *out)
     double pitch = c->ngroups ? (right - left) / (double)c->ngroups : right - left;
     for (size_t g = 0; g < c->ngroups; g++)
         longest = fmax(longest, fmin(svg_text_width(c->groups[g], 11), 170));
+    /* names that do not fit below their group are turned */
     bool slanted = longest > pitch - 6;
     double top = c->title ? 42 : 16;
     double legend =

@@ -1,3 +1,8 @@
+/* Everything that summaries and pages say about a run in numbers, computed once from its record:
+ * totals, kinds of tasks, slowest attempts, failures, the critical path. O(events log events).
+ *
+ * Records come from a database and from files: events that make no sense (times that are not
+ * finite, tasks that do not exist) are passed over here and nowhere else. */
 #include "report/figures.h"
 #include "report/kinds.h"
 #include "base/mem.h"
@@ -23,6 +28,7 @@ uint32_t figures_cores(const struct run_figures *f, uint32_t task)
     return f->record->cores && cores > f->record->cores ? f->record->cores : cores;
 }
 
+/* The prediction is for speed 1; NAN: nothing was predicted for the task. */
 double figures_predicted(const struct run_figures *f, uint32_t task)
 {
     const struct run_record *r = f->record;
@@ -43,6 +49,7 @@ static uint32_t count_tasks(const struct run_record *r)
 {
     if (r->workflow)
         return r->workflow->ntasks;
+    /* 128 million tasks are the most that a workflow may have here */
     uint32_t n = r->tasks <= 128000000 ? r->tasks : 0;
     for (size_t i = 0; i < r->events.n; i++)
         if (r->events.at[i].kind == TRACE_TASK && r->events.at[i].id < 128000000 &&
@@ -51,6 +58,7 @@ static uint32_t count_tasks(const struct run_record *r)
     return n;
 }
 
+/* The workflow's own kinds, else the stems of the names ("align_17" is an "align"). */
 static void name_kinds(struct run_figures *f)
 {
     const struct workflow *w = f->record->workflow;
@@ -101,6 +109,8 @@ static int by_total(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
+/* Into the totals and into its kind. Only attempts that ended well say anything about a kind's
+ * length and about predictions. */
 static void add_attempt(struct run_figures *f, const struct trace_event *e)
 {
     struct figures_kind *k = &f->kind.at[f->kind_of[e->id]];
@@ -111,6 +121,7 @@ static void add_attempt(struct run_figures *f, const struct trace_event *e)
     f->cpu += e->cpu > 0 ? e->cpu : 0;
     f->read += e->read > 0 ? e->read : 0;
     f->written += e->written > 0 ? e->written : 0;
+    /* a lane beyond that is a damaged record, not a core */
     f->lanes = e->lane < 65536 && e->lane + 1 > f->lanes ? e->lane + 1 : f->lanes;
     f->measured_memory = f->measured_memory || e->memory > 0;
     k->total += seconds;
@@ -161,6 +172,7 @@ static void figures_rank(struct run_figures *f)
     free(list);
 }
 
+/* How long the tasks of the path ran, and how long the path stood still between them. */
 static void measure_path(struct run_figures *f)
 {
     const struct run_record *r = f->record;
@@ -182,6 +194,7 @@ static void measure_path(struct run_figures *f)
     f->path_waiting = isnan(finish) ? 0 : fmax(finish - f->path_running, 0);
 }
 
+/* The record must outlive the figures. */
 void figures_of(struct run_figures *f, const struct run_record *r)
 {
     *f = (struct run_figures){.record = r, .ntasks = count_tasks(r), .used = NAN, .computed = NAN};
@@ -200,6 +213,7 @@ void figures_of(struct run_figures *f, const struct run_record *r)
         if (e->kind != TRACE_TASK || !figures_usable(e))
             continue;
         add_attempt(f, e);
+        /* the attempt that ended last decides what became of the task */
         if (f->last[e->id] == NONE || e->finish >= r->events.at[f->last[e->id]].finish)
             f->last[e->id] = i;
     }

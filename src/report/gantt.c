@@ -1,3 +1,6 @@
+/* Gantt charts of static plans as SVG: lanes are cores, bars are placements, arrows are transfers.
+ * The drawing itself is timeline.c's; here a plan becomes lanes, bars and texts. O(placements log
+ * placements); arrows cost transfers x placements and are drawn only when there are few. */
 #include "report/gantt.h"
 #include "report/gantt_kinds.h"
 #include "report/human.h"
@@ -8,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More arrows than 60 make a tangle. Up to 64 cores idle ones are shown too: that a core has
+ * nothing to do is something to see. */
 enum { ARROWS_MOST = 60, ALL_LANES_MOST = 64 };
 
 struct static_plan {
@@ -17,12 +22,15 @@ struct static_plan {
     uint32_t *pinned; /* per task: the constraint that chose its node, 0: none; NULL: no pins */
 };
 
+/* Plans of others may be wrong; what cannot be drawn is left out, the checker says what is wrong.
+ */
 bool gantt_usable(const struct placement *pl, const struct workflow *w, const struct platform *p)
 {
     return pl->task < w->ntasks && pl->node < p->nnodes && isfinite(pl->start) &&
            isfinite(pl->finish) && pl->finish >= pl->start && pl->start >= 0;
 }
 
+/* Cores that a bar covers: never past the last core of the node. */
 uint32_t gantt_cores(const struct placement *pl, const struct workflow *w, const struct platform *p)
 {
     uint32_t cores = w->cores[pl->task], have = p->cores[pl->node];
@@ -57,6 +65,7 @@ static const char *gantt_node_name(void *context, uint32_t node)
     return platform_node_name(s->p, node);
 }
 
+/* The name alone for the bar, everything for the tooltip (`whole`). */
 static void gantt_describe(void *context, const struct timeline_bar *bar, bool whole,
                            struct strbuf *out)
 {
@@ -134,6 +143,7 @@ static void list_lanes(const struct static_plan *s, bool used_only, lane_list *l
     lanes->n = kept;
 }
 
+/* UINT32_MAX: a lane that is not shown. */
 static uint32_t gantt_find_lane(const lane_list *lanes, uint32_t node, uint32_t core)
 {
     struct lane key = {node, core};
@@ -184,6 +194,7 @@ static void add_arrows(const struct static_plan *s, const lane_list *lanes, stru
     free(waiting);
 }
 
+/* `busy` is in core seconds. The caller frees. */
 static char *static_subtitle(const struct static_plan *s, double busy)
 {
     struct strbuf text = {0};

@@ -1,4 +1,5 @@
-/* Pictures of the plans that are no Gantt charts by nature: partitions, streams, orders. */
+/* Pictures of the plans that are no Gantt charts by nature: partitions (one bar a part), streams
+ * (load of a node for each item) and orders (eligible tasks over time). */
 #include "report/gantt_kinds.h"
 #include "report/chart.h"
 #include "report/human.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* Tasks of a part or cluster: entries of plan->tasks that are there. */
-static uint32_t legend_entries(const struct plan *plan, uint32_t first, uint32_t count)
+static uint32_t known_entries(const struct plan *plan, uint32_t first, uint32_t count)
 {
     if (first > plan->tasks.n)
         return 0;
@@ -19,11 +20,12 @@ static uint32_t legend_entries(const struct plan *plan, uint32_t first, uint32_t
     return count < left ? count : left;
 }
 
+/* Numbers in a plan may point anywhere: tasks that do not exist count nothing. */
 static double work_of(const struct plan *plan, const struct workflow *w, uint32_t first,
                       uint32_t count)
 {
     double work = 0;
-    count = legend_entries(plan, first, count);
+    count = known_entries(plan, first, count);
     for (uint32_t i = 0; i < count; i++)
         if (plan->tasks.at[first + i] < w->ntasks)
             work += w->work[plan->tasks.at[first + i]];
@@ -37,6 +39,7 @@ static double speed_of(const struct platform *p, uint32_t node)
 
 /* ---- partitions ---- */
 
+/* An object that leaves one part for another. */
 struct part_edge {
     uint32_t from, to;
     double size;
@@ -44,12 +47,13 @@ struct part_edge {
 
 typedef ARRAY(struct part_edge) part_edges;
 
-static double kind_transfer_time(const struct platform *p, uint32_t a, uint32_t b, double size)
+static double part_transfer_time(const struct platform *p, uint32_t a, uint32_t b, double size)
 {
     double time = a < p->nnodes && b < p->nnodes ? platform_transfer(p, a, b, size) : 0;
     return isfinite(time) ? time : 0;
 }
 
+/* Edges between different parts, and the bytes of input files that each part reads. */
 static void edges_between(const struct plan *plan, const struct workflow *w, part_edges *edges,
                           double *input)
 {
@@ -57,7 +61,7 @@ static void edges_between(const struct plan *plan, const struct workflow *w, par
     memset(part, 0xff, (w->ntasks + 1) * sizeof *part);
     for (uint32_t i = 0; i < plan->parts.n; i++) {
         const struct part *pt = &plan->parts.at[i];
-        uint32_t count = legend_entries(plan, pt->tasks, pt->count);
+        uint32_t count = known_entries(plan, pt->tasks, pt->count);
         for (uint32_t k = 0; k < count; k++)
             if (plan->tasks.at[pt->tasks + k] < w->ntasks)
                 part[plan->tasks.at[pt->tasks + k]] = i;
@@ -78,6 +82,9 @@ static void edges_between(const struct plan *plan, const struct workflow *w, par
     free(part);
 }
 
+/* When each part starts to receive, has its inputs and ends, under the makespan model of the
+ * partition planners: whole parts one after the other, in topological order (Kahn). arrived - start
+ * is the transfer of the input that comes last. */
 void gantt_part_times(const struct plan *plan, const struct workflow *w, const struct platform *p,
                       double *start, double *arrived, double *finish)
 {
@@ -110,7 +117,7 @@ void gantt_part_times(const struct plan *plan, const struct workflow *w, const s
         for (uint32_t k = off[i]; k < off[i + 1]; k++) {
             const struct part_edge *e = &edges.at[out[k]];
             double at =
-                finish[i] + kind_transfer_time(p, pt->node, plan->parts.at[e->to].node, e->size);
+                finish[i] + part_transfer_time(p, pt->node, plan->parts.at[e->to].node, e->size);
             if (at >= arrived[e->to]) {
                 arrived[e->to] = at;
                 start[e->to] = finish[i];
@@ -234,7 +241,7 @@ static void describe_cluster(void *context, const struct timeline_bar *bar, bool
 {
     const struct node_plan *c = context;
     const struct cluster *cl = &c->plan->clusters.at[bar->id];
-    uint32_t count = legend_entries(c->plan, cl->tasks, cl->ntasks);
+    uint32_t count = known_entries(c->plan, cl->tasks, cl->ntasks);
     if (whole)
         strbuf_printf(out, "cluster %u on %u nodes, %u tasks, %u duplicates: ", bar->id, cl->nnodes,
                       cl->ntasks, cl->nduplicates);
@@ -340,6 +347,7 @@ void gantt_order_svg(const struct plan *plan, const struct workflow *w, const st
                      struct strbuf *out, const struct gantt_options *options)
 {
     size_t n = plan->order.n + 1;
+    /* the plan's own profile, where it has one, is what its planner proved something about */
     double *y = eligible_counts(plan, w), *x = mem_new(double, n);
     for (size_t i = 0; i < n; i++) {
         x[i] = (double)i;

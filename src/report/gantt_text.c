@@ -1,4 +1,5 @@
-/* A Gantt chart for the terminal. */
+/* A Gantt chart for the terminal: a line a core, a character cell a stretch of time, shaded by how
+ * busy it is. O(placements x cells that they cover). */
 #include "report/gantt.h"
 #include "report/gantt_kinds.h"
 #include "report/human.h"
@@ -32,6 +33,7 @@ static int gantt_text_by_lane(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
+/* A task of many cores is drawn on each, up to 64: a terminal has no more lines. */
 static void static_spans(const struct plan *plan, const struct workflow *w,
                          const struct platform *p, const struct kinds *kinds, span_list *spans)
 {
@@ -46,6 +48,7 @@ static void static_spans(const struct plan *plan, const struct workflow *w,
     }
 }
 
+/* A part is named after its root. */
 static void part_spans(const struct plan *plan, const struct workflow *w, const struct platform *p,
                        span_list *spans)
 {
@@ -72,6 +75,7 @@ struct gantt_cell {
     uint8_t bytes;
 };
 
+/* Shares of one lane's cells: a cell belongs to the task that has most of it. */
 static void fill_cells(struct gantt_cell *cells, unsigned width, double per_cell,
                        const struct gantt_span *spans, size_t first, size_t end)
 {
@@ -159,6 +163,7 @@ static void print_cells(struct strbuf *out, const struct gantt_cell *cells, unsi
     strbuf_add(out, "\n");
 }
 
+/* A number is left out where it would touch the one before. */
 static void print_axis(struct strbuf *out, size_t names, unsigned width, double end,
                        const struct gantt_text_options *o)
 {
@@ -198,6 +203,7 @@ static void print_chart(const struct workflow *w, const struct platform *p, span
         end = fmax(end, spans->at[i].finish);
         names = fmax(names, human_width(platform_node_name(p, spans->at[i].node)));
     }
+    /* the chart needs the columns more than long node names do */
     names = names > 20 ? 20 : names;
     unsigned columns = o->columns ? o->columns : 80, most = o->max_rows ? o->max_rows : 24;
     unsigned width = columns > names + 12 ? columns - (unsigned)names - 2 : 10, rows = 0;

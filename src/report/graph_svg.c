@@ -1,3 +1,5 @@
+/* The graph of a workflow as SVG: every task in layers (layout.c), or, when there are too many, a
+ * profile of how many tasks each level has. Linear in tasks and edges after the layout. */
 #include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/kinds.h"
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pixels: around everything, and for title and subtitle. */
 enum { MARGIN = 24, HEAD = 56 };
 
 /* How large tasks are drawn: names inside boxes while a layer fits a page or two, then small
@@ -68,6 +71,7 @@ static void draw_heading(struct strbuf *out, const struct graph_svg_options *opt
 
 /* ---- every task ---- */
 
+/* A box is at least as wide as high, and never wider than `most`: names beyond that are cut. */
 static double label_width(const struct workflow *w, uint32_t task, double font, double most)
 {
     double width = svg_text_width(workflow_task_name(w, task), font) + 14;
@@ -88,6 +92,8 @@ static double widest_layer(const struct layout *l, double font, double most, dou
     return widest_layer;
 }
 
+/* Full names up to 2400 pixels a layer, short ones up to 4200 (a screen and a half, about), then
+ * squares that make the widest layer 3200 pixels wide. */
 static void choose_look(struct graph_drawing *d)
 {
     const struct layout *l = &d->layout;
@@ -191,6 +197,8 @@ static bool is_critical_edge(const struct graph_drawing *d, const uint32_t *next
     return d->critical[from] && next[from] == to;
 }
 
+/* Edges of one task are one path: a tenth of the elements. Fainter and thinner the more there are.
+ * Several objects between two tasks are one line; critical edges come last, on top. */
 static void draw_edges(struct graph_drawing *d, const uint32_t *next_critical)
 {
     const struct workflow *w = d->w;
@@ -350,39 +358,77 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
 
 enum { PROFILE_ROWS = 300, PROFILE_WIDTH = 900 };
 
+/* Tasks of every level by colour; neighbouring levels share a row when there are too many, and a
+ * row then shows their mean. */
+struct profile {
+    uint32_t levels, rows, colours;
+    double *count;    /* rows x colours */
+    uint32_t *in_row; /* levels in each row */
+    double most;      /* tasks in the longest row, at least 1 */
+};
+
+static void profile_count(struct profile *f, const struct workflow *w, const struct kinds *kinds)
+{
+    uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
+    f->levels = graph_depths(w, depth);
+    f->rows = f->levels < PROFILE_ROWS ? f->levels : PROFILE_ROWS;
+    f->colours = KINDS_SHOWN + 1;
+    f->count = mem_new_zero(double, (size_t)(f->rows + 1) * f->colours);
+    f->in_row = mem_new_zero(uint32_t, f->rows + 1);
+    for (uint32_t level = 0; level < f->levels; level++)
+        f->in_row[(uint64_t)level * f->rows / f->levels]++;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        f->count[(uint64_t)(depth[t] - 1) * f->rows / f->levels * f->colours + kinds->colour[t]]++;
+    f->most = 1;
+    for (uint32_t r = 0; r < f->rows; r++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < f->colours; c++)
+            sum += f->count[r * f->colours + c] /= f->in_row[r];
+        f->most = fmax(f->most, sum);
+    }
+    free(depth);
+}
+
+/* One row: its colours side by side, and what it stands for when pointed at. */
+static void profile_draw_row(const struct profile *f, const struct kinds *kinds, uint32_t row,
+                             uint32_t level, double left, double y, double pitch, double scale,
+                             struct strbuf *out)
+{
+    char text[HUMAN_SIZE], number[HUMAN_SIZE];
+    double x = left;
+    strbuf_add(out, "<g>");
+    for (uint32_t c = 0; c < f->colours; c++) {
+        double length = f->count[row * f->colours + c] * scale;
+        if (length > 0)
+            svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>", x,
+                       y, fmax(length, 0.3), fmax(pitch * 0.88, 1.5), kinds_fill(kinds, c));
+        x += length;
+    }
+    if (f->in_row[row] == 1)
+        svg_printf(out, "<title>level %s: %s tasks</title></g>\n", human_count(text, level + 1),
+                   human_number(number, (x - left) / scale));
+    else
+        svg_printf(out, "<title>levels from %s: %s tasks each</title></g>\n",
+                   human_count(text, level + 1), human_number(number, (x - left) / scale));
+}
+
 static void draw_profile(const struct workflow *w, struct strbuf *out,
                          const struct graph_svg_options *options)
 {
     struct kinds kinds;
+    struct profile f;
     take_kinds(&kinds, w, options);
-    uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
-    uint32_t levels = graph_depths(w, depth);
-    uint32_t rows = levels < PROFILE_ROWS ? levels : PROFILE_ROWS;
-    const uint32_t colours = KINDS_SHOWN + 1;
-    double *count = mem_new_zero(double, (size_t)(rows + 1) * colours);
-    uint32_t *in_row = mem_new_zero(uint32_t, rows + 1); /* levels */
-    for (uint32_t level = 0; level < levels; level++)
-        in_row[(uint64_t)level * rows / levels]++;
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        count[(uint64_t)(depth[t] - 1) * rows / levels * colours + kinds.colour[t]]++;
-    double most = 1;
-    for (uint32_t r = 0; r < rows; r++) {
-        double sum = 0;
-        for (uint32_t c = 0; c < colours; c++)
-            sum += count[r * colours + c] /= in_row[r];
-        most = fmax(most, sum);
-    }
-
+    profile_count(&f, w, &kinds);
     char *title = title_of(w, options),
-         *subtitle = subtitle_of(w, levels, graph_critical_path(w, NULL, NULL, NULL));
+         *subtitle = subtitle_of(w, f.levels, graph_critical_path(w, NULL, NULL, NULL));
     double left = MARGIN + 64, legend = kinds_legend_height(&kinds, PROFILE_WIDTH),
            head = options && options->bare ? 4 : HEAD, top = head + legend + 34;
-    double pitch = rows ? fmin(fmax(640.0 / rows, 2.5), 40) : 40, bottom = top + pitch * rows;
+    double pitch = f.rows ? fmin(fmax(640.0 / f.rows, 2.5), 40) : 40, bottom = top + pitch * f.rows;
     svg_begin(out, left + PROFILE_WIDTH + 2 * MARGIN, bottom + MARGIN, title);
     draw_heading(out, options, title, subtitle, PROFILE_WIDTH);
     kinds_legend(&kinds, out, MARGIN, head - 2, PROFILE_WIDTH);
-    double step = svg_step(most, 8), scale = PROFILE_WIDTH / (ceil(most / step) * step);
-    for (double v = 0; v <= ceil(most / step) * step * 1.0001; v += step) {
+    double step = svg_step(f.most, 8), scale = PROFILE_WIDTH / (ceil(f.most / step) * step);
+    for (double v = 0; v <= ceil(f.most / step) * step * 1.0001; v += step) {
         char text[HUMAN_SIZE];
         svg_printf(out, "<path stroke=\"#ddd\" d=\"M%f %fV%f\"/>\n", left + v * scale, top - 4,
                    bottom);
@@ -390,37 +436,24 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
     }
     svg_text(out, left - 10, top - 10, "t e", "level");
     svg_text(out, left + PROFILE_WIDTH, top - 24, "t e",
-             rows < levels ? "tasks in a level (mean of neighbouring levels)" : "tasks in a level");
+             f.rows < f.levels ? "tasks in a level (mean of neighbouring levels)"
+                               : "tasks in a level");
     double labelled = -INFINITY;
-    for (uint32_t r = 0, level = 0; r < rows; level += in_row[r], r++) {
-        double y = top + r * pitch, x = left;
-        char text[HUMAN_SIZE], number[HUMAN_SIZE];
-        if (y - labelled >= 14) {
+    for (uint32_t r = 0, level = 0; r < f.rows; level += f.in_row[r], r++) {
+        double y = top + r * pitch;
+        char text[HUMAN_SIZE];
+        if (y - labelled >= 14) { /* a line of text needs so many pixels */
             svg_text(out, left - 10, y + fmin(pitch / 2 + 4, 14), "t e",
                      human_count(text, level + 1));
             labelled = y;
         }
-        strbuf_add(out, "<g>");
-        for (uint32_t c = 0; c < colours; c++) {
-            double length = count[r * colours + c] * scale;
-            if (length > 0)
-                svg_printf(out, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\" fill=\"%s\"/>",
-                           x, y, fmax(length, 0.3), fmax(pitch * 0.88, 1.5), kinds_fill(&kinds, c));
-            x += length;
-        }
-        if (in_row[r] == 1)
-            svg_printf(out, "<title>level %s: %s tasks</title></g>\n", human_count(text, level + 1),
-                       human_number(number, (x - left) / scale));
-        else
-            svg_printf(out, "<title>levels from %s: %s tasks each</title></g>\n",
-                       human_count(text, level + 1), human_number(number, (x - left) / scale));
+        profile_draw_row(&f, &kinds, r, level, left, y, pitch, scale, out);
     }
     svg_end(out);
     free(title);
     free(subtitle);
-    free(depth);
-    free(count);
-    free(in_row);
+    free(f.count);
+    free(f.in_row);
     if (!(options && options->shades))
         kinds_free(&kinds);
 }

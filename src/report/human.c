@@ -1,3 +1,5 @@
+/* Numbers as people write them, and the width of text on a terminal. Limits such as 999.5 are where
+ * rounding to three digits would give "1000". */
 #include "report/human.h"
 #include "base/utf8.h"
 
@@ -115,6 +117,7 @@ char *human_percent(char *out, double share)
 
 /* ---- width ---- */
 
+/* The code point of a character that utf8_character() has found to be whole. */
 static uint32_t human_decode(const unsigned char *s, size_t bytes)
 {
     switch (bytes) {

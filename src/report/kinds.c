@@ -1,3 +1,5 @@
+/* Kinds of tasks and their colours: the most frequent kinds get one each, the rest share the last.
+ * O(tasks + kinds log kinds). */
 #include "report/kinds.h"
 #include "report/human.h"
 #include "report/svg.h"
@@ -12,6 +14,8 @@ const char *kinds_fill(const struct kinds *k, uint32_t colour)
     return k->palette ? k->palette[colour < KINDS_SHOWN ? colour : KINDS_SHOWN] : svg_fill(colour);
 }
 
+/* Length of a name without the number at its end: "align_17" is an "align"; a name of digits alone
+ * is its own stem. */
 size_t kinds_stem(const char *name)
 {
     size_t len = strlen(name), full = len;
@@ -52,6 +56,7 @@ void kinds_of(struct kinds *k, const struct workflow *w)
             const char *text = attempt ? workflow_task_name(w, t) : workflow_text(w, w->kind[t]);
             kind[t] = intern_number(&texts, text, attempt ? kinds_stem(text) : strlen(text));
         }
+        /* kinds that nearly every task has for itself tell nothing */
         telling = texts.n > 1 && (texts.n <= KINDS_SHOWN || texts.n <= (uint64_t)w->ntasks * 2 / 3);
     }
     if (telling) {
@@ -90,6 +95,8 @@ void kinds_free(struct kinds *k)
     *k = (struct kinds){0};
 }
 
+/* Height of the legend; draws it when `out` is not NULL, so that measuring and drawing cannot
+ * differ. */
 static double legend_lay_out(const struct kinds *k, struct strbuf *out, double left, double y,
                              double width)
 {

@@ -1,4 +1,14 @@
+/* Layered layout of a graph, after Sugiyama, Tagawa and Toda: layers by depth, bends where an edge
+ * passes a layer, few crossings by sweeps over the layers, then coordinates.
+ *
+ *   layers       longest path; sources move down to just above their first successor
+ *   bends        one chain a task, shared by its edges; at most LAYOUT_BENDS in all
+ *   order        barycentre sweeps down and up with exchanges of neighbours; the best is kept
+ *   coordinates  least squares towards the neighbours, in order and apart
+ *
+ * Each sweep is O(segments log), and there are at most 24: linear in practice. Deterministic. */
 #include "report/layout.h"
+#include "base/compare.h"
 #include "base/mem.h"
 #include "model/graph.h"
 
@@ -11,6 +21,7 @@ struct adjacency {
     uint32_t *up_off, *up, *down_off, *down;
 };
 
+/* CSR offsets of the neighbours above (`up`) or below. */
 static uint32_t *layout_offsets(const struct layout *l, bool up)
 {
     uint32_t *off = mem_new_zero(uint32_t, l->nnodes + 1);
@@ -76,6 +87,7 @@ static void assign_alone(struct layout *l, uint32_t alone)
     l->nlayers += (alone + row - 1) / row;
 }
 
+/* A source that only feeds something deep down stands near it, not at the top. */
 static void assign_layers(struct layout *l)
 {
     const struct workflow *w = l->workflow;
@@ -161,6 +173,7 @@ static void make_bends(struct layout *l)
 
 /* ---- order ---- */
 
+/* place[] is the inverse of at[] within each layer. */
 static void number_places(struct layout *l)
 {
     for (uint32_t layer = 0; layer < l->nlayers; layer++)
@@ -222,12 +235,6 @@ static int layout_by_key(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static int layout_by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Sort a layer by the mean place of its neighbours in the layer above (or below). */
 static void sort_layer(struct layout *l, const struct adjacency *a, uint32_t layer, bool up,
                        struct keyed *keyed)
@@ -271,6 +278,7 @@ static void layout_exchange(struct layout *l, const struct adjacency *a)
             uint32_t u = l->at[i], v = l->at[i + 1];
             uint64_t du = a->up_off[u + 1] - a->up_off[u] + a->down_off[u + 1] - a->down_off[u];
             uint64_t dv = a->up_off[v + 1] - a->up_off[v] + a->down_off[v + 1] - a->down_off[v];
+            /* counting costs du x dv for each of four counts */
             if (du * dv > 400)
                 continue;
             uint64_t now = pair_crossings(l, a->up_off, a->up, u, v) +
@@ -298,7 +306,7 @@ static uint64_t count_crossings(const struct layout *l, const struct adjacency *
             uint32_t v = l->at[i], degree = 0;
             for (uint32_t k = a->down_off[v]; k < a->down_off[v + 1]; k++)
                 ends[degree++] = l->place[a->down[k]];
-            qsort(ends, degree, sizeof *ends, layout_by_number);
+            qsort(ends, degree, sizeof *ends, compare_u32);
             for (uint32_t k = 0; k < degree; k++) {
                 uint32_t not_right = 0;
                 for (uint32_t j = ends[k] + 1; j; j &= j - 1)
@@ -325,6 +333,7 @@ uint64_t layout_crossings(const struct layout *l)
     return count;
 }
 
+/* 24 sweeps, or six in a row without gain: more change nothing on the graphs that were tried. */
 static void reduce_crossings(struct layout *l, const struct adjacency *a)
 {
     struct keyed *keyed = mem_new(struct keyed, l->nnodes + 1);
@@ -385,6 +394,7 @@ void layout_free(struct layout *l)
 
 /* ---- coordinates ---- */
 
+/* A run of neighbours that touch: it moves as one, to the mean of its nodes' wishes. */
 struct layout_block {
     double sum, weight; /* of the wishes of its nodes, offsets taken out */
     uint32_t count;
@@ -409,6 +419,7 @@ static double node_width(const struct placing *p, uint32_t v)
     return is_bend(p->l, v) ? 0 : p->width[v];
 }
 
+/* Least distance of the middles of two neighbours. */
 static double layout_distance(const struct placing *p, uint32_t u, uint32_t v)
 {
     bool bend = is_bend(p->l, u) || is_bend(p->l, v);
@@ -421,6 +432,7 @@ static double layout_pull(const struct layout *l, uint32_t u, uint32_t v)
     return is_bend(l, u) && is_bend(l, v) ? 8 : is_bend(l, u) || is_bend(l, v) ? 2 : 1;
 }
 
+/* A node wishes to stand at the weighted mean of its neighbours. */
 static void add_wishes(const struct placing *p, uint32_t v, const uint32_t *off,
                        const uint32_t *near, double *sum, double *weight)
 {
@@ -484,6 +496,8 @@ void layout_place(struct layout *l, const double *width, double gap, double bend
         for (uint32_t i = 0; i < count; i++)
             l->x[at[i]] -= x / 2; /* middles above each other */
     }
+    /* six passes that look one way spread the wishes over the whole graph; six that look both ways
+     * balance them */
     for (int pass = 0; pass < 12; pass++) {
         for (uint32_t layer = 1; layer < l->nlayers; layer++)
             place_layer(&p, layer, true, pass >= 6);

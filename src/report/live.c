@@ -1,3 +1,5 @@
+/* The live display as text: a few lines about a running workflow, none longer than the terminal is
+ * wide. Pure: state in, text out; live_display.c decides when, and where it goes. */
 #include "report/live.h"
 #include "report/human.h"
 #include "base/mem.h"
@@ -19,6 +21,7 @@ struct live_line {
 static const char BOLD[] = "1", DIM[] = "2", RED[] = "31", GREEN[] = "32", YELLOW[] = "33",
                   BLUE[] = "34";
 
+/* Text in a colour (`look`, an ANSI code; NULL: none), cut to the room that is left. */
 static void live_put(struct live_line *l, const char *look, const char *text)
 {
     size_t bytes = human_prefix(text, l->room);
@@ -54,6 +57,7 @@ static void live_put_name(struct live_line *l, const char *look, const char *nam
     strbuf_free(&shown);
 }
 
+/* Eighths of a block: a bar of 16 cells has 128 steps. */
 static void put_bar(struct live_line *l, double share, unsigned width, const char *look, bool ascii)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -101,6 +105,7 @@ static uint64_t live_ended(const struct live_state *s)
     return s->done + s->reused;
 }
 
+/* Tasks that are neither done, running, failed nor ready: something they need is missing. */
 static uint64_t live_waiting(const struct live_state *s)
 {
     uint64_t known =
@@ -172,6 +177,7 @@ static void time_line(const struct live_state *s, struct live_line *l)
         live_put(l, YELLOW, "  stopping (Ctrl-C again: now)");
 }
 
+/* Cores and memory, each where it is known. Memory above nine tenths is a warning. */
 static void load_line(const struct live_state *s, struct live_line *l, bool ascii)
 {
     char text[96], number[HUMAN_SIZE], of[HUMAN_SIZE];
@@ -209,6 +215,7 @@ static void task_line(const struct live_task *t, struct live_line *l, bool ascii
     live_put_name(l, NULL, t->name, l->room, ascii);
 }
 
+/* One line less than the terminal has, or the cursor would scroll it and redrawing would climb. */
 size_t live_lines(const struct live_state *s, const struct live_style *style, struct strbuf *out)
 {
     unsigned columns = style && style->columns ? style->columns : 80;

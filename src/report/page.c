@@ -1,3 +1,6 @@
+/* The page about a run: one HTML file that needs nothing else. Sections stand in page_*.c; here are
+ * the frame, the style sheet and the cards at the top. Every text from the record passes
+ * svg_escape() (by svg_printf()), so a task's name cannot become markup. */
 #include "report/page.h"
 #include "report/human.h"
 #include "report/page_parts.h"
@@ -106,6 +109,7 @@ static void add_when(struct strbuf *out, double started)
         strbuf_printf(out, "<time>%s</time>", text);
 }
 
+/* Which run, when, where, of what file: what is not known is left out. */
 static void add_where(struct page *p)
 {
     const struct run_record *r = p->r;
@@ -126,6 +130,7 @@ static void add_where(struct page *p)
     strbuf_add(p->out, "</p>\n");
 }
 
+/* One figure with what it is and what it is compared with. */
 static void page_card(struct page *p, const char *what, const char *figure, const char *more)
 {
     svg_printf(p->out, "<li><span class=\"what\">%s</span><b>%s</b><small>%s</small></li>\n", what,
@@ -189,6 +194,7 @@ static void add_cards(struct page *p)
     strbuf_add(p->out, "</ul>\n");
 }
 
+/* Links to the sections that will be there: the conditions are those of the sections themselves. */
 static void add_contents(struct page *p)
 {
     strbuf_add(p->out, "<nav aria-label=\"On this page\">");
@@ -208,6 +214,7 @@ static void add_contents(struct page *p)
     strbuf_add(p->out, "</nav>\n");
 }
 
+/* The same record gives the same bytes. */
 void report_page(const struct run_record *r, struct strbuf *out)
 {
     struct page p = {.r = r, .out = out};

@@ -1,3 +1,5 @@
+/* Two pictures of a run's page: the graph coloured by how long tasks took, and predicted against
+ * real time, a point a task. */
 #include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/page_parts.h"
@@ -25,6 +27,7 @@ static uint8_t shade_of(double seconds, double longest)
     return shade;
 }
 
+/* Shades are labelled with the time they begin at; each is half of the one before. */
 static void name_shades(struct kinds *k, double longest)
 {
     char a[HUMAN_SIZE];
@@ -120,8 +123,10 @@ void page_graph(struct page *p)
 
 /* ---- predicted against real, a point a task ---- */
 
+/* Beyond 1,500 points a scatter is a blot; every n-th is drawn then. */
 enum { POINTS = 1500 };
 
+/* Both axes are the same logarithmic one, so that the diagonal is "as predicted". */
 struct square {
     double low, high; /* exponents of 10 */
     double left, top, side;
@@ -150,6 +155,7 @@ static void draw_square(const struct square *q, struct strbuf *out)
                q->top + q->side / 2);
 }
 
+/* Nothing with fewer than two points: the tables say it already. */
 void page_scatter(struct page *p)
 {
     const struct run_figures *f = &p->f;

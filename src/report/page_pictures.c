@@ -1,8 +1,11 @@
+/* Pictures over time for a run's page: the timeline of attempts, cores in use, memory, tasks that
+ * could run. Linear in events; curves are averages over 240 bins. */
 #include "report/chart.h"
 #include "report/human.h"
 #include "report/page_parts.h"
 #include "report/svg.h"
 #include "report/timeline.h"
+#include "base/compare.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An attempt of a task that exists, over a span of time. */
 static bool picture_drawable(const struct page *p, const struct trace_event *e)
 {
     return e->kind == TRACE_TASK && e->id < p->f.ntasks && isfinite(e->start) &&
@@ -25,12 +29,6 @@ struct page_lanes {
     char text[64];
 };
 
-static int picture_by_key(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t lane_key(const struct trace_event *e)
 {
     return (uint64_t)e->node << 32 | e->lane;
@@ -40,7 +38,7 @@ static void keep_distinct(struct page_lanes *l)
 {
     size_t n = 0;
     if (l->keys.n)
-        qsort(l->keys.at, l->keys.n, sizeof *l->keys.at, picture_by_key);
+        qsort(l->keys.at, l->keys.n, sizeof *l->keys.at, compare_u64);
     for (size_t k = 0; k < l->keys.n; k++)
         if (!n || l->keys.at[n - 1] != l->keys.at[k])
             l->keys.at[n++] = l->keys.at[k];
@@ -51,6 +49,8 @@ static void keep_distinct(struct page_lanes *l)
 static void find_lanes(struct page_lanes *l)
 {
     const struct run_record *r = l->page->r;
+    /* keys are made distinct whenever their number has doubled: memory stays near the number of
+     * cores */
     size_t limit = 1 << 16;
     for (size_t i = 0; i < r->events.n; i++) {
         if (!picture_drawable(l->page, &r->events.at[i]))
@@ -68,10 +68,11 @@ static void find_lanes(struct page_lanes *l)
 
 static uint32_t find_lane(const struct page_lanes *l, uint64_t key)
 {
-    const uint64_t *at = bsearch(&key, l->keys.at, l->keys.n, sizeof key, picture_by_key);
+    const uint64_t *at = bsearch(&key, l->keys.at, l->keys.n, sizeof key, compare_u64);
     return (uint32_t)(at - l->keys.at);
 }
 
+/* Valid until the next call. */
 static const char *lane_name(void *context, uint32_t lane)
 {
     struct page_lanes *l = context;
@@ -160,6 +161,7 @@ void page_timeline(struct page *p)
 
 /* ---- load over time ---- */
 
+/* A bin is about two pixels of the pictures' 580. */
 enum { BINS = 240 };
 
 /* Add `amount` to every bin of [start, finish), by the share of the bin that it covers. `slope` is
@@ -221,6 +223,7 @@ static void cores_chart(struct page *p)
         {.name = "there are", .x = ends, .y = all, .n = 2},
     };
     if (!(p->f.cpu > 0))
+        /* no processor time was measured: the line of all cores takes its place */
         series[1] = series[2];
     struct chart c = {.x_title = "time",
                       .y_title = "cores",
@@ -247,6 +250,8 @@ static void curve_free(struct curve *c)
     array_free(&c->y);
 }
 
+/* The samples of one counter, in order of time, drawn on to the end of the run. Samples that go
+ * back in time (a damaged record) are left out. */
 static void counter_curve(const struct page *p, enum trace_counter counter, struct curve *c)
 {
     double last = -INFINITY;

@@ -1,3 +1,5 @@
+/* The tables of a run's page: failures, the critical path, kinds, slowest tasks, predictions,
+ * files. Each shows a limited number of rows and says how many more there are. */
 #include "report/human.h"
 #include "report/page_parts.h"
 #include "report/summary.h"
@@ -6,10 +8,13 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Rows shown. A page is to be read: 200 failures of one cause say no more than ten, and a page of a
+ * million tasks must still open. */
 enum { FAILURES = 200, PATH_ENDS = 12, KINDS = 60, FILES = 200, SLOWEST = 15 };
 
 /* ---- cells ---- */
 
+/* `right` has a letter a column: r for numbers, which stand on the right. */
 static void open_table(struct page *p, const char *caption, const char *const *heads,
                        const char *right)
 {
@@ -55,6 +60,7 @@ static void task_cell(struct page *p, uint32_t task)
     name_cell(p, figures_task_name(&p->f, task, buffer, sizeof buffer));
 }
 
+/* A bar of this share of the column; `bad` in red. */
 static void bar_cell(struct page *p, double share, bool bad)
 {
     strbuf_add(p->out, bad ? "<td class=\"b\"><i class=\"x\"" : "<td class=\"b\"><i");
@@ -119,6 +125,7 @@ void page_failures(struct page *p)
 
 /* ---- the path that really happened ---- */
 
+/* Does the task read or follow what `producer` made? */
 static bool page_table_needs(const struct workflow *w, uint32_t task, uint32_t producer)
 {
     for (uint32_t e = w ? w->pred_off[task] : 0; w && e < w->pred_off[task + 1]; e++)
@@ -127,6 +134,7 @@ static bool page_table_needs(const struct workflow *w, uint32_t task, uint32_t p
     return false;
 }
 
+/* What the task waited for: a result of the one before, or a core that it held. */
 static void path_row(struct page *p, uint32_t i, double longest)
 {
     const struct run_figures *f = &p->f;

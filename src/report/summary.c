@@ -1,3 +1,6 @@
+/* What stands on the terminal after a run: how it ended, what it used, where the time went, what
+ * failed and what to do about it. Text from files and logs is made visible (utf8_add_visible()), so
+ * that it cannot steer the terminal. */
 #include "report/summary.h"
 #include "report/figures.h"
 #include "report/human.h"
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of kinds, lines of a log, columns of a label: a summary fits on one screen. */
 enum { KINDS = 5, TAIL_LINES = 10, LABEL = 15 };
 
 struct summary {
@@ -21,6 +25,7 @@ struct summary {
     bool colour;
 };
 
+/* A dim word in a column of its own. */
 static void summary_label(struct summary *s, const char *text)
 {
     size_t width = human_width(text);
@@ -39,6 +44,7 @@ static void summary_count(struct strbuf *out, uint64_t n, const char *one, const
     strbuf_printf(out, "%s %s", human_count(number, n), n == 1 ? one : many);
 }
 
+/* One line that is enough when all went well. */
 static void summary_headline(struct summary *s)
 {
     const struct run_record *r = s->r;
@@ -71,6 +77,7 @@ static void summary_headline(struct summary *s)
     strbuf_add_char(s->out, '\n');
 }
 
+/* "predicted 16 s (+25 %)" behind a figure; nothing when nothing was predicted. */
 static void summary_predicted(struct summary *s, double real, double promised, bool bytes)
 {
     char a[HUMAN_SIZE];
@@ -139,6 +146,7 @@ static char *summary_hop(struct summary *s, uint32_t task)
 static void path_lines(struct summary *s)
 {
     uint32_t n = s->f.npath, front = 0, back = 0;
+    /* two lines, without the words that stand between the ends */
     size_t room = s->columns > LABEL + 42 ? 2 * (s->columns - LABEL - 2) - 24 : 60, used = 0;
     struct strbuf head = {0}, tail = {0};
     for (bool from_back = true; front + back < n; from_back = !from_back) {
@@ -187,6 +195,7 @@ static void path_lines(struct summary *s)
     strbuf_free(&tail);
 }
 
+/* Waiting of less than a hundredth is noise, and is not mentioned. */
 static void critical_path(struct summary *s)
 {
     char a[HUMAN_SIZE];
@@ -201,6 +210,7 @@ static void critical_path(struct summary *s)
     path_lines(s);
 }
 
+/* With one kind there is nothing to compare. */
 static void slowest_kinds(struct summary *s)
 {
     if (s->f.kind.n < 2)
@@ -284,6 +294,7 @@ static const struct summary_failure *summary_known(const struct summary *s, uint
     return NULL;
 }
 
+/* What would probably help, where the ending tells. */
 static void add_hint(struct summary *s, const struct trace_event *e, double limit)
 {
     char a[HUMAN_SIZE];
@@ -360,6 +371,7 @@ static void summary_add_quoted(struct strbuf *out, const char *text)
     strbuf_free(&quoted);
 }
 
+/* A command to copy, and what it does. */
 static void add_command(struct summary *s, const char *option, const char *task, const char *what)
 {
     struct strbuf line = {0};

@@ -1,3 +1,5 @@
+/* The little of SVG that the pictures need: escaping, numbers, estimates of text widths, colours,
+ * round steps. svg_printf() is the only way text gets into a picture, and it escapes. */
 #include "report/svg.h"
 #include "report/human.h"
 #include "base/mem.h"
@@ -28,6 +30,7 @@ void svg_end(struct strbuf *out)
     strbuf_add(out, "</svg>\n");
 }
 
+/* Also safe inside HTML and inside attributes. Bytes that are no UTF-8 become U+FFFD. */
 void svg_escape(struct strbuf *out, const char *text)
 {
     size_t left = strlen(text);
@@ -89,6 +92,7 @@ void svg_number(struct strbuf *out, double value)
     strbuf_printf(out, "%.0f", value);
 }
 
+/* A format of our own: %s escapes, %f has at most two decimals, and no locale matters. */
 void svg_printf(struct strbuf *out, const char *fmt, ...)
 {
     va_list args;
@@ -127,6 +131,7 @@ void svg_text(struct strbuf *out, double x, double y, const char *class, const c
     svg_printf(out, "<text class=\"%s\" x=\"%f\" y=\"%f\">%s</text>\n", class, x, y, text);
 }
 
+/* No font is at hand: three classes of letters, by the widths of Helvetica, a little generous. */
 double svg_text_width(const char *text, double size)
 {
     double width = 0;
@@ -197,6 +202,7 @@ const char *svg_stroke(uint32_t colour)
     return strokes[colour % 7];
 }
 
+/* 1, 2 or 5 times a power of ten, so that the range has about `parts` steps. */
 double svg_step(double range, unsigned parts)
 {
     if (!(range > 0) || !isfinite(range) || !parts)
@@ -207,6 +213,7 @@ double svg_step(double range, unsigned parts)
     return step > 0 && isfinite(step) ? step : range;
 }
 
+/* The unit in which the largest time is between 1 and a few hundred. */
 double svg_time_unit(double most, const char **name)
 {
     static const struct {

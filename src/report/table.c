@@ -1,3 +1,5 @@
+/* Tables of text: cells first, widths when printing. Cells are made printable when they come in, so
+ * no name from a file can move the cursor. */
 #include "report/table.h"
 #include "report/human.h"
 #include "base/array.h"
@@ -65,6 +67,7 @@ void table_rule(struct table *t)
     array_push(&t->rows, (struct table_line){.first = t->cells.n, .rule = true});
 }
 
+/* Cells beyond the last column are ignored: a row cannot break the table. */
 void table_cell(struct table *t, const char *text)
 {
     struct table_line *row = t->rows.n ? &array_last(&t->rows) : NULL;
@@ -119,6 +122,7 @@ size_t table_rows(const struct table *t)
 
 /* ---- printing ---- */
 
+/* Only text is cut (left-aligned cells); a number that is cut would be another number. */
 static size_t shown_width(const char *text, enum table_align align, const struct table_style *style)
 {
     size_t width = human_width(text);

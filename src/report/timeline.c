@@ -1,3 +1,9 @@
+/* Bars on lanes over time, as SVG; plans and runs both use it. Few bars are drawn one by one with
+ * tooltips, many are joined where the eye could not tell them apart, so that a picture of a million
+ * tasks stays a few hundred kilobytes.
+ *
+ *   frame    lanes from top to bottom, names left, axis below, in pixels
+ *   bars     sorted by lane and start, then drawn or joined */
 #include "report/timeline.h"
 #include "report/human.h"
 #include "report/svg.h"
@@ -38,6 +44,7 @@ static double time_x(const struct timeline_frame *f, double time)
 
 /* ---- frame: lanes, names, axis ---- */
 
+/* Fewer pixels a lane the more lanes there are: 512 lanes are about two screens. */
 static double lane_height(uint32_t lanes)
 {
     static const struct {
@@ -132,6 +139,7 @@ static void draw_end(struct timeline_frame *f)
 
 /* ---- bars ---- */
 
+/* From its first lane to its last; a task of several cores covers the gaps between. */
 static double bar_height(const struct timeline_frame *f, const struct timeline_bar *bar)
 {
     double inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
@@ -248,6 +256,7 @@ static void join_bars(const struct timeline_frame *f, double grain, run_list *ru
     }
 }
 
+/* Join ever coarser until few enough are left; one path a colour. */
 static void draw_runs(struct timeline_frame *f)
 {
     run_list runs = {0};
@@ -309,6 +318,7 @@ static void draw_arrows(struct timeline_frame *f)
     strbuf_add(f->out, "</g>\n");
 }
 
+/* The picture owns its texts: whoever makes a timeline hands them over. */
 static void free_timeline(struct timeline *t)
 {
     free(t->title);
