@@ -1,3 +1,12 @@
+/* A workflow and its substitutions made ready for merging: commands cut into tokens once, every
+ * file a number, and for each substitution the tasks that it touches. So a combination costs the
+ * tasks that differ from the one before, and no text is parsed twice.
+ *
+ *   body    what a task does: as in the workflow, or by one alternative; its reads and tokens
+ *   token   a piece of a command: text, {in}, {out}, a parameter, a brace
+ *
+ * O(size of workflow and alternatives). What can be wrong about names is said here, with its line.
+ */
 #include "experiment/blueprint.h"
 #include "base/suggest.h"
 #include "model/command.h"
@@ -7,6 +16,8 @@
 
 /* ---- names ---- */
 
+/* Numbers of files: objects of the workflow first, in its own order; names that only alternatives
+ * mention come after them. */
 static void name_objects(struct blueprint *b)
 {
     const struct workflow *w = b->w;
@@ -49,6 +60,7 @@ static bool blueprint_unknown(const struct blueprint *b, const struct substituti
                     near ? near : "", near ? "'?" : "");
 }
 
+/* Always false, with the nearest name that there is. */
 static bool unknown_target(const struct blueprint *b, const struct substitution *s,
                            struct error *err)
 {
@@ -84,6 +96,7 @@ static uint32_t find_target(const struct blueprint *b, const struct substitution
     return NONE;
 }
 
+/* What each substitution replaces. Two for one target would contradict each other. */
 static bool find_targets(struct blueprint *b, struct error *err)
 {
     const struct experiment *x = b->x;
@@ -103,6 +116,7 @@ static bool find_targets(struct blueprint *b, struct error *err)
                                 "alternatives into one",
                                 x->substitutions.at[i].name, sub->name, sub->what);
         if (sub->target == SUBSTITUTE_DATA) {
+            /* who made the replaced data may have nobody left to make it for */
             b->may_prune |= b->w->producer[b->target[s]] != NONE;
             b->first_object[s] = (uint32_t)b->objects.n;
             for (size_t i = 0; i < sub->by.n; i++)
@@ -119,6 +133,7 @@ struct places {
     ARRAY(uint32_t) in_stamp, out_stamp, place;
 };
 
+/* Files that alternatives bring in get numbers while bodies are made. */
 static void places_grow(struct places *p, uint32_t count)
 {
     while (p->in_stamp.n < count) {
@@ -128,6 +143,7 @@ static void places_grow(struct places *p, uint32_t count)
     }
 }
 
+/* Ends a word of a shell command. A file inside quotes is one too. */
 static bool blueprint_separates(char c)
 {
     return !c || strchr(" \t\r\n'\"`;|&<>()", c);
@@ -177,6 +193,7 @@ static void cut_words(struct blueprint *b, struct body *body, const struct place
     blueprint_add_text(b, from, (size_t)(end - from));
 }
 
+/* Braces by the rules of commands (model/command.h), words between them by cut_words(). */
 static void cut_command(struct blueprint *b, struct body *body, const struct places *p,
                         uint32_t stamp)
 {
@@ -208,6 +225,7 @@ static void cut_command(struct blueprint *b, struct body *body, const struct pla
     }
 }
 
+/* In the order in which {in} counts; the edges' order where the workflow states none. */
 static void read_as_in_workflow(struct blueprint *b, uint32_t t)
 {
     const struct workflow *w = b->w;
@@ -248,6 +266,8 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     uint32_t stamp = (uint32_t)b->bodies.n + 1;
     places_grow(p, b->files.n);
     uint32_t nouts = w->object_off[t + 1] - w->object_off[t];
+    /* backwards, so that of equal names the first counts; inputs after outputs: a file that is both
+     * is read */
     for (uint32_t k = nouts; k--;) {
         uint32_t o = blueprint_output(w, t, k);
         p->out_stamp.at[o] = stamp;
@@ -276,6 +296,7 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     return true;
 }
 
+/* First those of the workflow, numbered as its tasks; then one an alternative, in order. */
 static bool add_bodies(struct blueprint *b, struct error *err)
 {
     const struct experiment *x = b->x;
@@ -342,6 +363,7 @@ static void blueprint_add_producer(const struct blueprint *b, links *preds, uint
         array_push(preds, (struct blueprint_link){task, b->w->producer[object]});
 }
 
+/* Who is touched by which substitution, and who may come before whom in any combination. */
 static void link_tasks(struct blueprint *b)
 {
     const struct experiment *x = b->x;
@@ -412,6 +434,7 @@ static bool find_order(struct blueprint *b, struct error *err)
     return good;
 }
 
+/* Tasks with an output that nobody reads, or without outputs: what an experiment is for. */
 static void find_leaves(struct blueprint *b)
 {
     const struct workflow *w = b->w;

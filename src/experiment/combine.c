@@ -1,3 +1,5 @@
+/* Which combinations are tried: all, a sample without repetition, or those listed. A row has one
+ * choice a substitution. Deterministic for a seed; O(combinations x substitutions). */
 #include "experiment/combine.h"
 #include "base/compare.h"
 #include "base/pool.h"
@@ -6,6 +8,7 @@
 
 #include <string.h>
 
+/* UINT64_MAX: more than 63 bits can count. */
 uint64_t combinations_of_all(const struct experiment *x)
 {
     uint64_t total = 1;
@@ -33,6 +36,7 @@ struct row_set {
     size_t width; /* bytes of a row */
 };
 
+/* At most half full with `most` rows. */
 static void row_set_init(struct row_set *set, uint64_t most, size_t columns)
 {
     uint32_t size = 16;
@@ -83,6 +87,7 @@ static void sample_numbers(struct rng *r, uint64_t total, uint32_t want, uint64_
     qsort(out, n, sizeof *out, compare_u64);
 }
 
+/* A row that can be sorted; qsort() gives no context. */
 struct wide_row {
     const uint32_t *at;
     size_t columns;
@@ -120,6 +125,7 @@ static void sample_wide(const struct experiment *x, struct rng *r, uint32_t want
     free(drawn);
 }
 
+/* As the user wrote them; what stands twice is taken once. The caller frees. */
 static uint32_t *listed_rows(const struct experiment *x, size_t columns, uint32_t *count)
 {
     size_t n = columns ? x->listed.n / columns : 0;
@@ -175,6 +181,8 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
     return true;
 }
 
+/* "method=sobel,image=lena"; `only` is a set of substitutions, NULL: all of them. Names folders and
+ * tasks. */
 void combination_label(const struct experiment *x, const uint32_t *row, const uint64_t *only,
                        struct strbuf *out)
 {

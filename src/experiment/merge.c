@@ -1,3 +1,16 @@
+/* All combinations of an experiment as one workflow in which every distinct computation stands
+ * once. Tasks of a combination are gone through in topological order; each is looked up by its key
+ * (a digest of command, inputs and the keys of their producers), and made only when it is new.
+ *
+ * I1. instance[t] is task t of the combination at hand in the merged workflow; it stays from one
+ *     combination to the next unless something that t depends on changed.
+ * I2. A task is looked at again only when it is dirty (a substitution that touches it chose anew)
+ *     or something before it moved. Both marks are combination + 1, so nothing is cleared between
+ *     combinations.
+ * I3. Equal keys mean equal computations; whatever influences a result is in the key.
+ *
+ * Neighbouring combinations differ in the last substitution, so most cost only the tasks behind it.
+ */
 #include "experiment/merge.h"
 #include "experiment/combine.h"
 #include "experiment/merging.h"
@@ -7,7 +20,8 @@
 
 /* ---- what a combination chooses ---- */
 
-static void merge_choose(struct merging *m, size_t s)
+/* Substitution s has another choice than in the combination before. */
+static void merge_apply_choice(struct merging *m, size_t s)
 {
     const struct blueprint *b = &m->b;
     const struct substitution *sub = &b->x->substitutions.at[s];
@@ -22,6 +36,7 @@ static void merge_choose(struct merging *m, size_t s)
         m->dirty[b->touched[i]] = m->combination + 1;
 }
 
+/* What is read in the place of `object` now. */
 static uint32_t merge_read_object(const struct merging *m, uint32_t object)
 {
     uint32_t s = m->b.data_substitution[object];
@@ -30,6 +45,7 @@ static uint32_t merge_read_object(const struct merging *m, uint32_t object)
     return m->b.objects.at[m->b.first_object[s] + m->row[s]];
 }
 
+/* Inputs of the task at hand as outputs of merged tasks, or files. */
 static void merge_find_inputs(struct merging *m, const struct body *body)
 {
     const struct blueprint *b = &m->b;
@@ -74,6 +90,8 @@ static bool changes_nothing(const struct task_change *c)
            isnan(c->timeout) && isnan(c->retries) && !c->has_inputs;
 }
 
+/* Tasks without a command (abstract graphs) are told apart by name and alternative. Counts go into
+ * the digest before what they count, so that no two inputs run together. */
 static void find_key(struct merging *m, const struct body *body, struct digest *key)
 {
     const struct blueprint *b = &m->b;
@@ -115,6 +133,7 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     digest_end(&s, key);
 }
 
+/* Keys are digests: their first bytes are as good as any hash. */
 static uint32_t merge_slot_of(const struct merging *m, const struct digest *key)
 {
     uint32_t at;
@@ -124,6 +143,7 @@ static uint32_t merge_slot_of(const struct merging *m, const struct digest *key)
     return at;
 }
 
+/* At most half full; twice the size when it would be more. */
 static void enter_key(struct merging *m, uint32_t task)
 {
     if (2 * ((uint64_t)task + 1) > m->mask) {
@@ -174,6 +194,7 @@ static bool find_dependence(struct merging *m, const struct body *body)
     return true;
 }
 
+/* Find or make the merged task of t. Without reuse every combination gets its own. */
 static void place_task(struct merging *m, uint32_t t)
 {
     const struct blueprint *b = &m->b;
@@ -208,6 +229,7 @@ static void place_task(struct merging *m, uint32_t t)
 
 /* ---- all of it ---- */
 
+/* An input inside the folder of results could be overwritten. */
 static bool clear_folder(const struct merging *m, struct error *err)
 {
     size_t n = strlen(m->results);
@@ -223,6 +245,7 @@ static bool clear_folder(const struct merging *m, struct error *err)
     return true;
 }
 
+/* Everything is as in the original before the first combination. */
 static void merge_start(struct merging *m)
 {
     const struct workflow *w = m->b.w;
@@ -255,20 +278,21 @@ static void merge_start(struct merging *m)
         m->file_object[o] = NONE;
 }
 
-static void merge_visit(struct merging *m, const uint32_t *row, const uint32_t *last)
+/* `last` NULL: the first one, in which every choice is new. */
+static void merge_combination(struct merging *m, const uint32_t *row, const uint32_t *last)
 {
     const struct blueprint *b = &m->b;
     m->row = row;
     for (size_t s = 0; s < b->x->substitutions.n; s++)
         if (!last || row[s] != last[s])
-            merge_choose(m, s);
+            merge_apply_choice(m, s);
     if (m->alive)
         find_alive(m);
     for (uint32_t i = 0; i < b->w->ntasks && !builder_failed(m->out); i++)
         place_task(m, b->order[i]);
 }
 
-static void merge_clear_slots(struct merging *m)
+static void merge_release(struct merging *m)
 {
     void *columns[] = {m->body,  m->value,   m->instance, m->dirty,       m->moved,
                        m->alive, m->depends, m->scratch,  m->file_object, m->slot};
@@ -288,6 +312,7 @@ static void merge_clear_slots(struct merging *m)
     blueprint_free(&m->b);
 }
 
+/* NULL with an error. The keys and origins are handed over, not copied. */
 static struct merged *merge_instances(struct merging *m, struct error *err)
 {
     struct merged *r = mem_new_zero(struct merged, 1);
@@ -305,7 +330,7 @@ static struct merged *merge_instances(struct merging *m, struct error *err)
     r->instance = mem_new(uint32_t, (size_t)r->ncombinations * r->nleaves);
     for (uint32_t c = 0; c < r->ncombinations && !builder_failed(m->out); c++) {
         m->combination = c;
-        merge_visit(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
+        merge_combination(m, r->choice + c * width, c ? r->choice + (c - 1) * width : NULL);
         for (uint32_t l = 0; l < r->nleaves; l++)
             r->instance[(size_t)c * r->nleaves + l] = m->instance[r->leaf[l]];
     }
@@ -329,7 +354,7 @@ struct merged *experiment_merge(const struct experiment *x, const struct workflo
     struct merging m = {.reuse = reuse,
                         .results = x->results && *x->results ? x->results : "results"};
     struct merged *r = blueprint_make(&m.b, x, w, err) ? merge_instances(&m, err) : NULL;
-    merge_clear_slots(&m);
+    merge_release(&m);
     return r;
 }
 
@@ -360,6 +385,8 @@ uint32_t merged_most_results(const struct merged *m, const struct workflow *orig
     return n;
 }
 
+/* The results of one combination: outputs of leaves that nobody reads. `out` has room for
+ * merged_most_results(). */
 uint32_t merged_results(const struct merged *m, const struct workflow *original,
                         uint32_t combination, uint32_t *out, uint32_t *original_object)
 {
@@ -378,6 +405,7 @@ uint32_t merged_results(const struct merged *m, const struct workflow *original,
     return n;
 }
 
+/* Tasks, and their work, of which no result is known yet. */
 uint32_t merged_remaining(const struct merged *m, const struct known_results *known, double *work)
 {
     uint32_t left = 0;

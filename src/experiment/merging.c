@@ -1,3 +1,6 @@
+/* Writing down one new task of the merged workflow: its command, its name, the names of its
+ * outputs, its columns. Outputs go to results/LABEL/..., intermediate ones to
+ * results/steps/LABEL/..., where the label names only the choices that the task depends on. */
 #include "experiment/merging.h"
 #include "experiment/combine.h"
 
@@ -64,6 +67,7 @@ static void make_label(struct merging *m, const uint64_t *set)
     strbuf_printf(&m->label, "~%.16s", digest_text(&d, hex));
 }
 
+/* Computations that share a label but differ (an output read twice, say) are numbered. */
 static uint32_t name_task(struct merging *m, uint32_t origin)
 {
     struct strbuf *name = &m->name;
@@ -99,6 +103,7 @@ static void add_path(struct strbuf *out, const char *path)
         strbuf_add(out, "out");
 }
 
+/* Never a name that another task writes: a number is added. */
 static uint32_t name_output(struct merging *m, uint32_t object)
 {
     struct strbuf *name = &m->name;
@@ -120,6 +125,8 @@ static uint32_t name_output(struct merging *m, uint32_t object)
 
 /* ---- a new task ---- */
 
+/* The original's columns, as far as the alternative does not change them. A changed command is
+ * another kind: predictions must not mix them. */
 static void merging_describe(struct merging *m, uint32_t task, const struct body *body)
 {
     const struct workflow *w = m->b.w;
@@ -159,6 +166,7 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
         builder_flag(out, task, TASK_CALL);
 }
 
+/* An input file becomes an object on first use. */
 static uint32_t merging_file_object(struct merging *m, uint32_t file, uint32_t read_as)
 {
     const struct workflow *w = m->b.w;

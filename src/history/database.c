@@ -1,3 +1,11 @@
+/* The database file: opening, versions, errors in words, and the few calls of SQLite that the other
+ * files use. docs/history.md describes the tables.
+ *
+ * I1. Every version is reached by the same steps, one transaction for all of them: a file is of one
+ *     version, whole, or unchanged.
+ * I2. A file that is not ours (application_id) or newer than we are is never written.
+ * I3. Several processes may open, migrate and write at the same time; SQLite's locks decide, and
+ *     whoever waits gives up after DATABASE_WAIT. */
 #include "history/database.h"
 
 #include "base/clock.h"
@@ -64,6 +72,8 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE INDEX attempts_by_kind ON attempts(kind) WHERE kind IS NOT NULL;",
 };
 
+/* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case
+ * in which trying again helps. */
 bool database_error(struct history *h, struct error *err)
 {
     int code = sqlite3_errcode(h->db);
@@ -104,6 +114,7 @@ sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error 
     return NULL;
 }
 
+/* 1: a row; 0: no more; -1: an error. */
 int database_step(struct history *h, sqlite3_stmt *s, struct error *err)
 {
     int code = sqlite3_step(s);
@@ -115,6 +126,8 @@ int database_step(struct history *h, sqlite3_stmt *s, struct error *err)
     return -1;
 }
 
+/* A statement without rows, made ready for the next binding. Bound texts must live until here: they
+ * are not copied (SQLITE_STATIC). */
 bool database_run(struct history *h, sqlite3_stmt *s, struct error *err)
 {
     bool ok = sqlite3_step(s) == SQLITE_DONE || database_error(h, err);
@@ -130,6 +143,7 @@ void database_bind_text(sqlite3_stmt *s, int at, const char *text)
         sqlite3_bind_null(s, at);
 }
 
+/* NAN is "not known": NULL in the database. */
 void database_bind_number(sqlite3_stmt *s, int at, double value)
 {
     if (isnan(value))
@@ -138,6 +152,7 @@ void database_bind_number(sqlite3_stmt *s, int at, double value)
         sqlite3_bind_double(s, at, value);
 }
 
+/* The caller frees; NULL stays NULL. */
 char *database_text(sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
@@ -151,6 +166,7 @@ double database_number(sqlite3_stmt *s, int column)
 
 /* ---- versions ---- */
 
+/* The one number that a statement answers with. */
 static bool read_integer(struct history *h, const char *sql, int64_t *out, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(h, sql, err);
@@ -161,6 +177,8 @@ static bool read_integer(struct history *h, const char *sql, int64_t *out, struc
     return row == 1;
 }
 
+/* An index over 32-bit hashes is a third of one over paths; equal hashes are told apart by the
+ * path. Signed, since SQLite stores small negative numbers in few bytes too. */
 int64_t database_path_hash(int64_t folder, const char *path)
 {
     uint32_t hash =
@@ -177,6 +195,7 @@ static void path_hash(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_int64(c, database_path_hash(sqlite3_value_int64(v[0]), text ? text : ""));
 }
 
+/* To version `to`; tests stop at older ones. */
 bool database_migrate(struct history *h, int to, struct error *err)
 {
     int64_t version = 0, application = 0, tables = 0;
@@ -184,6 +203,7 @@ bool database_migrate(struct history *h, int to, struct error *err)
         !read_integer(h, "PRAGMA application_id", &application, err) ||
         !read_integer(h, "SELECT count(*) FROM sqlite_master", &tables, err))
         return false;
+    /* an empty file is ours to fill, anything else with another mark is somebody's data */
     if (application != APPLICATION_ID && (tables || version))
         return error_set(err, ERROR_FAILED, "%s: a database, but not a history of weft", h->path);
     if (version > DATABASE_VERSION)
@@ -233,6 +253,7 @@ char *history_default_path(void)
     return strbuf_steal(&path);
 }
 
+/* 0777 and the umask decide who may read. */
 static bool database_make_folders(const char *path, struct error *err)
 {
     char *copy = mem_copy_string(path);
@@ -274,6 +295,7 @@ static bool set_up_patiently(struct history *h, struct error *err)
             return true;
         if (!h->busy || clock_seconds() >= until)
             return error_set(err, why.kind, "%s", why.text);
+        /* 5 ms: changing into WAL takes about as long */
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
 }
@@ -306,6 +328,7 @@ struct history *history_open(const char *path, struct error *err)
     return database_make_folders(path, err) ? database_open(path, err) : NULL;
 }
 
+/* A reader makes no empty history where there is none. */
 struct history *history_open_existing(const char *path, struct error *err)
 {
     return file_exists(path) ? database_open(path, err) : NULL;

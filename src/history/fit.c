@@ -1,5 +1,13 @@
+/* Robust regression of log seconds (or bytes) on log bytes read: a median, a line through medians
+ * of slopes (Theil and Sen), each with or without an offset for a task's own past. The candidate
+ * that predicts best when each sample is left out wins, simpler ones first. docs/history.md has the
+ * method.
+ *
+ * All in logarithms, so residuals are ratios. O(n log n + FIT_PAIRED^2 log) for n samples; no
+ * iteration, no randomness. */
 #include "history/fit.h"
 
+#include "base/compare.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -10,12 +18,7 @@
 #define SIMPLER 0.9    /* a more complicated candidate must reach this share of the error */
 #define BEYOND 2.3026  /* a line is followed to 10 times beyond the sizes seen, then it is level */
 
-static int fit_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* Of n > 0 sorted values. */
 static double median_sorted(const double *v, uint32_t n)
 {
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
@@ -60,6 +63,7 @@ static double median_of(double *v, uint32_t n)
 
 /* ---- slopes ---- */
 
+/* The slope between two samples. */
 struct fit_pair {
     double slope;
     uint32_t a, b;
@@ -71,6 +75,7 @@ static int by_slope(const void *a, const void *b)
     return (x->slope > y->slope) - (x->slope < y->slope);
 }
 
+/* More input never makes a task faster here, and cost beyond FIT_SLOPE_MOST is not believed. */
 static double clamp_slope(double slope)
 {
     return slope < 0 ? 0 : slope > FIT_SLOPE_MOST ? FIT_SLOPE_MOST : slope;
@@ -113,6 +118,7 @@ static bool fit_slopes(const struct fit_sample *s, uint32_t n, double *whole, do
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     qsort_r(order, n, sizeof *order, by_size, (void *)(uintptr_t)s);
+    /* pairs are quadratic: of many samples, some that are spread evenly over the sizes */
     uint32_t m = n < FIT_PAIRED ? n : FIT_PAIRED, chosen[FIT_PAIRED];
     for (uint32_t k = 0; k < m; k++)
         chosen[k] = order[m > 1 ? (uint64_t)k * (n - 1) / (m - 1) : 0];
@@ -134,6 +140,7 @@ static bool fit_slopes(const struct fit_sample *s, uint32_t n, double *whole, do
     for (uint32_t k = 0; k < m && count; k++)
         without[chosen[k]] = slope_without(pairs, count, chosen[k]);
     free(pairs);
+    /* fewer than three slopes have no median to speak of */
     return count >= 3 && *whole > 0;
 }
 
@@ -179,6 +186,7 @@ static double group_offset(const struct groups *g, uint32_t group, const struct 
         if (i != out)
             residual[n++] = s[i].y - slope * s[i].x - intercept;
     }
+    /* shrunk towards 0: one sample of its own counts half, ten nearly whole */
     return n ? median_of(residual, n) * n / (n + 1) : NAN;
 }
 
@@ -192,7 +200,7 @@ static void fit_intercepts(const struct fit_sample *s, uint32_t n, double slope,
     double *rest = mem_new(double, n), *sorted = mem_new(double, n), *left = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = rest[i] = s[i].y - slope * s[i].x;
-    qsort(sorted, n, sizeof *sorted, fit_by_value);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
     *whole = median_sorted(sorted, n);
     for (uint32_t i = 0; i < n; i++) {
         if (without[i] == slope) {
@@ -224,6 +232,7 @@ struct fit_candidate {
     double *plain, *own; /* residuals real - predicted, left out; own: NAN without others */
 };
 
+/* Residuals of every sample as if it had not been seen: that is what a prediction meets. */
 static void candidate_make(struct fit_candidate *c, const struct fit_sample *s, uint32_t n,
                            const struct groups *g, uint32_t groups, double slope,
                            const double *without)
@@ -253,6 +262,7 @@ static double fit_residual(const struct fit_candidate *c, bool own, uint32_t i)
     return own && !isnan(c->own[i]) ? c->own[i] : c->plain[i];
 }
 
+/* Mean absolute error in logarithms; outliers count as a factor of ten and no more. */
 static double fit_score(const struct fit_candidate *c, bool own, uint32_t n)
 {
     double sum = 0;
@@ -266,12 +276,14 @@ static double fit_score(const struct fit_candidate *c, bool own, uint32_t n)
 /* 5 % and 95 % of sorted residuals, the outer ranks when few: (n + 1) p, rounded outwards. */
 static void fit_quantiles(double *v, uint32_t n, double *low, double *high)
 {
-    qsort(v, n, sizeof *v, fit_by_value);
+    qsort(v, n, sizeof *v, compare_doubles);
     double a = floor(0.05 * (n + 1)), b = ceil(0.95 * (n + 1));
     *low = fmin(0, v[a < 1 ? 0 : (uint32_t)a - 1]); /* the prediction itself is always inside */
     *high = fmax(0, v[b > n ? n - 1 : (uint32_t)b - 1]);
 }
 
+/* 90 % intervals, apart for tasks with and without a past of their own; too few of the latter
+ * borrow those of all. */
 static void fit_intervals(struct fit *f, const struct fit_candidate *c, uint32_t n)
 {
     double *v = mem_new(double, n);
@@ -290,12 +302,13 @@ static void fit_intervals(struct fit *f, const struct fit_candidate *c, uint32_t
     free(v);
 }
 
+/* Median and 90 % of |predicted / real - 1|, for people to judge the prediction by. */
 static void fit_errors(struct fit *f, const struct fit_candidate *c, bool own, uint32_t n)
 {
     double *v = mem_new(double, n);
     for (uint32_t i = 0; i < n; i++)
         v[i] = fabs(expm1(-fit_residual(c, own, i)));
-    qsort(v, n, sizeof *v, fit_by_value);
+    qsort(v, n, sizeof *v, compare_doubles);
     f->error = median_sorted(v, n);
     f->error90 = v[(uint32_t)ceil(0.9 * n) - 1];
     free(v);
@@ -303,12 +316,13 @@ static void fit_errors(struct fit *f, const struct fit_candidate *c, bool own, u
 
 /* ---- the fit ---- */
 
+/* One to FIT_FEW - 1 samples: their median, with a factor of two beyond the extremes. */
 static void fit_few(struct fit *f, const struct fit_sample *s, uint32_t n)
 {
     double v[FIT_FEW], left[FIT_FEW], e[FIT_FEW];
     for (uint32_t i = 0; i < n; i++)
         v[i] = s[i].y;
-    qsort(v, n, sizeof *v, fit_by_value);
+    qsort(v, n, sizeof *v, compare_doubles);
     f->method = FORECAST_FEW;
     f->intercept = median_sorted(v, n);
     f->low[0] = f->low[1] = v[0] - f->intercept - log(2);
@@ -323,7 +337,7 @@ static void fit_few(struct fit *f, const struct fit_sample *s, uint32_t n)
                 left[m++] = v[j];
         e[i] = fabs(expm1(median_sorted(left, m) - v[i]));
     }
-    qsort(e, n, sizeof *e, fit_by_value);
+    qsort(e, n, sizeof *e, compare_doubles);
     f->error = median_sorted(e, n);
     f->error90 = e[n - 1];
 }
@@ -366,6 +380,7 @@ void fit_make(struct fit *f, const struct fit_sample *s, uint32_t n, uint32_t gr
             own = k >= lines;
         }
     }
+    /* by [own past][line] */
     static const enum forecast_method methods[2][2] = {{FORECAST_MEDIAN, FORECAST_LINE},
                                                        {FORECAST_MEDIAN_OWN, FORECAST_LINE_OWN}};
     f->method = methods[own][line];
@@ -390,6 +405,8 @@ void fit_free(struct fit *f)
     *f = (struct fit){0};
 }
 
+/* Sizes far outside of what was seen are moved to ten times its edge: a line does not hold for
+ * ever. */
 bool fit_predict(const struct fit *f, double x, uint32_t group, double *y, double *low,
                  double *high)
 {

@@ -1,5 +1,11 @@
 /* What the history says about the tasks of a workflow: a fit of time, of memory and of bytes
- * written for every kind, and the bytes that each task will read. */
+ * written for every kind, and the bytes that each task will read.
+ *
+ *   kinds of the workflow ──▶ samples of each kind, newest first ──▶ three fits
+ *   sizes of files on disk ─▶ what each task reads ──(in topological order)──▶ what it writes
+ *
+ * At most FORECAST_SAMPLES rows are read a kind, by index: the cost does not grow with the history.
+ */
 #include "history/database.h"
 #include "history/fit.h"
 
@@ -47,11 +53,13 @@ static uint32_t own_number(struct intern *own, struct strbuf *key, const char *w
     return add ? intern_number(own, key->at, key->n) : intern_find(own, key->at, key->n);
 }
 
+/* One sample a row for each of the three quantities; buffers are used again for every kind. */
 struct samples {
     struct fit_sample *time, *memory, *written;
     uint32_t ntime, nmemory, nwritten;
 };
 
+/* Seconds are brought to speed 1; below a microsecond nothing is measured. */
 static bool read_samples(struct history *h, sqlite3_stmt *s, struct samples *out,
                          struct intern *own, struct error *err)
 {
@@ -123,6 +131,8 @@ static bool make_fits(struct history *h, struct forecast *f, struct error *err)
 
 /* ---- kinds and tasks ---- */
 
+/* The kinds of the workflow and their rows in the history. Neighbours mostly have the same kind, so
+ * one comparison saves most look-ups. */
 static bool find_kinds(struct history *h, struct forecast *f, struct error *err)
 {
     const struct workflow *w = f->workflow;
@@ -155,6 +165,7 @@ static bool find_kinds(struct history *h, struct forecast *f, struct error *err)
     return row == 0;
 }
 
+/* Whether a task of this name in a workflow of this name has run before. */
 static void find_own(struct forecast *f, const char *name)
 {
     const struct workflow *w = f->workflow;
@@ -171,6 +182,7 @@ static void find_own(struct forecast *f, const char *name)
 
 /* ---- sizes ---- */
 
+/* NAN: not there, not a file, or without a name. */
 static double size_on_disk(const struct workflow *w, uint32_t object, const char *folder,
                            struct strbuf *path)
 {
@@ -193,6 +205,7 @@ static void find_sizes(struct forecast *f, const char *folder)
     bool needed = false;
     for (uint32_t k = 0; k < f->nkinds; k++)
         needed = needed || f->kind[k].time.slope > 0 || f->kind[k].memory.slope > 0;
+    /* no kind depends on sizes: not one stat() for nothing */
     if (!needed)
         return;
     double *size = mem_new(double, w->nobjects + 1);
@@ -268,6 +281,7 @@ bool forecast_knows(const struct forecast *f)
     return f->knows;
 }
 
+/* Without any past: a default that says so (samples 0). */
 void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task *out)
 {
     const struct kind_model *m = &f->kind[f->task_kind[task]];
@@ -283,6 +297,7 @@ void forecast_task(const struct forecast *f, uint32_t task, struct forecast_task
     out->method = m->time.method;
     out->prediction = (struct prediction){exp(y), exp(low), exp(high), NAN, m->time.samples};
     if (fit_predict(&m->memory, x, f->task_own[task], &y, &low, &high))
+        /* memory is reserved, not averaged: the upper end, so that 19 of 20 fit */
         out->prediction.memory = exp(high);
 }
 

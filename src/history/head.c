@@ -1,3 +1,6 @@
+/* The head of a run: its rows in workflows, folders, runs and predictions, in one transaction
+ * before the run begins, so that a run that crashes has left at least who and when. Workflows are
+ * stored once, by digest. */
 #include "history/head.h"
 
 #include "base/mem.h"
@@ -23,6 +26,8 @@ static void workflow_digest(const struct workflow *w, struct digest *out)
     digest_end(&s, out);
 }
 
+/* Texts up to HISTORY_TEXT_LIMIT are kept, so that the graph of an old run can be drawn.
+ * `add_tasks` when the workflow is new or its tasks were never written to the end. */
 static bool add_workflow(struct history *h, struct head_rows *r, const struct run_record *head,
                          const char *text, size_t n, struct error *err)
 {
@@ -57,6 +62,7 @@ static bool add_workflow(struct history *h, struct head_rows *r, const struct ru
     return ok;
 }
 
+/* Insert and look: another process may have inserted it in between. */
 static bool add_folder(struct history *h, struct head_rows *r, const char *folder,
                        struct error *err)
 {
@@ -75,6 +81,7 @@ static bool add_folder(struct history *h, struct head_rows *r, const char *folde
     return ok;
 }
 
+/* pid, time of birth and boot tell later whether the process still lives (process.c). */
 static bool add_run(struct history *h, struct head_rows *r, const struct run_record *head,
                     struct error *err)
 {
@@ -118,6 +125,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
     bool ok = database_run(h, s, err);
     sqlite3_finalize(s);
     r->run = sqlite3_last_insert_rowid(h->db);
+    /* rows of a run are numbered (run << 32) + n */
     if (ok && r->run > INT32_MAX)
         ok = error_set(err, ERROR_FAILED, "%s: the history has no number left for another run",
                        h->path);
@@ -154,6 +162,7 @@ static bool add_predictions(struct history *h, struct head_rows *r, const struct
     return ok;
 }
 
+/* All or nothing. `text` need not outlive the call. */
 bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
               struct head_rows *r, struct error *err)
 {
@@ -165,6 +174,7 @@ bool head_add(struct history *h, const struct run_record *head, const char *text
     return ok;
 }
 
+/* Totals of the run; its rows are written by then. */
 bool head_end(struct history *h, int64_t run, const struct run_record *t, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(

@@ -1,3 +1,6 @@
+/* Does the process that began a run still live? A number is not enough, since numbers are used
+ * again: time of birth and boot (with the namespace of processes) go with it. When in doubt it may
+ * live: a run that is called lost must be. */
 #include "history/process.h"
 
 #include <errno.h>
@@ -8,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The first line of a small file of /proc. */
 static bool read_small(const char *path, char *out, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -34,6 +38,7 @@ static int64_t process_born(int64_t pid)
     return at ? strtoll(at, NULL, 10) : 0;
 }
 
+/* Which boot of which machine, seen from which namespace; empty: the system does not tell. */
 static void process_boot(char *out, size_t size)
 {
     char id[64] = "", space[48] = "";
@@ -59,6 +64,7 @@ bool process_may_live(const struct process *p)
     process_boot(now, sizeof now);
     size_t id = strcspn(now, " ");
     if (*p->boot && *now && strcmp(p->boot, now) != 0) /* another boot, or another container? */
+        /* the same boot in another container: its numbers mean nothing here, so it may live */
         return strncmp(p->boot, now, id) == 0 && p->boot[id] == ' ';
     if (p->born > 0 && process_born(getpid()) > 0) /* there is a /proc to ask */
         return process_born(p->pid) == p->born;

@@ -1,3 +1,8 @@
+/* Reading runs back: lists, heads, whole records, tasks, where a file came from. A database may be
+ * damaged or half written: every number is checked before it is used as an index or a size.
+ *
+ * Rows of a run stand together: id = (run << 32) + n, so one range of the primary key is one run,
+ * and 4294967295 is the last n. */
 #include "history/database.h"
 #include "history/process.h"
 
@@ -63,12 +68,14 @@ static bool count_attempts(struct history *h, struct run_record *r, struct error
     return row == 1;
 }
 
+/* A count, or 0 for what cannot be one. */
 static uint32_t column_count(sqlite3_stmt *s, int column)
 {
     int64_t value = sqlite3_column_int64(s, column);
     return value > 0 && value < NONE ? (uint32_t)value : 0;
 }
 
+/* Owns its texts. A run that has no end and no living process is lost. */
 static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
 {
     *r = (struct run_record){
@@ -103,6 +110,7 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
         r->seconds = NAN;
 }
 
+/* Newest first. `failed` also lists lost and cancelled runs. */
 bool history_list(struct history *h, const struct history_filter *filter, history_runs *out,
                   struct error *err)
 {
@@ -174,11 +182,13 @@ bool history_head(struct history *h, int64_t run, struct run_record *out, struct
 
 /* ---- one run ---- */
 
+/* Stored in whole microseconds. */
 static double reader_seconds(sqlite3_stmt *s, int column)
 {
     return 1e-6 * (double)sqlite3_column_int64(s, column);
 }
 
+/* A statement whose ?1 is the first possible row of the run. */
 static sqlite3_stmt *rows_of(struct history *h, const char *sql, int64_t run, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(h, sql, err);
@@ -217,6 +227,7 @@ static bool load_attempts(struct history *h, struct run_record *r, struct error 
     return row == 0;
 }
 
+/* Ranges of tasks, checked against their number: a damaged count would fill the memory. */
 static bool load_reused(struct history *h, struct run_record *r, struct error *err)
 {
     sqlite3_stmt *s = rows_of(h,
@@ -262,6 +273,7 @@ static bool load_events(struct history *h, struct run_record *r, struct error *e
             .amount = sqlite3_column_double(s, 6),
         };
         if (e.kind == TRACE_FAULT && sqlite3_column_int64(s, 5) < 0)
+            /* a node that never came back is stored with a negative duration */
             e.finish = INFINITY;
         array_push(&r->events, e);
     }
@@ -269,6 +281,7 @@ static bool load_events(struct history *h, struct run_record *r, struct error *e
     return row == 0;
 }
 
+/* Of another length: none. */
 static void read_digest(sqlite3_stmt *s, int column, struct digest *out)
 {
     *out = (struct digest){0};
@@ -351,6 +364,8 @@ static int reader_by_time(const void *a, const void *b)
     return (x->attempt > y->attempt) - (x->attempt < y->attempt);
 }
 
+/* Everything about one run; record_free() by the caller. Events come in the order in which they
+ * were reported. */
 bool history_load(struct history *h, int64_t run, struct run_record *out, struct error *err)
 {
     if (!history_head(h, run, out, err))
@@ -370,6 +385,7 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
     return false;
 }
 
+/* NULL without an error: it was not kept. */
 char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(
@@ -452,6 +468,7 @@ void history_tasks_free(struct history_tasks *t)
 /* ---- files ---- */
 
 /* The file as path `rest` under the folder numbered `folder`. */
+/* By hash first, then by the path itself: see database_path_hash(). */
 static bool origins_under(struct history *h, int64_t folder, const char *rest, size_t limit,
                           history_origins *out, struct error *err)
 {
@@ -485,6 +502,7 @@ static bool origins_under(struct history *h, int64_t folder, const char *rest, s
     return row == 0;
 }
 
+/* Equal runs by object, so that the order is the same every time. */
 static int newest_first(const void *a, const void *b)
 {
     const struct history_origin *x = a, *y = b;

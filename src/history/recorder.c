@@ -1,14 +1,21 @@
 /* Recording: the run fills one set of buffers, a thread of its own swaps them and writes.
  *
- *     run's threads ── event(), file() ──▶ filling ──swap──▶ writing ──transactions──▶ database
+ *   run's threads ── event(), file() ──▶ filling ──swap──▶ writing ──transactions──▶ database
  *
- * The lock protects `filling` and `stop` and is held for a copy or a swap, never while writing.
- * A transaction that fails is rolled back and its rows are kept for the next try; past PENDING_MOST
- * of them new ones are counted and dropped, so that a full disk does not fill the memory too. */
+ * I1. `lock` protects filling, dropped and stop. It is held for a copy or a swap, never while
+ *     SQLite works: recording cannot stop a run, however slow the disk.
+ * I2. `writing`, the counters and the statements belong to the thread, and to the caller once it is
+ *     joined.
+ * I3. The counters (entries_done, nattempts ...) move only after COMMIT: a transaction that fails
+ *     is rolled back, and its rows are written again with the same numbers.
+ * I4. Buffers swap only when `writing` is empty, so rows are written in the order of events.
+ * I5. Past PENDING_MOST entries new ones are counted and dropped: a full disk does not fill the
+ *     memory too. history_end() says how many. */
 #include "history/database.h"
 #include "history/head.h"
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 
@@ -21,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What a crash of the machine can cost at most; two commits a second are no load. */
 #define FLUSH_SECONDS 0.5
 #define FLUSH_EVENTS 32768   /* write early when this many wait */
 #define SLICE 65536          /* rows a transaction: others get a turn after 0.2 s */
@@ -79,6 +87,7 @@ struct recorder {
 
 /* ---- the run's side ---- */
 
+/* -1: not a time that can be stored (infinite, NAN). */
 static int64_t recorder_micro(double seconds)
 {
     return seconds > -9e12 && seconds < 9e12 ? (int64_t)(seconds * 1e6 + (seconds < 0 ? -0.5 : 0.5))
@@ -90,6 +99,8 @@ static int64_t recorder_whole(double bytes)
     return bytes > 0 && bytes < 9e18 ? (int64_t)bytes : 0;
 }
 
+/* Called from any thread of the run, thousands of times a second: one lock, one copy. Beginnings
+ * are not stored; the attempt's row has the start. */
 static void recorder_event(void *context, const struct trace_event *e)
 {
     struct recorder *r = context;
@@ -118,10 +129,13 @@ static void recorder_event(void *context, const struct trace_event *e)
     else
         r->dropped++;
     pthread_mutex_unlock(&r->lock);
+    /* once a buffer, not at every event after */
     if (n + 1 == FLUSH_EVENTS)
         pthread_cond_signal(&r->wake);
 }
 
+/* Files that were made, and inputs from outside; an intermediate file that was merely found again
+ * is known from the run that made it. */
 static void recorder_file(void *context, const struct trace_file *f)
 {
     struct recorder *r = context;
@@ -154,6 +168,7 @@ struct trace_sink history_sink(struct history *h)
 
 /* ---- tasks and kinds ---- */
 
+/* Row numbers of the kinds; new kinds are added. Within the caller's transaction. */
 static bool kind_rows(struct recorder *r, const struct intern *kinds, struct error *err)
 {
     struct history *h = r->history;
@@ -173,6 +188,8 @@ static bool kind_rows(struct recorder *r, const struct intern *kinds, struct err
     return ok;
 }
 
+/* Names of all tasks, once a workflow; `tasks` of the workflow is set last and says that all are
+ * there. */
 static bool task_rows(struct recorder *r, struct error *err)
 {
     struct history *h = r->history;
@@ -231,6 +248,7 @@ static bool prepare_tasks(struct recorder *r, struct error *err)
 
 /* ---- rows ---- */
 
+/* Prepared once, used for every row: parsing would cost more than inserting. */
 static bool prepare_statements(struct recorder *r, struct error *err)
 {
     static const char *const sql[] = {
@@ -322,6 +340,7 @@ static bool write_range(struct recorder *r, uint32_t first, uint32_t count, int6
     return database_run(r->history, s, err);
 }
 
+/* The path's row is found or made; a file row has only its number. */
 static bool recorder_write_file(struct recorder *r, const struct file_entry *f, const char *path,
                                 uint32_t n, struct error *err)
 {
@@ -363,12 +382,6 @@ static bool recorder_write_file(struct recorder *r, const struct file_entry *f, 
     return database_run(h, s, err);
 }
 
-static int recorder_by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Entries and files of `writing` from what is done on, at most SLICE of each, in one transaction.
  */
 static bool write_slice(struct recorder *r, struct error *err)
@@ -392,8 +405,9 @@ static bool write_slice(struct recorder *r, struct error *err)
             ok = recorder_write_event(r, e, nevents++, err);
         }
     }
+    /* reused tasks come in any order, but mostly are ranges: a million of them may be one row */
     if (reused.n)
-        qsort(reused.at, reused.n, sizeof *reused.at, recorder_by_number);
+        qsort(reused.at, reused.n, sizeof *reused.at, compare_u32);
     for (size_t i = 0, k; ok && i < reused.n; i = k) {
         for (k = i + 1; k < reused.n && reused.at[k] == reused.at[k - 1] + 1; k++)
             ;
@@ -444,6 +458,8 @@ static void swap_buffers(struct recorder *r)
     r->writing = full;
 }
 
+/* Writes every half second, or when many wait. After an error it waits out its time before trying
+ * again, whatever waits. */
 static void *recorder_thread(void *context)
 {
     struct recorder *r = context;
@@ -505,6 +521,7 @@ static bool start_thread(struct recorder *r, struct error *err)
     return true;
 }
 
+/* Joins, then writes what is left in the caller's thread. Gives up at the first failure. */
 static void stop_thread(struct recorder *r)
 {
     if (!r->running)
@@ -523,6 +540,7 @@ static void stop_thread(struct recorder *r)
     }
 }
 
+/* The workflow must live until history_end(). 0: an error, and nothing is being recorded. */
 int64_t history_begin(struct history *h, const struct run_record *head, const char *text, size_t n,
                       struct error *err)
 {
@@ -548,6 +566,7 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
     return r->rows.run;
 }
 
+/* False: a warning for the user, not a failure of the run. */
 bool history_end(struct history *h, const struct run_record *totals, struct error *err)
 {
     struct recorder *r = h->recorder;
