@@ -1,0 +1,243 @@
+/* weft/run.h as a program uses it: open, look ahead, step by a descriptor, stop, results. */
+#include "tap.h"
+#include "weft/weft.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[2][64];
+
+static void make_folders(void)
+{
+    for (int i = 0; i < 2; i++) {
+        snprintf(folder[i], sizeof folder[i], "/tmp/weft-run-api-XXXXXX");
+        if (!mkdtemp(folder[i]))
+            tap_ok(false, __FILE__, __LINE__, "a folder to work in");
+    }
+}
+
+static void remove_folders(void)
+{
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf %s %s", folder[0], folder[1]);
+    ok(system(command) == 0, "the folders are removed");
+}
+
+/* a -> file -> b, and c beside them. */
+static struct weft_workflow *small_graph(const char *c_command)
+{
+    struct weft_error error;
+    struct weft_builder *b = weft_builder_new("small");
+    uint32_t first = weft_builder_task(b, "a"), second = weft_builder_task(b, "b");
+    uint32_t file = weft_builder_object(b, "a.out");
+    weft_builder_command(b, first, "echo hello >a.out");
+    weft_builder_writes(b, first, file);
+    weft_builder_command(b, second, "cat a.out >b.out");
+    weft_builder_reads(b, second, file);
+    weft_builder_writes(b, second, weft_builder_object(b, "b.out"));
+    uint32_t third = weft_builder_task(b, "c");
+    weft_builder_command(b, third, c_command);
+    weft_builder_writes(b, third, weft_builder_object(b, "c.out"));
+    return weft_builder_finish(b, &error);
+}
+
+struct counts {
+    uint32_t started, begun, ended, reused, over, remarks;
+    struct weft_run *stop; /* at the first begin; NULL: not */
+};
+
+static void count_event(void *context, const struct weft_event *e)
+{
+    struct counts *c = context;
+    c->started += e->kind == WEFT_EVENT_STARTED;
+    c->begun += e->kind == WEFT_EVENT_BEGUN;
+    c->ended += e->kind == WEFT_EVENT_ENDED;
+    c->reused += e->kind == WEFT_EVENT_REUSED;
+    c->over += e->kind == WEFT_EVENT_OVER;
+    c->remarks += e->kind == WEFT_EVENT_REMARK;
+    if (e->kind == WEFT_EVENT_BEGUN && c->stop)
+        weft_run_stop(c->stop);
+}
+
+static struct weft_run *open_in(const char *where, const char *c_command, struct counts *c)
+{
+    struct weft_error error;
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    o.folder = where;
+    o.cores = 2;
+    o.no_history = true;
+    o.event = count_event;
+    o.context = c;
+    struct weft_workflow *w = small_graph(c_command);
+    struct weft_run *run = weft_run_open_workflow(w, &o, &error);
+    if (!run)
+        printf("# %s\n", error.text);
+    weft_workflow_free(w);
+    return run;
+}
+
+static void test_ahead(void)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    struct weft_run *run = open_in(folder[0], "echo c >c.out", &c);
+    struct weft_forecast f;
+    struct weft_need need;
+    ok(run && weft_run_forecast(run, &f, &error), "a forecast");
+    is_int(f.tasks, 3, "of three tasks");
+    is_int(f.to_run, 3, "which all must run");
+    is_int(f.cores, 2, "on two cores");
+    uint32_t b = weft_workflow_find_task(weft_run_workflow(run), "b");
+    ok(weft_run_need(run, b, &need, &error) && need.runs && need.reason,
+       "b must run, with a reason");
+    ok(!weft_run_need(run, 99, &need, &error) && error.status == WEFT_BAD_INPUT, "no task 99");
+    const char *why = weft_run_why(run, "a.out", &error);
+    ok(why && strncmp(why, "a ", 2) == 0, "a file means its producer");
+    ok(!weft_run_why(run, "bb", &error) && error.status == WEFT_BAD_INPUT, "no task bb");
+    ok(weft_run_fd(run) == -1 && !weft_run_result(run), "nothing goes on yet");
+    ok(!weft_run_wait(run, &error), "nor can it be waited for");
+    weft_run_close(run);
+}
+
+static void test_step(void)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    struct weft_run *run = open_in(folder[0], "echo c >c.out", &c);
+    ok(weft_run_start(run, &error), "it starts");
+    int fd = weft_run_fd(run), turns = 0;
+    ok(fd >= 0, "and has a descriptor");
+    do {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        poll(&p, 1, 10000);
+    } while (weft_run_step(run, 0, &error) && ++turns < 10000);
+    ok(error.status == WEFT_DONE, "no error");
+    ok(weft_run_wait(run, &error), "all is done");
+    ok(weft_run_wait(run, &error), "which may be asked again");
+    const struct weft_result *r = weft_run_result(run);
+    is_int(r->done, 3, "three tasks are done");
+    is_int(r->failed + r->reused + r->skipped, 0, "and nothing else");
+    is_int(c.started, 1, "the start is reported");
+    is_int(c.begun, 3, "and three beginnings");
+    is_int(c.ended, 3, "and three ends");
+    is_int(c.over, 1, "and that it is over, once");
+    ok(!weft_run_start(run, &error), "it does not start twice");
+    weft_run_close(run);
+
+    c = (struct counts){0};
+    run = open_in(folder[0], "echo c >c.out", &c);
+    ok(weft_run_start(run, &error) && weft_run_wait(run, &error), "again");
+    is_int(weft_run_result(run)->reused, 3, "nothing had to run");
+    is_int(c.begun, 0, "and nothing began");
+    weft_run_close(run);
+}
+
+static void test_failure(void)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    struct weft_run *run = open_in(folder[0], "echo sorry; exit 3", &c);
+    ok(run && weft_run_start(run, &error), "a run with a task that fails");
+    ok(!weft_run_wait(run, &error) && error.status == WEFT_FAILED, "fails");
+    const struct weft_result *r = weft_run_result(run);
+    is_int(r->nfailures, 1, "with one failure");
+    ok(strcmp(r->failures[0].name, "c") == 0 && r->failures[0].status == 3,
+       "whose status is known");
+    char *tail = weft_log_tail(r->failures[0].log);
+    ok(tail && strcmp(tail, "sorry") == 0, "and what it wrote");
+    weft_text_free(tail);
+    struct weft_cleaned cleaned;
+    ok(weft_run_clean(run, false, true, &cleaned, &error) && cleaned.logs == 1,
+       "a log can be removed");
+    weft_run_close(run);
+}
+
+static void test_stop(void)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    struct weft_run *run = open_in(folder[0], "sleep 0.1; echo c >c.out", &c);
+    c.stop = run;
+    ok(weft_run_start(run, &error), "a run that is stopped at its first task");
+    ok(!weft_run_wait(run, &error), "does not end well");
+    ok(weft_run_result(run)->stopped, "and says so");
+    weft_run_close(run);
+
+    c = (struct counts){0};
+    run = open_in(folder[0], "sleep 20; echo c >c.out", &c);
+    ok(weft_run_start(run, &error) && weft_run_step(run, 0.2, &error), "one that is left alone");
+    weft_run_close(run);
+    ok(true, "can be closed while it runs");
+}
+
+static void *run_in_thread(void *where)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    struct weft_run *run = open_in(where, "echo c >c.out", &c);
+    bool good = run && weft_run_start(run, &error) && weft_run_wait(run, &error);
+    weft_run_close(run);
+    return good ? where : NULL;
+}
+
+static void test_two_at_once(void)
+{
+    struct weft_error error;
+    struct counts c[2] = {0};
+    struct weft_run *run[2];
+    for (int i = 0; i < 2; i++) {
+        run[i] = open_in(folder[i], "echo again >c.out", &c[i]);
+        ok(run[i] && weft_run_start(run[i], &error), "run %d starts", i);
+    }
+    ok(!open_in(folder[0], "true", &c[0]), "a folder has one run at a time");
+    bool more[2] = {true, true};
+    while (more[0] || more[1])
+        for (int i = 0; i < 2; i++)
+            more[i] = more[i] && weft_run_step(run[i], 0.01, &error);
+    for (int i = 0; i < 2; i++) {
+        ok(weft_run_wait(run[i], &error), "run %d is done", i);
+        weft_run_close(run[i]);
+    }
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, run_in_thread, folder[i]);
+    for (int i = 0; i < 2; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        ok(result != NULL, "a thread runs one, too");
+    }
+}
+
+static void test_mistakes(void)
+{
+    struct weft_error error;
+    struct weft_run_options o = {0}; /* without its size */
+    ok(!weft_run_open("nowhere.yaml", NULL, &error) && error.status != WEFT_DONE, "no such file");
+    ok(!weft_run_open("nowhere.yaml", &o, &error) && error.status == WEFT_BAD_INPUT,
+       "options without a size");
+    o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
+    o.on = "mars";
+    ok(!weft_run_open("nowhere.yaml", &o, &error) && strstr(error.text, "mars"), "no such place");
+    ok(!weft_experiment_open("nowhere.yaml", NULL, &error), "no such experiment");
+    ok(!weft_key_make("/dev/null/key", &error), "no place for a key");
+    weft_run_close(NULL);
+    weft_cluster_close(NULL);
+    weft_experiment_close(NULL);
+    weft_agent_close(NULL);
+}
+
+int main(void)
+{
+    make_folders();
+    test_ahead();
+    test_step();
+    test_failure();
+    test_stop();
+    test_two_at_once();
+    test_mistakes();
+    remove_folders();
+    return tap_done();
+}
