@@ -244,7 +244,7 @@ static void tell_counters(struct run *r)
     if (!r->outbox.wanted)
         return;
     double now = driver_now(r->driver), memory = executor_memory(r->executor);
-    sched_look(driver_sched(r->driver), &counts);
+    sched_snapshot(driver_sched(r->driver), &counts);
     outbox_counter(&r->outbox, now, COUNTER_READY,
                    counts.at[SCHED_LREADYQ] + counts.at[SCHED_SREADYQ]);
     outbox_counter(&r->outbox, now, COUNTER_RUNNING, executor_running(r->executor));

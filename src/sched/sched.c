@@ -381,7 +381,7 @@ static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bo
 {
     if (node == s->config.node || (down && node >= s->config.nodes))
         return;
-    /* a newcomer past the last number: those between are not there until they are told of */
+    /* a newcomer past the last number: those between are not there until they are reported */
     for (; s->config.nodes <= node; s->config.nodes++)
         if (s->config.nodes < node)
             array_push(&s->down, (struct sched_down){.node = s->config.nodes});
@@ -408,7 +408,7 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     if (e->kind == SCHED_EVENT_MESSAGE && e->message.head->kind == SCHED_LOAD_QUERY) {
         sched_message_arrived(s, e->message.head, e->message.items);
         s->out = NULL;
-        return; /* asking changes nothing, and of many schedulers it is most of what they hear */
+        return; /* asking changes nothing, and of many schedulers it is most of what they receive */
     }
     switch (e->kind) {
     case SCHED_EVENT_START:

@@ -215,7 +215,7 @@ struct sched_counts {
     bool dormant; /* does not steal any more until something happens */
 };
 
-void sched_look(const struct sched *s, struct sched_counts *out);
+void sched_snapshot(const struct sched *s, struct sched_counts *out);
 /* Where this node keeps the task, and with which epoch (may be NULL). */
 enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most

@@ -98,6 +98,6 @@ __attribute__((unused)) static void message(struct bed *b, struct sched_message 
 __attribute__((unused)) static struct sched_counts look(const struct bed *b)
 {
     struct sched_counts c;
-    sched_look(b->s, &c);
+    sched_snapshot(b->s, &c);
     return c;
 }

@@ -467,7 +467,7 @@ static void close_cluster(struct schedulers *c)
     r->memory = store_table_bytes(&c->table) + c->queue.cap * sizeof *c->queue.at;
     for (uint32_t n = 0; n < c->config.nodes; n++) {
         struct sched_counts counts;
-        sched_look(c->nodes[n].sched, &counts);
+        sched_snapshot(c->nodes[n].sched, &counts);
         r->steals += counts.steals;
         r->failed_steals += counts.failed_steals;
         r->stolen += counts.stolen;

@@ -375,17 +375,18 @@ void board_join(struct board *b, const char *identity, uint64_t attempt, double 
     request_send(q, true);
 }
 
-void board_beat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
-                size_t n, board_seen seen, void *context)
+void board_heartbeat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
+                     size_t n, board_seen seen, void *context)
 {
     struct board_request *q = request_new(b, view_came, context);
     q->seen = seen;
     if (n > TEXT_MOST || state > BOARD_LEAVING) {
-        request_refuse(q, "a beat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
-                          "every view");
+        request_refuse(q,
+                       "a heartbeat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
+                       "every view");
         return;
     }
-    request_call(q, "", "beat");
+    request_call(q, "", "heartbeat");
     request_add_number(q, node);
     request_add_number(q, life);
     request_add_number(q, state);
@@ -412,9 +413,9 @@ static void board_send_two(struct board *b, const char *what, uint64_t first, ui
     request_send(q, true);
 }
 
-void board_bury(struct board *b, uint32_t node, uint32_t life, board_done done, void *context)
+void board_expire(struct board *b, uint32_t node, uint32_t life, board_done done, void *context)
 {
-    board_send_two(b, "bury", node, life, done, context);
+    board_send_two(b, "expire", node, life, done, context);
 }
 
 void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done, void *context)

@@ -23,7 +23,7 @@ enum board_state {
 struct board_member {
     uint32_t node, life;
     uint8_t state; /* enum board_state; an UP one whose age is past the lease is about to be dead */
-    double age;    /* seconds since its last beat, by the server's clock */
+    double age;    /* seconds since its last heartbeat, by the server's clock */
     double lease;  /* seconds, as it said when it joined */
     const char *text; /* what it says of itself (address, counts) */
     size_t n;
@@ -79,13 +79,13 @@ typedef void (*board_text)(void *context, bool good, const void *data, size_t n,
 void board_join(struct board *b, const char *identity, uint64_t attempt, double lease,
                 const void *text, size_t n, board_joined done, void *context);
 /* "I live", what I say of myself, and the view in return. When the member has been declared dead or
- * its life is over, the beat changes nothing and the view shows it so: it must join again. */
-void board_beat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
-                size_t n, board_seen seen, void *context);
+ * its life is over, this changes nothing and the view shows it so: it must join again. */
+void board_heartbeat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
+                     size_t n, board_seen seen, void *context);
 void board_view(struct board *b, board_seen seen, void *context); /* for clients */
-/* Its lease has run out, as the view shows: make it DEAD unless it beat meanwhile (or has another
- * life). */
-void board_bury(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
+/* Its lease has run out, as the view shows: make it DEAD, unless it sent a heartbeat
+ * meanwhile or has begun another life. */
+void board_expire(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
 void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
 
 /* A new run number for a text (workflow and settings); in no view until it is opened. */

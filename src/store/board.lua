@@ -32,18 +32,18 @@ local now = time[1] + time[2] / 1000000
 local function member(node)
   local s = call('GETRANGE', B, (node + 1) * SIZE, (node + 2) * SIZE - 1)
   if #s < SIZE then return nil end
-  local state, life, beat, lease, attempt = unpack('<BxxxIddc8', s)
-  return {state = state, life = life, beat = beat, lease = lease, attempt = attempt}
+  local state, life, heartbeat, lease, attempt = unpack('<BxxxIddc8', s)
+  return {state = state, life = life, heartbeat = heartbeat, lease = lease, attempt = attempt}
 end
 local function save(node, m)
-  call('SETRANGE', B, (node + 1) * SIZE, pack('<BxxxIddc8', m.state, m.life, m.beat, m.lease, m.attempt))
+  call('SETRANGE', B, (node + 1) * SIZE, pack('<BxxxIddc8', m.state, m.life, m.heartbeat, m.lease, m.attempt))
 end
 local function head()
   local s = call('GETRANGE', B, 0, 15)
   if #s < 16 then return 0, 0 end
   return unpack('<dd', s)
 end
-local function beaten(lease)
+local function note_heartbeat(lease)
   local last, again = head()
   if now - last > lease or now < last then again = now end
   call('SETRANGE', B, 0, pack('<dd', now, again))
@@ -91,27 +91,27 @@ on.join = function(identity, attempt, lease, text)
     call('HSET', W, node, identity)
   end
   lease = tonumber(lease)
-  beaten(lease)
+  note_heartbeat(lease)
   local life = m and m.life + 1 or 1
-  save(node, {state = UP, life = life, beat = now, lease = lease, attempt = attempt})
+  save(node, {state = UP, life = life, heartbeat = now, lease = lease, attempt = attempt})
   call('HSET', X, node, text)
   return {node, life}
 end
-on.beat = function(node, life, state, text)
+on.heartbeat = function(node, life, state, text)
   local m = alive(node, tonumber(life))
   if m then
-    beaten(m.lease)
-    m.beat, m.state = now, tonumber(state)
+    note_heartbeat(m.lease)
+    m.heartbeat, m.state = now, tonumber(state)
     save(node, m)
     call('HSET', X, node, text)
   end
   return view()
 end
 on.view = view
-on.bury = function(node, life)
+on.expire = function(node, life)
   local m = alive(node, tonumber(life))
   local _, again = head()
-  if m and now - math.max(m.beat, again) > m.lease then
+  if m and now - math.max(m.heartbeat, again) > m.lease then
     m.state = DEAD
     save(node, m)
   end

@@ -15,8 +15,8 @@ struct store;
 
 struct store_ops {
     const char *name;
-    /* Take copies of the operations. Out of memory ends the program; any other trouble is told by
-     * poll. */
+    /* Take copies of the operations. Out of memory ends the program; poll
+     * reports any other trouble. */
     void (*submit)(struct store *s, const struct meta_op *ops, size_t n);
     /* What has been answered since the last call; out->n is 0 when nothing has. The arrays are
      * valid until the next call of poll or close. False: the store cannot go on recording; nothing

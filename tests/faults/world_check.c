@@ -161,7 +161,7 @@ bool faults_finished(const struct fault_world *w)
         struct sched_counts c;
         if (!w->sched[n])
             continue;
-        sched_look(w->sched[n], &c);
+        sched_snapshot(w->sched[n], &c);
         for (int p = 1; p < SCHED_PLACES; p++)
             if (c.at[p])
                 return false;

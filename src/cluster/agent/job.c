@@ -279,7 +279,7 @@ void job_tick(struct job *j)
         job_ask_count(j);
     if (j->watchers.n && job_is_scheduling(j)) {
         struct sched_counts now;
-        sched_look(driver_sched(j->driver), &now);
+        sched_snapshot(driver_sched(j->driver), &now);
         outbox_counter(&j->outbox, job_now(j), COUNTER_READY,
                        now.at[SCHED_LREADYQ] + now.at[SCHED_SREADYQ]);
     }
@@ -293,7 +293,7 @@ bool job_is_idle(const struct job *j)
         return true;
     if (executor_running(j->executor) || !supply_is_idle(j))
         return false;
-    sched_look(driver_sched(j->driver), &now);
+    sched_snapshot(driver_sched(j->driver), &now);
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
         if (now.at[i])
             return false;
@@ -350,7 +350,7 @@ void job_second(struct job *j)
         job_be_idle(j);
     else
         j->idle = 0;
-    sched_look(driver_sched(j->driver), &now);
+    sched_snapshot(driver_sched(j->driver), &now);
     if (now.dormant && j->state == JOB_OPEN) /* a thief that gave up: try again */
         for (uint32_t node = 0; node < j->agent->peers.n; node++)
             if (peer_is_up(j->agent, node)) {

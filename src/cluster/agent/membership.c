@@ -164,7 +164,7 @@ void agent_send_heartbeat(struct agent *a)
     struct strbuf text = {0};
     describe_agent(a, &text);
     a->heartbeat_open = true;
-    board_beat(a->board, a->node, a->life, agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING, text.at,
-               text.n, membership_seen, a);
+    board_heartbeat(a->board, a->node, a->life, agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING,
+                    text.at, text.n, membership_seen, a);
     strbuf_free(&text);
 }

@@ -81,7 +81,7 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
     }
     /* any agent may say so; the first to is believed */
     if (up && steady && m->age > (m->lease > 0 ? m->lease : a->lease))
-        board_bury(a->board, m->node, m->life, agent_recorded, a);
+        board_expire(a->board, m->node, m->life, agent_recorded, a);
 }
 
 void peer_link_opened(struct agent *a, const struct link *l)

@@ -154,7 +154,7 @@ void job_describe(const struct job *j, struct json_writer *out)
     struct sched_counts c = {0};
     struct depot_counts d = {0};
     if (job_is_scheduling(j))
-        sched_look(driver_sched(j->driver), &c);
+        sched_snapshot(driver_sched(j->driver), &c);
     if (j->depot)
         d = depot_look(j->depot);
     uint32_t held = 0;

@@ -22,7 +22,7 @@
 --     A  client -> its last call that changed something: number I, whether its answers follow B, answers
 --
 -- Exactly once: a call that is sent again (`resent`) with the number kept in A gets the kept answers instead of being
--- applied again. What a child has been told is written edge by edge, so telling it twice changes nothing.
+-- applied again. What a child knows of its parents is written edge by edge, so notifying it twice changes nothing.
 -- Times and sizes go through as 8 bytes that nobody reads as numbers: they come back to the bit.
 local R, E, S, N, M, C, K, Z, P, D, A = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[11], KEYS[12]
 local call, sub, byte, find, rep = redis.call, string.sub, string.byte, string.find, string.rep
@@ -144,7 +144,7 @@ local function section()
   p = p + 4 * ni
   return f, c, ni, q
 end
-local function look(rec, first, count, ni, q, known)
+local function put_item(rec, first, count, ni, q, known)
   put(rec)
   if count > 0 then
     put(known or edges_of(first, count))
@@ -181,7 +181,7 @@ local function take(rec, t, nd, time)
 end
 
 -- one child, once: edges that carry a mark already are left alone
-local function tell(mark)
+local function notify(mark)
   local child, first, total, pos, len, differs, size, ni
   child, first, total, pos, len, differs, size, ni, p = unpack('<IIIIIBc8I', a, p)
   local q, at = p, first + pos
@@ -208,7 +208,7 @@ local function tell(mark)
   local rec = ready and load(child)
   if rec and byte(rec, 1) == 1 then
     put('\1')
-    look(rec, first, total, ni, q, s)
+    put_item(rec, first, total, ni, q, s)
   else put('\0') end
 end
 local function doom()
@@ -223,7 +223,7 @@ local function doom()
   local st = byte(rec, 1)
   if st == 0 or st >= 3 then put('\0') return end
   put('\1')
-  look(rec, f, c, ni, q)
+  put_item(rec, f, c, ni, q)
 end
 
 local op = {}
@@ -239,7 +239,7 @@ op[0] = function(status, attempt, t, epoch, nd, x, time) -- PUT
     end
   end
   put(outcome)
-  look(rec, f, c, ni, q)
+  put_item(rec, f, c, ni, q)
 end
 op[1] = function(status, attempt, t, epoch, nd, x, time) -- HOLD
   local f, c, ni, q = section()
@@ -254,14 +254,14 @@ op[1] = function(status, attempt, t, epoch, nd, x, time) -- HOLD
     save(t, rec)
   end
   put(outcome)
-  look(rec, f, c, ni, q)
+  put_item(rec, f, c, ni, q)
 end
 op[2] = function(status, attempt, t) -- GET
   local f, c, ni, q = section()
   local rec = load(t)
   local st = byte(rec, 1)
   put(st == 0 and '\3' or st >= 3 and '\2' or '\0')
-  look(rec, f, c, ni, q)
+  put_item(rec, f, c, ni, q)
 end
 local function attempt_of(kind, status, attempt, t, epoch, nd, time) -- START, RETRY
   local rec, outcome = load(t), '\0'
@@ -301,7 +301,7 @@ op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
     if remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   end
   put(pack('<BBBI', outcome, fresh, st, ho))
-  if outcome == 0 then for i = 1, count do tell(mark) end end
+  if outcome == 0 then for i = 1, count do notify(mark) end end
   p = done
 end
 op[6] = function(status, attempt, t, epoch, nd, x, time) -- REMOVE
@@ -386,7 +386,7 @@ op[11] = function(status, attempt, t) -- READ
   local moves = unpack('<I', rec, 5) > 1 and call('HGET', M, t) or ''
   put(pack('<I', #moves / 4))
   put(moves)
-  look(rec, f, c, ni, q)
+  put_item(rec, f, c, ni, q)
 end
 op[12] = function(status, attempt, object, epoch, nd, producer) -- WHERE
   local rec = producer ~= NONE and load(producer) or ZERO8 .. ZERO4
@@ -401,14 +401,14 @@ local function ended()
   return d + done_now, f + failed_now, r + removed_now
 end
 op[13] = function() put(pack('<III', ended())) end -- COUNT
-op[20] = function() -- TELL
+op[20] = function() -- NOTIFY
   local mark
   mark, p = unpack('<c4', a, p)
-  tell(mark)
+  notify(mark)
 end
 op[21] = function() doom() end -- DOOM
 op[22] = function(status, attempt, t) call('HDEL', P, t) put('\0') end -- SETTLED
-op[23] = function(status, attempt, t, epoch, nd, x) -- FENCE; whose words did not reach all children?
+op[23] = function(status, attempt, t, epoch, nd, x) -- FENCE; whose children may not all have been notified?
   local over
   over, p = unpack('<I', a, p)
   if not may_take(nd, epoch) then put('\1') return end
@@ -422,9 +422,9 @@ op[23] = function(status, attempt, t, epoch, nd, x) -- FENCE; whose words did no
     put(all[i + 1])
   end
 end
-op[24] = function(status, attempt, t) -- LOOK
+op[24] = function(status, attempt, t) -- ITEM
   local f, c, ni, q = section()
-  look(load(t), f, c, ni, q)
+  put_item(load(t), f, c, ni, q)
 end
 
 local size = #a

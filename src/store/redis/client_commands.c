@@ -55,7 +55,7 @@ static void command_release(struct redis_client *cl, struct redis_command *q)
     cl->ops->release(cl->owner, q);
 }
 
-/* It leaves the queue before the owner hears of it: the owner may fill the next one. */
+/* It leaves the queue before the owner learns of it: the owner may fill the next one. */
 static void command_answered(struct redis_client *cl, struct redis_channel *ch,
                              struct redis_command *q, const redisReply *reply)
 {

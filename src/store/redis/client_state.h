@@ -32,7 +32,7 @@ struct redis_client {
     ARRAY(struct redis_channel *) channels;
     ARRAY(struct redis_conn *) conns;
     uint32_t seeds;   /* the first so many were named by the owner */
-    uint32_t mode_by; /* the connection that told the mode; NONE: unknown */
+    uint32_t mode_by; /* the connection that reported the mode; NONE: unknown */
     bool cluster, has_aof;
     double refresh_at;
 

@@ -1,5 +1,5 @@
 /* One connection to one server: bytes in and out without blocking, commands in order, replies in
- * the same order. It knows nothing of tasks; its owner is told of replies and of its end. */
+ * the same order. It knows nothing of tasks; its owner takes the replies and of its end. */
 #pragma once
 #include "base/array.h"
 #include "store/redis/tls.h"
@@ -27,7 +27,7 @@ struct redis_conn {
     uint32_t index; /* its owner's number of it, also in the epoll events */
     enum redis_conn_state state;
     int fd, epoll;
-    bool wants_write; /* as epoll was told */
+    bool wants_write; /* as epoll knows it */
     double since;     /* of the state, or the last bytes from the server */
     double retry_at, back_off;
     double lagging; /* its replicas were late: not waited for until then; its owner's note */

@@ -323,7 +323,7 @@ static void decode_adopt(struct redis *r, struct redis_shard *shard, struct curs
     }
     e->answer.item.task = stop ? shard->first + at : NONE;
     for (size_t i = 0; i < e->nodes.n; i++)
-        redis_encode_look(r, number, e->nodes.at[i]);
+        redis_encode_item(r, number, e->nodes.at[i]);
     e->scanning = false;
     /* looks of different shards come back in any order: each has its place */
     for (size_t i = 0; i < e->nodes.n; i++)
@@ -332,7 +332,7 @@ static void decode_adopt(struct redis *r, struct redis_shard *shard, struct curs
         adopt_finished(r, number);
 }
 
-static void decode_look(struct redis *r, struct cursor *c, const struct redis_part *part)
+static void decode_item_part(struct redis *r, struct cursor *c, const struct redis_part *part)
 {
     struct redis_entry *e = redis_entry_at(r, part->entry);
     struct seen s = decode_seen(c, r->w, part->task);
@@ -480,8 +480,8 @@ bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis
             decode_fence(r, shard, &c, part->entry);
             adopt_step(r, part->entry);
             break;
-        case REDIS_PART_LOOK:
-            decode_look(r, &c, part);
+        case REDIS_PART_ITEM:
+            decode_item_part(r, &c, part);
             break;
         case REDIS_PART_QUIET:
             decode_u8(&c);

@@ -37,7 +37,7 @@ static void encode_head(struct redis_call *c, uint8_t kind, uint32_t task, uint3
                                  [META_READ] = true,
                                  [META_WHERE] = true,
                                  [META_COUNT] = true,
-                                 [REDIS_LOOK] = true};
+                                 [REDIS_ITEM] = true};
     unsigned char head[28];
     if (!reads[kind])
         c->keep = REDIS_KEEP_ANSWER;
@@ -98,7 +98,7 @@ uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, ui
     return low - *first;
 }
 
-/* A child with several edges from one parent is told once: at the first of them. */
+/* A child with several edges from one parent is notified once: at the first of them. */
 static bool encode_is_first_edge(const struct workflow *w, uint32_t edge, uint32_t parent,
                                  uint32_t *first, uint32_t *n)
 {
@@ -185,7 +185,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
             continue;
         struct redis_call *c = redis_call_filling(r, shard);
         encode_part(c, number, kind, child);
-        encode_head(c, doom ? REDIS_DOOM : REDIS_TELL, 0, 0, &nothing);
+        encode_head(c, doom ? REDIS_DOOM : REDIS_NOTIFY, 0, 0, &nothing);
         if (!doom)
             encode_u32(c, mark_of(node));
         encode_child(c, shard, w, child, first, n, doom, bytes);
@@ -232,18 +232,18 @@ void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
     e->open = 1;
 }
 
-void redis_encode_look(struct redis *r, uint64_t number, uint32_t task)
+void redis_encode_item(struct redis *r, uint64_t number, uint32_t task)
 {
     struct redis_shard *shard = redis_shard_of(r, task);
     struct redis_call *c = redis_call_filling(r, shard);
-    encode_part(c, number, REDIS_PART_LOOK, task);
-    encode_head(c, REDIS_LOOK, task - shard->first, 0, &redis_entry_at(r, number)->op);
+    encode_part(c, number, REDIS_PART_ITEM, task);
+    encode_head(c, REDIS_ITEM, task - shard->first, 0, &redis_entry_at(r, number)->op);
     encode_section(c, shard, r->w, task);
     redis_entry_at(r, number)->open++;
 }
 
-/* ADOPT begins by fencing the dead node off everywhere and learning what it left half told; with
- * one shard there is nothing half told, and taking its tasks fences it. */
+/* ADOPT begins by fencing the dead node off everywhere and learning whom it left half notified; with
+ * one shard nobody is, and taking its tasks fences it. */
 static void encode_adopt_first(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);

@@ -263,7 +263,7 @@ static void redis_free(struct redis *r)
     free(r);
 }
 
-/* Nobody will ask again for what the shards keep for us; when they do not hear it, little stays. */
+/* Nobody will ask again for what the shards keep for us; when that does not reach them, little stays. */
 static void redis_say_goodbye(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++)
@@ -359,10 +359,10 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
     if (!redis_settle(r, until))
         return redis_no_answer(r, err);
     const char *was = r->shards[0].run ? r->shards[0].run : "";
-    const char *told = strrchr(was, ' ');
+    const char *count = strrchr(was, ' ');
     *existed = *was;
-    if (told)
-        have = (uint32_t)strtoul(told + 1, NULL, 10);
+    if (count)
+        have = (uint32_t)strtoul(count + 1, NULL, 10);
     shards = have                                 ? have
              : shards                             ? shards
              : redis_client_is_cluster(r->client) ? SHARDS_OF_CLUSTER

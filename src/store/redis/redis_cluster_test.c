@@ -412,7 +412,7 @@ static void moved_board(struct server *servers, struct board *b, const char *pre
 static void board_after(struct board *b, struct seen joined)
 {
     struct seen s = {0};
-    board_beat(b, joined.node, joined.life, BOARD_UP, "x", 1, on_view, &s);
+    board_heartbeat(b, joined.node, joined.life, BOARD_UP, "x", 1, on_view, &s);
     ok(board_wait(b, 10) && s.good && s.nmembers == 1, "its board lives on the replica %s", s.why);
     board_run_text(b, 1, on_text, &s);
     ok(board_wait(b, 10) && s.good && s.length == 4, "with its texts %s", s.why);

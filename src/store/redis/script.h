@@ -15,11 +15,11 @@ enum redis_keep {
 
 /* Words of the script that are no operations of the store. */
 enum redis_word {
-    REDIS_TELL = 20, /* a child: one parent is done */
-    REDIS_DOOM,      /* a child: one parent never will be */
-    REDIS_SETTLED,   /* all children know */
-    REDIS_FENCE,     /* a node is dead; answers what is not settled */
-    REDIS_LOOK,      /* what an item is made of */
+    REDIS_NOTIFY = 20, /* a child: one parent is done */
+    REDIS_DOOM,        /* a child: one parent never will be */
+    REDIS_SETTLED,     /* all children know */
+    REDIS_FENCE,       /* a node is dead; answers what is not settled */
+    REDIS_ITEM,        /* what an item is made of */
 };
 
 extern const char store_redis_apply_lua[], store_redis_open_lua[];

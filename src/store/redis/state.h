@@ -20,11 +20,11 @@
 
 enum redis_part_kind {
     REDIS_PART_OP,     /* the operation itself */
-    REDIS_PART_CHILD,  /* a child in another shard was told, or doomed */
+    REDIS_PART_CHILD,  /* a child in another shard was notified, or doomed */
     REDIS_PART_REPAIR, /* likewise, for somebody who died before */
     REDIS_PART_QUIET,  /* nobody waits for it */
     REDIS_PART_FENCE,
-    REDIS_PART_LOOK,
+    REDIS_PART_ITEM,
 };
 
 struct redis_part {
@@ -124,7 +124,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
                                uint32_t node, double bytes, enum redis_part_kind kind);
 void redis_encode_settled(struct redis *r, uint32_t task);
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from);
-void redis_encode_look(struct redis *r, uint64_t number, uint32_t task);
+void redis_encode_item(struct redis *r, uint64_t number, uint32_t task);
 /* What the children in other shards waited for has happened, or will not. */
 void redis_release(struct redis *r, uint32_t task);
 /* Edges into `child` from `parent`: the first, and how many. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void sched_look(const struct sched *s, struct sched_counts *out)
+void sched_snapshot(const struct sched *s, struct sched_counts *out)
 {
     *out = s->counts;
     memcpy(out->at, s->count, sizeof out->at);
