@@ -1,3 +1,12 @@
+/* Step 3b, SPLITAGAIN: idle processors are left, so cut where it shortens the critical path (Gou et
+ * al. 2020; with HetPart's check that the new piece fits an idle processor).
+ *
+ * Candidates are all tasks of the pieces on the critical path, by estimated gain; the makespan
+ * after each cut is exact, and a cut that does not shorten it is taken back. A cut of the last
+ * piece helps only when two sibling subtrees leave it together, because a single one would run
+ * after it instead of in it.
+ *
+ * O(tasks on the path) a look, and at most TRIES cuts tried before giving up. */
 #include "plan/tree/again.h"
 #include "base/heap.h"
 #include "base/mem.h"
@@ -55,6 +64,7 @@ static bool may_fit(const struct again *a, uint32_t x, double memory)
     return (a->under[x] > 0 ? s->need[x] : s->least[x]) <= memory;
 }
 
+/* A candidate that cannot gain is not worth a try. */
 static void again_offer(struct again *a, double gain, uint32_t x, uint32_t y)
 {
     if (gain > 0)
@@ -130,6 +140,7 @@ static uint32_t cut_and_map(struct partition *p, uint32_t x, bool largest)
     return k;
 }
 
+/* Cut and map one or two subtrees; keep them only if the makespan falls. */
 static bool try_cut(struct partition *p, uint32_t x, uint32_t y, bool largest)
 {
     double before = partition_makespan(p);
@@ -154,6 +165,7 @@ static bool try_cut(struct partition *p, uint32_t x, uint32_t y, bool largest)
     return false;
 }
 
+/* Processors go by decreasing memory: the first two idle ones are the largest. */
 static void find_idle(struct again *a)
 {
     const struct partition *p = a->p;

@@ -1,3 +1,13 @@
+/* A lower bound on the makespan of every valid mapping of a tree.
+ *
+ * For each task x: the tasks on the way from the root to x run one after the other, each at best on
+ * the fastest processor that holds it, and the rest of x's subtree is spread evenly over all
+ * processors but one of the way's. Which processor is the fastest of the way is not known, so the
+ * bound is taken for groups of speeds (GROUPS at most) and the least counts. Besides: work that
+ * only the k largest memories hold, over the speeds of those k.
+ *
+ * Valid because both only drop constraints: transfers, cuts at task borders, memory of parts. O(n x
+ * groups + n log p). */
 #include "plan/tree/bound.h"
 #include "base/mem.h"
 #include <stdlib.h>

@@ -1,3 +1,18 @@
+/* Step 2: cut pieces until they fit into memory (Gou et al. 2020; BIGGESTFIT of HetPart, Algorithm
+ * 1).
+ *
+ * The piece's best traversal (Liu 1987) is walked; when the next task does not fit beside the files
+ * that wait, waiting subtrees are cut off by one of three rules (fit.h). FIT_FIRST asks for the
+ * task needed last whose file is large enough: a tree of maxima over the traversal answers in O(log
+ * m).
+ *
+ *    place        0    1    2    3          k: a node of the tree, 2k and 2k+1 its children
+ *    largest     -1    5   -1    9          leaves: the file of a waiting task, else -1
+ *                  \__/      \__/
+ *                   5          9            last place with a file >= 4: go right where the right is enough
+ *
+ * In-trees are walked from the root like out-trees: the traversal is turned around, memory is
+ * symmetric. */
 #include "plan/tree/fit.h"
 #include "base/array.h"
 #include "base/heap.h"
@@ -58,6 +73,7 @@ const uint32_t *fitter_new_pieces(const struct fitter *f, size_t *count)
 
 /* ---- waiting tasks ---- */
 
+/* One leaf and the maxima above it. */
 static void set_file(struct fitter *f, uint32_t place, double file)
 {
     size_t k = f->width + place;
@@ -77,6 +93,7 @@ static uint32_t last_with(const struct fitter *f, double bytes)
     return f->order[k - f->width];
 }
 
+/* The task's file is in memory until the task runs or is cut off. */
 static void start_waiting(struct fitter *f, uint32_t x)
 {
     f->mark[x] = WAITING;
@@ -93,6 +110,7 @@ static void stop_waiting(struct fitter *f, uint32_t x)
         set_file(f, f->place[x], -1);
 }
 
+/* Cut x off, with all below it: its file waits no more. */
 static void send_away(struct fitter *f, uint32_t x)
 {
     stop_waiting(f, x);
@@ -205,6 +223,7 @@ static bool walk_traversal(struct fitter *f, uint32_t count, double limit)
     return true;
 }
 
+/* The traversal, the walk, then all cuts at once. */
 bool fitter_fit(struct fitter *f, uint32_t i, double limit)
 {
     struct partition *p = f->p;
@@ -268,6 +287,7 @@ static void push_piece(struct heap *queue, struct partition *p, uint32_t i)
     heap_push(queue, -partition_memory(p, i), i);
 }
 
+/* Algorithm 1 of HetPart; both queues by falling memory of the piece. */
 void fit_biggest(struct partition *p, enum fit_method method)
 {
     const struct tree_setting *s = p->s;

@@ -3,9 +3,11 @@
 #include "plan/tree/partition.h"
 
 /* What goes when the next task of a piece's best traversal finds too little room (Gou et al.):
- *   FIT_FIRST        of the waiting subtrees the one needed last whose file alone makes room, else
- * those needed last until there is room FIT_LARGEST      waiting subtrees by decreasing file until
- * there is room FIT_IMMEDIATELY  the task itself */
+ *
+ *   FIT_FIRST        of the waiting subtrees the one needed last whose file alone makes room,
+ *                    else those needed last until there is room
+ *   FIT_LARGEST      waiting subtrees by decreasing file until there is room
+ *   FIT_IMMEDIATELY  the task itself */
 enum fit_method { FIT_FIRST, FIT_LARGEST, FIT_IMMEDIATELY };
 
 struct fitter;

@@ -1,3 +1,14 @@
+/* HetPart1 and HetPart2: Kulagina, Meyerhenke, Benoit, CCPE 35(25), 2023.
+ *
+ *    step 1 split.c     cut for a short makespan        asap | splitsubtrees | improvedsplit
+ *    step 2 fit.c       cut until it fits               BIGGESTFIT
+ *    step 3a merge.c    too many pieces: merge          HETERMERGE
+ *    step 3b again.c    processors left: cut again      SPLITAGAIN
+ *    phases A, B swap.c exchange processors             HetPart2 only, with the real speeds
+ *
+ * With step1=best all three methods are tried, each for up to four numbers of pieces, and the
+ * shortest mappings are kept (`tree` starts from several). HetPart1 counts all speeds as their
+ * harmonic mean; its answer is measured with the real ones. */
 #include "plan/tree/hetpart.h"
 #include "base/mem.h"
 #include "plan/tree/again.h"
@@ -28,6 +39,7 @@ static uint32_t piece_counts(const struct tree_setting *s, uint32_t counts[MOST_
     return n;
 }
 
+/* One run over methods and numbers of pieces, with what was best so far. */
 struct trial {
     struct partition *p;
     enum fit_method fit;
@@ -104,6 +116,8 @@ static bool try_pieces(struct trial *t, enum step1 method, uint32_t pieces)
     return true;
 }
 
+/* One method with every number of pieces, then the exchanges from the shortest of them. False: no
+ * valid mapping. */
 static bool run_method(struct trial *t, enum step1 method)
 {
     uint32_t counts[MOST_COUNTS], ncounts = piece_counts(t->p->s, counts);

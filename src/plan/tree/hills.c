@@ -1,3 +1,17 @@
+/* Least memory of pieces over the kept segments of whole subtrees; hills.h says why.
+ *
+ * Liu's optimal traversal of a subtree is a sequence of segments: each climbs to a hill and ends in
+ * a valley, hills fall and valleys rise from one to the next. Merging children interleaves their
+ * segments by falling hill - valley, and the task itself comes last:
+ *
+ *    memory  /\  hill 1
+ *           /  \      /\  hill 2
+ *          /    \    /  \    /\ hill 3
+ *         /      \__/    \__/  \____ valley 3 = the file that stays
+ *               valley 1  valley 2
+ *
+ * Stacks share what lies below them, as persistent lists do, so all whole subtrees take O(n)
+ * segments as a rule; a piece recomputes only the tasks on the ways to its cuts. */
 #include "plan/tree/hills.h"
 #include "base/array.h"
 #include <math.h>
@@ -33,12 +47,15 @@ struct hill_room {
     ARRAY(struct loose_segment) loose;
 };
 
+/* Segments of whole subtrees and of the piece in hand have one numbering. */
 static const struct hill *hill_segment(const struct hill_room *r, uint32_t i)
 {
     size_t kept = r->h->at.n;
     return i < kept ? &r->h->at.at[i] : &r->at.at[i - kept];
 }
 
+/* Put a segment on the stack; those it makes superfluous (a hill not higher, or a valley not lower)
+ * become part of it. */
 static void push_segment(struct hill_room *r, uint32_t *top, double hill, double valley)
 {
     double peak = 0;
@@ -59,6 +76,7 @@ static void push_segment(struct hill_room *r, uint32_t *top, double hill, double
     *top = (uint32_t)(r->h->at.n + r->at.n - 1);
 }
 
+/* Take the last segment off the stack, relative to where it starts. */
 static void loosen_segments(struct hill_room *r, uint32_t *top)
 {
     const struct hill *s = hill_segment(r, *top);
@@ -68,6 +86,8 @@ static void loosen_segments(struct hill_room *r, uint32_t *top)
     *top = s->below;
 }
 
+/* The order in which segments of several children are run: largest fall from hill to valley first
+ * (Liu 1987). */
 static bool goes_before(const struct loose_segment *x, const struct loose_segment *y)
 {
     double dx = x->rise - x->net, dy = y->rise - y->net;
@@ -98,6 +118,7 @@ static void sort_loose(struct loose_segment *at, size_t n)
     }
 }
 
+/* The stack of the piece in hand where it was recomputed, else that of the whole subtree. */
 static uint32_t top_of(const struct hill_room *r, uint32_t x)
 {
     return r->mark[x] == r->now ? r->top[x] : r->h->top[x];
@@ -202,7 +223,7 @@ double hills_whole(const struct hills *h, uint32_t x)
     return h->at.at[h->top[x]].peak;
 }
 
-static int compare_falling_hills(const void *a, const void *b)
+static int compare_falling_tasks(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x > y ? -1 : x < y;
@@ -227,7 +248,7 @@ double hills_piece(struct hill_room *r, uint32_t root, const uint32_t *cuts, uin
                 break;
         }
     /* Children have larger numbers. */
-    qsort(r->way.at, r->way.n, sizeof *r->way.at, compare_falling_hills);
+    qsort(r->way.at, r->way.n, sizeof *r->way.at, compare_falling_tasks);
     for (size_t k = 0; k < r->way.n; k++)
         settle_task(r, r->way.at[k], cut, counting);
     *seen += r->way.n;

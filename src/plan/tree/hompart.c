@@ -1,5 +1,9 @@
-/* HomPart of Gou et al.: all nodes count as equal, so a platform of several memories is used in
- * part. */
+/* HomPart: Gou, Benoit, Marchal, IEEE TPDS 31(7), 2020. Cut for a short makespan, fit into memory,
+ * merge to the number of processors, cut again where some are left.
+ *
+ * All nodes count as equal, so a platform of several memories is used in part: `scenario` says
+ * which nodes take part, all counted as having the smallest memory among them, as HetPart's paper
+ * compares. The makespan of the answer counts the real speeds. */
 #include "plan/tree/bound.h"
 #include "plan/tree/pipeline.h"
 #include <string.h>

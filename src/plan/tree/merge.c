@@ -1,3 +1,12 @@
+/* Step 3a: fewer pieces. MERGE of Gou et al. for equal processors, HETERMERGE of HetPart
+ * (Algorithms 2 and 3) for unequal ones; merge.h has the contracts.
+ *
+ * Every round lists all merges with the exact longest path through the merged piece, O(pieces log
+ * pieces), and takes the first that fit. The memory of a merge is dear, so it is asked last: cheap
+ * bounds from both sides first (what its pieces need at least, what its whole subtree needs at
+ * most), then what was computed before.
+ *
+ * Ties: the lower piece, then two-way before three-way. */
 #include "plan/tree/merge.h"
 #include "base/array.h"
 
@@ -50,6 +59,7 @@ static void merger_close(struct merger *m)
     free(m->known);
 }
 
+/* The shortest path through the merged piece first. */
 static int by_path(const void *a, const void *b)
 {
     const struct merge_candidate *x = a, *y = b;
@@ -60,6 +70,7 @@ static int by_path(const void *a, const void *b)
     return x->k > y->k ? -1 : x->k < y->k; /* two-way (NONE) first */
 }
 
+/* For each piece its two longest children, so that "the longest without i" takes O(1). */
 static void list_candidates(struct merger *m)
 {
     const struct partition *p = m->p;

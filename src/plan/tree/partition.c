@@ -1,3 +1,17 @@
+/* A partition of a tree into pieces, its mapping, and the makespan kept up to date; partition.h
+ * says the cost of each operation.
+ *
+ * The pieces form the quotient tree, linked by slots:
+ *
+ *         slot 0: root piece            first/next/prev link the children of a piece,
+ *         /      |        \             slot_of[task] is set for roots of pieces,
+ *     slot 3   slot 1   slot 4          cut[task] says that a task is one,
+ *       |                               unused slots hang on `unused` by `next`: last in, first out
+ *     slot 2
+ *
+ * Invariants: length = seconds of the piece + below; below = the longest transfer + length of a
+ * child; holder[] and proc are inverse. An operation changes some pieces and brings lengths up to
+ * date along the ways to the root, stopping where nothing changes. */
 #include "plan/tree/partition.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -78,7 +92,8 @@ double partition_makespan(const struct partition *p)
     return p->s->root_transfer + p->at[0].length;
 }
 
-static bool recompute_finish(struct partition *p, uint32_t i)
+/* MS of one piece from its children's; did it change? O(children). */
+static bool recompute_length(struct partition *p, uint32_t i)
 {
     struct tree_piece *piece = &p->at[i];
     double below = 0, was = piece->length;
@@ -103,7 +118,7 @@ void partition_refresh(struct partition *p, uint32_t i)
      * at in any case. */
     bool look = !p->s->uniform;
     while (i != NONE) {
-        bool changed = recompute_finish(p, i);
+        bool changed = recompute_length(p, i);
         if (!changed && !look)
             break;
         look = false;
@@ -120,12 +135,13 @@ void partition_order(const struct partition *p, uint32_t *out)
             out[n++] = c;
 }
 
+/* Children before parents, once each. */
 void partition_refresh_all(struct partition *p)
 {
     uint32_t *order = mem_new(uint32_t, p->live);
     partition_order(p, order);
     for (uint32_t k = p->live; k--;)
-        recompute_finish(p, order[k]);
+        recompute_length(p, order[k]);
     free(order);
 }
 
@@ -240,7 +256,7 @@ uint32_t partition_cut(struct partition *p, uint32_t from, uint32_t x)
     /* A part of a piece needs no more than the piece. */
     p->at[k].most = fmin(p->at[k].most, most);
     p->at[from].most = fmin(p->at[from].most, most);
-    recompute_finish(p, k);
+    recompute_length(p, k);
     partition_refresh(p, from);
     return k;
 }
@@ -280,7 +296,7 @@ void partition_cut_all(struct partition *p, uint32_t from, uint32_t *tasks, size
     for (size_t k = 0; k < count; k++) {
         link_child(p, from, slots[k]);
         renew_piece(p, slots[k]);
-        recompute_finish(p, slots[k]);
+        recompute_length(p, slots[k]);
     }
     renew_piece(p, from);
     partition_refresh(p, from);
@@ -338,6 +354,7 @@ void partition_swap(struct partition *p, uint32_t a, uint32_t b)
 
 /* ---- memory ---- */
 
+/* splitmix64: sums of scrambled numbers do not depend on the order of the children. */
 static uint64_t partition_scramble(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -364,6 +381,8 @@ void partition_note_cut(struct partition *p, uint32_t k, uint32_t root)
     p->cuts[k] = root;
 }
 
+/* Computed when asked, remembered in the piece, and by hash across pieces of other partitions of
+ * the search. */
 double partition_memory(struct partition *p, uint32_t i)
 {
     struct tree_piece *piece = &p->at[i];

@@ -1,3 +1,6 @@
+/* The steps of HomPart and HetPart1 put together, and what all tree planners share: opening a
+ * request as a tree with processors, reading the options of the steps, and making the plan of a
+ * mapping, or the error that says which part fits nowhere. */
 #include "plan/tree/pipeline.h"
 #include "base/mem.h"
 #include "plan/tree/again.h"
@@ -5,6 +8,7 @@
 #include "plan/tree/split.h"
 #include <string.h>
 
+/* Step 1 by name; STEP1_NONE leaves one piece. */
 static void cut_for_makespan(struct partition *p, enum step1 method, uint32_t pieces)
 {
     if (method == STEP1_ASAP)
@@ -99,6 +103,7 @@ enum fit_method tree_job_step2(const struct tree_job *job, const struct planner 
                                           : FIT_FIRST;
 }
 
+/* Each part with its best traversal as its order, computed anew: the steps only needed its peak. */
 struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *solution,
                            double bound, struct error *err)
 {

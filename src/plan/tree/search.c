@@ -1,6 +1,12 @@
-/* Every state is valid. A move is made on the partition, the makespan read off, and taken back
+/* Simulated annealing over cuts and mapping together; search.h has the contract.
+ *
+ * Every state is valid. A move is made on the partition, the makespan read off, and taken back
  * unless it is accepted; only then is memory looked at, and only of pieces that grew or changed
- * their processor. Moves start at the critical path: nothing else shortens the makespan. */
+ * their processor. Moves start at the critical path: nothing else shortens the makespan.
+ *
+ * A move is a few steps (cut, merge, swap), logged and undone in reverse. The limit is drawn before
+ * the move is judged (Metropolis' rule turned around), so that most moves end with one comparison.
+ */
 #include "plan/tree/search.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -89,6 +95,7 @@ struct tree_search {
     double *start;
 };
 
+/* Note what is known of a piece's memory, once a move, for taking back. */
 static void touch_piece(struct tree_search *s, uint32_t piece)
 {
     for (uint32_t k = 0; k < s->ntouched; k++)
@@ -152,6 +159,7 @@ static void take_back_move(struct tree_search *s)
     }
 }
 
+/* Do all pieces that the move touched fit where they are? */
 static bool touched_fit(struct tree_search *s)
 {
     struct partition *p = s->p;
@@ -171,6 +179,7 @@ static uint32_t search_below(struct tree_search *s, uint32_t bound)
     return (uint32_t)rng_below(&s->rng, bound);
 }
 
+/* Slots are nearly all live, so a few draws suffice. */
 static uint32_t random_piece(struct tree_search *s)
 {
     uint32_t i;
@@ -180,6 +189,7 @@ static uint32_t random_piece(struct tree_search *s)
     return i;
 }
 
+/* The first task of the level whose preorder number is at least `place`. */
 static uint32_t first_from(const struct tree_search *s, uint32_t level, uint32_t place)
 {
     const uint32_t *task = s->levels->task[level];
@@ -283,6 +293,7 @@ static bool propose_shift(struct tree_search *s, uint32_t i)
     return true;
 }
 
+/* Exchange the processors of i and of anybody, or move i to an idle one. */
 static bool propose_swap(struct tree_search *s, uint32_t i)
 {
     uint32_t a = s->p->at[i].proc, b = search_below(s, s->s->nprocs);
@@ -292,6 +303,7 @@ static bool propose_swap(struct tree_search *s, uint32_t i)
     return true;
 }
 
+/* Put i into its parent, on either's processor. */
 static bool propose_merge(struct tree_search *s, uint32_t i)
 {
     struct partition *p = s->p;
@@ -304,6 +316,8 @@ static bool propose_merge(struct tree_search *s, uint32_t i)
     return true;
 }
 
+/* Seven times out of eight on the critical path. The shares decide quality only.
+ */
 static bool propose_move(struct tree_search *s)
 {
     struct partition *p = s->p;
@@ -400,9 +414,9 @@ uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels
                               : (clock_seconds() - begun) / (limits->deadline - begun);
         if (limits->progress && share - told >= 0.02) {
             told = share;
-            wanted =
-                progress_tell(limits->progress,
-                              limits->progress_from + fmin(share, 1) * limits->told_share, "searching");
+            wanted = progress_tell(limits->progress,
+                                   limits->progress_from + fmin(share, 1) * limits->progress_share,
+                                   "searching");
         }
     }
     free(s.critical);

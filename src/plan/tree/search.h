@@ -15,9 +15,9 @@ struct tree_search_limits {
                         every 16 tasks looked at  for memory */
     double deadline; /* clock_seconds(); INFINITY: by moves alone */
     double target;   /* stop when the makespan is this short */
-    const struct progress *progress; /* may be NULL */
-    double progress_from, told_share;    /* what part of the whole this search is */
-    double heat;                     /* how much longer a makespan may become at first, relative */
+    const struct progress *progress;      /* may be NULL */
+    double progress_from, progress_share; /* what part of the whole this search is */
+    double heat; /* how much longer a makespan may become at first, relative */
 };
 
 /* Improve `best` (a valid, mapped partition; replaced only by shorter valid ones). Deterministic

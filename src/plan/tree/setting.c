@@ -1,8 +1,12 @@
+/* The fixed side of a partition: processors by decreasing memory, preorder numbers, work and least
+ * memory of every whole subtree. setting.h says what is what; everything is O(n log n) and
+ * read-only afterwards. */
 #include "plan/tree/setting.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
 
+/* Memory, then speed, both falling, then index. */
 static int by_memory(const void *a, const void *b, void *context)
 {
     const struct platform *p = context;
@@ -14,6 +18,7 @@ static int by_memory(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
+/* The harmonic mean: a unit of work takes 1 / mean_speed on the average. */
 static void sum_speeds(struct tree_setting *s)
 {
     double slow = 0;

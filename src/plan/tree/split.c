@@ -1,3 +1,14 @@
+/* Step 1: cut for a short makespan, memory not looked at, speeds equal. ASAP, SPLITSUBTREES and
+ * IMPROVEDSPLIT of Gou et al. 2020.
+ *
+ * SPLITSUBTREES runs the top of the piece alone and then its subtrees side by side. The top grows
+ * by the root of the longest subtree, one task a step, and the best number of steps is kept: O(m
+ * log m), because two heaps know the sum of those subtrees that get no processor.
+ *
+ *              top: sequential
+ *             /    |     \
+ *         sub 1   sub 2   sub 3 ...     the pieces - 1 heaviest are cut; the others (surplus) run with the top
+ */
 #include "plan/tree/split.h"
 #include "base/array.h"
 #include "base/heap.h"
@@ -46,6 +57,7 @@ static void splitter_close(struct splitter *sp)
     array_free(&sp->chosen);
 }
 
+/* MS of the subtree if it were cut off now. */
 static double subtree_span(const struct splitter *sp, uint32_t x)
 {
     return setting_transfer(sp->p->s, NONE, NONE, x) + sp->inside[x] * sp->slow + sp->under[x];
@@ -99,6 +111,7 @@ static void keep_heaviest(struct splitter *sp, uint32_t x, uint32_t most)
     heap_push(&sp->spare, -sp->inside[item.value], item.value);
 }
 
+/* x joins the top: the heaviest of the spare takes its place among the kept. */
 static void drop_kept(struct splitter *sp, uint32_t x)
 {
     if (sp->place[x] == SPARE) {
@@ -178,6 +191,7 @@ static size_t best_prefix(struct splitter *sp, uint32_t root, uint32_t most)
     return best_count;
 }
 
+/* Split one piece in two levels; returns how many subtrees were cut off, listed in sp->chosen. */
 static uint32_t split_piece(struct splitter *sp, uint32_t from, uint32_t pieces)
 {
     struct partition *p = sp->p;
@@ -222,6 +236,7 @@ struct split_frame {
     double before;   /* MS of the subtree that is being split */
 };
 
+/* MS of a piece by its root. */
 static double span_of(const struct partition *p, uint32_t root)
 {
     uint32_t i = p->slot_of[root];
@@ -290,6 +305,7 @@ void split_improved(struct partition *p, uint32_t pieces)
 
 /* ---- as soon as possible ---- */
 
+/* Cut, look at the makespan, and at the end take back what came after the best. */
 void split_asap(struct partition *p, uint32_t pieces)
 {
     const struct tree *t = p->s->t;

@@ -1,3 +1,9 @@
+/* HetPart2's phases: SWAPUNTILBEST (Algorithm 4), PERTURB (Algorithm 5) and both in turn (Algorithm
+ * 6). Cuts stay; processors move.
+ *
+ * An exchange is made, the makespan read off, and made back: O(depth of the quotient tree) each. On
+ * a uniform network only a faster processor can help a piece on the critical path, which leaves few
+ * pairs to try. */
 #include "plan/tree/swap.h"
 #include "base/array.h"
 
@@ -68,6 +74,7 @@ void swap_until_best(struct partition *p)
     free(start);
 }
 
+/* Two pieces on processors of different speed that would each fit on the other's. */
 struct exchange {
     uint32_t i, j; /* pieces */
     bool used;
@@ -85,6 +92,7 @@ static int by_exchanges(const void *a, const void *b)
     return x->piece < y->piece ? -1 : x->piece > y->piece;
 }
 
+/* If it still fits when its turn comes. */
 static void exchange_now(struct partition *p, struct exchange *e)
 {
     uint32_t a = p->at[e->i].proc, b = p->at[e->j].proc;

@@ -1,4 +1,9 @@
-/* `tree`: the best of HetPart's mappings, improved by searching cuts and mapping together. */
+/* `tree`: the best of HetPart's mappings, improved by searching cuts and mapping together.
+ *
+ * Up to four different mappings of hetpart2 are the starts of four searches side by side (round 1);
+ * then all four search from the best, cooler (round 2). With a budget in moves the answer is the
+ * same on every machine and number of cores: streams do not see each other, and results are
+ * compared in their order. */
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
@@ -49,6 +54,7 @@ static bool tree_parse_budget(const char *text, struct tree_budget *out, struct 
                      text);
 }
 
+/* The state of one call; found[] and cost[] are written by stream i alone. */
 struct tree_run {
     const struct plan_request *request;
     const struct tree_setting *setting;
@@ -69,7 +75,7 @@ static void tree_run_stream(void *context, size_t i)
         .target = run->bound,
         .progress = i == 0 ? run->request->progress : NULL,
         .progress_from = (double)run->round / ROUNDS,
-        .told_share = 1.0 / ROUNDS,
+        .progress_share = 1.0 / ROUNDS,
         .heat = HEAT[run->round]};
     if (run->budget.moves)
         limits.deadline = INFINITY;
