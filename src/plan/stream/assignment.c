@@ -1,9 +1,16 @@
+/* Mappings with their nodes: which nodes a cluster's replicas get, judging, all partitions of small
+ * graphs, annealing. assignment.h has the contract; on equal nodes the lists of nodes are left out.
+ *
+ * All partitions of up to ENUMERATED tasks come as restricted growth strings, 4,140 for 8.
+ * Annealing moves tasks between clusters, duplicates, merges, exchanges nodes; an estimate gives up
+ * once the latency is beyond the limit. */
 #include "plan/stream/assignment.h"
 
 enum { ENUMERATED = 8 }; /* tasks: 4,140 partitions */
 
 /* ---- nodes ---- */
 
+/* A node and how long it would take for all tasks. */
 struct ranked_copy {
     double time;
     uint32_t ports; /* 0: any number */
@@ -301,6 +308,8 @@ bool assignment_enumerate(struct assignment *best, struct assignment_space *spac
 
 /* ---- annealing ---- */
 
+/* A move of one of six kinds; a neighbour in the graph names the cluster to go to, because only
+ * such moves save transfers. */
 static void random_move(struct assignment *l, struct assignment_space *space, struct rng *rng,
                         bool *keeps_nodes)
 {
@@ -359,6 +368,8 @@ static void random_move(struct assignment *l, struct assignment_space *space, st
     state_compact(s);
 }
 
+/* Threshold and chance by relative rise of the latency, cooling linearly; every 1,000 moves back to
+ * the best. */
 void assignment_anneal(struct assignment *l, struct assignment_space *space, uint64_t moves,
                        struct rng *rng)
 {

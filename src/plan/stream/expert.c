@@ -1,5 +1,13 @@
-/* EXPERT (Guirado et al., Cluster 2005): maximal clusters that fit a period, along the longest
- * paths; and EXP-e. */
+/* EXPERT (Guirado et al., Cluster 2005, as the report reconstructs it): maximal clusters that fit a
+ * period of 1 / throughput, along the longest paths; and EXP-e, which shares the processors left
+ * out among the clusters.
+ *
+ * 1. Of the tasks not yet in a cluster the one on the longest path: walk that path, filling
+ * clusters up to the period. 2. Merge the pair of clusters with the heaviest traffic that fits the
+ * period, while there is one. 3. While there are more clusters than processors, merge the two
+ * lightest (the throughput may then be missed).
+ *
+ * O(paths x tasks + merges x edges). Ties: bottom level, then lowest cluster. */
 #include "plan/stream/baselines.h"
 
 struct expert {
@@ -13,6 +21,7 @@ struct expert {
     uint32_t *before, *after; /* neighbours on the longest path through a task */
 };
 
+/* Top levels, and each task's neighbours on the longest path through it. */
 static void longest_paths(struct expert *s)
 {
     const struct stream_graph *g = s->g;
@@ -41,6 +50,8 @@ static void longest_paths(struct expert *s)
     }
 }
 
+/* Along the longest path through the task: stay in the cluster in hand while the period allows it.
+ */
 static void walk_path(struct expert *s, uint32_t through)
 {
     uint32_t current = NONE;
@@ -70,6 +81,7 @@ static void walk_path(struct expert *s, uint32_t through)
     array_free(&path);
 }
 
+/* The lower number stays; the last cluster takes the number that became free. */
 static void merge_clusters(struct expert *s, uint32_t a, uint32_t b)
 {
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
@@ -91,6 +103,7 @@ struct traffic {
     size_t mask;
 };
 
+/* At most one pair an edge: the table stays half empty. */
 static void traffic_init(struct traffic *t, uint32_t nedges)
 {
     *t = (struct traffic){.mask = 15};
@@ -148,6 +161,7 @@ static bool merge_heaviest(struct expert *s, struct traffic *traffic)
     return true;
 }
 
+/* When processors do not suffice; the period is given up. */
 static void merge_lightest(struct expert *s)
 {
     uint32_t first = 0, second = 1;
@@ -200,6 +214,61 @@ static void share_out(const struct expert *s, const struct stream_state *state, 
     free(got);
 }
 
+/* Steps 1 to 3: every task in a cluster, no more clusters than processors. */
+static void make_expert_clusters(struct expert *s)
+{
+    const struct stream_graph *g = s->g;
+    uint32_t n = g->ntasks;
+    longest_paths(s);
+    for (;;) {
+        uint32_t best = NONE;
+        for (uint32_t k = 0; k < g->norder; k++) {
+            uint32_t t = g->order[k];
+            if (t < n && s->cluster[t] == NONE &&
+                (best == NONE || s->top[t] + g->bottom[t] >
+                                     (s->top[best] + g->bottom[best]) * (1 + STREAM_TOLERANCE)))
+                best = t;
+        }
+        if (best == NONE)
+            break;
+        walk_path(s, best);
+    }
+    struct traffic traffic;
+    traffic_init(&traffic, g->nedges);
+    while (merge_heaviest(s, &traffic))
+        ;
+    traffic_free(&traffic);
+    while (s->nclusters > s->q->processors)
+        merge_lightest(s);
+}
+
+/* The clusters as a state with its estimate; one replica each, or the processors left shared out. */
+static void fill_expert_state(const struct expert *s, bool extended, struct stream_state *state)
+{
+    const struct stream_problem *q = s->q;
+    uint32_t n = s->g->ntasks;
+    struct stream_problem idle = *q;
+    struct stream_estimate e = {0};
+    idle.throughput = 0;
+    state_init(state, n);
+    state->nclusters = s->nclusters;
+    for (uint32_t t = 0; t < n; t++) {
+        state->off[t] = t;
+        state->cluster[t] = state->home[t] = s->cluster[t];
+    }
+    state->off[n] = n;
+    state_refresh(state, &idle);
+    if (extended && q->processors > s->nclusters)
+        share_out(s, state, q->processors - s->nclusters, state->procs);
+    state->processors = 0;
+    for (uint32_t c = 0; c < s->nclusters; c++) {
+        state->extra[c] = state->procs[c];
+        state->processors += state->procs[c];
+    }
+    state_estimate(state, q, INFINITY, NULL, &e);
+    stream_estimate_free(&e);
+}
+
 void expert_run(const struct stream_problem *q, bool extended, struct mos_result *out)
 {
     const struct stream_graph *g = q->g;
@@ -212,49 +281,9 @@ void expert_run(const struct stream_problem *q, bool extended, struct mos_result
     s.after = mem_new(uint32_t, n);
     for (uint32_t t = 0; t < n; t++)
         s.cluster[t] = NONE;
-    longest_paths(&s);
-    for (;;) {
-        uint32_t best = NONE;
-        for (uint32_t k = 0; k < g->norder; k++) {
-            uint32_t t = g->order[k];
-            if (t < n && s.cluster[t] == NONE &&
-                (best == NONE || s.top[t] + g->bottom[t] >
-                                     (s.top[best] + g->bottom[best]) * (1 + STREAM_TOLERANCE)))
-                best = t;
-        }
-        if (best == NONE)
-            break;
-        walk_path(&s, best);
-    }
-    struct traffic traffic;
-    traffic_init(&traffic, g->nedges);
-    while (merge_heaviest(&s, &traffic))
-        ;
-    traffic_free(&traffic);
-    while (s.nclusters > q->processors)
-        merge_lightest(&s);
-
+    make_expert_clusters(&s);
     struct stream_state *state = &out->state;
-    struct stream_problem idle = *q;
-    struct stream_estimate e = {0};
-    idle.throughput = 0;
-    state_init(state, n);
-    state->nclusters = s.nclusters;
-    for (uint32_t t = 0; t < n; t++) {
-        state->off[t] = t;
-        state->cluster[t] = state->home[t] = s.cluster[t];
-    }
-    state->off[n] = n;
-    state_refresh(state, &idle);
-    if (extended && q->processors > s.nclusters)
-        share_out(&s, state, q->processors - s.nclusters, state->procs);
-    state->processors = 0;
-    for (uint32_t c = 0; c < s.nclusters; c++) {
-        state->extra[c] = state->procs[c];
-        state->processors += state->procs[c];
-    }
-    state_estimate(state, q, INFINITY, NULL, &e);
-    stream_estimate_free(&e);
+    fill_expert_state(&s, extended, state);
     out->asked = 0;
     out->pipelined = true;
     out->latency = state->latency;

@@ -1,4 +1,13 @@
-/* Filter Copy Pipeline (Spencer et al., SC 2002), and its extension by the report. */
+/* FCP, Filter Copy Pipeline (Spencer et al., SC 2002, as the report reconstructs it), and FCP-e,
+ * the report's extension.
+ *
+ * Every task gets as many copies as its rate needs; copies are placed in order of bottom level,
+ * each on the processor where it completes first. Items go round the copies of each task in turn,
+ * which clusters cannot say: such plans are `rotating`. FCP-e runs again on the processors left for
+ * the throughput that is missing.
+ *
+ * O(copies x processors x degree). Ties: lowest processor. No port limits, as in the report; the
+ * throughput may be missed. */
 #include "plan/stream/baselines.h"
 
 struct fcp {
@@ -152,6 +161,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One cluster a processor; the first copy of a task is its original, the others count as
+ * duplicates. */
 static struct plan *fcp_make_plan(const struct stream_problem *q, struct fcp_result *r)
 {
     const struct stream_graph *g = q->g;

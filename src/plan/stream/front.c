@@ -1,7 +1,10 @@
+/* The trade-off of latency and throughput: one plan for each of `points` throughputs from 0 to
+ * Tmax, and of those only what no other beats in both. Costs `points` runs of the planner. */
 #include "plan/stream/stream.h"
 
 #include <stdio.h>
 
+/* By rising latency, then falling throughput. */
 static int compare_plans(const void *a, const void *b)
 {
     const struct plan *x = *(struct plan *const *)a, *y = *(struct plan *const *)b;

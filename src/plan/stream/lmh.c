@@ -1,4 +1,11 @@
-/* Algorithm 3: shorten the critical path by merging and duplicating along it. */
+/* LMH, minimise the latency (Algorithm 3 of the report): shorten the critical path by merging and
+ * duplicating along it, keeping throughput and processors.
+ *
+ * A move that leaves the latency as it is is allowed (plateaus), so states are remembered by hash
+ * and none is visited twice; after `patience` moves without gain it stops with the best. Chains
+ * whose joint is heavier than those around it are collapsed first (Theorem 2: that is never worse).
+ *
+ * Moves x critical transfers x cost of an estimate, bounded by MOST_WORK. */
 #include "plan/stream/mos.h"
 
 /* Estimates times elements, in all: some 20 seconds. Graphs of 1,000 tasks seldom come near. */
@@ -51,6 +58,8 @@ static bool lmh_is_better(const struct stream_state *a, const struct stream_stat
     return a->off[a->ntasks] < b->off[b->ntasks];
 }
 
+/* After every move: no base, and slack on top of the estimate, which says which transfers are
+ * critical. */
 static void estimate_now(const struct stream_problem *q, struct mos_bench *x)
 {
     state_compact(&x->current);
@@ -98,6 +107,7 @@ static bool collapse_chain(const struct stream_problem *q, struct mos_bench *x,
     return done;
 }
 
+/* A transfer without slack. */
 struct critical {
     uint32_t message;
     double gain; /* the most that zeroing it can bring */
@@ -111,6 +121,7 @@ static int compare_critical(const void *a, const void *b)
     return (x->message > y->message) - (x->message < y->message);
 }
 
+/* Meets what is asked for, is not longer than now, and was not visited. */
 static bool step_is_admissible(const struct stream_problem *q, const struct mos_bench *x,
                                const struct lmh_seen *seen)
 {

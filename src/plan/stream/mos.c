@@ -1,3 +1,14 @@
+/* MOS: least latency at a required throughput on equal nodes. Vydyanathan, Catalyurek, Kurc,
+ * Sadayappan, Saltz, OSU-CISRC-4/08-TR17, 2008 ("the report"): STH, PRH and LMH in turn (Algorithms
+ * 1 to 3), the inverse (Algorithm 4), options and plans of all stream planners.
+ *
+ *    one cluster a task --STH--> rate met --PRH--> processors suffice --LMH--> latency short
+ *                                                                             |
+ *    list schedule of one item, not pipelined, if that is fast enough --------+--> the shorter
+ *
+ * Where a merge of PRH missed the throughput, PRH and LMH run a second time with replicas instead,
+ * and the better counts. Any throughput up to Tmax is met when all tasks may be replicated: one
+ * cluster of everything always does. */
 #include "plan/stream/mos.h"
 #include "base/quantity.h"
 
@@ -37,6 +48,7 @@ static double list_schedule(const struct stream_problem *q, struct stream_state 
     return latency;
 }
 
+/* The phases; *out owns its state. */
 void mos_run(const struct stream_problem *q, struct mos_result *out)
 {
     struct stream_state *s = &out->state, other;
@@ -74,6 +86,7 @@ void mos_run(const struct stream_problem *q, struct mos_result *out)
 
 /* ---- the inverse ---- */
 
+/* A search for the most throughput within a latency. */
 struct inverse {
     struct stream_problem *q;
     struct mos_result *best;
@@ -118,6 +131,8 @@ static double inverse_look_ahead(struct inverse *x, double throughput)
     return NAN;
 }
 
+/* Algorithm 4: bisection over the throughput. Latency does not rise evenly with it, so a bounded
+ * look-ahead follows every failure. */
 bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out, double *least)
 {
     struct inverse x = {
@@ -229,6 +244,8 @@ bool stream_problem_open(const struct plan_request *r, const struct planner *p,
 
 /* ---- the plan ---- */
 
+/* Clusters with originals before duplicates, and nodes in order of number: equal nodes, so any will
+ * do. */
 struct plan *stream_plan(const struct stream_problem *q, const struct mos_result *r)
 {
     struct plan *plan = plan_new(PLAN_STREAM);

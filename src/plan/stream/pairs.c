@@ -1,3 +1,13 @@
+/* Pairs of clusters that PRH may merge, and a cheap estimate of what each would do; pairs.h has the
+ * contract.
+ *
+ *    clusters      up to PAIRS_EXACT   up to PAIRS_MANY             more
+ *    looked at     all pairs           all pairs, the best `most`   linked pairs and neighbours in time
+ *    judged by     full estimates      a pass over their tasks      a pass over their tasks
+ *
+ * `linked` is a bit matrix of clusters that exchange data. `rough` ranks before any estimate:
+ * linked pairs first, then those that overlap least in time, since tasks that do not run at once
+ * lose nothing on one node. */
 #include "plan/stream/pairs.h"
 
 void pairs_init(struct stream_pairs *r, const struct stream_problem *q,
@@ -14,7 +24,7 @@ void pairs_init(struct stream_pairs *r, const struct stream_problem *q,
     r->linked = mem_new(uint8_t, dense * dense / 8 + 1);
 }
 
-void bandwidth_pairs_free(struct stream_pairs *r)
+void stream_pairs_free(struct stream_pairs *r)
 {
     free(r->off);
     free(r->task);
@@ -26,6 +36,8 @@ void bandwidth_pairs_free(struct stream_pairs *r)
     array_free(&r->list);
 }
 
+/* Tasks by cluster, in the order of the estimate, with the first begin and last end of each.
+ * O(copies + transfers). */
 static void group_tasks(struct stream_pairs *r)
 {
     const struct stream_state *s = r->state;
@@ -94,6 +106,7 @@ static double merged_need(const struct stream_pairs *r, uint32_t a, uint32_t b)
     return s->clusters == 2 ? need : need + s->extra[a] + s->extra[b];
 }
 
+/* Whole replicas of the merged cluster. */
 static double procs_of(const struct stream_pairs *r, uint32_t a, uint32_t b, double need)
 {
     const struct stream_state *s = r->state;
@@ -212,6 +225,7 @@ static int compare_pair_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Clusters in order of time, for consider_near(). */
 struct begun {
     double first;
     uint32_t cluster;
@@ -286,6 +300,8 @@ bool pairs_gather(struct stream_pairs *r, size_t most)
     return false;
 }
 
+/* Least estimated latency, linked first, most waste (processors that the merge uses up better),
+ * lowest numbers. */
 static int compare_candidates(const void *x, const void *y)
 {
     const struct pair_candidate *a = x, *b = y;

@@ -33,7 +33,7 @@ struct stream_pairs {
 
 void pairs_init(struct stream_pairs *r, const struct stream_problem *q,
                 const struct stream_state *state, const struct stream_estimate *estimate);
-void bandwidth_pairs_free(struct stream_pairs *r);
+void stream_pairs_free(struct stream_pairs *r);
 
 /* Fill the list: pairs that save a processor, or else (false) those that waste the most of one. */
 bool pairs_gather(struct stream_pairs *r, size_t most);

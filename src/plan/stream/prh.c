@@ -119,6 +119,8 @@ static void merge_more(struct reducer *r, const struct pair_candidate *best, uin
     }
 }
 
+/* One round: the best pair, and with many clusters others beside it. False: no pair may be merged.
+ */
 static bool merge_pairs(struct reducer *r)
 {
     uint32_t excess = r->x.current.processors - r->q->processors, m = r->x.current.nclusters;
@@ -194,6 +196,6 @@ bool mos_reduce_processors(const struct stream_problem *q, bool replicate, struc
     state_free(&r.x.step);
     stream_estimate_free(&r.x.now);
     stream_estimate_free(&r.x.look);
-    bandwidth_pairs_free(&r.pairs);
+    stream_pairs_free(&r.pairs);
     return r.missed;
 }

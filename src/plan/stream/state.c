@@ -1,3 +1,9 @@
+/* The mapping of a stream while it changes: moves, replicas, estimate, hash. state.h says how it is
+ * laid out.
+ *
+ * Copies are a compressed list: off[t] .. off[t+1] are the copies of task t, cluster[i] where copy
+ * i is, home[t] the one that is the original. Every move ends with state_refresh(), O(copies), so
+ * that times, replicas and processors always fit each other. */
 #include "plan/stream/state.h"
 #include "model/graph.h"
 
@@ -94,6 +100,9 @@ void state_single(struct stream_state *s, const struct stream_problem *q)
     state_refresh(s, q);
 }
 
+/* Replicas of a cluster: throughput x time as a real number (plus `extra`, what moves asked for on
+ * top), rounded up; a fixed cluster has one, and the state is impossible when that is too slow. A
+ * slack of 1e-7 keeps rounding from costing a whole node. */
 void state_refresh(struct stream_state *s, const struct stream_problem *q)
 {
     const struct stream_graph *g = q->g;
@@ -134,6 +143,7 @@ void state_refresh(struct stream_state *s, const struct stream_problem *q)
 
 /* ---- moves ---- */
 
+/* O(copies): arrays are short, and a copy of them is made for every trial anyway. */
 static void remove_copy(struct stream_state *s, uint32_t task, uint32_t at)
 {
     uint32_t end = s->off[s->ntasks];
@@ -142,6 +152,7 @@ static void remove_copy(struct stream_state *s, uint32_t task, uint32_t at)
         s->off[t]--;
 }
 
+/* Copies of a task stay sorted by cluster: equal mappings look alike. */
 static void insert_copy(struct stream_state *s, uint32_t task, uint32_t cluster)
 {
     uint32_t end = s->off[s->ntasks], at = s->off[task];
@@ -197,6 +208,7 @@ void state_prune(struct stream_state *s, const struct stream_problem *q)
     }
 }
 
+/* The lower number stays; a task that both had keeps one copy. One pass over all copies. */
 void state_merge(struct stream_state *s, const struct stream_problem *q, uint32_t a, uint32_t b)
 {
     uint32_t keep = a < b ? a : b, gone = a < b ? b : a;
@@ -236,6 +248,7 @@ void state_add(struct stream_state *s, const struct stream_problem *q, uint32_t 
     state_refresh(s, q);
 }
 
+/* The copy in `from` goes to `to`, which may be a new cluster. */
 void state_move(struct stream_state *s, const struct stream_problem *q, uint32_t task,
                 uint32_t from, uint32_t to)
 {
@@ -264,6 +277,7 @@ void state_replicate(struct stream_state *s, const struct stream_problem *q, uin
     state_refresh(s, q);
 }
 
+/* Clusters keep their order, empty ones go. */
 void state_compact(struct stream_state *s)
 {
     uint32_t next = 0;
@@ -305,6 +319,7 @@ bool state_meets(const struct stream_state *s, const struct stream_problem *q)
            s->rate >= q->throughput * (1 - STREAM_TOLERANCE);
 }
 
+/* splitmix64's finaliser: sums over clusters do not depend on their numbers. */
 static uint64_t state_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

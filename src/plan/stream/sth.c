@@ -1,4 +1,13 @@
-/* Algorithm 1: satisfy the throughput with as many clusters as there are tasks. */
+/* STH, satisfy the throughput (Algorithm 1 of the report): from one cluster a task on, transfers
+ * that are too slow are merged away, saved by duplicates, or sped up by replicas, until the rate is
+ * met. It may use more processors than there are: PRH follows.
+ *
+ * First every edge whose transfer alone is too slow, the heaviest first; then the channel of the
+ * largest minimum cycle time, again and again. Of the ways to mend, the one of least latency wins;
+ * ties: fewest processors, then the first.
+ *
+ * An estimate is O(copies + transfers log transfers); a move tries a few of them. Past 2 x MANY
+ * clusters a share of the channels is mended at once. */
 #include "plan/stream/mos.h"
 
 /* Tasks up to which all transfers of a channel and all ancestors are tried; ancestors otherwise. */
@@ -6,6 +15,8 @@ enum { PATIENT = 100, FEW_ANCESTORS = 8 };
 /* Past twice so many clusters, this share of them is merged at once. */
 enum { MANY = 100 };
 
+/* Can it be had at all: enough processors for the replicas as real numbers, and no fixed cluster
+ * too slow? */
 static bool state_fits(const struct stream_problem *q, const struct stream_state *s)
 {
     return s->possible && s->need <= q->processors + 1e-7;
@@ -50,6 +61,8 @@ static uint32_t latest_input(const struct stream_problem *q, const struct stream
     return best;
 }
 
+/* Duplicate `task` into `cluster`, and its ancestors after it while the rate is missed; see mos.h.
+ */
 bool mos_duplicate(const struct stream_problem *q, struct stream_state *s, uint32_t task,
                    uint32_t cluster, double rate, double limit, struct stream_state *deeper,
                    const struct stream_estimate *base, struct stream_estimate *e)
@@ -99,6 +112,7 @@ static bool sth_is_better(const struct stream_state *a, const struct stream_stat
     return a->processors < b->processors;
 }
 
+/* x->trial competes with x->choice. */
 static void sth_offer(struct mos_bench *x, bool *found)
 {
     if (*found && !sth_is_better(&x->trial, &x->choice))
@@ -107,6 +121,7 @@ static void sth_offer(struct mos_bench *x, bool *found)
     *found = true;
 }
 
+/* The chosen move is made: empty clusters go, and the estimate is made anew, without a base. */
 static void perform_merge(const struct stream_problem *q, struct mos_bench *x)
 {
     state_copy(&x->current, &x->choice);
@@ -151,6 +166,7 @@ static const struct stream_message *message_of(const struct mos_bench *x, uint32
     return NULL;
 }
 
+/* Would this transfer alone hold up the stream, with the replicas that its ends have? */
 static bool is_slow(const struct stream_problem *q, const struct mos_bench *x,
                     const struct stream_message *m)
 {
@@ -327,6 +343,7 @@ static bool mend_channel(const struct stream_problem *q, struct mos_bench *x)
     return found;
 }
 
+/* One cluster a task, then edges by falling weight, then channels. */
 void mos_satisfy_throughput(const struct stream_problem *q, struct stream_state *s)
 {
     struct mos_bench x = {0};

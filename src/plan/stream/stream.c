@@ -1,3 +1,14 @@
+/* `stream`: least latency at a throughput on any nodes, links and ports; promises what a replay
+ * confirms.
+ *
+ *    starts: MOS (on unequal nodes: on platforms as bad as the worst of the fastest k), everything in one
+ *            cluster, each task alone
+ *       |
+ *    all partitions up to 8 tasks, annealing, one item at a time
+ *       |
+ *    replay of 1,000 items <-- behind what is required: ask for more, at most REPLANS times
+ *
+ * Never a longer latency than `mos` on equal nodes: MOS's own mapping is among the starts. */
 #include "plan/stream/stream.h"
 
 enum { MOVES = 20000, REPLANS = 4 };
@@ -7,6 +18,7 @@ void stream_solution_free(struct stream_solution *s)
     assignment_free(&s->assignment);
 }
 
+/* The throughput that is certain: everything in one cluster needs no network. */
 double stream_most(const struct assignment_space *space)
 {
     const struct stream_graph *g = space->q->g;
@@ -30,6 +42,7 @@ double stream_most(const struct assignment_space *space)
     return worst > 0 ? most : INFINITY;
 }
 
+/* The better stays; the first on ties. */
 static void offer_assignment(struct stream_solution *best, struct assignment *trial,
                              struct assignment_space *space)
 {
@@ -218,6 +231,7 @@ void stream_solve(struct assignment_space *space, double effort, uint64_t seed,
 
 /* ---- the plan ---- */
 
+/* As MOS's plans, but with the nodes that were chosen. */
 static struct plan *solution_plan(const struct assignment_space *space,
                                   const struct stream_solution *x)
 {
