@@ -1,15 +1,15 @@
 /* A run on this machine: a driver with an embedded store, an executor, and the loop that turns both.
  *
- * I1. One thread at a time is inside a run. The exception is run_stop(), which only writes to an
- *     eventfd.
+ * I1. One thread at a time is inside a run. The exception is run_stop(), which only counts and wakes
+ *     the loop (exec/stepper.h).
  * I2. Nothing of the process is touched: no signal handler or mask, working folder, umask, nor a
  *     default of libuv's. Two runs share nothing.
  * I3. What is told to sinks is on record before (memo_flush()): whoever hears that a task is done
  *     will find it done after a crash.
  * I4. The disk's true space is told to the scheduler before a batch of ended tasks is: what they
  *     were expected to leave is given back then, and never too much is free.
- * I5. `poll` is readable whenever run_step() has something to do: when a descriptor of the loop is,
- *     when a timer of the loop is due, or (wake_in(r, 0)) when a step left something undone. */
+ * I5. run_fd() is readable whenever run_step() has something to do: the stepper sees to descriptors
+ *     and timers of the loop, and `spin` is active when a step left something undone. */
 #include "drive/run.h"
 
 #include "base/clock.h"
@@ -17,16 +17,10 @@
 #include "drive/driver.h"
 #include "drive/executor.h"
 #include "drive/outbox.h"
+#include "exec/stepper.h"
 #include "store/embedded.h"
 
-#include <errno.h>
 #include <math.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 enum {
     CHUNK = 4096,       /* tasks submitted at once: some hundred kilobytes of operations */
@@ -63,12 +57,12 @@ struct run {
     struct meta_op *puts;
     uint32_t *chunk;
 
-    uv_loop_t loop;
+    struct stepper stepper; /* the loop */
     uv_timer_t ticker;
-    uv_poll_t stop_ready;
-    uint32_t rounds;       /* of calls that end at once, since the world was looked at */
-    int stop, timer, poll; /* eventfd; timerfd; an epoll of the timer and the loop's own */
-    bool loop_open, due;   /* due: the timer is set to the past, so `poll` is readable */
+    uv_idle_t spin;  /* active while there is more to do at once */
+    uint32_t rounds; /* of calls that end at once, since the world was looked at */
+    int stops_seen;  /* of stepper_stops() */
+    bool loop_open;  /* stepper and the two handles */
 };
 
 /* ---- stopping ---- */
@@ -263,16 +257,16 @@ static void run_on_tick(uv_timer_t *timer)
         run_interrupt(r);
 }
 
-/* run_stop() was called, perhaps twice since we looked. */
-static void run_on_stop(uv_poll_t *poll, int status, int events)
+static void run_on_spin(uv_idle_t *idle)
 {
-    (void)status;
-    (void)events;
-    struct run *r = poll->data;
-    uint64_t times = 0;
-    if (read(r->stop, &times, sizeof times) != sizeof times)
-        return;
-    for (; times && (r->stopping < 2 || !r->result.interrupted); times--)
+    (void)idle; /* that it is active is what it is for */
+}
+
+/* Let the loop have its turn. run_stop() may have been called since, perhaps twice. */
+static void run_look(struct run *r, double wait)
+{
+    stepper_step(&r->stepper, wait);
+    for (int stops = stepper_stops(&r->stepper); r->stops_seen < stops; r->stops_seen++)
         run_interrupt(r);
 }
 
@@ -334,65 +328,20 @@ static enum run_turn run_turn(struct run *r)
 
 /* ---- steps ---- */
 
-/* run_fd() becomes readable in so many seconds, if nothing happens before. "Now" takes a system call
- * only the first time in a row, so that run_workflow() pays nothing for it. */
-static void wake_in(struct run *r, double seconds)
+/* Batches until there is none left, or it is time for others: with `wait` there is no hurry, since
+ * whoever waits has nothing else to do, but even then the world is looked at now and then. */
+static enum run_turn run_turns(struct run *r, bool wait)
 {
-    if (seconds <= 0 && r->due)
-        return;
-    r->due = seconds <= 0;
-    struct itimerspec in = {.it_value.tv_nsec = 1}; /* 0 would switch it off */
-    if (seconds > 0) {
-        in.it_value.tv_sec = (time_t)seconds;
-        in.it_value.tv_nsec = (long)((seconds - (double)in.it_value.tv_sec) * 1e9) + 1;
-    }
-    timerfd_settime(r->timer, 0, &in, NULL);
-}
-
-static bool step_over(struct run *r)
-{
-    run_flush(r);
-    r->over = true;
-    wake_in(r, 0);
-    return false;
-}
-
-/* Never blocks. Every so often the loop is asked what has happened meanwhile. */
-static bool step_now(struct run *r)
-{
-    double until = clock_seconds() + step_most;
+    double until = wait ? INFINITY : clock_seconds() + step_most;
     for (;;) {
-        uv_run(&r->loop, UV_RUN_NOWAIT);
         enum run_turn turn = run_turn(r);
-        for (uint32_t i = 1; turn == TURN_MORE && i < ROUNDS; i++)
-            turn = run_turn(r);
-        if (turn == TURN_OVER)
-            return step_over(r);
-        if (turn == TURN_WAITS || clock_seconds() > until) {
-            uv_update_time(&r->loop);
-            /* -1 would be "no timer", but the ticker always is one */
-            wake_in(r, turn == TURN_WAITS ? 0.001 * uv_backend_timeout(&r->loop) : 0);
-            return true;
-        }
-    }
-}
-
-/* Until something has happened, which the next step will see to. */
-static bool step_waiting(struct run *r)
-{
-    for (;;) {
-        switch (run_turn(r)) {
-        case TURN_OVER:
-            return step_over(r);
-        case TURN_MORE:
-            if (++r->rounds % ROUNDS == 0) /* calls made here must not keep others out */
-                uv_run(&r->loop, UV_RUN_NOWAIT);
-            break;
-        case TURN_WAITS:
-            wake_in(r, 0); /* should somebody look at run_fd() after all */
-            uv_run(&r->loop, UV_RUN_ONCE);
-            return true;
-        }
+        if (turn != TURN_MORE)
+            return turn;
+        if (++r->rounds % ROUNDS) /* calls made here must not keep others out */
+            continue;
+        if (clock_seconds() > until)
+            return TURN_MORE;
+        run_look(r, 0);
     }
 }
 
@@ -400,52 +349,45 @@ bool run_step(struct run *r, double wait)
 {
     if (r->over)
         return false;
-    if (wait < 0)
-        return step_waiting(r);
-    if (wait > 0) {
-        struct pollfd in = {.fd = r->poll, .events = POLLIN};
-        poll(&in, 1, wait < 1e6 ? (int)(wait * 1000) + 1 : -1);
+    if (wait == 0)
+        run_look(r, 0);
+    enum run_turn turn = run_turns(r, wait < 0);
+    if (turn == TURN_OVER) {
+        run_flush(r);
+        r->over = true;
+    } else if (turn == TURN_WAITS) {
+        uv_idle_stop(&r->spin);
+        if (wait != 0)
+            run_look(r, wait); /* what happened, the next step will see to */
     }
-    return step_now(r);
+    if (turn != TURN_WAITS || driver_ended_waiting(r->driver)) /* I5 */
+        uv_idle_start(&r->spin, run_on_spin);
+    stepper_rearm(&r->stepper);
+    return !r->over;
 }
 
-int run_fd(const struct run *r)
+int run_fd(struct run *r)
 {
-    return r->poll;
+    return stepper_fd(&r->stepper);
 }
 
 void run_stop(struct run *r)
 {
-    int before = errno; /* a signal handler must leave it as it was */
-    uint64_t once = 1;
-    ssize_t n = write(r->stop, &once, sizeof once);
-    (void)n; /* it can only fail after 2^64 - 1 calls */
-    errno = before;
+    stepper_stop(&r->stepper);
 }
 
 /* ---- from beginning to end ---- */
 
-static bool watch_descriptor(int epoll, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
 static bool open_loop(struct run *r, struct error *err)
 {
-    r->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    r->poll = epoll_create1(EPOLL_CLOEXEC);
-    r->loop_open = r->stop >= 0 && r->timer >= 0 && r->poll >= 0 && uv_loop_init(&r->loop) == 0;
-    if (!r->loop_open || !watch_descriptor(r->poll, r->timer) ||
-        !watch_descriptor(r->poll, uv_backend_fd(&r->loop)))
-        return error_set(err, ERROR_FAILED, "cannot watch tasks: %s", strerror(errno));
-    uv_timer_init(&r->loop, &r->ticker);
+    if (!stepper_open(&r->stepper, NULL, err))
+        return false;
+    r->loop_open = true;
+    uv_timer_init(r->stepper.loop, &r->ticker);
     r->ticker.data = r;
     uv_timer_start(&r->ticker, run_on_tick, TICK_MS, TICK_MS);
-    uv_poll_init(&r->loop, &r->stop_ready, r->stop);
-    r->stop_ready.data = r;
-    uv_poll_start(&r->stop_ready, UV_READABLE, run_on_stop);
+    uv_idle_init(r->stepper.loop, &r->spin);
+    uv_idle_start(&r->spin, run_on_spin); /* the first step has something to do */
     return true;
 }
 
@@ -467,8 +409,8 @@ static bool open_parts(struct run *r, struct error *err)
         return false;
     r->disk = disk_new(r->w, r->o.needs, r->o.folder);
     r->driver = driver_new(&(struct driver_config){
-        .loop = &r->loop, .ops = &run_driver_ops, .context = r, .began = began});
-    r->executor = executor_new(&(struct executor_config){.loop = &r->loop,
+        .loop = r->stepper.loop, .ops = &run_driver_ops, .context = r, .began = began});
+    r->executor = executor_new(&(struct executor_config){.loop = r->stepper.loop,
                                                          .options = &r->o,
                                                          .driver = r->driver,
                                                          .outbox = &r->outbox,
@@ -492,14 +434,7 @@ static void begin_scheduling(struct run *r)
 
 static void run_part_closed(void *context)
 {
-    (void)context; /* run_free() turns the loop until all are */
-}
-
-static void close_left_handle(uv_handle_t *handle, void *context)
-{
-    (void)context;
-    if (!uv_is_closing(handle))
-        uv_close(handle, NULL);
+    (void)context; /* run_free() waits for all of them */
 }
 
 static bool run_free(struct run *r, struct error *err)
@@ -509,15 +444,10 @@ static bool run_free(struct run *r, struct error *err)
     if (r->driver)
         driver_close(r->driver, run_part_closed, r);
     if (r->loop_open) {
-        uv_walk(&r->loop, close_left_handle, NULL);
-        while (uv_run(&r->loop, UV_RUN_DEFAULT) != 0)
-            ;
-        uv_loop_close(&r->loop);
+        uv_close((uv_handle_t *)&r->ticker, NULL);
+        uv_close((uv_handle_t *)&r->spin, NULL);
+        stepper_close(&r->stepper); /* and turns the loop until all are closed */
     }
-    int descriptors[] = {r->poll, r->timer, r->stop};
-    for (int i = 0; i < 3; i++)
-        if (descriptors[i] >= 0)
-            close(descriptors[i]);
     executor_free(r->executor);
     bool good = driver_free(r->driver, err);
     disk_free(r->disk);
@@ -545,7 +475,6 @@ struct run *run_open(const struct run_options *options, struct error *err)
     r->o.folder = options->folder ? options->folder : ".";
     r->w = w;
     r->total = w->ntasks;
-    r->stop = r->timer = r->poll = -1;
     r->outbox.wanted = options->nsinks > 0;
     r->puts = mem_new_zero(struct meta_op, CHUNK);
     r->chunk = mem_new(uint32_t, CHUNK);
@@ -556,11 +485,10 @@ struct run *run_open(const struct run_options *options, struct error *err)
     }
     begin_scheduling(r);
     tell_inputs(r);
-    wake_in(r, 0);
     return r;
 }
 
-static bool fill_result(struct run *r, struct error *err)
+static bool run_fill_result(struct run *r, struct error *err)
 {
     struct run_result *x = &r->result;
     x->seconds = driver_now(r->driver);
@@ -588,7 +516,7 @@ bool run_close(struct run *r, struct run_result *result, struct error *err)
             ;
     }
     disk_remove_unread(r->disk);
-    bool good = fill_result(r, err);
+    bool good = run_fill_result(r, err);
     *result = r->result;
     r->result = (struct run_result){0};
     struct error last = {0};

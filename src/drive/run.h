@@ -83,8 +83,9 @@ struct run;
 struct run *run_open(const struct run_options *o, struct error *err);
 /* A descriptor that becomes readable whenever run_step() has something to do, timers included: for
  * any poll, select or epoll loop. It is only waited on, never read; it may also be readable when
- * there turns out to be nothing to do. The run's, closed by run_close(). */
-int run_fd(const struct run *r);
+ * there turns out to be nothing to do. The run's, closed by run_close(). -1: the process has no
+ * descriptors left. */
+int run_fd(struct run *r);
 /* Do what there is to do. `wait`: 0, never blocks (and returns after some milliseconds even if there
  * is more, which run_fd() tells); positive, waits so many seconds at most for something to do;
  * negative, until something happens. False: the run is over, and run_close() is what is left. */

@@ -72,6 +72,14 @@ static void stepper_arm(struct stepper *s)
     timerfd_settime(s->timer, 0, &at, NULL);
 }
 
+void stepper_rearm(struct stepper *s)
+{
+    if (s->epoll < 0)
+        return;
+    uv_update_time(s->loop); /* the owner's work took time, which timers count from the last turn */
+    stepper_arm(s);
+}
+
 int stepper_fd(struct stepper *s)
 {
     if (s->epoll >= 0)

@@ -42,6 +42,9 @@ int stepper_fd(struct stepper *s);
  * many seconds. */
 void stepper_step(struct stepper *s, double wait);
 
+/* The owner has set a timer or an idle handle outside of a step: the descriptor is to know. */
+void stepper_rearm(struct stepper *s);
+
 /* Counts, and ends a step that waits. What a count means is the owner's business. */
 void stepper_stop(struct stepper *s);
 int stepper_stops(const struct stepper *s);
