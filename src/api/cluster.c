@@ -24,7 +24,7 @@ struct weft_cluster {
     bool broken;
     struct event_target to;
     struct remarks remarks;
-    struct place place;
+    struct cluster_place place;
     struct client *client;
     ARRAY(struct known_run) known;
     struct strbuf said;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool experiment_planning(void *context, double fraction, const char *what)
+static bool experiment_report_planning(void *context, double fraction, const char *what)
 {
     struct weft_experiment *x = context;
     return x->planning_function(x->to.context, fraction, what);
@@ -21,7 +21,7 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
     const struct format *format = o->format ? format_find(o->format) : NULL;
     x->to = (struct event_target){o->event, o->context};
     x->planning_function = o->planning;
-    x->planning = (struct progress){experiment_planning, x};
+    x->planning = (struct progress){experiment_report_planning, x};
     if (o->format && !format)
         return error_set(err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them",
                          o->format);

@@ -32,7 +32,7 @@ static void experiment_event(void *context, const struct weft_event *e)
         cli_say("", e->text);
 }
 
-static bool experiment_planning(void *context, double fraction, const char *what)
+static bool experiment_show_planning(void *context, double fraction, const char *what)
 {
     const struct run_screen *s = context;
     return s->progress.tell(s->progress.context, fraction, what);
@@ -110,7 +110,7 @@ static int experiment_command(const struct arguments *a)
     xo.seed = (uint64_t)seed;
     xo.no_history = o.no_history;
     xo.event = experiment_event;
-    xo.planning = s.quiet ? NULL : experiment_planning;
+    xo.planning = s.quiet ? NULL : experiment_show_planning;
     xo.context = &s;
     struct weft_experiment *x = weft_experiment_open(a->operand[0], &xo, &error);
     int status;

@@ -25,15 +25,15 @@ enum {
 };
 static const double WINDOW = 10, REDRAW = 0.1, PLAIN = 5;
 
-enum state { UNSEEN, RUNNING, DONE, FAILED, REUSED };
+enum display_task_state { UNSEEN, RUNNING, DONE, FAILED, REUSED };
 
 /* Running tasks are a list in the order in which they began: the first are the longest. */
-struct slot {
+struct display_slot {
     uint32_t task, before, after;
     double start;
 };
 
-struct sample {
+struct display_sample {
     double time;
     uint64_t ended;
     double busy; /* core-seconds */
@@ -51,7 +51,7 @@ struct live_display {
 
     uint8_t *state;    /* per task */
     uint32_t *slot_of; /* per task, while it runs */
-    ARRAY(struct slot) slots;
+    ARRAY(struct display_slot) slots;
     uint32_t first, last, free; /* of the list; of the slots not in use, chained by `after` */
 
     uint64_t done, running, failed, reused, ready, told;
@@ -62,7 +62,7 @@ struct live_display {
 
     uint32_t events; /* since the last look at the clock */
     double drawn, sampled;
-    struct sample sample[SAMPLES]; /* a ring */
+    struct display_sample sample[SAMPLES]; /* a ring */
     size_t nsamples;
     size_t lines; /* on the screen, and how wide each is */
     size_t width[LIVE_LINES];
@@ -133,13 +133,13 @@ struct live_display *live_display_new(const struct live_display_options *options
 
 /* ---- counting: what every event costs ---- */
 
-static double cores_of(const struct live_display *d, uint32_t task)
+static double display_cores_of(const struct live_display *d, uint32_t task)
 {
     uint32_t cores = d->w->cores[task];
     return cores > d->cores && d->cores ? d->cores : cores ? cores : 1;
 }
 
-static void begin(struct live_display *d, const struct trace_event *e)
+static void display_task_began(struct live_display *d, const struct trace_event *e)
 {
     uint32_t task = e->id;
     if (d->state[task] == RUNNING)
@@ -153,7 +153,7 @@ static void begin(struct live_display *d, const struct trace_event *e)
         at = (uint32_t)d->slots.n;
         array_add(&d->slots);
     }
-    d->slots.at[at] = (struct slot){task, d->last, NONE, e->start};
+    d->slots.at[at] = (struct display_slot){task, d->last, NONE, e->start};
     if (d->last == NONE)
         d->first = at;
     else
@@ -162,7 +162,7 @@ static void begin(struct live_display *d, const struct trace_event *e)
     d->slot_of[task] = at;
     d->state[task] = RUNNING;
     d->running++;
-    double cores = cores_of(d, task);
+    double cores = display_cores_of(d, task);
     d->running_cores += cores;
     d->running_sum += cores * e->start;
 }
@@ -170,7 +170,7 @@ static void begin(struct live_display *d, const struct trace_event *e)
 static void leave_list(struct live_display *d, uint32_t task)
 {
     uint32_t at = d->slot_of[task];
-    struct slot *s = &d->slots.at[at];
+    struct display_slot *s = &d->slots.at[at];
     if (s->before == NONE)
         d->first = s->after;
     else
@@ -179,7 +179,7 @@ static void leave_list(struct live_display *d, uint32_t task)
         d->last = s->before;
     else
         d->slots.at[s->after].before = s->before;
-    double cores = cores_of(d, task);
+    double cores = display_cores_of(d, task);
     d->running_cores -= cores;
     d->running_sum -= cores * s->start;
     s->after = d->free;
@@ -206,13 +206,13 @@ static void tell_failure(struct live_display *d, const struct trace_event *e)
     strbuf_free(&text);
 }
 
-static void ended(struct live_display *d, const struct trace_event *e)
+static void display_task_ended(struct live_display *d, const struct trace_event *e)
 {
     if (d->state[e->id] == RUNNING)
         leave_list(d, e->id);
     else if (d->state[e->id] == DONE || d->state[e->id] == FAILED)
         return; /* a second report of the same attempt */
-    d->busy_ended += (e->finish - e->start) * cores_of(d, e->id);
+    d->busy_ended += (e->finish - e->start) * display_cores_of(d, e->id);
     d->state[e->id] = UNSEEN;
     if (e->outcome == TRACE_DONE) {
         d->state[e->id] = DONE;
@@ -225,7 +225,7 @@ static void ended(struct live_display *d, const struct trace_event *e)
     }
 }
 
-static void on_event(void *context, const struct trace_event *e)
+static void display_on_event(void *context, const struct trace_event *e)
 {
     struct live_display *d = context;
     if (e->kind == TRACE_COUNTER) {
@@ -235,9 +235,9 @@ static void on_event(void *context, const struct trace_event *e)
             d->ready = (uint64_t)e->amount;
     } else if (e->id < d->w->ntasks) {
         if (e->kind == TRACE_BEGIN)
-            begin(d, e);
+            display_task_began(d, e);
         else if (e->kind == TRACE_TASK)
-            ended(d, e);
+            display_task_ended(d, e);
         else if (e->kind == TRACE_REUSED && d->state[e->id] == UNSEEN) {
             d->state[e->id] = REUSED;
             d->reused++;
@@ -250,7 +250,7 @@ static void on_event(void *context, const struct trace_event *e)
 
 struct trace_sink live_display_sink(struct live_display *d)
 {
-    return (struct trace_sink){on_event, d, NULL};
+    return (struct trace_sink){display_on_event, d, NULL};
 }
 
 /* ---- figures ---- */
@@ -289,11 +289,11 @@ static void take_sample(struct live_display *d, double clock)
     d->sampled = clock;
     double now = clock - d->started;
     d->sample[d->nsamples++ % SAMPLES] =
-        (struct sample){now, d->done + d->failed, busy_seconds(d, now)};
+        (struct display_sample){now, d->done + d->failed, busy_seconds(d, now)};
 }
 
 /* The oldest sample in the window. */
-static const struct sample *window_start(const struct live_display *d, double now)
+static const struct display_sample *window_start(const struct live_display *d, double now)
 {
     size_t oldest = d->nsamples > SAMPLES ? d->nsamples - SAMPLES : 0;
     for (size_t i = oldest; i < d->nsamples; i++)
@@ -302,8 +302,8 @@ static const struct sample *window_start(const struct live_display *d, double no
     return NULL;
 }
 
-static void look(const struct live_display *d, double now, struct live_state *s,
-                 struct live_task longest[LONGEST])
+static void display_snapshot(const struct live_display *d, double now, struct live_state *s,
+                             struct live_task longest[LONGEST])
 {
     *s = (struct live_state){.name = d->name,
                              .total = d->w->ntasks,
@@ -321,7 +321,7 @@ static void look(const struct live_display *d, double now, struct live_state *s,
                              .available = d->memory_limit,
                              .longest = longest,
                              .stopping = d->stopping};
-    const struct sample *from = window_start(d, now);
+    const struct display_sample *from = window_start(d, now);
     double start = from ? from->time : 0, span = now - start;
     if (span >= 1) {
         s->rate = (double)(d->done + d->failed - (from ? from->ended : 0)) / span;
@@ -356,11 +356,11 @@ static struct winsize terminal_size(void)
     return size;
 }
 
-static void draw(struct live_display *d, double now)
+static void display_draw(struct live_display *d, double now)
 {
     struct live_state s;
     struct live_task longest[LONGEST];
-    look(d, now, &s, longest);
+    display_snapshot(d, now, &s, longest);
     struct winsize size = terminal_size();
     /* one column less: a full last column makes some terminals go to the next line at once */
     unsigned columns = size.ws_col > 1 ? size.ws_col - 1u : 1;
@@ -396,7 +396,7 @@ static void print_plain(struct live_display *d, double now)
 {
     struct live_state s;
     struct live_task longest[LONGEST];
-    look(d, now, &s, longest);
+    display_snapshot(d, now, &s, longest);
     struct strbuf out = {0};
     strbuf_add(&out, "weft: ");
     live_plain(&s, &out);
@@ -416,7 +416,7 @@ void live_display_tick(struct live_display *d)
         return;
     d->drawn = clock;
     if (d->terminal)
-        draw(d, clock - d->started);
+        display_draw(d, clock - d->started);
     else
         print_plain(d, clock - d->started);
 }
@@ -447,7 +447,7 @@ void live_display_say(struct live_display *d, const char *text)
     write_out(&out);
     strbuf_free(&out);
     if (shown)
-        draw(d, clock_seconds() - d->started);
+        display_draw(d, clock_seconds() - d->started);
 }
 
 void live_display_stopping(struct live_display *d)

@@ -24,11 +24,12 @@ bool place_address(const char *store, const struct seal_key *key, struct store_a
     return false;
 }
 
-bool place_find(struct place *p, const struct place_options *o, uint64_t run, struct error *err)
+bool place_find(struct cluster_place *p, const struct place_options *o, uint64_t run,
+                struct error *err)
 {
     const char *store = o->store, *key = o->key, *named = getenv("WEFT_STORE");
     struct note note = {0};
-    *p = (struct place){0};
+    *p = (struct cluster_place){0};
     if (run && !store && !key) { /* either option says that the note is not meant */
         struct strbuf state = {0};
         strbuf_printf(&state, "%s/.weft", o->folder ? o->folder : ".");
@@ -46,7 +47,7 @@ bool place_find(struct place *p, const struct place_options *o, uint64_t run, st
     return good;
 }
 
-void place_free(struct place *p)
+void place_free(struct cluster_place *p)
 {
     store_address_free(&p->address);
     explicit_bzero(&p->key, sizeof p->key);
@@ -58,7 +59,7 @@ static void place_client_says(void *context, const char *line)
     remark(context, REMARK_INFO, "%s", line);
 }
 
-struct client *place_client(const struct place *p, struct uv_loop_s *loop,
+struct client *place_client(const struct cluster_place *p, struct uv_loop_s *loop,
                             const struct remarks *remarks, struct error *err)
 {
     return client_open(&(struct client_config){.address = &p->address,

@@ -14,7 +14,7 @@ struct place_options {
     const char *folder; /* in whose .weft to look for the note of a run [here] */
 };
 
-struct place {
+struct cluster_place {
     struct store_address address;
     struct seal_key key;
     bool noted; /* found in a note that a run has left */
@@ -24,11 +24,12 @@ struct place {
 bool place_address(const char *store, const struct seal_key *key, struct store_address *out,
                    struct error *err);
 /* As the options say, else by the note of this run (0: none), else by environment and defaults. */
-bool place_find(struct place *p, const struct place_options *o, uint64_t run, struct error *err);
-void place_free(struct place *p);
+bool place_find(struct cluster_place *p, const struct place_options *o, uint64_t run,
+                struct error *err);
+void place_free(struct cluster_place *p);
 /* A client at this place, which must outlive it. `remarks` gets what the client has to say; must
  * outlive it too. `loop`: NULL for one of its own. */
-struct client *place_client(const struct place *p, struct uv_loop_s *loop,
+struct client *place_client(const struct cluster_place *p, struct uv_loop_s *loop,
                             const struct remarks *remarks, struct error *err);
 /* The cores and bytes of all agents that live. */
 uint32_t place_cores(const struct client *c, double *memory);

@@ -30,7 +30,7 @@ struct forecast *prediction_make(const struct workflow *w, struct error *err)
 }
 
 /* A command, and nothing said about how long it takes. */
-static bool wants(const struct workflow *w, uint32_t t)
+static bool prediction_is_wanted(const struct workflow *w, uint32_t t)
 {
     return w->command && w->command[t] && !(w->flags[t] & TASK_HAS_WORK) &&
            !(w->time_off && w->time_off[t] < w->time_off[t + 1]);
@@ -40,7 +40,7 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
 {
     uint32_t wanted = 0, predicted = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
-        wanted += wants(w, t);
+        wanted += prediction_is_wanted(w, t);
     if (!wanted)
         return;
     struct error err = {0};
@@ -54,7 +54,7 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
     for (uint32_t t = 0; t < w->ntasks; t++) {
         struct forecast_task p;
         work[t] = memory[t] = NAN;
-        if (!wants(w, t))
+        if (!prediction_is_wanted(w, t))
             continue;
         forecast_task(f, t, &p);
         if (p.method == FORECAST_NONE)
@@ -88,7 +88,7 @@ void prediction_of_plan(struct workflow *w, const struct plan *plan, const struc
         work[t] = NAN;
     for (size_t i = 0; i < plan->placements.n; i++) {
         const struct placement *at = &plan->placements.at[i];
-        if (wants(w, at->task) && isnan(work[at->task]) && at->finish >= at->start)
+        if (prediction_is_wanted(w, at->task) && isnan(work[at->task]) && at->finish >= at->start)
             work[at->task] = (at->finish - at->start) * p->speed[at->node];
     }
     workflow_set_work(w, work, NULL);

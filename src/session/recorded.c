@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "formats/format.h"
+#include "model/builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,39 @@ bool recorded_load(struct history *h, int64_t run, struct run_record *out, struc
         out->workflow = NULL;
     }
     return true;
+}
+
+/* Names and kinds, when the text of the workflow was not kept: no edges, but better than numbers.
+ */
+static struct workflow *recorded_bare_workflow(struct history *h, const struct run_record *r)
+{
+    struct history_tasks tasks;
+    if (!history_tasks(h, r->run, &tasks, NULL))
+        return NULL;
+    struct builder *b = builder_new("history", "history");
+    for (uint32_t t = 0; t < tasks.n; t++) {
+        const char *name = history_task_name(&tasks, t), *kind = history_task_kind(&tasks, t);
+        uint32_t task = builder_task(b, name, strlen(name), 0);
+        if (kind && *kind)
+            builder_kind(b, task, kind, strlen(kind));
+    }
+    bool whole = tasks.n && tasks.n == r->tasks;
+    history_tasks_free(&tasks);
+    if (whole)
+        return builder_finish(b, NULL);
+    builder_free(b);
+    return NULL;
+}
+
+bool recorded_show(const char *which, struct run_record *out, struct error *err)
+{
+    struct history *h = recorded_require(err);
+    int64_t run = 0;
+    bool good = h && recorded_number(h, which, &run, err) && recorded_load(h, run, out, err);
+    if (good && !out->workflow)
+        out->workflow = recorded_bare_workflow(h, out);
+    history_close(h);
+    return good;
 }
 
 const char *recorded_when(double started, char *out)

@@ -15,6 +15,9 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
  * reads). */
 bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err);
 struct workflow *recorded_workflow(struct history *h, int64_t run);
+/* A run for a report: as the user names it, in the standard history, with a workflow of names and
+ * kinds where the text was not kept. Free with record_free(). */
+bool recorded_show(const char *which, struct run_record *out, struct error *err);
 
 /* "2026-11-15 12:30:05" in local time, into `out` of 32 bytes. */
 const char *recorded_when(double started, char *out);

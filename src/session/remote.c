@@ -71,7 +71,7 @@ static bool remote_alone_here(const struct session *s, struct error *err)
     uint64_t *runs = notes_list(state, &n);
     for (size_t i = 0; i < n && good; i++) {
         struct note note;
-        struct place place = {0};
+        struct cluster_place place = {0};
         struct client *client = NULL;
         bool there = note_read(state, runs[i], &note) && key_file_get(note.key, &place.key, NULL) &&
                      place_address(note.store, &place.key, &place.address, NULL) &&
@@ -348,7 +348,7 @@ static void remote_exec_stop(void *self)
     remote_stop(self);
 }
 
-const struct executor remote_executor = {
+const struct session_executor remote_executor = {
     .open = remote_exec_open,
     .fd = remote_exec_fd,
     .step = remote_exec_step,

@@ -31,7 +31,7 @@ struct remote_options {
 struct remote {
     struct session *session;
     struct remote_options o;
-    struct place place;
+    struct cluster_place place;
     struct client *client;
     struct fleet *fleet; /* NULL: others' agents */
     char *fleet_state;
@@ -77,4 +77,4 @@ void remote_explain_detached(const struct remote *r, struct strbuf *out);
 void remote_close(struct remote *r);
 
 /* The executor of a session on agents; its self is a struct remote. */
-extern const struct executor remote_executor;
+extern const struct session_executor remote_executor;

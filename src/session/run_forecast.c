@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct state {
+struct forecast_state {
     const struct run_forecast_request *q;
     struct heap ready, running;
     uint32_t *left;    /* parents that have not ended, per task */
@@ -16,27 +16,27 @@ struct state {
     struct run_forecast out;
 };
 
-static bool runs(const struct run_forecast_request *q, uint32_t task)
+static bool forecast_task_runs(const struct run_forecast_request *q, uint32_t task)
 {
     return !q->needs || q->needs->task[task] != NEED_NOT;
 }
 
-static void take(struct state *s, double bytes)
+static void forecast_take_disk(struct forecast_state *s, double bytes)
 {
     s->live += bytes;
     s->out.disk = s->live > s->out.disk ? s->live : s->out.disk;
 }
 
-static double size_of(const struct state *s, uint32_t object)
+static double size_of(const struct forecast_state *s, uint32_t object)
 {
     return s->q->needs ? s->q->needs->bytes[object] : s->q->workflow->size[object];
 }
 
-static void begin(struct state *s, uint32_t task, double now)
+static void forecast_task_begins(struct forecast_state *s, uint32_t task, double now)
 {
     const struct workflow *w = s->q->workflow;
     double seconds = 0;
-    if (runs(s->q, task)) {
+    if (forecast_task_runs(s->q, task)) {
         uint32_t cores = w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
         seconds = s->q->seconds[task];
         s->cores -= cores;
@@ -46,20 +46,20 @@ static void begin(struct state *s, uint32_t task, double now)
     heap_push(&s->running, now + seconds, task);
 }
 
-static void end(struct state *s, uint32_t task)
+static void forecast_task_ends(struct forecast_state *s, uint32_t task)
 {
     const struct workflow *w = s->q->workflow;
-    if (runs(s->q, task)) {
+    if (forecast_task_runs(s->q, task)) {
         s->cores += w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
         s->used -= s->q->memory[task];
         for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
             if (workflow_is_intermediate(w, o))
-                take(s, size_of(s, o));
+                forecast_take_disk(s, size_of(s, o));
         for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1];
              i++) {
             uint32_t o = w->in_object[i];
             if (--s->readers[o] == 0 && workflow_is_temporary(w, o))
-                take(s, -size_of(s, o));
+                forecast_take_disk(s, -size_of(s, o));
         }
     }
     for (uint32_t e = w->succ_off[task]; e < w->succ_off[task + 1]; e++)
@@ -67,38 +67,38 @@ static void end(struct state *s, uint32_t task)
             heap_push(&s->ready, -s->q->priority[w->succ_task[e]], w->succ_task[e]);
 }
 
-static bool fits(const struct state *s, uint32_t task)
+static bool forecast_task_fits(const struct forecast_state *s, uint32_t task)
 {
     const struct workflow *w = s->q->workflow;
     uint32_t cores = w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
-    return !runs(s->q, task) || s->cores == s->q->cores ||
+    return !forecast_task_runs(s->q, task) || s->cores == s->q->cores ||
            (cores <= s->cores && s->used + s->q->memory[task] <= s->q->total_memory);
 }
 
 struct run_forecast run_forecast(const struct run_forecast_request *q)
 {
     const struct workflow *w = q->workflow;
-    struct state s = {.q = q, .cores = q->cores};
+    struct forecast_state s = {.q = q, .cores = q->cores};
     s.left = mem_new(uint32_t, (size_t)w->ntasks + 1);
     s.readers = mem_new_zero(uint32_t, (size_t)w->nobjects + 1);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         s.left[t] = w->pred_off[t + 1] - w->pred_off[t];
         if (!s.left[t])
             heap_push(&s.ready, -q->priority[t], t);
-        if (runs(q, t))
+        if (forecast_task_runs(q, t))
             for (uint32_t i = w->in_off ? w->in_off[t] : 0; w->in_off && i < w->in_off[t + 1]; i++)
                 s.readers[w->in_object[i]]++;
     }
     for (uint32_t o = 0; q->needs && o < w->nobjects; o++)
         if (q->needs->present[o] && workflow_is_intermediate(w, o))
-            take(&s, q->needs->bytes[o]);
+            forecast_take_disk(&s, q->needs->bytes[o]);
     double now = 0;
     while (s.ready.n || s.running.n) {
-        while (s.ready.n && fits(&s, (uint32_t)heap_peek(&s.ready)->value))
-            begin(&s, (uint32_t)heap_pop(&s.ready).value, now);
+        while (s.ready.n && forecast_task_fits(&s, (uint32_t)heap_peek(&s.ready)->value))
+            forecast_task_begins(&s, (uint32_t)heap_pop(&s.ready).value, now);
         struct heap_item next = heap_pop(&s.running);
         now = next.key;
-        end(&s, (uint32_t)next.value);
+        forecast_task_ends(&s, (uint32_t)next.value);
     }
     s.out.seconds = now;
     heap_free(&s.ready);

@@ -222,7 +222,7 @@ uint32_t session_find_task(const struct session *s, const char *name, struct err
 
 /* ---- running ---- */
 
-void session_execute_by(struct session *s, const struct executor *executor, void *self)
+void session_execute_by(struct session *s, const struct session_executor *executor, void *self)
 {
     s->executor = executor;
     s->executor_self = self;

@@ -48,7 +48,7 @@ struct session_options {
 };
 
 /* Who runs the tasks. Between open and close the same thread calls all but stop. */
-struct executor {
+struct session_executor {
     bool (*open)(void *self, struct session *s, const struct run_options *o, struct error *err);
     int (*fd)(void *self);
     bool (*step)(void *self, double wait); /* false: it is over */
@@ -90,7 +90,7 @@ struct session {
     /* while it runs */
     enum session_state state;
     struct run *run; /* on this machine; NULL: elsewhere, or not running */
-    const struct executor *executor;
+    const struct session_executor *executor;
     void *executor_self;
     struct listeners listeners;
     struct trace_sink fan;
@@ -132,7 +132,7 @@ uint32_t session_find_task(const struct session *s, const char *name, struct err
 /* ---- running ---- */
 
 /* Another executor than this machine; before the start. */
-void session_execute_by(struct session *s, const struct executor *executor, void *self);
+void session_execute_by(struct session *s, const struct session_executor *executor, void *self);
 void session_listen(struct session *s, struct trace_sink sink);
 /* Clear up after a crash, predict, begin the record (s->record.run is its number) and the marks.
  * What follows is session_go(). When nothing must run, the state is OVER at once and the record

@@ -8,19 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reading {
+struct trace_reading {
     struct json j;
     struct run_record *out;
     struct builder *b; /* NULL: the workflow is given */
 };
 
-static double number(const struct reading *r, json_ref object, const char *key, double standard)
+static double trace_number(const struct trace_reading *r, json_ref object, const char *key,
+                           double standard)
 {
     json_ref v = json_get(&r->j, object, key);
     return v != JSON_NONE && json_type(&r->j, v) == JSON_NUMBER ? json_number(&r->j, v) : standard;
 }
 
-static uint32_t find_task(struct reading *r, json_ref event, json_ref name, struct error *err)
+static uint32_t trace_find_task(struct trace_reading *r, json_ref event, json_ref name,
+                                struct error *err)
 {
     size_t length;
     const char *text = json_string(&r->j, name, &length);
@@ -44,16 +46,16 @@ static uint32_t find_task(struct reading *r, json_ref event, json_ref name, stru
     return builder_failed(r->b) ? NONE : task;
 }
 
-static bool read_slice(struct reading *r, json_ref event, struct error *err)
+static bool read_slice(struct trace_reading *r, json_ref event, struct error *err)
 {
     json_ref name = json_get(&r->j, event, "name");
-    double start = number(r, event, "ts", NAN), length = number(r, event, "dur", NAN);
-    double node = number(r, event, "pid", 1), lane = number(r, event, "tid", 1);
+    double start = trace_number(r, event, "ts", NAN), length = trace_number(r, event, "dur", NAN);
+    double node = trace_number(r, event, "pid", 1), lane = trace_number(r, event, "tid", 1);
     if (name == JSON_NONE || json_type(&r->j, name) != JSON_STRING || !(start >= 0) ||
         !(length >= 0) || !(node >= 1 && node <= 1e9) || !(lane >= 1 && lane <= 65536))
         return json_error(&r->j, event, err,
                           "a task's slice needs name, ts, dur, pid and tid from 1 on");
-    uint32_t task = find_task(r, event, name, err);
+    uint32_t task = trace_find_task(r, event, name, err);
     if (task == NONE)
         return false;
     bool failed = json_get(&r->j, json_get(&r->j, event, "args"), "outcome") != JSON_NONE;
@@ -70,13 +72,13 @@ static bool read_slice(struct reading *r, json_ref event, struct error *err)
     return true;
 }
 
-static void read_counter(struct reading *r, json_ref event)
+static void read_counter(struct trace_reading *r, json_ref event)
 {
     json_ref name = json_get(&r->j, event, "name"), args = json_get(&r->j, event, "args");
-    double at = number(r, event, "ts", NAN);
+    double at = trace_number(r, event, "ts", NAN);
     bool memory = name != JSON_NONE && json_is_string(&r->j, name, "memory");
     bool ready = name != JSON_NONE && json_is_string(&r->j, name, "ready tasks");
-    double amount = number(r, args, memory ? "bytes" : "tasks", NAN);
+    double amount = trace_number(r, args, memory ? "bytes" : "tasks", NAN);
     if (!(memory || ready) || isnan(at) || isnan(amount))
         return;
     array_push(&r->out->events, (struct trace_event){.kind = TRACE_COUNTER,
@@ -87,7 +89,7 @@ static void read_counter(struct reading *r, json_ref event)
         r->out->peak_memory = fmax(isnan(r->out->peak_memory) ? 0 : r->out->peak_memory, amount);
 }
 
-static bool read_events(struct reading *r, struct error *err)
+static bool read_events(struct trace_reading *r, struct error *err)
 {
     json_ref events = json_type(&r->j, 0) == JSON_ARRAY ? 0 : json_get(&r->j, 0, "traceEvents");
     if (events == JSON_NONE || json_type(&r->j, events) != JSON_ARRAY)
@@ -121,7 +123,7 @@ static int by_time(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-static void complete(struct run_record *r)
+static void trace_complete_record(struct run_record *r)
 {
     uint64_t *keys = mem_new(uint64_t, r->events.n + 1);
     uint8_t *state = mem_new_zero(uint8_t, (size_t)r->workflow->ntasks + 1);
@@ -165,7 +167,7 @@ bool trace_record_read(const char *path, struct workflow *w, struct run_record *
                                .peak_memory = NAN,
                                .peak_disk = NAN,
                                .workflow = w};
-    struct reading r = {.out = out, .b = w ? NULL : builder_new(path, "trace")};
+    struct trace_reading r = {.out = out, .b = w ? NULL : builder_new(path, "trace")};
     struct text text;
     bool good = false;
     if (file_read(path, &text, err)) {
@@ -186,7 +188,7 @@ bool trace_record_read(const char *path, struct workflow *w, struct run_record *
         out->name = mem_copy_string(workflow_text(w, w->name));
     }
     if (good)
-        complete(out);
+        trace_complete_record(out);
     else
         record_free(out);
     return good;
