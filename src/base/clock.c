@@ -1,3 +1,5 @@
+/* Clocks in seconds. The monotonic one is for measuring and for timers: it does not jump when
+ * somebody sets the time of day. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,3 +1,5 @@
+/* BLAKE2b of 256 bits by libsodium: names of computations and contents. Safe from any number of
+ * threads, since a state belongs to its caller. */
 #include "base/digest.h"
 
 #include "base/mem.h"
@@ -8,27 +10,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Files are read a megabyte at a time: large enough for the disk, small enough for many threads. */
 #define PIECE ((size_t)1 << 20)
 
 _Static_assert(sizeof(crypto_generichash_state) <= sizeof((struct digest_state){0}.opaque),
                "the state does not fit");
 
-static crypto_generichash_state *digest_inner_node(struct digest_state *s)
+static crypto_generichash_state *digest_inner_state(struct digest_state *s)
 {
     return (crypto_generichash_state *)(void *)s->opaque;
 }
 
 void digest_begin(struct digest_state *s)
 {
-    crypto_generichash_init(digest_inner_node(s), NULL, 0, sizeof(struct digest));
+    crypto_generichash_init(digest_inner_state(s), NULL, 0, sizeof(struct digest));
 }
 
 void digest_bytes(struct digest_state *s, const void *data, size_t n)
 {
     if (n)
-        crypto_generichash_update(digest_inner_node(s), data, n);
+        crypto_generichash_update(digest_inner_state(s), data, n);
 }
 
+/* Little-endian whatever the machine: digests are compared across machines. */
 void digest_number(struct digest_state *s, uint64_t number)
 {
     unsigned char bytes[8];
@@ -37,6 +41,7 @@ void digest_number(struct digest_state *s, uint64_t number)
     digest_bytes(s, bytes, sizeof bytes);
 }
 
+/* With its length, so that "ab" "c" and "a" "bc" differ. */
 void digest_string(struct digest_state *s, const char *text, size_t n)
 {
     digest_number(s, n);
@@ -45,7 +50,7 @@ void digest_string(struct digest_state *s, const char *text, size_t n)
 
 void digest_end(struct digest_state *s, struct digest *out)
 {
-    crypto_generichash_final(digest_inner_node(s), out->at, sizeof out->at);
+    crypto_generichash_final(digest_inner_state(s), out->at, sizeof out->at);
 }
 
 void digest_of(const void *data, size_t n, struct digest *out)
@@ -56,6 +61,7 @@ void digest_of(const void *data, size_t n, struct digest *out)
     digest_end(&s, out);
 }
 
+/* pread(): the descriptor's own position is left alone, and others may read it at the same time. */
 bool digest_of_fd(int fd, const char *path, struct digest *out, struct error *err)
 {
     struct digest_state s;

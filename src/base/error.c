@@ -1,3 +1,5 @@
+/* The first error wins: a caller that goes on after a failure cannot hide its cause. All functions
+ * return false, so that they can end a function in one line. */
 #include "base/error.h"
 
 #include <stdio.h>
@@ -25,6 +27,7 @@ bool error_vat(struct error *err, const char *file, size_t line, const char *fmt
         used = snprintf(err->text, sizeof err->text, "%s:%zu: ", file, line);
     else if (file)
         used = snprintf(err->text, sizeof err->text, "%s: ", file);
+    /* a path that fills the whole text would leave no room for what is wrong */
     if (used < 0 || (size_t)used >= sizeof err->text)
         used = 0;
     vsnprintf(err->text + used, sizeof err->text - (size_t)used, fmt, args);

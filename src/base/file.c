@@ -1,3 +1,10 @@
+/* Whole files in, whole files out. A file is written beside its target and renamed, so readers see
+ * the old or the new content and nothing between, also when the process is killed.
+ *
+ * I1. Until file_out_commit() the target is untouched; a failure removes the temporary file.
+ * I2. Devices and pipes cannot be renamed over: they are written directly.
+ * I3. No fsync(): a file survives the end of the process, not a power cut. What must survive one is
+ *     written by journal.c. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -10,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* `expected` is a hint: files of /proc say 0, and a file may grow while it is read. */
 static bool file_read_all(int fd, const char *path, size_t expected, struct text *out,
                           struct error *err)
 {
@@ -80,6 +88,7 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+/* Something that is there and is neither file nor folder. */
 static bool is_special(const char *path)
 {
     struct stat st;
@@ -146,6 +155,7 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
     return false;
 }
 
+/* In this order: a full disk shows at fflush() or fclose(), and only then may the target change. */
 bool file_out_commit(struct file_out *f, struct error *err)
 {
     const char *path = f->path ? f->path : "standard output";

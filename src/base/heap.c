@@ -1,8 +1,11 @@
+/* A stable priority queue: equal keys come out in the order in which they went in, without which no
+ * simulation or planner would repeat. O(log n) a push or a pop. */
 #include "base/heap.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 
+/* Never equal: every item has an order of its own. */
 static inline bool heap_before(const struct heap_item *a, const struct heap_item *b)
 {
     return a->key < b->key || (a->key == b->key && a->order < b->order);

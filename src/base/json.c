@@ -1,3 +1,11 @@
+/* A JSON reader that parses in place: values become a tape (an array in document order), strings
+ * stay where they are in the text and are unescaped there. No recursion on the document's depth but
+ * for JSON_DEPTH open containers; nothing is allocated besides the tape.
+ *
+ *   {"a": [1, 2]}  ──▶  object next=5 │ "a" │ array next=5 │ 1 │ 2
+ *
+ * The text belongs to the caller, is changed, and must outlive the tape. RFC 8259 to the letter,
+ * with line numbers in errors. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -7,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Deeper than any real document, and small enough for the parser to stand on the stack. */
 enum { JSON_DEPTH = 512 };
 
 /* What a byte can begin or be, outside and inside of strings. */
@@ -39,6 +48,8 @@ struct json_parser {
 
 /* ---- lines ---- */
 
+/* Eight bytes at a time: error texts of a large file need its line, and this is all that keeps it.
+ */
 static size_t count_newlines(const char *from, const char *to)
 {
     size_t n = 0;
@@ -75,6 +86,7 @@ size_t json_line(const struct json *j, json_ref v)
     return 1 + lines_between(j, 0, j->at[v].offset, 0, v);
 }
 
+/* Lines of values that are asked for in order: linear in the document, not quadratic. */
 size_t json_cursor_line(const struct json *j, struct json_cursor *cursor, json_ref v)
 {
     if (cursor->line == 0 || v < cursor->value)
@@ -129,6 +141,7 @@ static bool fail_expected(struct json_parser *s, const char *expected)
     return json_parse_fail(s, s->p, "%s was expected, found byte 0x%02X", expected, c);
 }
 
+/* Half as much again; the first guess is nearly always enough. */
 static bool json_parse_grow(struct json_parser *s)
 {
     struct json *j = s->j;
@@ -211,6 +224,29 @@ static char *unescape_unicode(struct json_parser *s, char *in, char **out, const
     return in;
 }
 
+/* `in` is after a backslash: writes what the escape stands for and returns the place behind it;
+ * NULL: refused. An escape is never shorter than what it stands for, so writing cannot overtake
+ * reading. */
+static char *unescape_one(struct json_parser *s, char *in, char **out, const char *start)
+{
+    static const char meaning[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                      ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+    if (*in == 'u')
+        return unescape_unicode(s, in, out, start);
+    char c = meaning[(unsigned char)*in];
+    if (c) {
+        *(*out)++ = c;
+        return in + 1;
+    }
+    if (in >= s->end)
+        json_parse_fail(s, start, "the file ends inside a string (is it truncated?)");
+    else
+        json_parse_fail(s, start,
+                        "unknown escape in a string: \\ must be followed by one of \" \\ / b f "
+                        "n r t u");
+    return NULL;
+}
+
 /* The rest of a string from its first byte that does not stand for itself; pushes the value. */
 static bool string_slow(struct json_parser *s, char *start, char *in)
 {
@@ -223,51 +259,11 @@ static bool string_slow(struct json_parser *s, char *start, char *in)
         } else if (c == '"') {
             break;
         } else if (c == '\\') {
-            in++;
-            switch (*in) {
-            case '"':
-            case '\\':
-            case '/':
-                *out++ = *in++;
-                break;
-            case 'b':
-                *out++ = '\b';
-                in++;
-                break;
-            case 'f':
-                *out++ = '\f';
-                in++;
-                break;
-            case 'n':
-                *out++ = '\n';
-                newline = true;
-                in++;
-                break;
-            case 'r':
-                *out++ = '\r';
-                in++;
-                break;
-            case 't':
-                *out++ = '\t';
-                in++;
-                break;
-            case 'u': {
-                const char *before = out;
-                in = unescape_unicode(s, in, &out, start);
-                if (!in)
-                    return false;
-                newline |= *before == '\n';
-                break;
-            }
-            default:
-                if (in >= s->end)
-                    return json_parse_fail(s, start,
-                                           "the file ends inside a string (is it truncated?)");
-                return json_parse_fail(
-                    s, start,
-                    "unknown escape in a string: \\ must be followed by one of \" \\ / b f "
-                    "n r t u");
-            }
+            const char *before = out;
+            in = unescape_one(s, in + 1, &out, start);
+            if (!in)
+                return false;
+            newline |= *before == '\n';
         } else if (c >= 0x80) {
             size_t n = utf8_character(in, (size_t)(s->end - in));
             if (n == 0)
@@ -329,6 +325,25 @@ static inline bool json_parse_string(struct json_parser *s)
     return true;
 }
 
+/* *p is at the e: adds what is stated to the exponent. Past 100,000 more digits change nothing: the
+ * number is 0 or beyond the range whatever they are. */
+static bool json_parse_exponent(struct json_parser *s, char **p, int64_t *exponent)
+{
+    char *at = *p + 1;
+    bool down = *at == '-';
+    at += *at == '-' || *at == '+';
+    if (!(class_of[(unsigned char)*at] & C_DIGIT)) {
+        s->p = at;
+        return fail_expected(s, "a digit of the exponent");
+    }
+    int64_t stated = 0;
+    for (; class_of[(unsigned char)*at] & C_DIGIT; at++)
+        stated = stated < 100000 ? stated * 10 + (*at - '0') : stated;
+    *exponent += down ? -stated : stated;
+    *p = at;
+    return true;
+}
+
 static bool json_parse_number(struct json_parser *s)
 {
     char *start = s->p, *p = start;
@@ -363,19 +378,8 @@ static bool json_parse_number(struct json_parser *s)
         }
         exponent = first - p;
     }
-    if (*p == 'e' || *p == 'E') {
-        p++;
-        bool down = *p == '-';
-        p += *p == '-' || *p == '+';
-        if (!(class_of[(unsigned char)*p] & C_DIGIT)) {
-            s->p = p;
-            return fail_expected(s, "a digit of the exponent");
-        }
-        int64_t stated = 0;
-        for (; class_of[(unsigned char)*p] & C_DIGIT; p++)
-            stated = stated < 100000 ? stated * 10 + (*p - '0') : stated;
-        exponent += down ? -stated : stated;
-    }
+    if ((*p == 'e' || *p == 'E') && !json_parse_exponent(s, &p, &exponent))
+        return false;
     /* Small integers are most numbers; up to 19 digits fit the mantissa; the rest is for strtod. */
     double value;
     if (digits <= 15 && exponent == 0) {
@@ -472,6 +476,7 @@ static bool json_parse_value(struct json_parser *s)
     }
 }
 
+/* A loop with a stack of its own: two states, "a value is due" and "a value is complete". */
 static bool json_parse_document(struct json_parser *s)
 {
     struct json *j = s->j;
@@ -523,6 +528,7 @@ static bool json_parse_document(struct json_parser *s)
     }
 }
 
+/* A byte order mark, or zeros where ASCII would have none. */
 static bool refuse_utf16(const char *text, size_t length)
 {
     const unsigned char *t = (const unsigned char *)text;
@@ -569,6 +575,7 @@ const char *json_type_name(enum json_type type)
     return names[type];
 }
 
+/* The last of equal keys counts, as in most readers. */
 json_ref json_get(const struct json *j, json_ref object, const char *name)
 {
     if (object == JSON_NONE || json_type(j, object) != JSON_OBJECT)

@@ -1,3 +1,5 @@
+/* JSON out, into a buffer: the writer knows where commas, newlines and blanks go, the caller says
+ * what comes. Bytes that are no UTF-8 become U+FFFD, so the output is always valid. */
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -6,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Nothing of ours nests deeper; a mistake in the caller, not in the input, would. */
 enum { JSON_WRITE_DEPTH = 64 };
 
 void json_write_start(struct json_writer *w, struct strbuf *out, bool pretty)
@@ -42,6 +45,7 @@ static void json_write_separator(struct json_writer *w)
         strbuf_add_char(w->out, ' ');
 }
 
+/* What stands in an inline container is inline too. */
 static void json_begin_container(struct json_writer *w, char bracket, bool is_inline)
 {
     json_write_separator(w);
@@ -94,6 +98,7 @@ void json_write_end_array(struct json_writer *w)
     json_end_container(w, ']');
 }
 
+/* The short form where there is one. */
 static void add_escaped(struct strbuf *out, unsigned char c)
 {
     static const char letter[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
@@ -106,6 +111,7 @@ static void add_escaped(struct strbuf *out, unsigned char c)
     }
 }
 
+/* Runs of plain bytes are copied in one piece. */
 static void add_string(struct strbuf *out, const char *text)
 {
     strbuf_add_char(out, '"');
@@ -140,6 +146,7 @@ void json_write_key(struct json_writer *w, const char *key)
     w->after_key = true;
 }
 
+/* A document of one value ends with a newline, as others do. */
 static void scalar_done(struct json_writer *w)
 {
     if (w->pretty && w->depth == 0)
@@ -153,6 +160,7 @@ void json_write_string(struct json_writer *w, const char *text)
     scalar_done(w);
 }
 
+/* JSON has no infinity and no NAN: null. */
 void json_write_number(struct json_writer *w, double value)
 {
     json_write_separator(w);

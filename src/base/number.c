@@ -1,3 +1,8 @@
+/* Doubles from and to decimal text, exactly and quickly: what is written is the shortest text that
+ * reads back as the same double, in any locale.
+ *
+ * 128-bit integers hold every product that is needed for 19 digits and powers of ten up to 27;
+ * whatever does not fit goes to strtod() and printf(). */
 #include "base/number.h"
 #include "base/strbuf.h"
 
@@ -41,6 +46,8 @@ static const uint64_t power_of_five[MOST_FIVES + 1] = {
     7450580596923828125u,
 };
 
+/* digits x 10^exponent, correctly rounded. Powers of two are exact, so only powers of five are
+ * multiplied or divided. False: out of range for this; nothing is wrong with the number. */
 bool number_from_decimal(uint64_t digits, int64_t exponent, double *out)
 {
     if (exponent < -MOST_FIVES || exponent > MOST_FIVES)
@@ -65,6 +72,7 @@ bool number_from_decimal(uint64_t digits, int64_t exponent, double *out)
 
 /* ---- the shortest decimal ---- */
 
+/* Returns the length; `out` ends with a NUL. */
 static int put_integer(char *out, int64_t value)
 {
     char digits[24], *p = digits + sizeof digits;

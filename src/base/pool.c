@@ -1,3 +1,5 @@
+/* Texts by number: a pool holds each text once after the other, an index finds a number by its
+ * text. For names of millions of tasks: five bytes of overhead a text and 8 bytes an index slot. */
 #include "base/pool.h"
 #include "base/mem.h"
 
@@ -40,6 +42,7 @@ void pool_free(struct pool *p)
     *p = (struct pool){0};
 }
 
+/* Numbers are offsets: they stay valid when the pool moves. 0 is the empty text. */
 str_id pool_add(struct pool *p, const char *text, size_t len)
 {
     if (!len)
@@ -74,6 +77,7 @@ void name_index_free(struct name_index *x)
     *x = (struct name_index){0};
 }
 
+/* The hash is kept in the slot, so that a miss seldom reads the text. */
 uint32_t name_index_find(const struct name_index *x, const struct pool *p, const str_id *names,
                          const char *text, size_t len)
 {
@@ -91,7 +95,8 @@ uint32_t name_index_find(const struct name_index *x, const struct pool *p, const
     return UINT32_MAX;
 }
 
-static void pool_place(struct name_index *x, struct name_slot s)
+/* Linear probing; the caller knows that there is room and that the name is new. */
+static void name_index_place(struct name_index *x, struct name_slot s)
 {
     uint32_t i = s.hash & x->mask;
     while (x->slot[i].entry)
@@ -102,6 +107,7 @@ static void pool_place(struct name_index *x, struct name_slot s)
 void name_index_add(struct name_index *x, const struct pool *p, const str_id *names,
                     uint32_t number)
 {
+    /* at most three quarters full */
     if (((uint64_t)x->used + 1) * 4 > ((uint64_t)x->mask + 1) * 3) {
         struct name_slot *old = x->slot;
         uint32_t old_mask = x->mask;
@@ -109,11 +115,11 @@ void name_index_add(struct name_index *x, const struct pool *p, const str_id *na
         x->slot = mem_new_zero(struct name_slot, (size_t)x->mask + 1);
         for (size_t i = 0; i <= old_mask; i++)
             if (old[i].entry)
-                pool_place(x, old[i]);
+                name_index_place(x, old[i]);
         free(old);
     }
     const char *name = pool_text(p, names[number]);
-    pool_place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
+    name_index_place(x, (struct name_slot){number + 1, (uint32_t)hash_bytes(name, strlen(name))});
     x->used++;
 }
 

@@ -1,3 +1,5 @@
+/* Numbers with units as people write them: "12M", "1.5Gi", "50ms", "2h". Texts need not end with a
+ * NUL. Anything that is not wholly a number is refused: "12 apples" is not 12. */
 #include "base/quantity.h"
 
 #include <ctype.h>
@@ -54,6 +56,7 @@ bool quantity_integer(const char *text, size_t len, int64_t *out)
     return true;
 }
 
+/* K, M, G, T, P are powers of 1000, Ki ... of 1024; a B at the end says nothing. */
 bool quantity_bytes(const char *text, size_t len, double *out)
 {
     double value;
@@ -78,6 +81,7 @@ bool quantity_bytes(const char *text, size_t len, double *out)
     return isfinite(value);
 }
 
+/* "m" is a minute; a month would be nobody's unit here. */
 bool quantity_seconds(const char *text, size_t len, double *out)
 {
     static const struct {

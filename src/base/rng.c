@@ -1,3 +1,5 @@
+/* xoshiro256** of Blackman and Vigna, seeded by splitmix64. The only source of randomness below the
+ * apps: the same seed gives the same numbers on every machine. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -10,6 +12,8 @@ static uint64_t rng_splitmix(uint64_t *x)
     return z ^ (z >> 31);
 }
 
+/* Streams of one seed are independent for all purposes here: several parts of a simulation draw
+ * without disturbing each other. */
 void rng_seed_stream(struct rng *r, uint64_t seed, uint64_t stream)
 {
     uint64_t x = seed ^ (stream * 0xD1342543DE82EF95ull);
@@ -41,11 +45,13 @@ uint64_t rng_next(struct rng *r)
     return result;
 }
 
+/* 53 bits in [0, 1): every value a double can have there is equally far from the next. */
 double rng_unit(struct rng *r)
 {
     return (double)(rng_next(r) >> 11) * 0x1p-53;
 }
 
+/* By rejection, so that all numbers are equally likely. bound > 0. */
 uint64_t rng_below(struct rng *r, uint64_t bound)
 {
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound, x;
@@ -60,6 +66,7 @@ double rng_uniform(struct rng *r, double lo, double hi)
     return lo + (hi - lo) * rng_unit(r);
 }
 
+/* Marsaglia's polar method gives two at a time; the second is kept. */
 double rng_normal(struct rng *r)
 {
     if (r->has_spare) {
@@ -78,6 +85,7 @@ double rng_normal(struct rng *r)
     return u * f;
 }
 
+/* 1 - u is never 0. */
 double rng_exponential(struct rng *r, double mean)
 {
     return -mean * log(1 - rng_unit(r));

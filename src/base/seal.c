@@ -36,6 +36,10 @@ enum {
 
 static const char magic[8] = {'w', 'e', 'f', 't', 's', 'e', 'a', '1'};
 
+/* One step after the other, in the order of the conversation; any mistake leads to BROKEN, for
+ * good:
+ *
+ *   caller      CHALLENGING ──▶ ANSWERING ──▶ OPEN        answerer   CALLING ──▶ OPEN */
 enum seal_step { CHALLENGING, CALLING, ANSWERING, OPEN, BROKEN };
 
 /* One direction of frames. Numbers never repeat: 2^64 frames are more than a connection can have.
@@ -59,10 +63,11 @@ struct seal {
     struct strbuf said; /* all of the handshake until now */
 
     struct way in, out;
-    struct strbuf got; /* bytes from `used` on are not yet looked at */
+    struct strbuf got; /* bytes from `used` on are not read yet */
     size_t used;
 };
 
+/* A hello that is too long is cut: it is a greeting, not data. */
 struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
                       const char *program, const char *hello)
 {
@@ -77,7 +82,8 @@ struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
     return s;
 }
 
-static void forget_hands(struct seal *s)
+/* What could open this conversation later is wiped as soon as it is not needed. */
+static void forget_handshake(struct seal *s)
 {
     sodium_memzero(s->hands, sizeof s->hands);
     sodium_memzero(s->own_secret, sizeof s->own_secret);
@@ -89,7 +95,7 @@ void seal_free(struct seal *s)
 {
     if (!s)
         return;
-    forget_hands(s);
+    forget_handshake(s);
     free(s->hello);
     free(s->their_hello);
     strbuf_free(&s->got);
@@ -158,6 +164,7 @@ static bool box_take(struct seal *s, const char *use, const void *box, size_t n,
     return good;
 }
 
+/* Who we are; who refuses does not say hello. */
 static void put_self(const struct seal *s, struct strbuf *text, bool hello)
 {
     bytes_put_u32(text, s->version);
@@ -167,6 +174,7 @@ static void put_self(const struct seal *s, struct strbuf *text, bool hello)
         strbuf_add(text, s->hello);
 }
 
+/* Who the other end says it is; the texts point into the opened box. */
 struct other {
     uint32_t version;
     char program[PROGRAM_MAX + 1];
@@ -174,6 +182,7 @@ struct other {
     size_t nhello;
 };
 
+/* False: sizes that cannot be. A NUL inside a hello would hide what follows it. */
 static bool take_other(struct bytes *in, struct other *o)
 {
     o->version = bytes_u32(in);
@@ -187,12 +196,13 @@ static bool take_other(struct bytes *in, struct other *o)
     return !memchr(o->hello, 0, o->nhello);
 }
 
+/* The first reason stays, and every later call reports it. */
 static enum seal_progress seal_broken(struct seal *s, struct error *err, const char *why)
 {
     if (s->state != BROKEN) {
         error_set(&s->why, ERROR_FAILED, "%s", why);
         s->state = BROKEN;
-        forget_hands(s);
+        forget_handshake(s);
         strbuf_free(&s->got);
         s->used = 0;
     }
@@ -200,6 +210,7 @@ static enum seal_progress seal_broken(struct seal *s, struct error *err, const c
     return SEAL_BROKEN;
 }
 
+/* The version is inside the sealed part: only somebody with the key can make us say this. */
 static enum seal_progress other_version(struct seal *s, const struct other *o, struct error *err)
 {
     char text[400];
@@ -223,6 +234,7 @@ static bool pair_meet(struct seal *s, const void *theirs)
     return crypto_scalarmult(s->secret, s->own_secret, theirs) == 0;
 }
 
+/* The last key of the handshake is split into one for each direction. */
 static void seal_opened(struct seal *s, const struct other *o)
 {
     unsigned char both[64];
@@ -232,7 +244,7 @@ static void seal_opened(struct seal *s, const struct other *o)
     sodium_memzero(both, sizeof both);
     s->their_hello = mem_copy_bytes(o->hello, o->nhello);
     s->state = OPEN;
-    forget_hands(s);
+    forget_handshake(s);
 }
 
 void seal_begin(struct seal *s, struct strbuf *out)
@@ -245,12 +257,13 @@ void seal_begin(struct seal *s, struct strbuf *out)
     bytes_put(out, challenge, sizeof challenge);
 }
 
-static size_t seal_waiting(const struct seal *s)
+/* Bytes received and not taken yet. */
+static size_t seal_unread_size(const struct seal *s)
 {
     return s->got.n - s->used;
 }
 
-static const unsigned char *seal_look(const struct seal *s)
+static const unsigned char *seal_unread(const struct seal *s)
 {
     return (const unsigned char *)s->got.at + s->used;
 }
@@ -264,9 +277,9 @@ static uint32_t seal_number_at(const unsigned char *b, size_t n)
 /* The caller has the challenge: its call. */
 static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
 {
-    if (seal_waiting(s) < CHALLENGE)
+    if (seal_unread_size(s) < CHALLENGE)
         return SEAL_MORE;
-    bytes_put(&s->said, seal_look(s), CHALLENGE);
+    bytes_put(&s->said, seal_unread(s), CHALLENGE);
     s->used += CHALLENGE;
     pair_make(s);
     bytes_put(&s->said, magic, sizeof magic);
@@ -280,6 +293,7 @@ static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
     return SEAL_MORE;
 }
 
+/* The answer goes out as it stands in `said`, so both ends hash the same. */
 static void put_answer(struct seal *s, bool accepted, struct strbuf *out)
 {
     struct strbuf text = {0};
@@ -295,19 +309,19 @@ static void put_answer(struct seal *s, bool accepted, struct strbuf *out)
 /* The answerer has the call, or part of it. Nothing is said to who did not prove the key. */
 static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct error *err)
 {
-    size_t n = seal_waiting(s);
-    if (n && memcmp(seal_look(s), magic, n < sizeof magic ? n : sizeof magic) != 0)
+    size_t n = seal_unread_size(s);
+    if (n && memcmp(seal_unread(s), magic, n < sizeof magic ? n : sizeof magic) != 0)
         return seal_broken(s, err, "garbage: it does not speak as weft does");
     if (n < CALL_HEAD)
         return SEAL_MORE;
-    size_t box = seal_number_at(seal_look(s) + CALL_HEAD - 2, 2);
+    size_t box = seal_number_at(seal_unread(s) + CALL_HEAD - 2, 2);
     if (box < BOX_MIN - 1 || box > BOX_MAX)
         return seal_broken(s, err, "garbage: a call of impossible size");
     if (n < CALL_HEAD + box)
         return SEAL_MORE;
-    bytes_put(&s->said, seal_look(s), CALL_HEAD);
+    bytes_put(&s->said, seal_unread(s), CALL_HEAD);
     struct strbuf text = {0};
-    bool good = box_take(s, "call", seal_look(s) + CALL_HEAD, box, &text);
+    bool good = box_take(s, "call", seal_unread(s) + CALL_HEAD, box, &text);
     if (!good) {
         strbuf_free(&text);
         return seal_broken(
@@ -317,7 +331,7 @@ static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct e
     struct bytes in = {.at = text.at, .n = text.n};
     pair_make(s);
     enum seal_progress p = SEAL_OPEN;
-    if (!pair_meet(s, seal_look(s) + sizeof magic) || !take_other(&in, &o)) {
+    if (!pair_meet(s, seal_unread(s) + sizeof magic) || !take_other(&in, &o)) {
         p = seal_broken(s, err, "a malformed call from somebody who has the key");
     } else if (o.version != s->version) {
         put_answer(s, false, out);
@@ -331,20 +345,21 @@ static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct e
     return p;
 }
 
+/* The caller has the answer, or part of it. */
 static enum seal_progress take_answer(struct seal *s, struct error *err)
 {
-    size_t n = seal_waiting(s);
+    size_t n = seal_unread_size(s);
     if (n < ANSWER_HEAD)
         return SEAL_MORE;
-    size_t box = seal_number_at(seal_look(s) + ANSWER_HEAD - 2, 2);
+    size_t box = seal_number_at(seal_unread(s) + ANSWER_HEAD - 2, 2);
     if (box < BOX_MIN || box > BOX_MAX)
         return seal_broken(s, err, "garbage: an answer of impossible size");
     if (n < ANSWER_HEAD + box)
         return SEAL_MORE;
-    bytes_put(&s->said, seal_look(s), ANSWER_HEAD);
+    bytes_put(&s->said, seal_unread(s), ANSWER_HEAD);
     struct strbuf text = {0};
-    if (!pair_meet(s, seal_look(s)) ||
-        !box_take(s, "answer", seal_look(s) + ANSWER_HEAD, box, &text)) {
+    if (!pair_meet(s, seal_unread(s)) ||
+        !box_take(s, "answer", seal_unread(s) + ANSWER_HEAD, box, &text)) {
         strbuf_free(&text);
         return seal_broken(s, err,
                            "its proof is wrong: it has another key, or somebody stands between");
@@ -365,6 +380,7 @@ static enum seal_progress take_answer(struct seal *s, struct error *err)
     return p;
 }
 
+/* The number of the frame: never twice with one key. */
 static void nonce_of(uint64_t number, unsigned char nonce[static 12])
 {
     memset(nonce, 0, 4);
@@ -372,13 +388,15 @@ static void nonce_of(uint64_t number, unsigned char nonce[static 12])
         nonce[4 + i] = (unsigned char)(number >> (8 * i));
 }
 
+/* Opened in place; *frame is valid until the next call. The length is proved too, so nobody can
+ * shift the borders of frames. */
 static enum seal_progress take_frame(struct seal *s, const void **frame, size_t *frame_size,
                                      struct error *err)
 {
-    size_t n = seal_waiting(s);
+    size_t n = seal_unread_size(s);
     if (n < FRAME_HEAD)
         return SEAL_MORE;
-    size_t size = seal_number_at(seal_look(s), FRAME_HEAD);
+    size_t size = seal_number_at(seal_unread(s), FRAME_HEAD);
     if (size > SEAL_FRAME_MAX) {
         char text[120];
         snprintf(text, sizeof text, "oversized: a message of %zu bytes; at most %d are allowed",
@@ -391,7 +409,7 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
     nonce_of(s->in.number, nonce);
     unsigned char *text = (unsigned char *)s->got.at + s->used + FRAME_HEAD;
     if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
-            text, NULL, text, size, text + size, seal_look(s), FRAME_HEAD, nonce, s->in.key) != 0)
+            text, NULL, text, size, text + size, seal_unread(s), FRAME_HEAD, nonce, s->in.key) != 0)
         return seal_broken(s, err, "a message that was changed, or played again");
     s->in.number++;
     s->used += FRAME_HEAD + size + PROOF;
@@ -404,7 +422,7 @@ static enum seal_progress take_frame(struct seal *s, const void **frame, size_t 
  * as they should be. */
 static void seal_keep(struct seal *s, const void *data, size_t n)
 {
-    size_t left = seal_waiting(s);
+    size_t left = seal_unread_size(s);
     if (s->used) {
         memmove(s->got.at, s->got.at + s->used, left);
         s->got.n = left;
@@ -413,6 +431,7 @@ static void seal_keep(struct seal *s, const void *data, size_t n)
     bytes_put(&s->got, data, n);
 }
 
+/* Bytes come in pieces of any size; call again with n = 0 until SEAL_MORE. */
 enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct strbuf *out,
                              const void **frame, size_t *frame_size, struct error *err)
 {
@@ -433,6 +452,7 @@ enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct 
     return seal_broken(s, err, "");
 }
 
+/* Copies once, seals in place behind what `out` already holds. */
 void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,
                 struct strbuf *out)
 {

@@ -45,6 +45,7 @@ void seal_key_random(struct seal_key *key)
     seal_random(key->at, sizeof key->at);
 }
 
+/* A key for one purpose: knowing it tells nothing about the shared key or other purposes. */
 void seal_derive(const struct seal_key *key, const char *purpose, void *out, size_t n)
 {
     unsigned char all[crypto_generichash_BYTES_MAX];
@@ -55,6 +56,7 @@ void seal_derive(const struct seal_key *key, const char *purpose, void *out, siz
     sodium_memzero(all, sizeof all);
 }
 
+/* Eight digits that name a key without telling anything about it. */
 void seal_key_name(const struct seal_key *key, char name[static 9])
 {
     unsigned char four[4];
@@ -71,6 +73,7 @@ void seal_key_text(const struct seal_key *key, char text[static SEAL_KEY_TEXT])
     sodium_memzero(hex, sizeof hex);
 }
 
+/* On failure the key is wiped: half of one must not be used by mistake. */
 bool seal_key_parse(const char *text, size_t n, struct seal_key *key, struct error *err)
 {
     enum { WORD = sizeof key_word - 1, HEX = 2 * sizeof key->at, ALL = WORD + HEX + 1 + 8 };
@@ -93,6 +96,7 @@ bool seal_key_parse(const char *text, size_t n, struct seal_key *key, struct err
     return true;
 }
 
+/* Asked of the open descriptor, so that nobody can exchange the file in between. */
 static bool key_file_check(int fd, const char *path, struct error *err)
 {
     struct stat st;
@@ -134,6 +138,7 @@ bool seal_key_read(const char *path, struct seal_key *key, struct error *err)
     return good;
 }
 
+/* O_EXCL and O_NOFOLLOW: never through a link that somebody else put there; 0600 from the start. */
 bool seal_key_write(const char *path, const struct seal_key *key, struct error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -168,6 +173,7 @@ bool seal_key_make(const char *path, struct error *err)
 
 /* ---- at rest: nonce 24, then the sealed bytes with their proof ---- */
 
+/* `purpose` is proved, not stored: a piece made for one place cannot be put into another. */
 void seal_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
                 struct strbuf *out)
 {

@@ -1,3 +1,5 @@
+/* Text that grows. Always ends with a NUL once something was added; a zeroed one is empty and owns
+ * nothing. Growth is half as much again, so n bytes cost O(n). */
 #include "base/strbuf.h"
 #include "base/mem.h"
 
@@ -36,6 +38,7 @@ void strbuf_add_char(struct strbuf *b, char c)
     strbuf_add_bytes(b, &c, 1);
 }
 
+/* Measured first, written second: the format may be any length. */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
     va_list args, again;
@@ -76,6 +79,7 @@ void strbuf_free(struct strbuf *b)
     *b = (struct strbuf){0};
 }
 
+/* The caller frees; never NULL. */
 char *strbuf_steal(struct strbuf *b)
 {
     char *text = b->at ? b->at : mem_copy_string("");

@@ -1,3 +1,5 @@
+/* "Did you mean ...?": the nearest of a list of words, by the number of slips of the fingers
+ * between them. O(words x length^2), for error texts only. */
 #include "base/suggest.h"
 
 #include <string.h>
@@ -35,6 +37,7 @@ static size_t edit_distance(const char *a, const char *b)
 const char *suggest_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const char *best = NULL;
+    /* one slip for every three letters; further away a suggestion would puzzle */
     size_t limit = strlen(word) / 3 + 1, best_distance = limit + 1;
     for (size_t i = 0; i < count; i++) {
         size_t d = edit_distance(word, candidates[i]);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* In `out`, which is cleared; "." adds nothing. */
 const char *path_in(const char *folder, const char *name, struct strbuf *out)
 {
     strbuf_clear(out);
@@ -56,6 +57,8 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
     return remove(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
+/* A file goes at once; a folder from the bottom up. 32 open descriptors bound the walk, not its
+ * depth. */
 bool tree_remove(const char *path)
 {
     if (unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR)
@@ -63,6 +66,7 @@ bool tree_remove(const char *path)
     return nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS) == 0;
 }
 
+/* The folders above `path`, not `path` itself. A link to a folder will do. */
 bool make_parents(const char *path, struct error *err)
 {
     char *copy = mem_copy_string(path);

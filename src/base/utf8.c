@@ -1,7 +1,10 @@
+/* UTF-8: validity, encoding, and text made safe to show. Strict: no overlong forms, no surrogates,
+ * nothing past U+10FFFF. */
 #include "base/utf8.h"
 #include <stdbool.h>
 #include <string.h>
 
+/* Bytes of the character at `text`; 0: not valid, or cut off. length > 0. */
 size_t utf8_character(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -23,6 +26,7 @@ size_t utf8_character(const char *text, size_t length)
     return n;
 }
 
+/* Bytes that are valid, from the front; ASCII goes eight at a time. */
 size_t utf8_valid(const char *text, size_t length)
 {
     size_t i = 0;
@@ -67,6 +71,8 @@ size_t utf8_encode(char *out, uint32_t code)
     return 4;
 }
 
+/* Control characters, and those that turn the direction of writing: both can make a terminal show
+ * something that is not there. */
 static bool is_control(const unsigned char *s, size_t bytes)
 {
     switch (bytes) {
@@ -82,6 +88,7 @@ static bool is_control(const unsigned char *s, size_t bytes)
     }
 }
 
+/* What could steer a terminal becomes '?'. */
 void utf8_add_visible(struct strbuf *out, const char *text)
 {
     size_t left = strlen(text);

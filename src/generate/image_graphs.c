@@ -1,3 +1,5 @@
+/* Program graphs of an image-processing course, drawn: shapes first (how many tasks and
+ * dependencies, exact on average over all), then each graph from its own seed. */
 #include "generate/image_graphs.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The paper gives the average only; these keep single graphs within what a course would set. */
 enum { LEAST_TASKS = 5, MOST_TASKS = 40 };
 
 /* How like a chain a graph is: set so that the parallelism is about that of the paper's Figure 6.
@@ -67,6 +70,7 @@ struct image_drawing {
     uint32_t edges;
 };
 
+/* A dependency stated twice is one. */
 static void image_join_two(struct image_drawing *d, uint32_t from, uint32_t to)
 {
     uint8_t *there = &d->edge[from * d->shape->tasks + to];
@@ -85,6 +89,7 @@ static void image_join_rest(struct image_drawing *d)
     }
     for (uint32_t t = d->viewers; t < s->tasks; t++)
         image_join_two(d, (uint32_t)rng_below(&d->rng, d->viewers), t);
+    /* most draws succeed; the number only keeps a full graph from going on for ever */
     for (int tries = 0; d->edges < s->dependencies && tries < 10000; tries++) {
         uint32_t to = s->inputs + (uint32_t)rng_below(&d->rng, d->viewers - s->inputs);
         image_join_two(d, (uint32_t)rng_below(&d->rng, to), to);
@@ -130,6 +135,7 @@ static void draw_task(struct image_drawing *d, uint32_t t)
     builder_size(d->b, object, 36 * side * side, 0);
 }
 
+/* Edges as a matrix: graphs have at most MOST_TASKS tasks. */
 struct workflow *image_graph(const struct image_shape *shape, struct error *err)
 {
     uint32_t n = shape->tasks;
@@ -164,6 +170,7 @@ struct platform *image_workstations(uint64_t seed, bool idle, struct error *err)
     struct rng rng;
     rng_seed_stream(&rng, seed, 9);
     struct platform_builder *b = platform_builder_new("<generated>");
+    /* 10 Mbit/s Ethernet, a millisecond a message */
     platform_builder_network(b, 1.25e6, 0.001, NAN, 0);
     for (uint32_t i = 0; i < IMAGE_WORKSTATIONS; i++) {
         uint32_t node = platform_builder_node(b, names[i], strlen(names[i]), 0);

@@ -1,5 +1,6 @@
-/* The application graphs of the report, as the specification rebuilds them: the originals are lost,
- * so these are stand-ins made from what the text says and what its tables imply. */
+/* The application graphs of the MOS report (OSU-CISRC-4/08-TR17), as the specification rebuilds
+ * them: the originals are lost, so these are stand-ins made from what the text says and what its
+ * tables imply. Figures are literal: changing one changes the tables of `weft reproduce mos`. */
 #include "generate/mos_graphs.h"
 #include "base/rng.h"
 #include "generate/generate.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An edge that takes so long at bandwidth 1. */
 struct mos_arc {
     unsigned char from, to;
     double time;
@@ -47,6 +49,7 @@ static const struct mos_arc placenta_arcs[] = {
     {0, 1, 0.332}, {1, 2, 0.287}, {2, 3, 0.169}, {1, 4, 0.533}, {4, 5, 0.103},
     {1, 6, 0.351}, {3, 7, 0.549}, {5, 7, 0.14},  {6, 7, 0.377}, {7, 8, 0.408}};
 
+/* The common builder: names, times and arcs as tables. */
 static struct workflow *mos_build_graph(const char *name, const char *const *names,
                                         const double *times, size_t ntasks,
                                         const struct mos_arc *arcs, size_t narcs, struct error *err)

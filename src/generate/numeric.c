@@ -1,4 +1,6 @@
-/* Graphs of numerical algorithms. */
+/* Graphs of numerical algorithms: FFT, Gaussian elimination, tiled Cholesky, stencils. Each keeps
+ * the last writer of every column or tile, and an update comes after it: the data flow of the
+ * algorithm, not a list of edges. */
 #include "generate/generators.h"
 #include "generate/sketch.h"
 #include "base/mem.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Nodes that fit in memory with ease; pairs of nodes are quadratic, so fewer of those. */
 enum { NODES_MOST = 1000000, PAIRS_MOST = 2000 };
 
 #define NETWORK_OPTIONS                                                                            \

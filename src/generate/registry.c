@@ -1,3 +1,5 @@
+/* The table of generators and the checks of their options. A generator is a row here and a file's
+ * static functions; help, completion and tests follow from the row. */
 #include "generate/generate.h"
 #include "generate/generators.h"
 #include "base/mem.h"
@@ -8,21 +10,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One row a line, whatever is added. Workflows first, then platforms. */
+/* clang-format off */
 const struct generator *const generator_registry[] = {
-    &generator_layered,       &generator_random,
-    &generator_tgff,          &generator_fft,
-    &generator_gauss,         &generator_cholesky,
-    &generator_stencil,       &generator_forkjoin,
-    &generator_intree,        &generator_outtree,
-    &generator_prufer,        &generator_chain,
-    &generator_montage,       &generator_airsn,
-    &generator_inspiral,      &generator_sdss,
-    &generator_diamond,       &generator_laplace,
-    &generator_bag,           &generator_fanin,
-    &generator_fanout,        &generator_pipeline,
-    &generator_homogeneous,   &generator_fourfold,
-    &generator_heterogeneous, NULL,
+    &generator_layered,
+    &generator_random,
+    &generator_tgff,
+    &generator_fft,
+    &generator_gauss,
+    &generator_cholesky,
+    &generator_stencil,
+    &generator_forkjoin,
+    &generator_intree,
+    &generator_outtree,
+    &generator_prufer,
+    &generator_chain,
+    &generator_montage,
+    &generator_airsn,
+    &generator_inspiral,
+    &generator_sdss,
+    &generator_diamond,
+    &generator_laplace,
+    &generator_bag,
+    &generator_fanin,
+    &generator_fanout,
+    &generator_pipeline,
+    &generator_homogeneous,
+    &generator_fourfold,
+    &generator_heterogeneous,
+    NULL,
 };
+/* clang-format on */
 
 const struct generator *generator_find(const char *name)
 {
@@ -55,6 +73,7 @@ static const struct generator_option *generator_find_option(const struct generat
     return NULL;
 }
 
+/* Always false; with the nearest name, else all of them. */
 static bool generator_unknown_option(const struct generator *g, const char *name, struct error *err)
 {
     const char *names[64];
@@ -118,6 +137,7 @@ static bool parse_number(const struct generator_option *o, const char *text, dou
     }
 }
 
+/* What a value of this type looks like, for error texts. */
 static const char *what_is_wanted(enum generator_type type)
 {
     switch (type) {
@@ -132,6 +152,7 @@ static const char *what_is_wanted(enum generator_type type)
     }
 }
 
+/* The text is checked, not kept: generators ask for it again by name. */
 static bool check_value(const struct generator *g, const struct generator_option *o,
                         const char *text, struct error *err)
 {
@@ -212,6 +233,7 @@ static const struct generator_option *own_option(const struct generator_request 
     return o;
 }
 
+/* The last of repeated values counts. */
 const char *generator_text(const struct generator_request *r, const char *name)
 {
     const char *text = own_option(r, name)->standard;

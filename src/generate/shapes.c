@@ -1,4 +1,5 @@
-/* Simple shapes, and Montage. */
+/* Simple shapes (fork and join, trees, chains) and the Montage mosaic. Trees are numbered as heaps,
+ * so parents and children are arithmetic. */
 #include "generate/generators.h"
 #include "generate/sketch.h"
 #include "base/mem.h"
@@ -164,6 +165,45 @@ static uint64_t mosaic_pairs(uint32_t images, uint32_t cols, uint32_t *pairs)
     return count;
 }
 
+/* The tasks of a mosaic in the order of the real workflow: project, compare overlaps, model the
+ * background, correct, add, shrink. */
+static void draw_montage(struct sketch *s, uint32_t images, const uint32_t *pairs, uint64_t diffs,
+                         bool add_reads)
+{
+    /* Relative costs of the kinds follow the published profile of a 2-degree mosaic: projecting and
+     * correcting an image, and adding them all, are what takes long; only image files are large. */
+    const double picture = 1, table = 0.01;
+    for (uint32_t i = 0; i < images; i++)
+        sketch_task(s, "mProject", 1);
+    uint32_t diff = (uint32_t)s->tasks.n;
+    for (uint64_t d = 0; d < diffs; d++) {
+        sketch_task(s, "mDiffFit", 0.3);
+        sketch_edge(s, pairs[2 * d], diff + (uint32_t)d, picture);
+        sketch_edge(s, pairs[2 * d + 1], diff + (uint32_t)d, picture);
+    }
+    uint32_t concat = sketch_task(s, "mConcatFit", 1);
+    for (uint64_t d = 0; d < diffs; d++)
+        sketch_edge(s, diff + (uint32_t)d, concat, table);
+    uint32_t model = sketch_task(s, "mBgModel", 2);
+    sketch_edge(s, concat, model, table);
+    uint32_t background = (uint32_t)s->tasks.n;
+    for (uint32_t i = 0; i < images; i++) {
+        sketch_task(s, "mBackground", 0.5);
+        sketch_edge(s, model, background + i, table);
+        sketch_edge(s, i, background + i, picture);
+    }
+    uint32_t imgtbl = sketch_task(s, "mImgTbl", 0.5), add = sketch_task(s, "mAdd", 4);
+    for (uint32_t i = 0; i < images; i++) {
+        sketch_edge(s, background + i, imgtbl, picture);
+        if (add_reads)
+            sketch_edge(s, background + i, add, picture);
+    }
+    uint32_t shrink = sketch_task(s, "mShrink", 1), jpeg = sketch_task(s, "mJPEG", 0.5);
+    sketch_edge(s, imgtbl, add, table);
+    sketch_edge(s, add, shrink, picture);
+    sketch_edge(s, shrink, jpeg, picture);
+}
+
 static struct workflow *make_montage(const struct generator_request *r, struct error *err)
 {
     uint32_t images = (uint32_t)generator_whole(r, "images");
@@ -194,39 +234,8 @@ static struct workflow *make_montage(const struct generator_request *r, struct e
     } else {
         pairs = sketch_pairs(&s.rng, images, diffs);
     }
-    /* Relative costs of the kinds follow the published profile of a 2-degree mosaic: projecting and
-     * correcting an image, and adding them all, are what takes long; only image files are large. */
-    const double picture = 1, table = 0.01;
-    for (uint32_t i = 0; i < images; i++)
-        sketch_task(&s, "mProject", 1);
-    uint32_t diff = (uint32_t)s.tasks.n;
-    for (uint64_t d = 0; d < diffs; d++) {
-        sketch_task(&s, "mDiffFit", 0.3);
-        sketch_edge(&s, pairs[2 * d], diff + (uint32_t)d, picture);
-        sketch_edge(&s, pairs[2 * d + 1], diff + (uint32_t)d, picture);
-    }
+    draw_montage(&s, images, pairs, diffs, generator_flag(r, "add-reads"));
     free(pairs);
-    uint32_t concat = sketch_task(&s, "mConcatFit", 1);
-    for (uint64_t d = 0; d < diffs; d++)
-        sketch_edge(&s, diff + (uint32_t)d, concat, table);
-    uint32_t model = sketch_task(&s, "mBgModel", 2);
-    sketch_edge(&s, concat, model, table);
-    uint32_t background = (uint32_t)s.tasks.n;
-    for (uint32_t i = 0; i < images; i++) {
-        sketch_task(&s, "mBackground", 0.5);
-        sketch_edge(&s, model, background + i, table);
-        sketch_edge(&s, i, background + i, picture);
-    }
-    uint32_t imgtbl = sketch_task(&s, "mImgTbl", 0.5), add = sketch_task(&s, "mAdd", 4);
-    for (uint32_t i = 0; i < images; i++) {
-        sketch_edge(&s, background + i, imgtbl, picture);
-        if (generator_flag(r, "add-reads"))
-            sketch_edge(&s, background + i, add, picture);
-    }
-    uint32_t shrink = sketch_task(&s, "mShrink", 1), jpeg = sketch_task(&s, "mJPEG", 0.5);
-    sketch_edge(&s, imgtbl, add, table);
-    sketch_edge(&s, add, shrink, picture);
-    sketch_edge(&s, shrink, jpeg, picture);
     return sketch_finish(&s, r, err);
 }
 

@@ -1,3 +1,6 @@
+/* A graph under way: generators say tasks, edges and relative weights; costs are drawn here at the
+ * end, the same way for all, and the result is built. Everything is rounded to six digits, so that
+ * machines agree. O(tasks + edges). */
 #include "generate/sketch.h"
 #include "base/mem.h"
 #include "model/builder.h"
@@ -18,6 +21,7 @@ void sketch_free(struct sketch *s)
     array_free(&s->edges);
 }
 
+/* Asked before anything is allocated, with the numbers that the options imply. */
 bool sketch_fits(double tasks, double edges, const struct generator_request *r, const char *remedy,
                  struct error *err)
 {
@@ -85,6 +89,8 @@ static int sketch_task_name(struct kind_counts *counts, const char *kind, char *
 
 /* ---- costs ---- */
 
+/* Weights are scaled to a mean of 1, then drawn: relative costs of kinds survive whatever range is
+ * asked for. */
 static void draw_work(struct sketch *s, const struct generator_request *r)
 {
     double least = generator_real(r, "work-min"), most = generator_real(r, "work-max");
@@ -145,6 +151,7 @@ static void build_outputs(const struct sketch *s, struct builder *b)
     free(object);
 }
 
+/* Frees the sketch, whatever happens. */
 struct workflow *sketch_finish(struct sketch *s, const struct generator_request *r,
                                struct error *err)
 {
