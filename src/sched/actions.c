@@ -1,6 +1,7 @@
 /* Appending to the buffer of actions. */
 #include "sched/state.h"
 
+/* The memory stays for the next event. */
 void sched_actions_clear(struct sched_actions *a)
 {
     a->sends.n = a->items.n = a->starts.n = a->stops.n = a->ops.n = a->timers.n = a->notes.n = 0;
@@ -17,6 +18,8 @@ void sched_actions_free(struct sched_actions *a)
     array_free(&a->notes);
 }
 
+/* An operation of this node, at this time; its kind's own fields are the caller's to set. Valid
+ * until the next. */
 struct meta_op *op_add(struct sched *s, enum meta_kind kind, uint32_t task)
 {
     struct meta_op *op = array_add(&s->out->ops);
@@ -28,6 +31,8 @@ struct meta_op *op_add(struct sched *s, enum meta_kind kind, uint32_t task)
     return op;
 }
 
+/* The same about a task that is held: the slot comes back with the answer, and the epoch shows by
+ * then whether it is still the same stay. */
 struct meta_op *op_for_slot(struct sched *s, enum meta_kind kind, uint32_t slot)
 {
     struct meta_op *op = op_add(s, kind, slot_at(s, slot)->task);

@@ -1,7 +1,10 @@
 /* What the store says: P1 (a waiting task is ready), P2 (children of a completed task), removal of
- * subtrees. */
+ * subtrees. Every answer is matched by slot, place and epoch (answer_slot): the task may have gone on
+ * since the question, and then the answer says nothing about it. */
 #include "sched/state.h"
 
+/* Its last parent is done, says the answer to that parent's COMPLETE, a READY message or P1. Said
+ * twice it changes nothing, since the task is not in the WaitQ any more. */
 void answers_ready(struct sched *s, const struct meta_item *item)
 {
     uint32_t slot = slots_find(&s->tasks, item->task);
@@ -18,6 +21,9 @@ void answers_ready(struct sched *s, const struct meta_item *item)
     }
 }
 
+/* P2. Done, or lost: another node was taken for the holder meanwhile, and what ran here does not
+ * count. The children are notified either way: a repeated COMPLETE lists them again, in case the
+ * first answer was lost. */
 static void answer_completed(struct sched *s, const struct meta_answer *answer,
                              const struct meta_item *items)
 {
@@ -60,6 +66,7 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
     uint32_t slot = slots_find(&s->tasks, answer->item.task);
     if (slot != NONE)
         task_remove_here(s, slot);
+    /* whoever holds it must stop it; if the message is lost, its COMPLETE will be refused */
     uint32_t holder = answer->item.holder;
     if (holder != NONE && holder != s->config.node)
         send_item(s, SCHED_DROP, holder, 0, &answer->item);
@@ -73,6 +80,7 @@ static void answer_polled(struct sched *s, const struct meta_answer *answer)
     uint32_t slot = answer_slot(s, answer, SCHED_WAITQ);
     if (slot == NONE)
         return;
+    /* it is not ours any more; the store has the last word */
     if (answer->outcome != META_OK || answer->item.holder != s->config.node ||
         answer->item.epoch != slot_at(s, slot)->epoch) {
         task_forget(s, slot);
@@ -83,6 +91,8 @@ static void answer_polled(struct sched *s, const struct meta_answer *answer)
     }
 }
 
+/* Ask for the oldest of the WaitQ, and put them behind the others: each has its turn, `wait_batch`
+ * a time. */
 void answers_poll_waiting(struct sched *s)
 {
     s->wait_set = false;
@@ -95,6 +105,7 @@ void answers_poll_waiting(struct sched *s)
     }
 }
 
+/* Answers come in the order of their operations within a batch, batches in any order. */
 void answers_handle(struct sched *s, const struct meta_answers *answers)
 {
     for (size_t i = 0; i < answers->n; i++) {

@@ -1,18 +1,24 @@
 /* Tasks that change nodes.
  *
- *     giver   LReadyQ/SReadyQ ─▶ MOVING ─ ACK ─▶ forgotten
- *                                  └ no ACK in time ─▶ ARRIVING (HOLD for itself) ─ granted ─▶
- * SReadyQ └ refused: the taker has it ─▶ forgotten taker   TASKS or PUSH ─▶ ARRIVING (HOLD) ─
- * granted ─▶ ready, ACK to the giver └ refused ─▶ forgotten
+ *     giver    LReadyQ, SReadyQ ──▶ MOVING ── ACK ──▶ forgotten
+ *                                     │
+ *                                     └─ no ACK in time ──▶ ARRIVING (HOLD for itself)
+ *                                                              ├─ granted ──▶ SReadyQ
+ *                                                              └─ refused: the taker has it ──▶ forgotten
+ *
+ *     taker    TASKS or PUSH ──▶ ARRIVING (HOLD)
+ *                                   ├─ granted ──▶ ready, ACK to the giver
+ *                                   └─ refused ──▶ forgotten
  *
  * Both HOLDs name the epoch at which the task left, so the store grants one of them: lost, late and
  * doubled messages cost time and never a task. Nothing runs at the taker before the store has
  * answered. */
 #include "sched/state.h"
 
-#define ADOPT_LIMIT                                                                                \
-    1024 /* a dead node's tasks in one answer: survivors take turns and share them */
+/* A dead node's tasks in one answer: survivors take turns and share them. */
+#define ADOPT_LIMIT 1024
 
+/* A task as it goes into a message: with the epoch at which it leaves. */
 static struct meta_item move_item_of(const struct slot *slot)
 {
     return (struct meta_item){.task = slot->task,
@@ -24,12 +30,16 @@ static struct meta_item move_item_of(const struct slot *slot)
                               .max_size = slot->max_size};
 }
 
+/* Ask the store for it. The life goes along: should we be thought dead and begin another, this
+ * question is refused. */
 void move_hold(struct sched *s, uint32_t slot)
 {
     place_enter(s, slot, SCHED_ARRIVING);
     op_for_slot(s, META_HOLD, slot)->life = s->life;
 }
 
+/* The task stays here in MOVING until the taker has acknowledged it. All wait equally long, so the
+ * list is in the order in which patience ends and one timer serves all. */
 void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uint32_t to,
                uint32_t round)
 {
@@ -45,6 +55,8 @@ void move_give(struct sched *s, uint32_t slot, enum sched_message_kind kind, uin
     }
 }
 
+/* A task comes by PUSH or TASKS. It does not count as ours, and is not acknowledged, before the
+ * store has granted the HOLD. */
 void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, bool pushed)
 {
     uint32_t slot = slots_find(&s->tasks, item->task);
@@ -68,6 +80,7 @@ void move_accept(struct sched *s, uint32_t from, const struct meta_item *item, b
     move_hold(s, slot);
 }
 
+/* The taker holds it. An ACK for an earlier journey has another epoch, and is passed over. */
 void move_acknowledged(struct sched *s, const struct meta_item *item)
 {
     uint32_t slot = slots_find(&s->tasks, item->task);
@@ -76,6 +89,7 @@ void move_acknowledged(struct sched *s, const struct meta_item *item)
         task_forget(s, slot);
 }
 
+/* No ACK in time: claim the task for ourselves, at the epoch at which it left. */
 void move_timer(struct sched *s)
 {
     s->moving_set = false;
@@ -91,6 +105,8 @@ void move_timer(struct sched *s)
     }
 }
 
+/* The answer to a HOLD. The store knows best: who holds the task, what it still waits for, how
+ * often it was tried. */
 void move_held(struct sched *s, const struct meta_answer *answer)
 {
     uint32_t slot = answer_slot(s, answer, SCHED_ARRIVING);
@@ -103,6 +119,7 @@ void move_held(struct sched *s, const struct meta_answer *answer)
         task_forget(s, slot);
         return;
     }
+    /* the epoch of the journey, by which the giver knows it; not the new one */
     if (task->flags & SLOT_TAKEN) {
         struct meta_item ack = {.task = task->task, .epoch = task->epoch, .max_node = NONE};
         send_item(s, SCHED_ACK, task->bucket, 0, &ack);
@@ -117,6 +134,7 @@ void move_held(struct sched *s, const struct meta_answer *answer)
     place_leave(s, slot);
     uint8_t flags = task->flags;
     task->flags = 0;
+    /* where it goes was decided by whoever gave it; deciding anew could send it to and fro */
     if (!ready)
         place_enter(s, slot, SCHED_WAITQ);
     else if (flags & SLOT_PUSHED)
@@ -129,6 +147,8 @@ void move_held(struct sched *s, const struct meta_answer *answer)
         task_ready(s, slot);
 }
 
+/* Take a dead node's tasks from number `from` on; or our own, after a restart. `bytes` carries the
+ * life that is over (metadata.h). */
 void move_adopt(struct sched *s, uint32_t node, uint32_t from)
 {
     struct meta_op *op = op_add(s, META_ADOPT, from);
@@ -148,6 +168,9 @@ void move_adopt_all(struct sched *s)
         move_adopt(s, s->down.at[i].node, 0);
 }
 
+/* The store has made these tasks ours. Each is confirmed by a HOLD like any other arrival, at the
+ * epoch before the one that the adoption gave: if the answer is so late that the task went on, the
+ * HOLD is refused. */
 void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items)
 {
     for (uint32_t i = 0; i < answer->count; i++) {

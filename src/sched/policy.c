@@ -1,14 +1,14 @@
-/* Estimated lengths, the order of the ready queues, FLDS's monitor and the switching of
- * section 4.4. */
+/* What the rows of policies.c are used for: estimated lengths, the order of the ready queues, the
+ * monitor of the LReadyQ (section 4.3) and the switching between policies (section 4.4). The window of
+ * throughput counts what completed here lately; half of it is forgotten every ten seconds. */
 #include "sched/state.h"
 #include <math.h>
 
-#define WINDOW                                                                                     \
-    10.0 /* seconds over which the throughput is measured before the past counts half              \
-          */
+#define WINDOW 10.0 /* seconds that throughput is measured over before the past counts half */
 #define ENOUGH_TASKS                                                                               \
     16 /* completed in the window before the policy is switched on their evidence */
 
+/* Predicted, else the average of what completed here, else the configured guess. */
 double policy_length(const struct sched *s, uint32_t task)
 {
     const struct predictor *p = s->config.predictor;
@@ -18,6 +18,8 @@ double policy_length(const struct sched *s, uint32_t task)
     return s->length_count > 0 ? s->length_sum / s->length_count : s->config.default_length;
 }
 
+/* What the ready queues sort by: larger first. The paper takes the size of the input data: tasks
+ * with large data start first, so that those with small data are left for thieves. */
 double policy_key(const struct sched *s, const struct slot *slot)
 {
     return s->config.priority ? s->config.priority[slot->task] : slot->all_size;
@@ -41,6 +43,8 @@ static void policy_relax(struct sched *s, uint32_t n)
         readyq_push(&s->local, slots, s->scratch.at[i], policy_key(s, &slots[s->scratch.at[i]]));
 }
 
+/* A change is noted for the user. Tasks that are queued stay where the old policy put them, but for
+ * a policy that binds no task to its node. */
 void policy_set(struct sched *s, enum sched_policy policy)
 {
     if (policy == s->policy || (unsigned)policy >= SCHED_POLICIES)
@@ -52,6 +56,8 @@ void policy_set(struct sched *s, enum sched_policy policy)
         policy_relax(s, s->local.length);
 }
 
+/* The monitor runs while there are tasks, another node that could take some, and a policy that asks
+ * for it. */
 void policy_arm(struct sched *s)
 {
     if (s->monitor_set || s->config.nodes < 2 || !s->tasks.used ||
@@ -82,6 +88,8 @@ static void policy_switch(struct sched *s)
         policy_set(s, SCHED_FLDS);
 }
 
+/* Once every `monitor_every` seconds: change the policy by the evidence, relax a long queue, and
+ * let the past fade. */
 void policy_monitor(struct sched *s)
 {
     s->monitor_set = false;
@@ -100,6 +108,7 @@ void policy_monitor(struct sched *s)
                 s->tt *= 2;
         }
     }
+    /* halved, not cleared: the estimate has no jump */
     if (seconds > WINDOW) {
         s->window_start = s->now - seconds / 2;
         s->window_done /= 2;

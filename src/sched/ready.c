@@ -1,10 +1,11 @@
+/* See ready.h. The heap has four children an entry: half the levels of a binary heap, and the children
+ * of one entry are near each other in memory. */
 #include "sched/ready.h"
 #include "sched/slots.h"
 
-#define WAYS                                                                                       \
-    4 /* children of a heap entry: half the levels of a binary heap, one cache line each           \
-       */
+#define WAYS 4
 
+/* `order` is the number of the push that opened the bucket: equal keys come out as they came in. */
 static bool readyq_before(const struct ready_entry *a, const struct ready_entry *b)
 {
     return a->key > b->key || (a->key == b->key && a->order < b->order);
@@ -22,6 +23,7 @@ void readyq_free(struct ready_queue *q)
     array_free(&q->unused);
 }
 
+/* A hole moves up until the entry fits; the last entry moves down into the hole of the first. */
 static void heap_add(struct ready_queue *q, struct ready_entry entry)
 {
     array_push(&q->heap, entry);
@@ -58,6 +60,8 @@ static void heap_take(struct ready_queue *q)
     q->heap.at[i] = entry;
 }
 
+/* The key of the last push again: into its bucket, O(1). Else a bucket is opened, also if another
+ * one has the same key: the older one comes first. */
 void readyq_push(struct ready_queue *q, struct slot *slots, uint32_t slot, double key)
 {
     if (!(key == key)) /* no order among NaN */
@@ -88,6 +92,7 @@ void readyq_push(struct ready_queue *q, struct slot *slots, uint32_t slot, doubl
     q->length++;
 }
 
+/* Buckets that removal emptied are thrown away here, when they come to the top: each once. */
 uint32_t readyq_peek(struct ready_queue *q)
 {
     while (q->length && q->heap.n) {
@@ -102,6 +107,7 @@ uint32_t readyq_peek(struct ready_queue *q)
     return NONE;
 }
 
+/* The end of the heap's array is one of its leaves. Taking it off keeps the heap a heap. */
 uint32_t readyq_tail(struct ready_queue *q)
 {
     while (q->length && q->heap.n) {
@@ -157,6 +163,7 @@ uint32_t readyq_first(const struct ready_queue *q, const struct slot *slots, uin
         uint32_t slot = q->buckets.at[q->heap.at[at].bucket].head;
         for (; slot != NONE && n < most; slot = slots[slot].next)
             out[n++] = slots[slot].task;
+        /* its children may be next; all others come after what is in `edge` already */
         for (size_t c = at * WAYS + 1; n < most && c <= at * WAYS + WAYS && c < q->heap.n; c++)
             array_push(&edge, c);
     }

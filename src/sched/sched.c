@@ -1,6 +1,17 @@
+/* The machine itself: the places of tasks, the life of a task from submission to its end, and what
+ * each event does. Stealing, moving, answers and policies stand in files of their own (state.h).
+ *
+ *   I1. A task that is held has one slot; the slot's `place` says which queue has it, and only
+ *       place_enter() and place_leave() change it.
+ *   I2. Free cores, memory and disk are those of the machine less what RUNNING tasks take.
+ *   I3. Nothing starts before the store has said that the task is ours (ARRIVING comes first).
+ *   I4. What an event leads to depends on the events so far and on the seed, on nothing else.
+ *
+ * sched_check() counts I1 and I2 again; the others are watched from outside (tests/faults). */
 #include "sched/state.h"
 #include <math.h>
 
+/* Zero, and anything that is no positive number, means "the default". */
 static void or_default(double *field, double value)
 {
     if (!(*field > 0))
@@ -30,6 +41,7 @@ struct sched *sched_new(const struct sched_config *config)
     or_default(&c->tt_small, 1);
     or_default(&c->reply_timeout, 1);
     or_default(&c->monitor_every, 1);
+    /* Alone, nobody else completes a parent: there is no lost message to make up for. */
     if (!(c->wait_poll < 0) && !(c->wait_poll > 0))
         c->wait_poll = c->nodes > 1 ? 1 : -1;
     rng_seed_stream(&s->rng, c->seed, c->node);
@@ -63,6 +75,7 @@ void sched_free(struct sched *s)
 
 /* ---- places ---- */
 
+/* What a task needs is cut to what the node has, so that it runs alone instead of never. */
 static uint32_t task_cores(const struct sched *s, uint32_t task)
 {
     uint32_t n = s->config.task_cores ? s->config.task_cores[task] : 1;
@@ -75,11 +88,14 @@ static double task_memory(const struct sched *s, uint32_t task)
     return n < s->config.memory ? n : s->config.memory;
 }
 
+/* Not cut: a disk that is full is waited for, other files may go. */
 static double task_disk(const struct sched *s, uint32_t task)
 {
     return s->config.task_disk ? s->config.task_disk[task] : 0;
 }
 
+/* The only two functions that change a place: queues, counts and free resources follow from it. The
+ * slot is nowhere before place_enter() and after place_leave(). */
 void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
 {
     struct slot *task = slot_at(s, slot);
@@ -131,6 +147,7 @@ void task_forget(struct sched *s, uint32_t slot)
     slots_drop(&s->tasks, slot);
 }
 
+/* The sizes and the place of the inputs, which Algorithm 1 asks for. */
 void item_to_slot(struct slot *slot, const struct meta_item *item)
 {
     slot->all_size = item->all_size;
@@ -151,6 +168,8 @@ uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sch
 
 /* ---- the life of a task ---- */
 
+/* Algorithm 1, by the policy of the moment. A task without inputs from others is nobody's in
+ * particular, and costs no call. */
 void task_ready(struct sched *s, uint32_t slot)
 {
     struct slot *task = slot_at(s, slot);
@@ -163,6 +182,7 @@ void task_ready(struct sched *s, uint32_t slot)
                                                         .bandwidth = s->config.bandwidth,
                                                         .length = policy_length(s, task->task),
                                                         .t = s->t});
+    /* whoever has the data cannot take it: let anybody come for it */
     if (where == DECIDE_PUSH &&
         (task->max_node >= s->config.nodes || node_is_down(s, task->max_node)))
         where = DECIDE_SHARED;
@@ -174,6 +194,8 @@ void task_ready(struct sched *s, uint32_t slot)
     }
 }
 
+/* A running task is only asked to stop; its slot goes when its end is reported, since the driver
+ * names it by this slot. */
 void task_remove_here(struct sched *s, uint32_t slot)
 {
     struct slot *task = slot_at(s, slot);
@@ -220,6 +242,7 @@ static void start_tasks(struct sched *s)
         if (task_cores(s, task->task) > s->free_cores ||
             task_memory(s, task->task) > s->free_memory)
             return;
+        /* running tasks may delete files, or end: while there are any, wait for them */
         if (task_disk(s, task->task) > s->free_disk - s->taken_disk) {
             slot = s->count[SCHED_RUNNING] ? NONE : first_that_fits(s);
             if (slot == NONE)
@@ -237,6 +260,8 @@ static void start_tasks(struct sched *s)
     }
 }
 
+/* Try again, after a pause that doubles, or end it for good: a final failure is an operation like a
+ * completion, since only the holder may say it. */
 static void attempt_failed(struct sched *s, uint32_t slot)
 {
     struct slot *task = slot_at(s, slot);
@@ -251,6 +276,7 @@ static void attempt_failed(struct sched *s, uint32_t slot)
     op_for_slot(s, META_RETRY, slot)->attempt =
         (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
     if (s->config.retry_first > 0) {
+        /* 65536 times the first pause is days; the shift must not overflow */
         uint32_t doublings = task->attempts - 1 < 16 ? task->attempts - 1 : 16;
         place_enter(s, slot, SCHED_BACKOFF);
         double after = s->config.retry_first * (double)(1u << doublings);
@@ -261,6 +287,8 @@ static void attempt_failed(struct sched *s, uint32_t slot)
     }
 }
 
+/* P2: a COMPLETE goes to the store, and the task stays in the CompleteQ until it is answered. An
+ * end that nobody waits for (of an earlier life, reported twice) is passed over. */
 static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
 {
     if (e->slot >= s->tasks.slots.n)
@@ -274,6 +302,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
         return;
     }
     double length = e->finish > e->start ? e->finish - e->start : 0;
+    /* a failed attempt has also kept a core busy and moved data: the policies count both */
     s->counts.busy += length;
     s->counts.fetched += e->fetched;
     s->window_busy += length;
@@ -293,6 +322,8 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     op->bytes = e->bytes;
 }
 
+/* Tasks that somebody PUT for this node. They are asked for like any other, so that a task which an
+ * adopter was quicker to take is found out. */
 static void sched_submitted(struct sched *s, const uint32_t *tasks, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -314,6 +345,8 @@ static void sched_begin_life(struct sched *s)
 
 /* ---- events ---- */
 
+/* A message that cannot be meant for us (another node, a number that nobody has) is passed over:
+ * the sender may have another idea of the cluster than we. */
 static void sched_message_arrived(struct sched *s, const struct sched_message *m,
                                   const struct meta_item *items)
 {
@@ -345,6 +378,7 @@ static void sched_message_arrived(struct sched *s, const struct sched_message *m
     }
 }
 
+/* Timers are never withdrawn: each handler sees for itself whether it is still due. */
 static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
 {
     switch (kind) {
@@ -377,6 +411,8 @@ static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
     }
 }
 
+/* Somebody outside watches heartbeats and reports who is down (with the life that is over) and up.
+ * The numbers of dead nodes are kept: they are not asked for work, and get none. */
 static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bool down)
 {
     if (node == s->config.node || (down && node >= s->config.nodes))
@@ -400,6 +436,8 @@ static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bo
         steal_wake(s); /* it may bring work, or take some */
 }
 
+/* One event, then what follows from any event: start what fits, steal if idle, see that the timers
+ * of the monitor and of P1 run. O(1) a task concerned. */
 void sched_handle(struct sched *s, const struct sched_event *e, struct sched_actions *out)
 {
     s->out = out;
@@ -451,6 +489,7 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
         s->free_disk = e->disk;
         break;
     }
+    /* work that had to wait is a sign that there is more: a thief that gave up begins anew */
     start_tasks(s);
     if (s->local.length || s->shared.length || s->count[SCHED_ARRIVING])
         steal_wake(s);

@@ -1,3 +1,5 @@
+/* See slots.h: records that are used again, and an open-addressed table from task to slot with linear
+ * probing. Dropping a task closes the gap, so there are no tombstones and the table never degrades. */
 #include "sched/slots.h"
 
 void slots_init(struct slots *s)
@@ -14,6 +16,8 @@ void slots_free(struct slots *s)
     free(s->table);
 }
 
+/* Eight neighbours together, the groups scattered by Fibonacci hashing (2^32 / the golden ratio),
+ * the high bits folded down, since the mask takes the low ones. */
 static uint32_t slots_home(const struct slots *s, uint32_t task)
 {
     uint32_t group = (task >> 3) * 0x9E3779B1u;
@@ -31,6 +35,7 @@ uint32_t slots_find(const struct slots *s, uint32_t task)
     }
 }
 
+/* The task is not there, and there is room. */
 static void slots_insert(struct slots *s, struct slot_entry entry)
 {
     uint32_t i = slots_home(s, entry.task);
@@ -39,6 +44,7 @@ static void slots_insert(struct slots *s, struct slot_entry entry)
     s->table[i] = entry;
 }
 
+/* Twice as large. 0xff: slot NONE, free. */
 static void slots_grow(struct slots *s)
 {
     struct slot_entry *old = s->table;
@@ -65,6 +71,7 @@ uint32_t slots_add(struct slots *s, uint32_t task)
     struct slot *new = &s->slots.at[slot];
     new->task = task;
     new->next = new->prev = new->bucket = new->max_node = NONE;
+    /* three quarters full: a search looks at two or three entries then */
     if (++s->used > s->mask / 4 * 3)
         slots_grow(s);
     slots_insert(s, (struct slot_entry){task, slot});

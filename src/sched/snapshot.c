@@ -23,6 +23,7 @@ enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epo
     return s->tasks.slots.at[slot].place;
 }
 
+/* In the order of start_tasks(): the LReadyQ first. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most)
 {
     uint32_t n = readyq_first(&s->local, s->tasks.slots.at, tasks, most);
@@ -35,6 +36,7 @@ size_t sched_bytes(const struct sched *s)
            s->down.cap * sizeof *s->down.at + s->scratch.cap * sizeof *s->scratch.at;
 }
 
+/* Links both ways, the length, and that each says it is in this place. */
 static bool list_holds(const struct sched *s, const struct slot_list *l, enum sched_place place)
 {
     uint32_t n = 0, previous = NONE;
@@ -47,6 +49,7 @@ static bool list_holds(const struct sched *s, const struct slot_list *l, enum sc
     return n == l->length && l->tail == previous && n == s->count[place];
 }
 
+/* O(tasks held): tests call it after every event, programs never. */
 bool sched_check(const struct sched *s, struct error *err)
 {
     uint32_t count[SCHED_PLACES] = {0}, held = 0, cores = 0;
@@ -70,6 +73,7 @@ bool sched_check(const struct sched *s, struct error *err)
             cores += n < s->config.cores ? n : s->config.cores;
         }
     }
+    /* what was counted along the way against the recount */
     for (int p = SCHED_NOWHERE + 1; p < SCHED_PLACES; p++)
         if (count[p] != s->count[p])
             return error_set(err, ERROR_FAILED, "place %d has %u tasks, counted as %u", p, count[p],
@@ -85,9 +89,12 @@ bool sched_check(const struct sched *s, struct error *err)
         return error_set(err, ERROR_FAILED, "a ready queue is broken");
     if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING))
         return error_set(err, ERROR_FAILED, "a list of tasks is broken");
+    /* sums of doubles in another order: equal but for rounding */
     if (fabs(disk - s->taken_disk) > 1e-9 * disk)
         return error_set(err, ERROR_FAILED, "running tasks take %g of the disk, counted as %g",
                          disk, s->taken_disk);
+    /* invariant 2 of docs/scheduler.md, in a form that is always true: all cores idle, a task
+     * fits */
     if (s->free_cores == s->config.cores && least < INFINITY && least <= s->free_disk)
         return error_set(err, ERROR_FAILED, "idle with ready tasks");
     return true;

@@ -1,15 +1,18 @@
 /* Adaptive work stealing (section 2.2.1).
  *
- *     NO ─ idle ─▶ QUERYING ─ replies ─▶ ASKED ─ tasks ─▶ NO, interval back to the first
- *                     └── nobody has any ──┴─ none ─▶ BACKOFF, interval doubled ─ timer ─▶ NO
- *                                                         └ interval over the bound ─▶ DORMANT
- * until there is work again
+ *     NO ── idle ──▶ QUERYING ── replies ──▶ ASKED ── tasks ──▶ NO, interval back to the first
+ *                       │                      │
+ *                       │ nobody has any       │ none, or no answer
+ *                       └──────────┬───────────┘
+ *                                  ├──▶ BACKOFF, interval doubled ── timer ──▶ NO
+ *                                  └──▶ DORMANT, interval over the bound ── work again ──▶ NO
  *
  * The paper asks its neighbours one after the other; here all are asked at once, which costs one
  * round trip and not √n. */
 #include "sched/state.h"
 #include <math.h>
 
+/* O(dead nodes): few, and asked a few times an event. */
 bool node_is_down(const struct sched *s, uint32_t node)
 {
     for (size_t i = 0; i < s->down.n; i++)
@@ -18,14 +21,18 @@ bool node_is_down(const struct sched *s, uint32_t node)
     return false;
 }
 
+/* Tasks that arrive may fill the cores: not idle yet. */
 static bool steal_is_due(const struct sched *s)
 {
     return s->free_cores && !s->local.length && !s->shared.length && !s->count[SCHED_ARRIVING];
 }
 
+/* Nobody had anything. The interval doubles up to its bound; past it the node sleeps until there is
+ * a sign of work, unless tt is so small that others are about to relax their queues. */
 static void steal_failed(struct sched *s)
 {
     s->counts.failed_steals++;
+    /* section 4.4: thieves go hungry, so less may wait in LReadyQs */
     if (s->config.adapt_tt && s->rules->relax)
         s->tt /= 2;
     double wait = s->interval;
@@ -41,6 +48,7 @@ static void steal_failed(struct sched *s)
     timer_add(s, wait, TIMER_STEAL, ++s->round);
 }
 
+/* The second step: half of what the most loaded of those that answered can spare. */
 static void steal_ask_most_loaded(struct sched *s)
 {
     if (!s->best_load) {
@@ -65,6 +73,7 @@ static void steal_query_neighbours(struct sched *s)
     uint32_t tries = 0, next = 0;
     while (s->scratch.n < want) {
         uint32_t node;
+        /* eight draws for each that is wanted are nearly always enough; then walk, to come to an end */
         if (tries < 8 * want) {
             node = (uint32_t)rng_below(&s->rng, n);
             if (++tries == 8 * want)
@@ -89,12 +98,14 @@ static void steal_query_neighbours(struct sched *s)
     timer_add(s, s->config.reply_timeout, TIMER_REPLY, s->round);
 }
 
+/* Begin a round if the node is idle, not in one already, and not alone. */
 void steal_maybe(struct sched *s)
 {
     if (s->steal == STEAL_NO && s->config.nodes > 1 + s->down.n && steal_is_due(s))
         steal_query_neighbours(s);
 }
 
+/* There is a sign of work somewhere: a node that gave up begins again, with the first interval. */
 void steal_wake(struct sched *s)
 {
     if (s->steal == STEAL_DORMANT) {
@@ -147,6 +158,8 @@ static void steal_give_half(struct sched *s, const struct sched_message *m)
     s->counts.given += n;
 }
 
+/* The round number keeps late answers of an earlier round from being counted in this one. Tasks are
+ * taken whatever the round: they were given away, and nobody else has them. */
 void steal_message(struct sched *s, const struct sched_message *m, const struct meta_item *items)
 {
     bool mine = m->round == s->round;
@@ -187,6 +200,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
     }
 }
 
+/* Who has not answered by now has lost the message, or is dead. */
 void steal_timer(struct sched *s, enum timer_kind kind, uint32_t mark)
 {
     if (mark != s->round)
