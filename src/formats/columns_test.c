@@ -12,7 +12,7 @@
  * about outputs). Names are numbers, which every format can carry. */
 static struct workflow *with_column(int id, struct error *err)
 {
-    const struct column *c = id < TASK_COLUMN_COUNT ? &task_column[id] : NULL;
+    const struct column_row *c = id < TASK_COLUMN_COUNT ? &task_column[id] : NULL;
     const char *key = c ? id == COLUMN_rungs ? "memory" : c->key : "";
     struct strbuf text = {0};
     strbuf_add(&text, "weft: 1\nname: small\ntasks:\n"
@@ -51,7 +51,7 @@ static uint32_t third_task(const struct workflow *back, bool names)
 
 static void one_trip(const struct format *f, int id, const struct workflow *w)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     struct strbuf out = {0}, dropped = {0};
     struct error err = {0}, why = {0};
     bool written = f->write_workflow(w, &out, &dropped, &err);
@@ -86,7 +86,7 @@ static void test_columns(void)
     struct error err = {0}, why = {0};
     struct workflow *plain = with_column(TASK_COLUMN_COUNT, &err);
     for (int id = 0; id < TASK_COLUMN_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         struct workflow *w = with_column(id, &err);
         if (!ok(w && plain, "%s: %s is read %s", c->key, c->example, err.text))
             continue;
@@ -192,7 +192,7 @@ static void test_keys_page(void)
             err.text))
         return;
     for (int id = 0; id < TASK_KEY_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         struct strbuf row = {0};
         strbuf_printf(&row, "\n| `%s` | %s | %s | %s", c->key, c->type, c->fallback, c->summary);
         expect_row(&page, &row, c->key);

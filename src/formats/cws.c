@@ -16,20 +16,20 @@
 #include <string.h>
 #include <strings.h>
 
-struct span {
+struct cws_span {
     const char *at;
     size_t n;
 };
 
 /* "task reads or writes file", by line; resolved when every task is known. */
-struct use {
-    struct span task;
+struct cws_use {
+    struct cws_span task;
     uint32_t file, line;
     bool writes;
 };
 
 struct edge {
-    struct span from, to;
+    struct cws_span from, to;
     size_t line;
 };
 
@@ -37,7 +37,7 @@ struct writing {
     uint32_t file, task, object;
 };
 
-struct reader {
+struct cws_reader {
     struct builder *b;
     struct scan scan;
     struct error *err;
@@ -45,18 +45,18 @@ struct reader {
     struct intern files;
     ARRAY(double) size; /* NAN: not stated */
     ARRAY(uint32_t) size_line;
-    ARRAY(struct use) uses;
+    ARRAY(struct cws_use) uses;
     ARRAY(struct edge) edges;
     ARRAY(struct writing) writings; /* grouped by file after sorting */
     size_t shared;                  /* files with several writers */
 };
 
-static bool is(struct span word, const char *text)
+static bool cws_is_word(struct cws_span word, const char *text)
 {
     return word.n == strlen(text) && strncasecmp(word.at, text, word.n) == 0;
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int cws_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
     struct format_source source = {
@@ -65,24 +65,25 @@ static int sniff(const char *path, const char *text, size_t length)
     scan_start(&s, &source, "#");
     int seen = 0;
     while (seen < 10 && scan_line(&s)) {
-        struct span word, next;
+        struct cws_span word, next;
         if (!scan_word(&s, &word.at, &word.n) || !scan_word(&s, &next.at, &next.n))
             return seen >= 2 ? 2 : 0;
-        if (!is(word, "TASK") && !is(word, "EDGE") && !is(word, "FILE") && !is(word, "INPUTS") &&
-            !is(word, "OUTPUTS"))
+        if (!cws_is_word(word, "TASK") && !cws_is_word(word, "EDGE") &&
+            !cws_is_word(word, "FILE") && !cws_is_word(word, "INPUTS") &&
+            !cws_is_word(word, "OUTPUTS"))
             return 0;
         seen++;
     }
     return seen ? 3 : 0;
 }
 
-static bool word(struct reader *r, const char *what, struct span *out)
+static bool cws_next_word(struct cws_reader *r, const char *what, struct cws_span *out)
 {
     return scan_word(&r->scan, &out->at, &out->n) ||
            scan_error(&r->scan, r->err, "expected %s", what);
 }
 
-static bool number_word(struct reader *r, struct span w, const char *what, double *out)
+static bool number_word(struct cws_reader *r, struct cws_span w, const char *what, double *out)
 {
     if (scan_parse_number(w.at, w.n, out) && *out >= 0)
         return true;
@@ -90,7 +91,7 @@ static bool number_word(struct reader *r, struct span w, const char *what, doubl
                       (int)(w.n > 60 ? 60 : w.n), w.at);
 }
 
-static uint32_t file_number(struct reader *r, struct span name)
+static uint32_t file_number(struct cws_reader *r, struct cws_span name)
 {
     uint32_t file = intern_number(&r->files, name.at, name.n);
     if (file == r->size.n) {
@@ -101,11 +102,12 @@ static uint32_t file_number(struct reader *r, struct span name)
 }
 
 /* FILE name bytes */
-static bool read_file(struct reader *r)
+static bool cws_read_file(struct cws_reader *r)
 {
-    struct span name, bytes;
+    struct cws_span name, bytes;
     double size;
-    if (!word(r, "FILE and the name of a file", &name) || !word(r, "the file's size", &bytes) ||
+    if (!cws_next_word(r, "FILE and the name of a file", &name) ||
+        !cws_next_word(r, "the file's size", &bytes) ||
         !number_word(r, bytes, "the file's size", &size) || !scan_require_done(&r->scan, r->err))
         return false;
     uint32_t file = file_number(r, name);
@@ -120,37 +122,38 @@ static bool read_file(struct reader *r)
 }
 
 /* -m, -c, -t, -p, -f and -F, each with a value, in PMC's order-free way */
-static bool read_options(struct reader *r, uint32_t task, struct span *w)
+static bool cws_read_options(struct cws_reader *r, uint32_t task, struct cws_span *w)
 {
     double value;
     while (w->n > 1 && *w->at == '-') {
-        struct span option = *w, argument;
-        if (!word(r, "the value of this option", &argument))
+        struct cws_span option = *w, argument;
+        if (!cws_next_word(r, "the value of this option", &argument))
             return false;
-        if (is(option, "-m") || is(option, "--request-memory")) {
+        if (cws_is_word(option, "-m") || cws_is_word(option, "--request-memory")) {
             if (!number_word(r, argument, "the memory", &value))
                 return false;
             builder_memory(r->b, task, value * 1048576, r->scan.line);
-        } else if (is(option, "-c") || is(option, "--request-cpus")) {
+        } else if (cws_is_word(option, "-c") || cws_is_word(option, "--request-cpus")) {
             if (!number_word(r, argument, "the number of cpus", &value))
                 return false;
             builder_cores(r->b, task, value, r->scan.line);
-        } else if (is(option, "-t") || is(option, "--tries")) {
+        } else if (cws_is_word(option, "-t") || cws_is_word(option, "--tries")) {
             if (!number_word(r, argument, "the number of tries", &value))
                 return false;
             builder_retries(r->b, task, value > 1 ? value - 1 : 0, r->scan.line);
-        } else if (is(option, "-p") || is(option, "--priority")) {
+        } else if (cws_is_word(option, "-p") || cws_is_word(option, "--priority")) {
             if (!scan_parse_number(argument.at, argument.n, &value))
                 return scan_error(&r->scan, r->err, "the priority is '%.*s'; expected a number",
                                   (int)argument.n, argument.at);
             builder_priority(r->b, task, value, r->scan.line);
-        } else if (!is(option, "-f") && !is(option, "-F") && !is(option, "--pipe-forward") &&
-                   !is(option, "--file-forward")) {
+        } else if (!cws_is_word(option, "-f") && !cws_is_word(option, "-F") &&
+                   !cws_is_word(option, "--pipe-forward") &&
+                   !cws_is_word(option, "--file-forward")) {
             return scan_error(&r->scan, r->err,
                               "unknown option '%.*s'; expected -m, -c, -t, -p, -f or -F",
                               (int)option.n, option.at);
         }
-        if (!word(r, "a program after the options", w))
+        if (!cws_next_word(r, "a program after the options", w))
             return false;
     }
     return true;
@@ -158,7 +161,7 @@ static bool read_options(struct reader *r, uint32_t task, struct span *w)
 
 /* "Montage::mProjectPP:1.0" is of kind mProjectPP, as the same task is in a DAX file. The version
  * may be empty. */
-static void set_kind(struct builder *b, uint32_t task, struct span name)
+static void cws_set_kind(struct builder *b, uint32_t task, struct cws_span name)
 {
     const char *end = name.at + name.n, *start = memmem(name.at, name.n, "::", 2);
     start = start && start + 2 < end ? start + 2 : name.at;
@@ -166,16 +169,17 @@ static void set_kind(struct builder *b, uint32_t task, struct span name)
     builder_kind(b, task, start, (size_t)((colon && colon > start ? colon : end) - start));
 }
 
-static bool read_task(struct reader *r)
+static bool cws_read_task(struct cws_reader *r)
 {
-    struct span id, name, last = {0};
-    if (!word(r, "TASK and an id", &id) || !word(r, "a transformation or a program", &name))
+    struct cws_span id, name, last = {0};
+    if (!cws_next_word(r, "TASK and an id", &id) ||
+        !cws_next_word(r, "a transformation or a program", &name))
         return false;
     uint32_t task = builder_task(r->b, id.at, id.n, r->scan.line);
     if (task == NONE)
         return error_set(r->err, ERROR_INPUT, "%s", builder_first_error(r->b)->text);
     bool options = name.n > 1 && *name.at == '-';
-    if (!read_options(r, task, &name))
+    if (!cws_read_options(r, task, &name))
         return false;
     const char *kind = memrchr(name.at, '/', name.n);
     kind = kind ? kind + 1 : name.at;
@@ -187,7 +191,7 @@ static bool read_task(struct reader *r)
         if (!number_word(r, last, "the run time", &seconds))
             return false;
         builder_work(r->b, task, seconds, r->scan.line);
-        set_kind(r->b, task, name);
+        cws_set_kind(r->b, task, name);
         return true;
     }
     const char *end = rest;
@@ -201,34 +205,35 @@ static bool read_task(struct reader *r)
     return true;
 }
 
-static bool read_uses(struct reader *r, bool writes)
+static bool read_uses(struct cws_reader *r, bool writes)
 {
-    struct span task, file;
-    if (!word(r, "the id of a task", &task))
+    struct cws_span task, file;
+    if (!cws_next_word(r, "the id of a task", &task))
         return false;
     while (scan_word(&r->scan, &file.at, &file.n))
         array_push(&r->uses,
-                   (struct use){task, file_number(r, file), (uint32_t)r->scan.line, writes});
+                   (struct cws_use){task, file_number(r, file), (uint32_t)r->scan.line, writes});
     return true;
 }
 
-static bool read_lines(struct reader *r)
+static bool cws_read_lines(struct cws_reader *r)
 {
     bool any = false;
     while (scan_line(&r->scan)) {
-        struct span w = {0};
+        struct cws_span w = {0};
         scan_word(&r->scan, &w.at, &w.n);
         any = true;
         bool good;
-        if (is(w, "FILE")) {
-            good = read_file(r);
-        } else if (is(w, "TASK")) {
-            good = read_task(r);
-        } else if (is(w, "INPUTS") || is(w, "OUTPUTS")) {
-            good = read_uses(r, is(w, "OUTPUTS"));
-        } else if (is(w, "EDGE")) {
+        if (cws_is_word(w, "FILE")) {
+            good = cws_read_file(r);
+        } else if (cws_is_word(w, "TASK")) {
+            good = cws_read_task(r);
+        } else if (cws_is_word(w, "INPUTS") || cws_is_word(w, "OUTPUTS")) {
+            good = read_uses(r, cws_is_word(w, "OUTPUTS"));
+        } else if (cws_is_word(w, "EDGE")) {
             struct edge e = {.line = r->scan.line};
-            good = word(r, "EDGE parent child", &e.from) && word(r, "EDGE parent child", &e.to) &&
+            good = cws_next_word(r, "EDGE parent child", &e.from) &&
+                   cws_next_word(r, "EDGE parent child", &e.to) &&
                    scan_require_done(&r->scan, r->err);
             if (good)
                 array_push(&r->edges, e);
@@ -246,7 +251,7 @@ static bool read_lines(struct reader *r)
 
 /* ---- edges and data ---- */
 
-static bool known_task(struct reader *r, struct span name, size_t line, const char *where,
+static bool known_task(struct cws_reader *r, struct cws_span name, size_t line, const char *where,
                        uint32_t *task)
 {
     *task = builder_find_task(r->b, name.at, name.n);
@@ -270,7 +275,7 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* One object a file and writer. */
-static bool make_objects(struct reader *r)
+static bool make_objects(struct cws_reader *r)
 {
     for (size_t i = 0; i < r->uses.n; i++) {
         uint32_t task;
@@ -306,7 +311,7 @@ static bool make_objects(struct reader *r)
 }
 
 /* The stated edges as sorted pairs, each once. */
-static bool stated_pairs(struct reader *r, uint64_t **pairs, size_t *count)
+static bool stated_pairs(struct cws_reader *r, uint64_t **pairs, size_t *count)
 {
     uint64_t *at = *pairs = mem_new(uint64_t, r->edges.n + 1);
     *count = 0;
@@ -329,7 +334,7 @@ static bool stated_pairs(struct reader *r, uint64_t **pairs, size_t *count)
 }
 
 /* Connect the readers. `implied` collects the pairs that only the files state. */
-static bool join_files(struct reader *r, const uint64_t *pairs, size_t npairs)
+static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npairs)
 {
     uint32_t *first = mem_new_zero(uint32_t, r->size.n + 2); /* of each file's writings */
     for (size_t i = 0; i < r->writings.n; i++)
@@ -339,7 +344,7 @@ static bool join_files(struct reader *r, const uint64_t *pairs, size_t npairs)
     ARRAY(uint64_t) implied = {0};
     bool good = true;
     for (size_t i = 0; good && i < r->uses.n; i++) {
-        const struct use *u = &r->uses.at[i];
+        const struct cws_use *u = &r->uses.at[i];
         uint32_t task;
         if (u->writes)
             continue;
@@ -382,7 +387,7 @@ static bool join_files(struct reader *r, const uint64_t *pairs, size_t npairs)
     return good;
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *cws_read_workflow(const struct format_source *source, struct error *err)
 {
     if (!format_require_utf8(source, err))
         return NULL;
@@ -392,13 +397,13 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         return NULL;
     }
     struct error first = {0};
-    struct reader r = {
+    struct cws_reader r = {
         .b = builder_new(source->path, "cws"), .err = &first, .by_files = edges && edges[0] == 'f'};
     scan_start(&r.scan, source, "#");
     intern_init(&r.files);
     uint64_t *pairs = NULL;
     size_t npairs = 0;
-    bool good = read_lines(&r) && make_objects(&r) && stated_pairs(&r, &pairs, &npairs) &&
+    bool good = cws_read_lines(&r) && make_objects(&r) && stated_pairs(&r, &pairs, &npairs) &&
                 join_files(&r, pairs, npairs);
     free(pairs);
     intern_free(&r.files);
@@ -418,8 +423,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 const struct format format_cws = {
     .name = "cws",
     .summary = "dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (TASK, EDGE, FILE)",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = cws_sniff,
+    .read_workflow = cws_read_workflow,
     .options = "edges=stated|files   order tasks by EDGE lines (default) or by the files that "
                "INPUTS and OUTPUTS name",
 };

@@ -40,7 +40,7 @@ struct daggen {
     uint32_t *of_id; /* node by id, NONE: no such node */
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int daggen_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
         .path = path, .text = (char *)text, .length = length < 4096 ? length : 4096};
@@ -73,7 +73,7 @@ static bool read_type(struct daggen *g, enum node_type *out)
                       length < 40 ? (int)length : 40, word);
 }
 
-static bool read_node(struct daggen *g)
+static bool daggen_read_node(struct daggen *g)
 {
     struct scan *s = &g->scan;
     struct node node = {.task = NONE, .line = (uint32_t)s->line};
@@ -113,7 +113,7 @@ static bool read_lines(struct daggen *g)
                 !scan_require_done(s, g->err))
                 return false;
         } else if (length == 4 && memcmp(word, "NODE", 4) == 0) {
-            if (!read_node(g))
+            if (!daggen_read_node(g))
                 return false;
         } else {
             return scan_error(s, g->err, "'%.*s' is unknown; expected NODE or NODE_COUNT",
@@ -229,7 +229,7 @@ static bool join_transfers(struct daggen *g)
     return good;
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *daggen_read_workflow(const struct format_source *source, struct error *err)
 {
     struct daggen g = {.err = err, .stated = -1, .builder = builder_new(source->path, "daggen")};
     scan_start(&g.scan, source, "/");
@@ -243,6 +243,6 @@ const struct format format_daggen = {
     .name = "daggen",
     .summary = "daggen's NODE text: computations and transfers",
     .suffixes = ".daggen",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = daggen_sniff,
+    .read_workflow = daggen_read_workflow,
 };

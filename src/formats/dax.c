@@ -13,7 +13,7 @@
 
 enum { MOST_LEVELS = 100, MOST_TEXT = 256, PIECE = 1 << 26 };
 
-struct reading {
+struct dax_reading {
     XML_Parser parser;
     struct builder *b;
     struct uses *uses;
@@ -31,18 +31,18 @@ struct reading {
     size_t text_length;
 };
 
-static size_t line_of(const struct reading *r)
+static size_t line_of(const struct dax_reading *r)
 {
     return XML_GetCurrentLineNumber(r->parser);
 }
 
 /* An error that ends the parse. */
-static void stop(struct reading *r)
+static void dax_stop_parsing(struct dax_reading *r)
 {
     XML_StopParser(r->parser, XML_FALSE);
 }
 
-static const char *attribute(const char **attributes, const char *name)
+static const char *dax_attribute(const char **attributes, const char *name)
 {
     for (; *attributes; attributes += 2)
         if (strcmp(attributes[0], name) == 0)
@@ -57,7 +57,7 @@ static const char *local_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
-static bool read_number(struct reading *r, const char *what, const char *text, double *out)
+static bool dax_read_number(struct dax_reading *r, const char *what, const char *text, double *out)
 {
     while (*text == ' ' || *text == '\n' || *text == '\t' || *text == '\r')
         text++;
@@ -69,7 +69,7 @@ static bool read_number(struct reading *r, const char *what, const char *text, d
     return builder_error(r->b, line_of(r), "%s is '%.60s'; expected a finite number", what, text);
 }
 
-static void begin_root(struct reading *r, const char *name, const char **attributes)
+static void begin_root(struct dax_reading *r, const char *name, const char **attributes)
 {
     if (strcmp(name, "adag") != 0) {
         builder_error(r->b, line_of(r),
@@ -77,7 +77,8 @@ static void begin_root(struct reading *r, const char *name, const char **attribu
         return;
     }
     r->has_root = true;
-    const char *title = attribute(attributes, "name"), *count = attribute(attributes, "jobCount");
+    const char *title = dax_attribute(attributes, "name"),
+               *count = dax_attribute(attributes, "jobCount");
     if (title)
         builder_name(r->b, title, strlen(title));
     if (count && !quantity_number(count, strlen(count), &r->job_count))
@@ -87,20 +88,20 @@ static void begin_root(struct reading *r, const char *name, const char **attribu
 /* The synthetic gallery draws runtimes and sizes from normal distributions, and some of
  * Epigenomics_997's came out below 0: such a runtime is 0, such a size is none, and both are
  * counted for a warning. */
-static void set_runtime(struct reading *r, const char *text)
+static void set_runtime(struct dax_reading *r, const char *text)
 {
     double value;
-    if (!read_number(r, "runtime", text, &value))
+    if (!dax_read_number(r, "runtime", text, &value))
         return;
     r->negative_runtime += value < 0;
     builder_work(r->b, r->task, value < 0 ? 0 : value, line_of(r));
     r->has_runtime = true;
 }
 
-static void set_size(struct reading *r, const char *text)
+static void dax_set_size(struct dax_reading *r, const char *text)
 {
     double bytes;
-    if (!read_number(r, "size", text, &bytes))
+    if (!dax_read_number(r, "size", text, &bytes))
         return;
     if (bytes < 0)
         r->negative_size++;
@@ -108,11 +109,11 @@ static void set_size(struct reading *r, const char *text)
         uses_size(r->uses, r->file, bytes, line_of(r));
 }
 
-static void begin_job(struct reading *r, const char *element, const char **attributes)
+static void begin_job(struct dax_reading *r, const char *element, const char **attributes)
 {
-    const char *id = attribute(attributes, "id"), *kind = attribute(attributes, "name");
+    const char *id = dax_attribute(attributes, "id"), *kind = dax_attribute(attributes, "name");
     if (!kind)
-        kind = attribute(attributes, "file"); /* <dax> and <dag> */
+        kind = dax_attribute(attributes, "file"); /* <dax> and <dag> */
     if (!id) {
         builder_error(r->b, line_of(r), "a <%s> has no id", element);
         return;
@@ -120,21 +121,22 @@ static void begin_job(struct reading *r, const char *element, const char **attri
     r->task = builder_task(r->b, id, strlen(id), line_of(r));
     if (kind && *kind)
         builder_kind(r->b, r->task, kind, strlen(kind));
-    const char *runtime = attribute(attributes, "runtime"), *cores = attribute(attributes, "cores");
+    const char *runtime = dax_attribute(attributes, "runtime"),
+               *cores = dax_attribute(attributes, "cores");
     double value;
     r->has_runtime = false;
     if (runtime)
         set_runtime(r, runtime);
-    if (cores && read_number(r, "cores", cores, &value))
+    if (cores && dax_read_number(r, "cores", cores, &value))
         builder_cores(r->b, r->task, value, line_of(r));
 }
 
-static void begin_uses(struct reading *r, const char **attributes)
+static void begin_uses(struct dax_reading *r, const char **attributes)
 {
-    const char *name = attribute(attributes, "file"), *link = attribute(attributes, "link");
-    const char *size = attribute(attributes, "size");
+    const char *name = dax_attribute(attributes, "file"), *link = dax_attribute(attributes, "link");
+    const char *size = dax_attribute(attributes, "size");
     if (!name)
-        name = attribute(attributes, "name");
+        name = dax_attribute(attributes, "name");
     if (!name || !*name) {
         builder_error(r->b, line_of(r), "a <uses> of job '%s' names no file",
                       builder_task_name(r->b, r->task));
@@ -152,12 +154,12 @@ static void begin_uses(struct reading *r, const char **attributes)
     if (out)
         uses_output(r->uses, r->task, r->file, line_of(r));
     if (size)
-        set_size(r, size);
+        dax_set_size(r, size);
 }
 
-static void begin_text(struct reading *r, const char **attributes)
+static void begin_text(struct dax_reading *r, const char **attributes)
 {
-    const char *key = attribute(attributes, "key");
+    const char *key = dax_attribute(attributes, "key");
     if (!key)
         return;
     if (r->has_file)
@@ -171,7 +173,7 @@ static void begin_text(struct reading *r, const char **attributes)
 
 static void on_start(void *context, const char *name, const char **attributes)
 {
-    struct reading *r = context;
+    struct dax_reading *r = context;
     if (builder_failed(r->b))
         return;
     name = local_name(name);
@@ -188,38 +190,38 @@ static void on_start(void *context, const char *name, const char **attributes)
              (strcmp(name, "metadata") == 0 || strcmp(name, "profile") == 0))
         begin_text(r, attributes);
     else if (r->depth == 2 && strcmp(name, "child") == 0) {
-        const char *ref = attribute(attributes, "ref");
+        const char *ref = dax_attribute(attributes, "ref");
         if (!ref)
             builder_error(r->b, line_of(r), "a <child> has no ref");
         else
             r->child = mem_copy_string(ref);
     } else if (r->depth == 3 && r->child && strcmp(name, "parent") == 0) {
-        const char *ref = attribute(attributes, "ref");
+        const char *ref = dax_attribute(attributes, "ref");
         if (!ref)
             builder_error(r->b, line_of(r), "a <parent> has no ref");
         else
             uses_edge(r->uses, ref, strlen(ref), r->child, strlen(r->child), line_of(r));
     }
     if (builder_failed(r->b))
-        stop(r);
+        dax_stop_parsing(r);
 }
 
-static void end_text(struct reading *r)
+static void end_text(struct dax_reading *r)
 {
     double value;
     r->text[r->text_length] = 0;
     if (r->wanted == TEXT_SIZE)
-        set_size(r, r->text);
+        dax_set_size(r, r->text);
     if (r->wanted == TEXT_RUNTIME && !r->has_runtime)
         set_runtime(r, r->text);
-    if (r->wanted == TEXT_CORES && read_number(r, "cores", r->text, &value))
+    if (r->wanted == TEXT_CORES && dax_read_number(r, "cores", r->text, &value))
         builder_cores(r->b, r->task, value, line_of(r));
     r->wanted = TEXT_NONE;
 }
 
 static void on_end(void *context, const char *name)
 {
-    struct reading *r = context;
+    struct dax_reading *r = context;
     (void)name;
     if (builder_failed(r->b))
         return;
@@ -237,12 +239,12 @@ static void on_end(void *context, const char *name)
     }
     r->depth--;
     if (builder_failed(r->b))
-        stop(r);
+        dax_stop_parsing(r);
 }
 
-static void on_text(void *context, const char *text, int length)
+static void dax_on_text(void *context, const char *text, int length)
 {
-    struct reading *r = context;
+    struct dax_reading *r = context;
     if (r->wanted == TEXT_NONE)
         return;
     size_t space = MOST_TEXT - 1 - r->text_length,
@@ -257,19 +259,19 @@ static void on_entity(void *context, const char *name, int is_parameter, const c
                       int length, const char *base, const char *system, const char *public,
                       const char *notation)
 {
-    struct reading *r = context;
+    struct dax_reading *r = context;
     (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public,
         (void)notation;
     builder_error(r->b, line_of(r),
                   "the entity '%.60s' is declared; entity declarations are refused", name);
-    stop(r);
+    dax_stop_parsing(r);
 }
 
-static bool parse(struct reading *r, const struct format_source *source)
+static bool dax_parse_text(struct dax_reading *r, const struct format_source *source)
 {
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);
-    XML_SetCharacterDataHandler(r->parser, on_text);
+    XML_SetCharacterDataHandler(r->parser, dax_on_text);
     XML_SetEntityDeclHandler(r->parser, on_entity);
     XML_SetParamEntityParsing(r->parser, XML_PARAM_ENTITY_PARSING_NEVER);
     const char *at = source->text, *end = at + source->length;
@@ -285,7 +287,7 @@ static bool parse(struct reading *r, const struct format_source *source)
     return true;
 }
 
-static void warn_header(struct reading *r)
+static void warn_header(struct dax_reading *r)
 {
     uint32_t jobs = builder_task_count(r->b);
     if (!isnan(r->job_count) && r->job_count != jobs)
@@ -316,7 +318,7 @@ static void format_label(const struct format_source *source, char *label, size_t
         snprintf(label, size, "dax-%.*s", (int)n, version);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *dax_read_workflow(const struct format_source *source, struct error *err)
 {
     size_t blank = 0;
     while (blank < source->length && strchr(" \t\r\n", source->text[blank]) && source->text[blank])
@@ -327,13 +329,13 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     }
     char label[32];
     format_label(source, label, sizeof label);
-    struct reading r = {.task = NONE, .job_count = NAN};
+    struct dax_reading r = {.task = NONE, .job_count = NAN};
     r.b = builder_new(source->path, label);
     r.uses = uses_new(r.b);
     r.parser = XML_ParserCreate(NULL);
     if (!r.parser)
         builder_error(r.b, 0, "the XML parser cannot start");
-    else if (parse(&r, source)) {
+    else if (dax_parse_text(&r, source)) {
         uses_finish(r.uses);
         warn_header(&r);
     }
@@ -344,7 +346,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     return builder_finish(r.b, err);
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int dax_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
     enum { LOOK = 8192 };
@@ -365,6 +367,6 @@ const struct format format_dax = {
     .name = "dax",
     .summary = "Pegasus DAX, XML of versions 2 and 3",
     .suffixes = ".dax .xml",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = dax_sniff,
+    .read_workflow = dax_read_workflow,
 };

@@ -62,8 +62,8 @@ enum { HEAD = 4096 }; /* bytes that tell what a file is */
 
 enum want { WANT_ANY, WANT_WORKFLOW, WANT_PLATFORM };
 
-static const struct format *surest(const char *path, const char *text, size_t length,
-                                   enum want want)
+static const struct format *surest_format(const char *path, const char *text, size_t length,
+                                          enum want want)
 {
     const struct format *best = NULL;
     int best_score = 0;
@@ -84,7 +84,7 @@ static const struct format *surest(const char *path, const char *text, size_t le
     return best;
 }
 
-static bool is_blank(const char *text, size_t length)
+static bool is_blank_text(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if (!strchr(" \t\r\n", text[i]) || !text[i])
@@ -99,7 +99,7 @@ static const struct format *unknown_format(const char *path, const char *text, s
     unsigned char first = length ? (unsigned char)text[0] : 0;
     unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
     size_t head = length < HEAD ? length : HEAD;
-    if (is_blank(text, length)) {
+    if (is_blank_text(text, length)) {
         error_at(err, path, 0, "the file is empty");
     } else if ((first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)) {
         error_at(err, path, 1,
@@ -121,7 +121,8 @@ static const struct format *unknown_format(const char *path, const char *text, s
 const struct format *format_detect(const char *path, const char *text, size_t length,
                                    struct error *err)
 {
-    const struct format *f = is_blank(text, length) ? NULL : surest(path, text, length, WANT_ANY);
+    const struct format *f =
+        is_blank_text(text, length) ? NULL : surest_format(path, text, length, WANT_ANY);
     return f ? f : unknown_format(path, text, length, err);
 }
 
@@ -129,12 +130,12 @@ static const struct format *detect_for(const char *path, const struct text *text
                                        struct error *err)
 {
     const struct format *f =
-        is_blank(text->at, text->n) ? NULL : surest(path, text->at, text->n, want);
+        is_blank_text(text->at, text->n) ? NULL : surest_format(path, text->at, text->n, want);
     return f ? f : format_detect(path, text->at, text->n, err);
 }
 
 /* "-" reads well in a shell, not in a message. */
-static const char *shown(const char *path)
+static const char *shown_input(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
@@ -171,7 +172,7 @@ struct format_file *format_file_open(const char *path, const struct format *form
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    return format_file_of(shown(path), text, format, options);
+    return format_file_of(shown_input(path), text, format, options);
 }
 
 struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
@@ -218,7 +219,7 @@ bool format_file_is_plan(const struct format_file *f)
 }
 
 /* What the file holds, read as `format`: HOLDS_* bits. */
-static unsigned holds(const struct format_file *f, const struct format *format)
+static unsigned file_holds(const struct format_file *f, const struct format *format)
 {
     unsigned readable =
         (format->read_workflow ? HOLDS_WORKFLOW : 0) | (format->read_platform ? HOLDS_PLATFORM : 0);
@@ -228,7 +229,7 @@ static unsigned holds(const struct format_file *f, const struct format *format)
 static const struct format *format_of(const struct format_file *f, enum want want,
                                       struct error *err)
 {
-    if (is_blank(f->text.at, f->text.n)) {
+    if (is_blank_text(f->text.at, f->text.n)) {
         error_at(err, f->path, 0, "the file is empty");
         return NULL;
     }
@@ -238,7 +239,7 @@ static const struct format *format_of(const struct format_file *f, enum want wan
 bool format_file_is_platform(const struct format_file *f)
 {
     const struct format *format = format_of(f, WANT_ANY, NULL);
-    return format && holds(f, format) == HOLDS_PLATFORM;
+    return format && file_holds(f, format) == HOLDS_PLATFORM;
 }
 
 /* A misspelt option must not pass for one that was heeded. The help text of a format names them
@@ -261,7 +262,7 @@ static bool options_known(const struct format_file *f, const struct format *form
 }
 
 /* Readers may change the text, so one that is not the last reads a copy. */
-static struct workflow *read_workflow(struct format_file *f, bool last, struct error *err)
+static struct workflow *file_read_workflow(struct format_file *f, bool last, struct error *err)
 {
     const struct format *format = format_of(f, WANT_WORKFLOW, err);
     if (!format)
@@ -275,7 +276,7 @@ static struct workflow *read_workflow(struct format_file *f, bool last, struct e
     }
     if (!options_known(f, format, err))
         return NULL;
-    bool copy = !last && (holds(f, format) & HOLDS_PLATFORM);
+    bool copy = !last && (file_holds(f, format) & HOLDS_PLATFORM);
     struct text text = copy ? (struct text){mem_copy_bytes(f->text.at, f->text.n), f->text.n}
                             : format_file_take(f);
     struct format_source source = {f->path, text.at, text.n, f->options};
@@ -284,7 +285,7 @@ static struct workflow *read_workflow(struct format_file *f, bool last, struct e
     return w;
 }
 
-static struct platform *read_platform(struct format_file *f, struct error *err)
+static struct platform *file_read_platform(struct format_file *f, struct error *err)
 {
     const struct format *format = format_of(f, WANT_PLATFORM, err);
     if (!format)
@@ -310,14 +311,14 @@ bool format_file_both(struct format_file *f, struct workflow **w, struct platfor
                       struct error *err)
 {
     *p = NULL;
-    *w = read_workflow(f, false, err);
+    *w = file_read_workflow(f, false, err);
     if (!*w)
         return false;
     const struct format *format = f->text.at ? format_of(f, WANT_WORKFLOW, NULL) : NULL;
-    if (!format || !(holds(f, format) & HOLDS_PLATFORM))
+    if (!format || !(file_holds(f, format) & HOLDS_PLATFORM))
         return true;
     /* Where only reading tells whether there is a platform, a failure says that there is none. */
-    *p = read_platform(f, format->holds ? err : NULL);
+    *p = file_read_platform(f, format->holds ? err : NULL);
     if (*p || !format->holds)
         return true;
     workflow_free(*w);
@@ -327,19 +328,19 @@ bool format_file_both(struct format_file *f, struct workflow **w, struct platfor
 
 struct workflow *format_file_workflow(struct format_file *f, struct error *err)
 {
-    return read_workflow(f, true, err);
+    return file_read_workflow(f, true, err);
 }
 
 struct platform *format_file_platform(struct format_file *f, struct error *err)
 {
-    return read_platform(f, err);
+    return file_read_platform(f, err);
 }
 
 struct workflow *format_read_workflow(const char *path, const struct format *format,
                                       const struct format_option *options, struct error *err)
 {
     struct format_file *f = format_file_open(path, format, options, err);
-    struct workflow *w = f ? read_workflow(f, true, err) : NULL;
+    struct workflow *w = f ? file_read_workflow(f, true, err) : NULL;
     format_file_close(f);
     return w;
 }
@@ -348,7 +349,7 @@ struct platform *format_read_platform(const char *path, const struct format *for
                                       const struct format_option *options, struct error *err)
 {
     struct format_file *f = format_file_open(path, format, options, err);
-    struct platform *p = f ? read_platform(f, err) : NULL;
+    struct platform *p = f ? file_read_platform(f, err) : NULL;
     format_file_close(f);
     return p;
 }

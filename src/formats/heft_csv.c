@@ -25,7 +25,7 @@ struct cell {
 
 /* A table: a corner, a header row of column names, then rows of a name and numbers. Cells point
  * into the text. */
-struct table {
+struct heft_table {
     const char *file;
     ARRAY(struct cell) columns;
     ARRAY(struct cell) names; /* of rows */
@@ -33,7 +33,7 @@ struct table {
     ARRAY(double) values;     /* row by row */
 };
 
-static void table_free(struct table *t)
+static void table_free(struct heft_table *t)
 {
     array_free(&t->columns);
     array_free(&t->names);
@@ -41,7 +41,7 @@ static void table_free(struct table *t)
     array_free(&t->values);
 }
 
-static struct cell trimmed(const char *from, const char *to)
+static struct cell heft_trimmed(const char *from, const char *to)
 {
     while (from < to && (*from == ' ' || *from == '\t' || *from == '"'))
         from++;
@@ -58,13 +58,13 @@ static bool next_cell(struct scan *s, bool *more, struct cell *out)
     const char *p = s->at;
     while (p < s->next_line && *p != ',' && *p != '\n')
         p++;
-    *out = trimmed(s->at, p);
+    *out = heft_trimmed(s->at, p);
     *more = p < s->next_line && *p == ',';
     s->at = *more ? p + 1 : p;
     return true;
 }
 
-static bool read_table(struct table *t, const struct format_source *source, struct error *err)
+static bool read_table(struct heft_table *t, const struct format_source *source, struct error *err)
 {
     struct scan s;
     scan_start(&s, source, "#");
@@ -126,7 +126,7 @@ static bool same_name(struct cell a, struct cell b)
 }
 
 /* Rows and columns name the same things in the same order? */
-static bool require_square(const struct table *t, const char *what, struct error *err)
+static bool require_square(const struct heft_table *t, const char *what, struct error *err)
 {
     if (t->names.n != t->columns.n)
         return error_at(err, t->file, t->names.n ? t->lines.at[t->names.n - 1] : 1,
@@ -144,7 +144,7 @@ static bool require_square(const struct table *t, const char *what, struct error
 
 /* The path of another table of the same set; NULL when `path` is not named like one. The caller
  * frees. */
-static char *sibling(const char *path, const char *suffix)
+static char *heft_sibling_path(const char *path, const char *suffix)
 {
     static const char *const all[] = {connectivity, times, bandwidths};
     for (size_t i = 0; path && i < 3; i++) {
@@ -158,7 +158,7 @@ static char *sibling(const char *path, const char *suffix)
     return NULL;
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int heft_sniff(const char *path, const char *text, size_t length)
 {
     if (scan_has_suffix(path, connectivity) || scan_has_suffix(path, times) ||
         scan_has_suffix(path, bandwidths))
@@ -174,7 +174,7 @@ static int sniff(const char *path, const char *text, size_t length)
 
 /* ---- workflow ---- */
 
-static bool add_times(struct builder *b, const struct table *graph, const struct table *t,
+static bool add_times(struct builder *b, const struct heft_table *graph, const struct heft_table *t,
                       struct error *err)
 {
     size_t nodes = t->columns.n, n = graph->names.n;
@@ -196,13 +196,13 @@ static bool add_times(struct builder *b, const struct table *graph, const struct
     return true;
 }
 
-static bool add_sibling_times(struct builder *b, const struct table *graph, struct error *err)
+static bool add_sibling_times(struct builder *b, const struct heft_table *graph, struct error *err)
 {
-    char *path = sibling(graph->file, times);
+    char *path = heft_sibling_path(graph->file, times);
     struct text text = {0};
     bool good = true;
     if (path && file_exists(path)) {
-        struct table t = {0};
+        struct heft_table t = {0};
         good = file_read(path, &text, err);
         struct format_source source = {.path = path, .text = text.at, .length = text.n};
         good = good && format_require_utf8(&source, err) && read_table(&t, &source, err) &&
@@ -219,7 +219,7 @@ static bool add_sibling_times(struct builder *b, const struct table *graph, stru
     return good;
 }
 
-static bool add_graph(struct builder *b, const struct table *t)
+static bool add_graph(struct builder *b, const struct heft_table *t)
 {
     size_t n = t->names.n;
     for (size_t i = 0; i < n; i++) {
@@ -236,16 +236,16 @@ static bool add_graph(struct builder *b, const struct table *t)
     return !builder_failed(b);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *heft_read_workflow(const struct format_source *source, struct error *err)
 {
     if (scan_has_suffix(source->path, times) || scan_has_suffix(source->path, bandwidths)) {
-        char *graph = sibling(source->path, connectivity);
+        char *graph = heft_sibling_path(source->path, connectivity);
         error_at(err, source->path, 0, "this table holds no graph; read %s", graph);
         free(graph);
         return NULL;
     }
     struct builder *b = builder_new(source->path, "heft-csv");
-    struct table t = {0};
+    struct heft_table t = {0};
     bool good = format_require_utf8(source, err) && read_table(&t, source, err) &&
                 require_square(&t, "tasks", err) && add_graph(b, &t) &&
                 add_sibling_times(b, &t, err);
@@ -255,7 +255,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 /* ---- platform ---- */
 
-static bool add_links(struct platform_builder *b, const struct table *t, struct error *err)
+static bool add_links(struct platform_builder *b, const struct heft_table *t, struct error *err)
 {
     size_t n = t->names.n;
     const double *value = t->values.at;
@@ -282,13 +282,13 @@ static bool add_links(struct platform_builder *b, const struct table *t, struct 
 }
 
 /* Nodes are called what the table of times calls them, or nothing would fit together. */
-static bool check_names(const struct table *t, struct error *err)
+static bool check_names(const struct heft_table *t, struct error *err)
 {
-    char *path = sibling(t->file, times);
+    char *path = heft_sibling_path(t->file, times);
     bool good = true;
     if (path && file_exists(path)) {
         struct text text = {0};
-        struct table own = {0};
+        struct heft_table own = {0};
         good = file_read(path, &text, err);
         struct format_source source = {.path = path, .text = text.at, .length = text.n};
         good = good && read_table(&own, &source, err);
@@ -311,7 +311,7 @@ static bool check_names(const struct table *t, struct error *err)
 
 static struct platform *build_platform(const struct format_source *source, struct error *err)
 {
-    struct table t = {0};
+    struct heft_table t = {0};
     struct platform_builder *b = NULL;
     bool good = format_require_utf8(source, err) && read_table(&t, source, err) &&
                 require_square(&t, "nodes", err) && check_names(&t, err);
@@ -334,7 +334,7 @@ static struct platform *read_platform(const struct format_source *source, struct
 {
     if (!scan_has_suffix(source->path, connectivity) && !scan_has_suffix(source->path, times))
         return build_platform(source, err);
-    char *path = sibling(source->path, bandwidths);
+    char *path = heft_sibling_path(source->path, bandwidths);
     struct text text = {0};
     struct platform *p = NULL;
     if (file_read(path, &text, err)) {
@@ -350,7 +350,7 @@ const struct format format_heft_csv = {
     .name = "heft-csv",
     .summary = "tables of the heft and peft programs: connectivity, times, bandwidths",
     .suffixes = NULL,
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = heft_sniff,
+    .read_workflow = heft_read_workflow,
     .read_platform = read_platform,
 };

@@ -14,7 +14,7 @@
 
 enum { MOST_NODES = 1000000, MOST_LINKED_NODES = 2048 };
 
-struct group {
+struct hetpart_group {
     uint32_t first, count;
     double inside, outside; /* NAN: not stated */
 };
@@ -39,13 +39,13 @@ static bool memory_unit(const struct format_source *source, double *unit, struct
 }
 
 static bool add_group(const struct json *j, json_ref v, uint32_t number, double unit,
-                      uint32_t first, struct platform_builder *b, struct group *out,
+                      uint32_t first, struct platform_builder *b, struct hetpart_group *out,
                       struct error *err)
 {
     char what[32];
     snprintf(what, sizeof what, "group %u", number);
     double count = NAN, memory = NAN, speed = 1;
-    *out = (struct group){.first = first, .inside = NAN, .outside = NAN};
+    *out = (struct hetpart_group){.first = first, .inside = NAN, .outside = NAN};
     if (!json_field_is(j, v, JSON_OBJECT, what, err) ||
         json_field_need(j, v, "number", JSON_NUMBER, what, err) == JSON_NONE ||
         !json_field_number(j, v, "number", 0, &count, what, err) ||
@@ -71,8 +71,8 @@ static bool add_group(const struct json *j, json_ref v, uint32_t number, double 
     return true;
 }
 
-static void add_links(struct platform_builder *b, const struct group *groups, size_t n,
-                      uint32_t nodes)
+static void hetpart_add_links(struct platform_builder *b, const struct hetpart_group *groups,
+                              size_t n, uint32_t nodes)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(groups[i].inside) || isnan(groups[i].outside) || nodes > MOST_LINKED_NODES)
@@ -100,23 +100,23 @@ static bool read_groups(const struct json *j, const struct format_source *source
     json_ref list = json_field_need(j, 0, "groups", JSON_ARRAY, "the document", err);
     if (list == JSON_NONE)
         return false;
-    ARRAY(struct group) groups = {0};
+    ARRAY(struct hetpart_group) groups = {0};
     uint32_t nodes = 0;
     bool good = true;
     for (json_ref v = json_first(j, list); good && v != JSON_NONE && !platform_builder_failed(b);
          v = json_next_element(j, list, v)) {
-        struct group g;
+        struct hetpart_group g;
         good = add_group(j, v, (uint32_t)groups.n + 1, unit, nodes, b, &g, err);
         array_push(&groups, g);
         nodes += g.count;
     }
     if (good && !platform_builder_failed(b))
-        add_links(b, groups.at, groups.n, nodes);
+        hetpart_add_links(b, groups.at, groups.n, nodes);
     array_free(&groups);
     return good;
 }
 
-static struct platform *read_platform(const struct format_source *source, struct error *err)
+static struct platform *hetpart_read_platform(const struct format_source *source, struct error *err)
 {
     struct json j;
     if (!json_parse(&j, source->path, source->text, source->length, err))
@@ -141,7 +141,7 @@ const struct format format_hetpart_cluster = {
     .summary = "HetPart cluster JSON: groups of equal nodes",
     .suffixes = NULL,
     .sniff = sniff_cluster,
-    .read_platform = read_platform,
+    .read_platform = hetpart_read_platform,
     .options =
         "memory-unit=SIZE   multiply the memory of every node (relative in these files; default 1)",
 };

@@ -44,7 +44,7 @@ struct hyperdag {
     ARRAY(struct pin) pins;
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int hyperdag_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
         .path = path, .text = (char *)text, .length = length < 4096 ? length : 4096};
@@ -203,14 +203,14 @@ static void drop_repeated_pins(struct hyperdag *h)
     h->pins.n = kept;
 }
 
-struct pair {
+struct hyperdag_pair {
     uint64_t key; /* source, consumer */
     uint32_t edge;
 };
 
 static int by_pair(const void *a, const void *b)
 {
-    const struct pair *p = a, *q = b;
+    const struct hyperdag_pair *p = a, *q = b;
     return p->key < q->key ? -1 : p->key > q->key;
 }
 
@@ -218,13 +218,13 @@ static int by_pair(const void *a, const void *b)
  */
 static void name_repeated_pairs(struct hyperdag *h)
 {
-    struct pair *pairs = mem_new(struct pair, h->pins.n);
+    struct hyperdag_pair *pairs = mem_new(struct hyperdag_pair, h->pins.n);
     size_t n = 0;
     for (size_t i = 0; i < h->pins.n; i++) {
         const struct pin *p = &h->pins.at[i];
         const struct hyperedge *e = &h->edges[p->edge];
         if (e->consumers == 1 && e->size > 0)
-            pairs[n++] = (struct pair){(uint64_t)e->source << 32 | p->vertex, p->edge};
+            pairs[n++] = (struct hyperdag_pair){(uint64_t)e->source << 32 | p->vertex, p->edge};
     }
     if (n)
         qsort(pairs, n, sizeof *pairs, by_pair);
@@ -235,7 +235,7 @@ static void name_repeated_pairs(struct hyperdag *h)
     free(pairs);
 }
 
-static void build(struct hyperdag *h)
+static void hyperdag_build_workflow(struct hyperdag *h)
 {
     struct builder *b = h->builder;
     drop_repeated_pins(h);
@@ -275,7 +275,8 @@ static void build(struct hyperdag *h)
     }
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *hyperdag_read_workflow(const struct format_source *source,
+                                               struct error *err)
 {
     struct hyperdag h = {.err = err, .builder = builder_new(source->path, "hyperdag")};
     scan_start(&h.scan, source, "%");
@@ -287,7 +288,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         good = read_hyperedges(&h) && read_vertices(&h) && read_pins(&h);
     }
     if (good)
-        build(&h);
+        hyperdag_build_workflow(&h);
     free(h.edges);
     free(h.task_of);
     array_free(&h.pins);
@@ -487,8 +488,8 @@ const struct format format_hyperdag = {
     .name = "hyperdag",
     .summary = "HyperDAG of OneStopParallel: hyperedges, vertices, pins",
     .suffixes = ".hdag",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = hyperdag_sniff,
+    .read_workflow = hyperdag_read_workflow,
     .write_workflow = write_workflow,
     .carries = CARRIES_NAMES | CARRIES(work) | CARRIES(memory) | CARRIES(kind) | CARRIES_SIZES |
                CARRIES_OBJECTS | CARRIES_OBJECT_NAMES | CARRIES_OUTPUTS,

@@ -15,8 +15,8 @@ bool json_field_is(const struct json *j, json_ref v, enum json_type type, const 
                       json_type_name(type));
 }
 
-static bool wrong_type(const struct json *j, json_ref v, const char *key, enum json_type type,
-                       const char *what, struct error *err)
+static bool field_wrong_type(const struct json *j, json_ref v, const char *key, enum json_type type,
+                             const char *what, struct error *err)
 {
     return json_error(j, v, err, "%s: \"%s\" is %s; expected %s", what, key,
                       json_type_name(json_type(j, v)), json_type_name(type));
@@ -30,7 +30,7 @@ json_ref json_field_need(const struct json *j, json_ref object, const char *key,
         json_error(j, object, err, "%s: \"%s\" is missing; expected %s", what, key,
                    json_type_name(type));
     else if (json_type(j, v) != type)
-        wrong_type(j, v, key, type, what, err);
+        field_wrong_type(j, v, key, type, what, err);
     else
         return v;
     return JSON_NONE;
@@ -43,7 +43,7 @@ bool json_field_number(const struct json *j, json_ref object, const char *key, d
     if (v == JSON_NONE)
         return true;
     if (json_type(j, v) != JSON_NUMBER)
-        return wrong_type(j, v, key, JSON_NUMBER, what, err);
+        return field_wrong_type(j, v, key, JSON_NUMBER, what, err);
     if (json_number(j, v) < least)
         return json_error(j, v, err, "%s: \"%s\" is %g; expected %g or more", what, key,
                           json_number(j, v), least);
@@ -59,7 +59,7 @@ bool json_field_string(const struct json *j, json_ref object, const char *key, c
     if (v == JSON_NONE)
         return true;
     if (json_type(j, v) != JSON_STRING)
-        return wrong_type(j, v, key, JSON_STRING, what, err);
+        return field_wrong_type(j, v, key, JSON_STRING, what, err);
     *out = json_string(j, v, NULL);
     return true;
 }

@@ -11,7 +11,7 @@
 /* A variable that doubles itself line by line must end. */
 enum { LONGEST_TEXT = 1 << 24 };
 
-struct reader {
+struct makeflow_reader {
     const struct format_source *source;
     struct builder *b;
     char *at, *end;
@@ -28,7 +28,7 @@ struct reader {
     ARRAY(char *) own_values;
 };
 
-static bool is_blank(char c)
+static bool makeflow_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -38,7 +38,7 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int makeflow_sniff(const char *path, const char *text, size_t length)
 {
     bool suffix = scan_has_suffix(path, ".mf") || scan_has_suffix(path, ".makeflow") ||
                   strcmp(file_basename(path), "Makeflow") == 0;
@@ -73,7 +73,7 @@ static void set_value(struct intern *names, char ***values, size_t *n, const cha
     (*values)[number] = value;
 }
 
-static const char *value_of(const struct reader *r, const char *name, size_t len)
+static const char *makeflow_value_of(const struct makeflow_reader *r, const char *name, size_t len)
 {
     uint32_t number = r->open ? intern_find(&r->own_names, name, len) : UINT32_MAX;
     if (number != UINT32_MAX)
@@ -84,7 +84,8 @@ static const char *value_of(const struct reader *r, const char *name, size_t len
 
 /* Replace $NAME, ${NAME} and $(NAME) of known variables. Inside single quotes a dollar means
  * itself. */
-static bool expand(struct reader *r, const char *p, const char *end, struct strbuf *out)
+static bool makeflow_expand(struct makeflow_reader *r, const char *p, const char *end,
+                            struct strbuf *out)
 {
     bool single = false, twice = false;
     while (p < end) {
@@ -103,7 +104,7 @@ static bool expand(struct reader *r, const char *p, const char *end, struct strb
                 ;
             after = stop + (close != 0);
             const char *value = stop > start && (!close || (stop < end && *stop == close))
-                                    ? value_of(r, start, (size_t)(stop - start))
+                                    ? makeflow_value_of(r, start, (size_t)(stop - start))
                                     : NULL;
             if (value) {
                 strbuf_add(out, value);
@@ -124,7 +125,7 @@ static bool expand(struct reader *r, const char *p, const char *end, struct strb
 /* The value of an assignment: trimmed, one pair of quotes around it taken off. */
 static char *clean_value(const char *p, size_t n)
 {
-    while (n && is_blank(p[n - 1]))
+    while (n && makeflow_is_blank(p[n - 1]))
         n--;
     if (n >= 2 && (*p == '"' || *p == '\'') && p[n - 1] == *p) {
         p++;
@@ -142,31 +143,31 @@ static bool is_assignment(const char *p, const char *end, const char **name_end,
     while (q < end && is_name_char(*q))
         q++;
     *name_end = q;
-    while (q < end && is_blank(*q))
+    while (q < end && makeflow_is_blank(*q))
         q++;
     *append = q + 1 < end && *q == '+' && q[1] == '=';
     if (*append)
         q++;
     if (*name_end == p || q >= end || *q != '=')
         return false;
-    for (q++; q < end && is_blank(*q);)
+    for (q++; q < end && makeflow_is_blank(*q);)
         q++;
     *value = q;
     return true;
 }
 
-static bool assign(struct reader *r, const char *p, const char *end, bool own)
+static bool makeflow_assign(struct makeflow_reader *r, const char *p, const char *end, bool own)
 {
     const char *name_end, *value;
     bool append;
     if (!is_assignment(p, end, &name_end, &value, &append))
         return false;
     struct strbuf text = {0};
-    const char *old = append ? value_of(r, p, (size_t)(name_end - p)) : NULL;
+    const char *old = append ? makeflow_value_of(r, p, (size_t)(name_end - p)) : NULL;
     if (old)
         strbuf_printf(&text, "%s ", old);
     struct strbuf fresh = {0};
-    if (expand(r, value, end, &fresh)) {
+    if (makeflow_expand(r, value, end, &fresh)) {
         char *clean = clean_value(strbuf_text(&fresh), fresh.n);
         strbuf_add(&text, clean);
         free(clean);
@@ -187,7 +188,7 @@ static bool assign(struct reader *r, const char *p, const char *end, bool own)
 /* ---- lines ---- */
 
 /* The next logical line into r->text: a backslash at the end of a line joins the next one. */
-static bool next_line(struct reader *r)
+static bool makeflow_next_line(struct makeflow_reader *r)
 {
     if (r->at >= r->end)
         return false;
@@ -213,13 +214,13 @@ static bool next_line(struct reader *r)
 /* A blank-separated word, "quoted" or not, copied without its quotes; false at the end. */
 static bool next_file(const char **p, const char *end, struct strbuf *out)
 {
-    while (*p < end && is_blank(**p))
+    while (*p < end && makeflow_is_blank(**p))
         ++*p;
     if (*p >= end)
         return false;
     strbuf_clear(out);
     char quote = 0;
-    for (; *p < end && (quote || !is_blank(**p)); ++*p) {
+    for (; *p < end && (quote || !makeflow_is_blank(**p)); ++*p) {
         char c = **p;
         if (quote ? c == quote : c == '"' || c == '\'')
             quote = quote ? 0 : c;
@@ -249,7 +250,7 @@ static const char *find_colon(const char *p, const char *end)
         else if (quote ? *p == quote : *p == '"' || *p == '\'')
             quote = quote ? 0 : *p;
         else if (!quote && *p == ':') {
-            if (p + 1 == end || is_blank(p[1]))
+            if (p + 1 == end || makeflow_is_blank(p[1]))
                 return p;
             any = any ? any : p;
         }
@@ -257,7 +258,7 @@ static const char *find_colon(const char *p, const char *end)
     return any;
 }
 
-static void clear_own(struct reader *r)
+static void clear_own(struct makeflow_reader *r)
 {
     for (size_t i = 0; i < r->own_values.n; i++)
         free(r->own_values.at[i]);
@@ -268,12 +269,12 @@ static void clear_own(struct reader *r)
 }
 
 /* .MAKEFLOW CATEGORY name, .MAKEFLOW CORES 4, .SIZE file bytes */
-static bool directive(struct reader *r, const char *p, const char *end)
+static bool makeflow_directive(struct makeflow_reader *r, const char *p, const char *end)
 {
     struct strbuf word[3] = {{0}, {0}, {0}};
     int n = 0;
     struct strbuf text = {0};
-    bool good = expand(r, p, end, &text);
+    bool good = makeflow_expand(r, p, end, &text);
     const char *q = strbuf_text(&text), *stop = q + text.n;
     while (good && n < 3 && next_file(&q, stop, &word[n]))
         n++;
@@ -301,18 +302,18 @@ static bool directive(struct reader *r, const char *p, const char *end)
 
 /* ---- rules ---- */
 
-static bool header(struct reader *r, const char *p, const char *end)
+static bool makeflow_rule_header(struct makeflow_reader *r, const char *p, const char *end)
 {
     const char *hash = NULL; /* a comment behind the files */
     char quote = 0;
     for (const char *q = p; q < end && !hash; q++) {
         if (quote ? *q == quote : *q == '"' || *q == '\'')
             quote = quote ? 0 : *q;
-        else if (!quote && *q == '#' && q > p && is_blank(q[-1]))
+        else if (!quote && *q == '#' && q > p && makeflow_is_blank(q[-1]))
             hash = q;
     }
     strbuf_clear(&r->rule);
-    if (!expand(r, p, hash ? hash : end, &r->rule))
+    if (!makeflow_expand(r, p, hash ? hash : end, &r->rule))
         return false;
     const char *text = strbuf_text(&r->rule);
     if (!find_colon(text, text + r->rule.n))
@@ -328,17 +329,18 @@ static bool header(struct reader *r, const char *p, const char *end)
 static const char *skip_word(const char *p, const char *word)
 {
     size_t n = strlen(word);
-    if (strncmp(p, word, n) != 0 || !is_blank(p[n]))
+    if (strncmp(p, word, n) != 0 || !makeflow_is_blank(p[n]))
         return p;
-    for (p += n; is_blank(*p);)
+    for (p += n; makeflow_is_blank(*p);)
         p++;
     return p;
 }
 
-static void set_resources(struct reader *r, uint32_t task, const char *command)
+static void set_resources(struct makeflow_reader *r, uint32_t task, const char *command)
 {
-    const char *category = value_of(r, "CATEGORY", 8), *memory = value_of(r, "MEMORY", 6),
-               *cores = value_of(r, "CORES", 5);
+    const char *category = makeflow_value_of(r, "CATEGORY", 8),
+               *memory = makeflow_value_of(r, "MEMORY", 6),
+               *cores = makeflow_value_of(r, "CORES", 5);
     double value;
     if (category && *category) {
         builder_kind(r->b, task, category, strlen(category));
@@ -356,7 +358,8 @@ static void set_resources(struct reader *r, uint32_t task, const char *command)
         builder_cores(r->b, task, value, r->open_line);
 }
 
-static uint32_t add_targets(struct reader *r, const char *p, const char *colon, struct strbuf *file)
+static uint32_t add_targets(struct makeflow_reader *r, const char *p, const char *colon,
+                            struct strbuf *file)
 {
     uint32_t task = NONE;
     while (next_file(&p, colon, file)) {
@@ -382,12 +385,12 @@ static uint32_t add_targets(struct reader *r, const char *p, const char *colon, 
     return task;
 }
 
-static bool finish_rule(struct reader *r, const char *p)
+static bool finish_rule(struct makeflow_reader *r, const char *p)
 {
     struct strbuf command = {0}, file = {0};
-    while (is_blank(*p))
+    while (makeflow_is_blank(*p))
         p++;
-    bool good = expand(r, p, p + strlen(p), &command);
+    bool good = makeflow_expand(r, p, p + strlen(p), &command);
     r->rules++;
     const char *text = strbuf_text(&command), *plain = skip_word(text, "LOCAL");
     r->locals += plain != text;
@@ -400,7 +403,7 @@ static bool finish_rule(struct reader *r, const char *p)
             if (file.n)
                 builder_consumes(r->b, task, builder_object(r->b, file.at, file.n), r->open_line);
         size_t n = strlen(plain);
-        while (n && is_blank(plain[n - 1]))
+        while (n && makeflow_is_blank(plain[n - 1]))
             n--;
         builder_command(r->b, task, plain, n);
         set_resources(r, task, plain);
@@ -411,17 +414,17 @@ static bool finish_rule(struct reader *r, const char *p)
     return task != NONE;
 }
 
-static bool one_line(struct reader *r)
+static bool one_line(struct makeflow_reader *r)
 {
     const char *p = strbuf_text(&r->text), *end = p + r->text.n, *first = p;
-    while (first < end && is_blank(*first))
+    while (first < end && makeflow_is_blank(*first))
         first++;
     if (first == end)
         return true;
     if (first > p && r->open) {
         if (*first == '#')
             return true;
-        if (*first == '@' && assign(r, first + 1, end, true))
+        if (*first == '@' && makeflow_assign(r, first + 1, end, true))
             return true;
         return finish_rule(r, first);
     }
@@ -436,16 +439,17 @@ static bool one_line(struct reader *r)
                              "this rule has no command; expected a line that begins with a tab");
     if (*first == '.' && end - first > 5 &&
         (strncmp(first, ".MAKEFLOW", 9) == 0 || strncmp(first, ".SIZE", 5) == 0))
-        return directive(r, first, end);
+        return makeflow_directive(r, first, end);
     const char *exported = skip_word(first, "export");
-    if (assign(r, exported, end, false))
+    if (makeflow_assign(r, exported, end, false))
         return true;
     if (exported != first)
         return true; /* export NAME: about the run's environment */
-    return header(r, first, end);
+    return makeflow_rule_header(r, first, end);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *makeflow_read_workflow(const struct format_source *source,
+                                               struct error *err)
 {
     if (!format_require_utf8(source, err))
         return NULL;
@@ -456,16 +460,16 @@ static struct workflow *read_workflow(const struct format_source *source, struct
                  "expected a Makeflow file of rules (.mf)");
         return NULL;
     }
-    struct reader r = {.source = source,
-                       .b = builder_new(source->path, "makeflow"),
-                       .at = source->text,
-                       .end = source->text + source->length,
-                       .next_line = 1};
+    struct makeflow_reader r = {.source = source,
+                                .b = builder_new(source->path, "makeflow"),
+                                .at = source->text,
+                                .end = source->text + source->length,
+                                .next_line = 1};
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0)
         r.at += 3;
     intern_init(&r.names);
     intern_init(&r.own_names);
-    while (!builder_failed(r.b) && next_line(&r))
+    while (!builder_failed(r.b) && makeflow_next_line(&r))
         one_line(&r);
     if (!builder_failed(r.b) && r.open)
         builder_error(r.b, r.open_line,
@@ -494,6 +498,6 @@ const struct format format_makeflow = {
     .name = "makeflow",
     .summary = "Makeflow rules (.mf)",
     .suffixes = ".mf .makeflow",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = makeflow_sniff,
+    .read_workflow = makeflow_read_workflow,
 };

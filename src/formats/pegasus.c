@@ -9,30 +9,32 @@
 #include <stdio.h>
 #include <string.h>
 
-struct reading {
+struct pegasus_reading {
     struct yaml y;
     struct builder *b;
     struct uses *uses;
     size_t without_runtime;
 };
 
-static bool wrong(struct reading *r, yaml_ref v, const char *what, const char *expected)
+static bool pegasus_wrong_type(struct pegasus_reading *r, yaml_ref v, const char *what,
+                               const char *expected)
 {
     char found[80];
     return builder_error(r->b, yaml_line(&r->y, v), "%s is %s; expected %s", what,
                          yaml_found(&r->y, v, found, sizeof found), expected);
 }
 
-static bool read_number(struct reading *r, yaml_ref v, const char *what, double *out)
+static bool pegasus_read_number(struct pegasus_reading *r, yaml_ref v, const char *what,
+                                double *out)
 {
     size_t length;
     const char *text = yaml_text(&r->y, v, &length);
-    return quantity_number(text, length, out) || wrong(r, v, what, "a finite number");
+    return quantity_number(text, length, out) || pegasus_wrong_type(r, v, what, "a finite number");
 }
 
 /* A text that must be there and not empty. */
-static const char *read_text(struct reading *r, yaml_ref mapping, const char *key, const char *what,
-                             size_t *length)
+static const char *read_text(struct pegasus_reading *r, yaml_ref mapping, const char *key,
+                             const char *what, size_t *length)
 {
     yaml_ref v = yaml_get(&r->y, mapping, key);
     if (v == YAML_NONE) {
@@ -42,27 +44,27 @@ static const char *read_text(struct reading *r, yaml_ref mapping, const char *ke
     const char *text = yaml_text(&r->y, v, length);
     if (*length)
         return text;
-    wrong(r, v, key, "a text");
+    pegasus_wrong_type(r, v, key, "a text");
     return NULL;
 }
 
 /* The list under a key: YAML_NONE when absent or null, an error when it is something else. */
-static yaml_ref get_list(struct reading *r, yaml_ref mapping, const char *key)
+static yaml_ref get_list(struct pegasus_reading *r, yaml_ref mapping, const char *key)
 {
     yaml_ref v = yaml_get(&r->y, mapping, key);
     if (v == YAML_NONE || yaml_is_null(&r->y, v))
         return YAML_NONE;
     if (yaml_type(&r->y, v) == YAML_SEQUENCE)
         return v;
-    wrong(r, v, key, "a list");
+    pegasus_wrong_type(r, v, key, "a list");
     return YAML_NONE;
 }
 
-static bool read_use(struct reading *r, uint32_t task, yaml_ref use)
+static bool read_use(struct pegasus_reading *r, uint32_t task, yaml_ref use)
 {
     const struct yaml *y = &r->y;
     if (yaml_type(y, use) != YAML_MAPPING)
-        return wrong(r, use, "an entry of uses", "a mapping with lfn and type");
+        return pegasus_wrong_type(r, use, "an entry of uses", "a mapping with lfn and type");
     size_t length, line = yaml_line(y, use);
     const char *name = read_text(r, use, "lfn", "an entry of uses", &length);
     if (!name)
@@ -73,7 +75,7 @@ static bool read_use(struct reading *r, uint32_t task, yaml_ref use)
     bool in = both || strcmp(kind, "input") == 0, out = both || strcmp(kind, "output") == 0;
     if (!in && !out)
         return strcmp(kind, "none") == 0 ||
-               wrong(r, type, "type", "input, output, inout, checkpoint or none");
+               pegasus_wrong_type(r, type, "type", "input, output, inout, checkpoint or none");
     uint32_t file = uses_file(r->uses, name, length);
     if (in)
         uses_input(r->uses, task, file, line);
@@ -83,7 +85,7 @@ static bool read_use(struct reading *r, uint32_t task, yaml_ref use)
         size = yaml_get(y, yaml_get(y, use, "metadata"), "size");
     double bytes;
     if (size != YAML_NONE) {
-        if (!read_number(r, size, "size", &bytes))
+        if (!pegasus_read_number(r, size, "size", &bytes))
             return false;
         uses_size(r->uses, file, bytes, yaml_line(y, size));
     }
@@ -91,43 +93,44 @@ static bool read_use(struct reading *r, uint32_t task, yaml_ref use)
 }
 
 /* A number of profiles.pegasus; YAML_NONE: not there. */
-static yaml_ref profile(const struct yaml *y, yaml_ref job, const char *key)
+static yaml_ref pegasus_profile_value(const struct yaml *y, yaml_ref job, const char *key)
 {
     return yaml_get(y, yaml_get(y, yaml_get(y, job, "profiles"), "pegasus"), key);
 }
 
-static bool read_costs(struct reading *r, uint32_t task, yaml_ref job)
+static bool read_costs(struct pegasus_reading *r, uint32_t task, yaml_ref job)
 {
     const struct yaml *y = &r->y;
     yaml_ref runtime = yaml_get(y, yaml_get(y, job, "metadata"), "runtime");
-    yaml_ref cores = profile(y, job, "cores"), memory = profile(y, job, "memory");
+    yaml_ref cores = pegasus_profile_value(y, job, "cores"),
+             memory = pegasus_profile_value(y, job, "memory");
     double value;
     if (runtime == YAML_NONE)
-        runtime = profile(y, job, "runtime");
+        runtime = pegasus_profile_value(y, job, "runtime");
     r->without_runtime += runtime == YAML_NONE;
     if (runtime != YAML_NONE) {
-        if (!read_number(r, runtime, "runtime", &value))
+        if (!pegasus_read_number(r, runtime, "runtime", &value))
             return false;
         builder_work(r->b, task, value, yaml_line(y, runtime));
     }
     if (cores != YAML_NONE) {
-        if (!read_number(r, cores, "cores", &value))
+        if (!pegasus_read_number(r, cores, "cores", &value))
             return false;
         builder_cores(r->b, task, value, yaml_line(y, cores));
     }
     if (memory != YAML_NONE) { /* in MB, says the manual */
-        if (!read_number(r, memory, "memory", &value))
+        if (!pegasus_read_number(r, memory, "memory", &value))
             return false;
         builder_memory(r->b, task, value * 1e6, yaml_line(y, memory));
     }
     return true;
 }
 
-static bool read_job(struct reading *r, yaml_ref job)
+static bool read_job(struct pegasus_reading *r, yaml_ref job)
 {
     const struct yaml *y = &r->y;
     if (yaml_type(y, job) != YAML_MAPPING)
-        return wrong(r, job, "an entry of jobs", "a mapping");
+        return pegasus_wrong_type(r, job, "an entry of jobs", "a mapping");
     size_t length;
     const char *id = read_text(r, job, "id", "a job", &length);
     if (!id)
@@ -152,11 +155,12 @@ static bool read_job(struct reading *r, yaml_ref job)
     return !builder_failed(r->b);
 }
 
-static bool read_dependency(struct reading *r, yaml_ref entry)
+static bool read_dependency(struct pegasus_reading *r, yaml_ref entry)
 {
     const struct yaml *y = &r->y;
     if (yaml_type(y, entry) != YAML_MAPPING)
-        return wrong(r, entry, "an entry of jobDependencies", "a mapping with id and children");
+        return pegasus_wrong_type(r, entry, "an entry of jobDependencies",
+                                  "a mapping with id and children");
     size_t length;
     const char *id = read_text(r, entry, "id", "an entry of jobDependencies", &length);
     if (!id)
@@ -168,17 +172,17 @@ static bool read_dependency(struct reading *r, yaml_ref entry)
         size_t child_length;
         const char *child = yaml_text(y, e, &child_length);
         if (!child_length)
-            return wrong(r, e, "an entry of children", "the id of a job");
+            return pegasus_wrong_type(r, e, "an entry of children", "the id of a job");
         uses_edge(r->uses, id, length, child, child_length, yaml_line(y, e));
     }
     return true;
 }
 
-static bool read_file(struct reading *r)
+static bool pegasus_read_file(struct pegasus_reading *r)
 {
     const struct yaml *y = &r->y;
     if (yaml_type(y, 0) != YAML_MAPPING)
-        return wrong(r, 0, "the file", "a mapping with the key 'pegasus'");
+        return pegasus_wrong_type(r, 0, "the file", "a mapping with the key 'pegasus'");
     if (yaml_get(y, 0, "pegasus") == YAML_NONE)
         return builder_error(r->b, 1,
                              "the key 'pegasus' is missing; expected a Pegasus 5 workflow");
@@ -205,9 +209,9 @@ static bool read_file(struct reading *r)
     return true;
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *pegasus_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct reading r = {0};
+    struct pegasus_reading r = {0};
     if (!yaml_load(&r.y, source->path, source->text, source->length, err))
         return NULL;
     char label[32] = "pegasus";
@@ -216,7 +220,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
         snprintf(label, sizeof label, "pegasus-%.16s", yaml_text(&r.y, version, NULL));
     r.b = builder_new(source->path, label);
     r.uses = uses_new(r.b);
-    if (read_file(&r)) {
+    if (pegasus_read_file(&r)) {
         uses_finish(r.uses);
         if (r.without_runtime)
             builder_warn(r.b, 0, "%zu of %u jobs have no run time in this file; their work is 0",
@@ -227,7 +231,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     return builder_finish(r.b, err);
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int pegasus_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
     enum { LOOK = 16384 };
@@ -247,6 +251,6 @@ const struct format format_pegasus = {
     .name = "pegasus",
     .summary = "Pegasus 5 workflows, YAML",
     .suffixes = NULL,
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = pegasus_sniff,
+    .read_workflow = pegasus_read_workflow,
 };

@@ -35,7 +35,8 @@ static const char *document_name(const struct json *j, struct error *err)
 
 /* ---- reading ---- */
 
-static bool read_tasks(const struct json *j, json_ref tasks, struct builder *b, struct error *err)
+static bool saga_read_tasks(const struct json *j, json_ref tasks, struct builder *b,
+                            struct error *err)
 {
     struct json_cursor cursor = {0};
     builder_expect(b, json_size(j, tasks), json_size(j, tasks));
@@ -90,7 +91,7 @@ static bool read_dependencies(const struct json *j, json_ref edges, struct build
     return true;
 }
 
-static bool read_graph(const struct json *j, struct builder *b, struct error *err)
+static bool saga_read_graph(const struct json *j, struct builder *b, struct error *err)
 {
     if (!json_field_is(j, 0, JSON_OBJECT, "the document", err))
         return false;
@@ -101,13 +102,13 @@ static bool read_graph(const struct json *j, struct builder *b, struct error *er
     if (graph == JSON_NONE)
         return false;
     json_ref tasks = json_field_need(j, graph, "tasks", JSON_ARRAY, "the task graph", err);
-    if (tasks == JSON_NONE || !read_tasks(j, tasks, b, err))
+    if (tasks == JSON_NONE || !saga_read_tasks(j, tasks, b, err))
         return false;
     json_ref edges = json_field_need(j, graph, "dependencies", JSON_ARRAY, "the task graph", err);
     return edges != JSON_NONE && read_dependencies(j, edges, b, err);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *saga_read_workflow(const struct format_source *source, struct error *err)
 {
     struct json j;
     if (!json_parse(&j, source->path, source->text, source->length, err))
@@ -115,7 +116,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     struct builder *b = builder_new(source->path, "saga");
     struct error own = {0};
     struct workflow *w = NULL;
-    if (read_graph(&j, b, &own) || builder_failed(b)) {
+    if (saga_read_graph(&j, b, &own) || builder_failed(b)) {
         w = builder_finish(b, err);
     } else {
         error_set(err, own.kind, "%s", own.text);
@@ -143,8 +144,8 @@ static int compare_links(const void *x, const void *y)
 
 typedef ARRAY(struct stated_link) link_array;
 
-static bool read_links(const struct json *j, json_ref edges, const struct platform_builder *b,
-                       link_array *links, struct error *err)
+static bool saga_read_links(const struct json *j, json_ref edges, const struct platform_builder *b,
+                            link_array *links, struct error *err)
 {
     for (json_ref v = json_first(j, edges); v != JSON_NONE; v = json_next_element(j, edges, v)) {
         if (!json_field_is(j, v, JSON_OBJECT, "a link", err))
@@ -194,8 +195,8 @@ static bool merge_links(const struct json *j, link_array *links, struct error *e
     return true;
 }
 
-static bool add_links(const struct json *j, json_ref network, const link_array *links,
-                      uint32_t nodes, struct platform_builder *b, struct error *err)
+static bool saga_add_links(const struct json *j, json_ref network, const link_array *links,
+                           uint32_t nodes, struct platform_builder *b, struct error *err)
 {
     uint64_t pairs = (uint64_t)nodes * (nodes - (nodes > 0)) / 2;
     bool alike = links->n == pairs && links->n && links->at[0].speed > 0;
@@ -224,7 +225,7 @@ static bool add_links(const struct json *j, json_ref network, const link_array *
     return true;
 }
 
-static bool read_network(const struct json *j, struct platform_builder *b, struct error *err)
+static bool saga_read_network(const struct json *j, struct platform_builder *b, struct error *err)
 {
     if (!json_field_is(j, 0, JSON_OBJECT, "the document", err))
         return false;
@@ -258,14 +259,14 @@ static bool read_network(const struct json *j, struct platform_builder *b, struc
     if (edges != JSON_NONE && !json_field_is(j, edges, JSON_ARRAY, "\"edges\" of the network", err))
         return false;
     link_array links = {0};
-    bool good = (edges == JSON_NONE || read_links(j, edges, b, &links, err)) &&
+    bool good = (edges == JSON_NONE || saga_read_links(j, edges, b, &links, err)) &&
                 merge_links(j, &links, err) &&
-                add_links(j, network, &links, json_size(j, nodes), b, err);
+                saga_add_links(j, network, &links, json_size(j, nodes), b, err);
     array_free(&links);
     return good;
 }
 
-static struct platform *read_platform(const struct format_source *source, struct error *err)
+static struct platform *saga_read_platform(const struct format_source *source, struct error *err)
 {
     struct json j;
     if (!json_parse(&j, source->path, source->text, source->length, err))
@@ -273,7 +274,7 @@ static struct platform *read_platform(const struct format_source *source, struct
     struct platform_builder *b = platform_builder_new(source->path);
     struct error own = {0};
     struct platform *p = NULL;
-    if (read_network(&j, b, &own)) {
+    if (saga_read_network(&j, b, &own)) {
         p = platform_builder_finish(b, err);
     } else {
         error_set(err, own.kind, "%s", own.text);
@@ -295,8 +296,8 @@ static void write_dependency(struct json_writer *j, const struct workflow *w, ui
     json_write_end_object(j);
 }
 
-static bool write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
-                           struct error *err)
+static bool saga_write_workflow(const struct workflow *w, struct strbuf *out,
+                                struct strbuf *dropped, struct error *err)
 {
     (void)err;
     struct json_writer j;
@@ -392,7 +393,7 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     return true;
 }
 
-static unsigned holds(const char *text, size_t length)
+static unsigned saga_holds(const char *text, size_t length)
 {
     unsigned workflow = memmem(text, length, "\"task_graph\"", 12) ? HOLDS_WORKFLOW : 0;
     return workflow | (memmem(text, length, "\"network\"", 9) ? HOLDS_PLATFORM : 0);
@@ -403,10 +404,10 @@ const struct format format_saga = {
     .summary = "SAGA / dagbench JSON: task graph and network",
     .suffixes = ".saga.json",
     .sniff = sniff_saga,
-    .read_workflow = read_workflow,
-    .read_platform = read_platform,
-    .write_workflow = write_workflow,
+    .read_workflow = saga_read_workflow,
+    .read_platform = saga_read_platform,
+    .write_workflow = saga_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(work) | CARRIES_SIZES | CARRIES_TITLE,
     .write_platform = write_platform,
-    .holds = holds,
+    .holds = saga_holds,
 };

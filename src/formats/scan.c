@@ -171,7 +171,7 @@ bool scan_error(const struct scan *s, struct error *err, const char *fmt, ...)
 }
 
 /* A word for a message: not longer than a person wants to read. */
-static int shown(size_t length)
+static int scan_shown_length(size_t length)
 {
     return length < 40 ? (int)length : 40;
 }
@@ -183,7 +183,8 @@ bool scan_number(struct scan *s, const char *what, double *out, struct error *er
     if (!scan_word(s, &word, &length))
         return scan_error(s, err, "the line ends before its %s", what);
     if (!scan_parse_number(word, length, out))
-        return scan_error(s, err, "%s '%.*s' is not a finite number", what, shown(length), word);
+        return scan_error(s, err, "%s '%.*s' is not a finite number", what,
+                          scan_shown_length(length), word);
     return true;
 }
 
@@ -196,8 +197,8 @@ bool scan_integer(struct scan *s, const char *what, int64_t lo, int64_t hi, int6
         return scan_error(s, err, "the line ends before its %s", what);
     int64_t value;
     if (!scan_parse_integer(word, length, &value))
-        return scan_error(s, err, "%s '%.*s' is not a whole number below 2^63", what, shown(length),
-                          word);
+        return scan_error(s, err, "%s '%.*s' is not a whole number below 2^63", what,
+                          scan_shown_length(length), word);
     if (value < lo || value > hi)
         return scan_error(s, err, "%s %lld is out of range: expected %lld to %lld", what,
                           (long long)value, (long long)lo, (long long)hi);
@@ -211,7 +212,8 @@ bool scan_require_done(struct scan *s, struct error *err)
     size_t length;
     if (!scan_word(s, &word, &length))
         return true;
-    return scan_error(s, err, "'%.*s' is one word too many on this line", shown(length), word);
+    return scan_error(s, err, "'%.*s' is one word too many on this line", scan_shown_length(length),
+                      word);
 }
 
 size_t scan_print_number(char *out, int64_t value)

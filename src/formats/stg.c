@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-struct row {
+struct stg_row {
     int64_t id;
     const char *predecessors; /* where they stand in the text */
     uint32_t task, count, line;
@@ -29,13 +29,13 @@ struct stg {
     struct builder *builder;
     struct error *err;
     int64_t header, dummies; /* dummies: -1 not stated */
-    ARRAY(struct row) rows;
+    ARRAY(struct stg_row) rows;
     bool costs; /* predecessors come with a cost each */
     bool decided;
     uint32_t deciding_line;
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int stg_sniff(const char *path, const char *text, size_t length)
 {
     char *copy = (char *)text; /* the scanner changes nothing */
     struct format_source source = {
@@ -61,7 +61,7 @@ static int sniff(const char *path, const char *text, size_t length)
 }
 
 /* "#   Tasks             : 100 (+dummy tasks : 2)" */
-static void read_remark(struct stg *g)
+static void stg_read_remark(struct stg *g)
 {
     static const char key[] = "(+dummy tasks :";
     struct scan *s = &g->scan;
@@ -79,10 +79,10 @@ static void read_remark(struct stg *g)
         g->dummies = value;
 }
 
-static bool read_row(struct stg *g)
+static bool stg_read_row(struct stg *g)
 {
     struct scan *s = &g->scan;
-    struct row row = {.line = (uint32_t)s->line};
+    struct stg_row row = {.line = (uint32_t)s->line};
     double time;
     int64_t count;
     if (!scan_integer(s, "task id", 0, INT64_MAX, &row.id, g->err) ||
@@ -147,7 +147,7 @@ static bool check_count(struct stg *g)
     return true;
 }
 
-static uint32_t find_task(const struct stg *g, int64_t id)
+static uint32_t stg_find_task(const struct stg *g, int64_t id)
 {
     if (id < (int64_t)g->rows.n && g->rows.at[id].id == id)
         return g->rows.at[id].task;
@@ -156,11 +156,11 @@ static uint32_t find_task(const struct stg *g, int64_t id)
     return builder_find_task(g->builder, name, length);
 }
 
-static bool read_edges(struct stg *g)
+static bool stg_read_edges(struct stg *g)
 {
     struct scan *s = &g->scan;
     for (size_t i = 0; i < g->rows.n; i++) {
-        const struct row *row = &g->rows.at[i];
+        const struct stg_row *row = &g->rows.at[i];
         s->at = row->predecessors;
         s->line = row->line;
         const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
@@ -171,7 +171,7 @@ static bool read_edges(struct stg *g)
             if (!scan_integer(s, "predecessor", 0, INT64_MAX, &id, g->err) ||
                 (g->costs && !scan_number(s, "communication cost", &cost, g->err)))
                 return false;
-            uint32_t from = find_task(g, id);
+            uint32_t from = stg_find_task(g, id);
             if (from == NONE)
                 return scan_error(s, g->err, "task %lld: predecessor %lld is not in the file",
                                   (long long)row->id, (long long)id);
@@ -183,7 +183,7 @@ static bool read_edges(struct stg *g)
     return true;
 }
 
-static bool read_all(struct stg *g, const struct format_source *source)
+static bool stg_read_all(struct stg *g, const struct format_source *source)
 {
     struct scan *s = &g->scan;
     scan_start(s, source, "#");
@@ -203,17 +203,17 @@ static bool read_all(struct stg *g, const struct format_source *source)
         if (scan_line_done(s))
             continue;
         if (*s->at == '#')
-            read_remark(g);
-        else if (!read_row(g))
+            stg_read_remark(g);
+        else if (!stg_read_row(g))
             return false;
     }
-    return check_count(g) && read_edges(g);
+    return check_count(g) && stg_read_edges(g);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *stg_read_workflow(const struct format_source *source, struct error *err)
 {
     struct stg g = {.err = err, .dummies = -1, .builder = builder_new(source->path, "stg")};
-    bool good = read_all(&g, source);
+    bool good = stg_read_all(&g, source);
     array_free(&g.rows);
     return scan_finish(g.builder, good, err);
 }
@@ -223,7 +223,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 /* Ids for the rows. Names that are plain numbers stay; then rows keep the tasks' order too.
  * Otherwise tasks are numbered by a topological order, so that programs which expect predecessors
  * first can read it. Returns whether names stay. */
-static bool number_tasks(const struct workflow *w, uint32_t *order, int64_t *id)
+static bool stg_number_tasks(const struct workflow *w, uint32_t *order, int64_t *id)
 {
     bool plain = true;
     for (uint32_t t = 0; t < w->ntasks && plain; t++)
@@ -236,14 +236,14 @@ static bool number_tasks(const struct workflow *w, uint32_t *order, int64_t *id)
     return plain;
 }
 
-static bool write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
-                           struct error *err)
+static bool stg_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
+                               struct error *err)
 {
     (void)err;
     uint32_t n = w->ntasks;
     uint32_t *order = mem_new(uint32_t, n);
     int64_t *id = mem_new(int64_t, n);
-    bool plain = number_tasks(w, order, id);
+    bool plain = stg_number_tasks(w, order, id);
     bool costs = false;
     for (uint32_t e = 0; e < w->nedges && !costs; e++)
         costs = w->succ_object[e] != NONE && w->size[w->succ_object[e]] > 0;
@@ -290,8 +290,8 @@ const struct format format_stg = {
     .name = "stg",
     .summary = "Standard Task Graph Set, with or without communication costs",
     .suffixes = ".stg",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
-    .write_workflow = write_workflow,
+    .sniff = stg_sniff,
+    .read_workflow = stg_read_workflow,
+    .write_workflow = stg_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(work) | CARRIES_SIZES,
 };

@@ -22,20 +22,20 @@
 
 static const char root_input[] = "root-input", root_output[] = "root-output";
 
-struct row {
+struct tree_row {
     double file; /* f */
     uint32_t id, parent, line;
 };
 
-struct tree {
+struct tree_reading {
     struct scan scan;
     struct builder *builder;
     struct error *err;
     bool inward;
-    ARRAY(struct row) rows;
+    ARRAY(struct tree_row) rows;
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int tree_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
         .path = path, .text = (char *)text, .length = length < 4096 ? length : 4096};
@@ -56,10 +56,10 @@ static int sniff(const char *path, const char *text, size_t length)
     return !rows ? named : named ? 3 : 2;
 }
 
-static bool read_row(struct tree *t)
+static bool read_row(struct tree_reading *t)
 {
     struct scan *s = &t->scan;
-    struct row row = {.line = (uint32_t)s->line};
+    struct tree_row row = {.line = (uint32_t)s->line};
     int64_t id, parent;
     double memory, work;
     if (!scan_integer(s, "id", 1, (int64_t)UINT32_MAX - 2, &id, t->err) ||
@@ -84,7 +84,7 @@ static bool read_row(struct tree *t)
     return !builder_failed(t->builder);
 }
 
-static bool place_root_file(struct tree *t, uint32_t task, const struct row *row)
+static bool place_root_file(struct tree_reading *t, uint32_t task, const struct tree_row *row)
 {
     struct builder *b = t->builder;
     if (row->file == 0)
@@ -100,14 +100,14 @@ static bool place_root_file(struct tree *t, uint32_t task, const struct row *row
 }
 
 /* Task numbers are row numbers, because every row made a task. */
-static bool join(struct tree *t)
+static bool tree_join_parents(struct tree_reading *t)
 {
     size_t n = t->rows.n;
     uint32_t *task_of = mem_new(uint32_t, n + 1);
     uint32_t root = NONE;
     bool good = true;
     for (size_t i = 0; i < n && good; i++) {
-        const struct row *row = &t->rows.at[i];
+        const struct tree_row *row = &t->rows.at[i];
         if (row->id > n)
             good = error_at(t->err, t->scan.file, row->line,
                             "id %u is out of range: the file has %zu tasks, so ids are 1 to %zu",
@@ -116,7 +116,7 @@ static bool join(struct tree *t)
             task_of[row->id] = (uint32_t)i;
     }
     for (size_t i = 0; i < n && good; i++) {
-        const struct row *row = &t->rows.at[i];
+        const struct tree_row *row = &t->rows.at[i];
         if (row->parent > n) {
             good = error_at(t->err, t->scan.file, row->line,
                             "task %u: parent %u is not in the file", row->id, row->parent);
@@ -140,7 +140,7 @@ static bool join(struct tree *t)
     return good;
 }
 
-static bool read_all(struct tree *t, const struct format_source *source)
+static bool tree_read_all(struct tree_reading *t, const struct format_source *source)
 {
     const char *direction = format_option(source, "direction");
     if (direction && strcmp(direction, "in") != 0 && strcmp(direction, "out") != 0)
@@ -157,13 +157,13 @@ static bool read_all(struct tree *t, const struct format_source *source)
         return scan_error(
             &t->scan, t->err,
             "no task in the file; expected lines of 'id parent memory work edge-size'");
-    return join(t);
+    return tree_join_parents(t);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *tree_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct tree t = {.err = err, .builder = builder_new(source->path, "tree")};
-    bool good = read_all(&t, source);
+    struct tree_reading t = {.err = err, .builder = builder_new(source->path, "tree")};
+    bool good = tree_read_all(&t, source);
     array_free(&t.rows);
     return scan_finish(t.builder, good, err);
 }
@@ -216,7 +216,7 @@ static double file_size(const struct workflow *w, uint32_t task, bool inward, ui
 
 /* The root's own object is carried under its fixed name; every other input or unread output is
  * lost. */
-static void report(const struct workflow *w, bool inward, bool plain, struct strbuf *dropped)
+static void tree_report(const struct workflow *w, bool inward, bool plain, struct strbuf *dropped)
 {
     uint64_t carried = format_tree.carries & ~(plain ? 0 : CARRIES_NAMES);
     uint32_t outside = 0;
@@ -233,8 +233,8 @@ static void report(const struct workflow *w, bool inward, bool plain, struct str
         strbuf_add(dropped, "direction of the edges (read it back with direction=in)\n");
 }
 
-static bool write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
-                           struct error *err)
+static bool tree_write_workflow(const struct workflow *w, struct strbuf *out,
+                                struct strbuf *dropped, struct error *err)
 {
     enum tree_shape shape = w->ntasks ? graph_tree_shape(w) : TREE_NOT;
     if (shape == TREE_NOT) {
@@ -270,7 +270,7 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     }
     free(order);
     free(id);
-    report(w, inward, plain, dropped);
+    tree_report(w, inward, plain, dropped);
     return true;
 }
 
@@ -278,9 +278,9 @@ const struct format format_tree = {
     .name = "tree",
     .summary = "tree list of HomPart and HetPart: id, parent, memory, work, edge size",
     .suffixes = ".tree .nf",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
-    .write_workflow = write_workflow,
+    .sniff = tree_sniff,
+    .read_workflow = tree_read_workflow,
+    .write_workflow = tree_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(work) | CARRIES(memory) | CARRIES_SIZES,
     .options =
         "direction=out|in   edges from parent to child (out, default) or from child to parent\n",

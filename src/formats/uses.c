@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct use {
+struct file_use {
     uint32_t task, file, line;
 };
 
@@ -19,8 +19,8 @@ struct uses {
     struct intern files, jobs;
     ARRAY(double) size; /* of each file; NAN: not stated */
     ARRAY(uint32_t) size_line;
-    ARRAY(struct use) inputs;
-    ARRAY(struct use) outputs;
+    ARRAY(struct file_use) inputs;
+    ARRAY(struct file_use) outputs;
     ARRAY(struct stated_edge) edges;
     size_t resized, first_resized_line;
     uint32_t first_resized;
@@ -70,12 +70,12 @@ void uses_size(struct uses *u, uint32_t file, double bytes, size_t line)
 
 void uses_input(struct uses *u, uint32_t task, uint32_t file, size_t line)
 {
-    array_push(&u->inputs, (struct use){task, file, (uint32_t)line});
+    array_push(&u->inputs, (struct file_use){task, file, (uint32_t)line});
 }
 
 void uses_output(struct uses *u, uint32_t task, uint32_t file, size_t line)
 {
-    array_push(&u->outputs, (struct use){task, file, (uint32_t)line});
+    array_push(&u->outputs, (struct file_use){task, file, (uint32_t)line});
 }
 
 void uses_edge(struct uses *u, const char *from, size_t from_length, const char *to,
@@ -88,7 +88,7 @@ void uses_edge(struct uses *u, const char *from, size_t from_length, const char 
 
 /* ---- at the end ---- */
 
-static void dangling(struct uses *u, uint32_t job, size_t line)
+static void uses_count_dangling(struct uses *u, uint32_t job, size_t line)
 {
     const char *name = intern_text(&u->jobs, job);
     uint32_t count = builder_task_count(u->b);
@@ -116,7 +116,7 @@ static bool resolve_edges(struct uses *u)
         uint32_t from = task[e->from], to = task[e->to];
         good = from != NONE && to != NONE;
         if (!good)
-            dangling(u, from == NONE ? e->from : e->to, e->line);
+            uses_count_dangling(u, from == NONE ? e->from : e->to, e->line);
         e->from = from;
         e->to = to;
     }
@@ -126,7 +126,7 @@ static bool resolve_edges(struct uses *u)
 
 static int compare_by_file(const void *a, const void *b)
 {
-    const struct use *x = a, *y = b;
+    const struct file_use *x = a, *y = b;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return x->task < y->task ? -1 : x->task > y->task;
@@ -134,7 +134,7 @@ static int compare_by_file(const void *a, const void *b)
 
 static int compare_by_task(const void *a, const void *b)
 {
-    const struct use *x = a, *y = b;
+    const struct file_use *x = a, *y = b;
     if (x->task != y->task)
         return x->task < y->task ? -1 : 1;
     return x->file < y->file ? -1 : x->file > y->file;
@@ -150,7 +150,7 @@ static int compare_edges(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static size_t drop_repeated(struct use *at, size_t n)
+static size_t drop_repeated(struct file_use *at, size_t n)
 {
     size_t out = 0;
     for (size_t i = 0; i < n; i++)
@@ -201,7 +201,7 @@ static void sort_uses(struct uses *u)
 }
 
 /* In order of the files' first mention. */
-static void make_objects(struct joining *j)
+static void uses_make_objects(struct joining *j)
 {
     struct uses *u = j->u;
     uint32_t nfiles = u->files.n, *off = j->writer_off;
@@ -221,7 +221,7 @@ static void make_objects(struct joining *j)
     }
 }
 
-static void join_input(struct joining *j, const struct use *in)
+static void join_input(struct joining *j, const struct file_use *in)
 {
     struct uses *u = j->u;
     uint32_t begin = j->writer_off[in->file], end = j->writer_off[in->file + 1];
@@ -303,7 +303,7 @@ void uses_finish(struct uses *u)
         .input = mem_new(uint32_t, u->files.n),
         .parent = mem_new_zero(uint8_t, builder_task_count(u->b)),
     };
-    make_objects(&j);
+    uses_make_objects(&j);
     join_all(&j);
     tell_remarks(&j);
     free(j.parent);

@@ -243,7 +243,7 @@ void builder_time(struct builder *b, uint32_t task, const char *node, size_t len
 static bool good_number(struct builder *b, uint32_t task, enum column_id id, double value,
                         size_t line)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     if (c->unit != COLUMN_NUMBER && !good_value(b, task, c->key, value, line))
         return false;
     if (task >= b->task_name.n)
@@ -277,7 +277,7 @@ void builder_copy_columns(struct builder *b, uint32_t task, const struct workflo
                           uint32_t without)
 {
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || without >> id & 1 || !column_is_set(w, t, id))
             continue;
         if (c->sort == COLUMN_SWITCH)
@@ -404,7 +404,7 @@ void builder_consumes(struct builder *b, uint32_t task, uint32_t object, size_t 
 {
     (void)line; /* a self loop is found at the end, where the task's own line is known */
     if (object < b->object_name.n && task < b->task_name.n)
-        array_push(&b->readings, (struct reading){task, object});
+        array_push(&b->readings, (struct builder_reading){task, object});
 }
 
 void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line)
@@ -449,7 +449,7 @@ void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double byt
     b->size.at[object] = bytes;
     b->producer.at[object] = from;
     b->only_reader.at[object] = to;
-    array_push(&b->readings, (struct reading){to, object});
+    array_push(&b->readings, (struct builder_reading){to, object});
 }
 
 void builder_permute(struct builder *b, uint32_t task, bool outputs, const uint32_t *place,

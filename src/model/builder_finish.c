@@ -67,7 +67,7 @@ static uint32_t renumber_objects(struct builder *b, uint32_t *number)
     return next;
 }
 
-static int compare_u64(const void *a, const void *b)
+static int builder_compare_keys(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -76,7 +76,7 @@ static int compare_u64(const void *a, const void *b)
 static void sort_u64(uint64_t *at, size_t n)
 {
     if (n > 24) {
-        qsort(at, n, sizeof *at, compare_u64);
+        qsort(at, n, sizeof *at, builder_compare_keys);
         return;
     }
     for (size_t i = 1; i < n; i++) {
@@ -148,7 +148,7 @@ static void build_edges(struct builder *b, struct workflow *w, const uint32_t *n
     uint32_t n = w->ntasks;
     uint32_t *at = mem_new_zero(uint32_t, (size_t)n + 2);
     for (size_t i = 0; i < b->readings.n; i++) {
-        struct reading r = b->readings.at[i];
+        struct builder_reading r = b->readings.at[i];
         uint32_t p = b->producer.at[r.object];
         if (p == r.task) {
             builder_error(b, b->line.at[p], "task '%s' reads its own output '%s'",
@@ -165,7 +165,7 @@ static void build_edges(struct builder *b, struct workflow *w, const uint32_t *n
         at[t + 2] += at[t + 1];
     uint64_t *keys = mem_new(uint64_t, at[n + 1]);
     for (size_t i = 0; i < b->readings.n; i++) {
-        struct reading r = b->readings.at[i];
+        struct builder_reading r = b->readings.at[i];
         uint32_t p = b->producer.at[r.object];
         if (p != NONE && number[r.object] != NONE)
             keys[at[p + 1]++] = (uint64_t)number[r.object] << 32 | r.task;
@@ -213,7 +213,7 @@ static void build_inputs(struct builder *b, struct workflow *w, const uint32_t *
 {
     ARRAY(uint64_t) keys = {0};
     for (size_t i = 0; i < b->readings.n; i++) {
-        struct reading r = b->readings.at[i];
+        struct builder_reading r = b->readings.at[i];
         if (b->producer.at[r.object] == NONE)
             array_push(&keys, (uint64_t)number[r.object] << 32 | r.task);
     }
@@ -287,7 +287,7 @@ static void keep_order(struct builder *b, struct workflow *w, const uint32_t *nu
 }
 
 /* Put the list into the order that a reader stated; false: it is no permutation of it. */
-static bool permute(uint32_t *list, uint32_t n, const uint32_t *place)
+static bool permute_list(uint32_t *list, uint32_t n, const uint32_t *place)
 {
     uint32_t *old = mem_new(uint32_t, n);
     bool *used = mem_new_zero(bool, n), good = true;
@@ -311,7 +311,7 @@ static void apply_permutations(struct builder *b, struct workflow *w)
         const struct permutation *p = &b->permutations.at[i];
         const uint32_t *off = (p->outputs ? w->object_off : w->in_off) + p->task;
         uint32_t *list = (p->outputs ? w->out_object : w->in_object) + off[0];
-        if (p->n != off[1] - off[0] || !permute(list, p->n, b->places.at + p->first))
+        if (p->n != off[1] - off[0] || !permute_list(list, p->n, b->places.at + p->first))
             builder_error(b, p->line, "task '%s': the order of its %s is not one of %u",
                           builder_task_name(b, p->task), p->outputs ? "outputs" : "inputs",
                           off[1] - off[0]);

@@ -6,7 +6,7 @@
 
 enum { MOST_WARNINGS = 20 };
 
-struct reading {
+struct builder_reading {
     uint32_t task, object;
 };
 
@@ -64,7 +64,7 @@ struct builder {
     ARRAY(uint32_t) made;      /* objects in the order in which their producers named them */
     ARRAY(uint32_t) temporary; /* objects */
 
-    ARRAY(struct reading) readings;
+    ARRAY(struct builder_reading) readings;
     ARRAY(struct ordering) orderings;
     ARRAY(struct named_ordering) named;
     ARRAY(struct permutation) permutations;

@@ -2,13 +2,14 @@
 #include "model/check_rules.h"
 
 /* Who has an object where and when: producer copies and transfers, grouped. */
-struct network {
+struct checked_network {
     uint32_t *copy_off, *copy;         /* placements by task */
     uint32_t *transfer_off, *transfer; /* transfers by object */
 };
 
-static void group(uint32_t **off, uint32_t **item, uint32_t groups, size_t n,
-                  uint32_t (*group_of)(const struct plan *, size_t), const struct plan *plan)
+static void network_group_transfers(uint32_t **off, uint32_t **item, uint32_t groups, size_t n,
+                                    uint32_t (*group_of)(const struct plan *, size_t),
+                                    const struct plan *plan)
 {
     *off = mem_new_zero(uint32_t, (size_t)groups + 2);
     *item = mem_new(uint32_t, n);
@@ -31,7 +32,7 @@ static uint32_t object_of(const struct plan *plan, size_t i)
 }
 
 /* When a copy of `task` first ends on `node` (NONE: on any). */
-static double copy_ends(const struct check *c, const struct network *net, uint32_t task,
+static double copy_ends(const struct check *c, const struct checked_network *net, uint32_t task,
                         uint32_t node)
 {
     double first = INFINITY;
@@ -55,8 +56,8 @@ static int by_destination(const void *a, const void *b, void *context)
 
 /* When a transfer first brings `object` to `node`. An object's transfers are sorted by destination:
  * one read by a hundred thousand tasks on a thousand nodes must not cost their product. */
-static double arrives(const struct check *c, const struct network *net, uint32_t object,
-                      uint32_t node)
+static double network_arrives_in_time(const struct check *c, const struct checked_network *net,
+                                      uint32_t object, uint32_t node)
 {
     uint32_t lo = net->transfer_off[object], end = net->transfer_off[object + 1], hi = end;
     while (lo < hi) {
@@ -70,7 +71,7 @@ static double arrives(const struct check *c, const struct network *net, uint32_t
     return x && x->to == node ? x->finish : INFINITY;
 }
 
-static void check_precedence(struct check *c, const struct network *net)
+static void check_precedence(struct check *c, const struct checked_network *net)
 {
     char buffer[512];
     for (size_t i = 0; i < c->plan->placements.n; i++) {
@@ -94,7 +95,7 @@ static void check_precedence(struct check *c, const struct network *net)
             double here = copy_ends(c, net, before, x->node);
             if (here <= x->start + c->tolerance)
                 continue;
-            double arrival = arrives(c, net, object, x->node);
+            double arrival = network_arrives_in_time(c, net, object, x->node);
             if (arrival <= x->start + c->tolerance)
                 continue;
             const char *label = workflow_object_label(c->w, object, buffer, sizeof buffer);
@@ -112,7 +113,7 @@ static void check_precedence(struct check *c, const struct network *net)
     }
 }
 
-static void check_transfers(struct check *c, const struct network *net)
+static void check_transfers(struct check *c, const struct checked_network *net)
 {
     char buffer[512];
     for (size_t i = 0; i < c->plan->transfers.n; i++) {
@@ -139,7 +140,7 @@ static void check_transfers(struct check *c, const struct network *net)
         if (producer == NONE)
             continue; /* inputs of the workflow are everywhere from the start */
         double made = copy_ends(c, net, producer, x->from);
-        double came = arrives(c, net, x->object, x->from);
+        double came = network_arrives_in_time(c, net, x->object, x->from);
         double there = fmin(made, came);
         if (isinf(there))
             check_say(c, VIOLATION_TRANSFER, producer, "'%s' is sent from '%s', which never has it",
@@ -235,10 +236,11 @@ static void check_ports(struct check *c)
 
 void check_network(struct check *c)
 {
-    struct network net;
-    group(&net.copy_off, &net.copy, c->w->ntasks, c->plan->placements.n, task_of, c->plan);
-    group(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n, object_of,
-          c->plan);
+    struct checked_network net;
+    network_group_transfers(&net.copy_off, &net.copy, c->w->ntasks, c->plan->placements.n, task_of,
+                            c->plan);
+    network_group_transfers(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n,
+                            object_of, c->plan);
     for (uint32_t o = 0; o < c->w->nobjects; o++) {
         uint32_t from = net.transfer_off[o], count = net.transfer_off[o + 1] - from;
         if (count > 1)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The plan says so when its planner counted memory as the published programs do. */
-static enum tree_count counting(const struct plan *plan)
+static enum tree_count partition_counting_sort(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->options.n; i++)
         if (strcmp(plan->options.at[i].name, "memory") == 0 &&
@@ -77,7 +77,7 @@ static void check_order_of_part(struct check *c, const struct tree *t, const str
 
 static void check_part_memory(struct check *c, const struct tree *t)
 {
-    enum tree_count count = counting(c->plan);
+    enum tree_count count = partition_counting_sort(c->plan);
     struct tree_memory *memory = tree_memory_new(t);
     uint8_t *cut = mem_new_zero(uint8_t, t->n);
     for (size_t i = 0; i < c->plan->parts.n; i++)

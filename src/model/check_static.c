@@ -86,14 +86,14 @@ static void check_copies(struct check *c)
 
 /* ---- cores ---- */
 
-struct use {
+struct core_use {
     uint32_t node, core, task;
     double start, finish;
 };
 
 static int compare_uses(const void *a, const void *b)
 {
-    const struct use *x = a, *y = b;
+    const struct core_use *x = a, *y = b;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     if (x->core != y->core)
@@ -105,20 +105,20 @@ static int compare_uses(const void *a, const void *b)
 
 static void check_cores(struct check *c)
 {
-    ARRAY(struct use) uses = {0};
+    ARRAY(struct core_use) uses = {0};
     for (size_t i = 0; i < c->plan->placements.n; i++) {
         const struct placement *x = &c->plan->placements.at[i];
         if (!(x->finish - x->start > c->tolerance))
             continue; /* a task without time is in nobody's way */
         uint32_t last = c->p->cores[x->node];
         for (uint32_t k = x->core; k < last && k - x->core < c->w->cores[x->task]; k++)
-            array_push(&uses, (struct use){x->node, k, x->task, x->start, x->finish});
+            array_push(&uses, (struct core_use){x->node, k, x->task, x->start, x->finish});
     }
     if (uses.n)
         qsort(uses.at, uses.n, sizeof *uses.at, compare_uses);
     size_t longest = 0; /* of the same core, the one that ends last so far */
     for (size_t i = 1; i < uses.n; i++) {
-        const struct use *before = &uses.at[longest], *x = &uses.at[i];
+        const struct core_use *before = &uses.at[longest], *x = &uses.at[i];
         bool same = before->node == x->node && before->core == x->core;
         if (same && x->start < before->finish - c->tolerance)
             check_say(c, VIOLATION_CORE, x->task,

@@ -158,7 +158,7 @@ static double item_after_item(struct check *c, const struct tables *s, struct st
     return latency;
 }
 
-static void recompute(struct check *c, const struct stream_graph *g)
+static void check_recompute_stream(struct check *c, const struct stream_graph *g)
 {
     struct tables s = {0};
     struct stream_estimate e = {0};
@@ -209,6 +209,6 @@ void check_stream(struct check *c)
     struct stream_graph *g = stream_graph_new(c->w, c->p);
     check_nodes_run(c, g);
     if (c->result->total == before)
-        recompute(c, g);
+        check_recompute_stream(c, g);
     stream_graph_free(g);
 }

@@ -39,18 +39,18 @@
                        .sort = COLUMN_SWITCH,                                                      \
                        .flag = flag_,                                                              \
                        .usual = usual_},
-const struct column task_column[TASK_COLUMN_COUNT] = {
+const struct column_row task_column[TASK_COLUMN_COUNT] = {
     TASK_COLUMNS(OWN_ROW, NUMBER_ROW, SWITCH_ROW)};
 
 /* The array of an optional column; NULL: no task has a value. */
-static const void *column_array(const struct workflow *w, const struct column *c)
+static const void *column_array(const struct workflow *w, const struct column_row *c)
 {
     return *(void *const *)((const char *)w + c->field);
 }
 
 double column_number(const struct workflow *w, uint32_t task, enum column_id id)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     const void *array = column_array(w, c);
     if (!array)
         return c->absent;
@@ -69,7 +69,7 @@ static uint32_t csr_count(const uint32_t *off, uint32_t task)
 
 bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     if (c->sort == COLUMN_OPTIONAL)
         return column_number(w, task, id) != c->absent;
     if (c->sort == COLUMN_SWITCH)
@@ -106,7 +106,7 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
 
 uint32_t column_count(const struct workflow *w, enum column_id id)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     if (c->sort == COLUMN_OPTIONAL && !column_array(w, c))
         return 0;
     uint32_t count = 0;
@@ -126,7 +126,7 @@ static bool same_command(const struct workflow *a, uint32_t s, const struct work
 }
 
 /* The last time that a task states for a node; NAN: none. There are times. */
-static double time_on(const struct workflow *w, uint32_t task, const char *node)
+static double column_time_on(const struct workflow *w, uint32_t task, const char *node)
 {
     for (uint32_t i = w->time_off[task + 1]; i-- > w->time_off[task];)
         if (strcmp(workflow_text(w, w->time[i].node), node) == 0)
@@ -140,7 +140,7 @@ static bool times_within(const struct workflow *a, uint32_t s, const struct work
     uint32_t n = csr_count(a->time_off, s);
     for (uint32_t i = n ? a->time_off[s] : 0, end = i + n; i < end; i++) {
         const char *node = workflow_text(a, a->time[i].node);
-        if (!b->time_off || time_on(b, t, node) != time_on(a, s, node))
+        if (!b->time_off || column_time_on(b, t, node) != column_time_on(a, s, node))
             return false;
     }
     return true;
@@ -157,7 +157,7 @@ static bool same_rungs(const struct workflow *a, uint32_t s, const struct workfl
 bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
                      enum column_id id)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     if (c->sort == COLUMN_OPTIONAL)
         return column_number(a, s, id) == column_number(b, t, id);
     if (c->sort == COLUMN_SWITCH)

@@ -21,7 +21,7 @@ enum column_unit {
 };
 enum { COLUMN_DEFAULT = 1 };
 
-struct column {
+struct column_row {
     const char *key; /* the row's name */
     const char *lost, *example, *type, *fallback, *summary;
     enum column_sort sort;
@@ -32,7 +32,7 @@ struct column {
     uint8_t flag; /* COLUMN_SWITCH only: set when the value is not `usual` */
     bool usual;
 };
-extern const struct column task_column[TASK_COLUMN_COUNT];
+extern const struct column_row task_column[TASK_COLUMN_COUNT];
 
 /* Has this task a value other than the usual? O(1). */
 bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id);

@@ -13,7 +13,7 @@ static bool plain_character(char c)
 }
 
 /* A file name as one word of a shell. */
-static void add_quoted(struct strbuf *out, const char *name)
+static void command_add_quoted(struct strbuf *out, const char *name)
 {
     bool plain = *name != 0;
     for (const char *c = name; *c; c++)
@@ -46,7 +46,7 @@ static struct files files_of(const struct workflow *w, uint32_t task, bool out)
 static void add_file(const struct workflow *w, uint32_t object, struct strbuf *out)
 {
     char label[512];
-    add_quoted(out, workflow_object_label(w, object, label, sizeof label));
+    command_add_quoted(out, workflow_object_label(w, object, label, sizeof label));
 }
 
 struct marking command_look(const struct workflow *w, const char *at)
@@ -78,8 +78,8 @@ struct marking command_look(const struct workflow *w, const char *at)
     return (struct marking){0};
 }
 
-static bool expand(const struct workflow *w, uint32_t task, bool files, struct strbuf *out,
-                   struct error *err)
+static bool command_expand_reference(const struct workflow *w, uint32_t task, bool files,
+                                     struct strbuf *out, struct error *err)
 {
     const char *at = workflow_text(w, w->command[task]);
     while (*at) {
@@ -121,12 +121,12 @@ static bool expand(const struct workflow *w, uint32_t task, bool files, struct s
 
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err)
 {
-    return expand(w, task, true, out, err);
+    return command_expand_reference(w, task, true, out, err);
 }
 
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out)
 {
-    expand(w, task, false, out, NULL);
+    command_expand_reference(w, task, false, out, NULL);
 }
 
 /* Words that mean something to a shell before any program is looked for. */

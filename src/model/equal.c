@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_u32(const void *a, const void *b)
+static int equal_compare_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -25,8 +25,8 @@ static bool same_set(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_t
         x[i] = map[a[i]];
         y[i] = b[i];
     }
-    qsort(x, na, sizeof *x, compare_u32);
-    qsort(y, na, sizeof *y, compare_u32);
+    qsort(x, na, sizeof *x, equal_compare_numbers);
+    qsort(y, na, sizeof *y, equal_compare_numbers);
     bool same = !na || memcmp(x, y, na * sizeof *x) == 0;
     free(x);
     free(y);

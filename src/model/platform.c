@@ -11,7 +11,7 @@ struct platform_builder {
     struct error error;
     struct platform *p;
     size_t cap;
-    ARRAY(struct link) links;
+    ARRAY(struct platform_link) links;
 };
 
 void platform_free(struct platform *p)
@@ -39,7 +39,7 @@ uint32_t platform_find_node(const struct platform *p, const char *name)
     return name_index_find(&p->node_index, &p->text, p->node_name, name, strlen(name));
 }
 
-static const struct link *find_link(const struct platform *p, uint32_t a, uint32_t b)
+static const struct platform_link *find_link(const struct platform *p, uint32_t a, uint32_t b)
 {
     if (!p->nlinks)
         return NULL;
@@ -62,7 +62,7 @@ static const struct link *find_link(const struct platform *p, uint32_t a, uint32
 void platform_link(const struct platform *p, uint32_t a, uint32_t b, double *bandwidth,
                    double *latency)
 {
-    const struct link *link = find_link(p, a, b);
+    const struct platform_link *link = find_link(p, a, b);
     *bandwidth = link ? link->bandwidth : p->bandwidth;
     *latency = link ? link->latency : p->latency;
 }
@@ -345,12 +345,12 @@ void platform_builder_link(struct platform_builder *b, uint32_t a, uint32_t c, d
     if ((!isnan(bandwidth) && !good_bandwidth(b, bandwidth, line)) ||
         (!isnan(latency) && !good_latency(b, latency, line)))
         return;
-    array_push(&b->links, (struct link){a < c ? a : c, a < c ? c : a, bandwidth, latency});
+    array_push(&b->links, (struct platform_link){a < c ? a : c, a < c ? c : a, bandwidth, latency});
 }
 
-static int compare_links(const void *a, const void *b)
+static int platform_compare_links(const void *a, const void *b)
 {
-    const struct link *x = a, *y = b;
+    const struct platform_link *x = a, *y = b;
     if (x->a != y->a)
         return x->a < y->a ? -1 : 1;
     return x->b < y->b ? -1 : x->b > y->b;
@@ -361,7 +361,7 @@ static void finish_links(struct platform_builder *b)
     struct platform *p = b->p;
     /* NAN stands for the network's own value, which may have come after the link in the file. */
     for (size_t i = 0; i < b->links.n; i++) {
-        struct link *l = &b->links.at[i];
+        struct platform_link *l = &b->links.at[i];
         if (isnan(l->bandwidth))
             l->bandwidth = p->bandwidth;
         if (isnan(l->latency))
@@ -369,9 +369,9 @@ static void finish_links(struct platform_builder *b)
     }
     if (!b->links.n)
         return;
-    qsort(b->links.at, b->links.n, sizeof *b->links.at, compare_links);
+    qsort(b->links.at, b->links.n, sizeof *b->links.at, platform_compare_links);
     for (size_t i = 1; i < b->links.n; i++) {
-        const struct link *x = &b->links.at[i - 1], *y = &b->links.at[i];
+        const struct platform_link *x = &b->links.at[i - 1], *y = &b->links.at[i];
         if (x->a == y->a && x->b == y->b) {
             platform_builder_error(b, 0, "the link between '%s' and '%s' is there twice",
                                    platform_node_name(p, x->a), platform_node_name(p, x->b));
@@ -397,7 +397,7 @@ static void finish_links(struct platform_builder *b)
         p->dense_latency[i] = p->latency;
     }
     for (size_t i = 0; i < p->nlinks; i++) {
-        const struct link *l = &p->links[i];
+        const struct platform_link *l = &p->links[i];
         size_t both[2] = {l->a * n + l->b, l->b * n + l->a};
         for (int k = 0; k < 2; k++) {
             p->dense_inverse[both[k]] = 1 / l->bandwidth;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-struct link {
+struct platform_link {
     uint32_t a, b;    /* a < b */
     double bandwidth; /* bytes a second; 0: cannot talk */
     double latency;
@@ -31,7 +31,7 @@ struct platform {
     uint32_t ports; /* partners at once per node, sending and receiving together; 0: no limit */
 
     /* Pairs that differ, sorted by (a, b). Up to 1,024 nodes also as a dense table. */
-    struct link *links;
+    struct platform_link *links;
     size_t nlinks;
     uint32_t *link_off;    /* nnodes + 1, by a; NULL when nlinks is 0 */
     double *dense_inverse; /* nnodes x nnodes seconds a byte, or NULL */

@@ -44,7 +44,7 @@ double stream_transfer(const struct stream_graph *g, const struct stream_map *ma
     if (!off || off[from] == off[from + 1] || off[to] == off[to + 1]) {
         worst = g->p->latency + bytes / g->p->bandwidth;
         for (size_t i = 0; i < g->p->nlinks; i++) {
-            const struct link *l = &g->p->links[i];
+            const struct platform_link *l = &g->p->links[i];
             if (l->bandwidth > 0)
                 worst = fmax(worst, l->latency + bytes / l->bandwidth);
         }
@@ -184,7 +184,7 @@ static double local_ready(const struct pass *s, uint32_t task, uint32_t b)
     return ready;
 }
 
-static bool take_task(struct pass *s, uint32_t task)
+static bool stream_take_task(struct pass *s, uint32_t task)
 {
     struct stream_work *work = s->work;
     for (uint32_t c = s->map->off[task]; c < s->map->off[task + 1]; c++) {
@@ -249,7 +249,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void join(struct stream_work *work, uint32_t a, uint32_t b, uint32_t procs)
+static void stream_join_rates(struct stream_work *work, uint32_t a, uint32_t b, uint32_t procs)
 {
     a = find_root(work->parent, a);
     b = find_root(work->parent, b);
@@ -346,7 +346,8 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
 }
 
 /* One transfer home(i) -> b. */
-static void send(struct pass *s, uint32_t edge, uint32_t a, uint32_t b, double duration)
+static void stream_send_rates(struct pass *s, uint32_t edge, uint32_t a, uint32_t b,
+                              double duration)
 {
     struct stream_work *work = s->work;
     const struct stream_message *same = s->base ? same_in_base(s, edge, a, b) : NULL;
@@ -370,10 +371,10 @@ static void send(struct pass *s, uint32_t edge, uint32_t a, uint32_t b, double d
     m->end = begin + duration;
     m->latest = INFINITY;
     uint32_t pa = s->map->procs[a], pb = s->map->procs[b];
-    join(work, a, b, pa < pb ? pa : pb);
+    stream_join_rates(work, a, b, pa < pb ? pa : pb);
 }
 
-static void deliver(struct pass *s, uint32_t edge, uint32_t b, double end)
+static void stream_deliver_rates(struct pass *s, uint32_t edge, uint32_t b, double end)
 {
     uint32_t object = s->w->succ_object[edge], from = s->g->edge_from[edge];
     uint32_t first = s->w->object_edge[object];
@@ -401,13 +402,13 @@ static bool take_edge(struct pass *s, uint32_t edge)
             return false;
         }
         if (duration > 0) {
-            send(s, edge, a, b, duration);
+            stream_send_rates(s, edge, a, b, duration);
             end = array_last(&s->out->messages).end;
         } else {
             end = s->work->end[stream_copy(map, i, a)];
         }
         if (consumers > 1)
-            deliver(s, edge, b, end);
+            stream_deliver_rates(s, edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
         if (end + (s->g->uniform ? s->g->time[j] : 0) + s->g->tail[j] > s->limit)
@@ -441,7 +442,7 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
     }
 }
 
-static void rates(struct pass *s)
+static void stream_rates_of(struct pass *s)
 {
     struct stream_work *work = s->work;
     struct stream_estimate *out = s->out;
@@ -532,14 +533,14 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
     memset(work->ready, 0, ncopies * sizeof *work->ready);
     for (uint32_t i = 0; i < g->norder; i++) {
         uint32_t x = g->order[i];
-        if (!(x < g->ntasks ? take_task(&s, x) : take_edge(&s, x - g->ntasks))) {
+        if (!(x < g->ntasks ? stream_take_task(&s, x) : take_edge(&s, x - g->ntasks))) {
             for (uint32_t c = 0; c < m; c++)
                 out->processors += map->procs[c];
             return false;
         }
     }
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
-    rates(&s);
+    stream_rates_of(&s);
     return true;
 }
 

@@ -1,7 +1,7 @@
 #include "base/heap.h"
 #include "model/stream.h"
 
-static bool nodes_alike(const struct stream_graph *g)
+static bool stream_nodes_alike(const struct stream_graph *g)
 {
     const struct platform *p = g->p;
     uint32_t first = NONE;
@@ -163,7 +163,7 @@ static struct stream_graph *new_graph(const struct workflow *w, const struct pla
 struct stream_graph *stream_graph_new(const struct workflow *w, const struct platform *p)
 {
     struct stream_graph *g = new_graph(w, p);
-    g->uniform = nodes_alike(g);
+    g->uniform = stream_nodes_alike(g);
     fill_times(g);
     finish_graph(g);
     return g;

@@ -3,7 +3,7 @@
 #include "model/stream.h"
 #include "model/stream_slots.h"
 
-struct span {
+struct item_span {
     double start, finish;
 };
 
@@ -12,7 +12,7 @@ struct delivery { /* an object on a processor */
     double time;
 };
 
-struct input {
+struct item_input {
     uint32_t object, from;
     double ready; /* the producer's end */
 };
@@ -25,12 +25,12 @@ struct item {
     uint32_t *processor;
     double *finish;
     struct {
-        struct span *at;
+        struct item_span *at;
         size_t n, cap;
     } * busy;        /* per processor, by start */
     uint32_t *first; /* per object: its deliveries */
     ARRAY(struct delivery) deliveries;
-    ARRAY(struct input) inputs;
+    ARRAY(struct item_input) inputs;
 };
 
 static double task_time(const struct item *s, uint32_t task, uint32_t processor)
@@ -47,7 +47,7 @@ static double object_time(const struct item *s, uint32_t object, uint32_t from, 
     return platform_transfer(s->g->p, s->nodes[from], s->nodes[to], s->w->size[object]);
 }
 
-static double delivered(const struct item *s, uint32_t object, uint32_t processor)
+static double item_delivered_at(const struct item *s, uint32_t object, uint32_t processor)
 {
     for (uint32_t i = s->first[object]; i != NONE; i = s->deliveries.at[i].next)
         if (s->deliveries.at[i].processor == processor)
@@ -57,7 +57,7 @@ static double delivered(const struct item *s, uint32_t object, uint32_t processo
 
 static int compare_inputs(const void *a, const void *b)
 {
-    const struct input *x = a, *y = b;
+    const struct item_input *x = a, *y = b;
     if (x->ready != y->ready)
         return x->ready < y->ready ? -1 : 1;
     return (x->object > y->object) - (x->object < y->object);
@@ -69,24 +69,24 @@ static void gather_inputs(struct item *s, uint32_t task)
     const struct workflow *w = s->w;
     s->inputs.n = 0;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        array_push(&s->inputs, (struct input){w->pred_object[e], s->processor[w->pred_task[e]],
-                                              s->finish[w->pred_task[e]]});
+        array_push(&s->inputs, (struct item_input){w->pred_object[e], s->processor[w->pred_task[e]],
+                                                   s->finish[w->pred_task[e]]});
     if (s->inputs.n > 1)
         qsort(s->inputs.at, s->inputs.n, sizeof *s->inputs.at, compare_inputs);
 }
 
 /* Book the transfers to `processor` and return when all data is there. */
-static double bring(struct item *s, uint32_t processor, bool keep)
+static double item_bring_input(struct item *s, uint32_t processor, bool keep)
 {
     double ready = 0;
     for (size_t i = 0; i < s->inputs.n; i++) {
-        const struct input *in = &s->inputs.at[i];
+        const struct item_input *in = &s->inputs.at[i];
         double time = in->ready;
         if (in->from != processor && in->object != NONE) {
             double duration = object_time(s, in->object, in->from, processor), there;
             if (duration == INFINITY)
                 return INFINITY;
-            there = delivered(s, in->object, processor);
+            there = item_delivered_at(s, in->object, processor);
             if (!isnan(there)) {
                 time = there;
             } else if (duration > 0) {
@@ -111,7 +111,7 @@ static double idle_start(const struct item *s, uint32_t processor, double ready,
 {
     double start = ready;
     for (size_t i = 0; i < s->busy[processor].n; i++) {
-        const struct span *b = &s->busy[processor].at[i];
+        const struct item_span *b = &s->busy[processor].at[i];
         if (b->finish <= start)
             continue;
         if (start + duration <= b->start + 1e-12 * b->start)
@@ -121,12 +121,12 @@ static double idle_start(const struct item *s, uint32_t processor, double ready,
     return start;
 }
 
-static void occupy(struct item *s, uint32_t processor, double start, double finish)
+static void item_occupy_node(struct item *s, uint32_t processor, double start, double finish)
 {
-    array_push(&s->busy[processor], (struct span){start, finish});
-    struct span *at = s->busy[processor].at;
+    array_push(&s->busy[processor], (struct item_span){start, finish});
+    struct item_span *at = s->busy[processor].at;
     for (size_t i = s->busy[processor].n - 1; i > 0 && at[i - 1].start > at[i].start; i--) {
-        struct span swap = at[i];
+        struct item_span swap = at[i];
         at[i] = at[i - 1];
         at[i - 1] = swap;
     }
@@ -137,7 +137,7 @@ static double completion_on(struct item *s, uint32_t task, uint32_t processor)
     double duration = task_time(s, task, processor);
     if (!isfinite(duration))
         return INFINITY;
-    double ready = bring(s, processor, false);
+    double ready = item_bring_input(s, processor, false);
     stream_slots_undo(s->work, 0);
     return ready == INFINITY ? INFINITY : idle_start(s, processor, ready, duration) + duration;
 }
@@ -186,10 +186,11 @@ double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_
         gather_inputs(&s, t);
         if (processor[t] == NONE)
             processor[t] = choose_processor(&s, t, nprocessors);
-        double ready = bring(&s, processor[t], true), duration = task_time(&s, t, processor[t]);
+        double ready = item_bring_input(&s, processor[t], true),
+               duration = task_time(&s, t, processor[t]);
         double start = idle_start(&s, processor[t], ready, duration);
         s.finish[t] = start + duration;
-        occupy(&s, processor[t], start, s.finish[t]);
+        item_occupy_node(&s, processor[t], start, s.finish[t]);
         makespan = fmax(makespan, s.finish[t]);
         if (!isfinite(makespan))
             break;

@@ -16,8 +16,8 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
     return a / x * b;
 }
 
-static double time_on(const struct stream_graph *g, const uint32_t *nodes, uint32_t task,
-                      uint32_t processor)
+static double rotate_time_on(const struct stream_graph *g, const uint32_t *nodes, uint32_t task,
+                             uint32_t processor)
 {
     return g->uniform || !nodes ? g->time[task] : costs_time(g->costs, task, nodes[processor]);
 }
@@ -60,7 +60,7 @@ static double item_latency(const struct stream_graph *g, const struct stream_rot
             continue;
         uint32_t p = r->processor[r->off[t] + item % (r->off[t + 1] - r->off[t])];
         /* finish[t] holds, until t itself is taken, when its data is there */
-        double end = fmax(finish[t], free_at[p]) + time_on(g, nodes, t, p);
+        double end = fmax(finish[t], free_at[p]) + rotate_time_on(g, nodes, t, p);
         free_at[p] = end;
         latency = fmax(latency, end);
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
@@ -84,7 +84,7 @@ void stream_rotate(const struct stream_graph *g, const struct stream_rotation *r
         if (round < MOST_ITEMS)
             round = common_multiple(round, copies);
         for (uint32_t c = r->off[t]; c < r->off[t + 1]; c++)
-            load[r->processor[c]] += time_on(g, nodes, t, r->processor[c]) / copies;
+            load[r->processor[c]] += rotate_time_on(g, nodes, t, r->processor[c]) / copies;
     }
     for (uint32_t p = 0; p < r->nprocessors; p++)
         if (load[p] > 0)

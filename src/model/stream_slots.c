@@ -189,7 +189,8 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
 
 /* Insert a block, joined with those it touches. The list was idle there. `undo` (may be NULL) gets
  * what taking it back needs. */
-static void occupy(stream_blocks *list, double start, double finish, struct stream_undo *undo)
+static void slots_occupy_core(stream_blocks *list, double start, double finish,
+                              struct stream_undo *undo)
 {
     size_t at = first_after(list, start);
     double hair = 1e-12 * finish;
@@ -227,7 +228,8 @@ void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t 
     while (side->lanes.n <= channel)
         array_push(&side->lanes, (struct stream_lane){.message = NONE});
     struct stream_undo undo;
-    occupy(&side->lanes.at[channel].busy, start, finish, work->journaling ? &undo : NULL);
+    slots_occupy_core(&side->lanes.at[channel].busy, start, finish,
+                      work->journaling ? &undo : NULL);
     if (side->lanes.at[channel].message == NONE || side->lanes.at[channel].message < message)
         side->lanes.at[channel].message = message;
     if (work->journaling) {
@@ -237,7 +239,7 @@ void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t 
     }
 }
 
-static bool holds(const uint32_t *list, size_t count, uint32_t value)
+static bool slots_hold_free(const uint32_t *list, size_t count, uint32_t value)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == value)
@@ -251,7 +253,7 @@ void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
     struct stream_link *link = &work->links.at[slot->link];
     double finish = slot->start + duration;
     struct stream_undo undo;
-    occupy(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
+    slots_occupy_core(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
     if (work->journaling) {
         undo.link = slot->link;
         undo.channels[0] = (uint32_t)link->channels[0].n;
@@ -263,7 +265,7 @@ void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
     uint32_t ends[2] = {a < b ? slot->from_channel : slot->to_channel,
                         a < b ? slot->to_channel : slot->from_channel};
     for (int k = 0; k < 2; k++)
-        if (!holds(link->channels[k].at, link->channels[k].n, ends[k]))
+        if (!slots_hold_free(link->channels[k].at, link->channels[k].n, ends[k]))
             array_push(&link->channels[k], ends[k]);
 }
 

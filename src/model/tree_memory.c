@@ -66,7 +66,7 @@ void tree_memory_free(struct tree_memory *m)
 }
 
 /* The nodes of the part into m->nodes, parents before children. */
-static uint32_t gather(struct tree_memory *m, uint32_t root, const uint8_t *cut)
+static uint32_t memory_gather(struct tree_memory *m, uint32_t root, const uint8_t *cut)
 {
     const struct tree *t = m->tree;
     uint32_t n = 0;
@@ -109,8 +109,8 @@ static void free_segment(struct tree_memory *m, uint32_t i)
 
 /* Put a segment (levels absolute in this stack) on top, fusing it with those below that it
  * swallows. */
-static void push(struct tree_memory *m, uint32_t *top, uint32_t *height, double hill, double valley,
-                 uint32_t head, uint32_t tail)
+static void hill_push(struct tree_memory *m, uint32_t *top, uint32_t *height, double hill,
+                      double valley, uint32_t head, uint32_t tail)
 {
     while (*top != NONE) {
         struct segment below = m->segments.at[*top];
@@ -128,7 +128,7 @@ static void push(struct tree_memory *m, uint32_t *top, uint32_t *height, double 
 }
 
 /* Take the top off a stack, relative to where it starts. */
-static void loosen(struct tree_memory *m, uint32_t *top, uint32_t *height)
+static void memory_loosen(struct tree_memory *m, uint32_t *top, uint32_t *height)
 {
     struct segment s = m->segments.at[*top];
     free_segment(m, *top);
@@ -176,23 +176,23 @@ static void merge_children(struct tree_memory *m, uint32_t x, const uint8_t *cut
         if (c == longest || (cut && cut[c]))
             continue;
         while (m->top[c] != NONE)
-            loosen(m, &m->top[c], &m->height[c]);
+            memory_loosen(m, &m->top[c], &m->height[c]);
         const struct loose *first = &array_last(&m->loose);
         largest = fmax(largest, first->rise - first->net);
     }
     while (*top != NONE && m->segments.at[*top].hill - m->segments.at[*top].valley <= largest)
-        loosen(m, top, height);
+        memory_loosen(m, top, height);
     qsort(m->loose.at, m->loose.n, sizeof *m->loose.at, by_drop);
     double level = *top == NONE ? 0 : m->segments.at[*top].valley;
     for (size_t i = 0; i < m->loose.n; i++) {
         const struct loose s = m->loose.at[i];
-        push(m, top, height, level + s.rise, level + s.net, s.head, s.tail);
+        hill_push(m, top, height, level + s.rise, level + s.net, s.head, s.tail);
         level += s.net;
     }
 }
 
 /* Give the order of execution from the leaves as it is (in-tree) or reversed (out-tree). */
-static void turn(const struct tree *t, uint32_t *order, uint32_t n)
+static void hill_turn(const struct tree *t, uint32_t *order, uint32_t n)
 {
     if (t->in)
         return;
@@ -207,14 +207,14 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
                          enum tree_count counting, uint32_t *order, uint32_t *count)
 {
     const struct tree *t = m->tree;
-    uint32_t n = gather(m, root, cut);
+    uint32_t n = memory_gather(m, root, cut);
     m->segments.n = 0;
     m->unused = NONE;
     for (uint32_t i = n; i--;) {
         uint32_t x = m->nodes[i], top, height;
         merge_children(m, x, cut, &top, &height);
         double level = top == NONE ? 0 : m->segments.at[top].valley;
-        push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
+        hill_push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
         m->top[x] = top;
         m->height[x] = height;
     }
@@ -236,7 +236,7 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
             order[at + k] = x;
     }
     if (order)
-        turn(t, order, n);
+        hill_turn(t, order, n);
     if (count)
         *count = n;
     return peak;
@@ -256,8 +256,8 @@ static int by_sibling_drop(const void *a, const void *b)
 }
 
 /* Children in the order of decreasing peak - file: the best order of whole subtrees. */
-static void order_children(const struct tree_memory *m, uint32_t x, const uint8_t *cut,
-                           struct sibling *out, uint32_t *count)
+static void memory_order_children(const struct tree_memory *m, uint32_t x, const uint8_t *cut,
+                                  struct sibling *out, uint32_t *count)
 {
     const struct tree *t = m->tree;
     *count = 0;
@@ -272,7 +272,7 @@ double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *
                            enum tree_count counting, uint32_t *order, uint32_t *count)
 {
     const struct tree *t = m->tree;
-    uint32_t n = gather(m, root, cut), most = 1;
+    uint32_t n = memory_gather(m, root, cut), most = 1;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t children = t->child_off[m->nodes[i] + 1] - t->child_off[m->nodes[i]];
         most = children > most ? children : most;
@@ -281,7 +281,7 @@ double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *
     for (uint32_t i = n; i--;) {
         uint32_t x = m->nodes[i], children;
         double level = 0, peak = 0;
-        order_children(m, x, cut, sibling, &children);
+        memory_order_children(m, x, cut, sibling, &children);
         for (uint32_t k = 0; k < children; k++) {
             peak = fmax(peak, level + m->peak[sibling[k].node]);
             level += t->file[sibling[k].node];
@@ -296,7 +296,7 @@ double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *
         while (depth) {
             uint32_t x = stack[--depth], children;
             order[at++] = x;
-            order_children(m, x, cut, sibling, &children);
+            memory_order_children(m, x, cut, sibling, &children);
             for (uint32_t k = 0; k < children; k++)
                 stack[depth++] = sibling[k].node;
         }

@@ -77,7 +77,8 @@ static void take_away(struct cover *c, uint32_t state)
     c->ends[state / 2]--;
 }
 
-static bool visit(struct cover *c, uint32_t state, uint32_t from, uint32_t edge, uint32_t *depth)
+static bool matching_visit(struct cover *c, uint32_t state, uint32_t from, uint32_t edge,
+                           uint32_t *depth)
 {
     if (c->marked[state])
         return false;
@@ -90,7 +91,7 @@ static bool visit(struct cover *c, uint32_t state, uint32_t from, uint32_t edge,
 }
 
 /* Advance the search from `state` by one residual arc; false when it has none left. */
-static bool advance(struct cover *c, uint32_t state, uint32_t *depth)
+static bool matching_advance(struct cover *c, uint32_t state, uint32_t *depth)
 {
     const struct workflow *w = c->w;
     uint32_t t = state / 2;
@@ -98,7 +99,7 @@ static bool advance(struct cover *c, uint32_t state, uint32_t *depth)
     c->visits++;
     if (i == 0) { /* through the task: backwards only if another path still passes */
         if (state & 1 ? c->through[t] > 1 : true)
-            visit(c, state ^ 1, state, NONE, depth);
+            matching_visit(c, state ^ 1, state, NONE, depth);
         return true;
     }
     i--;
@@ -106,19 +107,19 @@ static bool advance(struct cover *c, uint32_t state, uint32_t *depth)
         uint32_t e = w->succ_off[t] + i;
         if (e >= w->succ_off[t + 1])
             return false;
-        visit(c, 2 * w->succ_task[e], state, e, depth);
+        matching_visit(c, 2 * w->succ_task[e], state, e, depth);
         return true;
     }
     uint32_t k = w->pred_off[t] + i;
     if (k >= w->pred_off[t + 1])
         return false;
     if (c->flow[c->pred_edge[k]])
-        visit(c, 2 * w->pred_task[k] + 1, state, c->pred_edge[k], depth);
+        matching_visit(c, 2 * w->pred_task[k] + 1, state, c->pred_edge[k], depth);
     return true;
 }
 
 /* One phase: how many paths it took away. */
-static uint32_t reduce(struct cover *c)
+static uint32_t width_reduce_closure(struct cover *c)
 {
     uint32_t n = c->w->ntasks, taken = 0;
     memset(c->marked, 0, 2 * (size_t)n);
@@ -126,14 +127,14 @@ static uint32_t reduce(struct cover *c)
         while (c->ends[t] && !c->marked[2 * t + 1]) {
             uint32_t depth = 0;
             bool found = false;
-            visit(c, 2 * t + 1, NONE, NONE, &depth);
+            matching_visit(c, 2 * t + 1, NONE, NONE, &depth);
             while (depth && !found) {
                 uint32_t state = c->stack[depth - 1];
                 if (!(state & 1) && c->begins[state / 2]) {
                     take_away(c, state);
                     taken++;
                     found = true;
-                } else if (!advance(c, state, &depth)) {
+                } else if (!matching_advance(c, state, &depth)) {
                     depth--;
                 }
             }
@@ -176,7 +177,7 @@ uint32_t graph_width(const struct workflow *w, uint64_t budget, bool *exact)
             *exact = false;
             break;
         }
-        if (!reduce(&c))
+        if (!width_reduce_closure(&c))
             break;
     }
     uint32_t width = *exact ? c.paths : level;

@@ -64,7 +64,7 @@ static struct network *fair_create(const struct platform *p, uint32_t ports)
      * is listed. */
     uint32_t *listed = mem_new_zero(uint32_t, p->nnodes);
     for (size_t i = 0; i < p->nlinks; i++) {
-        const struct link *link = &p->links[i];
+        const struct platform_link *link = &p->links[i];
         uint32_t ends[2] = {link->a, link->b};
         for (int e = 0; e < 2; e++) {
             listed[ends[e]]++;

@@ -50,8 +50,8 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static char *below(const struct dagman_reader *r, const struct dagman_scope *s,
-                   struct dagman_span dir, struct dagman_span name)
+static char *path_below(const struct dagman_reader *r, const struct dagman_scope *s,
+                        struct dagman_span dir, struct dagman_span name)
 {
     struct strbuf path = {0};
     if (*name.at != '/') {
@@ -75,10 +75,10 @@ char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
     *beside = false;
     if (!name.n)
         return NULL;
-    char *path = below(r, s, dir, name);
+    char *path = path_below(r, s, dir, name);
     if (!is_regular(path) && dir.n) {
         free(path);
-        path = below(r, s, (struct dagman_span){0}, name);
+        path = path_below(r, s, (struct dagman_span){0}, name);
     }
     if (is_regular(path))
         return path;
@@ -95,7 +95,7 @@ char *dagman_find_file(struct dagman_reader *r, const struct dagman_scope *s,
 }
 
 /* Read and parse a file once, however often it is spliced. */
-static struct dagman_file *load(struct dagman_reader *r, const char *path)
+static struct dagman_file *dagman_load_file(struct dagman_reader *r, const char *path)
 {
     uint32_t number = intern_number(&r->file_path, path, strlen(path));
     if (number < r->files.n)
@@ -127,7 +127,7 @@ static struct dagman_file *load_named(struct dagman_reader *r, const struct dagm
             r->b, dagman_line(r, at),
             "'%.*s' is not where DAGMan looks, below the submit directory; taken from beside '%s'",
             (int)name.n, name.at, at->file->path);
-    struct dagman_file *f = load(r, path);
+    struct dagman_file *f = dagman_load_file(r, path);
     free(path);
     if (f && f->busy) {
         dagman_fail(r, at, "'%s' contains itself: a cycle of splices or includes", f->path);
@@ -307,7 +307,7 @@ static bool is_splice(const struct dagman_reader *r, const struct dagman_stateme
     return st->keyword == DAGMAN_SPLICE || (st->keyword == DAGMAN_SUBDAG && r->inline_subdags);
 }
 
-static bool declare(struct dagman_reader *r, struct dagman_scope *s, unsigned depth)
+static bool dagman_declare(struct dagman_reader *r, struct dagman_scope *s, unsigned depth)
 {
     s->first = builder_task_count(r->b);
     for (size_t i = 0; i < s->statements.n; i++) {
@@ -346,7 +346,7 @@ static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const cha
     intern_init(&s.description_name);
     bool good = place_statements(r, &s, f, 0);
     f->busy = true;
-    good = good && declare(r, &s, depth);
+    good = good && dagman_declare(r, &s, depth);
     f->busy = false;
     if (good) {
         s.fragment = !depth && !r->nodes.n && !s.children.n;
@@ -369,7 +369,7 @@ static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const cha
 
 /* ---- the whole ---- */
 
-static void remarks(struct dagman_reader *r)
+static void dagman_add_remarks(struct dagman_reader *r)
 {
     struct strbuf list = {0};
     for (int k = 0; k < DAGMAN_KEYWORDS; k++)
@@ -428,7 +428,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     good = good && read_scope(&r, top, "", "", 0, self);
     child_free(self);
     if (good)
-        remarks(&r);
+        dagman_add_remarks(&r);
     reader_free(&r);
     if (!good) {
         builder_free(r.b);

@@ -16,8 +16,8 @@ static uint32_t find_child(const struct dagman_scope *s, struct dagman_span name
     return intern_find(&s->child_name, name.at, name.n);
 }
 
-static bool unknown(struct dagman_reader *r, const struct dagman_placed *at,
-                    struct dagman_span name)
+static bool dagman_unknown_node(struct dagman_reader *r, const struct dagman_placed *at,
+                                struct dagman_span name)
 {
     if (!name.n)
         return dagman_fail(r, at, "%s needs the name of a node",
@@ -29,8 +29,9 @@ static bool unknown(struct dagman_reader *r, const struct dagman_placed *at,
 
 /* The node that a statement is about: *all for ALL_NODES; *task is NONE for an inlined sub-dag,
  * which as a whole has no attributes. */
-static bool subject(struct dagman_reader *r, struct dagman_scope *s, const struct dagman_placed *at,
-                    struct dagman_span name, uint32_t *task, bool *all)
+static bool statement_subject(struct dagman_reader *r, struct dagman_scope *s,
+                              const struct dagman_placed *at, struct dagman_span name,
+                              uint32_t *task, bool *all)
 {
     *task = NONE;
     *all = dagman_is(name, "ALL_NODES");
@@ -45,7 +46,7 @@ static bool subject(struct dagman_reader *r, struct dagman_scope *s, const struc
     if (child != NONE)
         return dagman_fail(r, at, "%s is about the splice '%.*s'; it can be said of nodes only",
                            dagman_keyword_name(at->st->keyword), (int)name.n, name.at);
-    return unknown(r, at, name);
+    return dagman_unknown_node(r, at, name);
 }
 
 /* ---- attributes ---- */
@@ -58,7 +59,7 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
     bool retry = at->st->keyword == DAGMAN_RETRY, all;
     uint32_t task;
     int64_t value;
-    if (!subject(r, s, at, name, &task, &all))
+    if (!statement_subject(r, s, at, name, &task, &all))
         return false;
     if (!quantity_integer(word.at, word.n, &value) || (retry && (value < 0 || value > 1000000000)))
         return dagman_fail(r, at, "%s of '%.*s' is '%.*s'; expected a whole number%s",
@@ -84,7 +85,7 @@ static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
     uint32_t task;
     bool all;
-    if (!subject(r, s, at, name, &task, &all))
+    if (!statement_subject(r, s, at, name, &task, &all))
         return false;
     if (!all && task != NONE && (task < s->first || task >= s->last))
         return dagman_fail(
@@ -145,7 +146,7 @@ static bool apply_done(struct dagman_reader *r, struct dagman_scope *s,
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest);
     uint32_t task;
     bool all;
-    if (!subject(r, s, at, name, &task, &all))
+    if (!statement_subject(r, s, at, name, &task, &all))
         return false;
     if (!all)
         builder_flag(r->b, task, TASK_DONE);
@@ -175,7 +176,7 @@ static bool apply_ignored(struct dagman_reader *r, struct dagman_scope *s,
     }
     uint32_t task;
     bool all;
-    return subject(r, s, at, name, &task, &all);
+    return statement_subject(r, s, at, name, &task, &all);
 }
 
 static void take_description(struct dagman_scope *s, const struct dagman_statement *st)
@@ -239,7 +240,7 @@ static bool apply_parent(struct dagman_reader *r, struct dagman_scope *s,
             for (size_t i = 0; i < n; i++)
                 array_push(list, ends[i]);
         } else {
-            good = unknown(r, at, word);
+            good = dagman_unknown_node(r, at, word);
         }
     }
     if (good && (!parents_named || !children_named))
@@ -265,7 +266,7 @@ static bool apply_pin(struct dagman_reader *r, struct dagman_scope *s,
     struct dagman_span rest = at->st->rest, name = dagman_word(&rest), word = dagman_word(&rest);
     uint32_t task = name.n ? dagman_find_node(r, s, name) : NONE;
     if (task == NONE)
-        return unknown(r, at, name);
+        return dagman_unknown_node(r, at, name);
     int64_t number;
     if (!quantity_integer(word.at, word.n, &number) || number < 1 || number > 1 << 24)
         return dagman_fail(r, at, "the pin's number is '%.*s'; expected 1 or more",
@@ -353,7 +354,7 @@ submit_file(struct dagman_reader *r, const struct dagman_scope *s, const struct 
 }
 
 /* The file's name without folder and last suffix. */
-static struct dagman_span stem(struct dagman_span path)
+static struct dagman_span file_stem(struct dagman_span path)
 {
     const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
     if (slash) {
@@ -385,7 +386,7 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     double value;
     if (!n->subdag && dagman_command(&m, &text))
         builder_command(r->b, task, text.at, text.n);
-    struct dagman_span kind = stem(n->submit);
+    struct dagman_span kind = file_stem(n->submit);
     if (dagman_value(&m, "+WeftKind", &text) && text.n) {
         bool quoted = text.n >= 2 && text.at[0] == '"' && text.at[text.n - 1] == '"';
         builder_kind(r->b, task, text.at + quoted, text.n - 2 * quoted);

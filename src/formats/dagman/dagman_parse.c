@@ -46,19 +46,19 @@ bool dagman_is(struct dagman_span word, const char *text)
     return word.n == strlen(text) && strncasecmp(word.at, text, word.n) == 0;
 }
 
-static bool is_blank(char c)
+static bool dagman_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
 struct dagman_span dagman_word(struct dagman_span *rest)
 {
-    while (rest->n && is_blank(*rest->at)) {
+    while (rest->n && dagman_is_blank(*rest->at)) {
         rest->at++;
         rest->n--;
     }
     struct dagman_span word = {rest->at, 0};
-    while (rest->n && !is_blank(*rest->at)) {
+    while (rest->n && !dagman_is_blank(*rest->at)) {
         rest->at++;
         rest->n--;
         word.n++;
@@ -117,13 +117,13 @@ static bool take_block(struct lines *s, const char *close, size_t close_n, bool 
     while (s->at < s->end) {
         char *eol = memchr(s->at, '\n', (size_t)(s->end - s->at)), *stop = eol ? eol : s->end;
         char *p = s->at;
-        while (p < stop && is_blank(*p))
+        while (p < stop && dagman_is_blank(*p))
             p++;
         s->at = eol ? eol + 1 : s->end;
         s->line++;
         if ((size_t)(stop - p) < close_n || memcmp(p, close, close_n) != 0)
             continue;
-        if (whole_word && p + close_n < stop && !is_blank(p[close_n]))
+        if (whole_word && p + close_n < stop && !dagman_is_blank(p[close_n]))
             continue;
         st->block = (struct dagman_span){start, (uint32_t)(p - start)};
         st->tail = (struct dagman_span){p + close_n, (uint32_t)(stop - p - (ptrdiff_t)close_n)};

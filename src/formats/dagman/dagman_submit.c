@@ -6,7 +6,7 @@
 /* Macros may use macros; a circle of them, or one that doubles at every step, must end. */
 enum { DEEPEST_MACRO = 20, MOST_MACROS = 10000, LONGEST_VALUE = 1 << 20 };
 
-static struct dagman_span trimmed(const char *at, const char *end)
+static struct dagman_span submit_trimmed(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
         at++;
@@ -29,15 +29,16 @@ void dagman_description_parse(struct dagman_description *d, const char *text, si
                 break;
             last[-1] = *last = *eol = ' ';
         }
-        struct dagman_span line = trimmed(start, p);
+        struct dagman_span line = submit_trimmed(start, p);
         if (!line.n || *line.at == '#')
             continue;
         const char *equals = memchr(line.at, '=', line.n);
         if (!equals || equals == line.at)
             continue;
-        struct dagman_span key = trimmed(line.at, equals);
+        struct dagman_span key = submit_trimmed(line.at, equals);
         if (key.n && !memchr(key.at, ' ', key.n))
-            array_push(&d->pairs, (struct dagman_pair){key, trimmed(equals + 1, line.at + line.n)});
+            array_push(&d->pairs,
+                       (struct dagman_pair){key, submit_trimmed(equals + 1, line.at + line.n)});
     }
 }
 
@@ -48,7 +49,7 @@ void dagman_description_free(struct dagman_description *d)
     d->text = NULL;
 }
 
-static bool same_name(struct dagman_span key, struct dagman_span name)
+static bool submit_same_name(struct dagman_span key, struct dagman_span name)
 {
     return key.n == name.n && strncasecmp(key.at, name.at, key.n) == 0;
 }
@@ -67,12 +68,12 @@ static void add_unescaped(struct strbuf *out, struct dagman_span value)
 static bool raw_value(const struct dagman_macros *m, struct dagman_span name, struct strbuf *out)
 {
     for (size_t i = m->nvars; i--;)
-        if (same_name(m->vars[i].key, name)) {
+        if (submit_same_name(m->vars[i].key, name)) {
             add_unescaped(out, m->vars[i].value);
             return true;
         }
     for (size_t i = m->description ? m->description->pairs.n : 0; i--;)
-        if (same_name(m->description->pairs.at[i].key, name)) {
+        if (submit_same_name(m->description->pairs.at[i].key, name)) {
             struct dagman_span v = m->description->pairs.at[i].value;
             strbuf_add_bytes(out, v.at, v.n);
             return true;
@@ -90,8 +91,8 @@ static bool known_only_at_submission(struct dagman_span name)
     return false;
 }
 
-static void expand(const struct dagman_macros *m, const char *text, size_t n, unsigned depth,
-                   unsigned *budget, struct strbuf *out)
+static void submit_expand_macros(const struct dagman_macros *m, const char *text, size_t n,
+                                 unsigned depth, unsigned *budget, struct strbuf *out)
 {
     for (size_t i = 0; i < n && out->n < LONGEST_VALUE; i++) {
         const char *close = NULL;
@@ -111,7 +112,7 @@ static void expand(const struct dagman_macros *m, const char *text, size_t n, un
         else if (dagman_is(name, "DOLLAR"))
             strbuf_add_char(out, '$');
         else if (depth < DEEPEST_MACRO && *budget && (*budget)-- && raw_value(m, name, &value))
-            expand(m, strbuf_text(&value), value.n, depth + 1, budget, out);
+            submit_expand_macros(m, strbuf_text(&value), value.n, depth + 1, budget, out);
         else if (colon)
             strbuf_add_bytes(out, colon + 1, (size_t)(close - colon - 1));
         else if (known_only_at_submission(name))
@@ -128,7 +129,7 @@ bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf 
     strbuf_clear(out);
     bool there = raw_value(m, (struct dagman_span){key, (uint32_t)strlen(key)}, &raw);
     if (there)
-        expand(m, strbuf_text(&raw), raw.n, 0, &budget, out);
+        submit_expand_macros(m, strbuf_text(&raw), raw.n, 0, &budget, out);
     strbuf_free(&raw);
     return there;
 }

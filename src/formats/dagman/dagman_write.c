@@ -25,7 +25,7 @@ struct dagman_writer {
 
 /* ---- names ---- */
 
-static bool allowed(unsigned char c)
+static bool is_name_character(unsigned char c)
 {
     return c > ' ' && c != 0x7F && !strchr(".+\"'\\#{}", c);
 }
@@ -39,10 +39,10 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-static bool fits(const char *name)
+static bool is_node_name(const char *name)
 {
     for (const char *p = name; *p; p++)
-        if (!allowed((unsigned char)*p))
+        if (!is_name_character((unsigned char)*p))
             return false;
     return *name && *name != '@' && !is_reserved(name); /* @= opens a description */
 }
@@ -55,7 +55,7 @@ static void choose_names(struct dagman_writer *p)
     p->name = mem_new_zero(str_id, (size_t)w->ntasks + 1);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         const char *name = workflow_task_name(w, t);
-        if (fits(name)) {
+        if (is_node_name(name)) {
             p->name[t] = pool_add(&p->names, name, strlen(name));
             intern_number(&p->used, name, strlen(name));
         }
@@ -68,7 +68,7 @@ static void choose_names(struct dagman_writer *p)
         p->renamed++;
         strbuf_clear(&text);
         for (const char *c = workflow_task_name(w, t); *c; c++)
-            strbuf_add_char(&text, allowed((unsigned char)*c) ? *c : '_');
+            strbuf_add_char(&text, is_name_character((unsigned char)*c) ? *c : '_');
         if (text.n && text.at[0] == '@')
             text.at[0] = '_';
         if (is_reserved(strbuf_text(&text)) || !text.n)
@@ -84,7 +84,7 @@ static void choose_names(struct dagman_writer *p)
     strbuf_free(&text);
 }
 
-static const char *name_of(const struct dagman_writer *p, uint32_t task)
+static const char *dagman_name_of(const struct dagman_writer *p, uint32_t task)
 {
     return pool_text(&p->names, p->name[task]);
 }
@@ -123,7 +123,7 @@ static bool is_file_name(const char *kind)
 }
 
 /* HTCondor counts memory in MiB; what that would round stands beside it in bytes. */
-static double mebibytes(double bytes)
+static double memory_in_mebibytes(double bytes)
 {
     return ceil(bytes / 1048576);
 }
@@ -145,10 +145,10 @@ static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbu
     const struct workflow *w = p->w;
     struct strbuf *out = p->out;
     const char *kind = workflow_text(w, w->kind[t]);
-    strbuf_printf(out, "JOB %s {\n%s", name_of(p, t), command->at);
+    strbuf_printf(out, "JOB %s {\n%s", dagman_name_of(p, t), command->at);
     if (w->memory[t] > 0) {
-        strbuf_printf(out, "  request_memory = %.0f\n", mebibytes(w->memory[t]));
-        if (mebibytes(w->memory[t]) * 1048576 != w->memory[t]) {
+        strbuf_printf(out, "  request_memory = %.0f\n", memory_in_mebibytes(w->memory[t]));
+        if (memory_in_mebibytes(w->memory[t]) * 1048576 != w->memory[t]) {
             strbuf_add(out, "  +WeftMemory = ");
             strbuf_add_number(out, w->memory[t]);
             strbuf_add_char(out, '\n');
@@ -158,7 +158,7 @@ static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbu
         strbuf_printf(out, "  request_cpus = %u\n", w->cores[t]);
     strbuf_add(out, w->flags[t] & TASK_DONE ? "} DONE\n" : "}\n");
     if (*kind && !is_default_kind(kind, workflow_text(w, w->command[t])) && !has_line_break(kind)) {
-        strbuf_printf(out, "VARS %s", name_of(p, t));
+        strbuf_printf(out, "VARS %s", dagman_name_of(p, t));
         add_kind(out, kind);
         strbuf_add_char(out, '\n');
     }
@@ -170,18 +170,19 @@ static void write_reference(struct dagman_writer *p, uint32_t t)
     struct strbuf *out = p->out;
     const char *kind = workflow_text(w, w->kind[t]);
     bool file = is_file_name(kind);
-    strbuf_printf(out, "JOB %s %s.sub%s\n", name_of(p, t), file ? kind : name_of(p, t),
-                  w->flags[t] & TASK_DONE ? " DONE" : "");
+    strbuf_printf(out, "JOB %s %s.sub%s\n", dagman_name_of(p, t),
+                  file ? kind : dagman_name_of(p, t), w->flags[t] & TASK_DONE ? " DONE" : "");
     bool say_kind = *kind && !file && !has_line_break(kind);
     if (w->memory[t] <= 0 && w->cores[t] == 1 && !say_kind)
         return;
     char number[40];
-    strbuf_printf(out, "VARS %s", name_of(p, t));
+    strbuf_printf(out, "VARS %s", dagman_name_of(p, t));
     if (w->memory[t] > 0) {
         snprintf(number, sizeof number, "%.0f",
-                 mebibytes(w->memory[t]) < 1e30 ? mebibytes(w->memory[t]) : 1e30);
+                 memory_in_mebibytes(w->memory[t]) < 1e30 ? memory_in_mebibytes(w->memory[t])
+                                                          : 1e30);
         add_var(out, "request_memory", number);
-        if (mebibytes(w->memory[t]) * 1048576 != w->memory[t]) {
+        if (memory_in_mebibytes(w->memory[t]) * 1048576 != w->memory[t]) {
             number_format(number, w->memory[t]);
             add_var(out, "+WeftMemory", number);
         }
@@ -209,7 +210,7 @@ static void write_nodes(struct dagman_writer *p)
             write_reference(p, t);
         }
         if (w->retries && w->retries[t])
-            strbuf_printf(p->out, "RETRY %s %u\n", name_of(p, t), w->retries[t]);
+            strbuf_printf(p->out, "RETRY %s %u\n", dagman_name_of(p, t), w->retries[t]);
     }
     strbuf_free(&command);
 }
@@ -246,7 +247,7 @@ static bool write_priorities(struct dagman_writer *p)
             value = (double)((double *)bsearch(&value, sorted, n, sizeof *sorted, compare_doubles) -
                              sorted);
         if (value != 0)
-            strbuf_printf(p->out, "PRIORITY %s %.0f\n", name_of(p, t), value);
+            strbuf_printf(p->out, "PRIORITY %s %.0f\n", dagman_name_of(p, t), value);
     }
     free(sorted);
     return !whole;
@@ -309,13 +310,13 @@ static void write_edges(struct dagman_writer *p)
             continue;
         strbuf_add(p->out, "PARENT");
         for (uint32_t s = t;; s = next[s]) {
-            strbuf_printf(p->out, " %s", name_of(p, s));
+            strbuf_printf(p->out, " %s", dagman_name_of(p, s));
             if (s == last[t])
                 break;
         }
         strbuf_add(p->out, " CHILD");
         for (uint32_t e = off[t]; e < off[t + 1]; e++)
-            strbuf_printf(p->out, " %s", name_of(p, to[e]));
+            strbuf_printf(p->out, " %s", dagman_name_of(p, to[e]));
         strbuf_add_char(p->out, '\n');
     }
     free(off);

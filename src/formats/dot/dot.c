@@ -37,7 +37,7 @@ struct dot_reader {
     size_t repeated_line;
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int dot_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
     /* Only the first words matter; a comment in front of them may be long. */
@@ -72,7 +72,7 @@ static int sniff(const char *path, const char *text, size_t length)
 /* ---- values ---- */
 
 /* weft's text attributes: \\ is a backslash, \n a line break. */
-static void unescape(struct strbuf *out, struct dot_value v)
+static void dot_unescape(struct strbuf *out, struct dot_value v)
 {
     strbuf_clear(out);
     for (uint32_t i = 0; i < v.len; i++) {
@@ -85,8 +85,8 @@ static void unescape(struct strbuf *out, struct dot_value v)
     }
 }
 
-static bool number(struct dot_reader *r, const char *what, struct dot_value v, bool bytes,
-                   double *out)
+static bool dot_read_number(struct dot_reader *r, const char *what, struct dot_value v, bool bytes,
+                            double *out)
 {
     if (quantity_number(v.text, v.len, out) || (bytes && quantity_bytes(v.text, v.len, out)))
         return true;
@@ -99,7 +99,7 @@ static bool number(struct dot_reader *r, const char *what, struct dot_value v, b
  */
 static bool size_number(struct dot_reader *r, struct dot_value v, double *out)
 {
-    if (!number(r, "size", v, true, out))
+    if (!dot_read_number(r, "size", v, true, out))
         return false;
     if (*out == -1) {
         *out = 0;
@@ -108,11 +108,11 @@ static bool size_number(struct dot_reader *r, struct dot_value v, double *out)
     return true;
 }
 
-static bool contains(struct dot_value v, const char *word)
+static bool value_contains(struct dot_value v, const char *word)
 {
     return v.text && memmem(v.text, v.len, word, strlen(word));
 }
-static bool equals(struct dot_value v, const char *word)
+static bool value_equals(struct dot_value v, const char *word)
 {
     return v.text && v.len == strlen(word) && memcmp(v.text, word, v.len) == 0;
 }
@@ -160,7 +160,7 @@ static void label_kind(struct strbuf *out, struct dot_value v)
 /* ---- nodes ---- */
 
 /* Fill `value` with a node's settings; of equal ones the last counts. */
-static void collect(const struct dot_reader *r, uint32_t node, struct dot_value *value)
+static void dot_collect_node(const struct dot_reader *r, uint32_t node, struct dot_value *value)
 {
     memset(value, 0, DOT_ATTRIBUTES * sizeof *value);
     for (uint32_t i = r->settings[node]; i < r->settings[node + 1]; i++)
@@ -170,16 +170,17 @@ static void collect(const struct dot_reader *r, uint32_t node, struct dot_value 
 /* Nextflow draws channels as points and operators as circles, without a label. */
 static bool is_process(const struct dot_value *value)
 {
-    bool drawn_small = equals(value[DOT_SHAPE], "point") || equals(value[DOT_SHAPE], "circle");
+    bool drawn_small =
+        value_equals(value[DOT_SHAPE], "point") || value_equals(value[DOT_SHAPE], "circle");
     bool labelled = value[DOT_LABEL].text && value[DOT_LABEL].len;
-    return !drawn_small || (labelled && !equals(value[DOT_SHAPE], "point"));
+    return !drawn_small || (labelled && !value_equals(value[DOT_SHAPE], "point"));
 }
 
 static void set_kind(struct dot_reader *r, uint32_t task, const struct dot_value *v,
                      struct strbuf *buffer)
 {
     if (v[DOT_KIND].text && v[DOT_KIND].len) {
-        unescape(buffer, v[DOT_KIND]);
+        dot_unescape(buffer, v[DOT_KIND]);
         builder_kind(r->b, task, buffer->at, buffer->n);
         return;
     }
@@ -192,7 +193,7 @@ static void set_kind(struct dot_reader *r, uint32_t task, const struct dot_value
             break;
         if (!v[from[i]].text || !v[from[i]].len)
             continue;
-        if (equals(v[from[i]], "\\N"))
+        if (value_equals(v[from[i]], "\\N"))
             continue; /* the node's name */
         label_kind(buffer, v[from[i]]);
         if (!buffer->n)
@@ -208,7 +209,7 @@ static void set_objects(struct dot_reader *r, uint32_t task, struct dot_value v,
 {
     if (!v.text)
         return;
-    unescape(buffer, v);
+    dot_unescape(buffer, v);
     const char *p = strbuf_text(buffer), *end = p + buffer->n;
     while (p < end) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
@@ -244,7 +245,7 @@ static void set_work(struct dot_reader *r, uint32_t task, const struct dot_value
         struct dot_value at = v[places[i].from];
         if (!at.text)
             continue;
-        if (number(r, places[i].name, at, false, &value))
+        if (dot_read_number(r, places[i].name, at, false, &value))
             builder_work(r->b, task, value, at.line);
         return;
     }
@@ -254,13 +255,13 @@ static void set_work(struct dot_reader *r, uint32_t task, const struct dot_value
 
 static void set_column(struct dot_reader *r, uint32_t task, enum column_id id, struct dot_value at)
 {
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     double value;
     if (!at.text)
         return;
-    if (c->sort == COLUMN_OPTIONAL && number(r, c->key, at, false, &value))
+    if (c->sort == COLUMN_OPTIONAL && dot_read_number(r, c->key, at, false, &value))
         builder_number(r->b, task, id, value, at.line);
-    if (c->sort == COLUMN_SWITCH && equals(at, c->usual ? "false" : "true"))
+    if (c->sort == COLUMN_SWITCH && value_equals(at, c->usual ? "false" : "true"))
         builder_flag(r->b, task, c->flag);
 }
 
@@ -273,7 +274,7 @@ static void each_number(struct dot_reader *r, uint32_t task, const char *what, s
         while (i + word.len < at.len && word.text[word.len] != ' ')
             word.len++;
         double value;
-        if (word.len && !number(r, what, word, true, &value))
+        if (word.len && !dot_read_number(r, what, word, true, &value))
             return;
         if (word.len)
             add(r, task, value, at.line);
@@ -294,7 +295,7 @@ static void add_place(struct dot_reader *r, uint32_t task, double value, size_t 
     array_push(&r->places, value >= 0 && value < NONE ? (uint32_t)value : NONE);
 }
 
-static void set_order(struct dot_reader *r, uint32_t task, struct dot_value at, bool outputs)
+static void dot_set_order(struct dot_reader *r, uint32_t task, struct dot_value at, bool outputs)
 {
     if (!at.text)
         return;
@@ -306,12 +307,13 @@ static void set_order(struct dot_reader *r, uint32_t task, struct dot_value at, 
 static void set_numbers(struct dot_reader *r, uint32_t task, const struct dot_value *v)
 {
     double value;
-    if (v[DOT_MEM_WEIGHT].text && number(r, "mem_weight", v[DOT_MEM_WEIGHT], false, &value))
+    if (v[DOT_MEM_WEIGHT].text &&
+        dot_read_number(r, "mem_weight", v[DOT_MEM_WEIGHT], false, &value))
         builder_memory(r->b, task, value, v[DOT_MEM_WEIGHT].line);
-    if (v[DOT_MEMORY].text && number(r, "memory", v[DOT_MEMORY], true, &value))
+    if (v[DOT_MEMORY].text && dot_read_number(r, "memory", v[DOT_MEMORY], true, &value))
         builder_memory(r->b, task, value, v[DOT_MEMORY].line);
     each_number(r, task, "rungs", v[DOT_RUNGS], add_rung);
-    if (v[DOT_CORES].text && number(r, "cores", v[DOT_CORES], false, &value))
+    if (v[DOT_CORES].text && dot_read_number(r, "cores", v[DOT_CORES], false, &value))
         builder_cores(r->b, task, value, v[DOT_CORES].line);
 #define SET_COLUMN(name, ...) set_column(r, task, COLUMN_##name, v[DOT_##name]);
     TASK_KEYS(COLUMN_SKIP, SET_COLUMN, SET_COLUMN)
@@ -325,7 +327,7 @@ static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value
     size_t line = r->graph.node_line.at[node];
     uint32_t task;
     if (v[DOT_NAME].text) {
-        unescape(buffer, v[DOT_NAME]);
+        dot_unescape(buffer, v[DOT_NAME]);
         task = builder_task(r->b, strbuf_text(buffer), buffer->n, line);
     } else {
         task = builder_task(r->b, id, strlen(id), line);
@@ -337,23 +339,23 @@ static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value
     set_kind(r, task, v, buffer);
     struct dot_value command = v[v[DOT_CALL].text ? DOT_CALL : DOT_COMMAND];
     if (command.text) {
-        unescape(buffer, command);
+        dot_unescape(buffer, command);
         builder_command(r->b, task, strbuf_text(buffer), buffer->n);
         if (v[DOT_CALL].text)
             builder_flag(r->b, task, TASK_CALL);
     }
-    if (contains(v[DOT_STYLE], "dashed") &&
-        (contains(v[DOT_STYLE], "rounded") || equals(r->graph.name, "snakemake_dag")))
+    if (value_contains(v[DOT_STYLE], "dashed") &&
+        (value_contains(v[DOT_STYLE], "rounded") || value_equals(r->graph.name, "snakemake_dag")))
         builder_flag(r->b, task, TASK_DONE);
     set_objects(r, task, v[DOT_OUTPUTS], true, false, buffer);
     set_objects(r, task, v[DOT_TEMPORARY_OUTPUTS], true, true, buffer);
     set_objects(r, task, v[DOT_INPUTS], false, false, buffer);
-    set_order(r, task, v[DOT_IN_ORDER], false);
-    set_order(r, task, v[DOT_OUT_ORDER], true);
+    dot_set_order(r, task, v[DOT_IN_ORDER], false);
+    dot_set_order(r, task, v[DOT_OUT_ORDER], true);
     r->alphas += v[DOT_ALPHA].text != NULL;
     double bytes;
-    if (v[DOT_COMM_WEIGHT].text && number(r, "comm_weight", v[DOT_COMM_WEIGHT], false, &bytes) &&
-        bytes != 0) {
+    if (v[DOT_COMM_WEIGHT].text &&
+        dot_read_number(r, "comm_weight", v[DOT_COMM_WEIGHT], false, &bytes) && bytes != 0) {
         if (bytes < 0)
             builder_error(r->b, v[DOT_COMM_WEIGHT].line, "comm_weight is %g; expected 0 or more",
                           bytes);
@@ -396,11 +398,11 @@ static void collect_edge(const struct dot_reader *r, const struct dot_edge *e,
 static void add_object_edge(struct dot_reader *r, const struct dot_edge *e,
                             const struct dot_value *v, double bytes, struct strbuf *buffer)
 {
-    unescape(buffer, v[DOT_OBJECT]);
+    dot_unescape(buffer, v[DOT_OBJECT]);
     uint32_t object = builder_object(r->b, strbuf_text(buffer), buffer->n);
     if (bytes > 0)
         builder_size(r->b, object, bytes, e->line);
-    if (equals(v[DOT_TEMPORARY], "true"))
+    if (value_equals(v[DOT_TEMPORARY], "true"))
         builder_temporary(r->b, object);
     builder_produces(r->b, e->from, object, e->line);
     builder_consumes(r->b, e->to, object, e->line);
@@ -422,7 +424,7 @@ static void add_edge(struct dot_reader *r, const struct dot_edge *e, struct pair
             stated = size_number(r, v[DOT_SIZE], &bytes);
         for (size_t i = 0; i < 2 && !stated; i++)
             if (v[places[i].from].text)
-                stated = number(r, places[i].name, v[places[i].from], false, &bytes);
+                stated = dot_read_number(r, places[i].name, v[places[i].from], false, &bytes);
         if (v[DOT_OBJECT].text && v[DOT_OBJECT].len) {
             add_object_edge(r, e, v, bytes, buffer);
             return;
@@ -451,7 +453,7 @@ static void add_edge(struct dot_reader *r, const struct dot_edge *e, struct pair
     builder_data_edge(r->b, e->from, e->to, bytes, e->line);
 }
 
-static void add_edges(struct dot_reader *r, const struct dot_edge *edges, size_t n)
+static void dot_add_edges(struct dot_reader *r, const struct dot_edge *edges, size_t n)
 {
     struct pairs seen = {.mask = 15};
     while (seen.mask < 2 * n)
@@ -474,7 +476,7 @@ static void read_contracted(struct dot_reader *r)
     struct strbuf buffer = {0};
     for (uint32_t i = 0; i < n && !builder_failed(r->b); i++) {
         struct dot_value v[DOT_ATTRIBUTES];
-        collect(r, i, v);
+        dot_collect_node(r, i, v);
         process[i] = is_process(v);
         task[i] = builder_task_count(r->b);
         if (process[i])
@@ -503,19 +505,19 @@ static void read_contracted(struct dot_reader *r)
 
 /* ---- the whole ---- */
 
-static void read_all(struct dot_reader *r)
+static void dot_read_all(struct dot_reader *r)
 {
     struct strbuf buffer = {0};
     for (uint32_t i = 0; i < r->graph.node_line.n && !builder_failed(r->b); i++) {
         struct dot_value v[DOT_ATTRIBUTES];
-        collect(r, i, v);
+        dot_collect_node(r, i, v);
         add_node(r, i, v, &buffer);
     }
     strbuf_free(&buffer);
-    add_edges(r, r->graph.edges.at, r->graph.edges.n);
+    dot_add_edges(r, r->graph.edges.at, r->graph.edges.n);
 }
 
-static void remarks(struct dot_reader *r)
+static void dot_add_remarks(struct dot_reader *r)
 {
     if (r->repeated && !r->graph.strict)
         builder_warn(r->b, r->repeated_line,
@@ -532,7 +534,7 @@ static void remarks(struct dot_reader *r)
         builder_warn(r->b, 0, "something follows the first graph; it is ignored");
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *dot_read_workflow(const struct format_source *source, struct error *err)
 {
     if (!format_require_utf8(source, err))
         return NULL;
@@ -552,8 +554,8 @@ static struct workflow *read_workflow(const struct format_source *source, struct
     if (contract && strcmp(contract, "yes") == 0)
         read_contracted(&r);
     else
-        read_all(&r);
-    remarks(&r);
+        dot_read_all(&r);
+    dot_add_remarks(&r);
     free(r.output);
     free(r.settings);
     array_free(&r.places);
@@ -579,7 +581,7 @@ bool dot_read_optimum(const struct format_source *source, uint32_t *processors, 
     intern_init(&used);
     for (uint32_t i = 0; i < nodes; i++) {
         struct dot_value v[DOT_ATTRIBUTES];
-        collect(&r, i, v);
+        dot_collect_node(&r, i, v);
         double start, weight;
         if (v[DOT_START].text && v[DOT_WEIGHT].text &&
             quantity_number(v[DOT_START].text, v[DOT_START].len, &start) &&
@@ -619,8 +621,8 @@ const struct format format_dot = {
     .summary =
         "Graphviz DOT: Snakemake and Nextflow dumps, daggen, SimGrid, graphs with embedded optima",
     .suffixes = ".dot .gv",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = dot_sniff,
+    .read_workflow = dot_read_workflow,
     .write_workflow = dot_write_workflow,
     .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
                CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |

@@ -23,7 +23,7 @@ static void build_successors(struct contraction *c, const struct dot_graph *g)
         c->to[c->off[g->edges.at[i].from + 1]++] = g->edges.at[i].to;
 }
 
-static uint32_t lead(const struct contraction *c, uint32_t node)
+static uint32_t contract_lead_on(const struct contraction *c, uint32_t node)
 {
     return c->process[node] ? node : c->alias[node];
 }
@@ -55,7 +55,7 @@ static uint32_t resolve_aliases(struct contraction *c, const struct dot_graph *g
         uint32_t node = queue[head], only = NONE;
         bool several = false;
         for (uint32_t e = c->off[node]; e < c->off[node + 1]; e++) {
-            uint32_t next = lead(c, c->to[e]);
+            uint32_t next = contract_lead_on(c, c->to[e]);
             several |= next != NONE && only != NONE && next != only;
             only = next != NONE ? next : only;
         }
@@ -100,7 +100,7 @@ uint32_t dot_contract(const struct dot_graph *g, const bool *keep, struct dot_pa
         while (stack.n) {
             uint32_t node = array_pop(&stack);
             for (uint32_t e = c.off[node]; e < c.off[node + 1]; e++) {
-                uint32_t next = lead(&c, c.to[e]);
+                uint32_t next = contract_lead_on(&c, c.to[e]);
                 if (next == NONE || c.stamp[next] == p + 1)
                     continue;
                 c.stamp[next] = p + 1;

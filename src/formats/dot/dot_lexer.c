@@ -29,7 +29,7 @@ static bool skip_comment(struct dot_lexer *x, struct error *err)
     return error_at(err, x->file, start, "this comment does not end; expected */");
 }
 
-static bool skip_blanks(struct dot_lexer *x, struct error *err)
+static bool lexer_skip_blanks(struct dot_lexer *x, struct error *err)
 {
     while (x->at < x->end) {
         char c = *x->at;
@@ -57,7 +57,7 @@ static bool starts_name(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
 }
-static bool is_digit(char c)
+static bool lexer_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -97,7 +97,7 @@ static char *read_quoted(struct dot_lexer *x, char *to, struct error *err)
 }
 
 /* "a" + "b" is one string. */
-static bool quoted(struct dot_lexer *x, struct dot_token *out, struct error *err)
+static bool lex_quoted(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     char *to = out->text = x->at;
     for (;;) {
@@ -105,13 +105,13 @@ static bool quoted(struct dot_lexer *x, struct dot_token *out, struct error *err
         if (!to)
             return false;
         struct dot_lexer ahead = *x;
-        if (!skip_blanks(&ahead, err))
+        if (!lexer_skip_blanks(&ahead, err))
             return false;
         if (ahead.at >= ahead.end || *ahead.at != '+')
             break;
         ahead.at++;
         ahead.line_start = false;
-        if (!skip_blanks(&ahead, err))
+        if (!lexer_skip_blanks(&ahead, err))
             return false;
         if (ahead.at >= ahead.end || *ahead.at != '"')
             return error_at(err, x->file, ahead.line, "expected a quoted string after +");
@@ -121,7 +121,7 @@ static bool quoted(struct dot_lexer *x, struct dot_token *out, struct error *err
     return true;
 }
 
-static bool html(struct dot_lexer *x, struct dot_token *out, struct error *err)
+static bool lex_html(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     out->text = x->at;
     out->html = true;
@@ -138,23 +138,23 @@ static bool html(struct dot_lexer *x, struct dot_token *out, struct error *err)
     return error_at(err, x->file, out->line, "this HTML string does not end; expected a closing >");
 }
 
-static bool number(struct dot_lexer *x, struct dot_token *out, struct error *err)
+static bool lex_number(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     out->text = x->at;
     if (*x->at == '-')
         x->at++;
-    while (x->at < x->end && is_digit(*x->at))
+    while (x->at < x->end && lexer_is_digit(*x->at))
         x->at++;
     if (x->at < x->end && *x->at == '.') {
         x->at++;
-        while (x->at < x->end && is_digit(*x->at))
+        while (x->at < x->end && lexer_is_digit(*x->at))
             x->at++;
     }
     out->len = (size_t)(x->at - out->text);
     if (x->at < x->end && starts_name((unsigned char)*x->at)) {
         size_t len = out->len;
         while (out->text + len < x->end &&
-               (starts_name((unsigned char)out->text[len]) || is_digit(out->text[len])))
+               (starts_name((unsigned char)out->text[len]) || lexer_is_digit(out->text[len])))
             len++;
         return error_at(err, x->file, out->line,
                         "'%.*s' is neither a number nor a name; put it in double quotes",
@@ -163,7 +163,7 @@ static bool number(struct dot_lexer *x, struct dot_token *out, struct error *err
     return true;
 }
 
-static enum dot_keyword keyword(const char *text, size_t len)
+static enum dot_keyword lex_keyword(const char *text, size_t len)
 {
     static const struct {
         const char *word;
@@ -178,7 +178,7 @@ static enum dot_keyword keyword(const char *text, size_t len)
 
 bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
-    if (!skip_blanks(x, err))
+    if (!lexer_skip_blanks(x, err))
         return false;
     *out = (struct dot_token){.line = x->line};
     if (x->at >= x->end) {
@@ -200,18 +200,18 @@ bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *er
     }
     out->type = DOT_ID;
     if (c == '"')
-        return quoted(x, out, err);
+        return lex_quoted(x, out, err);
     if (c == '<')
-        return html(x, out, err);
-    if (is_digit(c) || (c == '-' && (is_digit(after) || after == '.')) ||
-        (c == '.' && is_digit(after)))
-        return number(x, out, err);
+        return lex_html(x, out, err);
+    if (lexer_is_digit(c) || (c == '-' && (lexer_is_digit(after) || after == '.')) ||
+        (c == '.' && lexer_is_digit(after)))
+        return lex_number(x, out, err);
     if (starts_name((unsigned char)c)) {
         out->text = x->at;
-        while (x->at < x->end && (starts_name((unsigned char)*x->at) || is_digit(*x->at)))
+        while (x->at < x->end && (starts_name((unsigned char)*x->at) || lexer_is_digit(*x->at)))
             x->at++;
         out->len = (size_t)(x->at - out->text);
-        out->keyword = keyword(out->text, out->len);
+        out->keyword = lex_keyword(out->text, out->len);
         return true;
     }
     if (c > ' ' && c < 0x7F)

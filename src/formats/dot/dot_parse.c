@@ -31,7 +31,7 @@ struct parser {
     uint64_t edges_asked;
 };
 
-static bool fail(struct parser *p, const char *what)
+static bool parser_fail(struct parser *p, const char *what)
 {
     const struct dot_token *t = &p->token;
     if (t->type == DOT_END)
@@ -47,7 +47,7 @@ static bool fail(struct parser *p, const char *what)
                     (int)(len > 60 ? 60 : len), text, what);
 }
 
-static bool advance(struct parser *p)
+static bool parser_advance(struct parser *p)
 {
     return dot_lexer_next(&p->lexer, &p->token, p->err);
 }
@@ -100,7 +100,7 @@ static uint32_t attribute_of(const char *text, size_t len)
     return DOT_ATTRIBUTES;
 }
 
-static struct dot_value value_of(const struct dot_token *t)
+static struct dot_value token_value(const struct dot_token *t)
 {
     return (struct dot_value){t->text, (uint32_t)t->len, (uint32_t)t->line};
 }
@@ -112,8 +112,8 @@ struct target {
     bool edge;               /* the edge settings to append to */
 };
 
-static void set(struct parser *p, const struct target *to, uint32_t attribute,
-                struct dot_value value)
+static void parser_set_attribute(struct parser *p, const struct target *to, uint32_t attribute,
+                                 struct dot_value value)
 {
     if (attribute == DOT_ATTRIBUTES)
         return;
@@ -130,32 +130,33 @@ static bool attribute_lists(struct parser *p, const struct target *to)
 {
     while (at_punct(p, '[')) {
         size_t open = p->token.line;
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         while (!at_punct(p, ']')) {
             if (p->token.type == DOT_END)
                 return error_at(p->err, p->lexer.file, open,
                                 "this attribute list does not end; expected ]");
             if (p->token.type != DOT_ID)
-                return fail(p, "the name of an attribute or ]");
+                return parser_fail(p, "the name of an attribute or ]");
             struct dot_token name = p->token;
-            if (!advance(p))
+            if (!parser_advance(p))
                 return false;
             struct dot_value value = {"true", 4, (uint32_t)name.line};
             if (at_punct(p, '=')) {
-                if (!advance(p))
+                if (!parser_advance(p))
                     return false;
                 if (p->token.type != DOT_ID)
-                    return fail(p, "the value of an attribute");
-                value = value_of(&p->token);
-                if (!advance(p))
+                    return parser_fail(p, "the value of an attribute");
+                value = token_value(&p->token);
+                if (!parser_advance(p))
                     return false;
             }
-            set(p, to, name.len ? attribute_of(name.text, name.len) : DOT_ATTRIBUTES, value);
-            if ((at_punct(p, ',') || at_punct(p, ';')) && !advance(p))
+            parser_set_attribute(
+                p, to, name.len ? attribute_of(name.text, name.len) : DOT_ATTRIBUTES, value);
+            if ((at_punct(p, ',') || at_punct(p, ';')) && !parser_advance(p))
                 return false;
         }
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
     }
     return true;
@@ -172,7 +173,7 @@ static uint32_t mention_node(struct parser *p, const struct scope *scope,
         const struct target to = {.node = node};
         for (uint32_t a = 0; a < DOT_ATTRIBUTES; a++)
             if (scope->node[a].text)
-                set(p, &to, a, scope->node[a]);
+                parser_set_attribute(p, &to, a, scope->node[a]);
     }
     array_push(&p->members, node);
     return node;
@@ -198,8 +199,8 @@ static void unique_members(struct parser *p, struct endpoint *range)
     range->last = p->members.n = to;
 }
 
-static bool join(struct parser *p, struct endpoint from, struct endpoint to, size_t line,
-                 uint32_t first, uint32_t count)
+static bool parser_join_ends(struct parser *p, struct endpoint from, struct endpoint to,
+                             size_t line, uint32_t first, uint32_t count)
 {
     p->edges_asked += (uint64_t)(from.last - from.first) * (to.last - to.first);
     if (p->edges_asked > MOST_EDGES)
@@ -212,65 +213,65 @@ static bool join(struct parser *p, struct endpoint from, struct endpoint to, siz
     return true;
 }
 
-static bool statements(struct parser *p, struct scope *scope, struct dot_value *graph_table);
+static bool parse_statements(struct parser *p, struct scope *scope, struct dot_value *graph_table);
 
 /* The parser stands on `subgraph` or `{`. Its members stay on the stack. */
-static bool subgraph(struct parser *p, const struct scope *outer)
+static bool parse_subgraph(struct parser *p, const struct scope *outer)
 {
     if (++p->depth > DEEPEST)
         return error_at(p->err, p->lexer.file, p->token.line, "subgraphs nested more than %d deep",
                         DEEPEST);
     if (p->token.keyword == DOT_SUBGRAPH) {
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
-        if (p->token.type == DOT_ID && !advance(p))
+        if (p->token.type == DOT_ID && !parser_advance(p))
             return false;
     }
     if (!at_punct(p, '{'))
-        return fail(p, "{");
+        return parser_fail(p, "{");
     size_t open = p->token.line;
     struct scope *inner = mem_new(struct scope, 1);
     *inner = *outer;
     struct dot_value ignored[DOT_ATTRIBUTES]; /* a subgraph's own attributes are about drawing */
-    bool good = advance(p) && statements(p, inner, ignored);
+    bool good = parser_advance(p) && parse_statements(p, inner, ignored);
     free(inner);
     if (!good)
         return false;
     if (!at_punct(p, '}'))
         return error_at(p->err, p->lexer.file, open, "this { has no matching }");
     p->depth--;
-    return advance(p);
+    return parser_advance(p);
 }
 
 /* node:port:compass */
 static bool skip_ports(struct parser *p)
 {
     while (at_punct(p, ':')) {
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         if (p->token.type != DOT_ID)
-            return fail(p, "the name of a port");
-        if (!advance(p))
+            return parser_fail(p, "the name of a port");
+        if (!parser_advance(p))
             return false;
     }
     return true;
 }
 
 /* One end of an edge: a node with an optional port, or a subgraph. */
-static bool endpoint(struct parser *p, const struct scope *scope, struct endpoint *out)
+static bool parse_endpoint(struct parser *p, const struct scope *scope, struct endpoint *out)
 {
     out->first = p->members.n;
     if (p->token.keyword == DOT_SUBGRAPH || at_punct(p, '{')) {
-        if (!subgraph(p, scope))
+        if (!parse_subgraph(p, scope))
             return false;
     } else if (p->token.type == DOT_ID && !p->token.keyword) {
         mention_node(p, scope, &p->token);
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         if (!skip_ports(p))
             return false;
     } else {
-        return fail(p, "a node or a subgraph");
+        return parser_fail(p, "a node or a subgraph");
     }
     out->last = p->members.n;
     unique_members(p, out);
@@ -286,10 +287,10 @@ static bool edge_statement(struct parser *p, const struct scope *scope, struct e
         if (p->token.type == DOT_LINE)
             return error_at(p->err, p->lexer.file, p->token.line,
                             "-- in a directed graph; edges of a digraph are written a -> b");
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         struct endpoint next;
-        if (!endpoint(p, scope, &next))
+        if (!parse_endpoint(p, scope, &next))
             return false;
         array_push(&p->chain, next);
     }
@@ -297,43 +298,45 @@ static bool edge_statement(struct parser *p, const struct scope *scope, struct e
     const struct target to = {.edge = true};
     for (uint32_t a = 0; a < DOT_ATTRIBUTES; a++)
         if (scope->edge[a].text)
-            set(p, &to, a, scope->edge[a]);
+            parser_set_attribute(p, &to, a, scope->edge[a]);
     if (!attribute_lists(p, &to))
         return false;
     uint32_t count = (uint32_t)p->g->edge_settings.n - at;
     for (size_t i = base; i + 1 < p->chain.n; i++)
-        if (!join(p, p->chain.at[i], p->chain.at[i + 1], line, at, count))
+        if (!parser_join_ends(p, p->chain.at[i], p->chain.at[i + 1], line, at, count))
             return false;
     p->chain.n = base;
     return true;
 }
 
-static bool statement(struct parser *p, struct scope *scope, struct dot_value *graph_table)
+static bool parse_graph_statement(struct parser *p, struct scope *scope,
+                                  struct dot_value *graph_table)
 {
     enum dot_keyword k = p->token.keyword;
     if (k == DOT_GRAPH || k == DOT_NODE || k == DOT_EDGE) {
         const struct target to = {.table = k == DOT_GRAPH  ? graph_table
                                            : k == DOT_NODE ? scope->node
                                                            : scope->edge};
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         if (!at_punct(p, '['))
-            return fail(p, "[ and attributes after graph, node or edge");
+            return parser_fail(p, "[ and attributes after graph, node or edge");
         return attribute_lists(p, &to);
     }
     struct endpoint first;
     if (p->token.type == DOT_ID && !k) {
         struct dot_token id = p->token;
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
         if (at_punct(p, '=')) { /* an attribute of the graph */
-            if (!advance(p))
+            if (!parser_advance(p))
                 return false;
             if (p->token.type != DOT_ID)
-                return fail(p, "the value of an attribute");
+                return parser_fail(p, "the value of an attribute");
             uint32_t a = id.len ? attribute_of(id.text, id.len) : DOT_ATTRIBUTES;
-            set(p, &(struct target){.table = graph_table}, a, value_of(&p->token));
-            return advance(p);
+            parser_set_attribute(p, &(struct target){.table = graph_table}, a,
+                                 token_value(&p->token));
+            return parser_advance(p);
         }
         first.first = p->members.n;
         uint32_t node = mention_node(p, scope, &id);
@@ -342,7 +345,7 @@ static bool statement(struct parser *p, struct scope *scope, struct dot_value *g
             return false;
         if (p->token.type != DOT_ARROW && p->token.type != DOT_LINE)
             return attribute_lists(p, &(struct target){.node = node});
-    } else if (!endpoint(p, scope, &first)) {
+    } else if (!parse_endpoint(p, scope, &first)) {
         return false;
     }
     if (p->token.type == DOT_ARROW || p->token.type == DOT_LINE)
@@ -350,15 +353,15 @@ static bool statement(struct parser *p, struct scope *scope, struct dot_value *g
     return true;
 }
 
-static bool statements(struct parser *p, struct scope *scope, struct dot_value *graph_table)
+static bool parse_statements(struct parser *p, struct scope *scope, struct dot_value *graph_table)
 {
     while (p->token.type != DOT_END && !at_punct(p, '}')) {
         if (at_punct(p, ';')) {
-            if (!advance(p))
+            if (!parser_advance(p))
                 return false;
             continue;
         }
-        if (!statement(p, scope, graph_table))
+        if (!parse_graph_statement(p, scope, graph_table))
             return false;
         if (p->depth == 0)
             p->members.n = 0;
@@ -368,13 +371,13 @@ static bool statements(struct parser *p, struct scope *scope, struct dot_value *
 
 static bool whole_graph(struct parser *p)
 {
-    if (!advance(p))
+    if (!parser_advance(p))
         return false;
     if (p->token.type == DOT_END)
         return error_at(p->err, p->lexer.file, 0, "there is nothing in it; expected a digraph");
     if (p->token.keyword == DOT_STRICT) {
         p->g->strict = true;
-        if (!advance(p))
+        if (!parser_advance(p))
             return false;
     }
     if (p->token.keyword == DOT_GRAPH)
@@ -382,19 +385,19 @@ static bool whole_graph(struct parser *p)
             p->err, p->lexer.file, p->token.line,
             "an undirected graph: its edges do not say which task comes first; expected a digraph");
     if (p->token.keyword != DOT_DIGRAPH)
-        return fail(p, "digraph");
-    if (!advance(p))
+        return parser_fail(p, "digraph");
+    if (!parser_advance(p))
         return false;
     if (p->token.type == DOT_ID) {
-        p->g->name = value_of(&p->token);
-        if (!advance(p))
+        p->g->name = token_value(&p->token);
+        if (!parser_advance(p))
             return false;
     }
     if (!at_punct(p, '{'))
-        return fail(p, "{");
+        return parser_fail(p, "{");
     size_t open = p->token.line;
     struct scope *top = mem_new_zero(struct scope, 1);
-    bool good = advance(p) && statements(p, top, p->g->attribute);
+    bool good = parser_advance(p) && parse_statements(p, top, p->g->attribute);
     free(top);
     if (!good)
         return false;

@@ -67,15 +67,15 @@ static void add_task_id(struct dot_writer *p, uint32_t task)
     add_id(p->out, id);
 }
 
-static void begin(struct strbuf *out, bool *any, const char *name)
+static void dot_begin_attribute(struct strbuf *out, bool *any, const char *name)
 {
     strbuf_printf(out, "%s%s=", *any ? ", " : " [", name);
     *any = true;
 }
 
-static void put_number(struct strbuf *out, bool *any, const char *name, double value)
+static void dot_put_number(struct strbuf *out, bool *any, const char *name, double value)
 {
-    begin(out, any, name);
+    dot_begin_attribute(out, any, name);
     /* DOT's own numbers have no exponent. */
     char text[40];
     int n = number_format(text, value);
@@ -85,7 +85,7 @@ static void put_number(struct strbuf *out, bool *any, const char *name, double v
 
 static void put_text(struct strbuf *out, bool *any, const char *name, const char *text)
 {
-    begin(out, any, name);
+    dot_begin_attribute(out, any, name);
     add_text(out, text);
 }
 
@@ -122,11 +122,11 @@ static void put_objects(struct dot_writer *p, bool *any, const char *name, const
 static void put_columns(struct dot_writer *p, bool *any, uint32_t t)
 {
     for (enum column_id id = 0; id < TASK_KEY_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || !column_is_set(p->w, t, id))
             continue;
         if (c->sort == COLUMN_OPTIONAL)
-            put_number(p->out, any, c->key, column_number(p->w, t, id));
+            dot_put_number(p->out, any, c->key, column_number(p->w, t, id));
         else
             put_text(p->out, any, c->key, c->usual ? "false" : "true");
     }
@@ -137,7 +137,7 @@ static void put_rungs(struct dot_writer *p, bool *any, uint32_t t)
     const struct workflow *w = p->w;
     if (!w->more_off || w->more_off[t] == w->more_off[t + 1])
         return;
-    begin(p->out, any, "rungs");
+    dot_begin_attribute(p->out, any, "rungs");
     for (uint32_t i = w->more_off[t]; i < w->more_off[t + 1]; i++) {
         strbuf_add_char(p->out, i == w->more_off[t] ? '"' : ' ');
         strbuf_add_number(p->out, w->more_memory[i]);
@@ -146,7 +146,7 @@ static void put_rungs(struct dot_writer *p, bool *any, uint32_t t)
 }
 
 /* Objects that no edge carries stand in lists with a line each. */
-static bool is_listed(const struct workflow *w, uint32_t object)
+static bool dot_is_listed(const struct workflow *w, uint32_t object)
 {
     return workflow_is_intermediate(w, object) ||
            !strchr(workflow_text(w, w->object_name[object]), '\n');
@@ -159,13 +159,13 @@ static void put_order(struct dot_writer *p, bool *any, const char *name, const u
                       const uint32_t *wanted, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!is_listed(p->w, stated[i]))
+        if (!dot_is_listed(p->w, stated[i]))
             return; /* the reader will not meet it, as `dropped` says */
     if (!n || memcmp(stated, wanted, n * sizeof *stated) == 0)
         return;
     for (uint32_t i = 0; i < n; i++)
         p->place[stated[i]] = i;
-    begin(p->out, any, name);
+    dot_begin_attribute(p->out, any, name);
     for (uint32_t i = 0; i < n; i++)
         strbuf_printf(p->out, "%s%u", i ? " " : "\"", p->place[wanted[i]]);
     strbuf_add_char(p->out, '"');
@@ -206,7 +206,7 @@ static void put_orders(struct dot_writer *p, bool *any, uint32_t t)
               (uint32_t)p->stated.n);
 }
 
-static void write_task(struct dot_writer *p, uint32_t t)
+static void dot_write_task(struct dot_writer *p, uint32_t t)
 {
     const struct workflow *w = p->w;
     struct strbuf *out = p->out;
@@ -219,12 +219,12 @@ static void write_task(struct dot_writer *p, uint32_t t)
         put_text(out, &any, "label", name);
     }
     if (w->flags[t] & TASK_HAS_WORK || w->work[t] != 0)
-        put_number(out, &any, "work", w->work[t]);
+        dot_put_number(out, &any, "work", w->work[t]);
     if (w->memory[t] != 0)
-        put_number(out, &any, "memory", w->memory[t]);
+        dot_put_number(out, &any, "memory", w->memory[t]);
     put_rungs(p, &any, t);
     if (w->cores[t] != 1)
-        put_number(out, &any, "cores", w->cores[t]);
+        dot_put_number(out, &any, "cores", w->cores[t]);
     bool has_command = w->command && w->command[t];
     if (*kind && (has_command || strcmp(kind, name) != 0))
         put_text(out, &any, "kind", kind);
@@ -261,7 +261,7 @@ static void write_edge(struct dot_writer *p, uint32_t from, uint32_t e)
         if (states_name(w, object))
             put_text(out, &any, "object", workflow_object_label(w, object, buffer, sizeof buffer));
         if (w->size[object] != 0)
-            put_number(out, &any, "size", w->size[object]);
+            dot_put_number(out, &any, "size", w->size[object]);
         if (workflow_is_temporary(w, object))
             put_text(out, &any, "temporary", "true");
     }
@@ -281,7 +281,7 @@ bool dot_write_workflow(const struct workflow *w, struct strbuf *out, struct str
     }
     strbuf_add(out, "{\n");
     for (uint32_t t = 0; t < w->ntasks; t++)
-        write_task(&p, t);
+        dot_write_task(&p, t);
     for (uint32_t t = 0; t < w->ntasks; t++)
         for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
             write_edge(&p, t, e);

@@ -13,7 +13,7 @@ struct writer {
     struct strbuf label;
 };
 
-static const char *object_label(struct writer *s, uint32_t object)
+static const char *plan_object_label(struct writer *s, uint32_t object)
 {
     const struct workflow *w = s->w;
     if (w->object_name[object])
@@ -24,7 +24,8 @@ static const char *object_label(struct writer *s, uint32_t object)
     return s->label.at;
 }
 
-static void put_text(struct json_writer *j, const char *key, const char *own, const char *otherwise)
+static void plan_put_text(struct json_writer *j, const char *key, const char *own,
+                          const char *otherwise)
 {
     const char *text = own ? own : otherwise;
     if (text && *text)
@@ -38,20 +39,20 @@ static void write_head(struct writer *s)
     json_put_string(j, "schema", "weft-plan/1");
     json_write_key(j, "workflow");
     json_write_object_inline(j);
-    put_text(j, "name", plan->workflow_name, workflow_text(s->w, s->w->name));
-    put_text(j, "file", plan->workflow_file, workflow_text(s->w, s->w->file));
+    plan_put_text(j, "name", plan->workflow_name, workflow_text(s->w, s->w->name));
+    plan_put_text(j, "file", plan->workflow_file, workflow_text(s->w, s->w->file));
     json_put_integer(j, "tasks", s->w->ntasks);
     json_put_integer(j, "edges", s->w->npairs);
     json_write_end_object(j);
     if (s->p) {
         json_write_key(j, "platform");
         json_write_object_inline(j);
-        put_text(j, "name", plan->platform_name, pool_text(&s->p->text, s->p->name));
-        put_text(j, "file", plan->platform_file, pool_text(&s->p->text, s->p->file));
+        plan_put_text(j, "name", plan->platform_name, pool_text(&s->p->text, s->p->name));
+        plan_put_text(j, "file", plan->platform_file, pool_text(&s->p->text, s->p->file));
         json_put_integer(j, "nodes", s->p->nnodes);
         json_write_end_object(j);
     }
-    put_text(j, "planner", plan->planner, NULL);
+    plan_put_text(j, "planner", plan->planner, NULL);
     json_write_key(j, "options");
     json_write_object_inline(j);
     for (size_t i = 0; i < plan->options.n; i++)
@@ -109,7 +110,7 @@ static void write_placements(struct writer *s)
     for (size_t i = 0; i < plan->transfers.n; i++) {
         const struct transfer *x = &plan->transfers.at[i];
         json_write_object_inline(j);
-        json_put_string(j, "object", object_label(s, x->object));
+        json_put_string(j, "object", plan_object_label(s, x->object));
         json_put_string(j, "from", platform_node_name(s->p, x->from));
         json_put_string(j, "to", platform_node_name(s->p, x->to));
         json_put_number(j, "start", x->start);
@@ -187,8 +188,8 @@ static void write_order(struct writer *s)
 {
     struct json_writer *j = &s->j;
     const struct plan *plan = s->plan;
-    put_text(j, "verdict", plan->verdict, NULL);
-    put_text(j, "proof", plan->proof, NULL);
+    plan_put_text(j, "verdict", plan->verdict, NULL);
+    plan_put_text(j, "proof", plan->proof, NULL);
     write_names(s, "order", plan->order.at, plan->order.n);
     json_write_key(j, "eligible");
     json_write_array_inline(j);

@@ -16,7 +16,7 @@ struct plan_file {
 /* ---- the file ---- */
 
 /* A path as the plan states it, relative to the current folder or else to the plan's own. */
-static char *resolve(const char *plan_path, const char *stated)
+static char *plan_resolve_path(const char *plan_path, const char *stated)
 {
     if (file_exists(stated))
         return mem_copy_string(stated);
@@ -37,7 +37,7 @@ static bool find_file(struct plan_file *f, const char *key, char **out, struct e
         !json_field_string(&f->j, v, "file", &file, key, err))
         return false;
     if (file && *file)
-        *out = resolve(f->path, file);
+        *out = plan_resolve_path(f->path, file);
     return true;
 }
 
@@ -97,7 +97,7 @@ void plan_file_close(struct plan_file *f)
 
 /* ---- the plan ---- */
 
-struct reader {
+struct plan_reader {
     const struct json *j;
     const struct workflow *w;
     const struct platform *p;
@@ -106,14 +106,14 @@ struct reader {
 };
 
 /* The name under `key` of `row`; NULL after an error. */
-static const char *need_name(struct reader *r, json_ref row, const char *key, const char *what,
+static const char *need_name(struct plan_reader *r, json_ref row, const char *key, const char *what,
                              json_ref *at)
 {
     *at = json_field_need(r->j, row, key, JSON_STRING, what, r->err);
     return *at == JSON_NONE ? NULL : json_string(r->j, *at, NULL);
 }
 
-static bool find_task(struct reader *r, json_ref at, uint32_t *task)
+static bool plan_find_task(struct plan_reader *r, json_ref at, uint32_t *task)
 {
     if (!json_field_is(r->j, at, JSON_STRING, "a task", r->err))
         return false;
@@ -122,7 +122,7 @@ static bool find_task(struct reader *r, json_ref at, uint32_t *task)
     return *task != NONE || json_error(r->j, at, r->err, "the workflow has no task '%s'", name);
 }
 
-static bool find_node(struct reader *r, json_ref at, uint32_t *node)
+static bool find_node(struct plan_reader *r, json_ref at, uint32_t *node)
 {
     if (!json_field_is(r->j, at, JSON_STRING, "a node", r->err))
         return false;
@@ -134,14 +134,14 @@ static bool find_node(struct reader *r, json_ref at, uint32_t *node)
     return *node != NONE || json_error(r->j, at, r->err, "the platform has no node '%s'", name);
 }
 
-static bool row_task(struct reader *r, json_ref row, const char *key, const char *what,
+static bool row_task(struct plan_reader *r, json_ref row, const char *key, const char *what,
                      uint32_t *task)
 {
     json_ref at;
-    return need_name(r, row, key, what, &at) && find_task(r, at, task);
+    return need_name(r, row, key, what, &at) && plan_find_task(r, at, task);
 }
 
-static bool row_node(struct reader *r, json_ref row, const char *key, const char *what,
+static bool row_node(struct plan_reader *r, json_ref row, const char *key, const char *what,
                      uint32_t *node)
 {
     json_ref at;
@@ -149,7 +149,7 @@ static bool row_node(struct reader *r, json_ref row, const char *key, const char
 }
 
 /* A count or a number of something; absent: *out stays. */
-static bool row_index(struct reader *r, json_ref row, const char *key, const char *what,
+static bool row_index(struct plan_reader *r, json_ref row, const char *key, const char *what,
                       uint32_t *out)
 {
     double value = *out;
@@ -162,7 +162,7 @@ static bool row_index(struct reader *r, json_ref row, const char *key, const cha
     return true;
 }
 
-static bool row_times(struct reader *r, json_ref row, const char *what, double *start,
+static bool row_times(struct plan_reader *r, json_ref row, const char *what, double *start,
                       double *finish)
 {
     return json_field_need(r->j, row, "start", JSON_NUMBER, what, r->err) != JSON_NONE &&
@@ -171,7 +171,7 @@ static bool row_times(struct reader *r, json_ref row, const char *what, double *
            json_field_number(r->j, row, "finish", -INFINITY, finish, what, r->err);
 }
 
-static bool read_placement(struct reader *r, json_ref row)
+static bool read_placement(struct plan_reader *r, json_ref row)
 {
     struct placement x = {0};
     uint32_t pinned = 0;
@@ -188,7 +188,7 @@ static bool read_placement(struct reader *r, json_ref row)
     return true;
 }
 
-static bool read_transfer(struct reader *r, json_ref row)
+static bool read_transfer(struct plan_reader *r, json_ref row)
 {
     struct transfer x = {0};
     json_ref at;
@@ -207,8 +207,8 @@ static bool read_transfer(struct reader *r, json_ref row)
 }
 
 /* Append the named tasks (or nodes) of a list to plan storage. An absent list has none. */
-static bool read_names(struct reader *r, json_ref row, const char *key, bool nodes, uint32_t *first,
-                       uint32_t *count)
+static bool read_names(struct plan_reader *r, json_ref row, const char *key, bool nodes,
+                       uint32_t *first, uint32_t *count)
 {
     struct plan *plan = r->plan;
     json_ref list = json_field(r->j, row, key);
@@ -221,7 +221,7 @@ static bool read_names(struct reader *r, json_ref row, const char *key, bool nod
     for (json_ref v = json_first(r->j, list); v != JSON_NONE;
          v = json_next_element(r->j, list, v)) {
         uint32_t x;
-        if (!(nodes ? find_node(r, v, &x) : find_task(r, v, &x)))
+        if (!(nodes ? find_node(r, v, &x) : plan_find_task(r, v, &x)))
             return false;
         if (nodes)
             array_push(&plan->nodes, x);
@@ -232,7 +232,7 @@ static bool read_names(struct reader *r, json_ref row, const char *key, bool nod
     return true;
 }
 
-static bool read_part(struct reader *r, json_ref row)
+static bool read_part(struct plan_reader *r, json_ref row)
 {
     struct part x = {.order = NONE, .memory = NAN};
     uint32_t ordered;
@@ -254,7 +254,7 @@ static bool read_part(struct reader *r, json_ref row)
     return true;
 }
 
-static bool read_cluster(struct reader *r, json_ref row)
+static bool read_cluster(struct plan_reader *r, json_ref row)
 {
     struct cluster x = {0};
     if (json_field_need(r->j, row, "tasks", JSON_ARRAY, "a cluster", r->err) == JSON_NONE ||
@@ -270,8 +270,8 @@ static bool read_cluster(struct reader *r, json_ref row)
 }
 
 /* Each element of a list of objects. An absent list is fine unless needed. */
-static bool read_rows(struct reader *r, const char *key, bool needed, const char *what,
-                      bool (*read_row)(struct reader *, json_ref))
+static bool read_rows(struct plan_reader *r, const char *key, bool needed, const char *what,
+                      bool (*read_row)(struct plan_reader *, json_ref))
 {
     const struct json *j = r->j;
     json_ref list = json_field(j, 0, key);
@@ -287,7 +287,7 @@ static bool read_rows(struct reader *r, const char *key, bool needed, const char
     return true;
 }
 
-static bool read_constraints(struct reader *r)
+static bool read_constraints(struct plan_reader *r)
 {
     json_ref list = json_field(r->j, 0, "constraints");
     if (list == JSON_NONE)
@@ -303,7 +303,7 @@ static bool read_constraints(struct reader *r)
     return true;
 }
 
-static bool read_order(struct reader *r)
+static bool read_order(struct plan_reader *r)
 {
     const struct json *j = r->j;
     const char *verdict, *proof;
@@ -315,7 +315,7 @@ static bool read_order(struct reader *r)
     r->plan->proof = proof ? mem_copy_string(proof) : NULL;
     for (json_ref v = json_first(j, order); v != JSON_NONE; v = json_next_element(j, order, v)) {
         uint32_t task;
-        if (!find_task(r, v, &task))
+        if (!plan_find_task(r, v, &task))
             return false;
         array_push(&r->plan->order, task);
     }
@@ -334,7 +334,7 @@ static bool read_order(struct reader *r)
     return true;
 }
 
-static bool read_objectives(struct reader *r)
+static bool read_objectives(struct plan_reader *r)
 {
     const struct json *j = r->j;
     json_ref list = json_field(j, 0, "objectives");
@@ -360,7 +360,7 @@ static bool read_objectives(struct reader *r)
     return true;
 }
 
-static bool read_options(struct reader *r)
+static bool plan_read_options(struct plan_reader *r)
 {
     const struct json *j = r->j;
     json_ref list = json_field(j, 0, "options");
@@ -386,7 +386,7 @@ static bool read_options(struct reader *r)
     return true;
 }
 
-static bool copy_text(struct reader *r, json_ref object, const char *key, char **out)
+static bool copy_text(struct plan_reader *r, json_ref object, const char *key, char **out)
 {
     const char *text;
     if (!json_field_string(r->j, object, key, &text, "the plan", r->err))
@@ -396,7 +396,7 @@ static bool copy_text(struct reader *r, json_ref object, const char *key, char *
     return true;
 }
 
-static bool read_head(struct reader *r)
+static bool read_head(struct plan_reader *r)
 {
     const struct json *j = r->j;
     struct plan *plan = r->plan;
@@ -425,7 +425,7 @@ static bool read_head(struct reader *r)
             return false;
         array_push(&plan->notes, mem_copy_string(json_string(j, v, NULL)));
     }
-    return read_options(r) && read_objectives(r);
+    return plan_read_options(r) && read_objectives(r);
 }
 
 static bool read_kind(const struct json *j, enum plan_kind *kind, struct error *err)
@@ -441,7 +441,7 @@ static bool read_kind(const struct json *j, enum plan_kind *kind, struct error *
                       json_string(j, v, NULL));
 }
 
-static bool read_flag(struct reader *r, const char *name, bool standard, bool *out)
+static bool read_flag(struct plan_reader *r, const char *name, bool standard, bool *out)
 {
     const struct json *j = r->j;
     json_ref v = json_field(j, 0, name);
@@ -452,14 +452,14 @@ static bool read_flag(struct reader *r, const char *name, bool standard, bool *o
 }
 
 /* A mapping that does not say is pipelined: that is what streams are for. */
-static bool read_stream_head(struct reader *r)
+static bool read_stream_head(struct plan_reader *r)
 {
     return read_flag(r, "pipelined", true, &r->plan->pipelined) &&
            read_flag(r, "rotating", false, &r->plan->rotating) &&
            row_index(r, 0, "ports", "the plan", &r->plan->ports);
 }
 
-static bool read_lists(struct reader *r)
+static bool read_lists(struct plan_reader *r)
 {
     enum plan_kind kind = r->plan->kind;
     if (kind == PLAN_PARTITION && !read_rows(r, "parts", true, "a part", read_part))
@@ -480,7 +480,7 @@ struct plan *plan_file_read(struct plan_file *f, const struct workflow *w, const
     enum plan_kind kind;
     if (!read_kind(&f->j, &kind, err))
         return NULL;
-    struct reader r = {&f->j, w, p, plan_new(kind), err};
+    struct plan_reader r = {&f->j, w, p, plan_new(kind), err};
     if (!read_head(&r) || !read_lists(&r)) {
         plan_free(r.plan);
         return NULL;

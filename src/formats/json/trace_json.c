@@ -33,7 +33,8 @@ struct trace_json {
 
 /* ---- single events ---- */
 
-static void begin(struct trace_json *t, const char *phase, uint32_t node, uint64_t thread)
+static void trace_begin_event(struct trace_json *t, const char *phase, uint32_t node,
+                              uint64_t thread)
 {
     json_write_object_inline(&t->j);
     json_put_string(&t->j, "ph", phase);
@@ -41,7 +42,7 @@ static void begin(struct trace_json *t, const char *phase, uint32_t node, uint64
     json_put_integer(&t->j, "tid", (int64_t)thread);
 }
 
-static void end(struct trace_json *t)
+static void trace_end_event(struct trace_json *t)
 {
     json_write_end_object(&t->j);
     if (t->stream && t->out->n >= FLUSH_AT) {
@@ -53,20 +54,20 @@ static void end(struct trace_json *t)
 static void name_thing(struct trace_json *t, const char *what, uint32_t node, uint64_t thread,
                        const char *name)
 {
-    begin(t, "M", node, thread);
+    trace_begin_event(t, "M", node, thread);
     json_put_string(&t->j, "name", what);
     json_write_key(&t->j, "args");
     json_write_object(&t->j);
     json_put_string(&t->j, "name", name);
     json_write_end_object(&t->j);
-    end(t);
+    trace_end_event(t);
 }
 
-/* A slice from start to finish; the caller adds to it and calls end(). */
+/* A slice from start to finish; the caller adds to it and calls trace_end_event(). */
 static void begin_slice(struct trace_json *t, uint32_t node, uint64_t thread, const char *name,
                         const char *category, double start, double finish)
 {
-    begin(t, "X", node, thread);
+    trace_begin_event(t, "X", node, thread);
     json_put_string(&t->j, "name", name);
     json_put_string(&t->j, "cat", category);
     json_put_number(&t->j, "ts", start * 1e6);
@@ -76,14 +77,14 @@ static void begin_slice(struct trace_json *t, uint32_t node, uint64_t thread, co
 static void arrow_end(struct trace_json *t, const char *phase, uint32_t node, uint64_t thread,
                       double at)
 {
-    begin(t, phase, node, thread);
+    trace_begin_event(t, phase, node, thread);
     json_put_string(&t->j, "name", "transfer");
     json_put_string(&t->j, "cat", "transfer");
     json_put_integer(&t->j, "id", (int64_t)t->arrows);
     json_put_number(&t->j, "ts", at * 1e6);
     if (*phase == 'f')
         json_put_string(&t->j, "bp", "e"); /* bind to the slice around it, not to the next */
-    end(t);
+    trace_end_event(t);
 }
 
 /* ---- threads ---- */
@@ -120,7 +121,7 @@ static uint64_t lane_thread(struct trace_json *t, uint32_t node, bool receives, 
 
 /* ---- kinds of events ---- */
 
-static void write_task(struct trace_json *t, const struct trace_event *e)
+static void trace_write_task(struct trace_json *t, const struct trace_event *e)
 {
     if (e->id >= t->w->ntasks)
         return;
@@ -138,7 +139,7 @@ static void write_task(struct trace_json *t, const struct trace_event *e)
     if (e->outcome)
         json_put_string(&t->j, "outcome", "failed");
     json_write_end_object(&t->j);
-    end(t);
+    trace_end_event(t);
 }
 
 static const char *object_label(struct trace_json *t, uint32_t object)
@@ -169,7 +170,7 @@ static void write_transfer(struct trace_json *t, const struct trace_event *e)
         if (e->outcome)
             json_put_string(&t->j, "outcome", "failed");
         json_write_end_object(&t->j);
-        end(t);
+        trace_end_event(t);
     }
     t->arrows++;
     arrow_end(t, "s", nodes[0], threads[0], e->start);
@@ -186,13 +187,13 @@ static void write_fault(struct trace_json *t, const struct trace_event *e)
     if (isfinite(e->finish)) {
         begin_slice(t, e->node, FAULT_THREAD, "down", "fault", e->start, e->finish);
     } else {
-        begin(t, "i", e->node, FAULT_THREAD);
+        trace_begin_event(t, "i", e->node, FAULT_THREAD);
         json_put_string(&t->j, "name", "down for good");
         json_put_string(&t->j, "cat", "fault");
         json_put_string(&t->j, "s", "p");
         json_put_number(&t->j, "ts", e->start * 1e6);
     }
-    end(t);
+    trace_end_event(t);
 }
 
 static void write_counter(struct trace_json *t, const struct trace_event *e)
@@ -202,14 +203,14 @@ static void write_counter(struct trace_json *t, const struct trace_event *e)
     } counters[] = {{"memory", "bytes"}, {"ready tasks", "tasks"}, {"running tasks", "tasks"}};
     if (e->id >= sizeof counters / sizeof *counters)
         return;
-    begin(t, "C", e->node, 0);
+    trace_begin_event(t, "C", e->node, 0);
     json_put_string(&t->j, "name", counters[e->id].name);
     json_put_number(&t->j, "ts", e->start * 1e6);
     json_write_key(&t->j, "args");
     json_write_object(&t->j);
     json_put_number(&t->j, counters[e->id].unit, e->amount);
     json_write_end_object(&t->j);
-    end(t);
+    trace_end_event(t);
 }
 
 static void write_event(void *context, const struct trace_event *e)
@@ -220,7 +221,7 @@ static void write_event(void *context, const struct trace_event *e)
         return;
     switch (e->kind) {
     case TRACE_TASK:
-        write_task(t, e);
+        trace_write_task(t, e);
         break;
     case TRACE_TRANSFER:
         write_transfer(t, e);

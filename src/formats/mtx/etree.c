@@ -26,7 +26,8 @@ struct analysis {
     size_t nfronts;
 };
 
-static bool failed(const struct analysis *a, const char *file, const char *what, struct error *err)
+static bool etree_failed(const struct analysis *a, const char *file, const char *what,
+                         struct error *err)
 {
     int status = a->common.status;
     const char *why = status == CHOLMOD_OUT_OF_MEMORY ? "out of memory"
@@ -225,7 +226,7 @@ bool etree_build(struct builder *b, size_t order, const struct etree_entry *entr
     if (good)
         add_tasks(b, &a);
     else
-        failed(&a, file, "the symbolic factorisation failed", err);
+        etree_failed(&a, file, "the symbolic factorisation failed", err);
     free(a.fronts);
     cholmod_l_free_factor(&a.factor, &a.common);
     cholmod_l_free_sparse(&a.matrix, &a.common);

@@ -31,7 +31,7 @@ struct mtx {
     size_t above;                      /* entries above the diagonal of a symmetric matrix */
 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int mtx_sniff(const char *path, const char *text, size_t length)
 {
     while (length && (*text == ' ' || *text == '\n' || *text == '\r' || *text == '\t'))
         text++, length--;
@@ -219,7 +219,7 @@ static size_t sort_entries(struct mtx *m)
 
 /* Do all entries, as edges column -> row, make a graph without cycles? Then the matrix is
  * triangular but for its numbering. */
-static bool acyclic(const struct mtx *m)
+static bool matrix_is_acyclic(const struct mtx *m)
 {
     size_t n = (size_t)m->order, count = m->entries.n, ready = 0;
     const struct etree_entry *e = m->entries.at;
@@ -272,7 +272,7 @@ static void build_solve(struct mtx *m)
                      m->above);
     else if (repeated)
         builder_warn(b, 0, "%zu repeated entries count once", repeated);
-    if (!m->symmetric && !acyclic(m)) {
+    if (!m->symmetric && !matrix_is_acyclic(m)) {
         size_t lower = 0, all = m->entries.n;
         for (size_t i = 0; i < all; i++) {
             if (m->entries.at[i].column < m->entries.at[i].row)
@@ -316,8 +316,8 @@ static void build_solve(struct mtx *m)
 
 /* ---- options ---- */
 
-static bool choose(const struct format_source *source, const char *name, const char *const *values,
-                   int *which, struct error *err)
+static bool choose_option(const struct format_source *source, const char *name,
+                          const char *const *values, int *which, struct error *err)
 {
     const char *given = format_option(source, name);
     struct strbuf expected = {0};
@@ -337,14 +337,14 @@ static bool choose(const struct format_source *source, const char *name, const c
     return !given;
 }
 
-static bool read_all(struct mtx *m, const struct format_source *source)
+static bool mtx_read_all(struct mtx *m, const struct format_source *source)
 {
     static const char *const trees[] = {"elimination", "assembly", "dag", NULL};
     static const char *const relaxes[] = {"no", "yes", NULL};
     int tree, relax, ordering;
-    if (!choose(source, "tree", trees, &tree, m->err) ||
-        !choose(source, "relax", relaxes, &relax, m->err) ||
-        !choose(source, "ordering", etree_ordering_names, &ordering, m->err))
+    if (!choose_option(source, "tree", trees, &tree, m->err) ||
+        !choose_option(source, "relax", relaxes, &relax, m->err) ||
+        !choose_option(source, "ordering", etree_ordering_names, &ordering, m->err))
         return false;
     if (relax && tree != 1)
         return error_set(m->err, ERROR_INPUT, "option relax=yes is for tree=assembly only");
@@ -365,10 +365,10 @@ static bool read_all(struct mtx *m, const struct format_source *source)
                        source->path, m->err);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *mtx_read_workflow(const struct format_source *source, struct error *err)
 {
     struct mtx m = {.err = err, .builder = builder_new(source->path, "matrix-market")};
-    bool good = read_all(&m, source);
+    bool good = mtx_read_all(&m, source);
     array_free(&m.entries);
     return scan_finish(m.builder, good, err);
 }
@@ -378,8 +378,8 @@ const struct format format_mtx = {
     .summary =
         "Matrix Market: elimination tree, assembly tree or triangular solve of a sparse matrix",
     .suffixes = ".mtx .mm",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
+    .sniff = mtx_sniff,
+    .read_workflow = mtx_read_workflow,
     .options =
         "tree=elimination|assembly|dag      a task a column, a supernode, or a row of the solve\n"
         "ordering=amd|metis|nesdis|natural  fill-reducing ordering before the factorisation\n"

@@ -11,12 +11,12 @@
 
 enum { LONGEST_LABEL = 60, MOST_IN_RANGE = 1000000 };
 
-struct reading {
+struct experiment_reading {
     struct native file;
     struct experiment *x;
 };
 
-static void where(struct reading *r, const char *fmt, const char *name)
+static void experiment_set_place(struct experiment_reading *r, const char *fmt, const char *name)
 {
     snprintf(r->file.where, sizeof r->file.where, fmt, name);
 }
@@ -92,7 +92,8 @@ static void make_labels_differ(struct substitution *s, bool made_up)
 
 /* ---- alternatives ---- */
 
-static struct alternative *add_alternative(struct reading *r, struct substitution *s, yaml_ref at)
+static struct alternative *add_alternative(struct experiment_reading *r, struct substitution *s,
+                                           yaml_ref at)
 {
     struct alternative *a = array_add(&s->by);
     a->line = (uint32_t)yaml_line(&r->file.y, at);
@@ -101,7 +102,7 @@ static struct alternative *add_alternative(struct reading *r, struct substitutio
     return a;
 }
 
-static bool read_command(struct reading *r, struct task_change *c, yaml_ref v, bool call)
+static bool read_command(struct experiment_reading *r, struct task_change *c, yaml_ref v, bool call)
 {
     const char *text;
     size_t length;
@@ -119,7 +120,7 @@ static bool read_command(struct reading *r, struct task_change *c, yaml_ref v, b
     return true;
 }
 
-static bool read_inputs(struct reading *r, struct task_change *c, yaml_ref v)
+static bool experiment_read_inputs(struct experiment_reading *r, struct task_change *c, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     const char *text;
@@ -137,7 +138,8 @@ static bool read_inputs(struct reading *r, struct task_change *c, yaml_ref v)
     return true;
 }
 
-static bool read_whole(struct reading *r, yaml_ref v, const char *what, double least, double *out)
+static bool read_whole(struct experiment_reading *r, yaml_ref v, const char *what, double least,
+                       double *out)
 {
     if (!native_number(&r->file, v, what, out))
         return false;
@@ -147,7 +149,7 @@ static bool read_whole(struct reading *r, yaml_ref v, const char *what, double l
 }
 
 /* What a task does instead: a command alone, or a description; an empty one leaves it as it is. */
-static bool read_change(struct reading *r, struct task_change *c, yaml_ref v)
+static bool read_change(struct experiment_reading *r, struct task_change *c, yaml_ref v)
 {
     static const char *const keys[] = {"run",    "call",  "in",      "kind",    "work",
                                        "memory", "cores", "timeout", "retries", NULL};
@@ -175,7 +177,7 @@ static bool read_change(struct reading *r, struct task_change *c, yaml_ref v)
             good = read_command(r, c, e, true);
             break;
         case 2:
-            good = read_inputs(r, c, e);
+            good = experiment_read_inputs(r, c, e);
             break;
         case 3:
             good = native_text(&r->file, e, "kind", &text, &length);
@@ -208,7 +210,8 @@ static bool read_change(struct reading *r, struct task_change *c, yaml_ref v)
     return true;
 }
 
-static bool read_value(struct reading *r, struct substitution *s, struct alternative *a, yaml_ref v)
+static bool read_value(struct experiment_reading *r, struct substitution *s, struct alternative *a,
+                       yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (s->target == SUBSTITUTE_TASK)
@@ -227,7 +230,7 @@ static bool read_value(struct reading *r, struct substitution *s, struct alterna
     return true;
 }
 
-static bool read_by(struct reading *r, struct substitution *s, yaml_ref v)
+static bool read_by(struct experiment_reading *r, struct substitution *s, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     bool labelled = yaml_type(y, v) == YAML_MAPPING;
@@ -253,7 +256,7 @@ static bool read_by(struct reading *r, struct substitution *s, yaml_ref v)
 }
 
 /* range: {from: 0.5, to: 3, step: 0.25}, both ends included. */
-static bool read_range(struct reading *r, struct substitution *s, yaml_ref v)
+static bool read_range(struct experiment_reading *r, struct substitution *s, yaml_ref v)
 {
     static const char *const keys[] = {"from", "to", "step", NULL};
     const struct yaml *y = &r->file.y;
@@ -291,7 +294,7 @@ static bool read_range(struct reading *r, struct substitution *s, yaml_ref v)
 
 /* ---- substitutions ---- */
 
-static bool check_name(struct reading *r, yaml_ref k)
+static bool check_name(struct experiment_reading *r, yaml_ref k)
 {
     const char *name = yaml_text(&r->file.y, k, NULL);
     bool good = isalpha((unsigned char)name[0]) || name[0] == '_';
@@ -304,7 +307,8 @@ static bool check_name(struct reading *r, yaml_ref k)
                         name, LONGEST_LABEL);
 }
 
-static bool read_substitution(struct reading *r, struct substitution *s, yaml_ref at, yaml_ref body)
+static bool read_substitution(struct experiment_reading *r, struct substitution *s, yaml_ref at,
+                              yaml_ref body)
 {
     static const char *const keys[] = {"data", "task", "parameter", "by", "range", NULL};
     const struct yaml *y = &r->file.y;
@@ -339,7 +343,7 @@ static bool read_substitution(struct reading *r, struct substitution *s, yaml_re
     return value[3] != YAML_NONE ? read_by(r, s, value[3]) : read_range(r, s, value[4]);
 }
 
-static bool read_substitutions(struct reading *r, yaml_ref v)
+static bool read_substitutions(struct experiment_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (!native_is_mapping(&r->file, v, "substitute"))
@@ -350,7 +354,7 @@ static bool read_substitutions(struct reading *r, yaml_ref v)
         struct substitution *s = array_add(&r->x->substitutions);
         s->name = mem_copy_string(yaml_text(y, k, NULL));
         s->line = (uint32_t)yaml_line(y, k);
-        where(r, "substitution '%.100s'", s->name);
+        experiment_set_place(r, "substitution '%.100s'", s->name);
         if (!read_substitution(r, s, k, yaml_value(k)))
             return false;
     }
@@ -361,8 +365,8 @@ static bool read_substitutions(struct reading *r, yaml_ref v)
 
 /* ---- combinations ---- */
 
-static bool unknown_name(struct reading *r, yaml_ref at, const char *thing, const char *given,
-                         const char **names, size_t count)
+static bool unknown_name(struct experiment_reading *r, yaml_ref at, const char *thing,
+                         const char *given, const char **names, size_t count)
 {
     const char *near = suggest_nearest(given, names, count);
     native_error(&r->file, at, "there is no %s '%.80s'%s%s%s", thing, given,
@@ -371,7 +375,7 @@ static bool unknown_name(struct reading *r, yaml_ref at, const char *thing, cons
     return false;
 }
 
-static bool read_choice(struct reading *r, yaml_ref k, uint32_t *row)
+static bool read_choice(struct experiment_reading *r, yaml_ref k, uint32_t *row)
 {
     const struct experiment *x = r->x;
     const struct yaml *y = &r->file.y;
@@ -404,7 +408,7 @@ static bool read_choice(struct reading *r, yaml_ref k, uint32_t *row)
     return unknown_name(r, yaml_value(k), thing, text, labels, sub->by.n);
 }
 
-static bool read_listed(struct reading *r, yaml_ref v)
+static bool read_listed(struct experiment_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     size_t width = r->x->substitutions.n;
@@ -422,7 +426,7 @@ static bool read_listed(struct reading *r, yaml_ref v)
     return r->x->listed.n || native_error(&r->file, v, "combine lists no combination");
 }
 
-static bool read_combine(struct reading *r, yaml_ref v)
+static bool read_combine(struct experiment_reading *r, yaml_ref v)
 {
     static const char *const keys[] = {"sample", "seed", NULL};
     const struct yaml *y = &r->file.y;
@@ -452,7 +456,7 @@ static bool read_combine(struct reading *r, yaml_ref v)
 
 /* ---- the file ---- */
 
-static bool read_folder(struct reading *r, yaml_ref v)
+static bool read_folder(struct experiment_reading *r, yaml_ref v)
 {
     const char *text;
     size_t length;
@@ -464,7 +468,7 @@ static bool read_folder(struct reading *r, yaml_ref v)
     return true;
 }
 
-static bool read_top(struct reading *r)
+static bool read_top(struct experiment_reading *r)
 {
     static const char *const keys[] = {"weft",    "experiment", "workflow", "substitute",
                                        "combine", "results",    NULL};
@@ -503,7 +507,7 @@ bool experiment_file_parse(const char *name, char *text, size_t length, struct e
                            struct error *err)
 {
     struct format_source source = {.path = name, .text = text, .length = length};
-    struct reading r = {.x = x};
+    struct experiment_reading r = {.x = x};
     experiment_init(x);
     if (!format_require_utf8(&source, err) || !native_open(&r.file, &source, "substitute", err))
         return false;

@@ -49,7 +49,8 @@ bool native_is_mapping(const struct native *n, yaml_ref v, const char *what)
                         yaml_found(&n->y, v, found, sizeof found));
 }
 
-static bool wrong(const struct native *n, yaml_ref v, const char *what, const char *expected)
+static bool native_wrong_value(const struct native *n, yaml_ref v, const char *what,
+                               const char *expected)
 {
     char found[80];
     return native_error(n, v, "%s is %s; expected %s", what,
@@ -60,7 +61,7 @@ bool native_text(const struct native *n, yaml_ref v, const char *what, const cha
                  size_t *length)
 {
     if (yaml_type(&n->y, v) != YAML_SCALAR || yaml_is_null(&n->y, v))
-        return wrong(n, v, what, "a text");
+        return native_wrong_value(n, v, what, "a text");
     *text = yaml_text(&n->y, v, length);
     return *length ? true : native_error(n, v, "%s is empty; expected a text", what);
 }
@@ -70,7 +71,7 @@ bool native_number(const struct native *n, yaml_ref v, const char *what, double 
     size_t length;
     const char *text = yaml_text(&n->y, v, &length);
     return quantity_number(text, length, out) ||
-           wrong(n, v, what, "a finite number such as 3.5 or 1e9");
+           native_wrong_value(n, v, what, "a finite number such as 3.5 or 1e9");
 }
 
 bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *out)
@@ -78,7 +79,7 @@ bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *
     size_t length;
     const char *text = yaml_text(&n->y, v, &length);
     return quantity_bytes(text, length, out) ||
-           wrong(n, v, what, "a size in bytes, 0 or more, such as 1500, 200M or 4Gi");
+           native_wrong_value(n, v, what, "a size in bytes, 0 or more, such as 1500, 200M or 4Gi");
 }
 
 bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out)
@@ -94,7 +95,8 @@ bool native_seconds(const struct native *n, yaml_ref v, const char *what, double
     size_t length;
     const char *text = yaml_text(&n->y, v, &length);
     return quantity_seconds(text, length, out) ||
-           wrong(n, v, what, "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
+           native_wrong_value(n, v, what,
+                              "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
 }
 
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out)
@@ -105,13 +107,13 @@ bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out
     else if (strcmp(text, "false") == 0)
         *out = false;
     else
-        return wrong(n, v, what, "true or false");
+        return native_wrong_value(n, v, what, "true or false");
     return true;
 }
 
 /* ---- which file is it ---- */
 
-static bool check_version(struct native *n)
+static bool native_check_version(struct native *n)
 {
     yaml_ref version = yaml_get(&n->y, 0, "weft");
     if (version == YAML_NONE)
@@ -120,7 +122,7 @@ static bool check_version(struct native *n)
     double number;
     const char *text = yaml_text(&n->y, version, &length);
     if (!quantity_number(text, length, &number))
-        return wrong(n, version, "weft", "the version of the format, 1");
+        return native_wrong_value(n, version, "weft", "the version of the format, 1");
     if (number != 1)
         return native_error(n, version,
                             "weft: %.40s is not supported; this program reads version 1", text);
@@ -166,7 +168,7 @@ bool native_open(struct native *n, const struct format_source *source, const cha
     n->where[0] = 0;
     if (!yaml_load(&n->y, source->path, source->text, source->length, err))
         return false;
-    if (native_is_mapping(n, 0, "the file") && check_version(n) && check_contents(n, wanted))
+    if (native_is_mapping(n, 0, "the file") && native_check_version(n) && check_contents(n, wanted))
         return true;
     native_close(n);
     return false;
@@ -202,7 +204,7 @@ static bool has_top_key(const char *text, size_t length, const char *key)
     return false;
 }
 
-static int sniff(const char *path, const char *text, size_t length)
+static int native_sniff(const char *path, const char *text, size_t length)
 {
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         text += 3;
@@ -217,7 +219,7 @@ static int sniff(const char *path, const char *text, size_t length)
     return suffix && (has_top_key(text, length, "tasks") || has_top_key(text, length, "nodes"));
 }
 
-static unsigned holds(const char *text, size_t length)
+static unsigned native_holds(const char *text, size_t length)
 {
     bool platform = has_top_key(text, length, "nodes") && !has_top_key(text, length, "tasks");
     return platform ? HOLDS_PLATFORM : HOLDS_WORKFLOW;
@@ -227,12 +229,12 @@ const struct format format_native = {
     .name = "native",
     .summary = "weft's own YAML: workflows and platforms",
     .suffixes = ".yaml .yml",
-    .sniff = sniff,
+    .sniff = native_sniff,
     .read_workflow = native_read_workflow,
     .read_platform = native_read_platform,
     .write_workflow = native_write_workflow,
     .carries = (CARRIES_ALL_COLUMNS & ~CARRIES(done)) | CARRIES_GRAPH | CARRIES_TITLE |
                CARRIES_PARAMETERS | CARRIES_ASSERTIONS,
     .write_platform = native_write_platform,
-    .holds = holds,
+    .holds = native_holds,
 };

@@ -12,13 +12,13 @@ enum {
     MOST_NODES = 1 << 24
 }; /* `count` comes from a file: a slip of the finger must not fill the memory */
 
-struct reading {
+struct platform_reading {
     struct native file;
     struct platform_builder *b;
     size_t nodes;
 };
 
-static bool read_network(struct reading *r, yaml_ref network)
+static bool read_network(struct platform_reading *r, yaml_ref network)
 {
     static const char *const keys[] = {"bandwidth", "latency", "ports", NULL};
     const struct yaml *y = &r->file.y;
@@ -60,7 +60,7 @@ struct node_values {
     bool up;
 };
 
-static bool read_node_values(struct reading *r, yaml_ref node, struct node_values *out)
+static bool read_node_values(struct platform_reading *r, yaml_ref node, struct node_values *out)
 {
     const struct native *f = &r->file;
     const struct yaml *y = &f->y;
@@ -107,7 +107,7 @@ static bool read_node_values(struct reading *r, yaml_ref node, struct node_value
     return out->name ? true : native_error(f, node, "a node has no name");
 }
 
-static bool read_node(struct reading *r, yaml_ref node)
+static bool read_node(struct platform_reading *r, yaml_ref node)
 {
     const struct yaml *y = &r->file.y;
     struct node_values v;
@@ -142,7 +142,7 @@ static bool read_node(struct reading *r, yaml_ref node)
     return true;
 }
 
-static bool read_nodes(struct reading *r, yaml_ref nodes)
+static bool read_nodes(struct platform_reading *r, yaml_ref nodes)
 {
     const struct yaml *y = &r->file.y;
     char found[80];
@@ -157,7 +157,7 @@ static bool read_nodes(struct reading *r, yaml_ref nodes)
 }
 
 /* The nodes of the file by their names with counts expanded, for a suggestion. */
-static bool unknown_node(struct reading *r, yaml_ref at, const char *name)
+static bool platform_unknown_node(struct platform_reading *r, yaml_ref at, const char *name)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref nodes = yaml_get(y, 0, "nodes");
@@ -187,7 +187,7 @@ static bool unknown_node(struct reading *r, yaml_ref at, const char *name)
     return false;
 }
 
-static bool read_ends(struct reading *r, yaml_ref between, uint32_t end[2])
+static bool read_ends(struct platform_reading *r, yaml_ref between, uint32_t end[2])
 {
     const struct yaml *y = &r->file.y;
     char found[80];
@@ -205,12 +205,12 @@ static bool read_ends(struct reading *r, yaml_ref between, uint32_t end[2])
             return false;
         end[i] = platform_builder_find(r->b, name, length);
         if (end[i] == NONE)
-            return unknown_node(r, e, name);
+            return platform_unknown_node(r, e, name);
     }
     return true;
 }
 
-static bool read_link(struct reading *r, yaml_ref link)
+static bool read_link(struct platform_reading *r, yaml_ref link)
 {
     static const char *const keys[] = {"between", "bandwidth", "latency", NULL};
     const struct yaml *y = &r->file.y;
@@ -233,7 +233,7 @@ static bool read_link(struct reading *r, yaml_ref link)
     return true;
 }
 
-static bool read_links(struct reading *r, yaml_ref links)
+static bool read_links(struct platform_reading *r, yaml_ref links)
 {
     const struct yaml *y = &r->file.y;
     char found[80];
@@ -249,7 +249,7 @@ static bool read_links(struct reading *r, yaml_ref links)
     return true;
 }
 
-static bool read_file(struct reading *r)
+static bool platform_read_file(struct platform_reading *r)
 {
     static const char *const keys[] = {"weft", "name", "network", "nodes", "links", NULL};
     const struct yaml *y = &r->file.y;
@@ -270,11 +270,11 @@ static bool read_file(struct reading *r)
 
 struct platform *native_read_platform(const struct format_source *source, struct error *err)
 {
-    struct reading r = {0};
+    struct platform_reading r = {0};
     if (!native_open(&r.file, source, "nodes", err))
         return NULL;
     r.b = platform_builder_new(source->path);
-    bool good = read_file(&r);
+    bool good = platform_read_file(&r);
     native_close(&r.file);
     if (good)
         return platform_builder_finish(r.b, err);
@@ -284,7 +284,7 @@ struct platform *native_read_platform(const struct format_source *source, struct
 
 /* ---- writing ---- */
 
-static bool alike(const struct platform *p, uint32_t a, uint32_t b)
+static bool platform_nodes_alike(const struct platform *p, uint32_t a, uint32_t b)
 {
     return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&
            p->cores[a] == p->cores[b] && p->utilization[a] == p->utilization[b] &&
@@ -300,7 +300,7 @@ static uint32_t run_length(const struct platform *p, uint32_t first)
         return 1;
     base--;
     uint32_t n = 1;
-    for (; first + n < p->nnodes && alike(p, first, first + n); n++) {
+    for (; first + n < p->nnodes && platform_nodes_alike(p, first, first + n); n++) {
         const char *next = platform_node_name(p, first + n);
         char number[16];
         snprintf(number, sizeof number, "%u", n + 1);
@@ -316,7 +316,7 @@ static void put_number(struct strbuf *out, const char *key, double value)
     strbuf_add_number(out, value);
 }
 
-static size_t write_nodes(const struct platform *p, struct strbuf *out)
+static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
 {
     size_t broken = 0;
     uint32_t count;
@@ -363,7 +363,7 @@ static size_t write_links(const struct platform *p, struct strbuf *out)
     if (p->nlinks)
         strbuf_add(out, "links:\n");
     for (size_t i = 0; i < p->nlinks; i++) {
-        const struct link *l = &p->links[i];
+        const struct platform_link *l = &p->links[i];
         strbuf_add(out, "  - {between: [");
         broken += !yaml_write_string(out, platform_node_name(p, l->a), YAML_IN_FLOW);
         strbuf_add(out, ", ");
@@ -392,7 +392,7 @@ bool native_write_platform(const struct platform *p, struct strbuf *out, struct 
     }
     write_network(p, out);
     strbuf_add(out, "nodes:\n");
-    broken += write_nodes(p, out);
+    broken += platform_write_nodes(p, out);
     broken += write_links(p, out);
     dropped_count(dropped, broken, "bytes that are not UTF-8", "text");
     return true;

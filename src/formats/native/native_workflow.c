@@ -23,7 +23,7 @@ struct native_reading {
     yaml_ref defaults; /* YAML_NONE: none */
 };
 
-static bool read_command(struct native_reading *r, uint32_t task, yaml_ref v, bool call)
+static bool native_read_command(struct native_reading *r, uint32_t task, yaml_ref v, bool call)
 {
     const char *text;
     size_t length;
@@ -189,7 +189,7 @@ struct native_answers {
     bool temporary;
 };
 
-static bool read_switch(struct native_reading *r, const struct column *c, yaml_ref v,
+static bool read_switch(struct native_reading *r, const struct column_row *c, yaml_ref v,
                         struct native_answers *answers)
 {
     bool value;
@@ -203,7 +203,7 @@ static bool read_switch(struct native_reading *r, const struct column *c, yaml_r
 static bool read_number(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v)
 {
     const struct native *f = &r->file;
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     double x;
     if (!(c->unit == COLUMN_SECONDS ? native_seconds : native_number)(f, v, c->key, &x))
         return false;
@@ -219,7 +219,7 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
                          struct native_answers *answers)
 {
     const struct native *f = &r->file;
-    const struct column *c = &task_column[id];
+    const struct column_row *c = &task_column[id];
     size_t line = yaml_line(&f->y, v), length;
     const char *text;
     double x;
@@ -306,7 +306,7 @@ static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
             if (has_command)
                 return native_error(&r->file, k, "both run and call; a task does one of them");
             has_command = true;
-            good = read_command(r, task, v, key == COLUMN_call);
+            good = native_read_command(r, task, v, key == COLUMN_call);
             break;
         case COLUMN_in:
         case COLUMN_out:

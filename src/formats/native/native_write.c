@@ -215,7 +215,7 @@ static void write_memories(struct native_writing *s, uint32_t t)
 }
 
 /* Is the kind what the reader would choose by itself: the first word of run, else the name? */
-static bool is_default_kind(const struct workflow *w, uint32_t t, const char *command)
+static bool native_is_default_kind(const struct workflow *w, uint32_t t, const char *command)
 {
     const char *kind = workflow_text(w, w->kind[t]);
     if (!*command || (w->flags[t] & TASK_CALL))
@@ -229,7 +229,7 @@ static bool is_default_kind(const struct workflow *w, uint32_t t, const char *co
 static void write_generic(struct native_writing *s, uint32_t t)
 {
     for (enum column_id id = 0; id < TASK_KEY_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || !column_is_set(s->w, t, id))
             continue;
         if (c->sort == COLUMN_OPTIONAL)
@@ -239,7 +239,7 @@ static void write_generic(struct native_writing *s, uint32_t t)
     }
 }
 
-static void write_task(struct native_writing *s, uint32_t t)
+static void native_write_task(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     struct strbuf *out = s->out;
@@ -252,7 +252,7 @@ static void write_task(struct native_writing *s, uint32_t t)
         s->broken += !yaml_write_block(out, command, 4);
         strbuf_add_char(out, '\n');
     }
-    if (*workflow_text(w, w->kind[t]) && !is_default_kind(w, t, command)) {
+    if (*workflow_text(w, w->kind[t]) && !native_is_default_kind(w, t, command)) {
         strbuf_add(out, "    kind: ");
         s->broken += !yaml_write_string(out, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);
         strbuf_add_char(out, '\n');
@@ -303,7 +303,7 @@ bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct 
     }
     strbuf_add(out, w->ntasks ? "tasks:\n" : "tasks: {}\n");
     for (uint32_t t = 0; t < w->ntasks; t++)
-        write_task(&s, t);
+        native_write_task(&s, t);
     dropped_report(w, format_native.carries, dropped);
     dropped_count(dropped, s.broken, "bytes that are not UTF-8", "text");
     if (s.label) {

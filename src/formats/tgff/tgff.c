@@ -36,7 +36,7 @@
 
 enum { MOST_TIMES = 100000000 };
 
-static int sniff(const char *path, const char *text, size_t length)
+static int tgff_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
         .path = path, .text = (char *)text, .length = length < 4096 ? length : 4096};
@@ -105,7 +105,7 @@ static double arc_size(struct building *x, int64_t type)
 
 /* Names are local to a graph: `names` numbers them in the order of the TASK lines, first_task is
  * number 0's task. */
-static bool add_graph(struct building *x, const struct tgff_block *b, struct intern *names)
+static bool tgff_add_graph(struct building *x, const struct tgff_block *b, struct intern *names)
 {
     struct builder *w = x->builder;
     uint32_t first_task = builder_task_count(w);
@@ -191,7 +191,7 @@ static void add_remarks(const struct building *x)
         builder_warn(w, 0, "%zu soft deadlines are kept as deadlines", soft);
 }
 
-static bool build(struct building *x)
+static bool tgff_build_workflow(struct building *x)
 {
     size_t graphs = 0, tasks = 0;
     const struct tgff_file *f = x->file;
@@ -216,7 +216,7 @@ static bool build(struct building *x)
             continue;
         struct intern names;
         intern_init(&names);
-        bool good = add_graph(x, &x->file->blocks.at[i], &names);
+        bool good = tgff_add_graph(x, &x->file->blocks.at[i], &names);
         intern_free(&names);
         if (!good)
             return false;
@@ -225,11 +225,11 @@ static bool build(struct building *x)
     return true;
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+static struct workflow *tgff_read_workflow(const struct format_source *source, struct error *err)
 {
     struct tgff_file f = {0};
     struct building x = {.file = &f, .builder = builder_new(source->path, "tgff")};
-    bool good = tgff_file_read(&f, source, err) && build(&x);
+    bool good = tgff_file_read(&f, source, err) && tgff_build_workflow(&x);
     array_free(&x.sizes);
     tgff_file_free(&f);
     return scan_finish(x.builder, good, err);
@@ -237,7 +237,7 @@ static struct workflow *read_workflow(const struct format_source *source, struct
 
 /* ---- the platform ---- */
 
-static struct platform *read_platform(const struct format_source *source, struct error *err)
+static struct platform *tgff_read_platform(const struct format_source *source, struct error *err)
 {
     struct tgff_file f = {0};
     if (!tgff_file_read(&f, source, err)) {
@@ -270,7 +270,7 @@ const struct format format_tgff = {
     .name = "tgff",
     .summary = "Task Graphs For Free: periodic graphs with tables of costs by type",
     .suffixes = ".tgff",
-    .sniff = sniff,
-    .read_workflow = read_workflow,
-    .read_platform = read_platform,
+    .sniff = tgff_sniff,
+    .read_workflow = tgff_read_workflow,
+    .read_platform = tgff_read_platform,
 };

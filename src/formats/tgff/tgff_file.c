@@ -15,12 +15,12 @@ struct tgff {
     struct tgff_file *file;
 };
 
-static bool is(struct tgff_word w, const char *text)
+static bool tgff_is_word(struct tgff_word w, const char *text)
 {
     return strlen(text) == w.length && strncasecmp(w.at, text, w.length) == 0;
 }
 
-static bool starts(struct tgff_word w, const char *text)
+static bool tgff_starts_with(struct tgff_word w, const char *text)
 {
     return strlen(text) <= w.length && strncasecmp(w.at, text, strlen(text)) == 0;
 }
@@ -40,19 +40,19 @@ static bool read_statement(struct tgff *g, struct tgff_statement *out)
         return scan_error(s, g->err, "the line ends before the name");
     struct tgff_word key;
     while (next_word(s, &key)) {
-        if (is(key, "TYPE")) {
+        if (tgff_is_word(key, "TYPE")) {
             if (!scan_integer(s, "type", 0, INT64_MAX, &out->type, g->err))
                 return false;
-        } else if (is(key, "AT")) {
+        } else if (tgff_is_word(key, "AT")) {
             if (!scan_number(s, "deadline", &out->value, g->err))
                 return false;
         } else {
             struct tgff_word value;
             if (!next_word(s, &value))
                 return scan_error(s, g->err, "'%.*s' has no value", tgff_shown(key), key.at);
-            if (is(key, "FROM"))
+            if (tgff_is_word(key, "FROM"))
                 out->from = value;
-            else if (is(key, "TO") || is(key, "ON"))
+            else if (tgff_is_word(key, "TO") || tgff_is_word(key, "ON"))
                 out->to = value;
         }
     }
@@ -64,10 +64,10 @@ static bool read_graph_line(struct tgff *g, struct tgff_block *b, struct tgff_wo
     struct scan *s = &g->scan;
     struct tgff_statement st;
     b->is_graph = true;
-    if (is(first, "PERIOD"))
+    if (tgff_is_word(first, "PERIOD"))
         return scan_number(s, "period", &b->period, g->err);
-    if (!is(first, "TASK") && !is(first, "ARC") && !is(first, "HARD_DEADLINE") &&
-        !is(first, "SOFT_DEADLINE"))
+    if (!tgff_is_word(first, "TASK") && !tgff_is_word(first, "ARC") &&
+        !tgff_is_word(first, "HARD_DEADLINE") && !tgff_is_word(first, "SOFT_DEADLINE"))
         return scan_error(
             s, g->err,
             "'%.*s' is unknown; expected TASK, ARC, HARD_DEADLINE, SOFT_DEADLINE, PERIOD or a "
@@ -75,15 +75,15 @@ static bool read_graph_line(struct tgff *g, struct tgff_block *b, struct tgff_wo
             tgff_shown(first), first.at);
     if (!read_statement(g, &st))
         return false;
-    if (is(first, "TASK")) {
+    if (tgff_is_word(first, "TASK")) {
         array_push(&b->tasks, st);
-    } else if (is(first, "ARC")) {
+    } else if (tgff_is_word(first, "ARC")) {
         if (!st.from.length || !st.to.length)
             return scan_error(s, g->err, "arc '%.*s' needs FROM and TO", tgff_shown(st.name),
                               st.name.at);
         array_push(&b->arcs, st);
     } else {
-        st.soft = is(first, "SOFT_DEADLINE");
+        st.soft = tgff_is_word(first, "SOFT_DEADLINE");
         if (!st.to.length || isnan(st.value))
             return scan_error(s, g->err, "deadline '%.*s' needs ON and AT", tgff_shown(st.name),
                               st.name.at);
@@ -101,15 +101,16 @@ static void read_remark(struct scan *s, struct tgff_block *b)
     int column = 0;
     int type = -1, valid = -1, time = -1, size = -1;
     while (column < MOST_COLUMNS && next_word(s, &w)) {
-        if (column == 0 && !is(w, "type"))
+        if (column == 0 && !tgff_is_word(w, "type"))
             break;
-        if (is(w, "type"))
+        if (tgff_is_word(w, "type"))
             type = column;
-        else if (is(w, "valid"))
+        else if (tgff_is_word(w, "valid"))
             valid = column;
-        else if (!is(w, "version")) {
-            bool timed = is(w, "exec_time") || is(w, "execution_time") || is(w, "task_time") ||
-                         is(w, "cycles") || is(w, "time") || is(w, "wcet");
+        else if (!tgff_is_word(w, "version")) {
+            bool timed = tgff_is_word(w, "exec_time") || tgff_is_word(w, "execution_time") ||
+                         tgff_is_word(w, "task_time") || tgff_is_word(w, "cycles") ||
+                         tgff_is_word(w, "time") || tgff_is_word(w, "wcet");
             if (time < 0 && timed)
                 time = column;
             if (size < 0)
@@ -137,8 +138,9 @@ static void read_remark(struct scan *s, struct tgff_block *b)
 bool tgff_is_communication(const struct tgff_block *b)
 {
     struct tgff_word label = b->label;
-    return !b->is_graph && (starts(label, "COMM") || starts(label, "ARC") || starts(label, "WIR") ||
-                            starts(label, "BUS") || starts(label, "LINK") || starts(label, "EDGE"));
+    return !b->is_graph && (tgff_starts_with(label, "COMM") || tgff_starts_with(label, "ARC") ||
+                            tgff_starts_with(label, "WIR") || tgff_starts_with(label, "BUS") ||
+                            tgff_starts_with(label, "LINK") || tgff_starts_with(label, "EDGE"));
 }
 
 static bool read_table_row(struct tgff *g, struct tgff_block *b)
@@ -276,7 +278,7 @@ static bool read_blocks(struct tgff *g, const struct format_source *source)
             /* "@HYPERPERIOD 8", or a brace on the next line */
             struct scan ahead = *s;
             struct tgff_word w;
-            if (!scan_line(&ahead) || !next_word(&ahead, &w) || !is(w, "{"))
+            if (!scan_line(&ahead) || !next_word(&ahead, &w) || !tgff_is_word(w, "{"))
                 continue;
             *s = ahead;
         }

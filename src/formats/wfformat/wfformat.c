@@ -26,8 +26,8 @@ json_ref wfformat_stated(const struct json *j, json_ref v)
     return v == JSON_NONE || json_type(j, v) == JSON_NULL ? JSON_NONE : v;
 }
 
-static bool require(const struct json *j, json_ref v, enum json_type type, const char *what,
-                    struct error *err)
+static bool wfformat_require_type(const struct json *j, json_ref v, enum json_type type,
+                                  const char *what, struct error *err)
 {
     if (json_type(j, v) == type)
         return true;
@@ -48,24 +48,24 @@ static const char *version_by_structure(const struct json *j, bool split, json_r
 static bool find_parts(struct wfformat_document *d, struct error *err)
 {
     const struct json *j = &d->json;
-    if (!require(j, 0, JSON_OBJECT, "the document", err))
+    if (!wfformat_require_type(j, 0, JSON_OBJECT, "the document", err))
         return false;
     json_ref workflow = wfformat_stated(j, json_get(j, 0, "workflow"));
     if (workflow == JSON_NONE)
         return json_error(j, 0, err, "there is no \"workflow\"; expected a WfFormat document");
-    if (!require(j, workflow, JSON_OBJECT, "\"workflow\"", err))
+    if (!wfformat_require_type(j, workflow, JSON_OBJECT, "\"workflow\"", err))
         return false;
     json_ref specification = wfformat_stated(j, json_get(j, workflow, "specification"));
     d->split = specification != JSON_NONE;
     d->files = d->execution_tasks = JSON_NONE;
     if (d->split) {
-        if (!require(j, specification, JSON_OBJECT, "\"specification\"", err))
+        if (!wfformat_require_type(j, specification, JSON_OBJECT, "\"specification\"", err))
             return false;
         d->tasks = wfformat_stated(j, json_get(j, specification, "tasks"));
         d->files = wfformat_stated(j, json_get(j, specification, "files"));
         d->execution = wfformat_stated(j, json_get(j, workflow, "execution"));
         if (d->execution != JSON_NONE &&
-            !require(j, d->execution, JSON_OBJECT, "\"execution\"", err))
+            !wfformat_require_type(j, d->execution, JSON_OBJECT, "\"execution\"", err))
             return false;
         d->execution_tasks = wfformat_stated(j, json_get(j, d->execution, "tasks"));
     } else {
@@ -78,10 +78,12 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
         return json_error(j, d->split ? specification : workflow, err,
                           "there is no list of tasks; expected \"tasks\"%s",
                           d->split ? "" : " (\"jobs\" up to version 1.2)");
-    if (!require(j, d->tasks, JSON_ARRAY, "\"tasks\"", err) ||
-        (d->files != JSON_NONE && !require(j, d->files, JSON_ARRAY, "\"files\"", err)) ||
+    if (!wfformat_require_type(j, d->tasks, JSON_ARRAY, "\"tasks\"", err) ||
+        (d->files != JSON_NONE &&
+         !wfformat_require_type(j, d->files, JSON_ARRAY, "\"files\"", err)) ||
         (d->execution_tasks != JSON_NONE &&
-         !require(j, d->execution_tasks, JSON_ARRAY, "\"tasks\" of \"execution\"", err)))
+         !wfformat_require_type(j, d->execution_tasks, JSON_ARRAY, "\"tasks\" of \"execution\"",
+                                err)))
         return false;
 
     const char *version = version_by_structure(j, d->split, workflow);
@@ -102,7 +104,7 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
 
     d->name = wfformat_stated(j, json_get(j, 0, "name"));
     d->weft = wfformat_stated(j, json_get(j, 0, "weft"));
-    return d->name == JSON_NONE || require(j, d->name, JSON_STRING, "\"name\"", err);
+    return d->name == JSON_NONE || wfformat_require_type(j, d->name, JSON_STRING, "\"name\"", err);
 }
 
 bool wfformat_open(struct wfformat_document *d, const struct format_source *source,
@@ -204,7 +206,7 @@ const char *wfformat_kind(const char *name, size_t name_length, const char *prog
 
 /* A list of machines that names any. Reading a large file twice to learn that there is none would
  * double the time. */
-static unsigned holds(const char *text, size_t length)
+static unsigned wfformat_holds(const char *text, size_t length)
 {
     static const char key[] = "\"machines\"";
     const char *at = text, *end = text + length;
@@ -227,5 +229,5 @@ const struct format format_wfformat = {
     .write_workflow = wfformat_write,
     .carries = CARRIES_ALL_COLUMNS | CARRIES_GRAPH | CARRIES_TITLE | CARRIES_PARAMETERS |
                CARRIES_ASSERTIONS,
-    .holds = holds,
+    .holds = wfformat_holds,
 };

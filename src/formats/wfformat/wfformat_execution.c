@@ -212,9 +212,9 @@ static void read_entry(const struct json *j, const struct platform *p,
         out->runtime[task] = json_number(j, m->runtime);
 }
 
-static bool read_entries(const struct wfformat_document *d, const struct workflow *w,
-                         const struct platform *p, struct wfformat_execution *out,
-                         struct error *err)
+static bool wfformat_read_entries(const struct wfformat_document *d, const struct workflow *w,
+                                  const struct platform *p, struct wfformat_execution *out,
+                                  struct error *err)
 {
     const struct json *j = &d->json;
     json_ref list = d->split ? d->execution_tasks : d->tasks;
@@ -270,7 +270,7 @@ bool wfformat_read_execution(const struct format_source *source, const struct wo
         good = json_error(j, makespan, err, "the makespan must be a number, 0 or more");
     else if (makespan != JSON_NONE)
         out->makespan = json_number(j, makespan);
-    good = good && read_entries(&d, w, p, out, err);
+    good = good && wfformat_read_entries(&d, w, p, out, err);
     if (good)
         make_starts_relative(out);
     json_free(&d.json);

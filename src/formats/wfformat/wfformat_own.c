@@ -61,7 +61,7 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
     if (column_is_set(w, t, COLUMN_call))
         json_put_string(j, "call", workflow_text(w, w->command[t]));
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         if (!own_generic(w, t, id))
             continue;
         if (c->sort == COLUMN_OPTIONAL)
@@ -153,7 +153,7 @@ static bool own_read_generic(const struct own_reading *r, const char *key, json_
 {
     enum json_type type = json_type(r->j, v);
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
-        const struct column *c = &task_column[id];
+        const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || strcmp(c->key, key) != 0)
             continue;
         if (c->sort == COLUMN_OPTIONAL && type != JSON_NUMBER)

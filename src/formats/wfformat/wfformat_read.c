@@ -38,8 +38,8 @@ struct wfformat_reader {
     uint32_t *first_second, nfirst; /* by object < nfirst: index into `second` or NONE */
 };
 
-static bool wrong_type(struct wfformat_reader *r, json_ref v, uint32_t task, const char *what,
-                       const char *expected)
+static bool wfformat_wrong_type(struct wfformat_reader *r, json_ref v, uint32_t task,
+                                const char *what, const char *expected)
 {
     return builder_error(r->b, json_line(r->j, v), "task '%s': %s is %s; expected %s",
                          builder_task_name(r->b, task), what, json_type_name(json_type(r->j, v)),
@@ -52,7 +52,7 @@ static double number_of(struct wfformat_reader *r, json_ref v, uint32_t task, co
     if (v == JSON_NONE)
         return NAN;
     if (json_type(r->j, v) != JSON_NUMBER) {
-        wrong_type(r, v, task, what, "a number");
+        wfformat_wrong_type(r, v, task, what, "a number");
         return NAN;
     }
     double x = json_number(r->j, v);
@@ -113,14 +113,14 @@ static void join_command(struct wfformat_reader *r, uint32_t task, json_ref prog
     if (arguments == JSON_NONE)
         return;
     if (json_type(j, arguments) != JSON_ARRAY) {
-        wrong_type(r, arguments, task, "arguments", "an array");
+        wfformat_wrong_type(r, arguments, task, "arguments", "an array");
         return;
     }
     bool raw = false;
     for (json_ref v = json_first(j, arguments); v != JSON_NONE;
          v = json_next_element(j, arguments, v)) {
         if (json_type(j, v) != JSON_STRING) {
-            wrong_type(r, v, task, "an argument", "a string");
+            wfformat_wrong_type(r, v, task, "an argument", "a string");
             return;
         }
         raw |= is_shell_operator(json_string(j, v, NULL));
@@ -137,19 +137,20 @@ static void join_command(struct wfformat_reader *r, uint32_t task, json_ref prog
     }
 }
 
-static void read_command(struct wfformat_reader *r, uint32_t task, const struct wfformat_members *m)
+static void wfformat_read_command(struct wfformat_reader *r, uint32_t task,
+                                  const struct wfformat_members *m)
 {
     const struct json *j = r->j;
     json_ref program = JSON_NONE, arguments = m->arguments;
     if (m->command != JSON_NONE) {
         if (json_type(j, m->command) != JSON_OBJECT) {
-            wrong_type(r, m->command, task, "command", "an object");
+            wfformat_wrong_type(r, m->command, task, "command", "an object");
             return;
         }
         program = wfformat_stated(j, json_get(j, m->command, "program"));
         arguments = wfformat_stated(j, json_get(j, m->command, "arguments"));
         if (program != JSON_NONE && json_type(j, program) != JSON_STRING) {
-            wrong_type(r, program, task, "program", "a string");
+            wfformat_wrong_type(r, program, task, "program", "a string");
             return;
         }
     }
@@ -181,8 +182,8 @@ static void read_command(struct wfformat_reader *r, uint32_t task, const struct 
 
 /* What was recorded, or the kind: from the task itself up to 1.4, from its execution entry in 1.5.
  */
-static void read_record(struct wfformat_reader *r, uint32_t task, const struct wfformat_members *m,
-                        size_t line)
+static void wfformat_read_record(struct wfformat_reader *r, uint32_t task,
+                                 const struct wfformat_members *m, size_t line)
 {
     double runtime = number_of(r, m->runtime, task, "the runtime");
     if (!isnan(runtime) && !(task < r->lists.n && r->lists.at[task].unstated && runtime == 0))
@@ -198,9 +199,9 @@ static void read_record(struct wfformat_reader *r, uint32_t task, const struct w
         if (json_type(r->j, m->priority) == JSON_NUMBER)
             builder_priority(r->b, task, json_number(r->j, m->priority), line);
         else
-            wrong_type(r, m->priority, task, "priority", "a number");
+            wfformat_wrong_type(r, m->priority, task, "priority", "a number");
     }
-    read_command(r, task, m);
+    wfformat_read_command(r, task, m);
 }
 
 static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref category)
@@ -208,7 +209,7 @@ static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref cat
     if (category == JSON_NONE)
         return false;
     if (json_type(r->j, category) != JSON_STRING)
-        return wrong_type(r, category, task, "category", "a string");
+        return wfformat_wrong_type(r, category, task, "category", "a string");
     size_t n;
     const char *text = json_string(r->j, category, &n);
     if (n)
@@ -216,7 +217,7 @@ static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref cat
     return n > 0;
 }
 
-static bool read_tasks(struct wfformat_reader *r)
+static bool wfformat_read_tasks(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
     json_ref tasks = r->d->tasks;
@@ -249,7 +250,7 @@ static bool read_tasks(struct wfformat_reader *r)
             return false;
         r->states_edges |= m.parents != JSON_NONE || m.children != JSON_NONE;
         if (!r->d->split || r->d->execution_tasks == JSON_NONE)
-            read_record(r, task, &m, line);
+            wfformat_read_record(r, task, &m, line);
         if (builder_failed(r->b))
             return false;
     }
@@ -295,14 +296,14 @@ static bool read_execution_tasks(struct wfformat_reader *r)
         }
         guess = task + 1;
         seen[task] = true;
-        read_record(r, task, &m, line);
+        wfformat_read_record(r, task, &m, line);
         good = !builder_failed(r->b);
     }
     struct wfformat_members none;
     memset(&none, 0xFF, sizeof none);
     for (uint32_t t = 0; good && t < n; t++) {
         if (!seen[t])
-            read_command(r, t, &none); /* for the kind */
+            wfformat_read_command(r, t, &none); /* for the kind */
     }
     free(seen);
     return good;
@@ -314,7 +315,7 @@ static bool string_list(struct wfformat_reader *r, uint32_t task, json_ref list,
     if (list == JSON_NONE)
         return false;
     if (json_type(r->j, list) != JSON_ARRAY)
-        return wrong_type(r, list, task, what, "an array of strings");
+        return wfformat_wrong_type(r, list, task, what, "an array of strings");
     return true;
 }
 
@@ -326,7 +327,7 @@ static bool read_neighbours(struct wfformat_reader *r, uint32_t task, json_ref l
         return !builder_failed(r->b);
     for (json_ref v = json_first(j, list); v != JSON_NONE; v = json_next_element(j, list, v)) {
         if (json_type(j, v) != JSON_STRING)
-            return wrong_type(r, v, task, parents ? "a parent" : "a child", "a string");
+            return wfformat_wrong_type(r, v, task, parents ? "a parent" : "a child", "a string");
         size_t n;
         const char *name = json_string(j, v, &n);
         uint32_t other = builder_find_task(r->b, name, n);
@@ -479,7 +480,7 @@ static bool read_outputs(struct wfformat_reader *r, uint32_t task)
             if (name == JSON_NONE)
                 return false;
         } else if (json_type(j, v) != JSON_STRING) {
-            return wrong_type(r, v, task, "an output file", "its id, a string");
+            return wfformat_wrong_type(r, v, task, "an output file", "its id, a string");
         }
         int makes = r->d->split ? 1 : is_output(r, task, v);
         if (makes < 0)
@@ -526,8 +527,8 @@ struct wfformat_marks {
     uint32_t *stated, *given;
 };
 
-static void consume(struct wfformat_reader *r, uint32_t task, uint32_t object, json_ref name,
-                    struct wfformat_marks *m)
+static void wfformat_consume_file(struct wfformat_reader *r, uint32_t task, uint32_t object,
+                                  json_ref name, struct wfformat_marks *m)
 {
     uint32_t line = r->lists.at[task].line, mark = task + 1, first = builder_producer(r->b, object);
     if (first == NONE) {
@@ -558,7 +559,7 @@ static void consume(struct wfformat_reader *r, uint32_t task, uint32_t object, j
             builder_task_name(r->b, first));
 }
 
-static bool read_inputs(struct wfformat_reader *r, uint32_t task, struct wfformat_marks *m)
+static bool wfformat_read_inputs(struct wfformat_reader *r, uint32_t task, struct wfformat_marks *m)
 {
     const struct json *j = r->j;
     json_ref list = r->d->split ? r->lists.at[task].inputs : r->lists.at[task].files;
@@ -571,14 +572,14 @@ static bool read_inputs(struct wfformat_reader *r, uint32_t task, struct wfforma
                 continue;
             name = file_name(r, v);
         } else if (json_type(j, v) != JSON_STRING) {
-            return wrong_type(r, v, task, "an input file", "its id, a string");
+            return wfformat_wrong_type(r, v, task, "an input file", "its id, a string");
         }
         uint32_t object = file_object(r, name);
         if (object == NONE)
             return false;
         if (r->d->split)
             check_declared(r, task, object, name);
-        consume(r, task, object, name, m);
+        wfformat_consume_file(r, task, object, name, m);
     }
     return true;
 }
@@ -600,7 +601,7 @@ static bool read_edges(struct wfformat_reader *r)
     for (uint32_t t = 0; good && t < n; t++) {
         for (uint32_t i = at[t]; i < at[t + 1]; i++)
             m.stated[from[i]] = t + 1;
-        good = read_inputs(r, t, &m);
+        good = wfformat_read_inputs(r, t, &m);
         for (uint32_t i = at[t]; good && i < at[t + 1]; i++) {
             if (m.given[from[i]] == t + 1)
                 continue;
@@ -615,9 +616,9 @@ static bool read_edges(struct wfformat_reader *r)
     return good;
 }
 
-static bool read_all(struct wfformat_reader *r)
+static bool wfformat_read_all(struct wfformat_reader *r)
 {
-    if (!read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) ||
+    if (!wfformat_read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) ||
         !read_declared_files(r))
         return false;
     for (uint32_t t = 0; t < r->lists.n; t++) {
@@ -642,7 +643,7 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
         builder_name(r.b, name, n);
     }
     if (wfformat_own_read_document(&d.json, d.weft, r.b))
-        read_all(&r);
+        wfformat_read_all(&r);
     struct workflow *w = builder_finish(r.b, err);
     strbuf_free(&r.scratch);
     array_free(&r.lists);

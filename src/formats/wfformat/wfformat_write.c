@@ -66,7 +66,7 @@ static void write_command(struct wfformat_writer *s, const char *command)
     json_write_end_object(&s->j);
 }
 
-static const char *command_of(const struct workflow *w, uint32_t task)
+static const char *wfformat_command_of(const struct workflow *w, uint32_t task)
 {
     return w->command && w->command[task] && !(w->flags[task] & TASK_CALL)
                ? workflow_text(w, w->command[task])
@@ -76,7 +76,7 @@ static const char *command_of(const struct workflow *w, uint32_t task)
 /* Would the reader find this kind by itself? */
 static bool kind_is_derived(const struct workflow *w, uint32_t task)
 {
-    const char *name = workflow_task_name(w, task), *stated = command_of(w, task);
+    const char *name = workflow_task_name(w, task), *stated = wfformat_command_of(w, task);
     const char *kind = workflow_text(w, w->kind[task]), *command = stated ? stated : "";
     size_t program = is_plain_line(command) ? strcspn(command, " ") : strlen(command), n;
     const char *derived = wfformat_kind(name, strlen(name), command, program, &n);
@@ -100,7 +100,7 @@ static void write_neighbours(struct wfformat_writer *s, const char *key, const u
 static bool has_record(const struct workflow *w, uint32_t t)
 {
     return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
-           w->cores[t] != 1 || command_of(w, t) || (w->priority && w->priority[t] != 0);
+           w->cores[t] != 1 || wfformat_command_of(w, t) || (w->priority && w->priority[t] != 0);
 }
 
 /* Where commands use {in}, in their order; else by producer, the workflow's inputs last. */
@@ -120,7 +120,7 @@ static void write_inputs(struct wfformat_writer *s, uint32_t t)
         json_write_string(&s->j, object_id(s, w->input_object[i]));
 }
 
-static void write_task(struct wfformat_writer *s, uint32_t t)
+static void wfformat_write_task(struct wfformat_writer *s, uint32_t t)
 {
     const struct workflow *w = s->w;
     const char *name = workflow_task_name(w, t);
@@ -169,8 +169,8 @@ static void write_execution(struct wfformat_writer *s)
         json_write_object_inline(&s->j);
         json_put_string(&s->j, "id", workflow_task_name(w, t));
         json_put_number(&s->j, "runtimeInSeconds", w->work[t]);
-        if (command_of(w, t))
-            write_command(s, command_of(w, t));
+        if (wfformat_command_of(w, t))
+            write_command(s, wfformat_command_of(w, t));
         if (w->cores[t] != 1)
             json_put_integer(&s->j, "coreCount", w->cores[t]);
         if (w->memory[t] > 0)
@@ -201,7 +201,7 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
     json_write_key(&s.j, "tasks");
     json_write_array(&s.j);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        write_task(&s, t);
+        wfformat_write_task(&s, t);
     json_write_end_array(&s.j);
     json_write_key(&s.j, "files");
     json_write_array(&s.j);

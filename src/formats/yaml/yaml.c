@@ -11,7 +11,7 @@
 
 /* ---- the parser's events into the tape ---- */
 
-struct loading {
+struct yaml_loading {
     struct yaml *y;
     struct error *err;
     ARRAY(struct yaml_node) nodes;
@@ -24,12 +24,12 @@ struct loading {
     struct strbuf decoded;
 };
 
-static bool refuse(struct loading *l, const char *what)
+static bool yaml_refuse_event(struct yaml_loading *l, const char *what)
 {
     return error_at(l->err, l->y->file, l->line, "%s", what);
 }
 
-static void set_line(struct loading *l, struct fy_token *token)
+static void set_line(struct yaml_loading *l, struct fy_token *token)
 {
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
     if (mark && mark->line >= 0)
@@ -37,17 +37,18 @@ static void set_line(struct loading *l, struct fy_token *token)
 }
 
 /* A node begins: count it in its container. */
-static bool add_node(struct loading *l, enum yaml_type type)
+static bool yaml_add_node(struct yaml_loading *l, enum yaml_type type)
 {
     if (l->depth) {
         struct yaml_node *parent = &l->nodes.at[l->open[l->depth - 1]];
         /* size counts keys and values here, and is halved when the mapping ends */
         if (parent->type == YAML_MAPPING && parent->size % 2 == 0 && type != YAML_SCALAR)
-            return refuse(l, "a key of a mapping must be a text, not a list or a mapping");
+            return yaml_refuse_event(l,
+                                     "a key of a mapping must be a text, not a list or a mapping");
         parent->size++;
     }
     if (l->nodes.n >= YAML_NONE - 1)
-        return refuse(l, "more than four billion values");
+        return yaml_refuse_event(l, "more than four billion values");
     struct yaml_node *node = array_add(&l->nodes);
     node->type = type;
     node->line = (uint32_t)l->line;
@@ -55,13 +56,13 @@ static bool add_node(struct loading *l, enum yaml_type type)
     return true;
 }
 
-static bool open_container(struct loading *l, enum yaml_type type)
+static bool open_container(struct yaml_loading *l, enum yaml_type type)
 {
     if (l->depth == YAML_MOST_LEVELS)
         return error_at(l->err, l->y->file, l->line, "nested more than %d levels deep",
                         YAML_MOST_LEVELS);
     uint32_t index = (uint32_t)l->nodes.n;
-    if (!add_node(l, type))
+    if (!yaml_add_node(l, type))
         return false;
     l->open[l->depth++] = index;
     return true;
@@ -72,7 +73,7 @@ static bool same_text(const struct yaml *y, const struct yaml_node *a, const str
     return a->size == b->size && memcmp(y->text.at + a->text, y->text.at + b->text, a->size) == 0;
 }
 
-static bool second_key(struct loading *l, const struct yaml_node *first,
+static bool second_key(struct yaml_loading *l, const struct yaml_node *first,
                        const struct yaml_node *second)
 {
     return error_at(l->err, l->y->file, second->line,
@@ -81,7 +82,7 @@ static bool second_key(struct loading *l, const struct yaml_node *first,
 }
 
 /* Pairwise for the usual handful of keys, by hashing for a mapping of a hundred thousand tasks. */
-static bool check_keys(struct loading *l, const struct yaml_node *mapping)
+static bool check_keys(struct yaml_loading *l, const struct yaml_node *mapping)
 {
     const struct yaml_node *nodes = l->nodes.at;
     uint32_t begin = (uint32_t)(mapping - nodes) + 1, end = (uint32_t)l->nodes.n;
@@ -109,7 +110,7 @@ static bool check_keys(struct loading *l, const struct yaml_node *mapping)
     return good;
 }
 
-static bool close_container(struct loading *l)
+static bool close_container(struct yaml_loading *l)
 {
     if (!l->depth)
         return true; /* the parser closes only what it opened */
@@ -122,7 +123,7 @@ static bool close_container(struct loading *l)
 }
 
 /* The text of a scalar; NULL: it has none that could be read. */
-static const char *scalar_text(struct loading *l, struct fy_token *token, size_t *length)
+static const char *scalar_text(struct yaml_loading *l, struct fy_token *token, size_t *length)
 {
     enum fy_scalar_style style = fy_token_scalar_style(token);
     const struct fy_mark *start = fy_token_start_mark(token), *stop = fy_token_end_mark(token);
@@ -146,15 +147,15 @@ static const char *scalar_text(struct loading *l, struct fy_token *token, size_t
     return strbuf_text(&l->decoded);
 }
 
-static bool add_scalar(struct loading *l, struct fy_token *token)
+static bool add_scalar(struct yaml_loading *l, struct fy_token *token)
 {
     size_t length = 0;
     const char *text = token ? scalar_text(l, token, &length) : "";
     if (!text || length >= UINT32_MAX)
-        return refuse(l, "this text cannot be read; is an escape wrong?");
+        return yaml_refuse_event(l, "this text cannot be read; is an escape wrong?");
     if (memchr(text, 0, length))
-        return refuse(l, "a NUL character in a text");
-    if (!add_node(l, YAML_SCALAR))
+        return yaml_refuse_event(l, "a NUL character in a text");
+    if (!yaml_add_node(l, YAML_SCALAR))
         return false;
     struct yaml_node *node = &array_last(&l->nodes);
     node->plain = !token || fy_token_scalar_style(token) == FYSS_PLAIN;
@@ -165,27 +166,29 @@ static bool add_scalar(struct loading *l, struct fy_token *token)
     return true;
 }
 
-static bool plain_node(struct loading *l, const struct fy_token *anchor, const struct fy_token *tag)
+static bool plain_node(struct yaml_loading *l, const struct fy_token *anchor,
+                       const struct fy_token *tag)
 {
     if (anchor)
-        return refuse(l, "anchors (&name) are not supported; write the value out");
+        return yaml_refuse_event(l, "anchors (&name) are not supported; write the value out");
     if (tag)
-        return refuse(l, "tags (!name) are not supported; leave it out, or quote the text");
+        return yaml_refuse_event(l,
+                                 "tags (!name) are not supported; leave it out, or quote the text");
     return true;
 }
 
-static bool take_event(struct loading *l, const struct fy_event *e)
+static bool take_event(struct yaml_loading *l, const struct fy_event *e)
 {
     switch (e->type) {
     case FYET_DOCUMENT_START:
         set_line(l, e->document_start.document_start);
-        return l->done ? refuse(l, "a second YAML document begins; expected one") : true;
+        return l->done ? yaml_refuse_event(l, "a second YAML document begins; expected one") : true;
     case FYET_DOCUMENT_END:
         l->done = true;
         return true;
     case FYET_ALIAS:
         set_line(l, e->alias.anchor);
-        return refuse(l, "aliases (*name) are not supported; write the value out");
+        return yaml_refuse_event(l, "aliases (*name) are not supported; write the value out");
     case FYET_SCALAR:
         set_line(l, e->scalar.value);
         return plain_node(l, e->scalar.anchor, e->scalar.tag) && add_scalar(l, e->scalar.value);
@@ -206,7 +209,7 @@ static bool take_event(struct loading *l, const struct fy_event *e)
 }
 
 /* The parser gave up: its first complaint becomes ours. */
-static void parser_error(struct loading *l, struct fy_diag *diag, size_t lines)
+static void parser_error(struct yaml_loading *l, struct fy_diag *diag, size_t lines)
 {
     void *at = NULL;
     struct fy_diag_error *e = fy_diag_errors_iterate(diag, &at);
@@ -218,7 +221,7 @@ static void parser_error(struct loading *l, struct fy_diag *diag, size_t lines)
              e && e->msg ? e->msg : "the text cannot be parsed");
 }
 
-static bool run_parser(struct loading *l)
+static bool run_parser(struct yaml_loading *l)
 {
     const char *text = l->source;
     size_t length = l->length;
@@ -290,7 +293,7 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
     if (!yaml_scan(file, text, length, err))
         return false;
     y->file = mem_copy_string(file);
-    struct loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};
+    struct yaml_loading l = {.y = y, .err = err, .line = 1, .source = text, .length = length};
     bool good = run_parser(&l);
     strbuf_free(&l.decoded);
     if (good && !l.nodes.n)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool is_blank(char c)
+static bool scalar_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -17,7 +17,7 @@ static bool is_break(char c)
 /* Past blanks and line breaks; how many breaks there were. "\r\n" is one. */
 static const char *skip_breaks(const char *at, size_t *breaks)
 {
-    for (*breaks = 0; is_blank(*at) || is_break(*at); at++)
+    for (*breaks = 0; scalar_is_blank(*at) || is_break(*at); at++)
         *breaks += *at == '\n' || (*at == '\r' && at[1] != '\n');
     return at;
 }
@@ -60,7 +60,7 @@ static const char *unescape_code(const char *at, char letter, struct strbuf *out
 }
 
 /* `at` is after the backslash; returns the place after the escape, NULL when it is none. */
-static const char *unescape(const char *at, struct strbuf *out)
+static const char *scalar_unescape(const char *at, struct strbuf *out)
 {
     static const char letters[] = "0abt\tnvfre \"/\\N_LP";
     static const char *const values[] = {
@@ -87,7 +87,7 @@ static const char *unescape(const char *at, struct strbuf *out)
 }
 
 /* At blanks or breaks: copied when within a line, folded when not. */
-static const char *fold(const char *at, struct strbuf *out)
+static const char *scalar_fold_lines(const char *at, struct strbuf *out)
 {
     size_t breaks;
     const char *next = skip_breaks(at, &breaks);
@@ -104,7 +104,7 @@ bool yaml_unquote(const char *at, const char *end, char quote, struct strbuf *ou
 {
     while (at < end) {
         const char *run = at;
-        while (*at && *at != quote && *at != '\\' && !is_blank(*at) && !is_break(*at))
+        while (*at && *at != quote && *at != '\\' && !scalar_is_blank(*at) && !is_break(*at))
             at++;
         strbuf_add_bytes(out, run, (size_t)(at - run));
         if (*at == quote) {
@@ -113,13 +113,13 @@ bool yaml_unquote(const char *at, const char *end, char quote, struct strbuf *ou
             strbuf_add_char(out, quote);
             at += 2;
         } else if (*at == '\\' && quote == '"') {
-            at = unescape(at + 1, out);
+            at = scalar_unescape(at + 1, out);
             if (!at)
                 return false;
         } else if (*at == '\\') {
             strbuf_add_char(out, *at++);
         } else {
-            at = fold(at, out);
+            at = scalar_fold_lines(at, out);
         }
     }
     return false;
@@ -127,15 +127,15 @@ bool yaml_unquote(const char *at, const char *end, char quote, struct strbuf *ou
 
 void yaml_unfold(const char *at, const char *stop, struct strbuf *out)
 {
-    while (stop > at && (is_blank(stop[-1]) || is_break(stop[-1])))
+    while (stop > at && (scalar_is_blank(stop[-1]) || is_break(stop[-1])))
         stop--;
     while (at < stop) {
         const char *run = at;
-        while (at < stop && !is_blank(*at) && !is_break(*at))
+        while (at < stop && !scalar_is_blank(*at) && !is_break(*at))
             at++;
         strbuf_add_bytes(out, run, (size_t)(at - run));
         if (at < stop)
-            at = fold(at, out);
+            at = scalar_fold_lines(at, out);
     }
 }
 
@@ -151,7 +151,7 @@ struct block_head {
 static bool find_head(const char *line, const char *stop, struct block_head *head)
 {
     for (const char *p = line; p < stop; p++) {
-        if ((*p != '|' && *p != '>') || (p > line && !is_blank(p[-1])))
+        if ((*p != '|' && *p != '>') || (p > line && !scalar_is_blank(p[-1])))
             continue;
         *head = (struct block_head){.style = *p};
         const char *q = p + 1;
@@ -162,7 +162,7 @@ static bool find_head(const char *line, const char *stop, struct block_head *hea
                 head->indent = true;
         }
         const char *after = q;
-        while (q < stop && (is_blank(*q) || *q == '\r'))
+        while (q < stop && (scalar_is_blank(*q) || *q == '\r'))
             q++;
         if (q == stop || (*q == '#' && q > after))
             return true;
@@ -207,7 +207,7 @@ static void copy_block(const char *at, const char *end, const struct block_head 
         }
         if (column < indent)
             break;
-        bool spaced = head->style == '|' || is_blank(*text);
+        bool spaced = head->style == '|' || scalar_is_blank(*text);
         if (!any)
             add_breaks(out, breaks);
         else if (spaced || was_spaced)
@@ -245,7 +245,7 @@ bool yaml_unblock(const char *source, const char *at, const char *end, struct st
             return true;
         }
         for (const char *p = line; p < stop; p++)
-            if (!is_blank(*p) && *p != '\r')
+            if (!scalar_is_blank(*p) && *p != '\r')
                 return false;
         at = line;
     }

@@ -9,13 +9,13 @@ enum {
                                 for each byte */
 };
 
-struct scan {
+struct yaml_scanner {
     const char *at, *end;
     size_t line;
     size_t column; /* where the content of a block scalar in this line must be right of */
 };
 
-static const char *end_of_line(const struct scan *s)
+static const char *end_of_line(const struct yaml_scanner *s)
 {
     if (s->at >= s->end)
         return s->end;
@@ -23,7 +23,7 @@ static const char *end_of_line(const struct scan *s)
     return p ? p : s->end;
 }
 
-static void skip_quoted(struct scan *s)
+static void skip_quoted(struct yaml_scanner *s)
 {
     char quote = *s->at++;
     for (; s->at < s->end; s->at++) {
@@ -39,7 +39,7 @@ static void skip_quoted(struct scan *s)
 }
 
 /* At an opening bracket: past its closing one. False: too deep. */
-static bool skip_flow(struct scan *s)
+static bool skip_flow(struct yaml_scanner *s)
 {
     size_t depth = 0;
     char before = '[';
@@ -67,7 +67,7 @@ static bool skip_flow(struct scan *s)
 }
 
 /* Is this | or > the head of a block scalar: then indicators, blanks and a comment at most? */
-static bool is_block_head(const struct scan *s)
+static bool is_block_head(const struct yaml_scanner *s)
 {
     const char *p = s->at + 1, *stop = end_of_line(s);
     while (p < stop && strchr("0123456789+-", *p))
@@ -80,7 +80,7 @@ static bool is_block_head(const struct scan *s)
 
 /* At the head of a block scalar: to the end of its last line. False: the next line belongs to
  * something else already. */
-static bool skip_block(struct scan *s)
+static bool skip_block(struct yaml_scanner *s)
 {
     bool has_lines = false;
     for (;;) {
@@ -103,7 +103,7 @@ static bool skip_block(struct scan *s)
 enum finding { GOOD, TOO_DEEP, EMPTY_BLOCK };
 
 /* The rest of a line from the start of a token on. */
-static enum finding scan_tokens(struct scan *s, size_t key_column)
+static enum finding scan_tokens(struct yaml_scanner *s, size_t key_column)
 {
     while (s->at < s->end && *s->at != '\n') {
         char c = *s->at;
@@ -163,7 +163,7 @@ static bool scan_lines(const char *file, const char *text, size_t length, struct
 
 bool yaml_scan(const char *file, const char *text, size_t length, struct error *err)
 {
-    struct scan s = {.at = text, .end = text + length, .line = 1};
+    struct yaml_scanner s = {.at = text, .end = text + length, .line = 1};
     while (s.at < s.end) {
         const char *start = s.at;
         s.column = 0;
