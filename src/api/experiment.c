@@ -132,15 +132,22 @@ EXPORT size_t weft_experiment_results(struct weft_experiment *x, uint32_t combin
     return x->npaths;
 }
 
+/* Its merged workflow went with a run that is closed: nothing more can be asked of it. */
+static bool experiment_is_whole(const struct weft_experiment *x, struct error *err)
+{
+    return x->e.merged->workflow ||
+           error_set(err, ERROR_FAILED, "the experiment was run already; open it again");
+}
+
 EXPORT bool weft_experiment_predict(struct weft_experiment *x, struct weft_experiment_figures *out,
                                     struct weft_error *error)
 {
     RUN_CALL(call, error, &x->broken)
     {
         const struct merged *m = x->e.merged;
-        call.good = expansion_predict(&x->e, &x->o, &call.err);
+        call.good = experiment_is_whole(x, &call.err) && expansion_predict(&x->e, &x->o, &call.err);
         *out = (struct weft_experiment_figures){.combinations = m->ncombinations,
-                                                .tasks = m->workflow->ntasks,
+                                                .tasks = m->workflow ? m->workflow->ntasks : 0,
                                                 .inputs = m->nfiles,
                                                 .tasks_without_reuse = m->tasks_without_reuse,
                                                 .remaining = x->e.remaining,
@@ -191,6 +198,7 @@ static bool experiment_run(struct weft_experiment *x, struct weft_run *run, bool
     /* The session owns the workflow; ours points at it, so that results can be listed meanwhile. */
     if (!session_open(&run->session, x->e.merged->workflow, err))
         return false;
+    x->e.merged->workflow = run->session.w; /* for agents it was read again, out of its text */
     run_handle_opened(run);
     if (!planned)
         return true;
@@ -208,7 +216,7 @@ EXPORT struct weft_run *weft_experiment_run(struct weft_experiment *x, bool plan
     struct weft_run *volatile run = NULL;
     RUN_CALL(call, error, &x->broken)
     {
-        if (x->running || !x->e.merged->workflow) {
+        if (x->running) {
             error_set(&call.err, ERROR_FAILED, "the experiment was run already; open it again");
         } else {
             run = run_handle_new(options, &call.err);

@@ -261,7 +261,8 @@ static int screen_end(struct run_screen *s, bool good, const struct weft_error *
 int run_screen_follow(struct run_screen *s)
 {
     struct weft_error error;
-    weft_adopt_orphans();
+    if (!inside_run(s->run)->o.elsewhere) /* agents that we start must not become our children */
+        weft_adopt_orphans();
     signals_stop_run(s->run);
     int status;
     if (!weft_run_start(s->run, &error)) {

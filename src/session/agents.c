@@ -25,6 +25,7 @@ static void agents_launch_says(void *context, const char *line)
     remark(&r->session->o.remarks, REMARK_INFO, "%s", line);
 }
 
+/* Every few seconds while it is followed. Too few is mended the next time; too many leave. */
 void agents_on_load(void *context, const struct client_load *load)
 {
     struct remote *r = context;
@@ -35,6 +36,7 @@ void agents_on_load(void *context, const struct client_load *load)
                elastic_nodes(&r->elastic, (uint64_t)load->ready + load->running + load->soon));
 }
 
+/* A key of its own for this run, unless the user wants one that others know, too. */
 static bool agents_key(struct remote *r, struct error *err)
 {
     const char *key = r->o.place.key;
@@ -60,6 +62,7 @@ static double agents_shape(struct remote *r)
     return s->o.memory > 0 ? s->memory : here ? s->memory / here : 0;
 }
 
+/* The fleet's loop drives the client later: both live in this thread. */
 bool agents_start(struct remote *r, struct error *err)
 {
     const struct session *s = r->session;
@@ -85,12 +88,12 @@ bool agents_start(struct remote *r, struct error *err)
                          err);
     if (!r->fleet)
         return false;
-    atomic_store(&r->stop_fleet, r->fleet);
+    remote_reachable(r, NULL, r->fleet);
     r->elastic.most = slurm ? (r->o.nodes ? r->o.nodes : 1) : fleet_most(r->fleet);
     fleet_want(r->fleet, slurm ? elastic_first(&r->elastic, elastic_ready_tasks(s->w, &s->needs))
                                : r->elastic.most);
     bool started = fleet_wait(r->fleet, err);
-    atomic_store(&r->stop_fleet, NULL);
+    remote_reachable(r, NULL, NULL);
     if (!started)
         return false;
     if (!fleet_store(r->fleet)[0])
@@ -103,6 +106,7 @@ void agents_wait_joined(struct remote *r)
     client_wait_agents(r->client, fleet_ready(r->fleet), JOINING);
 }
 
+/* Told to leave through the board; what the launch holds (Slurm's jobs) is let go after that. */
 void agents_release(struct remote *r)
 {
     uint32_t n = 0;
@@ -112,7 +116,7 @@ void agents_release(struct remote *r)
     if (r->client && n) /* at a store of their own they have no other work, and no data to save */
         client_leave(r->client, own_store ? NULL : nodes, n, r->stopped || failed || own_store,
                      LEAVING);
-    atomic_store(&r->stop_client, NULL);
+    remote_reachable(r, NULL, NULL);
     client_close(r->client);
     r->client = NULL;
     fleet_end(r->fleet, ENDING);

@@ -25,6 +25,7 @@ static double cleaning_size(const char *path)
     return sum;
 }
 
+/* Counted only when it is gone (or would be): a file that cannot be removed is not claimed. */
 static void cleaning_drop(struct cleaning *c, const char *path, uint32_t *count)
 {
     struct stat st;
@@ -90,6 +91,7 @@ static int digest_order(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct digest));
 }
 
+/* A record stays while some task of the workflow as it is now has its key. */
 static bool cleaning_keeps(void *context, const struct memo_task *t)
 {
     struct keys_now *k = context;
@@ -99,6 +101,7 @@ static bool cleaning_keeps(void *context, const struct memo_task *t)
     return false;
 }
 
+/* Keys that are not known yet (an input is missing) keep nothing: such a task would run anyway. */
 static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct error *err)
 {
     const struct workflow *w = s->w;
@@ -116,6 +119,7 @@ static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct 
     return good;
 }
 
+/* Records before files: whether a temporary file is wanted follows from what must run. */
 bool session_clean(struct session *s, struct cleaning *c, struct error *err)
 {
     cleaning_drop_inside(s, c, "logs", &c->logs);

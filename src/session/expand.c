@@ -32,6 +32,7 @@ static bool expansion_read_workflow(struct expansion *e, const struct expand_opt
     return true;
 }
 
+/* The platform before the merge: a mistake in it should not cost the time of merging. */
 bool expansion_open(struct expansion *e, const char *path, const struct expand_options *o,
                     struct error *err)
 {
@@ -111,6 +112,7 @@ static uint32_t expansion_learn(const struct expansion *e, struct workflow *w)
     return measured;
 }
 
+/* The planner's own claim, on the platform of the options. */
 static bool expansion_makespan(const struct expansion *e, const struct workflow *w,
                                const struct progress *progress, double *time, struct error *err)
 {
@@ -153,6 +155,8 @@ static void expansion_look_back(struct expansion *e)
     free(folder);
 }
 
+/* Twice the same with and without reuse, so that the difference is reuse alone: the second plan is
+ * of the workflow in which every combination computes everything for itself. */
 bool expansion_predict(struct expansion *e, const struct expand_options *o, struct error *err)
 {
     struct workflow *w = e->merged->workflow;

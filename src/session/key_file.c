@@ -1,3 +1,5 @@
+/* Finding the key of a cluster. The key itself is read and checked by base/seal.h, which refuses a
+ * file that others may read. */
 #include "session/key_file.h"
 
 #include "base/mem.h"
@@ -24,6 +26,8 @@ char *key_file_standard(void)
     return strbuf_steal(&path);
 }
 
+/* One line, byte by byte: what follows it on standard input is another's (a script that is piped to
+ * ssh gives the key first). The text is wiped. */
 static bool from_standard_input(struct seal_key *key, struct error *err)
 {
     char text[SEAL_KEY_TEXT];
@@ -35,6 +39,7 @@ static bool from_standard_input(struct seal_key *key, struct error *err)
         if (got <= 0 || text[n++] == '\n')
             break;
     }
+    /* the parser names no place, since it does not know one */
     struct error why = {0};
     bool good = seal_key_parse(text, n, key, &why);
     explicit_bzero(text, sizeof text);

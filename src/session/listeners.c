@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+/* A sink must not add another from within its call: the array may move. */
 static void listeners_event(void *context, const struct trace_event *event)
 {
     const struct listeners *l = context;

@@ -19,7 +19,9 @@ char *machine_file(void)
 {
     struct machine m;
     measure_inventory(&m);
-    for (char *c = m.name; *c; c++) /* a folder's worth of machines may share one home */
+    /* a folder's worth of machines may share one home: the file is named by the host, and a host's
+     * name may hold what a file's must not */
+    for (char *c = m.name; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("-._", *c))
             *c = '_';
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -33,6 +35,7 @@ char *machine_file(void)
     return strbuf_steal(&path);
 }
 
+/* A measured file that cannot be read is an error: to plan on guesses instead would surprise. */
 struct platform *machine_this(struct error *err)
 {
     char *path = machine_file();
@@ -46,6 +49,7 @@ struct platform *machine_this(struct error *err)
             measured->file = pool_add(&measured->text, "this-machine", strlen("this-machine"));
         return measured;
     }
+    /* not measured: one node at speed 1, so that its times are those that the workflow states */
     struct machine m;
     measure_inventory(&m);
     struct platform_builder *b = platform_builder_new("this-machine");

@@ -26,6 +26,7 @@ static void note_path(const char *state, uint64_t run, const char *suffix, struc
     strbuf_printf(out, "%s/cluster/%" PRIu64 "%s", state, run, suffix);
 }
 
+/* The key first: a note whose key is missing would be of no use to anybody. */
 bool note_write(const char *state, const struct note *n, const struct seal_key *key,
                 struct error *err)
 {
@@ -66,6 +67,7 @@ static char *note_text(const struct json *j, const char *key)
                : NULL;
 }
 
+/* Whatever is not a note of ours counts as none: a stranger's file must not stop a run. */
 bool note_read(const char *state, uint64_t run, struct note *out)
 {
     struct strbuf path = {0};
@@ -134,6 +136,7 @@ void note_remove(const char *state, uint64_t run)
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 }
 
+/* By the names of the files alone; each is read when it is looked at. */
 uint64_t *notes_list(const char *state, size_t *n)
 {
     struct strbuf path = {0};

@@ -24,6 +24,8 @@ bool place_address(const char *store, const struct seal_key *key, struct store_a
     return false;
 }
 
+/* The first of these that is there: options, the note of the run, $WEFT_STORE, the standard store on
+ * this machine; the key likewise (session/key_file.h). */
 bool place_find(struct cluster_place *p, const struct place_options *o, uint64_t run,
                 struct error *err)
 {
@@ -70,6 +72,7 @@ struct client *place_client(const struct cluster_place *p, struct uv_loop_s *loo
                        err);
 }
 
+/* Agents that are leaving or silent do not count: nothing new will run there. */
 uint32_t place_cores(const struct client *c, double *memory)
 {
     uint32_t cores = 0;
@@ -85,6 +88,7 @@ uint32_t place_cores(const struct client *c, double *memory)
     return cores;
 }
 
+/* Every side reads the same text with the same reader, and so has the same numbers of tasks. */
 struct workflow *place_read_workflow(const char *text, size_t n, struct error *err)
 {
     char *copy = mem_copy_bytes(text, n); /* readers change their text */

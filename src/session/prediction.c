@@ -1,3 +1,5 @@
+/* Predicted times put into a workflow, in place of those that it does not state. What a file states
+ * is never overwritten: people who write a time down mean it. */
 #include "session/prediction.h"
 
 #include "base/file.h"
@@ -16,6 +18,7 @@ char *prediction_folder(const struct workflow *w)
     return mem_copy_bytes(file, (size_t)(base - file));
 }
 
+/* The forecast keeps what it needs of the history, which is closed here. */
 struct forecast *prediction_make(const struct workflow *w, struct error *err)
 {
     struct history *h = recorded_open(err);
@@ -50,6 +53,7 @@ void prediction_apply(struct workflow *w, const struct remarks *remarks)
             remark(remarks, REMARK_WARNING, "warning: nothing is predicted: %s", err.text);
         return;
     }
+    /* NAN leaves a task as it is: only those without a stated time are touched */
     double *work = mem_new(double, w->ntasks), *memory = mem_new(double, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         struct forecast_task p;
@@ -83,6 +87,7 @@ void prediction_of_plan(struct workflow *w, const struct plan *plan, const struc
         prediction_apply(w, remarks);
         return;
     }
+    /* a plan says when each task starts and ends on its node; times its speed that is its work */
     double *work = mem_new(double, w->ntasks + 1);
     for (uint32_t t = 0; t < w->ntasks; t++)
         work[t] = NAN;

@@ -1,3 +1,5 @@
+/* The standard history, its runs by the names that people type, and records with the workflow that
+ * ran, where its text was kept (history_begin() keeps it up to HISTORY_TEXT_LIMIT). */
 #include "session/recorded.h"
 
 #include "base/mem.h"
@@ -19,6 +21,7 @@ struct history *recorded_open(struct error *err)
     return h;
 }
 
+/* A reader without a history has made no mistake, but has nothing to show: the text says why. */
 struct history *recorded_require(struct error *err)
 {
     struct history *h = recorded_open(err);
@@ -33,6 +36,7 @@ struct history *recorded_require(struct error *err)
     return h;
 }
 
+/* "last" is looked up at once, so that the number is the same in all that follows. */
 bool recorded_number(struct history *h, const char *text, int64_t *run, struct error *err)
 {
     if (strcmp(text, "last") == 0) {
@@ -67,6 +71,7 @@ bool recorded_load(struct history *h, int64_t run, struct run_record *out, struc
 {
     if (!history_load(h, run, out, err))
         return false;
+    /* the text may be of a newer format, or have been too long to keep: a record without one is fine */
     out->workflow = recorded_workflow(h, out->run);
     if (out->workflow && out->workflow->ntasks != out->tasks) {
         workflow_free(out->workflow); /* not the one that ran */
@@ -117,6 +122,8 @@ const char *recorded_when(double started, char *out)
     return out;
 }
 
+/* The history names files as they were named then, with links in them: so the file system is not
+ * asked, and a file that is gone has its name all the same. */
 char *recorded_path(const char *path)
 {
     struct strbuf whole = {0};
@@ -129,6 +136,7 @@ char *recorded_path(const char *path)
     for (char *part = strtok_r(copy, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
         if (strcmp(part, ".") == 0)
             continue;
+        /* one name less; "/.." is "/" */
         if (strcmp(part, "..") == 0) {
             while (whole.n && whole.at[whole.n - 1] != '/')
                 whole.n--;

@@ -26,6 +26,7 @@ void recording_open_history(struct session *s)
     free(path);
 }
 
+/* The folder as an absolute path: the history outlives the current one. */
 void recording_fill_head(struct session *s)
 {
     char host[256] = "localhost", folder[PATH_MAX];
@@ -55,6 +56,7 @@ void recording_fill_head(struct session *s)
     };
 }
 
+/* For the summary: every attempt, in order of time. A beginning is told again by its end. */
 static void recording_keep_event(void *context, const struct trace_event *e)
 {
     struct run_record *r = context;
@@ -62,6 +64,7 @@ static void recording_keep_event(void *context, const struct trace_event *e)
         array_push(&r->events, *e);
 }
 
+/* The history before the record, so that a listener that sees s->record.run finds it there. */
 void recording_begin(struct session *s)
 {
     if (s->history) {
@@ -119,6 +122,7 @@ static double recording_peak_memory(const struct run_record *r)
     return peak;
 }
 
+/* The events are all there: both sinks were called from the thread that steps the run. */
 void recording_end(struct session *s, bool good)
 {
     struct run_record *r = &s->record;

@@ -94,14 +94,24 @@ static bool remote_alone_here(const struct session *s, struct error *err)
 
 static void remote_begin(struct remote *r, struct session *s, const struct remote_options *o)
 {
+    int stops = atomic_load(&r->early_stops); /* a signal may have come before us */
     *r = (struct remote){.session = s, .o = *o, .interrupt = CLIENT_INTERRUPT_STOPS};
+    atomic_fetch_add(&r->early_stops, stops);
+}
+
+void remote_reachable(struct remote *r, struct client *c, struct fleet *f)
+{
+    atomic_store(&r->stop_client, c);
+    atomic_store(&r->stop_fleet, f);
+    for (int n = c || f ? atomic_exchange(&r->early_stops, 0) : 0; n > 0; n--)
+        remote_stop(r);
 }
 
 static bool remote_open_client(struct remote *r, struct error *err)
 {
     struct uv_loop_s *loop = r->fleet ? fleet_loop(r->fleet) : NULL;
     r->client = place_client(&r->place, loop, &r->session->o.remarks, err);
-    atomic_store(&r->stop_client, r->client);
+    remote_reachable(r, r->client, NULL);
     return r->client != NULL;
 }
 
@@ -115,6 +125,7 @@ static void remote_name_key(struct remote *r)
         r->key_file = mem_copy_string(key);
 }
 
+/* For submitting: agents that are not there yet may come later, so none are counted. */
 bool remote_connect(struct remote *r, struct session *s, const struct remote_options *o,
                     struct error *err)
 {
@@ -125,6 +136,7 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
     return true;
 }
 
+/* A run to be followed needs somebody who runs it now: without an agent it is an error. */
 bool remote_open(struct remote *r, struct session *s, const struct remote_options *o,
                  struct error *err)
 {
@@ -174,6 +186,7 @@ static const char *remote_results_folder(const char *given, const struct ticket 
     return NULL;
 }
 
+/* The ticket on the board has all that is needed: workflow, name, what was done before. */
 bool remote_attach(struct remote *r, struct session *s, const struct remote_options *o,
                    const struct session_options *s_options, uint64_t run, struct error *err)
 {
@@ -205,6 +218,8 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
 
 /* ---- handing in ---- */
 
+/* client_submit() shares the tasks out, hands the inputs over and opens the run. With `watch` agents
+ * report to us from the first moment, so that following misses nothing. */
 bool remote_submit(struct remote *r, struct error *err)
 {
     struct session *s = r->session;
@@ -228,6 +243,7 @@ bool remote_submit(struct remote *r, struct error *err)
     return true;
 }
 
+/* A note that cannot be written does not stop the run: only the way back is longer. */
 static void remote_leave_note(const struct remote *r)
 {
     struct note note = {.run = r->run,
@@ -264,6 +280,7 @@ static void remote_client_says(void *context, const char *line)
     remark(context, REMARK_NOTE, "%s", line);
 }
 
+/* Handing in waits for the network; what follows is stepped. */
 static bool remote_exec_open(void *self, struct session *s, const struct run_options *o,
                              struct error *err)
 {
@@ -323,6 +340,7 @@ static bool remote_exec_close(void *self, struct session *s, struct run_result *
     return good;
 }
 
+/* The client counts stops and acts on them in its next step; the fleet likewise. */
 void remote_stop(struct remote *r)
 {
     struct client *c = atomic_load(&r->stop_client);
@@ -331,6 +349,8 @@ void remote_stop(struct remote *r)
         client_stop(c);
     if (f)
         fleet_stop(f);
+    if (!c && !f)
+        atomic_fetch_add(&r->early_stops, 1);
 }
 
 void remote_detach(struct remote *r)
@@ -373,13 +393,13 @@ void remote_explain_detached(const struct remote *r, struct strbuf *out)
 void remote_close(struct remote *r)
 {
     bool detached = r->session && r->session->detached;
+    /* Whoever started agents for one run ends them with it: we, or the one whose note we found. */
     if (r->fleet && !detached)
         agents_release(r);
     else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
              r->session->state == SESSION_ENDED) /* they were started for this run alone */
         client_leave(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
-    atomic_store(&r->stop_client, NULL); /* I1 */
-    atomic_store(&r->stop_fleet, NULL);
+    remote_reachable(r, NULL, NULL); /* I1 */
     client_close(r->client);
     fleet_abandon(r->fleet); /* I3; NULL unless it goes on */
     ticket_free(&r->ticket);

@@ -51,6 +51,7 @@ struct remote {
     /* what a stop or a hang-up reaches now; set before it can, cleared before it is closed */
     struct client *_Atomic stop_client;
     struct fleet *_Atomic stop_fleet;
+    atomic_int early_stops; /* that reached neither: what is opened next gets them */
 };
 
 /* Are the texts among the options valid? Opens nothing. */
@@ -69,6 +70,8 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
 /* Hand the session's work in: r->submitted. */
 bool remote_submit(struct remote *r, struct error *err);
 void remote_stop(struct remote *r);
+/* What a stop reaches from now on; each may be NULL. For agents.c. */
+void remote_reachable(struct remote *r, struct client *c, struct fleet *f);
 /* Leave: the run goes on without us. From any thread and from signal handlers. */
 void remote_detach(struct remote *r);
 /* How to come back to a run that goes on, and how to end it: a line for people. */

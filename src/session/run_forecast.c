@@ -1,3 +1,5 @@
+/* The forecast: the scheduler's rule in virtual time, with every task as long and as large as it is
+ * expected to be. Needs a workflow without cycles; O(n log n) in tasks, O(n) in edges. */
 #include "session/run_forecast.h"
 
 #include "base/heap.h"
@@ -6,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The run in virtual time. Both heaps hold task numbers: ready ones by falling priority (the key is
+ * its negative), running ones by when they end. */
 struct forecast_state {
     const struct run_forecast_request *q;
     struct heap ready, running;
@@ -16,22 +20,26 @@ struct forecast_state {
     struct run_forecast out;
 };
 
+/* A task whose result is there passes through in no time and takes nothing. */
 static bool forecast_task_runs(const struct run_forecast_request *q, uint32_t task)
 {
     return !q->needs || q->needs->task[task] != NEED_NOT;
 }
 
+/* Intermediate files come (positive) and go; the peak is what is wanted. */
 static void forecast_take_disk(struct forecast_state *s, double bytes)
 {
     s->live += bytes;
     s->out.disk = s->live > s->out.disk ? s->live : s->out.disk;
 }
 
+/* As found on disk where it is there, else as stated. */
 static double size_of(const struct forecast_state *s, uint32_t object)
 {
     return s->q->needs ? s->q->needs->bytes[object] : s->q->workflow->size[object];
 }
 
+/* A task that wants more cores than there are gets all: the scheduler does the same. */
 static void forecast_task_begins(struct forecast_state *s, uint32_t task, double now)
 {
     const struct workflow *w = s->q->workflow;
@@ -52,6 +60,7 @@ static void forecast_task_ends(struct forecast_state *s, uint32_t task)
     if (forecast_task_runs(s->q, task)) {
         s->cores += w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
         s->used -= s->q->memory[task];
+        /* its outputs appear, and temporary inputs that nobody reads any more go */
         for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
             if (workflow_is_intermediate(w, o))
                 forecast_take_disk(s, size_of(s, o));
@@ -67,6 +76,7 @@ static void forecast_task_ends(struct forecast_state *s, uint32_t task)
             heap_push(&s->ready, -s->q->priority[w->succ_task[e]], w->succ_task[e]);
 }
 
+/* Does it fit beside what runs? A machine that is idle takes anything, or nothing would go on. */
 static bool forecast_task_fits(const struct forecast_state *s, uint32_t task)
 {
     const struct workflow *w = s->q->workflow;
@@ -89,9 +99,12 @@ struct run_forecast run_forecast(const struct run_forecast_request *q)
             for (uint32_t i = w->in_off ? w->in_off[t] : 0; w->in_off && i < w->in_off[t + 1]; i++)
                 s.readers[w->in_object[i]]++;
     }
+    /* what lies there already counts from the beginning */
     for (uint32_t o = 0; q->needs && o < w->nobjects; o++)
         if (q->needs->present[o] && workflow_is_intermediate(w, o))
             forecast_take_disk(&s, q->needs->bytes[o]);
+    /* The first of the ready tasks starts as soon as it fits and none overtakes it: what runs must
+     * end first. So `running` cannot be empty while `ready` is not. */
     double now = 0;
     while (s.ready.n || s.running.n) {
         while (s.ready.n && forecast_task_fits(&s, (uint32_t)heap_peek(&s.ready)->value))

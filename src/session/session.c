@@ -43,6 +43,7 @@ static void session_take_options(struct session *s, const struct session_options
     s->retry_first = o->retry_first != 0 ? o->retry_first : STANDARD_RETRY_DELAY;
 }
 
+/* Starts the thread that reads the memo: the caller reads the workflow meanwhile. */
 void session_begin(struct session *s, const struct session_options *o)
 {
     *s = (struct session){0};
@@ -71,6 +72,8 @@ static bool session_take_as_text(struct session *s, const struct need_options *n
     return needs_find(&s->needs, w, s->ws.folder, s->ws.memo, need, err);
 }
 
+/* In this order, so that the first complaint is about what the user gave: the workflow, then the
+ * folder, then the files in it. */
 bool session_open(struct session *s, struct workflow *w, struct error *err)
 {
     char buffer[256];
@@ -92,6 +95,7 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
     return true;
 }
 
+/* Nothing is looked at in the folder: what is done there and what is not, the cluster tells. */
 bool session_join(struct session *s, const struct session_options *o, struct workflow *w,
                   const uint32_t *done, size_t ndone, struct error *err)
 {
@@ -140,6 +144,7 @@ void session_close(struct session *s)
 
 /* ---- ahead ---- */
 
+/* Later tasks of a plan may still start first: the order decides between tasks that are ready. */
 void session_follow(struct session *s, const struct plan *plan)
 {
     if (!s->priority)
@@ -149,6 +154,7 @@ void session_follow(struct session *s, const struct plan *plan)
     s->planner = mem_copy_string(plan->planner ? plan->planner : "a plan");
 }
 
+/* May be called again, after an order was chosen or cores became known: the history is asked once. */
 void session_predict(struct session *s)
 {
     const struct workflow *w = s->w;
@@ -191,6 +197,7 @@ void session_predict(struct session *s)
     s->ahead.known = known;
 }
 
+/* For planners that make an order: one node with the cores and memory of this run. */
 struct platform *session_platform(const struct session *s, struct error *err)
 {
     struct platform_builder *b = platform_builder_new("this-machine");
@@ -273,6 +280,7 @@ void session_prepare(struct session *s)
     s->state = SESSION_RUNNING;
 }
 
+/* The run's heartbeat for displays. Never asks for a stop: that is session_stop(). */
 static bool session_on_tick(void *context, int stopping)
 {
     struct session *s = context;
@@ -281,6 +289,7 @@ static bool session_on_tick(void *context, int stopping)
     return false;
 }
 
+/* Either an executor of somebody else's or run_open(). A stop that came before is passed on. */
 bool session_go(struct session *s, struct error *err)
 {
     if (s->state != SESSION_RUNNING)
@@ -325,6 +334,7 @@ bool session_go(struct session *s, struct error *err)
     return error_set(err, s->failure.kind, "%s", s->failure.text);
 }
 
+/* One descriptor for children, pipes, sockets and timers: see exec/stepper.h. */
 int session_fd(const struct session *s)
 {
     if (s->state != SESSION_RUNNING)
@@ -344,6 +354,7 @@ bool session_step(struct session *s, double wait)
     return more;
 }
 
+/* From a signal handler: two atomics and run_stop(), which is made for it. */
 void session_stop(struct session *s)
 {
     if (!atomic_load(&s->steps)) { /* not yet, or no more */
@@ -356,6 +367,7 @@ void session_stop(struct session *s)
         run_stop(s->run);
 }
 
+/* Also without a session_step(): what still runs is ended then. */
 bool session_finish(struct session *s, struct error *err)
 {
     if (s->state == SESSION_ENDED || !s->needs.run) {

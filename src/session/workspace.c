@@ -42,6 +42,7 @@ static void *loader_read_memo(void *context)
     return NULL;
 }
 
+/* Without a memo there is nothing to read, and without a thread nothing is lost but time. */
 static void loader_begin(struct workspace *ws)
 {
     struct strbuf path = {0};
@@ -76,6 +77,7 @@ static void loader_end(struct workspace *ws, struct error *err)
     ws->loader = NULL;
 }
 
+/* The folder as it is named, never made absolute: messages show it as the user wrote it. */
 void workspace_begin(struct workspace *ws, const char *flow, const char *folder)
 {
     const char *slash = strrchr(flow, '/');
@@ -109,6 +111,7 @@ static bool workspace_create_state(const struct workspace *ws, struct error *err
 bool workspace_open(struct workspace *ws, const struct remarks *remarks, struct error *err)
 {
     struct strbuf path = {0};
+    /* a folder that cannot be written is told before the memo is waited for */
     if (!workspace_create_state(ws, err))
         return false;
     if (ws->loader) {
@@ -130,6 +133,7 @@ bool workspace_open(struct workspace *ws, const struct remarks *remarks, struct 
     return ws->memo != NULL;
 }
 
+/* A mark that cannot be written costs the remark after a crash, and nothing else. */
 void workspace_mark(const struct workspace *ws, bool running)
 {
     struct strbuf path = {0};
@@ -150,6 +154,7 @@ void workspace_clear_leftovers(const struct workspace *ws, const struct remarks 
     int pid = 0;
     workspace_path(ws, "running", &path);
     FILE *f = fopen(path.at, "re");
+    /* children_end_of() does nothing while a process of that number lives: it is another's by now */
     uint32_t ended = f && fscanf(f, "%d", &pid) == 1 ? children_end_of(pid) : 0;
     if (f)
         fclose(f);
@@ -164,6 +169,7 @@ void workspace_clear_leftovers(const struct workspace *ws, const struct remarks 
 void workspace_close(struct workspace *ws, const struct remarks *remarks)
 {
     struct error err = {0};
+    /* the thread may still be reading, when the workflow turned out to be none: I2 */
     loader_end(ws, &(struct error){0});
     if (!memo_close(ws->memo, &err))
         remark(remarks, REMARK_WARNING, "%s", err.text);
