@@ -1,10 +1,16 @@
+/* The order of a phase by atoms: all atoms of all blocks by falling slope, each run when its tails
+ * are eligible (specification 4.4, the pairwise theorem). It attains the sum of the blocks'
+ * profiles at every step, which no order exceeds, and needs every two shapes to be sweepable.
+ *
+ * O(atoms log atoms + arcs). Within one slope a worklist finds the order, since running one atom
+ * may make another possible; if the worklist runs dry before the slope is done, the procedure
+ * fails, which proves nothing. */
 #include "plan/order/line.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Run order: atoms sorted by falling slope; within one slope a worklist, since running one may make
- * another possible. */
+/* Run order: atoms sorted by falling slope. */
 struct atoms {
     struct block_atom *all;
     uint32_t count;
@@ -14,6 +20,7 @@ struct atoms {
     uint32_t *successor; /* the next atom of the same block; NONE */
 };
 
+/* All atoms of the blocks first .. end_block - 1, and what each waits for. */
 static void cut_into_atoms(struct atoms *x, struct blocks *b, uint32_t first, uint32_t end_block)
 {
     struct skeleton *s = b->s;

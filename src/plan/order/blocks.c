@@ -1,3 +1,9 @@
+/* Every block of a skeleton solved: by the catalogue of known families, else by search, equal
+ * blocks once.
+ *
+ * A real workflow has many copies of few blocks. A block outside the catalogue is brought into a
+ * normal form that does not depend on names (normal.h) and searched only if no equal form was; the
+ * answer is kept by normal place. Forms are compared in full, the hash only finds them. */
 #include "plan/order/blocks.h"
 #include "base/mem.h"
 #include "plan/order/greedy.h"
@@ -23,6 +29,7 @@ struct solver {
     ARRAY(uint32_t) rise;
 };
 
+/* Only finds candidates: memcmp decides. */
 static uint64_t hash_form(const uint32_t *form, size_t length)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -33,6 +40,7 @@ static uint64_t hash_form(const uint32_t *form, size_t length)
     return hash;
 }
 
+/* Doubled when half full. */
 static void solver_grow(struct solver *k)
 {
     k->nslots = k->nslots ? 2 * k->nslots : 64;

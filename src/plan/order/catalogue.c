@@ -1,3 +1,6 @@
+/* Recognises blocks with a known IC-optimal order (specification 3.1) by degrees and a walk along the
+ * strand, in time linear in the block, and leaves the tails in that order. catalogue.h draws the
+ * families. V, L and Q need no walk: any order of their tails is as good as any other. */
 #include "plan/order/catalogue.h"
 #include "base/mem.h"
 #include <stdio.h>
@@ -37,6 +40,7 @@ const char *catalogue_name(struct catalogue_entry e, char *buffer, size_t size)
     return buffer;
 }
 
+/* A block as the recognisers see it: degrees and their extremes, counted once. */
 struct view {
     struct skeleton *s;
     uint32_t *tails, *heads;

@@ -1,12 +1,21 @@
-/* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names
- * as in the literature:
+/* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names as in
+ * the literature; tails above, heads below:
  *
- *     V_d    one tail, d heads                       L_d    (Lambda) d tails, one head
- *     W_s,d  a strand of s tails of d children, neighbours share one head      M_s,d  its dual: s
- * heads of d parents N_s    a zigzag that begins with a head of one parent and ends with a tail of
- * one child C_s    a cycle of s tails and s heads          Q_s,k  every tail has every head hub one
- * tail h with heads of its own and heads that h shares with one private tail each (AIRSN's fringe)
- */
+ *     V_3        L_3        W_2,3               M_2,3               N_3        C_3        Q_2,2
+ *
+ *      o        o o o       o     o           o o  o  o o         o  o  o    o  o  o      o   o
+ *     /|\        \|/       /|\   /|\           \|\ | /|/         | /| /|    |\ |\ |\     |\ /|
+ *    o o o        o       o o o-' o o           o  '  o           o  o  o    o  o  o |    | X |
+ *                                                                             ^-------'   o   o
+ *     V_d    one tail, d heads
+ *     L_d    (Lambda) d tails, one head
+ *     W_s,d  a strand of s tails of d children each; neighbours share one head
+ *     M_s,d  its dual: a strand of s heads of d parents each; neighbours share one tail
+ *     N_s    a zigzag that begins with a head of one parent and ends with a tail of one child
+ *     C_s    a cycle of s tails and s heads
+ *     Q_s,k  every one of s tails has every one of k heads
+ *     hub    one tail h with heads of its own, and heads that h shares with one private tail each
+ *            (AIRSN's fringe) */
 #pragma once
 #include "plan/order/skeleton.h"
 

@@ -1,3 +1,5 @@
+/* What --explain says of an order: the blocks with their profiles, the linearisation, and the
+ * sweep's tables as the paper prints them. Text only; decides nothing. */
 #include "plan/order/explain.h"
 #include "plan/order/sweep.h"
 #include <stdio.h>

@@ -1,3 +1,8 @@
+/* Greedy order of a piece, and bounds on areas by slopes, where nothing exact is affordable.
+ *
+ * Greedy: always the available tail that renders most heads now, then the one with most children,
+ * then the lowest. A head with one parent missing knows which by the xor of the missing ones, so
+ * gains are kept in O(arcs) and the order takes O(arcs log tails). */
 #include "plan/order/greedy.h"
 #include "base/mem.h"
 #include <math.h>
@@ -8,6 +13,7 @@ struct greedy_entry {
     uint32_t gain, degree, tail;
 };
 
+/* Gain, then degree, then number: a total order. */
 static bool entry_is_before(struct greedy_entry a, struct greedy_entry b)
 {
     if (a.gain != b.gain)
@@ -46,6 +52,8 @@ static struct greedy_entry entries_pop(entries *h)
     return top;
 }
 
+/* A changed gain pushes the tail again; the entry that was pushed before is stale and is skipped.
+ */
 void greedy_order(const struct order_piece *p, uint32_t *order)
 {
     uint32_t n = p->ntails, at = 0;
@@ -103,6 +111,8 @@ void greedy_order(const struct order_piece *p, uint32_t *order)
     array_free(&heap);
 }
 
+/* Each head gives its parents equal shares: t tails cannot render more heads than their t largest
+ * shares sum to. */
 void greedy_shares(const struct order_piece *p, struct slope *shares)
 {
     for (uint32_t t = 0; t < p->ntails; t++) {
@@ -114,18 +124,20 @@ void greedy_shares(const struct order_piece *p, struct slope *shares)
     }
 }
 
-static int compare_falling_gains(const void *a, const void *b)
+static int compare_falling_slopes(const void *a, const void *b)
 {
     double x = ((const struct slope *)a)->value, y = ((const struct slope *)b)->value;
     return x > y ? -1 : x < y;
 }
 
+/* The concave envelope: slopes by falling value, rounded down at every step. No order renders more.
+ */
 uint64_t slopes_bound(struct slope *slopes, size_t count, uint64_t heads)
 {
     double rise = 0;
     uint64_t bound = 0;
     if (count)
-        qsort(slopes, count, sizeof *slopes, compare_falling_gains);
+        qsort(slopes, count, sizeof *slopes, compare_falling_slopes);
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < slopes[i].length; k++) {
             rise += slopes[i].value;

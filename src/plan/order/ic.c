@@ -1,4 +1,6 @@
-/* The planners that stand on IC-scheduling theory: ic, area, prio. */
+/* The planners that stand on IC-scheduling theory: ic (the Sweep paper and what the specification
+ * adds), area (largest AREA at once), prio (the DAGMan tool). study.h does the work; here are
+ * options, verdicts and rows. */
 #include "base/mem.h"
 #include "plan/order/orders.h"
 #include "plan/order/study.h"

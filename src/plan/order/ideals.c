@@ -1,3 +1,15 @@
+/* Exact search over ideals: the largest number of heads rendered by any t tails, for every t, and
+ * an order of largest AREA. ideals.h has the contract.
+ *
+ * An ideal is a set of tails that contains what its members need. Up to IDEALS_TABLE tails all
+ * subsets stand in a table: f(X), the heads rendered by X, is a sum over subsets (zeta transform,
+ * O(n 2^n)), best(X) a maximum over the last tail. Beyond that ideals are walked layer by layer,
+ * with a hash table a layer, until `cap`. Or the dual piece is solved instead, when it is smaller:
+ * an order of the dual read backwards is as good (Cordasco et al., duality).
+ *
+ * An IC-optimal order exists iff the AREA reaches the sum of the maxima of all sizes.
+ *
+ * Twins (same children, same parents) are run in one order only. */
 #include "plan/order/ideals.h"
 #include "base/array.h"
 #include "base/bitset.h"
@@ -12,6 +24,7 @@ void ideals_free(struct ideals *i)
     *i = (struct ideals){0};
 }
 
+/* The area that an order would have if it were best at every step. */
 static uint64_t profile_sum(const uint32_t *most, uint32_t n)
 {
     return rise_area(most, n);
@@ -26,6 +39,7 @@ static bool same_run(const uint32_t *off, const uint32_t *at, uint32_t a, uint32
            (n == 0 || memcmp(at + off[a], at + off[b], n * sizeof *at) == 0);
 }
 
+/* A hash of children and parents: equal neighbours meet after sorting. */
 struct ideals_key {
     uint64_t hash;
     uint32_t tail;
@@ -87,6 +101,7 @@ static void sum_subsets(uint32_t *f, uint32_t n)
                 f[x + (1u << i) + k] += f[x + k];
 }
 
+/* All subsets; tails are numbered topologically. O(n 2^n) time, 8 x 2^n bytes. */
 static void solve_table(const struct order_piece *p, struct ideals *out)
 {
     uint32_t n = p->ntails, all = 1u << n, needs[IDEALS_TABLE] = {0};
@@ -143,6 +158,7 @@ static void solve_table(const struct order_piece *p, struct ideals *out)
 
 /* ---- layers of ideals ---- */
 
+/* An ideal of the walk; `from` and `tail` lead back along the best order. */
 struct ideals_state {
     uint32_t rise, from, tail, next; /* from: state of the layer before; next: of the same hash */
     uint64_t area;
@@ -259,6 +275,7 @@ static uint64_t hash_set(const uint64_t *set, uint32_t words)
     return hash;
 }
 
+/* Only the layer being made is in the table: others are never asked for again. */
 static void walk_rehash(struct walk *k, uint32_t first)
 {
     uint32_t size = k->bucket_mask ? 2 * (k->bucket_mask + 1) : 64;
@@ -329,6 +346,7 @@ static bool is_over(const struct walk *k, uint64_t cap)
     return k->states.n > cap || k->steps / 8 > cap;
 }
 
+/* Layer by layer; gives up past `cap` ideals. Memory: all states, and the sets of two layers. */
 static bool solve_walk(const struct order_piece *p, uint64_t cap, struct ideals *out)
 {
     struct walk k;
@@ -381,6 +399,7 @@ static void most_from_dual(const struct order_piece *p, const uint32_t *dual_mos
         most[t] = most[t] > most[t - 1] ? most[t] : most[t - 1];
 }
 
+/* Solve the piece turned round and carry the answer back. */
 static bool solve_dual(const struct order_piece *p, uint64_t cap, struct ideals *out)
 {
     struct order_piece *dual = piece_dual(p);

@@ -1,3 +1,8 @@
+/* The super-dag of one phase being taken apart, block by block; line.h says how it is used.
+ *
+ * Blocks whose predecessors are gone stand in queues, one a shape: blocks of one shape are
+ * interchangeable, so a choice looks at shapes only, however many blocks there are. `present` lists
+ * the shapes with a queue, `at` is its inverse: adding and removing are O(1). */
 #include "plan/order/line.h"
 #include "base/mem.h"
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The paper's linearisation of the super-dag of one phase (Cordasco, Malewicz, Rosenberg 2008,
+ * section 4.2); linear.h says what it does and what it proves. */
 #include "plan/order/line.h"
 #include "base/mem.h"
 #include "plan/order/sweep.h"

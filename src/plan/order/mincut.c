@@ -1,3 +1,8 @@
+/* Maximum flow and minimum cut by Dinic's algorithm, without recursion, with a budget of arc visits.
+ * Used by sidney.c on networks of tails and heads. O(V^2 E) at worst, which the budget cuts short.
+ *
+ * Arcs stand in pairs: arc a and its reverse a ^ 1, left[] what either can still carry; first[] and
+ * next[] chain the arcs out of a node. */
 #include "plan/order/mincut.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -18,6 +23,7 @@ void mincut_reset(struct mincut *m, uint32_t nodes)
     memset(m->first, 0xff, nodes * sizeof *m->first);
 }
 
+/* One arc; its reverse follows. */
 static void add_arc(struct mincut *m, uint32_t from, uint32_t to, int64_t capacity)
 {
     if (m->narcs == m->arc_cap) {

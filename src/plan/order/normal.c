@@ -1,8 +1,12 @@
+/* A normal form of a piece: equal pieces under other names get the same form nearly always. Colour
+ * refinement by hashes; where colours tie, the lowest number goes first, so that equal pieces may
+ * get different forms (then both are searched, which costs time, not truth). */
 #include "plan/order/normal.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
 
+/* MurmurHash3's finaliser; sums of mixed colours do not depend on the order of the neighbours. */
 static uint64_t mix_colour(uint64_t x)
 {
     x ^= x >> 33;
@@ -25,7 +29,7 @@ static int by_colour(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int compare_colours(const void *a, const void *b)
+static int compare_form_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -102,7 +106,7 @@ uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *leng
         rows[at++] = p->parent_off[h + 1] - p->parent_off[h];
         for (uint32_t a = p->parent_off[h]; a < p->parent_off[h + 1]; a++)
             rows[at++] = rank[p->parent[a]];
-        qsort(rows + off[h] + 2, at - off[h] - 2, sizeof *rows, compare_colours);
+        qsort(rows + off[h] + 2, at - off[h] - 2, sizeof *rows, compare_form_numbers);
     }
     off[p->nheads] = at;
     struct rows context = {rows, off};

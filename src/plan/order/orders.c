@@ -1,4 +1,8 @@
-/* Orders to compare with: what a server does that knows little or nothing of the dag. */
+/* Orders to compare with: what a server does that knows little or nothing of the dag. FIFO, LIFO,
+ * chance, most children, longest way to a sink. O(edges), with a heap O(edges + tasks log tasks).
+ *
+ * order_plan() makes the plan of any order: the eligible count after every step, and their sum, the
+ * AREA. */
 #include "plan/order/orders.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -36,6 +40,7 @@ struct plan *order_plan(const struct workflow *w, const uint32_t *order)
 
 enum rule { FIRST_IN, LAST_IN, AT_RANDOM, BY_KEY };
 
+/* Eligible tasks in the order they became so. */
 struct orders_server {
     const struct workflow *w;
     uint32_t *missing, *queue; /* queue: eligible tasks from `from` to `end` */
@@ -77,6 +82,7 @@ static struct plan *server_finish(struct orders_server *s, uint32_t *order)
     return plan;
 }
 
+/* Every task once, by the rule. */
 static struct plan *serve_all(const struct plan_request *request, enum rule rule)
 {
     const struct workflow *w = request->workflow;
@@ -131,6 +137,7 @@ static uint32_t waiting_pop(struct orders_waiting *heap, uint32_t *n)
     return task;
 }
 
+/* Every task once, largest key first among the eligible. */
 static struct plan *serve_by(const struct workflow *w, const double *key)
 {
     struct orders_server s;

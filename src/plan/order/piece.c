@@ -1,3 +1,5 @@
+/* Pieces of a dag, their duals, and profiles of orders; piece.h says what tails, heads and `rise`
+ * are. Everything is linear in arcs, but for sorting. */
 #include "plan/order/piece.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -75,7 +77,7 @@ void piece_from_dual(const struct order_piece *p, const struct order_piece *dual
     free(missing);
 }
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_piece_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -101,7 +103,7 @@ struct order_piece *piece_between(const struct order_piece *p, const uint32_t *t
             arcs += p->parent_off[h + 1] - p->parent_off[h];
         }
     if (nheads)
-        qsort(heads, nheads, sizeof *heads, compare_pieces);
+        qsort(heads, nheads, sizeof *heads, compare_piece_numbers);
     uint32_t *off = mem_new(uint32_t, (size_t)nheads + 1), *parent = mem_new(uint32_t, arcs),
              at = 0;
     uint32_t *self = mem_new(uint32_t, count);
@@ -112,14 +114,14 @@ struct order_piece *piece_between(const struct order_piece *p, const uint32_t *t
         for (uint32_t b = p->parent_off[heads[i]]; b < p->parent_off[heads[i] + 1]; b++)
             if (position[p->parent[b]] >= from)
                 parent[at++] = position[p->parent[b]] - from;
-        qsort(parent + off[i], at - off[i], sizeof *parent, compare_pieces);
+        qsort(parent + off[i], at - off[i], sizeof *parent, compare_piece_numbers);
     }
     off[nheads] = at;
     for (uint32_t t = 0; t < count && nheads; t++) {
         const uint32_t *found =
             p->self[tails[t]] == NONE
                 ? NULL
-                : bsearch(&p->self[tails[t]], heads, nheads, sizeof *heads, compare_pieces);
+                : bsearch(&p->self[tails[t]], heads, nheads, sizeof *heads, compare_piece_numbers);
         if (found)
             self[t] = (uint32_t)(found - heads);
     }

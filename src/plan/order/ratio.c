@@ -1,5 +1,10 @@
 /* The order of the `prio` tool (Malewicz, Foster, Rosenberg, Wilde 2007): of the source blocks, run
- * whole the one whose worst ratio of priority over the others is largest. */
+ * whole the one whose worst ratio of priority over the others is largest. Proves nothing; always
+ * gives an order.
+ *
+ * A ratio is asked by pair of shapes and remembered; a choice looks at FEW_SHAPES at most, those
+ * with the steepest first atoms. After a choice the same shape goes on until another appears:
+ * nothing else could change it. */
 #include "plan/order/line.h"
 #include "base/mem.h"
 #include <stdlib.h>

@@ -1,3 +1,16 @@
+/* Profiles of blocks, each kept once, with answers about pairs remembered; shape.h says what is
+ * asked.
+ *
+ *    rise                 .-'      atoms: the corners of the upper hull; between two corners the
+ *                    .--o'         average gain (slope) is constant, and slopes never rise
+ *               o--'
+ *            .'
+ *          o'          -> tails run
+ *
+ * Priority a |> b (equation (1)) compares windows: gains over k consecutive tails anywhere in a
+ * profile. The least and largest of them are tabled at the profile's corners only, O(corners x
+ * tails); convex and concave profiles need no table. Past the budget every answer is "no", which
+ * costs proofs, never correctness. */
 #include "plan/order/shape.h"
 #include "plan/order/sweep.h"
 

@@ -1,4 +1,7 @@
-/* Removing arcs that another way replaces, on the arcs that are left of a skeleton. */
+/* Removing arcs that another way replaces, on the arcs that are left of a skeleton. Only arcs that
+ * skip a level can be shortcuts; they are tested 64 tails at a time, one bit each, by a sweep over
+ * the topological places between the first tail and the last head. O(long arcs / 64 x window); what
+ * the budget does not reach is kept, which makes blocks coarser and nothing wrong. */
 #include "base/mem.h"
 #include "plan/order/skeleton.h"
 #include <stdlib.h>
@@ -15,11 +18,13 @@ struct sweeper {
     bool *shortcut;        /* by arc */
 };
 
+/* Does it skip a level? */
 static bool is_long(const struct sweeper *x, uint32_t t, uint32_t arc)
 {
     return x->level[x->s->child[arc]] > x->level[t] + 1;
 }
 
+/* What the sweep of these tails would visit, and where it ends. */
 static uint64_t window_cost(const struct sweeper *x, const uint32_t *tails, uint32_t count,
                             uint32_t *end)
 {
@@ -33,6 +38,8 @@ static uint64_t window_cost(const struct sweeper *x, const uint32_t *tails, uint
     return x->arcs_before[*end] - x->arcs_before[from] + (*end - from);
 }
 
+/* Bit i of one[]: tail i reaches this place by one arc or more; of two[]: by two or more. An arc is
+ * a shortcut when its head is reached by two. */
 static void sweep_window(struct sweeper *x, const uint32_t *tails, uint32_t count, uint32_t end)
 {
     struct skeleton *s = x->s;

@@ -1,3 +1,14 @@
+/* Sidney's decomposition (Sidney 1975; specification 7.2): cut the tails into components of falling
+ * density (heads rendered per tail) by minimum cuts; some order of largest AREA runs them one after
+ * the other.
+ *
+ * A region of the permutation is cut in two by the closure of largest density, found by one flow:
+ * the closure renders more than its share of the region's heads iff the cut is below `all`. Regions
+ * are kept as ranges of one permutation, so the recursion is a stack of ranges.
+ *
+ *    perm   [ region A | region B ............ | region C ]     pop B: cut --> [ B' denser | B'' ]
+ *
+ * Costs one flow a region; the budget counts arc visits. */
 #include "plan/order/sidney.h"
 #include "base/array.h"
 #include "base/mem.h"
@@ -8,6 +19,7 @@ struct region {
     uint32_t from, end;
 };
 
+/* The permutation, its inverse, and scratch of the region at hand. */
 struct sidney_work {
     const struct order_piece *p;
     uint32_t *perm, *pos;
@@ -18,6 +30,7 @@ struct sidney_work {
     struct mincut cut;
 };
 
+/* Places of the region's tails, and the latest parent of every head inside it. */
 static void locate_region(struct sidney_work *k, struct region r)
 {
     const struct order_piece *p = k->p;
@@ -85,6 +98,7 @@ static uint32_t partition_region(struct sidney_work *k, struct region r)
     return inside;
 }
 
+/* Regions until none can be cut; false: the budget is spent. */
 bool sidney_decompose(const struct order_piece *p, uint64_t *budget, struct sidney *out)
 {
     uint32_t n = p->ntails;

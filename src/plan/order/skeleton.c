@@ -1,3 +1,10 @@
+/* From a workflow to phases and blocks; skeleton.h defines both.
+ *
+ *    workflow --copy_arcs--> dag --find_phases--> series cuts --drop_early_arcs--> arcs within phases
+ *       --remove_shortcuts--> reduced dag --find_classes--> blocks --merge_cycles--> super-dag acyclic
+ *
+ * Union-find over 2n ports ("out of t", "into t") gives the blocks: arcs that share a tail or a
+ * head are one class. Everything is linear but for the shortcuts. */
 #include "plan/order/skeleton.h"
 #include "base/array.h"
 #include "base/mem.h"
@@ -62,6 +69,8 @@ void skeleton_drop_arcs(struct skeleton *s, const bool *marked)
 
 /* ---- phases ---- */
 
+/* A nonsink's state in the walk: not yet runnable; minimal in the rest; maximal in the prefix;
+ * below a tip. */
 enum skeleton_state { UNREADY, READY, TIP, COVERED };
 
 static uint32_t parents_in_state(const struct skeleton *s, const uint8_t *state, uint32_t t,
@@ -158,6 +167,7 @@ static void drop_early_arcs(struct skeleton *s)
 
 /* ---- blocks ---- */
 
+/* Path halving. */
 static uint32_t union_find(uint32_t *up, uint32_t x)
 {
     while (up[x] != x) {
@@ -167,6 +177,7 @@ static uint32_t union_find(uint32_t *up, uint32_t x)
     return x;
 }
 
+/* The lower number becomes the root: blocks are numbered by their first tail. */
 static void union_join(uint32_t *up, uint32_t a, uint32_t b)
 {
     a = union_find(up, a);
@@ -326,6 +337,7 @@ static uint32_t strong_components(const struct skeleton *s, uint32_t *component)
     return count;
 }
 
+/* Blocks that wait for each other become one that is not bipartite; numbers are given anew. */
 static void merge_cycles(struct skeleton *s, const struct workflow *w)
 {
     uint32_t *component = mem_new(uint32_t, s->nblocks);
@@ -360,6 +372,7 @@ static void merge_cycles(struct skeleton *s, const struct workflow *w)
     free(members);
 }
 
+/* Classes, lists, and the first block of every phase. */
 static void skeleton_parse(struct skeleton *s, const struct workflow *w)
 {
     s->nblocks = find_classes(s);

@@ -1,3 +1,8 @@
+/* The best order of one piece by what can be afforded: exact search, else Sidney's decomposition
+ * with exact search inside components, else greedy. solve.h says what a proof means.
+ *
+ * Sidney's components are solved alone; that the whole is then AREA-maximal follows from Sidney's
+ * theorem, that it is IC-optimal needs the certificates of 7.3 (is_certified()). */
 #include "plan/order/solve.h"
 #include "base/mem.h"
 #include "plan/order/greedy.h"
@@ -12,6 +17,7 @@ void solution_free(struct solution *s)
     *s = (struct solution){0};
 }
 
+/* Exact search within what is left of the effort, which all pieces share. */
 static bool search_piece(const struct order_piece *p, struct effort *effort, struct ideals *out)
 {
     if (p->ntails > effort->largest)
@@ -104,6 +110,8 @@ static uint64_t envelope_bound(uint32_t tails, uint32_t heads)
     return sum;
 }
 
+/* Components in order of density; the bound adds up exact areas, or envelopes where one was too
+ * large. */
 static bool solve_by_sidney(const struct order_piece *p, struct effort *effort,
                             struct solution *out)
 {
@@ -161,6 +169,7 @@ static bool solve_by_sidney(const struct order_piece *p, struct effort *effort,
     return true;
 }
 
+/* Always an order. */
 void solve_piece(const struct order_piece *p, struct effort *effort, struct solution *out)
 {
     *out = (struct solution){0};

@@ -1,3 +1,14 @@
+/* One workflow from skeleton to order and verdict; study.h says what comes out.
+ *
+ *    phase --> one block of the catalogue? --> linearisation by priority, swept sums --> by atoms
+ *                                                                                       |  no
+ *             prio's ratios, if better <-- greedy <-- Sidney <-- exact search <---------+
+ *
+ * Each phase by the first route that settles it. The verdict of the whole is that of its weakest
+ * phase, and areas add up (skeleton.h, phases). Sinks come last (Lemma 2.1).
+ *
+ * Default efforts: 400,000 ideals a search and 800,000 in all, tables of 2^28 entries in all, 2 x
+ * 10^8 arc visits of flows: a few seconds at worst. */
 #include "plan/order/study.h"
 #include "base/mem.h"
 #include "plan/order/explain.h"
@@ -40,6 +51,7 @@ enum study_route {
     ROUTES
 };
 
+/* The state of one call. */
 struct study_run {
     struct order_study *out;
     const struct workflow *w;
@@ -54,6 +66,7 @@ struct study_run {
     bool all_area; /* every phase so far has its largest area */
 };
 
+/* What was found out about one phase. */
 struct verdict {
     enum proof proof;
     enum study_route route;
@@ -122,6 +135,7 @@ static void study_take_order(struct study_run *r, const uint32_t *order, uint32_
 
 /* ---- the theory ---- */
 
+/* The paper's ways. False: not settled; v->proof PROOF_NONE then says that the phase is refuted. */
 static bool try_theory(struct study_run *r, uint32_t phase, struct verdict *v)
 {
     struct skeleton *s = r->s;
@@ -179,6 +193,7 @@ static void by_ratio(struct study_run *r, uint32_t phase, struct verdict *v)
     *v = (struct verdict){.proof = PROOF_GUESS, .route = BY_RATIO, .bound = block_bound(r, phase)};
 }
 
+/* The phase as one piece, by search; where nothing is proved, prio's order competes. */
 static void study_search_phase(struct study_run *r, uint32_t phase, struct verdict *v)
 {
     struct order_piece *p = skeleton_phase_piece(r->s, phase, r->local);
@@ -216,6 +231,7 @@ static void study_search_phase(struct study_run *r, uint32_t phase, struct verdi
     free(kept);
 }
 
+/* By method; then the areas are summed over phases. */
 static void decide_phase(struct study_run *r, uint32_t phase)
 {
     struct verdict v = {0};
@@ -263,6 +279,7 @@ static const char *const route_names[ROUTES] = {
     "prio's ratios",
 };
 
+/* From sums of R(t) to the AREA of eligible counts, and the proof as a sentence. */
 static void study_conclude(struct study_run *r)
 {
     struct order_study *out = r->out;

@@ -1,3 +1,11 @@
+/* The Sweep Algorithm of Cordasco, Malewicz and Rosenberg (2008), section 3: 2-IC-Sweep by its
+ * tables E and V, IC-Sweep by folding summands in one after the other. sweep.h defines the tables.
+ *
+ *    V   0    1    2  -> tails of the second      Y: E is the largest of its diagonal, and a Y lies
+ *    0   Y    .    .                               above or to the left
+ *    1   Y    Y    Y      a path of Ys from (0,0)
+ *    2   .    Y    Y      to (n1,n2) is an order   down: next tail of the first; right: of the second
+ */
 #include "plan/order/sweep.h"
 #include "base/bitset.h"
 #include "base/mem.h"
@@ -16,6 +24,7 @@ static uint32_t *best_on_diagonals(const uint32_t *e1, uint32_t n1, const uint32
     return most;
 }
 
+/* Backwards from the corner, from above where possible: ties run the first summand late. */
 static void read_path(const uint64_t *v, uint32_t n1, uint32_t n2, size_t row, uint8_t *path)
 {
     for (uint32_t i = n1, j = n2; i + j > 0;) {
