@@ -2,7 +2,7 @@
 #include "tap.h"
 
 /* start -> a -> b -> c: a.txt and b.txt lie between tasks, c.txt is the result. */
-static struct workflow *chain(const char *last)
+static struct workflow *chain_workflow(const char *last)
 {
     struct builder *b = builder_new("flow.yaml", "native");
     add_task(b, "a", "cp {in} {out}", "start > a.txt");
@@ -17,7 +17,8 @@ struct found {
 };
 
 /* What must run, asked of the memo in the folder. */
-static struct found find(const struct bench_folder *f, const struct workflow *w, bool elsewhere)
+static struct found find_needs(const struct bench_folder *f, const struct workflow *w,
+                               bool elsewhere)
 {
     struct error err = {0};
     struct needs n;
@@ -35,7 +36,8 @@ static struct found find(const struct bench_folder *f, const struct workflow *w,
 static void test_elsewhere(void)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = chain("cp {in} {out}"), *changed = chain("cat {in} > {out}");
+    struct workflow *w = chain_workflow("cp {in} {out}"),
+                    *changed = chain_workflow("cat {in} > {out}");
     struct run_result r;
     struct error err = {0};
     folder_write(&f, "start", "x\n");
@@ -43,15 +45,15 @@ static void test_elsewhere(void)
     run_result_free(&r);
     unlink(folder_file(&f, "a.txt"));
     unlink(folder_file(&f, "b.txt"));
-    is_int(find(&f, w, false).run, 3, "files between tasks are missed");
-    is_int(find(&f, w, true).run, 0, "unless they may be elsewhere");
-    struct found found = find(&f, changed, true);
+    is_int(find_needs(&f, w, false).run, 3, "files between tasks are missed");
+    is_int(find_needs(&f, w, true).run, 0, "unless they may be elsewhere");
+    struct found found = find_needs(&f, changed, true);
     is_int(found.run, 3, "they are made again for a task that must run");
     is_int(found.need[0], NEED_RESTORE, "one after the other");
     is_int(found.need[1], NEED_RESTORE, "up to what is there");
     is_int(found.need[2], NEED_COMMAND, "for the one that changed");
     unlink(folder_file(&f, "c.txt"));
-    found = find(&f, w, true);
+    found = find_needs(&f, w, true);
     is_int(found.need[2], NEED_OUTPUT, "a result must be here");
     is_int(found.need[1], NEED_RESTORE, "and what it is made of is made again");
     workflow_free(w);
@@ -62,7 +64,7 @@ static void test_elsewhere(void)
 static void test_learn(void)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = chain("cp {in} {out}");
+    struct workflow *w = chain_workflow("cp {in} {out}");
     struct error err = {0};
     struct needs n;
     folder_write(&f, "start", "x\n");
@@ -84,7 +86,7 @@ static void test_learn(void)
     ok(need_learn(&n, 0) && need_learn(&n, 1) && need_learn(&n, 2), "then all three");
     needs_free(&n);
     ok(memo_close(memo, &err), "on record %s", err.text);
-    is_int(find(&f, w, true).run, 0, "and nothing is left to do");
+    is_int(find_needs(&f, w, true).run, 0, "and nothing is left to do");
     workflow_free(w);
     tree_remove(f.path);
 }

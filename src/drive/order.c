@@ -1,39 +1,44 @@
+/* Priorities from an order of tasks: see order.h. O(tasks + edges), with the user's own priorities
+ * O(tasks log tasks). Every task gets another value, so that the scheduler's choice among ready
+ * tasks depends on nothing else, and a run can be repeated. */
 #include "drive/order.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-struct ranked {
+/* A task between the user's priority and its place in the order. */
+struct ranked_task {
     double user;
     uint32_t task, position;
 };
 
 static int first_before(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_task *x = a, *y = b;
     if (x->user != y->user)
         return x->user > y->user ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
 /* From positions in an order to priorities, the user's own first. */
-static void rank(const struct workflow *w, const uint32_t *position, double *priority)
+static void order_rank(const struct workflow *w, const uint32_t *position, double *priority)
 {
     for (uint32_t t = 0; t < w->ntasks; t++)
         priority[t] = -(double)position[t];
     if (!w->priority)
         return;
-    struct ranked *r = mem_new(struct ranked, w->ntasks);
+    struct ranked_task *r = mem_new(struct ranked_task, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        r[t] = (struct ranked){w->priority[t], t, position[t]};
+        r[t] = (struct ranked_task){w->priority[t], t, position[t]};
     qsort(r, w->ntasks, sizeof *r, first_before);
     for (uint32_t i = 0; i < w->ntasks; i++)
         priority[r[i].task] = -(double)i;
     free(r);
 }
 
-/* Kahn's algorithm with a stack: the children of the task taken last come next. */
+/* Kahn's algorithm with a stack: the children of the task taken last come next. Roots and children
+ * are pushed in reverse, so that the first of them in the file comes first. */
 void order_depth_first(const struct workflow *w, double *priority)
 {
     uint32_t n = w->ntasks, top = 0, next = 0;
@@ -53,7 +58,7 @@ void order_depth_first(const struct workflow *w, double *priority)
             if (!--left[w->succ_task[e]])
                 stack[top++] = w->succ_task[e];
     }
-    rank(w, position, priority);
+    order_rank(w, position, priority);
     free(stack);
     free(left);
     free(position);
@@ -74,6 +79,6 @@ void order_of_plan(const struct workflow *w, const struct plan *plan, double *pr
     for (uint32_t i = 0; i < w->ntasks; i++) /* what the plan does not speak of comes last */
         if (position[w->topo[i]] == NONE)
             position[w->topo[i]] = next++;
-    rank(w, position, priority);
+    order_rank(w, position, priority);
     free(position);
 }

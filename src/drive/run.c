@@ -488,7 +488,7 @@ struct run *run_open(const struct run_options *options, struct error *err)
     return r;
 }
 
-static bool run_fill_result(struct run *r, struct error *err)
+static bool run_conclude(struct run *r, struct error *err)
 {
     struct run_result *x = &r->result;
     x->seconds = driver_now(r->driver);
@@ -516,7 +516,7 @@ bool run_close(struct run *r, struct run_result *result, struct error *err)
             ;
     }
     disk_remove_unread(r->disk);
-    bool good = run_fill_result(r, err);
+    bool good = run_conclude(r, err);
     *result = r->result;
     r->result = (struct run_result){0};
     struct error last = {0};

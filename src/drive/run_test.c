@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* a -> b, c -> d, in a language of cat and cp. */
-static struct workflow *diamond(const char *b_command)
+static struct workflow *diamond_workflow(const char *b_command)
 {
     struct builder *b = builder_new("flow.yaml", "native");
     add_task(b, "a", "cp {in} {out}", "start > a.txt");
@@ -22,52 +22,52 @@ static struct workflow *diamond(const char *b_command)
     return builder_finish(b, NULL);
 }
 
-static void counts(const struct run_result *r, uint32_t done, uint32_t reused, uint32_t failed,
-                   uint32_t skipped, const char *what)
+static void check_counts(const struct run_result *r, uint32_t done, uint32_t reused,
+                         uint32_t failed, uint32_t skipped, const char *what)
 {
     ok(r->done == done && r->reused == reused && r->failed == failed && r->skipped == skipped,
        "%s: %u done, %u reused, %u failed, %u skipped", what, r->done, r->reused, r->failed,
        r->skipped);
 }
 
-static void go(const struct bench_folder *f, struct workflow *w, uint32_t done, uint32_t reused,
-               const char *what)
+static void check_run(const struct bench_folder *f, struct workflow *w, uint32_t done,
+                      uint32_t reused, const char *what)
 {
     struct run_result r;
     struct error err = {0};
     ok(run_here(f, w, (struct run_options){0}, &r, &err), "%s %s", what, err.text);
-    counts(&r, done, reused, 0, 0, what);
+    check_counts(&r, done, reused, 0, 0, what);
     run_result_free(&r);
 }
 
 static void test_never_twice(void)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = diamond("sed s/x/y/ {in} > {out}");
+    struct workflow *w = diamond_workflow("sed s/x/y/ {in} > {out}");
     folder_write(&f, "start", "x\n");
-    go(&f, w, 4, 0, "the first run");
+    check_run(&f, w, 4, 0, "the first run");
     is_str(folder_read(&f, "d.txt"), "x\nx\ny\n", "inputs in the order of the file");
     is_str(folder_read(&f, "sub/b.txt"), "y\n", "an output in a folder of its own");
-    go(&f, w, 0, 4, "again: nothing");
+    check_run(&f, w, 0, 4, "again: nothing");
 
     unlink(folder_file(&f, "c.txt"));
-    go(&f, w, 1, 3, "a lost output is made again, and what reads it is not");
+    check_run(&f, w, 1, 3, "a lost output is made again, and what reads it is not");
 
     folder_write(&f, "sub/b.txt", "spoilt\n");
-    go(&f, w, 1, 3, "so is one that somebody changed");
+    check_run(&f, w, 1, 3, "so is one that somebody changed");
     is_str(folder_read(&f, "sub/b.txt"), "y\n", "to what it was");
 
-    struct workflow *changed = diamond("sed s/x/z/ {in} > {out}");
-    go(&f, changed, 2, 2, "another command: it and what depends on it");
+    struct workflow *changed = diamond_workflow("sed s/x/z/ {in} > {out}");
+    check_run(&f, changed, 2, 2, "another command: it and what depends on it");
     is_str(folder_read(&f, "d.txt"), "x\nx\nz\n", "with the new result");
-    struct workflow *same = diamond("sed -e s/x/z/ {in} > {out}");
-    go(&f, same, 1, 3, "another command with the same result goes no further");
+    struct workflow *same = diamond_workflow("sed -e s/x/z/ {in} > {out}");
+    check_run(&f, same, 1, 3, "another command with the same result goes no further");
 
     folder_write(&f, "start", "w\n");
-    go(&f, same, 4, 0, "a changed input: all that reads it");
+    check_run(&f, same, 4, 0, "a changed input: all that reads it");
     /* x, 4 bytes later: the same size and perhaps the same tick of the clock */
     folder_write(&f, "start", "v\n");
-    go(&f, same, 4, 0, "and at once again");
+    check_run(&f, same, 4, 0, "and at once again");
     is_str(folder_read(&f, "d.txt"), "v\nv\nv\n", "nothing is stale");
     workflow_free(w);
     workflow_free(changed);
@@ -78,10 +78,10 @@ static void test_never_twice(void)
 static void test_why(void)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = diamond("cp {in} {out}");
-    struct workflow *changed = diamond("cp -f {in} {out}");
+    struct workflow *w = diamond_workflow("cp {in} {out}");
+    struct workflow *changed = diamond_workflow("cp -f {in} {out}");
     folder_write(&f, "start", "x\n");
-    go(&f, w, 4, 0, "a run to ask about");
+    check_run(&f, w, 4, 0, "a run to ask about");
     struct error err = {0};
     struct memo *m = memo_open(folder_file(&f, ".weft/memo"), NULL, &err);
     struct needs n;
@@ -118,8 +118,8 @@ static void test_why(void)
 }
 
 /* One task, its command, how it fails. */
-static void fails(const char *command, const char *files, enum trace_outcome outcome, int status,
-                  const char *text, const char *log, const char *what)
+static void check_failure(const char *command, const char *files, enum trace_outcome outcome,
+                          int status, const char *text, const char *log, const char *what)
 {
     struct bench_folder f = folder_make();
     struct builder *b = builder_new("flow.yaml", "native");
@@ -136,7 +136,7 @@ static void fails(const char *command, const char *files, enum trace_outcome out
     folder_write(&f, "there", "#!/bin/sh\n");
     ok(!run_here(&f, w, (struct run_options){.grace = 0.5}, &r, &err), "%s fails", what);
     is_int(err.kind, ERROR_FAILED, "with status 1");
-    counts(&r, 0, 0, 1, 1, what);
+    check_counts(&r, 0, 0, 1, 1, what);
     if (ok(r.failures.n == 1, "and is told")) {
         is_int(r.failures.at[0].outcome, outcome, "how");
         if (status >= 0)
@@ -161,23 +161,25 @@ static void fails(const char *command, const char *files, enum trace_outcome out
 
 static void test_failures(void)
 {
-    fails("false", "", TRACE_FAILED, 1, "", "", "an exit status");
-    fails("sh -c 'echo out; echo err >&2; exit 7'", "", TRACE_FAILED, 7, "", "out", "a log");
-    fails("kill -SEGV $$", "", TRACE_KILLED, 128 + SIGSEGV, "", "", "a signal");
-    fails("no-such-command-anywhere x", "", TRACE_NOT_STARTED, 127, "command not found", "",
-          "a command that is not there");
-    fails("./there", "> out", TRACE_NOT_STARTED, 127, "add it to `in`", "",
-          "a command that is not declared");
-    fails("touch other", "> out.txt", TRACE_FAILED, 0,
-          "output 'out.txt' is missing after the command ended well; it left undeclared: other", "",
-          "an output that is not made");
-    fails("sleep 100", "", TRACE_TIMEOUT, 128 + SIGTERM, "", "", "a task past its time");
-    fails("trap '' TERM; while :; do sleep 1; done", "", TRACE_TIMEOUT, 128 + SIGKILL, "", "",
-          "a task past its time that will not end");
-    fails("cp {in[1]} x", "there > out", TRACE_NOT_STARTED, 127, "it has 1 inputs", "",
-          "an input that is not there");
-    fails("head -c 200000000 /dev/zero | tail -c 190000000 >/dev/null", "", TRACE_MEMORY, -1, "",
-          "", "a task past its memory");
+    check_failure("false", "", TRACE_FAILED, 1, "", "", "an exit status");
+    check_failure("sh -c 'echo out; echo err >&2; exit 7'", "", TRACE_FAILED, 7, "", "out",
+                  "a log");
+    check_failure("kill -SEGV $$", "", TRACE_KILLED, 128 + SIGSEGV, "", "", "a signal");
+    check_failure("no-such-command-anywhere x", "", TRACE_NOT_STARTED, 127, "command not found", "",
+                  "a command that is not there");
+    check_failure("./there", "> out", TRACE_NOT_STARTED, 127, "add it to `in`", "",
+                  "a command that is not declared");
+    check_failure(
+        "touch other", "> out.txt", TRACE_FAILED, 0,
+        "output 'out.txt' is missing after the command ended well; it left undeclared: other", "",
+        "an output that is not made");
+    check_failure("sleep 100", "", TRACE_TIMEOUT, 128 + SIGTERM, "", "", "a task past its time");
+    check_failure("trap '' TERM; while :; do sleep 1; done", "", TRACE_TIMEOUT, 128 + SIGKILL, "",
+                  "", "a task past its time that will not end");
+    check_failure("cp {in[1]} x", "there > out", TRACE_NOT_STARTED, 127, "it has 1 inputs", "",
+                  "an input that is not there");
+    check_failure("head -c 200000000 /dev/zero | tail -c 190000000 >/dev/null", "", TRACE_MEMORY,
+                  -1, "", "", "a task past its memory");
 }
 
 static void test_memory_ladder(void)
@@ -219,7 +221,7 @@ static void test_retries(void)
     quick.tick = NULL;
     /* 10,000 retries: many attempts, no hang, bounded memory for what they say */
     ok(!run_here(&f, w, quick, &r, &err), "ten thousand retries end");
-    counts(&r, 1, 0, 1, 0, "ten thousand retries");
+    check_counts(&r, 1, 0, 1, 0, "ten thousand retries");
     is_int(r.attempts, 4 + 10001, "attempts");
     is_int((long long)r.failures.n, RUN_FAILURES, "of which not all are told");
     is_str(folder_read(&f, "out"), "t\n", "the other one succeeded in the fourth");
@@ -242,13 +244,13 @@ static void test_keep_going(void)
     struct run_result r;
     struct error err = {0};
     ok(!run_here(&f, w, (struct run_options){.keep_going = true}, &r, &err), "keep going");
-    counts(&r, 2, 0, 1, 2, "what does not depend on the failure");
+    check_counts(&r, 2, 0, 1, 2, "what does not depend on the failure");
     run_result_free(&r);
     tree_remove(f.path);
     f = folder_make();
     error_clear(&err);
     ok(!run_here(&f, w, (struct run_options){0}, &r, &err), "or not");
-    counts(&r, 1, 0, 1, 3, "what runs may end");
+    check_counts(&r, 1, 0, 1, 3, "what runs may end");
     run_result_free(&r);
     workflow_free(w);
     tree_remove(f.path);
@@ -264,12 +266,12 @@ static void test_temporary(void)
     builder_temporary(b, builder_object(b, "big", 3));
     builder_temporary(b, builder_object(b, "half", 4));
     struct workflow *w = builder_finish(b, NULL);
-    go(&f, w, 3, 0, "with temporary files");
+    check_run(&f, w, 3, 0, "with temporary files");
     ok(access(folder_file(&f, "big"), F_OK) != 0 && access(folder_file(&f, "half"), F_OK) != 0,
        "which are gone at the end");
-    go(&f, w, 0, 3, "nobody misses them");
+    check_run(&f, w, 0, 3, "nobody misses them");
     unlink(folder_file(&f, "end"));
-    go(&f, w, 3, 0, "they are restored when something needs them again");
+    check_run(&f, w, 3, 0, "they are restored when something needs them again");
     is_str(folder_read(&f, "end"), "500\n", "with the same result");
     ok(access(folder_file(&f, "half"), F_OK) != 0, "and gone again");
     workflow_free(w);
@@ -300,7 +302,7 @@ static void test_disk(void)
     struct error err = {0};
     ok(run_here(&f, w, (struct run_options){.cores = 4, .disk = 210000}, &r, &err),
        "on a small disk %s", err.text);
-    counts(&r, 24, 0, 0, 0, "all of it");
+    check_counts(&r, 24, 0, 0, 0, "all of it");
     ok(r.peak_disk <= 210000 && r.peak_disk >= 100000, "at most %.0f bytes were alive",
        r.peak_disk);
     run_result_free(&r);
@@ -389,7 +391,7 @@ static void test_order(void)
     workflow_free(w);
 }
 
-static bool interrupt(void *context, int stopping)
+static bool interrupt_on_tick(void *context, int stopping)
 {
     int *ticks = context;
     return ++*ticks == 3 || (*ticks == 6 && stopping == 1);
@@ -407,7 +409,7 @@ static void test_interrupt(void)
     struct error err = {0};
     int ticks = 0;
     double before = (double)time(NULL);
-    ok(!run_here(&f, w, (struct run_options){.tick = interrupt, .context = &ticks}, &r, &err),
+    ok(!run_here(&f, w, (struct run_options){.tick = interrupt_on_tick, .context = &ticks}, &r, &err),
        "interrupted twice");
     ok(r.interrupted && (double)time(NULL) - before < 10, "it ends now");
     ok(r.failures.n == 1 && r.failures.at[0].outcome == TRACE_CANCELLED, "the task was cancelled");
@@ -426,7 +428,7 @@ static void test_in_place(void)
     add_task(b, "joint", NULL, "deep/er/out");
     struct workflow *w = builder_finish(b, NULL);
     folder_write(&f, "helper", "h\n");
-    go(&f, w, 2, 0, "a task in the folder itself, and one without a command");
+    check_run(&f, w, 2, 0, "a task in the folder itself, and one without a command");
     is_str(folder_read(&f, "deep/er/out"), "h\n", "sees undeclared files");
     workflow_free(w);
     tree_remove(f.path);

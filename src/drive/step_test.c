@@ -13,7 +13,7 @@ enum { WIDTH = 12 };
 
 /* One task, WIDTH that read what it wrote, one that reads all of theirs; one that is tried again,
  * so that a timer is due. */
-static struct workflow *fan(const char *command)
+static struct workflow *fan_workflow(const char *command)
 {
     struct builder *b = builder_new("flow.yaml", "native");
     char name[32], files[64], all[32 * WIDTH] = "";
@@ -45,7 +45,7 @@ static struct run_options options_in(const struct bench_folder *f, const struct 
 static void test_poll_loop(void)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = fan("sleep 0.01; cat {in} > {out}");
+    struct workflow *w = fan_workflow("sleep 0.01; cat {in} > {out}");
     struct error err = {0};
     struct run_result result;
     char state[128];
@@ -121,7 +121,7 @@ static void *stop_later(void *run)
 static void check_stop(bool by_signal, bool closed_early)
 {
     struct bench_folder f = folder_make();
-    struct workflow *w = fan("sleep 60");
+    struct workflow *w = fan_workflow("sleep 60");
     struct error err = {0};
     struct run_result result;
     char state[128];
@@ -176,7 +176,7 @@ static void test_two_threads(void)
     pthread_t thread[2];
     for (int i = 0; i < 2; i++) {
         x[i].folder = folder_make();
-        x[i].w = fan(i ? "setsid sleep 70 & cat {in} {in} > {out}" : "cat {in} > {out}");
+        x[i].w = fan_workflow(i ? "setsid sleep 70 & cat {in} {in} > {out}" : "cat {in} > {out}");
         pthread_create(&thread[i], NULL, run_on_thread, &x[i]);
     }
     for (int i = 0; i < 2; i++) {

@@ -1,3 +1,20 @@
+/* Functions on a pool of threads: one queue in, one queue out, one lock.
+ *
+ *     owner ── calls_submit() ──▶ jobs ──▶ worker ×n ──▶ results ── calls_take() ──▶ owner
+ *                                                           └── wake(), if the owner found none
+ *
+ * The cost of handing over is a lock, perhaps a wake-up, and two cache lines that change their core;
+ * so jobs are taken in batches while calls are short, and one at a time once they are long enough
+ * for another thread to be worth having.
+ *
+ * I1. `jobs`, `results`, `taken`, `given`, `idle`, `pending`, `ending` and `asleep` belong to the
+ *     lock. `function` has fixed room: entries below `nfunctions` are read by threads without it,
+ *     and the owner adds only above; a job carries the number of one that was there before it.
+ * I2. One thread, the owner, submits, takes and finds functions. Only `wake` runs on others.
+ * I3. `asleep` is true from a calls_take() that found nothing until a worker has put results there,
+ *     which then wakes, once. So no result is left lying, and nobody is woken for each.
+ * I4. A function's mean is written by several threads without a lock: a lost update costs a
+ *     little accuracy of what is an estimate. */
 #include "exec/calls.h"
 
 #include "base/array.h"
@@ -10,24 +27,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 64 };
+enum { BATCH = 64 }; /* jobs taken at once: beyond that the lock is no longer what costs */
 
 static const double worth_handing = 2e-6;  /* seconds: about what a hand-over costs */
 static const double worth_sharing = 50e-6; /* longer calls are taken one at a time */
 
-struct function {
+/* One "library:function" that tasks name. */
+struct call_function {
     char *command;
     weft_task_function call;
     _Atomic double mean; /* of its recent calls, seconds; 0: never called */
 };
 
-enum { MOST_FUNCTIONS = 4096 };
+enum { MOST_FUNCTIONS = 4096 }; /* I1: room for all is there from the beginning, 96 KiB */
 
-struct calls;
-
-struct place {
+/* What a thread gets when it is created. */
+struct call_thread {
     struct calls *calls;
-    uint32_t number;
+    uint32_t number; /* the lane of what it runs */
 };
 
 struct calls {
@@ -45,18 +62,19 @@ struct calls {
     char *folder;
     uint32_t threads;
     pthread_t *thread;
-    struct place *place;
-    struct function *function; /* fixed room: threads read while the owner adds */
+    struct call_thread *place;
+    struct call_function *function; /* I1 */
     uint32_t nfunctions;
     ARRAY(void *) libraries;
     uint32_t last; /* the function found last: most workflows call few */
 };
 
-/* One clock reading a call: a call begins when the one before it ended. */
+/* Call it, and learn how long such calls take. One clock reading a call: it begins when the one
+ * before it ended, which is `start`; the result is when this one did. */
 static double call_one(struct calls *c, const struct call_job *job, double start,
                        struct call_result *out)
 {
-    struct function *f = &c->function[job->function];
+    struct call_function *f = &c->function[job->function];
     int status = f->call(job->with);
     double finish = clock_seconds(), took = finish - start;
     double mean = atomic_load_explicit(&f->mean, memory_order_relaxed);
@@ -68,10 +86,12 @@ static double call_one(struct calls *c, const struct call_job *job, double start
     return finish;
 }
 
-static void *worker(void *context)
+/* A thread: gives results back, waits for jobs, takes some. Holds the lock but while it calls and
+ * while it wakes. */
+static void *calls_worker(void *context)
 {
-    struct calls *c = ((struct place *)context)->calls;
-    uint32_t number = ((struct place *)context)->number;
+    struct calls *c = ((struct call_thread *)context)->calls;
+    uint32_t number = ((struct call_thread *)context)->number;
     struct call_job jobs[BATCH];
     struct call_result results[BATCH];
     size_t done = 0;
@@ -79,7 +99,7 @@ static void *worker(void *context)
     for (;;) {
         for (size_t i = 0; i < done; i++)
             array_push(&c->results, results[i]);
-        bool wake = done && c->asleep;
+        bool wake = done && c->asleep; /* I3 */
         if (wake)
             c->asleep = false;
         done = 0;
@@ -95,6 +115,8 @@ static void *worker(void *context)
         }
         if (c->ending)
             break;
+        /* half of a fair share, so that threads come to the end together; one alone when calls are
+         * long, or when nobody knows yet */
         size_t left = c->jobs.n - c->taken, n = left / (2 * (size_t)c->threads);
         double mean = atomic_load_explicit(&c->function[c->jobs.at[c->taken].function].mean,
                                            memory_order_relaxed);
@@ -126,13 +148,13 @@ struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void 
     c->asleep = true; /* until somebody takes, the first result must wake */
     c->folder = mem_copy_string(folder);
     c->threads = threads ? threads : 1;
-    c->function = mem_new_zero(struct function, MOST_FUNCTIONS);
+    c->function = mem_new_zero(struct call_function, MOST_FUNCTIONS);
     c->thread = mem_new(pthread_t, c->threads);
-    c->place = mem_new(struct place, c->threads);
+    c->place = mem_new(struct call_thread, c->threads);
     for (uint32_t i = 0; i < c->threads; i++) {
-        c->place[i] = (struct place){c, i};
-        if (pthread_create(&c->thread[i], NULL, worker, &c->place[i]) != 0) {
-            c->threads = i;
+        c->place[i] = (struct call_thread){c, i};
+        if (pthread_create(&c->thread[i], NULL, calls_worker, &c->place[i]) != 0) {
+            c->threads = i; /* fewer will do; without any, calls are never taken */
             break;
         }
     }
@@ -165,7 +187,10 @@ void calls_free(struct calls *c)
     free(c);
 }
 
-static bool load(struct calls *c, const char *command, struct function *f, struct error *err)
+/* Libraries beside the workflow go before those that the system finds. One that was loaded stays
+ * until calls_free(): its functions may be running. */
+static bool calls_load_function(struct calls *c, const char *command, struct call_function *f,
+                                struct error *err)
 {
     const char *colon = strrchr(command, ':');
     if (!colon)
@@ -192,6 +217,7 @@ static bool load(struct calls *c, const char *command, struct function *f, struc
     return good;
 }
 
+/* O(functions) at worst; O(1) for the one found last, which most workflows ask for again. */
 bool calls_find(struct calls *c, const char *command, uint32_t *function, struct error *err)
 {
     *function = c->last;
@@ -205,14 +231,15 @@ bool calls_find(struct calls *c, const char *command, uint32_t *function, struct
     if (c->nfunctions == MOST_FUNCTIONS)
         return error_set(err, ERROR_FAILED, "more than %d different functions are called",
                          MOST_FUNCTIONS);
-    struct function *f = &c->function[c->nfunctions];
-    if (!load(c, command, f, err))
+    struct call_function *f = &c->function[c->nfunctions];
+    if (!calls_load_function(c, command, f, err))
         return false;
     f->command = mem_copy_string(command);
     *function = c->last = c->nfunctions++;
     return true;
 }
 
+/* Only what was called once can be known to be short: the first calls go to the threads. */
 bool calls_inline(const struct calls *c, uint32_t function)
 {
     double mean = atomic_load_explicit(&c->function[function].mean, memory_order_relaxed);
@@ -233,7 +260,7 @@ void calls_submit(struct calls *c, const struct call_job *jobs, size_t n)
     for (size_t i = 0; i < n; i++)
         array_push(&c->jobs, jobs[i]);
     c->pending += (uint32_t)n;
-    bool sleeping = c->idle > 0;
+    bool sleeping = c->idle > 0; /* signalled without the lock: who wakes can have it at once */
     pthread_mutex_unlock(&c->lock);
     if (sleeping && n == 1)
         pthread_cond_signal(&c->work);

@@ -1,3 +1,22 @@
+/* Child processes, one a slot, from posix_spawn to wait4, and whatever else they leave behind.
+ *
+ *     free ── child_start() ──▶ used ── it ends, pidfd readable ──▶ children_reap() ──▶ free
+ *                                │ ▲
+ *               child_stop(), time, memory: SIGTERM ── grace ──▶ SIGKILL, to the whole group
+ *
+ * I1. Each task has a process group of its own, whose number is its first process's. It is signalled
+ *     as a group, and when the first process has ended, the rest of the group is killed: a task is
+ *     over when its command is.
+ * I2. Only processes that we started, and those with our mark, are waited for, each by its number:
+ *     never waitpid(-1), so that other sets of children, and the program around us, keep theirs.
+ * I3. The mark: every task inherits WEFT_OWNER=PID.SET.TASK.ATTEMPT, SET being the number of our
+ *     epoll, which no other open set of this process has. What carries it and belongs to no running
+ *     task has outlived its own: a daemon, to be killed, whoever its parent is.
+ * I4. Nothing of the process is changed: no signal handler, mask, folder. All descriptors are
+ *     close-on-exec; a child's own are given to it by the file actions.
+ * I5. A slot's log is one open file that is written by one task at a time. It becomes a task's own
+ *     by a rename, and another takes its place, only if something was written.
+ * I6. One thread uses a set. Sets on different threads share nothing but the kernel. */
 #include "exec/child.h"
 
 #include "base/clock.h"
@@ -26,8 +45,18 @@
 
 extern char **environ;
 
-enum { OWN_VARIABLES = 5, VARIABLE = 320 };
+enum {
+    OWN_VARIABLES = 5,   /* WEFT_TASK, _ATTEMPT, _CORES, _FOLDER, _OWNER */
+    VARIABLE = 320,      /* bytes of one: longer names and folders are cut */
+    ENVIRONMENT = 65536, /* bytes of a process's environment that are searched for the mark */
+    REAPED = 64,         /* ends taken from the epoll at once */
+    ORPHANS_EVERY = 10,  /* ticks: once a second */
+};
 
+static const double grace_standard = 5;      /* seconds: time to write what is not written */
+static const double log_standard = 16 << 20; /* bytes: more than anybody reads */
+
+/* A slot, and the process in it. */
 struct child {
     bool used;
     enum child_end end; /* why we are ending it, if we are */
@@ -52,13 +81,14 @@ struct children {
     size_t variables; /* of environ */
     uint32_t running, orphans;
     bool swept;          /* nothing was started since */
-    ARRAY(pid_t) groups; /* killed; their members are still to be buried */
+    ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
     double own; /* our own peak of memory, of late */
     pid_t pid;  /* our own */
     struct child *slot;
 };
 
+/* What the child does before exec: its folder, nothing to read, the log to write to. */
 static void fill_actions(const struct children *c, const struct child *x, const char *folder,
                          posix_spawn_file_actions_t *out)
 {
@@ -72,6 +102,7 @@ static void fill_actions(const struct children *c, const struct child *x, const 
 
 /* ---- logs ---- */
 
+/* A fresh log for the slot. The file actions name its descriptor, and are made again. */
 static bool log_open(struct children *c, struct child *x, struct error *err)
 {
     if (x->log >= 0)
@@ -138,7 +169,8 @@ bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct 
 
 /* ---- what tasks leave behind ---- */
 
-static void bury(struct children *c, bool wait)
+/* Members of killed groups that are our children by now; others have another parent, who waits. */
+static void children_wait_for_groups(struct children *c, bool wait)
 {
     for (size_t i = 0; i < c->groups.n;) {
         pid_t pid;
@@ -152,10 +184,11 @@ static void bury(struct children *c, bool wait)
     }
 }
 
-/* The task that a process belongs to, by the variable that it inherited. */
+/* Does the process belong to a task that runs, or not to us at all? By the variable that it
+ * inherited (I3); who cannot be read belongs to another user. */
 static bool owner_runs(const struct children *c, const char *pid)
 {
-    char text[65536], mark[64];
+    char text[ENVIRONMENT], mark[64];
     ssize_t n = proc_read(pid, "environ", text, sizeof text);
     for (uint32_t i = 0; i < c->config.slots; i++) {
         const struct child *x = &c->slot[i];
@@ -171,7 +204,7 @@ static bool owner_runs(const struct children *c, const char *pid)
     return n <= 0 || !memmem(text, (size_t)n, mark, strlen(mark));
 }
 
-/* The parent of a process; 0: it is gone, or waits for its burial. */
+/* The parent of a process; 0: it is gone, or a zombie. */
 static pid_t parent_of(const char *pid)
 {
     char text[512], state = 0;
@@ -207,9 +240,10 @@ static void end_orphans(struct children *c)
         closedir(proc);
 }
 
+/* The mark of another process, which is dead: whatever carries it has nobody to wait for. */
 uint32_t children_end_of(pid_t owner)
 {
-    char text[65536], mark[64];
+    char text[ENVIRONMENT], mark[64];
     snprintf(mark, sizeof mark, "%d", (int)owner);
     if (owner <= 1 || parent_of(mark))
         return 0;
@@ -253,6 +287,7 @@ static double high_water(pid_t pid)
     return at ? 1024.0 * (double)strtoll(at + 6, NULL, 10) : 0;
 }
 
+/* Our own, which a child that was started by vfork inherits as its least. */
 static double own_peak(void)
 {
     struct rusage use;
@@ -266,9 +301,9 @@ struct children *children_new(const struct children_config *config, struct error
     struct children *c = mem_new_zero(struct children, 1);
     c->config = *config;
     if (!(c->config.grace > 0))
-        c->config.grace = 5;
+        c->config.grace = grace_standard;
     if (!(c->config.log_most > 0))
-        c->config.log_most = 16 << 20;
+        c->config.log_most = log_standard;
     c->folder = mem_copy_string(config->folder);
     c->logs = mem_copy_string(config->logs);
     c->slot = mem_new_zero(struct child, config->slots);
@@ -288,6 +323,7 @@ struct children *children_new(const struct children_config *config, struct error
     posix_spawnattr_setpgroup(&c->attributes, 0);
     posix_spawnattr_setflags(&c->attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                                  POSIX_SPAWN_SETSIGMASK);
+    /* the environment as it is now: later changes of ours do not reach tasks */
     while (environ[c->variables])
         c->variables++;
     for (uint32_t i = 0; i < config->slots; i++) {
@@ -318,7 +354,7 @@ void children_free(struct children *c)
         return;
     for (uint32_t i = 0; i < c->config.slots; i++) {
         struct child *x = &c->slot[i];
-        if (x->used) {
+        if (x->used) { /* closed before it ended: nobody will ask how it went */
             kill(-x->pid, SIGKILL);
             waitpid(x->pid, NULL, 0);
             array_push(&c->groups, x->pid);
@@ -332,7 +368,7 @@ void children_free(struct children *c)
         free(x->log_path);
         free(x->environment);
     }
-    bury(c, true);
+    children_wait_for_groups(c, true);
     if (!c->swept)
         end_orphans(c);
     array_free(&c->groups);
@@ -359,7 +395,7 @@ uint32_t children_running(const struct children *c)
 
 void children_sweep(struct children *c)
 {
-    bury(c, true);
+    children_wait_for_groups(c, true);
     end_orphans(c);
     c->swept = true;
 }
@@ -387,7 +423,8 @@ enum { GATE = 3, MOST_WORDS = 300 };
 static const char gate_words[] = "read _ <&3; exec 3<&-; exec \"$@\"";
 static const char gate_shell[] = "read _ <&3; exec 3<&-; eval \"$1\"";
 
-static void describe(struct children *c, struct child *x, const struct child_request *r)
+/* The environment of a slot points to these, so filling them in is all. */
+static void child_fill_variables(struct children *c, struct child *x, const struct child_request *r)
 {
     snprintf(x->variable[0], VARIABLE, "WEFT_TASK=%.256s", r->name);
     snprintf(x->variable[1], VARIABLE, "WEFT_ATTEMPT=%u", r->attempt);
@@ -397,8 +434,10 @@ static void describe(struct children *c, struct child *x, const struct child_req
              r->attempt);
 }
 
-static bool not_started(struct children *c, const struct child_request *r, int reason,
-                        struct error *err)
+/* posix_spawn said no. The usual mistake has a remedy: a program that stands in the folder, but not
+ * in the sandbox. Always false. */
+static bool child_explain_not_started(struct children *c, const struct child_request *r, int reason,
+                                      struct error *err)
 {
     const char *program = r->words ? r->words[0] : "/bin/sh";
     struct strbuf path = {0};
@@ -440,8 +479,10 @@ static char *const *spawn_words(const struct child_request *r, bool gated, char 
     return words;
 }
 
-static int spawn(struct children *c, struct child *x, const struct child_request *r, bool gated,
-                 pid_t *pid)
+/* Start it; errno's value if it cannot be. A program without a slash is looked for in PATH, as a
+ * shell would. */
+static int child_spawn(struct children *c, struct child *x, const struct child_request *r,
+                       bool gated, pid_t *pid)
 {
     char *room[MOST_WORDS];
     char *const *words = spawn_words(r, gated, room);
@@ -482,6 +523,8 @@ static uint64_t event_mark(uint32_t slot, pid_t pid)
     return (uint64_t)(uint32_t)pid << 32 | slot;
 }
 
+/* Ten thousand short tasks pay for every system call here. Nothing may grow with our own memory,
+ * hence posix_spawn, which shares it, and not fork, which copies page tables. */
 bool child_start(struct children *c, uint32_t slot, const struct child_request *r,
                  struct error *err)
 {
@@ -494,13 +537,13 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
         if (!log_open(c, x, err))
             return false;
     }
-    describe(c, x, r);
+    child_fill_variables(c, x, r);
     c->swept = false;
     pid_t pid = 0;
-    int reason =
-        spawn(c, x, r, r->memory > 0 && c->config.limits && limits_grouped(c->config.limits), &pid);
+    int reason = child_spawn(
+        c, x, r, r->memory > 0 && c->config.limits && limits_grouped(c->config.limits), &pid);
     if (reason)
-        return not_started(c, r, reason, err);
+        return child_explain_not_started(c, r, reason, err);
     x->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (x->pidfd < 0) {
         reason = errno;
@@ -528,6 +571,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
 
 /* ---- ending ---- */
 
+/* SIGTERM now and SIGKILL after the grace; `now`: SIGKILL. The first reason is the one that counts. */
 static void end_group(struct children *c, struct child *x, enum child_end why, bool now)
 {
     if (x->end == CHILD_EXITED)
@@ -555,7 +599,8 @@ static double peak_of(const struct child *x, double told)
     return told > x->own ? told : x->peak;
 }
 
-static void reap(struct children *c, uint32_t slot, struct child_result *out)
+/* A child has ended: how, when, with what; and what it left in its group goes (I1). */
+static void child_reap(struct children *c, uint32_t slot, struct child_result *out)
 {
     struct child *x = &c->slot[slot];
     int status = 0;
@@ -601,13 +646,13 @@ static void reap(struct children *c, uint32_t slot, struct child_result *out)
 
 size_t children_reap(struct children *c, struct child_result *out, size_t most)
 {
-    struct epoll_event events[64];
-    int n = epoll_wait(c->epoll, events, most < 64 ? (int)most : 64, 0);
+    struct epoll_event events[REAPED];
+    int n = epoll_wait(c->epoll, events, most < REAPED ? (int)most : REAPED, 0);
     size_t count = 0;
     for (int i = 0; i < n; i++) {
         uint32_t slot = (uint32_t)events[i].data.u64;
         if (c->slot[slot].used && events[i].data.u64 == event_mark(slot, c->slot[slot].pid))
-            reap(c, slot, &out[count++]);
+            child_reap(c, slot, &out[count++]);
     }
     return count;
 }
@@ -618,7 +663,7 @@ void children_tick(struct children *c)
 {
     c->own = own_peak();
     double now = clock_seconds();
-    bool look = c->ticks++ % 10 == 0;
+    bool look = c->ticks++ % ORPHANS_EVERY == 0;
     for (uint32_t i = 0; i < c->config.slots; i++) {
         struct child *x = &c->slot[i];
         if (!x->used)
@@ -632,6 +677,7 @@ void children_tick(struct children *c)
             end_group(c, x, x->end, true);
         else if (now > x->deadline && x->end == CHILD_EXITED)
             end_group(c, x, CHILD_TIMEOUT, false);
+        /* the kernel's own figure at the end is no use below ours: see peak_of() */
         double peak = high_water(x->pid);
         x->peak = peak > x->peak ? peak : x->peak;
         double size = log_size(x);
@@ -639,7 +685,7 @@ void children_tick(struct children *c)
             fallocate(x->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       (off_t)(c->config.log_most / 2), (off_t)(size - c->config.log_most));
     }
-    bury(c, false);
+    children_wait_for_groups(c, false);
     if (look)
         end_orphans(c);
 }

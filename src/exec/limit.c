@@ -1,3 +1,17 @@
+/* Memory limits by control groups, or by watching.
+ *
+ *     /sys/fs/cgroup/.../weft-PID.N-SLOT/     version 2: memory.max, memory.swap.max, memory.peak
+ *     /sys/fs/cgroup/memory/.../              version 1: memory.limit_in_bytes, ...
+ *
+ * A group is made beside our own for each slot when it first needs one, and used again. Where none
+ * may be written (no delegation, no cgroup file system), /proc is read ten times a second, and what
+ * grows faster than that escapes for a moment.
+ *
+ * I1. The task's first process is put into the group before it runs anything of the task's (the gate
+ *     in child.c), so all it starts is in it too.
+ * I2. Version 2 has no way to set the peak back: its group is removed after every task and made
+ *     again for the next.
+ * I3. Never fails: a limit that the kernel does not take is a limit that is not enforced. */
 #include "exec/limit.h"
 
 #include "base/mem.h"
@@ -14,8 +28,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LONGEST_PATH = 512 };
+enum { LONGEST_PATH = 512 }; /* of a group; a longer one counts as none */
 
+/* A slot that may run a task under a limit. */
 struct limited {
     bool made, used; /* its group exists; a task is in it */
     pid_t pid;       /* and its process group */
@@ -33,6 +48,7 @@ struct limits {
 
 /* ---- control groups ---- */
 
+/* `path` has room for LONGEST_PATH + 128 bytes. */
 static void group_file(const struct limits *l, uint32_t slot, const char *file, char *path)
 {
     snprintf(path, LONGEST_PATH + 128, "%s/%s-%u/%s", l->parent, l->name, slot, file);
@@ -66,6 +82,8 @@ static uint64_t group_read(const struct limits *l, uint32_t slot, const char *fi
     return at ? strtoull(at + (word ? strlen(word) : 0), NULL, 10) : 0;
 }
 
+/* False: it cannot be made, or not be written. A group that a run of the same number left is taken
+ * over. */
 static bool group_make(struct limits *l, uint32_t slot)
 {
     char path[LONGEST_PATH + 128];
@@ -84,6 +102,7 @@ static void group_remove(struct limits *l, uint32_t slot)
     if (!l->slot[slot].made)
         return;
     group_file(l, slot, "", path);
+    /* killed processes leave it a moment later: at most a tenth of a second is waited for them */
     for (int i = 0; i < 50 && rmdir(path) != 0 && errno == EBUSY; i++)
         usleep(2000);
     l->slot[slot].made = false;
@@ -112,6 +131,7 @@ static bool find_parent(struct limits *l, const char *mount, const char *control
     return found && access(l->parent, W_OK) == 0;
 }
 
+/* Version 2 before 1: where both are mounted, 2 is the one that is in use. A group is made on trial. */
 static void find_groups(struct limits *l)
 {
     static const struct {
@@ -156,7 +176,8 @@ bool limits_grouped(const struct limits *l)
     return l->version != 0;
 }
 
-static uint64_t kills(const struct limits *l, uint32_t slot)
+/* How often the kernel ended a process of this group for memory, so far: groups are used again. */
+static uint64_t limit_count_kills(const struct limits *l, uint32_t slot)
 {
     return l->version == 2 ? group_read(l, slot, "memory.events", "oom_kill ")
                            : group_read(l, slot, "memory.oom_control", "oom_kill ");
@@ -169,16 +190,17 @@ void limit_begin(struct limits *l, uint32_t slot, pid_t pid, double bytes)
     if (!l->version || !group_make(l, slot))
         return;
     char text[32];
-    snprintf(text, sizeof text, "%.0f", bytes < 1e18 ? bytes : 1e18);
+    snprintf(text, sizeof text, "%.0f", bytes < 1e18 ? bytes : 1e18); /* fits 64 bits */
     if (l->version == 2) {
         group_write(l, slot, "memory.max", text);
         group_write(l, slot, "memory.swap.max", "0");
     } else {
+        /* memory plus swap may not be less than memory: lifted first, or raising would fail */
         group_write(l, slot, "memory.memsw.limit_in_bytes", "-1");
         group_write(l, slot, "memory.limit_in_bytes", text);
         group_write(l, slot, "memory.max_usage_in_bytes", "0");
     }
-    s->killed = kills(l, slot);
+    s->killed = limit_count_kills(l, slot);
     snprintf(text, sizeof text, "%d", (int)pid);
     group_write(l, slot, "cgroup.procs", text);
 }
@@ -186,7 +208,7 @@ void limit_begin(struct limits *l, uint32_t slot, pid_t pid, double bytes)
 /* ---- watching ---- */
 
 /* Resident bytes of a process, if it belongs to the process group. */
-static double resident(const char *name, pid_t group)
+static double limit_resident_bytes(const char *name, pid_t group)
 {
     char text[1024];
     const char *at = proc_stat(name, text, sizeof text);
@@ -212,11 +234,12 @@ double limit_watch(struct limits *l, uint32_t slot, bool *over)
         now = (double)group_read(
             l, slot, l->version == 2 ? "memory.current" : "memory.usage_in_bytes", NULL);
     } else {
+        /* every process of the machine: some milliseconds, ten times a second */
         DIR *proc = opendir("/proc");
         struct dirent *e;
         while (proc && (e = readdir(proc)) != NULL)
             if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-                now += resident(e->d_name, s->pid);
+                now += limit_resident_bytes(e->d_name, s->pid);
         if (proc)
             closedir(proc);
         *over = now > s->bytes;
@@ -236,13 +259,13 @@ double limit_end(struct limits *l, uint32_t slot, bool *exceeded)
         *exceeded = s->peak > s->bytes;
         return s->peak;
     }
-    *exceeded = kills(l, slot) > s->killed;
+    *exceeded = limit_count_kills(l, slot) > s->killed;
     double peak = (double)group_read(
         l, slot, l->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes", NULL);
     peak = peak > s->peak ? peak : s->peak;
     if (l->version == 2) {
-        group_write(l, slot, "cgroup.kill", "1");
-        group_remove(l, slot); /* its peak cannot be set back */
+        group_write(l, slot, "cgroup.kill", "1"); /* what is left in it: it could not be removed */
+        group_remove(l, slot);                    /* its peak cannot be set back */
     }
     return peak;
 }

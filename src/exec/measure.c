@@ -1,3 +1,9 @@
+/* This machine in figures: what there is (files of /proc and control groups), and what it can do
+ * (short benchmarks). The reference of speed and what a round is: measure.h. Nothing here is an
+ * error: a figure that cannot be had is NAN or INFINITY, with a note.
+ *
+ * The parts share the time that is given, in order: load by others first, since the rest is load by
+ * us. One thread beside the caller's, for the far end of the loopback, joined before it returns. */
 #include "exec/measure.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -45,7 +51,8 @@ static double number_in(const char *root, const char *path, double *second)
     return first;
 }
 
-/* A limit may stand on the process's own group and on every one above it: all are asked. */
+/* CPU quota and memory of the group at `group` below `mount` (version 2 when `unified`).
+ * A limit may stand on the process's own group and on every one above it: all are asked. */
 static void limits_along(const char *root, const char *mount, const char *group, bool unified,
                          double *quota, double *memory)
 {
@@ -53,7 +60,7 @@ static void limits_along(const char *root, const char *mount, const char *group,
     snprintf(at, sizeof at, "%s", group);
     for (;;) {
         char path[4096];
-        double period = 100000;
+        double period = 100000; /* microseconds, the kernel's standard */
         snprintf(path, sizeof path, "%s%s/%s", mount, at, unified ? "cpu.max" : "cpu.cfs_quota_us");
         double used = number_in(root, path, unified ? &period : NULL);
         if (!unified) {
@@ -110,6 +117,7 @@ void measure_limits(const char *root, double *quota, double *memory)
         fclose(f);
 }
 
+/* x86 says "model name", some others "cpu model"; ARM says neither, and gets "". */
 static void find_processor(struct machine *m)
 {
     FILE *f = fopen("/proc/cpuinfo", "re");
@@ -156,10 +164,14 @@ void measure_inventory(struct machine *m)
 
 /* ---- speed ---- */
 
-enum { TABLE = 1 << 17, RUNS = 9 };
+enum {
+    TABLE = 1 << 17, /* words: 1 MiB, past the first caches of most cores */
+    RUNS = 9,        /* odd, for a median; enough that a burst of others spoils the minority */
+    ROUNDS_AT_ONCE = 1 << 18, /* between looks at the clock: some milliseconds */
+};
 
 /* The work of the benchmark; what it returns must be used, or the compiler leaves it out. */
-__attribute__((noinline)) static double rounds(uint64_t *table, uint64_t count, uint64_t seed)
+__attribute__((noinline)) static double speed_rounds(uint64_t *table, uint64_t count, uint64_t seed)
 {
     uint64_t x = seed;
     double sum = 1;
@@ -178,23 +190,25 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of one core, in processor time: what others take from it is not its speed. */
 static void measure_speed(struct machine *m, double seconds)
 {
     uint64_t *table = mem_new(uint64_t, TABLE), x = 88172645463325252u;
-    for (uint32_t i = 0; i < TABLE; i++) {
+    for (uint32_t i = 0; i < TABLE; i++) { /* xorshift64: any numbers will do, always the same */
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
         table[i] = x;
     }
     double rate[RUNS], each = seconds / RUNS;
-    volatile double sink = rounds(table, 1 << 18, 1); /* warm the table and the clock frequency */
+    volatile double sink =
+        speed_rounds(table, ROUNDS_AT_ONCE, 1); /* warm the table and the clock frequency */
     for (int run = 0; run < RUNS; run++) {
         uint64_t done = 0;
         double start = clock_cpu_seconds(), now;
         do {
-            sink = rounds(table, 1 << 18, done + 1);
-            done += 1 << 18;
+            sink = speed_rounds(table, ROUNDS_AT_ONCE, done + 1);
+            done += ROUNDS_AT_ONCE;
             now = clock_cpu_seconds();
         } while (now - start < each);
         rate[run] = (double)done / (now - start);
@@ -233,6 +247,7 @@ static bool read_load(double *busy, double *whole)
     return *whole > 0;
 }
 
+/* Two looks at the kernel's counters, while we sleep. */
 static void measure_utilization(struct machine *m, double seconds)
 {
     double busy, whole, later_busy, later_whole;
@@ -247,8 +262,14 @@ static void measure_utilization(struct machine *m, double seconds)
 
 /* ---- disk ---- */
 
-enum { BLOCK = 1 << 20, SYNC_EVERY = 8, BLOCKS_MOST = 256 };
+enum {
+    BLOCK = 1 << 20, /* bytes a write: large enough that the call does not count */
+    SYNC_EVERY = 8,  /* blocks made durable together, about as a task does when it closes a file */
+    BLOCKS_MOST = 256, /* a quarter of a gigabyte: more would only wear the disk */
+};
 
+/* Did the kernel keep the file in memory though it was asked to forget it? A tenth is little enough
+ * not to show. When nobody can say, it is taken to be. */
 static bool still_cached(int fd, size_t bytes)
 {
     void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -264,7 +285,7 @@ static bool still_cached(int fd, size_t bytes)
     return resident > pages / 10;
 }
 
-static void note(struct strbuf *notes, const char *what, const char *why)
+static void measure_note(struct strbuf *notes, const char *what, const char *why)
 {
     if (notes)
         strbuf_printf(notes, "%s: %s\n", what, why);
@@ -301,7 +322,7 @@ static void disk_figures(struct machine *m, int fd, double seconds, struct strbu
         synced = clock_seconds();
     }
     if (!fine || !n || isnan(synced)) {
-        note(notes, "disk", most ? strerror(errno) : "not enough room for a trial");
+        measure_note(notes, "disk", most ? strerror(errno) : "not enough room for a trial");
         free(block);
         return;
     }
@@ -311,6 +332,7 @@ static void disk_figures(struct machine *m, int fd, double seconds, struct strbu
     size_t got = 0;
     start = clock_seconds();
     double now = start;
+    /* reading, with the other half of the time */
     for (ssize_t r; got < n * BLOCK && now - start < seconds / 2; got += (size_t)r) {
         r = pread(fd, block, BLOCK, (off_t)got);
         now = clock_seconds();
@@ -320,7 +342,7 @@ static void disk_figures(struct machine *m, int fd, double seconds, struct strbu
     if (got && now > start)
         m->disk_read = (double)got / (now - start);
     if (m->disk_cached)
-        note(notes, "disk", "the file stayed in memory: reading is as fast as that");
+        measure_note(notes, "disk", "the file stayed in memory: reading is as fast as that");
     free(block);
 }
 
@@ -336,7 +358,7 @@ static void measure_disk(struct machine *m, const char *folder, double seconds,
             unlink(path);
     }
     if (fd < 0) {
-        note(notes, "disk", strerror(errno));
+        measure_note(notes, "disk", strerror(errno));
         return;
     }
     disk_figures(m, fd, seconds, notes);
@@ -345,17 +367,21 @@ static void measure_disk(struct machine *m, const char *folder, double seconds,
 
 /* ---- loopback ---- */
 
-enum { MESSAGE = 1 << 18, PINGS = 2001 };
+enum {
+    MESSAGE = 1 << 18, /* bytes a send: many segments, so that the call does not count */
+    PINGS = 2001,      /* round trips at most: odd, for a median */
+};
 
-struct echo {
+/* The far end of the loopback: its socket, and what it swallowed. Read after the thread is joined. */
+struct loopback_end {
     int fd;
     uint64_t received;
 };
 
 /* The other end: sends back single bytes, until a longer message comes; swallows from then on. */
-static void *echo(void *context)
+static void *loopback_echo(void *context)
 {
-    struct echo *e = context;
+    struct loopback_end *e = context;
     char *buffer = mem_alloc(MESSAGE);
     bool swallow = false;
     for (ssize_t n; (n = read(e->fd, buffer, MESSAGE)) > 0;) {
@@ -369,6 +395,8 @@ static void *echo(void *context)
     return NULL;
 }
 
+/* Two ends of a TCP connection through the loopback device; Nagle's delay is switched off, as on
+ * links. False: errno. `near` may be open then. */
 static bool connect_pair(int *near, int *far)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -395,20 +423,21 @@ static bool connect_pair(int *near, int *far)
 static void measure_loopback(struct machine *m, double seconds, struct strbuf *notes)
 {
     int near;
-    struct echo other = {.fd = -1};
+    struct loopback_end other = {.fd = -1};
     pthread_t thread;
     if (!connect_pair(&near, &other.fd)) {
-        note(notes, "loopback", strerror(errno));
+        measure_note(notes, "loopback", strerror(errno));
         if (near >= 0)
             close(near);
         return;
     }
-    if (pthread_create(&thread, NULL, echo, &other) != 0) {
-        note(notes, "loopback", "no thread");
+    if (pthread_create(&thread, NULL, loopback_echo, &other) != 0) {
+        measure_note(notes, "loopback", "no thread");
         close(near);
         close(other.fd);
         return;
     }
+    /* first single bytes there and back, for the latency */
     double *trip = mem_new(double, PINGS), start = clock_seconds();
     size_t trips = 0;
     char byte = 1;
@@ -422,6 +451,7 @@ static void measure_loopback(struct machine *m, double seconds, struct strbuf *n
         qsort(trip, trips, sizeof *trip, by_value);
         m->latency = trip[trips / 2] / 2;
     }
+    /* then as much as goes, for the bandwidth */
     char *message = mem_zero(MESSAGE);
     start = clock_seconds();
     while (clock_seconds() - start < seconds / 2)
@@ -439,6 +469,7 @@ static void measure_loopback(struct machine *m, double seconds, struct strbuf *n
 
 void measure_machine(struct machine *m, const struct measure_options *options, struct strbuf *notes)
 {
+    /* parts of the time: a disk needs most to be past its own cache */
     double patience = options->patience > 0 ? options->patience : 4;
     measure_inventory(m);
     progress_tell(options->progress, 0, "how busy the machine is");

@@ -7,7 +7,7 @@
 
 static char root[256];
 
-static void put(const char *path, const char *text)
+static void root_put(const char *path, const char *text)
 {
     char whole[512];
     struct error err = {0};
@@ -21,7 +21,7 @@ static void put(const char *path, const char *text)
         printf("# %s\n", err.text);
 }
 
-static void clear(void)
+static void root_clear(void)
 {
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'/*", root);
@@ -46,31 +46,31 @@ static void test_limits(void)
         return;
     }
     are_limits(INFINITY, INFINITY, "no control groups");
-    put("proc/self/cgroup", "0::/user.slice/job\n");
-    put("sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
-    put("sys/fs/cgroup/user.slice/job/memory.max", "max\n");
+    root_put("proc/self/cgroup", "0::/user.slice/job\n");
+    root_put("sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
+    root_put("sys/fs/cgroup/user.slice/job/memory.max", "max\n");
     are_limits(INFINITY, INFINITY, "version 2 without limits");
-    put("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
-    put("sys/fs/cgroup/user.slice/memory.max", "4000000000\n");
-    put("sys/fs/cgroup/user.slice/job/memory.max", "8000000000\n");
+    root_put("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
+    root_put("sys/fs/cgroup/user.slice/memory.max", "4000000000\n");
+    root_put("sys/fs/cgroup/user.slice/job/memory.max", "8000000000\n");
     are_limits(2.5, 4e9, "version 2, the group above is tighter");
-    clear();
-    put("proc/self/cgroup", "0::/\n");
-    put("sys/fs/cgroup/cpu.max", "50000 100000\n");
-    put("sys/fs/cgroup/memory.max", "1000000\n");
+    root_clear();
+    root_put("proc/self/cgroup", "0::/\n");
+    root_put("sys/fs/cgroup/cpu.max", "50000 100000\n");
+    root_put("sys/fs/cgroup/memory.max", "1000000\n");
     are_limits(0.5, 1e6, "version 2 in a container");
-    clear();
-    put("proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n1:name=systemd:/\n");
-    put("sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "300000\n");
-    put("sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n");
-    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000000\n");
+    root_clear();
+    root_put("proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n1:name=systemd:/\n");
+    root_put("sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "300000\n");
+    root_put("sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n");
+    root_put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    root_put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000000\n");
     are_limits(3, 2e9, "version 1; -1 is no quota");
-    clear();
-    put("proc/self/cgroup", "nonsense\n:::\n0:\n\n");
-    put("sys/fs/cgroup/cpu.max", "");
+    root_clear();
+    root_put("proc/self/cgroup", "nonsense\n:::\n0:\n\n");
+    root_put("sys/fs/cgroup/cpu.max", "");
     are_limits(INFINITY, INFINITY, "nonsense");
-    clear();
+    root_clear();
 }
 
 int main(void)

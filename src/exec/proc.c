@@ -1,3 +1,5 @@
+/* Small files of /proc/PID. They are made when they are read, in one piece, so one read() gets all
+ * that fits; a process may be gone at any time, which is an answer, not an error. */
 #include "exec/proc.h"
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@ ssize_t proc_read(const char *pid, const char *file, char *text, size_t size)
     return n;
 }
 
+/* A process may call itself ") 1 (": its name ends at the last parenthesis. */
 const char *proc_stat(const char *pid, char *text, size_t size)
 {
     const char *name = proc_read(pid, "stat", text, size) > 0 ? strrchr(text, ')') : NULL;

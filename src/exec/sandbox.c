@@ -1,3 +1,17 @@
+/* Sandboxes: a folder a task, in which only its declared inputs are seen.
+ *
+ *     STATE/sandbox/LABEL-LANE/
+ *         in.txt       ──▶ symlink to FOLDER/in.txt        an input
+ *         sub/                                             the folder of an output sub/out.txt
+ *         sub/out.txt  ── rename ──▶ FOLDER/sub/out.txt    when the task has ended well
+ *
+ * I1. Outputs are looked at before one is moved: either all are there, or none is touched.
+ * I2. Each is moved by one rename, so a reader sees the old file or the new one, never a half. Where
+ *     the sandbox is on another file system it is copied beside its place first.
+ * I3. A crash between two renames leaves some outputs new and some old; the record (memo) does not
+ *     have the task then, and it runs again.
+ * I4. Names are those of the workflow, not to be trusted: one that leads out of the folder is refused;
+ *     an absolute one is not the sandbox's business. */
 #include "exec/sandbox.h"
 
 #include "base/mem.h"
@@ -28,11 +42,13 @@ static bool stays_inside(const char *name)
     return true;
 }
 
-static const char *name_of(const struct workflow *w, uint32_t object, char *label, size_t size)
+static const char *sandbox_object_name(const struct workflow *w, uint32_t object, char *label,
+                                       size_t size)
 {
     return workflow_object_label(w, object, label, size);
 }
 
+/* mkdir is tried before anything is looked at: mostly the folder above is there, and this is not. */
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
                   struct error *err)
 {
@@ -52,13 +68,14 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
             goto out;
         }
     }
+    /* links must be absolute, since the task may look at them from anywhere below */
     if (!realpath(folder, here)) {
         good = error_set(err, ERROR_FAILED, "%s: the workflow's folder is gone: %s", folder,
                          strerror(errno));
         goto out;
     }
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
-        const char *name = name_of(w, w->in_object[i], label, sizeof label);
+        const char *name = sandbox_object_name(w, w->in_object[i], label, sizeof label);
         if (name[0] == '/')
             continue;
         if (!stays_inside(name)) {
@@ -80,7 +97,7 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
                              strerror(errno));
     }
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
-        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (!stays_inside(name) && name[0] != '/')
             good =
                 error_set(err, ERROR_INPUT,
@@ -98,11 +115,12 @@ out:
 
 /* ---- taking outputs ---- */
 
+/* Is the name that of an input or output, a folder above one, or inside of an output that is one? */
 static bool is_declared(const struct workflow *w, uint32_t task, const char *name)
 {
     char label[512];
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++) {
-        const char *known = name_of(w, w->out_object[i], label, sizeof label);
+        const char *known = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         size_t n = strlen(known);
         if (strcmp(known, name) == 0 ||
             (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/') ||
@@ -110,7 +128,7 @@ static bool is_declared(const struct workflow *w, uint32_t task, const char *nam
             return true;
     }
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
-        const char *known = name_of(w, w->in_object[i], label, sizeof label);
+        const char *known = sandbox_object_name(w, w->in_object[i], label, sizeof label);
         if (strcmp(known, name) == 0 ||
             (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/'))
             return true;
@@ -145,6 +163,7 @@ static void list_undeclared(const char *path, const char *below, const struct wo
     strbuf_free(&name);
 }
 
+/* With its mode, so that a program stays one. */
 static bool copy_file(const char *from, const char *to, struct error *err)
 {
     int in = open(from, O_RDONLY | O_CLOEXEC);
@@ -200,8 +219,9 @@ static bool move_one(const char *from, const char *to, struct error *err)
     return good;
 }
 
-static bool missing(const char *path, const struct workflow *w, uint32_t task, const char *name,
-                    struct error *err)
+/* Always false: the message guesses at a misspelt name by showing what else is there. */
+static bool sandbox_missing_output(const char *path, const struct workflow *w, uint32_t task,
+                                   const char *name, struct error *err)
 {
     struct strbuf others = {0};
     uint32_t count = 0;
@@ -222,13 +242,15 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     char label[512];
     struct stat s;
     bool good = true;
+    /* I1 */
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
-        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (stat(path_in(path ? path : folder, name, &from), &s) != 0)
-            good = missing(path, w, task, name, err);
+            good = sandbox_missing_output(path, w, task, name, err);
     }
+    /* I2 */
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good && path; i++) {
-        const char *name = name_of(w, w->out_object[i], label, sizeof label);
+        const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (name[0] != '/')
             good = move_one(path_in(path, name, &from), path_in(folder, name, &to), err);
     }

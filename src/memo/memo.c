@@ -1,3 +1,24 @@
+/* What has been computed, and the digests of files: all of it in memory, appended to a journal
+ * (base/journal.h) that is read whole when it is opened.
+ *
+ *     journal frame = records, one after the other, in the machine's byte order:
+ *
+ *     +---+------------------+
+ *     | 1 | task_record      | ninputs x memo_input (16) | noutputs x digest (32)
+ *     +---+------------------+
+ *     | 2 | file_record      |
+ *     +---+------------------+
+ *       ^ one byte: enum record_kind
+ *
+ * A later record of the same key, name or path takes the place of an earlier one: in the indexes at
+ * once, in the file when it is compacted.
+ *
+ * I1. One process at a time has the journal (it is locked), one thread uses a memo.
+ * I2. What memo_flush() has returned for survives the death of the process; memo_close() makes it
+ *     survive that of the machine.
+ * I3. A frame is written whole or, after a crash, cut off: a record is never half there.
+ * I4. A file's digest is believed as long as size, time and inode are as they were, unless the file
+ *     was young when it was read (see `youngest`). */
 #include "memo/memo.h"
 
 #include "base/array.h"
@@ -13,7 +34,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RECORD_TASK = 1, RECORD_FILE = 2 };
+enum record_kind { RECORD_TASK = 1, RECORD_FILE = 2 };
+
+enum { FLUSH_AT = 1 << 20 }; /* bytes of records while compacting: one write is worth it then */
 
 /* A change within the same tick of the clock, of the same size, cannot be seen in a file's times: a
  * file that was that young when it was read is read again. */
@@ -26,8 +49,10 @@ struct memo_file {
     bool young;
 };
 
-/* number + 1 of an entry, found by a 64-bit hash that the entry holds itself */
-struct index {
+/* An open-addressed hash table over the entries of an array: a slot holds an entry's number + 1 (0:
+ * free), and the entry itself holds its 64-bit hash. At most half full, so probes are short; nothing
+ * is ever taken out. */
+struct memo_index {
     uint32_t *slot;
     uint32_t mask, used;
 };
@@ -40,10 +65,11 @@ struct memo {
     ARRAY(struct memo_input) inputs;
     ARRAY(struct digest) outputs;
     ARRAY(struct memo_file) files;
-    struct index by_key, by_name, by_path;
+    struct memo_index by_key, by_name, by_path;
     struct strbuf frame; /* records not yet written */
 };
 
+/* "weftmemo" in memory, on a little-endian machine: whose journal it is. */
 static const struct journal_id identity = {.fingerprint = 0x6f6d656d74666577, .tasks = 1};
 
 uint64_t memo_hash(const char *text, size_t n)
@@ -57,7 +83,7 @@ uint64_t memo_hash(const char *text, size_t n)
 
 /* ---- indexes ---- */
 
-static uint64_t hash_of(const struct memo *m, const struct index *x, uint32_t entry)
+static uint64_t hash_of(const struct memo *m, const struct memo_index *x, uint32_t entry)
 {
     if (x == &m->by_path)
         return m->files.at[entry].path;
@@ -69,7 +95,7 @@ static uint64_t hash_of(const struct memo *m, const struct index *x, uint32_t en
 }
 
 /* The slot that holds this hash, or the free one where it belongs. */
-static uint32_t *index_slot(const struct memo *m, const struct index *x, uint64_t hash)
+static uint32_t *index_slot(const struct memo *m, const struct memo_index *x, uint64_t hash)
 {
     uint32_t i = (uint32_t)(hash ^ hash >> 32) & x->mask;
     while (x->slot[i] && hash_of(m, x, x->slot[i] - 1) != hash)
@@ -77,10 +103,11 @@ static uint32_t *index_slot(const struct memo *m, const struct index *x, uint64_
     return &x->slot[i];
 }
 
-static void index_put(struct memo *m, struct index *x, uint32_t entry)
+/* Grows by doubling: O(1) over many. */
+static void index_put(struct memo *m, struct memo_index *x, uint32_t entry)
 {
     if (2 * (x->used + 1) > x->mask) {
-        struct index old = *x;
+        struct memo_index old = *x;
         x->mask = old.mask ? 2 * old.mask + 1 : 1023;
         x->slot = mem_new_zero(uint32_t, (size_t)x->mask + 1);
         for (uint32_t i = 0; old.slot && i <= old.mask; i++)
@@ -93,18 +120,19 @@ static void index_put(struct memo *m, struct index *x, uint32_t entry)
     *slot = entry + 1; /* the latest counts */
 }
 
-static uint32_t index_find(const struct memo *m, const struct index *x, uint64_t hash)
+static uint32_t index_find(const struct memo *m, const struct memo_index *x, uint64_t hash)
 {
     return x->slot ? *index_slot(m, x, hash) : 0; /* number + 1 */
 }
 
 /* ---- records ---- */
 
-static void put(struct strbuf *b, const void *data, size_t n)
+static void memo_put_bytes(struct strbuf *b, const void *data, size_t n)
 {
     strbuf_add_bytes(b, data, n);
 }
 
+/* As they stand in the journal. */
 struct file_record {
     uint64_t path;
     int64_t size, time, inode;
@@ -118,6 +146,7 @@ struct task_record {
     uint32_t ninputs, noutputs;
 };
 
+/* In memory. The lists are copied. */
 static void learn_task(struct memo *m, const struct memo_task *t, const struct memo_input *inputs,
                        const struct digest *outputs)
 {
@@ -133,7 +162,7 @@ static void learn_task(struct memo *m, const struct memo_task *t, const struct m
     index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
 }
 
-static void learn_file(struct memo *m, const struct memo_file *f)
+static void memo_learn_file(struct memo *m, const struct memo_file *f)
 {
     uint32_t known = index_find(m, &m->by_path, f->path);
     if (known) {
@@ -144,42 +173,45 @@ static void learn_file(struct memo *m, const struct memo_file *f)
     index_put(m, &m->by_path, (uint32_t)m->files.n - 1);
 }
 
+/* For the journal, at the next flush. */
 static void write_file(struct memo *m, const struct memo_file *f)
 {
     if (!m->kept)
         return;
     struct file_record r = {f->path, f->size, f->time, f->inode, f->digest, f->young};
     strbuf_add_char(&m->frame, RECORD_FILE);
-    put(&m->frame, &r, sizeof r);
+    memo_put_bytes(&m->frame, &r, sizeof r);
 }
 
-static void write_task(struct memo *m, const struct memo_task *t, const struct memo_input *inputs,
-                       const struct digest *outputs)
+static void memo_write_task(struct memo *m, const struct memo_task *t,
+                            const struct memo_input *inputs, const struct digest *outputs)
 {
     if (!m->kept)
         return;
     struct task_record r = {t->key, t->name, t->command, t->ninputs, t->noutputs};
     strbuf_add_char(&m->frame, RECORD_TASK);
-    put(&m->frame, &r, sizeof r);
-    put(&m->frame, inputs, t->ninputs * sizeof *inputs);
-    put(&m->frame, outputs, t->noutputs * sizeof *outputs);
+    memo_put_bytes(&m->frame, &r, sizeof r);
+    memo_put_bytes(&m->frame, inputs, t->ninputs * sizeof *inputs);
+    memo_put_bytes(&m->frame, outputs, t->noutputs * sizeof *outputs);
 }
 
 /* A frame that passed its checksum is ours; lengths are checked all the same. */
-static bool replay(void *context, const unsigned char *at, size_t n, struct error *err)
+static bool memo_replay_frame(void *context, const unsigned char *at, size_t n, struct error *err)
 {
     struct memo *m = context;
     const unsigned char *end = at + n;
     while (at < end) {
         size_t left = (size_t)(end - at) - 1;
+        /* a file's record is of one size */
         if (*at == RECORD_FILE && left >= sizeof(struct file_record)) {
             struct file_record r;
             memcpy(&r, at + 1, sizeof r);
-            learn_file(
+            memo_learn_file(
                 m, &(struct memo_file){r.path, r.size, r.time, r.inode, r.digest, r.young != 0});
             at += 1 + sizeof r;
             continue;
         }
+        /* a task's is followed by its lists, copied in one piece: opening is bound by this */
         struct task_record r = {0};
         if (*at == RECORD_TASK && left >= sizeof r)
             memcpy(&r, at + 1, sizeof r);
@@ -236,8 +268,8 @@ struct memo *memo_open(const char *path, struct memo_opened *found, struct error
     if (!path)
         return m;
     m->path = mem_copy_string(path);
-    if (!journal_open(&m->journal, path, &identity, false, replay, m, &found->existed, &found->cut,
-                      err)) {
+    if (!journal_open(&m->journal, path, &identity, false, memo_replay_frame, m, &found->existed,
+                      &found->cut, err)) {
         memo_free(m);
         return NULL;
     }
@@ -300,7 +332,7 @@ void memo_add(struct memo *m, const struct memo_task *task, const struct memo_in
               const struct digest *outputs)
 {
     learn_task(m, task, inputs, outputs);
-    write_task(m, task, inputs, outputs);
+    memo_write_task(m, task, inputs, outputs);
 }
 
 size_t memo_count(const struct memo *m)
@@ -317,16 +349,17 @@ size_t memo_bytes(const struct memo *m)
 
 /* ---- digests of files ---- */
 
-static int64_t nanoseconds(struct timespec t)
+static int64_t memo_nanoseconds(struct timespec t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static struct memo_file describe(const char *path, const struct stat *s)
+/* What tells one version of a file from another without reading it. */
+static struct memo_file memo_describe_file(const char *path, const struct stat *s)
 {
     return (struct memo_file){.path = memo_hash(path, strlen(path)),
                               .size = s->st_size,
-                              .time = nanoseconds(s->st_mtim),
+                              .time = memo_nanoseconds(s->st_mtim),
                               .inode = (int64_t)s->st_ino};
 }
 
@@ -337,7 +370,7 @@ static bool same_file(const struct memo_file *a, const struct memo_file *b)
 
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out)
 {
-    struct memo_file f = describe(path, s);
+    struct memo_file f = memo_describe_file(path, s);
     uint32_t known = index_find(m, &m->by_path, f.path);
     if (!known || m->files.at[known - 1].young || !same_file(&m->files.at[known - 1], &f) ||
         S_ISDIR(s->st_mode))
@@ -346,8 +379,10 @@ bool memo_known(const struct memo *m, const char *path, const struct stat *s, st
     return true;
 }
 
-static bool digest_folder(struct memo *m, const char *path, bool fresh, struct digest *out,
-                          double *size, struct error *err)
+/* Of names and contents, in the order of names: times and modes of a folder's files do not count.
+ * O(bytes) the first time, O(files) then. */
+static bool memo_digest_folder(struct memo *m, const char *path, bool fresh, struct digest *out,
+                               double *size, struct error *err)
 {
     folder_names names = {0};
     if (!folder_list(path, &names))
@@ -385,24 +420,24 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
                    : error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
     *size = (double)s.st_size;
     if (S_ISDIR(s.st_mode))
-        return digest_folder(m, path, fresh, out, size, err);
+        return memo_digest_folder(m, path, fresh, out, size, err);
     if (!S_ISREG(s.st_mode))
         return error_set(err, ERROR_FAILED, "%s: neither a file nor a folder", path);
     if (memo_known(m, path, &s, out))
         return true;
-    struct memo_file f = describe(path, &s);
+    struct memo_file f = memo_describe_file(path, &s);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
-    struct timespec now;
+    struct timespec now; /* before it is read: a change while we read must make it young */
     clock_gettime(CLOCK_REALTIME, &now);
     bool good = digest_of_fd(fd, path, &f.digest, err);
     close(fd);
     if (!good)
         return false;
-    f.young = !fresh && f.time > nanoseconds(now) - youngest;
+    f.young = !fresh && f.time > memo_nanoseconds(now) - youngest;
     *out = f.digest;
-    learn_file(m, &f);
+    memo_learn_file(m, &f);
     write_file(m, &f);
     return true;
 }
@@ -412,14 +447,16 @@ void memo_tell(struct memo *m, const char *path, const struct digest *digest)
     struct stat s;
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
         return;
-    struct memo_file f = describe(path, &s);
+    struct memo_file f = memo_describe_file(path, &s);
     f.digest = *digest;
-    learn_file(m, &f);
+    memo_learn_file(m, &f);
     write_file(m, &f);
 }
 
 /* ---- making it small again ---- */
 
+/* Into a new journal beside the old one, which it replaces by a rename: whole or not at all. A record
+ * that a later one has taken the place of is not found any more, and goes. */
 bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
                   void *context, double *before, double *after, struct error *err)
 {
@@ -439,13 +476,13 @@ bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_
         const struct memo_task *t = &m->tasks.at[i];
         if (memo_find(m, &t->key) == t && keep(context, t))
             memo_add(small, t, memo_inputs(m, t), memo_outputs(m, t));
-        if (small->frame.n > 1 << 20)
+        if (small->frame.n > FLUSH_AT)
             good = memo_flush(small, err);
     }
     for (size_t i = 0; i < m->files.n && good; i++) {
-        learn_file(small, &m->files.at[i]);
+        memo_learn_file(small, &m->files.at[i]);
         write_file(small, &m->files.at[i]);
-        if (small->frame.n > 1 << 20)
+        if (small->frame.n > FLUSH_AT)
             good = memo_flush(small, err);
     }
     good = good && memo_flush(small, err);

@@ -6,31 +6,34 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static struct digest key_of(uint32_t n)
+static struct digest key_from_number(uint32_t n)
 {
     struct digest d;
     digest_of((const char *)&n, sizeof n, &d);
     return d;
 }
 
-static void add(struct memo *m, uint32_t n, uint32_t outputs)
+static void add_record(struct memo *m, uint32_t n, uint32_t outputs)
 {
     struct memo_input in[2] = {{n, n + 1}, {n + 2, n + 3}};
-    struct digest out[3] = {key_of(n + 1), key_of(n + 2), key_of(n + 3)};
-    struct memo_task t = {
-        .key = key_of(n), .name = n % 1000, .command = n, .ninputs = 2, .noutputs = outputs};
+    struct digest out[3] = {key_from_number(n + 1), key_from_number(n + 2), key_from_number(n + 3)};
+    struct memo_task t = {.key = key_from_number(n),
+                          .name = n % 1000,
+                          .command = n,
+                          .ninputs = 2,
+                          .noutputs = outputs};
     memo_add(m, &t, in, out);
 }
 
 static bool is_there(const struct memo *m, uint32_t n, uint32_t outputs)
 {
-    struct digest key = key_of(n);
+    struct digest key = key_from_number(n);
     const struct memo_task *t = memo_find(m, &key);
     if (!t || t->command != n || t->noutputs != outputs || t->ninputs != 2 ||
         memo_inputs(m, t)[1].content != n + 3)
         return false;
     for (uint32_t i = 0; i < outputs; i++) {
-        struct digest want = key_of(n + 1 + i);
+        struct digest want = key_from_number(n + 1 + i);
         if (!digest_equal(&memo_outputs(m, t)[i], &want))
             return false;
     }
@@ -43,7 +46,7 @@ static void test_many(const struct bench_folder *f)
     struct memo *m = memo_open(folder_file(f, "memo"), NULL, &err);
     uint32_t n = 5000, good = 0;
     for (uint32_t i = 0; i < n; i++) {
-        add(m, i, i % 4);
+        add_record(m, i, i % 4);
         if (i % 700 == 0)
             memo_flush(m, &err);
     }
@@ -54,7 +57,7 @@ static void test_many(const struct bench_folder *f)
     for (uint32_t i = 0; i < n; i++)
         good += is_there(m, i, i % 4);
     is_int(good, n, "each as it was");
-    struct digest other = key_of(n + 77);
+    struct digest other = key_from_number(n + 77);
     ok(!memo_find(m, &other), "and none that was not");
     is_int((long long)memo_last(m, 42)->command, 4042, "of one name the latest counts");
     ok(memo_bytes(m) < 400 * (size_t)n, "in little memory: %zu bytes each", memo_bytes(m) / n);
@@ -78,7 +81,7 @@ static void test_compact(const struct bench_folder *f)
     ok(memo_compact(m, keep_even, NULL, &before, &after, &err), "half is dropped %s", err.text);
     ok(after < 0.7 * before && after > 0, "%.0f bytes are %.0f", before, after);
     ok(is_there(m, 4, 0) && !is_there(m, 5, 1), "from memory");
-    add(m, 90001, 1);
+    add_record(m, 90001, 1);
     ok(memo_close(m, &err), "it goes on %s", err.text);
     m = memo_open(folder_file(f, "memo"), NULL, &err);
     ok(m && is_there(m, 4, 0) && !is_there(m, 5, 1) && is_there(m, 90001, 1), "and from the file");
@@ -92,11 +95,11 @@ static void test_torn(const struct bench_folder *f)
 {
     struct error err = {0};
     struct memo *m = memo_open(folder_file(f, "torn"), NULL, &err);
-    add(m, 1, 1);
+    add_record(m, 1, 1);
     memo_flush(m, &err);
     struct stat whole, first;
     stat(folder_file(f, "torn"), &first);
-    add(m, 2, 1);
+    add_record(m, 2, 1);
     memo_close(m, &err);
     stat(folder_file(f, "torn"), &whole);
     uint32_t good = 0, tried = 0;

@@ -1,3 +1,18 @@
+/* Which tasks must run, and why.
+ *
+ * The key of a task is a digest of what it does (command, parameters, names of outputs) and of what
+ * it reads (names and contents of inputs). A task whose key is on record, with outputs that are what
+ * it left, need not run. Contents of intermediate files are known only when their producers need not
+ * run or have run, so judgement goes in topological order, and a task below one that runs is
+ * NEED_PARENT: it is judged again, by the executor, when its inputs are there. That is what cuts a
+ * rebuild short when a recomputed file turns out to be the same.
+ *
+ *     1. contents of the workflow's own inputs        each file once, from the memo if unchanged
+ *     2. each task in topological order               need_judge()
+ *     3. in reverse: temporary files that what runs will read, restored by their producers
+ *     4. sizes to expect, inputs that are missing
+ *
+ * O(tasks + edges) and what is read of files. Nothing on disk is changed but the memo's digests. */
 #include "memo/need.h"
 
 #include "base/array.h"
@@ -14,6 +29,7 @@ static const char *label_of(const struct needs *n, uint32_t object, char *label,
     return workflow_object_label(n->w, object, label, size);
 }
 
+/* Enough to tell two contents of one file apart when people ask what changed; keys are whole. */
 static uint64_t short_digest(const struct digest *d)
 {
     uint64_t x;
@@ -21,7 +37,8 @@ static uint64_t short_digest(const struct digest *d)
     return x;
 }
 
-/* What the task does, without what it reads. */
+/* What the task does, without what it reads. The version comes first: a change of what is hashed
+ * changes it, and old records are not taken for new ones. */
 static void hash_command(const struct needs *n, uint32_t task, struct digest_state *s)
 {
     const struct workflow *w = n->w;
@@ -76,11 +93,13 @@ static uint64_t command_hash(const struct needs *n, uint32_t task)
     return short_digest(&d);
 }
 
+/* Outputs stand in the order in which the file lists them; without that list, in that of numbers. */
 static uint32_t output_at(const struct workflow *w, uint32_t i)
 {
     return w->out_object ? w->out_object[i] : i;
 }
 
+/* Is it no reason to run that this file is not here? */
 static bool may_be_gone(const struct needs *n, uint32_t object)
 {
     return workflow_is_temporary(n->w, object) ||
@@ -126,8 +145,9 @@ bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
     return t && outputs_stand(n, task, t, &because);
 }
 
-/* Record what the task read and left. False: the content of an input is not known. */
-static bool record(struct needs *n, uint32_t task)
+/* Short lists, which most are, stand on the stack: it is called for every task that ends.
+ * Record what the task read and left. False: the content of an input is not known. */
+static bool need_record(struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;
     uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
@@ -177,7 +197,7 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     }
     strbuf_free(&path);
     if (good)
-        record(n, task);
+        need_record(n, task);
     return good;
 }
 
@@ -187,7 +207,7 @@ bool need_learn(struct needs *n, uint32_t task)
     for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
         if (digest_is_zero(&n->content[o]))
             return false;
-    return record(n, task);
+    return need_record(n, task);
 }
 
 /* ---- finding ---- */
@@ -229,7 +249,7 @@ static bool missing_input(const struct needs *n, uint32_t task, uint32_t object,
 
 /* The content of the workflow's own inputs, each file once. Absent ones are told when a task needs
  * them. */
-static bool read_inputs(struct needs *n, struct error *err)
+static bool needs_read_inputs(struct needs *n, struct error *err)
 {
     const struct workflow *w = n->w;
     struct strbuf path = {0};
@@ -249,8 +269,9 @@ static bool read_inputs(struct needs *n, struct error *err)
     return good;
 }
 
-static enum need judge(struct needs *n, uint32_t task, const struct need_options *options,
-                       const uint8_t *forced, uint32_t *because)
+/* In topological order: parents have been judged. `because` is what is named to people. */
+static enum need need_judge(struct needs *n, uint32_t task, const struct need_options *options,
+                            const uint8_t *forced, uint32_t *because)
 {
     const struct workflow *w = n->w;
     if (options->all || (forced && forced[task]))
@@ -269,7 +290,8 @@ static enum need judge(struct needs *n, uint32_t task, const struct need_options
     return outputs_stand(n, task, t, because) ? NEED_NOT : NEED_OUTPUT;
 }
 
-/* What must run reads files; a temporary one that is gone must be made again, and so on up. */
+/* What must run reads files; a temporary one that is gone must be produced again, and so on up: in
+ * reverse order, so that a producer that is woken wakes its own in turn. */
 static void restore_temporaries(struct needs *n)
 {
     const struct workflow *w = n->w;
@@ -304,8 +326,9 @@ static void expect_sizes(struct needs *n, uint32_t task)
     strbuf_free(&path);
 }
 
-static void allocate(struct needs *n, const struct workflow *w, const char *folder,
-                     struct memo *memo)
+/* Nothing known, every size as stated. */
+static void needs_allocate(struct needs *n, const struct workflow *w, const char *folder,
+                           struct memo *memo)
 {
     *n = (struct needs){.w = w, .folder = folder, .memo = memo};
     n->task = mem_new_zero(uint8_t, w->ntasks);
@@ -320,7 +343,7 @@ static void allocate(struct needs *n, const struct workflow *w, const char *fold
 void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
                  const uint32_t *done, size_t ndone)
 {
-    allocate(n, w, folder, memo);
+    needs_allocate(n, w, folder, memo);
     n->elsewhere = true;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         n->task[t] = NEED_NEVER;
@@ -334,21 +357,22 @@ void needs_blank(struct needs *n, const struct workflow *w, const char *folder, 
     n->run = w->ntasks - n->skip;
 }
 
+/* The four steps above. */
 bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
                 const struct need_options *options, struct error *err)
 {
-    allocate(n, w, folder, memo);
+    needs_allocate(n, w, folder, memo);
     n->elsewhere = options->elsewhere;
     uint8_t *forced = options->nforced ? mem_new_zero(uint8_t, w->ntasks) : NULL;
     for (size_t i = 0; i < options->nforced; i++)
         forced[options->forced[i]] = 1;
-    bool good = read_inputs(n, err);
+    bool good = needs_read_inputs(n, err);
     for (uint32_t i = 0; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
         n->because[task] = NONE;
         if (options->wanted && !options->wanted[task])
             continue;
-        n->task[task] = (uint8_t)judge(n, task, options, forced, &n->because[task]);
+        n->task[task] = (uint8_t)need_judge(n, task, options, forced, &n->because[task]);
     }
     free(forced);
     if (good)

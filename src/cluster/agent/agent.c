@@ -254,7 +254,7 @@ static void agent_open_handles(struct agent *a)
     }
 }
 
-static void close_left_handle(uv_handle_t *handle, void *context)
+static void agent_close_left_handle(uv_handle_t *handle, void *context)
 {
     (void)context;
     if (!uv_is_closing(handle))
@@ -280,7 +280,7 @@ static void agent_free(struct agent *a, bool opened)
         uv_close((uv_handle_t *)&a->board_ready, NULL);
     while (uv_run(&a->loop, UV_RUN_DEFAULT) != 0)
         ;
-    uv_walk(&a->loop, close_left_handle, NULL);
+    uv_walk(&a->loop, agent_close_left_handle, NULL);
     uv_run(&a->loop, UV_RUN_DEFAULT);
     uv_loop_close(&a->loop);
     board_close(a->board);

@@ -142,7 +142,7 @@ static bool is_call(const struct job *j, uint32_t task)
     return j->w->flags[task] & TASK_CALL;
 }
 
-static uint32_t cores_of(const struct job *j, uint32_t task)
+static uint32_t supply_task_cores(const struct job *j, uint32_t task)
 {
     uint32_t cores = j->w->cores[task];
     return cores < j->options.cores ? cores : j->options.cores;
@@ -159,7 +159,7 @@ static bool has_room_for(const struct job *j, uint32_t task)
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
     if (executor_start(j->executor, s))
-        j->agent->busy += cores_of(j, s->task);
+        j->agent->busy += supply_task_cores(j, s->task);
 }
 
 void supply_start(struct job *j, const struct sched_start *s)
@@ -277,7 +277,7 @@ bool supply_ended(struct job *j, struct sched_ended *e)
 {
     /* it took cores if it took time: what was reused or refused ended when it began */
     if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start) {
-        uint32_t cores = cores_of(j, e->task);
+        uint32_t cores = supply_task_cores(j, e->task);
         j->agent->busy -= cores < j->agent->busy ? cores : j->agent->busy;
     }
     if (e->slot & SLOT_RECOMPUTATION) {
