@@ -1,8 +1,15 @@
 /* An append-only file of checksummed frames.
  *
- *     header   "weftjrnl" · version · byte order · fingerprint of the workflow · tasks · objects ·
- * checksum        (40 bytes) frame    marker · length · number · checksum of the payload · checksum
- * of these 20 bytes · payload frame    ...
+ *     header    offset  0           8        12          16           24     28       32        36
+ *     40 bytes          "weftjrnl"  version  byte order  fingerprint  tasks  objects  reserved  checksum
+ *
+ *     frame     offset  0       4       8       16           20        24
+ *     24 bytes          marker  length  number  checksum of  checksum  payload, `length` bytes
+ *     and more                                  the payload  of 0-19
+ *
+ *     frame     ...
+ *
+ * Checksums are CRC-32C, numbers as in memory; `byte order` refuses a machine of the other kind.
  *
  * A frame is one group commit: it is written and synced before the next one starts, so only the
  * last can be unfinished. On opening, a bad frame with nothing valid behind it is that unfinished

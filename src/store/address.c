@@ -1,3 +1,5 @@
+/* Where a store is, from text (address.h). Errors name the part that is wrong and never repeat the
+ * address, which may hold a password; `text` is the address without it. */
 #include "store/address.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -40,6 +42,7 @@ static char *address_decoded(const char *text, size_t n)
     return out;
 }
 
+/* One percent-decoded part; `what` names it in the error, which never shows the part itself. */
 static bool address_take(const char *text, size_t n, const char *what, char **out,
                          struct error *err)
 {
@@ -71,6 +74,7 @@ static bool address_take_option(struct store_address *a, const char *name, const
     size_t i = 0;
     while (i < sizeof names / sizeof *names && strcmp(name, names[i]) != 0)
         i++;
+    /* the first five of the names */
     *of_tls |= i < 5;
     switch (i) {
     case 0:
@@ -103,6 +107,7 @@ static bool address_take_option(struct store_address *a, const char *name, const
     }
 }
 
+/* An option of TLS without TLS is a mistake that would go unnoticed: refused. */
 static bool address_take_options(struct store_address *a, const char *at, struct error *err)
 {
     bool of_tls = false, good = true;
@@ -127,6 +132,7 @@ static bool address_take_options(struct store_address *a, const char *at, struct
     return good;
 }
 
+/* The servers are only checked here; the client takes them from the text again. */
 static void ignore_server(void *context, const char *host, uint16_t port)
 {
     (void)context, (void)host, (void)port;
@@ -148,6 +154,7 @@ static bool address_take_person(struct store_address *a, const char *at, size_t 
            error_set(err, ERROR_INPUT, "store address: an empty password: leave the ':' away");
 }
 
+/* The parts from left to right; `a` is freed by the caller when one is wrong. */
 static bool address_parse_parts(struct store_address *a, const char *text, struct error *err)
 {
     a->tls = strncmp(text, "rediss://", 9) == 0;
@@ -176,6 +183,7 @@ static bool address_parse_parts(struct store_address *a, const char *text, struc
         return error_set(err, ERROR_INPUT,
                          "store address: a password and auth=key: the password comes from one of "
                          "them");
+    /* the text for people: the same without what stands between the colon and the @ */
     const char *colon = person ? memchr(at, ':', (size_t)(person - at)) : NULL;
     struct strbuf shown = {0};
     strbuf_add_bytes(&shown, text, (size_t)((colon ? colon : person ? person : at) - text));
@@ -211,6 +219,7 @@ void store_address_free(struct store_address *a)
     *a = (struct store_address){0};
 }
 
+/* A run has a prefix of its own under the cluster's, and expires, should nobody ever collect it. */
 struct store_redis_config store_address_config(const struct store_address *a, uint64_t run,
                                                char prefix[static 128])
 {

@@ -5,8 +5,15 @@
  *
  *     submit ─▶ filling ─ writer ─▶ flying ─ synced ─▶ landed ─ poll ─▶ shown
  *
- * The mutex guards filling, landed, the counters and the trouble; flying belongs to the writer,
- * shown to the caller. */
+ * Relies on:
+ *   I1. The mutex guards filling, landed, the counters, busy, stop and the trouble. `flying` belongs to
+ *       the writer while `busy`, `shown` and `direct` to the caller; the tables are the caller's alone.
+ *   I2. Groups reach the disk in the order of submission, one after the other, each synced before the
+ *       next is written: a crash loses a suffix of the operations and nothing in between.
+ *   I3. Strict answers leave only with a group that is synced. An eager answer leaves at once, and its
+ *       operation may be lost; `durable` says from where on.
+ *   I4. A write that failed leaves the file as it was, so the group stays in `flying` and can be tried
+ *       again. After a failed sync nobody knows what the disk has: that is final. */
 #include "store/embedded.h"
 #include "base/mem.h"
 #include "store/fingerprint.h"
@@ -20,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct group {
+struct embedded_group {
     ARRAY(unsigned char) bytes;
     struct answers answers;
     uint64_t upto; /* operations submitted when it was last filled */
@@ -31,16 +38,16 @@ struct embedded {
     struct table table;
     bool eager, has_journal;
     uint64_t submitted;
-    struct group shown; /* what the last poll handed out */
-    struct group
-        direct; /* answers that wait for nobody: no journal, eager, or landed before `landed` */
+    struct embedded_group shown; /* what the last poll handed out */
+    /* answers that wait for nobody: no journal, eager, or landed before `landed` */
+    struct embedded_group direct;
 
     struct journal journal;
     double linger;
     pthread_t writer;
     pthread_mutex_t lock;
     pthread_cond_t work, progress; /* for the writer; for those who wait for it */
-    struct group filling, flying, landed;
+    struct embedded_group filling, flying, landed;
     uint64_t durable;
     bool stop, landed_full, busy;
     enum journal_result trouble;
@@ -48,26 +55,26 @@ struct embedded {
     int event;
 };
 
-static void group_clear(struct group *g)
+static void group_clear(struct embedded_group *g)
 {
     g->bytes.n = 0;
     answers_clear(&g->answers);
 }
 
-static void group_free(struct group *g)
+static void group_free(struct embedded_group *g)
 {
     array_free(&g->bytes);
     answers_free(&g->answers);
 }
 
-static void group_swap(struct group *a, struct group *b)
+static void group_swap(struct embedded_group *a, struct embedded_group *b)
 {
-    struct group swap = *a;
+    struct embedded_group swap = *a;
     *a = *b;
     *b = swap;
 }
 
-static bool group_empty(const struct group *g)
+static bool group_empty(const struct embedded_group *g)
 {
     return !g->bytes.n && !g->answers.at.n;
 }
@@ -79,6 +86,8 @@ static struct embedded *embedded_of(const struct store *s)
 
 /* ---- the writer ---- */
 
+/* Both kinds of waiting: a thread in embedded_wait() or embedded_flush(), and a loop on the
+ * descriptor. */
 static void embedded_wake_caller(struct embedded *e)
 {
     uint64_t one = 1;
@@ -94,6 +103,9 @@ static void embedded_pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
+/* The writer's thread. Holds the lock but while it sleeps, lingers or writes. After trouble it
+ * waits for retry with the failed group in `flying`; asked to stop it writes what is left, unless
+ * there is trouble. */
 static void *embedded_writer_main(void *context)
 {
     struct embedded *e = context;
@@ -167,9 +179,10 @@ static void embedded_make_room(struct embedded *e)
     pthread_cond_signal(&e->work);
 }
 
-#define GROUP_SPLIT                                                                                \
-    (64u << 20) /* bytes at which submit waits for the disk: memory must not grow without bound */
+/* Bytes at which submit waits for the disk: memory must not grow without bound. */
+#define GROUP_SPLIT (64u << 20)
 
+/* Applied at once, answered when the group is on disk (or at once: eager, no journal). */
 static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n)
 {
     struct embedded *e = embedded_of(s);
@@ -190,6 +203,7 @@ static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n
         if (e->filling.bytes.n > GROUP_SPLIT) {
             e->filling.upto = e->submitted;
             pthread_cond_signal(&e->work);
+            /* the writer swaps the group away when it is done with the one before */
             while (e->filling.bytes.n > GROUP_SPLIT && e->trouble == JOURNAL_OK) {
                 embedded_make_room(e);
                 pthread_cond_wait(&e->progress, &e->lock);
@@ -202,6 +216,7 @@ static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n
     pthread_mutex_unlock(&e->lock);
 }
 
+/* A full disk can be mended, and everything waits in memory; a failed sync cannot (I4). */
 static bool embedded_report_trouble(const struct embedded *e, struct error *err)
 {
     if (e->trouble == JOURNAL_OK)
@@ -219,6 +234,7 @@ static bool embedded_report_trouble(const struct embedded *e, struct error *err)
                      e->journal.path, strerror(e->reason), (unsigned long long)e->durable);
 }
 
+/* `direct` before `landed`: what embedded_make_room() moved there is older. */
 static bool embedded_poll(struct store *s, struct meta_answers *out, struct error *err)
 {
     struct embedded *e = embedded_of(s);
@@ -290,6 +306,7 @@ static bool embedded_flush(struct store *s, struct error *err)
     return good;
 }
 
+/* The writer takes the failed group up again. */
 static bool embedded_retry(struct store *s, struct error *err)
 {
     struct embedded *e = embedded_of(s);
@@ -305,12 +322,13 @@ static bool embedded_retry(struct store *s, struct error *err)
     return good;
 }
 
-static size_t group_bytes(const struct group *g)
+static size_t group_bytes(const struct embedded_group *g)
 {
     return g->bytes.cap + g->answers.at.cap * sizeof *g->answers.at.at +
            g->answers.items.cap * sizeof *g->answers.items.at;
 }
 
+/* `flying` is the writer's and not counted. */
 static size_t embedded_bytes(const struct store *s)
 {
     const struct embedded *e = embedded_of(s);
@@ -324,6 +342,7 @@ static size_t embedded_bytes(const struct store *s)
     return n;
 }
 
+/* What was submitted is written first; after trouble it is lost, and the caller is told so. */
 static bool embedded_close(struct store *s, struct error *err)
 {
     struct embedded *e = embedded_of(s);
@@ -365,15 +384,17 @@ static const struct store_ops embedded_ops = {
 
 /* ---- opening ---- */
 
-struct replay {
+struct embedded_replay {
     struct table *table;
     uint64_t operations;
 };
 
+/* The journal holds only operations that changed something: one that changes nothing now does not
+ * belong to this history. */
 static bool embedded_replay_frame(void *context, const unsigned char *payload, size_t n,
                                   struct error *err)
 {
-    struct replay *r = context;
+    struct embedded_replay *r = context;
     for (size_t at = 0; at < n;) {
         struct meta_op op;
         size_t used = record_read(payload + at, n - at, &op);
@@ -388,12 +409,13 @@ static bool embedded_replay_frame(void *context, const unsigned char *payload, s
     return true;
 }
 
+/* Everything that can fail comes before the thread; then nothing does. */
 static bool embedded_open_journal(struct embedded *e, const struct store_embedded_config *config,
                                   struct store_opened *found, struct error *err)
 {
     const struct workflow *w = config->workflow;
     struct journal_id id = {store_fingerprint(w), w->ntasks, w->nobjects};
-    struct replay replay = {&e->table, 0};
+    struct embedded_replay replay = {&e->table, 0};
     if (!journal_open(&e->journal, config->journal, &id, !config->no_sync, embedded_replay_frame,
                       &replay, &found->existed, &found->cut, err))
         return false;

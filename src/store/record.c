@@ -1,3 +1,8 @@
+/* See record.h. A table of fields a kind instead of a function a kind: what is written and what is read
+ * cannot differ. The order of `layout` is the format: a change needs another version of the journal.
+ *
+ *     byte 0   1 ...
+ *     kind     the fields that fields_of[kind] names, in the order of `layout`, packed, as in memory */
 #include "store/record.h"
 #include <string.h>
 
@@ -27,6 +32,7 @@ static const uint16_t fields_of[META_KINDS] = {
     [META_COPY] = STATUS | TASK | NODE,
 };
 
+/* Where each field stands in the operation, in the order in which it is written. */
 static const struct {
     uint16_t field;
     uint8_t offset, size;
@@ -41,6 +47,7 @@ static const struct {
 };
 #define LAYOUT (sizeof layout / sizeof *layout)
 
+/* The kind, then its fields in the order of the layout. */
 size_t record_write(const struct meta_op *op, unsigned char *out)
 {
     size_t n = 0;
@@ -53,6 +60,7 @@ size_t record_write(const struct meta_op *op, unsigned char *out)
     return n;
 }
 
+/* A kind that is never written, or too few bytes: 0, no record. */
 size_t record_read(const unsigned char *data, size_t n, struct meta_op *op)
 {
     memset(op, 0, sizeof *op);

@@ -1,3 +1,10 @@
+/* The metadata of all tasks as columns, and each operation of model/metadata.h as a function: what it
+ * changes, and what it answers. No I/O, no time but the operations' own, so the journal is replayed
+ * through the same code, and the Redis store's script is compared with it answer by answer.
+ *
+ * Each function returns whether it changed anything: only then does the operation belong into the
+ * journal. That an operation applied twice changes nothing the second time is therefore also what
+ * keeps the journal short. */
 #include "store/table.h"
 #include <math.h>
 
@@ -17,6 +24,7 @@ void answers_free(struct answers *a)
     array_free(&a->nodes);
 }
 
+/* NAN is "not yet" in a column of times. */
 static double *column_of_nan(size_t n)
 {
     double *column = mem_new(double, n);
@@ -25,6 +33,7 @@ static double *column_of_nan(size_t n)
     return column;
 }
 
+/* 0xff in every byte: NONE. */
 static uint32_t *column_of_none(size_t n)
 {
     uint32_t *column = mem_new(uint32_t, n);
@@ -106,6 +115,7 @@ static double table_object_size(const struct table *t, uint32_t object)
                          : t->graph->size(t->graph->context, object);
 }
 
+/* Nodes are few and numbered from 0: the array grows to the largest that joined or died. */
 static struct store_table_node *table_node(struct table *t, uint32_t node)
 {
     while (t->nodes.n <= node)
@@ -113,6 +123,7 @@ static struct store_table_node *table_node(struct table *t, uint32_t node)
     return &t->nodes.at[node];
 }
 
+/* A node that never joined has life 0 and may: a run on one machine has no lives. */
 static bool table_may_take(const struct table *t, uint32_t node, uint32_t life)
 {
     return node >= t->nodes.n || (!t->nodes.at[node].fenced && life >= t->nodes.at[node].life);
@@ -231,6 +242,8 @@ static struct meta_item table_item(const struct table *t, uint32_t task)
 
 /* ---- operations: each returns whether it changed anything, and sets the outcome ---- */
 
+/* A change of hands. The history is a chain of links from the last holder back, made only for tasks
+ * that move: most have one holder for ever. */
 static void table_take(struct table *t, uint32_t task, uint32_t node, double time)
 {
     if (!t->first_holder) {
@@ -248,6 +261,7 @@ static void table_take(struct table *t, uint32_t task, uint32_t node, double tim
     table_stamp(t->queued, task, time);
 }
 
+/* A second PUT changes nothing: two clients may submit the same run. */
 static bool table_put(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     if (t->status[op->task] != META_ABSENT)
@@ -263,6 +277,7 @@ static bool table_put(struct table *t, const struct meta_op *op, uint8_t *outcom
     return true;
 }
 
+/* The compare-and-swap on the epoch. Granted again to whoever has it since: the answer was lost. */
 static bool table_hold(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     uint32_t task = op->task;
@@ -276,6 +291,8 @@ static bool table_hold(struct table *t, const struct meta_op *op, uint8_t *outco
     return true;
 }
 
+/* START and RETRY come from the holder only (the caller has checked); repeated they change
+ * nothing. */
 static bool table_start(struct table *t, const struct meta_op *op)
 {
     if (t->status[op->task] == META_RUNNING && t->attempts[op->task] == op->attempt)
@@ -295,6 +312,7 @@ static bool table_retry(struct table *t, const struct meta_op *op)
     return true;
 }
 
+/* Sizes are the workflow's own array until one differs; then all are copied, 8 bytes an object. */
 static void table_set_size(struct table *t, uint32_t object, double bytes)
 {
     if (!t->size) {
@@ -321,13 +339,14 @@ static void table_list_ready(struct table *t, uint32_t task, bool count_down, st
     }
 }
 
+/* The commit. O(children); the object's real size is taken over when the task has exactly one. */
 static bool table_complete(struct table *t, const struct meta_op *op, struct answers *out,
                            struct meta_answer *answer)
 {
     uint32_t task = op->task;
     if (table_has_ended(t, task)) {
         if (t->status[task] == META_DONE && table_is_holder(t, op))
-            table_list_ready(t, task, false, out, answer); /* the same word again */
+            table_list_ready(t, task, false, out, answer); /* repeated: the same answer */
         else
             answer->outcome = META_ENDED;
         return false;
@@ -349,6 +368,8 @@ static bool table_complete(struct table *t, const struct meta_op *op, struct ans
     return true;
 }
 
+/* FAILED is the holder's to say, REMOVED anybody's. The children are listed for the scheduler to
+ * remove in turn; nothing is removed here that was not asked for. */
 static bool table_end(struct table *t, const struct meta_op *op, struct answers *out,
                       struct meta_answer *answer)
 {
@@ -372,8 +393,8 @@ static bool table_end(struct table *t, const struct meta_op *op, struct answers 
     return true;
 }
 
-/* That life, and all before it, are over: should it still JOIN (its word was on the way), nobody
- * would be there to do what it takes. */
+/* That life, and all before it, are over: should its JOIN still arrive, nobody would be there to do
+ * what it takes. */
 static bool table_fence(struct store_table_node *node, uint32_t life)
 {
     if (node->fenced && node->life >= life)
@@ -383,6 +404,7 @@ static bool table_fence(struct store_table_node *node, uint32_t life)
     return true;
 }
 
+/* O(tasks from op->task on): a death is rare, so there is no index of a node's tasks to keep up. */
 static bool table_adopt(struct table *t, const struct meta_op *op, struct answers *out,
                         struct meta_answer *answer)
 {
@@ -417,6 +439,7 @@ static bool table_adopt(struct table *t, const struct meta_op *op, struct answer
     return changed || taken;
 }
 
+/* A life that is over cannot begin again: its JOIN was on the way when others fenced it. */
 static bool table_join(struct table *t, const struct meta_op *op, uint8_t *outcome)
 {
     struct store_table_node *node = table_node(t, op->node);
@@ -433,6 +456,8 @@ static bool table_join(struct table *t, const struct meta_op *op, uint8_t *outco
 
 /* ---- objects ---- */
 
+/* Copies are a chain, newest first. A removed one stays in the array and is not reached any
+ * more. */
 static bool table_copy(struct table *t, const struct meta_op *op)
 {
     if (!t->last_copy)
@@ -453,6 +478,7 @@ static bool table_copy(struct table *t, const struct meta_op *op)
     return false;
 }
 
+/* The producer's node first, and not twice. */
 static void table_where(const struct table *t, uint32_t object, struct answers *out,
                         struct meta_answer *answer)
 {
@@ -469,6 +495,7 @@ static void table_where(const struct table *t, uint32_t object, struct answers *
     answer->count = (uint32_t)out->nodes.n - answer->first;
 }
 
+/* Objects can be spoken of before their producer was submitted. */
 static bool table_apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
                                   struct meta_answer *answer)
 {
@@ -491,6 +518,7 @@ static bool table_apply_to_object(struct table *t, const struct meta_op *op, str
 
 /* ---- reading ---- */
 
+/* All of Figure 2. The history was collected from the last holder back, and is turned round. */
 static void table_read(const struct table *t, uint32_t task, struct answers *out)
 {
     struct meta_record r = {.task = task,
@@ -525,6 +553,7 @@ static void table_read(const struct table *t, uint32_t task, struct answers *out
     array_push(&out->records, r);
 }
 
+/* O(parents); asked by GET only. */
 static bool table_is_doomed(const struct table *t, uint32_t task)
 {
     for (uint32_t e = 0, n = table_parent_count(t, task); e < n; e++)
@@ -535,6 +564,8 @@ static bool table_is_doomed(const struct table *t, uint32_t task)
 
 /* ---- all of them ---- */
 
+/* An operation on a task that nobody submitted is UNKNOWN, but for PUT, and READ, which says so in
+ * its record. */
 static bool table_apply_to_task(struct table *t, const struct meta_op *op, struct answers *out,
                                 struct meta_answer *answer)
 {
@@ -577,6 +608,7 @@ static bool table_apply_to_task(struct table *t, const struct meta_op *op, struc
 
 bool store_table_apply(struct table *t, const struct meta_op *op, struct answers *out)
 {
+    /* without `out` (replay) answers are not built, and nothing is listed */
     struct meta_answer answer = {.kind = op->kind,
                                  .slot = op->slot,
                                  .asked_epoch = op->epoch,
@@ -613,6 +645,7 @@ bool store_table_apply(struct table *t, const struct meta_op *op, struct answers
         changed = table_apply_to_task(t, op, out, &answer);
         if (out && op->task < t->ntasks) {
             answer.status = t->status[op->task];
+            /* only these need the sums over the edges */
             if (op->kind == META_HOLD || op->kind == META_GET || op->kind == META_PUT)
                 answer.item = table_item(t, op->task);
             else

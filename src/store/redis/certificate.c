@@ -1,3 +1,6 @@
+/* The certificate of a store that a cluster serves itself, from a seed that every holder of the
+ * cluster's key can derive (certificate.h). So nobody hands out certificates: a client makes the same
+ * one and believes no other (tls.c, I3). The private key is wiped from OpenSSL's buffers after use. */
 #include "store/redis/certificate.h"
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -24,6 +27,7 @@ static bool add_extension(X509 *x, int which, const char *value)
     return good;
 }
 
+/* Version, serial, dates, name: all fixed. Self-signed. */
 static bool certificate_fill(X509 *x, EVP_PKEY *pair)
 {
     X509_NAME *name = X509_get_subject_name(x);
@@ -51,6 +55,8 @@ static bool certificate_take(BIO *memory, struct strbuf *out)
     return BIO_reset(memory) == 1;
 }
 
+/* The same seed gives the same bytes, on any machine and in any year: nothing here is random, and
+ * nothing is from a clock. */
 bool redis_certificate_make(const uint8_t seed[static REDIS_CERTIFICATE_SEED],
                             struct strbuf *certificate, struct strbuf *key, struct error *err)
 {

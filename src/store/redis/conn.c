@@ -1,3 +1,13 @@
+/* One connection to one server (conn.h).
+ *
+ *     redis_conn_command ──▶ plain ── TLS, or as it is ──▶ out ── flush ──▶ socket
+ *     redis_conn_reply   ◀── parser ◀── TLS, or as it is ◀────── move ◀──── socket
+ *
+ *   I1. Nothing blocks but looking a name up.
+ *   I2. `open` has a mark for each command whose reply has not been taken, in the order of sending;
+ *       Redis answers in that order.
+ *   I3. A function that returns false has noted why in `why` and closed nothing: its owner decides to
+ *       end the connection by redis_conn_stop(), which forgets bytes and marks at once. */
 #include "store/redis/conn.h"
 #include <errno.h>
 #include <netdb.h>
@@ -7,10 +17,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define BACK_OFF_FIRST 0.01
-#define BACK_OFF_MOST 0.5
-#define READ_SIZE (64u << 10)
-#define KEEP_SIZE (8u << 20) /* a larger buffer goes when it is empty */
+#define BACK_OFF_FIRST 0.01   /* seconds, see redis_conn_stop() */
+#define BACK_OFF_MOST 0.5     /* likewise */
+#define READ_SIZE (64u << 10) /* of one recv: a typical answer in one call, and small on a stack */
+#define KEEP_SIZE (8u << 20)  /* a larger buffer goes when it is empty */
 
 struct redis_conn *redis_conn_new(const char *host, uint16_t port, uint32_t index, int epoll,
                                   const struct redis_tls_context *tls)
@@ -25,6 +35,8 @@ struct redis_conn *redis_conn_new(const char *host, uint16_t port, uint32_t inde
     return c;
 }
 
+/* Closed, and everything that belonged to this connection forgotten: bytes, marks, the TLS
+ * session. */
 static void conn_drop(struct redis_conn *c)
 {
     if (c->fd >= 0)
@@ -50,6 +62,8 @@ void redis_conn_free(struct redis_conn *c)
     free(c);
 }
 
+/* The first address that the resolver gives. Blocks, so it is done when a client opens, not in its
+ * loop. */
 bool redis_conn_resolve(struct redis_conn *c)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -66,6 +80,8 @@ bool redis_conn_resolve(struct redis_conn *c)
     return true;
 }
 
+/* 10 ms, doubled up to half a second: a server that restarts is found again quickly, one that is
+ * gone is not asked a thousand times. */
 void redis_conn_stop(struct redis_conn *c, double now, const char *why)
 {
     if (why && why != c->why)
@@ -77,12 +93,15 @@ void redis_conn_stop(struct redis_conn *c, double now, const char *why)
     c->retry_at = now + c->back_off;
 }
 
+/* Note the reason for whoever ends the connection; false, to be passed on. */
 static bool conn_lost(struct redis_conn *c, const char *why)
 {
     snprintf(c->why, sizeof c->why, "%s", why);
     return false;
 }
 
+/* Never blocks (but for a name that nobody has looked up yet, of a server that a cluster
+ * announced). */
 bool redis_conn_start(struct redis_conn *c, double now)
 {
     c->since = now;
@@ -91,6 +110,8 @@ bool redis_conn_start(struct redis_conn *c, double now)
         return false;
     }
     c->fd = socket(c->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* no waiting for fuller packets: what is flushed is a whole batch already; keepalive finds dead
+     * peers */
     int one = 1;
     if (c->fd >= 0) {
         setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -114,6 +135,7 @@ bool redis_conn_start(struct redis_conn *c, double now)
     return true;
 }
 
+/* Growing by doubling; `plain` keeps its memory for the next batch. */
 static void conn_add(struct redis_conn *c, const char *bytes, size_t n)
 {
     array_reserve(&c->plain, c->plain.n + n);
@@ -122,6 +144,7 @@ static void conn_add(struct redis_conn *c, const char *bytes, size_t n)
     c->plain.n += n;
 }
 
+/* RESP: an array of bulk strings, so arguments may be any bytes. */
 void redis_conn_command(struct redis_conn *c, struct redis_conn_mark mark, size_t n,
                         const char *const *args, const size_t *lengths)
 {
@@ -135,6 +158,7 @@ void redis_conn_command(struct redis_conn *c, struct redis_conn_mark mark, size_
     array_push(&c->open, mark);
 }
 
+/* epoll is asked only when the wish changes: most flushes go out at once. */
 static void conn_want_write(struct redis_conn *c, bool want)
 {
     if (want == c->wants_write)
@@ -144,6 +168,7 @@ static void conn_want_write(struct redis_conn *c, bool want)
     c->wants_write = want;
 }
 
+/* What OpenSSL has made for the server, until there is no more. */
 static void conn_take_ciphered(struct redis_conn *c)
 {
     for (size_t got = 1; got;) {
@@ -186,6 +211,7 @@ bool redis_conn_flush(struct redis_conn *c)
         c->out_at += (size_t)put;
         c->sent += (uint64_t)put;
     }
+    /* all is out; after a large text the memory goes too */
     if (c->out_at == c->out.n) {
         c->out.n = c->out_at = 0;
         if (c->out.cap > KEEP_SIZE)
@@ -195,6 +221,7 @@ bool redis_conn_flush(struct redis_conn *c)
     return true;
 }
 
+/* Plain bytes into the parser of replies. */
 static bool conn_feed(struct redis_conn *c, const char *bytes, size_t n)
 {
     if (redisReaderFeed(c->reader, bytes, n) == REDIS_OK)
@@ -202,6 +229,7 @@ static bool conn_feed(struct redis_conn *c, const char *bytes, size_t n)
     return conn_lost(c, c->reader->errstr);
 }
 
+/* Ciphered bytes in, as many plain ones as they give out of it. */
 static bool conn_feed_ciphered(struct redis_conn *c, const char *bytes, size_t n)
 {
     char plain[16384];
@@ -219,6 +247,7 @@ static bool conn_feed_ciphered(struct redis_conn *c, const char *bytes, size_t n
     }
 }
 
+/* One step of the handshake; at its end the state becomes GREETING. */
 static bool conn_shake(struct redis_conn *c)
 {
     char why[160];
@@ -256,6 +285,7 @@ bool redis_conn_move(struct redis_conn *c, double now)
             continue;
         if (got < 0 && errno == EAGAIN)
             break;
+        /* a server with a TLS port alone closes at the first plain byte */
         if (got <= 0 && !c->tls && c->state == REDIS_CONN_GREETING)
             return conn_lost(c, "the server hung up at the first word (TLS only? then rediss://)");
         if (got < 0)
@@ -271,12 +301,14 @@ bool redis_conn_move(struct redis_conn *c, double now)
             redis_conn_flush(c); /* the alert that tells the server why */
             return false;
         }
+        /* less than asked for: the socket is empty, another call would only say so */
         if ((size_t)got < sizeof bytes)
             break;
     }
     return redis_conn_flush(c);
 }
 
+/* Replies come in the order of commands (I2), so the oldest mark is this one's. */
 redisReply *redis_conn_reply(struct redis_conn *c, struct redis_conn_mark *mark, bool *lost)
 {
     void *reply = NULL;

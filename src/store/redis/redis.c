@@ -1,3 +1,11 @@
+/* The store on Redis: entries, opening and closing (state.h draws the whole).
+ *
+ *   I1. Entries are numbered in the order of submission; head <= next <= tail. Those before `head` are
+ *       answered, those before `next` are with their shards, the others wait.
+ *   I2. Answers are shown in the order of numbers.
+ *   I3. After trouble nothing is sent (the client is paused); what was submitted stays, and retry goes on
+ *       unless the trouble is final.
+ *   I4. One thread. Nothing blocks but opening, flushing, waiting and closing. */
 #include "store/redis/redis.h"
 #include "base/clock.h"
 #include "store/fingerprint.h"
@@ -10,9 +18,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define SHARDS_OF_CLUSTER 64u
-#define SHARDS_MOST 4096u
-#define GOODBYE_SECONDS 1.0
+#define SHARDS_OF_CLUSTER 64u /* spread over any usual number of masters */
+#define SHARDS_MOST 4096u     /* of 16384 slots; each costs a call in every JOIN and COUNT */
+#define GOODBYE_SECONDS 1.0   /* what stays behind is small, and expires */
 #define SILENCE_SECONDS 10.0 /* a call takes 5 ms; a server that forks for its file, some seconds */
 #define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 48 bytes, */
 #define SHARD_EDGES (1u << 25) /* sizes of 8 bytes an edge */
@@ -22,6 +30,7 @@ static struct redis *redis_of(const struct store *s)
     return (struct redis *)s;
 }
 
+/* The first trouble is kept and stops everything; later ones follow from it. Returns false. */
 bool redis_trouble(struct redis *r, bool final, const char *fmt, ...)
 {
     char text[1024];
@@ -40,6 +49,7 @@ bool redis_trouble(struct redis *r, bool final, const char *fmt, ...)
 
 /* ---- entries ---- */
 
+/* The ring is full: twice as large, each entry at its number again. */
 static void redis_grow_entries(struct redis *r)
 {
     uint64_t size = r->mask + 1, bigger = size * 2;
@@ -51,6 +61,8 @@ static void redis_grow_entries(struct redis *r)
     r->mask = bigger - 1;
 }
 
+/* The answer of an entry, appended to what the next poll hands out; its lists are copied, since the
+ * entry is used again. */
 static void redis_show_entry(struct redis *r, struct redis_entry *e)
 {
     struct answers *to = &r->ready;
@@ -74,6 +86,8 @@ static void redis_show_entry(struct redis *r, struct redis_entry *e)
     array_push(&to->at, e->answer);
 }
 
+/* Answers leave in the order of submission: those that are done behind one that is not wait for
+ * it. */
 void redis_entry_done(struct redis *r, uint64_t number)
 {
     redis_entry_at(r, number)->done = true;
@@ -84,6 +98,8 @@ void redis_entry_done(struct redis *r, uint64_t number)
     }
 }
 
+/* Encode what may be: one that must wait for an operation before it holds up all behind it, and an
+ * ADOPT has the store for itself. */
 void redis_dispatch(struct redis *r)
 {
     while (r->next < r->tail && !r->exclusive && !r->troubled && redis_encode(r, r->next))
@@ -96,6 +112,7 @@ void redis_dispatch(struct redis *r)
 
 /* ---- the store's functions ---- */
 
+/* Encoded and sent at once, as far as the shards' windows have room. */
 static void redis_submit(struct store *s, const struct meta_op *ops, size_t n)
 {
     struct redis *r = redis_of(s);
@@ -112,6 +129,7 @@ static void redis_submit(struct store *s, const struct meta_op *ops, size_t n)
     redis_client_kick(r->client);
 }
 
+/* Two sets of answers change places: what was shown stays valid until the next call. */
 static bool redis_poll(struct store *s, struct meta_answers *out, struct error *err)
 {
     struct redis *r = redis_of(s);
@@ -135,11 +153,13 @@ static void redis_wait(struct store *s)
         redis_client_poll(r->client, -1);
 }
 
+/* The client's epoll, which also watches `event`: readable when answers wait, too. */
 static int redis_fd(struct store *s)
 {
     return redis_client_fd(redis_of(s)->client);
 }
 
+/* What is answered is in the append-only file, or with a replica; else nobody promises anything. */
 static uint64_t redis_durable(struct store *s)
 {
     const struct redis *r = redis_of(s);
@@ -154,6 +174,8 @@ static bool redis_flush(struct store *s, struct error *err)
     return !r->troubled || error_set(err, r->trouble.kind, "%s", r->trouble.text);
 }
 
+/* Everything that was submitted is still there; a call that was refused is the first of its
+ * queue. */
 static bool redis_retry(struct store *s, struct error *err)
 {
     struct redis *r = redis_of(s);
@@ -194,6 +216,8 @@ static void redis_free_shards(struct redis *r)
     r->nshards = 0;
 }
 
+/* Shards are ranges of equal length. The keys of one have one hash tag, {PREFIX.SHARD}, hence one
+ * slot. */
 static void redis_make_shards(struct redis *r, uint32_t shards)
 {
     const struct workflow *w = r->w;
@@ -225,6 +249,7 @@ static void redis_make_shards(struct redis *r, uint32_t shards)
 }
 
 /* Until no shard has a call under way, or the time is over. */
+/* For opening and closing only, which may block. */
 static bool redis_settle(struct redis *r, double until)
 {
     for (;;) {
@@ -348,10 +373,13 @@ static void redis_ask_run(struct redis *r, const char *run)
     }
 }
 
+/* Shard 0 first: it says whether the run exists and how many shards it has; then all are created or
+ * checked. Two clients that open at once ask for the same, and the first one's word counts. */
 static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool *existed,
                            struct error *err)
 {
     const struct workflow *w = r->w;
+    /* so many that no string of the server passes its limit */
     uint32_t least = w->ntasks / SHARD_TASKS + w->nedges / SHARD_EDGES + 1, have = 0;
     char run[160];
     redis_make_shards(r, 1);
@@ -451,6 +479,8 @@ struct store *store_redis_open(const struct store_redis_config *config, bool *ex
     r->event = -1;
     r->mask = 1023;
     r->entries = mem_new_zero(struct redis_entry, r->mask + 1);
+    /* a server that is there answers at once: a tenth of the patience is enough to find out that it
+     * is not */
     double until = clock_seconds() + (r->patience > 5 ? r->patience / 10 : 0.5);
     bool good = redis_open_client(r, config, err) &&
                 redis_client_connect(r->client, until, r->patience, err);

@@ -1,3 +1,10 @@
+/* TLS over two memory buffers (tls.h): OpenSSL never sees the socket. Bytes from the server are fed in,
+ * bytes for it are taken out, by conn.c, in the same places where plain bytes would be moved.
+ *
+ *   I1. `in` and `out` belong to the session, which frees them.
+ *   I2. OpenSSL's queue of errors is a global of the thread: it is cleared before each call whose
+ *       failure is asked about, or an old error would be reported.
+ *   I3. With a pin the chain, name and dates are not looked at: only the very certificate is believed. */
 #include "store/redis/tls.h"
 #include "base/mem.h"
 #include <arpa/inet.h>
@@ -53,6 +60,7 @@ static bool tls_take_pin(struct redis_tls_context *c, const char *text, struct e
     return true;
 }
 
+/* One a client, shared by its connections. A pin replaces the chain, the name and the dates. */
 struct redis_tls_context *redis_tls_context_new(const struct redis_tls_options *o,
                                                 struct error *err)
 {
@@ -109,6 +117,7 @@ struct redis_tls *redis_tls_new(const struct redis_tls_context *c, const char *h
     }
     SSL_set_bio(t->ssl, t->in, t->out);
     SSL_set_connect_state(t->ssl);
+    /* an address has no name to announce, and is compared with the certificate in another way */
     bool numeric =
         inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
     if (!numeric)
@@ -130,11 +139,14 @@ void redis_tls_free(struct redis_tls *t)
     free(t);
 }
 
+/* Memory takes everything: it cannot fail but for want of memory. */
 void redis_tls_feed(struct redis_tls *t, const void *data, size_t n)
 {
     BIO_write(t->in, data, (int)n);
 }
 
+/* The reason for a refusal: OpenSSL's word about the certificate if that was it, else its first
+ * error. */
 int redis_tls_shake(struct redis_tls *t, char *why, size_t size)
 {
     ERR_clear_error();
@@ -176,6 +188,7 @@ bool redis_tls_write(struct redis_tls *t, const void *data, size_t n)
 {
     /* The way out is memory, which takes everything. */
     for (size_t at = 0; at < n;) {
+        /* SSL_write counts in int; a megabyte at a time also keeps its own buffers small */
         size_t part = n - at < 1u << 20 ? n - at : 1u << 20;
         ERR_clear_error();
         int put = SSL_write(t->ssl, (const char *)data + at, (int)part);

@@ -1,3 +1,4 @@
+/* What is said to any Redis server and what it may answer, as text (words.h). Nothing here has state. */
 #include "store/redis/words.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ bool redis_words_servers(const char *text,
     return any || error_set(err, ERROR_INPUT, "redis: no server is named: host:port");
 }
 
+/* No braces: the hash tag must be ours. No blanks: people type keys into redis-cli. */
 bool redis_words_prefix(const char *prefix, size_t most, struct error *err)
 {
     size_t n = strlen(prefix);
@@ -70,6 +72,8 @@ void redis_words_command(struct redis_conn *c, struct redis_conn_mark mark, size
     redis_conn_command(c, mark, n, args, lengths);
 }
 
+/* Pipelined: who are we, who are you. A server that wants no password refuses AUTH, and that is
+ * final. */
 void redis_words_greet(struct redis_conn *c, const char *user, const char *password,
                        struct redis_conn_mark auth, struct redis_conn_mark info)
 {
@@ -80,6 +84,8 @@ void redis_words_greet(struct redis_conn *c, const char *user, const char *passw
     redis_words_command(c, info, 1, (const char *const[]){"INFO"});
 }
 
+/* Version 7 for scripts with flags, EXPIRE in scripts and sharded slots as we use them; INFO is
+ * text, one field a line. */
 bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
                       struct redis_words_server *out, char *why, size_t size)
 {
@@ -100,6 +106,8 @@ bool redis_words_loading(const struct redis_conn *c)
     return redis_words_start(c->why, "LOADING");
 }
 
+/* A server that loads its file, or a replica that lost its master, will answer later; all else
+ * needs a person. */
 bool redis_words_refused(const struct redis_conn *c, bool auth, const char *text, char *why,
                          size_t size)
 {
@@ -121,6 +129,7 @@ bool redis_words_start(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Errors of a server or cluster that is on its way back to health. */
 bool redis_words_later(const char *text)
 {
     static const char *const later[] = {"TRYAGAIN", "LOADING",  "CLUSTERDOWN", "MASTERDOWN",
@@ -148,6 +157,8 @@ bool redis_words_redirect(const struct redis_conn *from, const char *text, char 
     return true;
 }
 
+/* Slot ranges are arrays [first, last, [host, port, ...], replicas...]; a host may be empty: "the
+ * one you asked". */
 bool redis_words_range(const struct redis_conn *from, const redisReply *reply, size_t i,
                        struct redis_words_range *out)
 {
@@ -166,6 +177,8 @@ bool redis_words_range(const struct redis_conn *from, const redisReply *reply, s
     return true;
 }
 
+/* The cluster's rule: the first {...} that is not empty, else the whole key; CRC-16 modulo
+ * 16384. */
 uint16_t redis_slot(const char *key, size_t n)
 {
     const char *open = memchr(key, '{', n);
