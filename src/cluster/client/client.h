@@ -177,9 +177,9 @@ bool client_follow(struct client *c, const struct client_following *f, struct cl
 
 /* ---- ending ---- */
 
-/* End a run, or (task not NONE) a task and what depends on it. `told`: what the agent says of it,
+/* End a run, or (task not NONE) a task and what depends on it. `answer`: what the agent says of it,
  * for people. */
-bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                    struct error *err);
 /* Tell these agents (NULL: all) to leave; `now`: running tasks are ended. Waits until they have
  * left the board, or so many seconds. How many have not. */

@@ -1,5 +1,7 @@
 /* Final outputs come home: the store knows who has one, a living one of these sends it, and when
  * none has it any more an agent makes it again. */
+#include "cluster/client/collect.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/client/client_state.h"
@@ -16,7 +18,7 @@ enum {
 static const double ALONE =
     30; /* seconds without an agent to ask, until what is left is given up */
 
-enum stage {
+enum collect_stage {
     STAGE_NOTHING,
     STAGE_QUEUED,
     STAGE_ASKED,
@@ -26,7 +28,7 @@ enum stage {
     STAGE_MISSING
 };
 
-struct resting {
+struct collect_resting {
     uint32_t object;
     double until;
 };
@@ -36,7 +38,7 @@ struct collect {
     uint8_t *stage, *tries, *made; /* per object; made: asked to be made again */
     ARRAY(uint32_t) queue;
     size_t next; /* of the queue */
-    ARRAY(struct resting) resting;
+    ARRAY(struct collect_resting) resting;
     uint32_t under_way, here, missing;
     double bytes, alone; /* alone: since when; 0: not */
     char why[256];
@@ -89,7 +91,7 @@ void collect_want(struct collect *c, uint32_t object)
 static void rest(struct collect *c, uint32_t object, double seconds)
 {
     c->stage[object] = STAGE_RESTING;
-    array_push(&c->resting, (struct resting){object, clock_seconds() + seconds});
+    array_push(&c->resting, (struct collect_resting){object, clock_seconds() + seconds});
 }
 
 static void give_up(struct collect *c, uint32_t object, const char *why)

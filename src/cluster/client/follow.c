@@ -1,9 +1,9 @@
-/* Following a run: what agents tell goes to the listeners as if it happened here (hear.c); what was
+/* Following a run: what agents tell goes to the listeners as if it happened here (follow_events.c); what was
  * missed (before we came, while a link was down) is read from the store; final outputs are
  * collected (collect.c). */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cluster/client/follow_state.h"
+#include "cluster/client/follow.h"
 #include "base/tree.h"
 
 #include <inttypes.h>
@@ -36,20 +36,21 @@ static void look_ahead(const struct client_follow *f, struct client_load *load)
 {
     const struct workflow *w = f->w;
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        if (f->seen[t] >= SEEN_FAILED)
+        if (f->seen[t] >= FOLLOW_SEEN_FAILED)
             continue;
-        if (f->seen[t] == SEEN_RUNNING) {
+        if (f->seen[t] == FOLLOW_SEEN_RUNNING) {
             load->running++;
             continue;
         }
-        enum seen worst = SEEN_DONE;
-        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && worst != SEEN_NOTHING; e++) {
-            enum seen parent = (enum seen)f->seen[w->pred_task[e]];
-            if (parent < SEEN_DONE)
-                worst = parent == SEEN_RUNNING ? SEEN_RUNNING : SEEN_NOTHING;
+        enum follow_seen worst = FOLLOW_SEEN_DONE;
+        for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1] && worst != FOLLOW_SEEN_NOTHING;
+             e++) {
+            enum follow_seen parent = (enum follow_seen)f->seen[w->pred_task[e]];
+            if (parent < FOLLOW_SEEN_DONE)
+                worst = parent == FOLLOW_SEEN_RUNNING ? FOLLOW_SEEN_RUNNING : FOLLOW_SEEN_NOTHING;
         }
-        load->ready += worst == SEEN_DONE;
-        load->soon += worst == SEEN_RUNNING;
+        load->ready += worst == FOLLOW_SEEN_DONE;
+        load->soon += worst == FOLLOW_SEEN_RUNNING;
     }
 }
 
@@ -120,7 +121,7 @@ static void on_looked(void *context)
         struct client_peer *p = f->c->peers.at[i];
         uint32_t life = p->lives ? p->life : 0;
         if (p->followed && p->followed != life)
-            hear_lost(f, p->node);
+            follow_agent_lost(f, p->node);
         p->followed = life;
     }
     struct client_load load = {.ending = f->state != BOARD_RUN_OPEN};
@@ -193,18 +194,18 @@ static void each_second(struct client_follow *f, double now)
     record_learned(f);
     if (f->phase != PHASE_FOLLOWING)
         return;
-    hear_count(f);
+    follow_ask_count(f);
     if (f->counted >= f->w->ntasks && f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
         f->ending = true;
         set_state(f, BOARD_RUN_ENDED);
     }
-    if (f->counted <= f->told_ended)
+    if (f->counted <= f->reported_ended)
         f->behind = 0;
     else if (f->behind == 0)
         f->behind = now;
     else if (now - f->behind > GAP && !f->reading) {
         f->behind = 0;
-        hear_read(f);
+        follow_read_store(f);
     }
 }
 
@@ -250,12 +251,12 @@ static void on_tick(void *context)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
         return;
-    f->c->hurry = f->told_ended >= f->w->ntasks;
+    f->c->hurry = f->reported_ended >= f->w->ntasks;
     if (now - f->second >= (f->c->hurry ? 0.1 : 1))
         each_second(f, now);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
         f->phase = PHASE_READING;
-        hear_read(f);
+        follow_read_store(f);
     }
     if (f->phase == PHASE_READING && !f->reading)
         f->phase = PHASE_COLLECTING;
@@ -264,7 +265,7 @@ static void on_tick(void *context)
         begin_sign_off(f);
     if (f->phase == PHASE_SIGNING_OFF && f->c->sign_off.come)
         end_sign_off(f);
-    hear_tell_counters(f);
+    follow_report_counters(f);
     if (f->o.tick && f->o.tick(f->o.context, f->stopping))
         client_stop(f->c);
 }
@@ -298,28 +299,28 @@ static void tell_beginning(struct client_follow *f)
     const struct needs *n = f->o.needs;
     for (size_t i = 0; i < f->o.ticket->done.n; i++) {
         uint32_t t = f->o.ticket->done.at[i];
-        if (t >= f->w->ntasks || hear_is_over(f, t))
+        if (t >= f->w->ntasks || follow_is_done(f, t))
             continue;
-        hear_ended(f, t, SEEN_REUSED);
-        hear_tell(f, &(struct trace_event){.kind = TRACE_REUSED, .id = t});
+        follow_task_ended(f, t, FOLLOW_SEEN_REUSED);
+        follow_report(f, &(struct trace_event){.kind = TRACE_REUSED, .id = t});
     }
     for (uint32_t o = f->w->nobjects; o-- && f->w->producer[o] == NONE;)
         if (n->present[o] && f->w->object_name[o])
-            hear_tell_file(f,
-                           &(struct trace_file){.object = o,
-                                                .task = NONE,
-                                                .path = workflow_text(f->w, f->w->object_name[o]),
-                                                .digest = n->content[o],
-                                                .size = n->bytes[o]});
+            follow_report_file(
+                f, &(struct trace_file){.object = o,
+                                        .task = NONE,
+                                        .path = workflow_text(f->w, f->w->object_name[o]),
+                                        .digest = n->content[o],
+                                        .size = n->bytes[o]});
 }
 
 static void fill_result(struct client_follow *f)
 {
     struct run_result *r = &f->result;
     for (uint32_t t = 0; t < f->w->ntasks; t++) {
-        r->done += f->seen[t] == SEEN_DONE;
-        r->reused += f->seen[t] == SEEN_REUSED;
-        r->failed += f->seen[t] == SEEN_FAILED;
+        r->done += f->seen[t] == FOLLOW_SEEN_DONE;
+        r->reused += f->seen[t] == FOLLOW_SEEN_REUSED;
+        r->failed += f->seen[t] == FOLLOW_SEEN_FAILED;
     }
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
     r->interrupted |= f->stopping > 1 && r->skipped;
@@ -381,7 +382,7 @@ static void prepare(struct client_follow *f)
     f->node = mem_new_zero(uint32_t, f->w->ntasks + 1);
     f->learned = mem_new_zero(uint8_t, f->w->ntasks + 1);
     f->blamed = mem_new_zero(uint32_t, f->w->ntasks + 1);
-    f->told = mem_new_zero(uint8_t, f->w->nobjects + 1);
+    f->reported = mem_new_zero(uint8_t, f->w->nobjects + 1);
     for (size_t i = 0; i < o->ticket->files.n; i++) {
         const struct ticket_file *t = &o->ticket->files.at[i];
         if (t->object < f->w->nobjects) { /* as it was when it was handed in */
@@ -426,7 +427,7 @@ static void follow_free(struct client_follow *f)
     free(f->node);
     free(f->learned);
     free(f->blamed);
-    free(f->told);
+    free(f->reported);
     array_free(&f->unlearned);
     array_free(&f->counters);
     free(f);
@@ -446,8 +447,8 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     prepare(f);
     tell_beginning(f);
     c->listener = (struct client_listener){.opened = on_opened,
-                                           .handlers = hear_handlers,
-                                           .answers = hear_answers,
+                                           .handlers = follow_handlers,
+                                           .answers = follow_answers,
                                            .looked = on_looked,
                                            .tick = on_tick,
                                            .context = f};
@@ -458,7 +459,7 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     client_replay_early(c, o->run);
     client_forget_early(c);
     if (o->late)
-        hear_read(f);
+        follow_read_store(f);
     return f;
 }
 

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "cluster/client/follow_state.h"
+#include "cluster/client/follow.h"
 #include "base/tree.h"
 
 #include <math.h>
@@ -13,33 +13,33 @@ enum { READS = 4096 }; /* at once */
 
 /* ---- telling ---- */
 
-void hear_tell(struct client_follow *f, const struct trace_event *e)
+void follow_report(struct client_follow *f, const struct trace_event *e)
 {
     for (size_t i = 0; i < f->o.nsinks; i++)
         f->o.sinks[i]->event(f->o.sinks[i]->context, e);
 }
 
-void hear_tell_file(struct client_follow *f, const struct trace_file *file)
+void follow_report_file(struct client_follow *f, const struct trace_file *file)
 {
     for (size_t i = 0; i < f->o.nsinks; i++)
         if (f->o.sinks[i]->file)
             f->o.sinks[i]->file(f->o.sinks[i]->context, file);
 }
 
-void hear_ended(struct client_follow *f, uint32_t task, enum seen how)
+void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how)
 {
-    f->told_ended += f->seen[task] < SEEN_FAILED;
+    f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
-    if (how < SEEN_DONE)
+    if (how < FOLLOW_SEEN_DONE)
         return;
     for (uint32_t o = f->w->object_off[task]; o < f->w->object_off[task + 1]; o++)
-        if (how == SEEN_DONE && !workflow_is_intermediate(f->w, o))
+        if (how == FOLLOW_SEEN_DONE && !workflow_is_intermediate(f->w, o))
             collect_want(f->collect, o);
 }
 
-bool hear_is_over(const struct client_follow *f, uint32_t task)
+bool follow_is_done(const struct client_follow *f, uint32_t task)
 {
-    return f->seen[task] >= SEEN_DONE;
+    return f->seen[task] >= FOLLOW_SEEN_DONE;
 }
 
 static void on_event(struct client_follow *f, uint32_t node, struct trace_event *e)
@@ -52,7 +52,7 @@ static void on_event(struct client_follow *f, uint32_t node, struct trace_event 
         while (i < f->counters.n && f->counters.at[i].node != node)
             i++;
         if (i == f->counters.n)
-            array_push(&f->counters, (struct counters){.node = node});
+            array_push(&f->counters, (struct follow_counters){.node = node});
         f->counters.at[i].value[e->id] = e->amount;
         f->counter_known[e->id] = true;
         f->counters_changed = true;
@@ -60,31 +60,31 @@ static void on_event(struct client_follow *f, uint32_t node, struct trace_event 
     }
     if (e->kind == TRACE_TRANSFER) {
         if (e->id < f->w->nobjects)
-            hear_tell(f, e);
+            follow_report(f, e);
         return;
     }
-    if (e->id >= f->w->ntasks || hear_is_over(f, e->id))
+    if (e->id >= f->w->ntasks || follow_is_done(f, e->id))
         return; /* told before, over another link */
     switch (e->kind) {
     case TRACE_BEGIN:
-        if (f->seen[e->id] == SEEN_NOTHING)
-            f->seen[e->id] = SEEN_RUNNING;
+        if (f->seen[e->id] == FOLLOW_SEEN_NOTHING)
+            f->seen[e->id] = FOLLOW_SEEN_RUNNING;
         f->node[e->id] = node;
-        hear_tell(f, e);
+        follow_report(f, e);
         break;
     case TRACE_TASK:
         f->result.attempts++;
         f->result.busy += (e->finish - e->start) * f->w->cores[e->id];
         f->result.cpu += e->cpu;
         if (e->outcome == TRACE_DONE)
-            hear_ended(f, e->id, SEEN_DONE);
-        else if (f->seen[e->id] == SEEN_RUNNING)
-            f->seen[e->id] = SEEN_NOTHING;
-        hear_tell(f, e);
+            follow_task_ended(f, e->id, FOLLOW_SEEN_DONE);
+        else if (f->seen[e->id] == FOLLOW_SEEN_RUNNING)
+            f->seen[e->id] = FOLLOW_SEEN_NOTHING;
+        follow_report(f, e);
         break;
     case TRACE_REUSED:
-        hear_ended(f, e->id, SEEN_REUSED);
-        hear_tell(f, e);
+        follow_task_ended(f, e->id, FOLLOW_SEEN_REUSED);
+        follow_report(f, e);
         break;
     default:
         break;
@@ -92,25 +92,25 @@ static void on_event(struct client_follow *f, uint32_t node, struct trace_event 
 }
 
 /* An agent is gone, and with it what it ran. */
-void hear_lost(struct client_follow *f, uint32_t node)
+void follow_agent_lost(struct client_follow *f, uint32_t node)
 {
     double now = client_now(f->c) - f->created;
     for (size_t i = 0; i < f->counters.n; i++)
         if (f->counters.at[i].node == node)
-            f->counters.at[i] = (struct counters){.node = node};
+            f->counters.at[i] = (struct follow_counters){.node = node};
     for (uint32_t t = 0; t < f->w->ntasks; t++)
-        if (f->seen[t] == SEEN_RUNNING && f->node[t] == node) {
-            f->seen[t] = SEEN_NOTHING;
-            hear_tell(f, &(struct trace_event){.kind = TRACE_TASK,
-                                               .id = t,
-                                               .node = node,
-                                               .start = now,
-                                               .finish = now,
-                                               .outcome = TRACE_CANCELLED});
+        if (f->seen[t] == FOLLOW_SEEN_RUNNING && f->node[t] == node) {
+            f->seen[t] = FOLLOW_SEEN_NOTHING;
+            follow_report(f, &(struct trace_event){.kind = TRACE_TASK,
+                                                   .id = t,
+                                                   .node = node,
+                                                   .start = now,
+                                                   .finish = now,
+                                                   .outcome = TRACE_CANCELLED});
         }
 }
 
-void hear_tell_counters(struct client_follow *f)
+void follow_report_counters(struct client_follow *f)
 {
     if (!f->counters_changed)
         return;
@@ -122,9 +122,9 @@ void hear_tell_counters(struct client_follow *f)
             continue;
         for (size_t i = 0; i < f->counters.n; i++)
             sum += f->counters.at[i].value[id];
-        hear_tell(f,
-                  &(struct trace_event){
-                      .kind = TRACE_COUNTER, .id = id, .start = now, .finish = now, .amount = sum});
+        follow_report(
+            f, &(struct trace_event){
+                   .kind = TRACE_COUNTER, .id = id, .start = now, .finish = now, .amount = sum});
     }
 }
 
@@ -151,9 +151,9 @@ static void learn_file(struct client_follow *f, struct trace_file *file)
 {
     struct needs *n = f->o.needs;
     uint32_t o = file->object;
-    if (o >= f->w->nobjects || f->w->producer[o] == NONE || f->told[o])
+    if (o >= f->w->nobjects || f->w->producer[o] == NONE || f->reported[o])
         return;
-    f->told[o] = 1;
+    f->reported[o] = 1;
     file->task = f->w->producer[o];
     file->path = f->w->object_name[o] ? workflow_text(f->w, f->w->object_name[o]) : NULL;
     n->content[o] = file->digest;
@@ -163,7 +163,7 @@ static void learn_file(struct client_follow *f, struct trace_file *file)
         array_push(&f->unlearned, file->task);
     }
     if (file->path)
-        hear_tell_file(f, file);
+        follow_report_file(f, file);
 }
 
 static bool take_files(void *context, struct message_in *m)
@@ -229,8 +229,9 @@ static bool take_failure(void *context, struct message_in *m)
     const char *text = bytes_text(in, &n), *log = bytes_text(in, &nlog);
     if (!bytes_end(in) || x.task >= f->w->ntasks || x.outcome > TRACE_NOT_STARTED)
         return bytes_end(in);
-    if (x.last && !hear_is_over(f, x.task))
-        hear_ended(f, x.task, x.outcome == TRACE_CANCELLED ? SEEN_REMOVED : SEEN_FAILED);
+    if (x.last && !follow_is_done(f, x.task))
+        follow_task_ended(f, x.task,
+                          x.outcome == TRACE_CANCELLED ? FOLLOW_SEEN_REMOVED : FOLLOW_SEEN_FAILED);
     if (x.attempt <= f->blamed[x.task])
         return true; /* told before: an agent tells all of them to whoever comes */
     f->blamed[x.task] = x.attempt;
@@ -245,7 +246,7 @@ static bool take_failure(void *context, struct message_in *m)
     return true;
 }
 
-message_handler *const hear_handlers[MESSAGES] = {
+message_handler *const follow_handlers[MESSAGES] = {
     [MESSAGE_EVENTS] = take_events,
     [MESSAGE_FILES] = take_files,
     [MESSAGE_FAILED] = take_failure,
@@ -258,7 +259,7 @@ static void read_more(struct client_follow *f)
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
     for (; f->read_next < f->w->ntasks && n < READS; f->read_next++)
-        if (!hear_is_over(f, f->read_next))
+        if (!follow_is_done(f, f->read_next))
             ops[n++] = (struct meta_op){.kind = META_READ, .task = f->read_next};
     f->reading = n > 0;
     f->read_open = (uint32_t)n;
@@ -267,7 +268,7 @@ static void read_more(struct client_follow *f)
     free(ops);
 }
 
-void hear_read(struct client_follow *f)
+void follow_read_store(struct client_follow *f)
 {
     f->read_next = 0;
     read_more(f);
@@ -293,7 +294,7 @@ static void blame(struct client_follow *f, const struct meta_record *r)
 static void take_record(struct client_follow *f, const struct meta_record *r)
 {
     uint32_t t = r->task;
-    if (t >= f->w->ntasks || hear_is_over(f, t))
+    if (t >= f->w->ntasks || follow_is_done(f, t))
         return;
     double finish = isfinite(r->ended) ? r->ended : 0;
     struct trace_event e = {.kind = TRACE_TASK,
@@ -305,27 +306,27 @@ static void take_record(struct client_follow *f, const struct meta_record *r)
     if (r->status == META_DONE && r->ran_on == TICKET_CLIENT_NODE) {
         e.kind = TRACE_REUSED;
         e.node = 0;
-        hear_ended(f, t, SEEN_REUSED);
-        hear_tell(f, &e);
+        follow_task_ended(f, t, FOLLOW_SEEN_REUSED);
+        follow_report(f, &e);
     } else if (r->status == META_DONE) {
         f->result.attempts++;
         f->result.busy += (e.finish - e.start) * f->w->cores[t];
-        hear_ended(f, t, SEEN_DONE);
-        hear_tell(f, &e);
+        follow_task_ended(f, t, FOLLOW_SEEN_DONE);
+        follow_report(f, &e);
     } else if (r->status == META_FAILED) {
-        if (f->seen[t] != SEEN_FAILED && !f->blamed[t]) {
+        if (f->seen[t] != FOLLOW_SEEN_FAILED && !f->blamed[t]) {
             e.outcome = TRACE_FAILED;
             e.status = 1;
-            hear_tell(f, &e);
+            follow_report(f, &e);
         }
         blame(f, r);
-        hear_ended(f, t, SEEN_FAILED);
+        follow_task_ended(f, t, FOLLOW_SEEN_FAILED);
     } else if (r->status == META_REMOVED) {
-        hear_ended(f, t, SEEN_REMOVED);
+        follow_task_ended(f, t, FOLLOW_SEEN_REMOVED);
     }
 }
 
-void hear_count(struct client_follow *f)
+void follow_ask_count(struct client_follow *f)
 {
     if (f->counting)
         return;
@@ -334,7 +335,7 @@ void hear_count(struct client_follow *f)
     client_ask(f->c, &(struct meta_op){.kind = META_COUNT}, 1);
 }
 
-void hear_answers(void *context, const struct meta_answers *answers)
+void follow_answers(void *context, const struct meta_answers *answers)
 {
     struct client_follow *f = context;
     size_t record = 0;

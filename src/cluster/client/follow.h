@@ -1,14 +1,22 @@
-/* What the two files of following share: hear.c (what agents and the store tell) and follow.c (what
+/* What the two files of following share: follow_events.c (what agents and the store tell) and follow.c (what
  * becomes of the run, from beginning to end). Private to them. */
 #pragma once
 #include "cluster/client/client_state.h"
+#include "cluster/client/collect.h"
 
 enum { FOLLOW_COUNTERS = COUNTER_RUNNING + 1 };
 
-enum seen { SEEN_NOTHING, SEEN_RUNNING, SEEN_FAILED, SEEN_REMOVED, SEEN_DONE, SEEN_REUSED };
+enum follow_seen {
+    FOLLOW_SEEN_NOTHING,
+    FOLLOW_SEEN_RUNNING,
+    FOLLOW_SEEN_FAILED,
+    FOLLOW_SEEN_REMOVED,
+    FOLLOW_SEEN_DONE,
+    FOLLOW_SEEN_REUSED
+};
 
 /* The counters of an agent, so that a display sees their sum. */
-struct counters {
+struct follow_counters {
     uint32_t node;
     double value[FOLLOW_COUNTERS];
 };
@@ -16,7 +24,7 @@ struct counters {
 /* PHASE_FOLLOWING ── the board says ENDED ──▶ PHASE_READING ── every record read ──▶
  * PHASE_COLLECTING ── final outputs here or given up ──▶ PHASE_SIGNING_OFF ── answered ──▶ PHASE_OVER
  * Detaching and errors lead to PHASE_OVER from everywhere, as do missing outputs from COLLECTING. */
-enum phase {
+enum follow_phase {
     PHASE_FOLLOWING,
     PHASE_READING,
     PHASE_COLLECTING,
@@ -31,19 +39,19 @@ struct client_follow {
     struct client_followed out;
     struct run_result result;
     struct error error;
-    enum phase phase;
+    enum follow_phase phase;
     enum board_run_state state;
     double created, ended_at; /* server's clock; NAN: not yet */
     bool known;               /* the board has it */
 
-    uint8_t *seen;    /* per task */
-    uint32_t *node;   /* per task: where it runs */
-    uint8_t *learned; /* per task: on record */
-    uint32_t *blamed; /* per task: the last attempt whose failure was told */
-    uint8_t *told;    /* per object: where it comes from was told */
-    uint32_t told_ended;
+    uint8_t *seen;     /* per task */
+    uint32_t *node;    /* per task: where it runs */
+    uint8_t *learned;  /* per task: on record */
+    uint32_t *blamed;  /* per task: the last attempt whose failure was reported */
+    uint8_t *reported; /* per object: its content was reported */
+    uint32_t reported_ended;
     ARRAY(uint32_t) unlearned;
-    ARRAY(struct counters) counters;
+    ARRAY(struct follow_counters) counters;
     bool counters_changed, counter_known[FOLLOW_COUNTERS];
 
     bool counting;
@@ -60,19 +68,19 @@ struct client_follow {
     struct collect *collect;
 };
 
-/* ---- hear.c ---- */
+/* ---- follow_events.c ---- */
 
-void hear_tell(struct client_follow *f, const struct trace_event *e);
-void hear_tell_file(struct client_follow *f, const struct trace_file *file);
-void hear_tell_counters(struct client_follow *f);
+void follow_report(struct client_follow *f, const struct trace_event *e);
+void follow_report_file(struct client_follow *f, const struct trace_file *file);
+void follow_report_counters(struct client_follow *f);
 /* A task has ended so; its final outputs are wanted. */
-void hear_ended(struct client_follow *f, uint32_t task, enum seen how);
-bool hear_is_over(const struct client_follow *f, uint32_t task); /* done, by whomever */
+void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how);
+bool follow_is_done(const struct client_follow *f, uint32_t task); /* done, by whomever */
 /* An agent is gone, and with it what it ran. */
-void hear_lost(struct client_follow *f, uint32_t node);
+void follow_agent_lost(struct client_follow *f, uint32_t node);
 /* Ask the store about every task that is not known to be done. */
-void hear_read(struct client_follow *f);
-void hear_count(struct client_follow *f); /* how many have ended */
+void follow_read_store(struct client_follow *f);
+void follow_ask_count(struct client_follow *f); /* how many have ended */
 /* For the client's listener. */
-extern message_handler *const hear_handlers[MESSAGES];
-void hear_answers(void *context, const struct meta_answers *answers);
+extern message_handler *const follow_handlers[MESSAGES];
+void follow_answers(void *context, const struct meta_answers *answers);

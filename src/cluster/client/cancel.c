@@ -9,27 +9,27 @@
 
 static const double CONNECTING = 5, ANSWERING = 20; /* seconds */
 
-struct dismiss {
+struct cancelling {
     struct client *c;
     uint64_t run;
     uint32_t asked; /* node; NONE: nobody now */
-    bool come, good, lost;
-    struct strbuf *told;
+    bool answered, good, lost;
+    struct strbuf *answer;
 };
 
 static bool on_result(void *context, struct message_in *m)
 {
-    struct dismiss *d = context;
+    struct cancelling *d = context;
     bool good = bytes_u8(&m->in);
     size_t n;
     const char *text = bytes_text(&m->in, &n);
     if (!bytes_end(&m->in))
         return false;
-    if (m->run == d->run && client_peer_of(m)->node == d->asked && !d->come) {
-        d->come = true;
+    if (m->run == d->run && client_peer_of(m)->node == d->asked && !d->answered) {
+        d->answered = true;
         d->good = good;
         if (n)
-            strbuf_add_bytes(d->told, text, n);
+            strbuf_add_bytes(d->answer, text, n);
     }
     return true;
 }
@@ -38,28 +38,28 @@ static message_handler *const cancel_handlers[MESSAGES] = {[MESSAGE_RESULT] = on
 
 static void on_closed(void *context, struct client_peer *p)
 {
-    struct dismiss *d = context;
+    struct cancelling *d = context;
     d->lost |= p->node == d->asked;
 }
 
 static bool is_answered(void *context)
 {
-    const struct dismiss *d = context;
-    return d->come || d->lost || client_stops(d->c);
+    const struct cancelling *d = context;
+    return d->answered || d->lost || client_stops(d->c);
 }
 
 /* Any agent will do: it finds the others that hold a part of the subtree. */
-static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                         struct error *err)
 {
-    struct dismiss d = {.c = c, .run = run, .asked = NONE, .told = told};
+    struct cancelling d = {.c = c, .run = run, .asked = NONE, .answer = answer};
     c->listener =
         (struct client_listener){.handlers = cancel_handlers, .closed = on_closed, .context = &d};
     struct strbuf head = {0};
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
     uint32_t open = client_connected(c, CONNECTING);
-    for (size_t i = 0; i < c->peers.n && !d.come && !client_stops(c); i++) {
+    for (size_t i = 0; i < c->peers.n && !d.answered && !client_stops(c); i++) {
         struct client_peer *p = c->peers.at[i];
         if (!p->open)
             continue;
@@ -70,20 +70,20 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
     }
     c->listener = (struct client_listener){0};
     strbuf_free(&head);
-    if (d.come)
-        return d.good || error_set(err, ERROR_FAILED, "%s", strbuf_text(told));
+    if (d.answered)
+        return d.good || error_set(err, ERROR_FAILED, "%s", strbuf_text(answer));
     return error_set(err, ERROR_FAILED,
                      open ? "no agent answered; `weft status` shows who is there"
                           : "no agent at %s can be reached; a task can only be cancelled by one",
                      c->o.address->text);
 }
 
-bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *told,
+bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                    struct error *err)
 {
     bool good;
     if (task != NONE) {
-        good = cancel_task(c, run, task, told, err);
+        good = cancel_task(c, run, task, answer, err);
     } else {
         good = client_set_state(c, run, BOARD_RUN_CANCELLED, err);
         if (good && client_connected(c, CONNECTING))

@@ -1,0 +1,244 @@
+/* A client and the board: who is there, which runs there are, and requests whose answer is waited
+ * for. The board is looked at once a second (client_tick), more often when something is about to be
+ * over; a look replaces all that was known.
+ *
+ * Invariants:
+ *   I1. members and runs are those of one look, never of two.
+ *   I2. At most one look is under way (`asked`): a server that is silent for an hour has one request
+ *       to answer, not thousands.
+ *   I3. A request whose asker does not wait any more must not find its context gone: closing the
+ *       board drops it, and nothing but closing follows. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/client/client_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* An agent that has not sent a heartbeat for so many seconds is not counted on; none sends them less
+ * often unless its user says so. */
+static const double HEARTBEAT_UNTIL = 20;
+
+/* ---- looks ---- */
+
+void client_forget_view(struct client *c)
+{
+    for (size_t i = 0; i < c->members.n; i++)
+        member_free(&c->members.at[i]);
+    c->members.n = c->runs.n = 0;
+}
+
+bool client_lives(const struct client *c, const struct member *m)
+{
+    (void)c;
+    return !m->sealed && m->state != BOARD_DEAD && m->age < HEARTBEAT_UNTIL;
+}
+
+static void client_took_view(void *context, const struct board_view *view, const char *why)
+{
+    struct client *c = context;
+    c->asked = 0;
+    if (!view) {
+        client_say(c, "the board cannot be read: %s", why ? why : "no reason given");
+        return;
+    }
+    client_forget_view(c);
+    c->sealed = c->opened = false;
+    for (size_t i = 0; i < view->nmembers; i++) {
+        struct member m;
+        member_read(&view->members[i], &c->o.key, &m);
+        c->sealed |= m.sealed && m.state != BOARD_DEAD && m.age < HEARTBEAT_UNTIL;
+        c->opened |= client_lives(c, &m);
+        array_push(&c->members, m);
+    }
+    for (size_t i = 0; i < view->nruns; i++)
+        array_push(&c->runs, view->runs[i]);
+    c->server_now = view->now;
+    c->looked = clock_seconds();
+    if (c->said_silent)
+        client_say(c, "the store at %s answers again", c->o.address->text);
+    c->said_silent = false;
+    client_refresh_peers(c);
+    if (c->listener.looked)
+        c->listener.looked(c->listener.context);
+}
+
+void client_ask_look(struct client *c)
+{
+    if (c->asked > 0)
+        return;
+    c->asked = clock_seconds();
+    board_view(c->board, client_took_view, c);
+}
+
+void client_board_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    struct client *c = poll->data;
+    board_poll(c->board);
+}
+
+const struct member *client_members(const struct client *c, size_t *n)
+{
+    *n = c->members.n;
+    return c->members.at;
+}
+
+const struct board_run *client_runs(const struct client *c, size_t *n)
+{
+    *n = c->runs.n;
+    return c->runs.at;
+}
+
+double client_now(const struct client *c)
+{
+    return c->server_now + (clock_seconds() - c->looked);
+}
+
+const struct board_run *client_run(const struct client *c, uint64_t run)
+{
+    for (size_t i = 0; i < c->runs.n; i++)
+        if (c->runs.at[i].run == run)
+            return &c->runs.at[i];
+    return NULL;
+}
+
+struct look_since {
+    const struct client *c;
+    double when;
+};
+
+static bool client_looked_since(void *context)
+{
+    const struct look_since *s = context;
+    return s->c->looked > s->when;
+}
+
+bool client_look(struct client *c, double patience, struct error *err)
+{
+    struct look_since s = {c, clock_seconds()};
+    client_ask_look(c);
+    if (client_drive(c, client_looked_since, &s, patience))
+        return true;
+    return error_set(err, ERROR_FAILED, "the store at %s does not answer", c->o.address->text);
+}
+
+struct agents_wanted {
+    struct client *c;
+    uint32_t agents;
+};
+
+static bool client_has_agents(void *context)
+{
+    const struct agents_wanted *e = context;
+    uint32_t n = 0;
+    for (size_t i = 0; i < e->c->members.n; i++)
+        n += client_lives(e->c, &e->c->members.at[i]) && e->c->members.at[i].state == BOARD_UP;
+    return n >= e->agents;
+}
+
+bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
+{
+    return client_drive(c, client_has_agents, &(struct agents_wanted){c, agents}, seconds);
+}
+
+bool client_unknown(const struct client *c, uint64_t run, struct error *err)
+{
+    struct strbuf list = {0};
+    size_t first = c->runs.n > 10 ? c->runs.n - 10 : 0;
+    for (size_t i = first; i < c->runs.n; i++)
+        strbuf_printf(&list, "%s%" PRIu64, i > first ? ", " : "", c->runs.at[i].run);
+    if (c->runs.n)
+        error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there %s %s%s", run,
+                  c->o.address->text, c->runs.n == 1 ? "is" : "are", first ? "..., " : "", list.at);
+    else
+        error_set(err, ERROR_INPUT, "there is no run %" PRIu64 " at %s; there is none at all", run,
+                  c->o.address->text);
+    strbuf_free(&list);
+    return false;
+}
+
+/* ---- answers that are waited for ---- */
+
+struct board_reply {
+    const struct client *c;
+    int stops; /* before it was asked for */
+    bool come, good;
+    struct strbuf text;
+    char why[256];
+};
+
+/* Or somebody does not want to wait any more. */
+static bool reply_has_come(void *context)
+{
+    const struct board_reply *r = context;
+    return r->come || client_stops(r->c) > r->stops || atomic_load(&r->c->detach);
+}
+
+static void reply_keep(struct board_reply *r, bool good, const char *why)
+{
+    r->come = true;
+    r->good = good;
+    snprintf(r->why, sizeof r->why, "%s", why ? why : "");
+}
+
+static void reply_took_text(void *context, bool good, const void *data, size_t n, const char *why)
+{
+    struct board_reply *r = context;
+    reply_keep(r, good, why);
+    if (good && n)
+        strbuf_add_bytes(&r->text, data, n);
+}
+
+static void reply_done(void *context, bool good, const char *why)
+{
+    reply_keep(context, good, why);
+}
+
+/* A request that the server never answers must not find its context gone: closing the board drops
+ * it, and nothing but closing follows. */
+static bool reply_await(struct client *c, struct board_reply *r, struct error *err)
+{
+    client_drive(c, reply_has_come, r, CLIENT_FOREVER);
+    if (!r->come) {
+        board_close(c->board);
+        c->board = NULL;
+        return error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
+                         c->o.address->text);
+    }
+    return r->good ||
+           error_set(err, ERROR_FAILED, "the store at %s refuses: %s", c->o.address->text, r->why);
+}
+
+bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err)
+{
+    struct board_reply r = {.c = c, .stops = client_stops(c)};
+    struct strbuf text = {0};
+    *t = (struct ticket){0};
+    board_run_text(c->board, run, reply_took_text, &r);
+    struct error stopped = {0};
+    bool found = reply_await(c, &r, &stopped), good = false;
+    if (!r.come)
+        error_set(err, stopped.kind, "%s", stopped.text);
+    else if (!found || !r.text.n)
+        client_unknown(c, run, err);
+    else if (!seal_open_piece(&c->o.key, "ticket", r.text.at, r.text.n, &text))
+        error_set(err, ERROR_FAILED,
+                  "run %" PRIu64 " at %s was submitted with another cluster key; --key names the "
+                  "key's file",
+                  run, c->o.address->text);
+    else
+        good = ticket_read(text.at, text.n, t, err);
+    strbuf_free(&r.text);
+    strbuf_free(&text);
+    return good;
+}
+
+bool client_set_state(struct client *c, uint64_t run, enum board_run_state state, struct error *err)
+{
+    struct board_reply r = {.c = c, .stops = client_stops(c)};
+    board_run_state(c->board, run, state, reply_done, &r);
+    return reply_await(c, &r, err);
+}

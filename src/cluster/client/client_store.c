@@ -1,0 +1,145 @@
+/* A client and the store of one run: operations out, answers in, a server that comes and goes.
+ *
+ * Invariants:
+ *   I1. `pending` counts the operations that were handed to the store and are not answered; the store
+ *       answers each once, in order, however often it has to connect again.
+ *   I2. store_error is set once, when the store cannot go on (the run's keys are gone); after that
+ *       nothing is polled any more.
+ *   I3. A listener's `answers` may close the store: nothing of it is used after that call. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/client/client_state.h"
+
+#include <time.h>
+
+static const double OPEN_STORE = 60;            /* seconds that a run's store may take to open */
+static const long OPEN_STORE_AGAIN = 200000000; /* nanoseconds between two attempts */
+
+void client_take_answers(struct client *c)
+{
+    for (;;) {
+        struct meta_answers answers;
+        struct error err = {0};
+        if (!store_poll(c->store, &answers, &err)) {
+            if (!c->store_silent)
+                client_say(c, "%s", err.text);
+            c->store_silent = true;
+            struct error again = {0};
+            if (!store_retry(c->store, &again)) { /* final: the run's keys are gone */
+                c->store_error = err;
+                if (c->polls_store)
+                    uv_poll_stop(&c->store_ready);
+            }
+            return;
+        }
+        if (!answers.n)
+            return;
+        c->store_silent = false;
+        c->pending -= answers.n < c->pending ? answers.n : c->pending;
+        if (c->listener.answers)
+            c->listener.answers(c->listener.context, &answers);
+        if (!c->store)
+            return;
+    }
+}
+
+static void store_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    client_take_answers(poll->data);
+}
+
+bool client_store(struct client *c, uint64_t run, const struct workflow *w, struct error *err)
+{
+    char prefix[128];
+    client_store_close(c);
+    struct store_redis_config config = store_address_config(c->o.address, run, prefix);
+    config.workflow = w;
+    /* a server that is just being started again is worth waiting for: so do the agents */
+    double until = clock_seconds() + OPEN_STORE;
+    int stops = client_stops(c);
+    struct error why = {0};
+    while (!(c->store = store_redis_open(&config, NULL, &why)) && why.kind == ERROR_FAILED &&
+           clock_seconds() < until && client_stops(c) == stops) {
+        error_clear(&why);
+        nanosleep(&(struct timespec){.tv_nsec = OPEN_STORE_AGAIN}, NULL);
+    }
+    if (!c->store)
+        return error_set(err, why.kind, "%s", why.text);
+    c->pending = 0;
+    c->store_silent = false;
+    error_clear(&c->store_error);
+    uv_poll_init(c->stepper.loop, &c->store_ready, store_fd(c->store));
+    c->store_ready.data = c;
+    c->polls_store = true;
+    uv_poll_start(&c->store_ready, UV_READABLE, store_readable);
+    return true;
+}
+
+void client_store_close(struct client *c)
+{
+    if (c->polls_store) {
+        uv_poll_stop(&c->store_ready);
+        client_close_handle(c, (uv_handle_t *)&c->store_ready);
+    }
+    c->polls_store = false;
+    if (c->store)
+        store_close(c->store, &(struct error){0});
+    c->store = NULL;
+}
+
+void client_ask(struct client *c, const struct meta_op *ops, size_t n)
+{
+    c->pending += n;
+    store_submit(c->store, ops, n);
+}
+
+struct store_wait {
+    const struct client *c;
+    int stops; /* before */
+};
+
+static bool store_answered_or_stopped(void *context)
+{
+    const struct store_wait *a = context;
+    return !a->c->pending || a->c->store_error.kind != ERROR_NONE ||
+           client_stops(a->c) > a->stops || atomic_load(&a->c->detach);
+}
+
+bool client_answered(struct client *c, struct error *err)
+{
+    client_drive(c, store_answered_or_stopped, &(struct store_wait){c, client_stops(c)},
+                 CLIENT_FOREVER);
+    if (c->store_error.kind != ERROR_NONE)
+        return error_set(err, c->store_error.kind, "%s", c->store_error.text);
+    return !c->pending || error_set(err, ERROR_FAILED, "stopped while waiting for the store at %s",
+                                    c->o.address->text);
+}
+
+struct client_progress client_progress_of(const struct meta_answer *a)
+{
+    return (struct client_progress){a->item.task, a->item.epoch, a->item.waiting};
+}
+
+static void store_keep_count(void *context, const struct meta_answers *answers)
+{
+    struct client_progress *out = context;
+    for (size_t i = 0; i < answers->n; i++)
+        if (answers->at[i].kind == META_COUNT)
+            *out = client_progress_of(&answers->at[i]);
+}
+
+bool client_count(struct client *c, uint64_t run, const struct workflow *w,
+                  struct client_progress *out, struct error *err)
+{
+    *out = (struct client_progress){0};
+    if (!client_store(c, run, w, err))
+        return false;
+    c->listener = (struct client_listener){.answers = store_keep_count, .context = out};
+    client_ask(c, &(struct meta_op){.kind = META_COUNT}, 1);
+    bool good = client_answered(c, err);
+    c->listener = (struct client_listener){0};
+    client_store_close(c);
+    return good;
+}
