@@ -17,7 +17,7 @@ struct cancelling {
     struct strbuf *answer;
 };
 
-static bool on_result(void *context, struct message_in *m)
+static bool cancel_take_result(void *context, struct message_in *m)
 {
     struct cancelling *d = context;
     bool good = bytes_u8(&m->in);
@@ -34,15 +34,15 @@ static bool on_result(void *context, struct message_in *m)
     return true;
 }
 
-static message_handler *const cancel_handlers[MESSAGES] = {[MESSAGE_RESULT] = on_result};
+static message_handler *const cancel_handlers[MESSAGES] = {[MESSAGE_RESULT] = cancel_take_result};
 
-static void on_closed(void *context, struct client_peer *p)
+static void cancel_peer_closed(void *context, struct client_peer *p)
 {
     struct cancelling *d = context;
     d->lost |= p->node == d->asked;
 }
 
-static bool is_answered(void *context)
+static bool cancel_is_answered(void *context)
 {
     const struct cancelling *d = context;
     return d->answered || d->lost || client_stops(d->c);
@@ -53,8 +53,8 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
                         struct error *err)
 {
     struct cancelling d = {.c = c, .run = run, .asked = NONE, .answer = answer};
-    c->listener =
-        (struct client_listener){.handlers = cancel_handlers, .closed = on_closed, .context = &d};
+    c->listener = (struct client_listener){
+        .handlers = cancel_handlers, .closed = cancel_peer_closed, .context = &d};
     struct strbuf head = {0};
     bytes_put_u64(&head, run);
     bytes_put_u32(&head, task);
@@ -66,7 +66,7 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
         d.asked = p->node;
         d.lost = false;
         link_send(p->link, MESSAGE_CANCEL, head.at, head.n, NULL, 0);
-        client_drive(c, is_answered, &d, ANSWERING);
+        client_drive(c, cancel_is_answered, &d, ANSWERING);
     }
     c->listener = (struct client_listener){0};
     strbuf_free(&head);
@@ -102,7 +102,7 @@ struct leaving {
     bool now;
 };
 
-static bool is_meant(const struct leaving *l, uint32_t node)
+static bool leaving_names(const struct leaving *l, uint32_t node)
 {
     for (size_t i = 0; l->nodes && i < l->n; i++)
         if (l->nodes[i] == node)
@@ -110,11 +110,11 @@ static bool is_meant(const struct leaving *l, uint32_t node)
     return !l->nodes;
 }
 
-static void tell_to_leave(void *context, struct client_peer *p)
+static void leaving_send(void *context, struct client_peer *p)
 {
     struct leaving *l = context;
     struct strbuf head = {0};
-    if (!is_meant(l, p->node))
+    if (!leaving_names(l, p->node))
         return;
     bytes_put_u64(&head, 0);
     bytes_put_u8(&head, l->now);
@@ -123,22 +123,22 @@ static void tell_to_leave(void *context, struct client_peer *p)
 }
 
 /* The store may go with the last of them: then a closed link is all that tells. */
-static uint32_t still_there(const struct leaving *l)
+static uint32_t leaving_count(const struct leaving *l)
 {
     bool silent = board_silence(l->c->board) > 2;
     uint32_t count = 0;
     for (size_t i = 0; i < l->c->peers.n; i++) {
         const struct client_peer *p = l->c->peers.at[i];
         bool gone = !p->open && (silent || !l->nodes); /* all leave, and the store with them */
-        count += p->lives && is_meant(l, p->node) && !gone;
+        count += p->lives && leaving_names(l, p->node) && !gone;
     }
     return count;
 }
 
-static bool have_left(void *context)
+static bool leaving_is_over(void *context)
 {
     const struct leaving *l = context;
-    return !still_there(l) || client_stops(l->c) > 1;
+    return !leaving_count(l) || client_stops(l->c) > 1;
 }
 
 uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds)
@@ -146,15 +146,15 @@ uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool no
     struct leaving l = {c, nodes, n, now};
     if (!c->board)
         return 0;
-    c->listener = (struct client_listener){.opened = tell_to_leave, .context = &l};
+    c->listener = (struct client_listener){.opened = leaving_send, .context = &l};
     client_connect(c);
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open)
-            tell_to_leave(&l, c->peers.at[i]);
+            leaving_send(&l, c->peers.at[i]);
     c->hurry = true;
-    client_drive(c, have_left, &l, seconds);
+    client_drive(c, leaving_is_over, &l, seconds);
     c->hurry = false;
     c->listener = (struct client_listener){0};
     client_settle(c);
-    return still_there(&l);
+    return leaving_count(&l);
 }

@@ -66,7 +66,7 @@ void collect_free(struct collect *c)
     free(c);
 }
 
-static void is_here(struct collect *c, uint32_t object)
+static void collect_is_here(struct collect *c, uint32_t object)
 {
     c->stage[object] = STAGE_HERE;
     c->o.needs->present[object] = 1;
@@ -81,20 +81,20 @@ void collect_want(struct collect *c, uint32_t object)
         return;
     const char *name = workflow_object_label(c->o.workflow, object, label, sizeof label);
     if (c->o.shared || name[0] == '/') {
-        is_here(c, object);
+        collect_is_here(c, object);
         return;
     }
     c->stage[object] = STAGE_QUEUED;
     array_push(&c->queue, object);
 }
 
-static void rest(struct collect *c, uint32_t object, double seconds)
+static void collect_retry_later(struct collect *c, uint32_t object, double seconds)
 {
     c->stage[object] = STAGE_RESTING;
     array_push(&c->resting, (struct collect_resting){object, clock_seconds() + seconds});
 }
 
-static void give_up(struct collect *c, uint32_t object, const char *why)
+static void collect_give_up(struct collect *c, uint32_t object, const char *why)
 {
     char label[512];
     c->stage[object] = STAGE_MISSING;
@@ -103,16 +103,16 @@ static void give_up(struct collect *c, uint32_t object, const char *why)
              workflow_object_label(c->o.workflow, object, label, sizeof label), why);
 }
 
-static void failed(struct collect *c, uint32_t object, const char *why)
+static void collect_failed(struct collect *c, uint32_t object, const char *why)
 {
     if (++c->tries[object] >= TRIES)
-        give_up(c, object, why);
+        collect_give_up(c, object, why);
     else
-        rest(c, object, c->tries[object] < 8 ? 0.5 * c->tries[object] : 4);
+        collect_retry_later(c, object, c->tries[object] < 8 ? 0.5 * c->tries[object] : 4);
 }
 
 /* Whoever is asked makes it; asking the same one again finds it at work. */
-static struct client_peer *maker(const struct collect *c, uint32_t object)
+static struct client_peer *collect_choose_maker(const struct collect *c, uint32_t object)
 {
     const struct client *client = c->o.client;
     uint32_t open = 0;
@@ -146,13 +146,14 @@ void collect_answer(struct collect *c, const struct meta_answer *a, const uint32
     const struct digest *expected = &c->o.needs->content[object];
     bool make = !from && !(unreached && c->tries[object] < TRIES / 2);
     if (make)
-        from = maker(c, object);
+        from = collect_choose_maker(c, object);
     if (!from) {
         c->under_way--;
         if (unreached)
-            failed(c, object, "the agents that have it cannot be reached");
+            collect_failed(c, object, "the agents that have it cannot be reached");
         else
-            rest(c, object, 1); /* nobody lives: collect_tick() loses patience, not we */
+            collect_retry_later(c, object,
+                                1); /* nobody lives: collect_tick() loses patience, not we */
         return;
     }
     c->stage[object] = STAGE_COMING;
@@ -168,7 +169,7 @@ void collect_arrived(struct collect *c, uint32_t object, bool good, const char *
         return;
     c->under_way--;
     if (!good) {
-        failed(c, object, why);
+        collect_failed(c, object, why);
         return;
     }
     const struct digest *digest = depot_digest(c->o.client->depot, object);
@@ -178,10 +179,10 @@ void collect_arrived(struct collect *c, uint32_t object, bool good, const char *
     c->o.needs->bytes[object] = bytes;
     c->here++;
     c->bytes += bytes;
-    is_here(c, object);
+    collect_is_here(c, object);
 }
 
-static void lose_patience(struct collect *c, double now)
+static void collect_lose_patience(struct collect *c, double now)
 {
     bool open = false;
     for (size_t i = 0; i < c->o.client->peers.n && !open; i++)
@@ -194,9 +195,9 @@ static void lose_patience(struct collect *c, double now)
         return;
     static const char why[] = "no agent is there that could send it";
     for (; c->next < c->queue.n; c->next++)
-        give_up(c, c->queue.at[c->next], why);
+        collect_give_up(c, c->queue.at[c->next], why);
     for (size_t i = 0; i < c->resting.n; i++)
-        give_up(c, c->resting.at[i].object, why);
+        collect_give_up(c, c->resting.at[i].object, why);
     c->resting.n = 0;
 }
 
@@ -224,7 +225,7 @@ void collect_tick(struct collect *c)
         c->next = c->queue.n = 0;
     if (n)
         client_ask(c->o.client, ops, n);
-    lose_patience(c, now);
+    collect_lose_patience(c, now);
 }
 
 bool collect_is_idle(const struct collect *c)

@@ -19,7 +19,7 @@ static const double DESERTED = 10; /* without an agent, until a stopping run is 
 
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
 
-static void on_opened(void *context, struct client_peer *p)
+static void follow_peer_opened(void *context, struct client_peer *p)
 {
     struct client_follow *f = context;
     struct strbuf *head = &f->c->scratch;
@@ -32,7 +32,7 @@ static void on_opened(void *context, struct client_peer *p)
 
 /* Tasks that could start now, and those that only wait for some that run: for whoever brings more
  * agents. O(V + E), so once every few seconds. */
-static void look_ahead(const struct client_follow *f, struct client_load *load)
+static void follow_look_ahead(const struct client_follow *f, struct client_load *load)
 {
     const struct workflow *w = f->w;
     for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -54,20 +54,20 @@ static void look_ahead(const struct client_follow *f, struct client_load *load)
     }
 }
 
-static void ignore(void *context, bool good, const char *why)
+static void follow_ignore_answer(void *context, bool good, const char *why)
 {
     (void)context;
     (void)good;
     (void)why;
 }
 
-static void set_state(struct client_follow *f, enum board_run_state state)
+static void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
-    board_run_state(f->c->board, f->o.run, state, ignore, NULL);
+    board_run_state(f->c->board, f->o.run, state, follow_ignore_answer, NULL);
     client_tell_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
-static uint32_t agents_that_live(const struct client_follow *f, struct client_load *load)
+static uint32_t follow_count_agents(const struct client_follow *f, struct client_load *load)
 {
     size_t n;
     const struct member *m = client_members(f->c, &n);
@@ -81,7 +81,7 @@ static uint32_t agents_that_live(const struct client_follow *f, struct client_lo
 }
 
 /* Nobody works on it any more: who would say that it has ended? */
-static void look_after_the_deserted(struct client_follow *f, uint32_t agents)
+static void follow_check_deserted(struct client_follow *f, uint32_t agents)
 {
     double now = clock_seconds();
     if (agents) {
@@ -100,11 +100,11 @@ static void look_after_the_deserted(struct client_follow *f, uint32_t agents)
     }
     if (f->state != BOARD_RUN_OPEN && now - f->deserted > DESERTED && !f->ending) {
         f->ending = true;
-        set_state(f, BOARD_RUN_ENDED);
+        follow_set_state(f, BOARD_RUN_ENDED);
     }
 }
 
-static void on_looked(void *context)
+static void follow_looked(void *context)
 {
     struct client_follow *f = context;
     const struct board_run *r = client_run(f->c, f->o.run);
@@ -125,13 +125,13 @@ static void on_looked(void *context)
         p->followed = life;
     }
     struct client_load load = {.ending = f->state != BOARD_RUN_OPEN};
-    uint32_t agents = agents_that_live(f, &load);
+    uint32_t agents = follow_count_agents(f, &load);
     if (f->state >= BOARD_RUN_ENDED) {
         if (isnan(f->ended_at))
             f->ended_at = r->changed;
         load.ending = true;
     } else {
-        look_after_the_deserted(f, agents);
+        follow_check_deserted(f, agents);
     }
     if (f->state == BOARD_RUN_STOPPING && f->stopping < 1)
         f->stopping = 1;
@@ -140,12 +140,12 @@ static void on_looked(void *context)
     double now = clock_seconds();
     if (f->o.load && now - f->loaded >= LOADS) {
         f->loaded = now;
-        look_ahead(f, &load);
+        follow_look_ahead(f, &load);
         f->o.load(f->o.load_context, &load);
     }
 }
 
-static void heed_stops(struct client_follow *f)
+static void follow_heed_stops(struct client_follow *f)
 {
     struct client *c = f->c;
     int stops = client_stops(c);
@@ -162,10 +162,10 @@ static void heed_stops(struct client_follow *f)
     for (; f->handled < stops && f->phase != PHASE_OVER; f->handled++) {
         f->result.interrupted = true;
         if (f->handled == 0) {
-            set_state(f, BOARD_RUN_STOPPING);
+            follow_set_state(f, BOARD_RUN_STOPPING);
             f->stopping = f->stopping > 1 ? f->stopping : 1;
         } else if (f->handled == 1) {
-            set_state(f, BOARD_RUN_CANCELLED);
+            follow_set_state(f, BOARD_RUN_CANCELLED);
             f->stopping = 2;
         } else {
             f->out.detached = true;
@@ -175,7 +175,7 @@ static void heed_stops(struct client_follow *f)
 }
 
 /* What is known now of tasks whose inputs were told before or after them. */
-static void record_learned(struct client_follow *f)
+static void follow_record_learned(struct client_follow *f)
 {
     struct error err = {0};
     for (size_t i = 0; i < f->unlearned.n;) {
@@ -188,16 +188,16 @@ static void record_learned(struct client_follow *f)
         client_say(f->c, "%s", err.text);
 }
 
-static void each_second(struct client_follow *f, double now)
+static void follow_each_second(struct client_follow *f, double now)
 {
     f->second = now;
-    record_learned(f);
+    follow_record_learned(f);
     if (f->phase != PHASE_FOLLOWING)
         return;
     follow_ask_count(f);
     if (f->counted >= f->w->ntasks && f->state < BOARD_RUN_ENDED && !f->ending && f->known) {
         f->ending = true;
-        set_state(f, BOARD_RUN_ENDED);
+        follow_set_state(f, BOARD_RUN_ENDED);
     }
     if (f->counted <= f->reported_ended)
         f->behind = 0;
@@ -209,7 +209,7 @@ static void each_second(struct client_follow *f, double now)
     }
 }
 
-static void on_signed_off(void *context, bool good, const char *why)
+static void follow_signed_off(void *context, bool good, const char *why)
 {
     struct client_sign_off *s = &((struct client *)context)->sign_off;
     s->come = true;
@@ -218,7 +218,7 @@ static void on_signed_off(void *context, bool good, const char *why)
 }
 
 /* All is home: say so, unless something is missing that another attach may still find. */
-static void begin_sign_off(struct client_follow *f)
+static void follow_begin_sign_off(struct client_follow *f)
 {
     struct client *c = f->c;
     collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
@@ -228,32 +228,32 @@ static void begin_sign_off(struct client_follow *f)
     }
     f->phase = PHASE_SIGNING_OFF;
     c->sign_off = (struct client_sign_off){.run = f->o.run};
-    board_run_state(c->board, f->o.run, BOARD_RUN_COLLECTED, on_signed_off, c);
+    board_run_state(c->board, f->o.run, BOARD_RUN_COLLECTED, follow_signed_off, c);
 }
 
-static void end_sign_off(struct client_follow *f)
+static void follow_end_sign_off(struct client_follow *f)
 {
     struct client *c = f->c;
     if (!c->sign_off.good)
         client_say(c, "the store at %s refuses: %s", c->o.address->text, c->sign_off.why);
     f->phase = PHASE_OVER;
     client_tell_all(c, MESSAGE_RUN_CHANGED, f->o.run);
-    board_forget_run(c->board, f->o.run, ignore, NULL);
+    board_forget_run(c->board, f->o.run, follow_ignore_answer, NULL);
     store_redis_closing(c->store, true, STORE_CLOSING);
 }
 
-static void on_tick(void *context)
+static void follow_tick(void *context)
 {
     struct client_follow *f = context;
     double now = clock_seconds();
-    heed_stops(f);
+    follow_heed_stops(f);
     if (f->c->store_error.kind != ERROR_NONE && f->phase != PHASE_SIGNING_OFF)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
         return;
     f->c->hurry = f->reported_ended >= f->w->ntasks;
     if (now - f->second >= (f->c->hurry ? 0.1 : 1))
-        each_second(f, now);
+        follow_each_second(f, now);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
         f->phase = PHASE_READING;
         follow_read_store(f);
@@ -262,29 +262,29 @@ static void on_tick(void *context)
         f->phase = PHASE_COLLECTING;
     collect_tick(f->collect);
     if (f->phase == PHASE_COLLECTING && collect_is_idle(f->collect))
-        begin_sign_off(f);
+        follow_begin_sign_off(f);
     if (f->phase == PHASE_SIGNING_OFF && f->c->sign_off.come)
-        end_sign_off(f);
+        follow_end_sign_off(f);
     follow_report_counters(f);
     if (f->o.tick && f->o.tick(f->o.context, f->stopping))
         client_stop(f->c);
 }
 
-static bool over(const struct client_follow *f)
+static bool follow_is_over(const struct client_follow *f)
 {
     return f->phase == PHASE_OVER || f->error.kind != ERROR_NONE;
 }
 
 /* ---- from beginning to end ---- */
 
-static void on_arrived(void *context, uint32_t object, bool good, const char *why)
+static void follow_arrived(void *context, uint32_t object, bool good, const char *why)
 {
     struct client_follow *f = context;
     collect_arrived(f->collect, object, good, why);
 }
 
 /* A final output is here: with it its maker may be on record, if nobody told of it. */
-static void on_here(void *context, uint32_t object)
+static void follow_output_here(void *context, uint32_t object)
 {
     struct client_follow *f = context;
     uint32_t task = f->w->producer[object];
@@ -294,7 +294,7 @@ static void on_here(void *context, uint32_t object)
     }
 }
 
-static void tell_beginning(struct client_follow *f)
+static void follow_report_beginning(struct client_follow *f)
 {
     const struct needs *n = f->o.needs;
     for (size_t i = 0; i < f->o.ticket->done.n; i++) {
@@ -314,7 +314,7 @@ static void tell_beginning(struct client_follow *f)
                                         .size = n->bytes[o]});
 }
 
-static void fill_result(struct client_follow *f)
+static void follow_fill_result(struct client_follow *f)
 {
     struct run_result *r = &f->result;
     for (uint32_t t = 0; t < f->w->ntasks; t++) {
@@ -329,7 +329,7 @@ static void fill_result(struct client_follow *f)
     collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
 }
 
-static bool judge(struct client_follow *f, struct error *err)
+static bool follow_judge(struct client_follow *f, struct error *err)
 {
     const struct run_result *r = &f->result;
     if (f->error.kind != ERROR_NONE)
@@ -352,7 +352,7 @@ static bool judge(struct client_follow *f, struct error *err)
 
 /* Inputs that lie here as they were handed in: an agent may ask for one when those that had it are
  * gone. */
-static void offer_inputs(struct client_follow *f)
+static void follow_offer_inputs(struct client_follow *f)
 {
     struct strbuf path = {0};
     const struct client_following *o = &f->o;
@@ -374,7 +374,7 @@ static void offer_inputs(struct client_follow *f)
     strbuf_free(&path);
 }
 
-static void prepare(struct client_follow *f)
+static void follow_prepare(struct client_follow *f)
 {
     struct strbuf partial = {0};
     const struct client_following *o = &f->o;
@@ -397,17 +397,17 @@ static void prepare(struct client_follow *f)
                                                    .partial = partial.at,
                                                    .memo = o->needs->memo,
                                                    .most = 16,
-                                                   .arrived = on_arrived,
+                                                   .arrived = follow_arrived,
                                                    .context = f});
     strbuf_free(&partial);
     if (!o->ticket->shared)
-        offer_inputs(f);
+        follow_offer_inputs(f);
     f->collect = collect_new(&(struct collect_config){.client = f->c,
                                                       .workflow = f->w,
                                                       .needs = o->needs,
                                                       .folder = o->folder,
                                                       .shared = o->ticket->shared,
-                                                      .here = on_here,
+                                                      .here = follow_output_here,
                                                       .context = f});
 }
 
@@ -444,18 +444,18 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
     f->w = o->workflow;
     f->ended_at = NAN;
     f->created = client_now(c);
-    prepare(f);
-    tell_beginning(f);
-    c->listener = (struct client_listener){.opened = on_opened,
+    follow_prepare(f);
+    follow_report_beginning(f);
+    c->listener = (struct client_listener){.opened = follow_peer_opened,
                                            .handlers = follow_handlers,
                                            .answers = follow_answers,
-                                           .looked = on_looked,
-                                           .tick = on_tick,
+                                           .looked = follow_looked,
+                                           .tick = follow_tick,
                                            .context = f};
     client_connect(c);
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open && c->watched != o->run)
-            on_opened(f, c->peers.at[i]);
+            follow_peer_opened(f, c->peers.at[i]);
     client_replay_early(c, o->run);
     client_forget_early(c);
     if (o->late)
@@ -465,19 +465,19 @@ struct client_follow *client_follow_open(struct client *c, const struct client_f
 
 bool client_follow_step(struct client_follow *f, double wait)
 {
-    if (!over(f))
+    if (!follow_is_over(f))
         stepper_step(&f->c->stepper, wait);
-    return !over(f);
+    return !follow_is_over(f);
 }
 
 bool client_follow_close(struct client_follow *f, struct client_followed *out,
                          struct run_result *result, struct error *err)
 {
-    if (!over(f))
+    if (!follow_is_over(f))
         f->out.detached = true; /* its owner has seen enough */
-    record_learned(f);
-    fill_result(f);
-    bool good = judge(f, err);
+    follow_record_learned(f);
+    follow_fill_result(f);
+    bool good = follow_judge(f, err);
     f->c->hurry = false;
     client_settle(f->c);
     *out = f->out;

@@ -42,7 +42,7 @@ bool follow_is_done(const struct client_follow *f, uint32_t task)
     return f->seen[task] >= FOLLOW_SEEN_DONE;
 }
 
-static void on_event(struct client_follow *f, uint32_t node, struct trace_event *e)
+static void follow_event(struct client_follow *f, uint32_t node, struct trace_event *e)
 {
     e->node = node;
     if (e->kind == TRACE_COUNTER) {
@@ -130,7 +130,7 @@ void follow_report_counters(struct client_follow *f)
 
 /* ---- what agents say ---- */
 
-static bool take_events(void *context, struct message_in *m)
+static bool follow_take_events(void *context, struct message_in *m)
 {
     struct client_follow *f = context;
     struct bytes *in = &m->in;
@@ -142,12 +142,12 @@ static bool take_events(void *context, struct message_in *m)
     for (uint32_t i = 0; i < n; i++) {
         struct trace_event e = {0};
         protocol_event(in, &e);
-        on_event(f, node, &e);
+        follow_event(f, node, &e);
     }
     return bytes_end(in);
 }
 
-static void learn_file(struct client_follow *f, struct trace_file *file)
+static void follow_learn_file(struct client_follow *f, struct trace_file *file)
 {
     struct needs *n = f->o.needs;
     uint32_t o = file->object;
@@ -166,7 +166,7 @@ static void learn_file(struct client_follow *f, struct trace_file *file)
         follow_report_file(f, file);
 }
 
-static bool take_files(void *context, struct message_in *m)
+static bool follow_take_files(void *context, struct message_in *m)
 {
     struct client_follow *f = context;
     struct bytes *in = &m->in;
@@ -182,15 +182,15 @@ static bool take_files(void *context, struct message_in *m)
             return false;
         memcpy(file.digest.at, digest, sizeof file.digest.at);
         memcpy(file.key.at, key, sizeof file.key.at);
-        learn_file(f, &file);
+        follow_learn_file(f, &file);
     }
     return bytes_end(in);
 }
 
 /* What a task wrote before it failed, beside the logs of runs here. The caller frees; NULL: it
  * wrote nothing. */
-static char *keep_log(struct client_follow *f, uint32_t task, uint32_t attempt, const char *text,
-                      size_t n)
+static char *follow_keep_log(struct client_follow *f, uint32_t task, uint32_t attempt,
+                             const char *text, size_t n)
 {
     struct strbuf path = {0};
     struct error err = {0};
@@ -214,7 +214,7 @@ static char *keep_log(struct client_follow *f, uint32_t task, uint32_t attempt, 
     return NULL;
 }
 
-static bool take_failure(void *context, struct message_in *m)
+static bool follow_take_failure(void *context, struct message_in *m)
 {
     struct client_follow *f = context;
     struct bytes *in = &m->in;
@@ -235,7 +235,7 @@ static bool take_failure(void *context, struct message_in *m)
     if (x.attempt <= f->blamed[x.task])
         return true; /* told before: an agent tells all of them to whoever comes */
     f->blamed[x.task] = x.attempt;
-    x.log = keep_log(f, x.task, x.attempt, log, nlog);
+    x.log = follow_keep_log(f, x.task, x.attempt, log, nlog);
     x.text = n ? mem_copy_bytes(text, n) : NULL;
     if (f->result.failures.n < RUN_FAILURES) {
         array_push(&f->result.failures, x);
@@ -247,14 +247,14 @@ static bool take_failure(void *context, struct message_in *m)
 }
 
 message_handler *const follow_handlers[MESSAGES] = {
-    [MESSAGE_EVENTS] = take_events,
-    [MESSAGE_FILES] = take_files,
-    [MESSAGE_FAILED] = take_failure,
+    [MESSAGE_EVENTS] = follow_take_events,
+    [MESSAGE_FILES] = follow_take_files,
+    [MESSAGE_FAILED] = follow_take_failure,
 };
 
 /* ---- reading the store ---- */
 
-static void read_more(struct client_follow *f)
+static void follow_read_more(struct client_follow *f)
 {
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
     size_t n = 0;
@@ -271,10 +271,10 @@ static void read_more(struct client_follow *f)
 void follow_read_store(struct client_follow *f)
 {
     f->read_next = 0;
-    read_more(f);
+    follow_read_more(f);
 }
 
-static void blame(struct client_follow *f, const struct meta_record *r)
+static void follow_record_blame(struct client_follow *f, const struct meta_record *r)
 {
     if (f->blamed[r->task])
         return;
@@ -291,7 +291,7 @@ static void blame(struct client_follow *f, const struct meta_record *r)
                                                                 "log")});
 }
 
-static void take_record(struct client_follow *f, const struct meta_record *r)
+static void follow_take_record(struct client_follow *f, const struct meta_record *r)
 {
     uint32_t t = r->task;
     if (t >= f->w->ntasks || follow_is_done(f, t))
@@ -319,7 +319,7 @@ static void take_record(struct client_follow *f, const struct meta_record *r)
             e.status = 1;
             follow_report(f, &e);
         }
-        blame(f, r);
+        follow_record_blame(f, r);
         follow_task_ended(f, t, FOLLOW_SEEN_FAILED);
     } else if (r->status == META_REMOVED) {
         follow_task_ended(f, t, FOLLOW_SEEN_REMOVED);
@@ -342,9 +342,9 @@ void follow_answers(void *context, const struct meta_answers *answers)
     for (size_t i = 0; i < answers->n; i++) {
         const struct meta_answer *a = &answers->at[i];
         if (a->kind == META_READ) {
-            take_record(f, &answers->records[record++]);
+            follow_take_record(f, &answers->records[record++]);
             if (f->read_open && --f->read_open == 0)
-                read_more(f);
+                follow_read_more(f);
         } else if (a->kind == META_WHERE) {
             collect_answer(f->collect, a, answers->nodes);
         } else if (a->kind == META_COUNT) {

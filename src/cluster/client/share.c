@@ -7,7 +7,7 @@
 /* Every task after all that it needs, and what a task needs right before it: a walk back from the
  * tasks that nobody waits for, by number. Consecutive parts of this order have few edges between
  * them. O(V + E), no recursion. */
-static uint32_t *neighbours_together(const struct workflow *w)
+static uint32_t *share_order(const struct workflow *w)
 {
     uint32_t *order = mem_new(uint32_t, w->ntasks), *stack = mem_new(uint32_t, w->ntasks);
     uint32_t *next = mem_new(uint32_t, w->ntasks); /* the edge to look at next */
@@ -41,7 +41,7 @@ static uint32_t *neighbours_together(const struct workflow *w)
 }
 
 /* What counts of a task: its work when all that must run have one, else 1. */
-static bool all_have_work(const struct workflow *w, const uint8_t *skip)
+static bool share_all_have_work(const struct workflow *w, const uint8_t *skip)
 {
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (!(skip && skip[t]) && !(w->work[t] > 0))
@@ -56,12 +56,12 @@ void share_tasks(const struct workflow *w, enum share_kind kind, const uint32_t 
         home[t] = skip && skip[t] ? NONE : nodes[0];
     if (kind == SHARE_WORST || n < 2 || !w->ntasks)
         return;
-    bool by_work = all_have_work(w, skip);
+    bool by_work = share_all_have_work(w, skip);
     double total = 0, before = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
         if (home[t] != NONE)
             total += by_work ? w->work[t] : 1;
-    uint32_t *order = neighbours_together(w);
+    uint32_t *order = share_order(w);
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t task = order[i];
         if (home[task] == NONE)

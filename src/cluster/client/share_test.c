@@ -9,7 +9,7 @@
 
 /* `chains` chains of `length` tasks, their tasks numbered across: neighbours in the graph are far
  * apart in number. */
-static struct workflow *chains(uint32_t count, uint32_t length)
+static struct workflow *share_test_chains(uint32_t count, uint32_t length)
 {
     struct builder *b = builder_new("chains", "test");
     char name[32];
@@ -43,7 +43,7 @@ static uint32_t at_node(const struct workflow *w, const uint32_t *home, uint32_t
 static void test_equal(void)
 {
     static const uint32_t nodes[] = {7, 3, 11};
-    struct workflow *w = chains(9, 10);
+    struct workflow *w = share_test_chains(9, 10);
     uint32_t *home = mem_new(uint32_t, w->ntasks);
     share_tasks(w, SHARE_BEST, nodes, 3, NULL, home);
     for (int i = 0; i < 3; i++)
@@ -60,7 +60,7 @@ static void test_equal(void)
 static void test_skip(void)
 {
     static const uint32_t nodes[] = {0, 1};
-    struct workflow *w = chains(4, 5);
+    struct workflow *w = share_test_chains(4, 5);
     uint8_t *skip = mem_new_zero(uint8_t, w->ntasks);
     uint32_t *home = mem_new(uint32_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) /* the first two chains are done */
@@ -99,7 +99,7 @@ static void test_work(void)
 static void test_deep(void)
 {
     static const uint32_t nodes[] = {0, 1, 2, 3};
-    struct workflow *w = chains(1, 300000);
+    struct workflow *w = share_test_chains(1, 300000);
     uint32_t *home = mem_new(uint32_t, w->ntasks);
     share_tasks(w, SHARE_BEST, nodes, 4, NULL, home);
     is_int(cut_edges(w, home), 3, "a long chain is cut three times");

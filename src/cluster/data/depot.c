@@ -8,7 +8,7 @@
 
 /* ---- names ---- */
 
-static const char *without_dots(const char *name)
+static const char *depot_without_dots(const char *name)
 {
     while (name[0] == '.' && name[1] == '/')
         name += 2;
@@ -17,7 +17,7 @@ static const char *without_dots(const char *name)
 
 bool depot_name_is_safe(const char *name)
 {
-    name = without_dots(name);
+    name = depot_without_dots(name);
     return depot_path_is_safe(name) &&
            !(strncmp(name, ".weft", 5) == 0 && (!name[5] || name[5] == '/'));
 }

@@ -74,45 +74,45 @@ static bool fetch_change(struct depot *d, struct depot_fetch *f, enum fetch_even
     return true;
 }
 
-static bool is_folder(const struct depot_fetch *f)
+static bool fetch_is_folder(const struct depot_fetch *f)
 {
     return f->form == MESSAGE_FOLDER;
 }
 
-static bool has_form(const struct depot_fetch *f)
+static bool fetch_has_form(const struct depot_fetch *f)
 {
     return f->state == FETCH_RECEIVING || f->state == FETCH_CHECKING;
 }
 
 /* ---- names in `partial` ---- */
 
-static const char *partial_path(struct depot *d, uint32_t object, const char *kind)
+static const char *fetch_partial_path(struct depot *d, uint32_t object, const char *kind)
 {
     strbuf_clear(&d->other);
     strbuf_printf(&d->other, "%s/%u.%s", d->partial, (unsigned)object, kind);
     return d->other.at;
 }
 
-static void remove_partial(struct depot *d, const struct depot_fetch *f)
+static void fetch_remove_partial(struct depot *d, const struct depot_fetch *f)
 {
-    unlink(partial_path(d, f->object, "note"));
-    unlink(partial_path(d, f->object, "part"));
-    if (has_form(f) && is_folder(f))
-        tree_remove(partial_path(d, f->object, "tree"));
+    unlink(fetch_partial_path(d, f->object, "note"));
+    unlink(fetch_partial_path(d, f->object, "part"));
+    if (fetch_has_form(f) && fetch_is_folder(f))
+        tree_remove(fetch_partial_path(d, f->object, "tree"));
 }
 
 /* It was cut off: what cannot go on later is removed. */
-static void remove_unless_noted(struct depot *d, const struct depot_fetch *f)
+static void fetch_remove_unless_noted(struct depot *d, const struct depot_fetch *f)
 {
-    if (has_form(f) && (is_folder(f) || f->total < NOTED_FROM))
-        remove_partial(d, f);
+    if (fetch_has_form(f) && (fetch_is_folder(f) || f->total < NOTED_FROM))
+        fetch_remove_partial(d, f);
 }
 
-static void find_partial(struct depot *d, struct depot_fetch *f)
+static void fetch_find_partial(struct depot *d, struct depot_fetch *f)
 {
     struct stat s;
     uint8_t note[NOTE_SIZE + 1];
-    int fd = open(partial_path(d, f->object, "note"), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(fetch_partial_path(d, f->object, "note"), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
     ssize_t n = read(fd, note, sizeof note);
@@ -120,8 +120,8 @@ static void find_partial(struct depot *d, struct depot_fetch *f)
     struct bytes in = {note, n > 0 ? (size_t)n : 0, false};
     uint64_t total = bytes_u64(&in);
     const void *digest = bytes_take(&in, sizeof f->asked.at);
-    if (!bytes_end(&in) || stat(partial_path(d, f->object, "part"), &s) != 0 || s.st_size <= 0 ||
-        (uint64_t)s.st_size > total)
+    if (!bytes_end(&in) || stat(fetch_partial_path(d, f->object, "part"), &s) != 0 ||
+        s.st_size <= 0 || (uint64_t)s.st_size > total)
         return;
     memcpy(f->asked.at, digest, sizeof f->asked.at);
     if (digest_is_zero(&f->expected) || digest_equal(&f->expected, &f->asked))
@@ -132,13 +132,13 @@ static void find_partial(struct depot *d, struct depot_fetch *f)
 
 /* ---- beginning and ending ---- */
 
-static void begin(struct depot *d, struct depot_fetch *f)
+static void fetch_begin(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
     depot_ring_add(&d->begun, &f->ring);
     fetch_change(d, f, FETCH_GETS_TURN);
     f->silent = -1;
-    find_partial(d, f);
+    fetch_find_partial(d, f);
     struct strbuf *m = depot_say(d, f->object);
     bytes_put_u64(m, f->asked_offset);
     bytes_put(m, f->asked.at, sizeof f->asked.at);
@@ -146,13 +146,13 @@ static void begin(struct depot *d, struct depot_fetch *f)
     depot_send(d, f->from, MESSAGE_FETCH);
 }
 
-static void begin_waiting(struct depot *d)
+static void fetch_begin_waiting(struct depot *d)
 {
     while (depot_turns_taken(d) < d->config.most && !depot_ring_is_empty(&d->waiting))
-        begin(d, (struct depot_fetch *)d->waiting.next);
+        fetch_begin(d, (struct depot_fetch *)d->waiting.next);
 }
 
-static void forget(struct depot *d, struct depot_fetch *f)
+static void fetch_forget(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
     d->fetches[f->object] = NULL;
@@ -164,17 +164,17 @@ static void forget(struct depot *d, struct depot_fetch *f)
 }
 
 /* The last thing that is done with a fetch: `arrived` may do anything. */
-static void end(struct depot *d, struct depot_fetch *f, bool good, const char *why)
+static void fetch_end(struct depot *d, struct depot_fetch *f, bool good, const char *why)
 {
     uint32_t object = f->object;
-    forget(d, f);
+    fetch_forget(d, f);
     d->counts.fetched += good;
     d->counts.failed += !good;
-    begin_waiting(d);
+    fetch_begin_waiting(d);
     d->config.arrived(d->config.context, object, good, why);
 }
 
-static void send_unfetch(struct depot *d, const struct depot_fetch *f, bool damaged)
+static void fetch_send_unfetch(struct depot *d, const struct depot_fetch *f, bool damaged)
 {
     if (f->state == FETCH_WAITING)
         return;
@@ -184,23 +184,23 @@ static void send_unfetch(struct depot *d, const struct depot_fetch *f, bool dama
 }
 
 /* It will come to nothing, and they need not go on; the partial is of no use. */
-static void give_up(struct depot *d, struct depot_fetch *f, bool damaged, const char *why)
+static void fetch_give_up(struct depot *d, struct depot_fetch *f, bool damaged, const char *why)
 {
-    send_unfetch(d, f, damaged);
-    remove_partial(d, f);
-    end(d, f, false, why);
+    fetch_send_unfetch(d, f, damaged);
+    fetch_remove_partial(d, f);
+    fetch_end(d, f, false, why);
 }
 
 void depot_fetch_cancel(struct depot *d, uint32_t object, bool tell)
 {
     struct depot_fetch *f = d->fetches[object];
-    send_unfetch(d, f, false);
+    fetch_send_unfetch(d, f, false);
     if (tell) {
-        remove_partial(d, f);
-        end(d, f, true, "");
+        fetch_remove_partial(d, f);
+        fetch_end(d, f, true, "");
     } else {
-        remove_unless_noted(d, f);
-        forget(d, f);
+        fetch_remove_unless_noted(d, f);
+        fetch_forget(d, f);
     }
 }
 
@@ -234,12 +234,12 @@ void depot_fetch(struct depot *d, uint32_t object, struct link *from, const stru
     depot_ring_add(&d->waiting, &f->ring);
     d->nfetches[FETCH_WAITING]++;
     d->fetches[object] = f;
-    begin_waiting(d);
+    fetch_begin_waiting(d);
 }
 
 /* ---- into place ---- */
 
-static bool move_into_place(const char *from, const char *to, struct error *err)
+static bool fetch_move_into_place(const char *from, const char *to, struct error *err)
 {
     if (rename(from, to) == 0)
         return true;
@@ -255,9 +255,9 @@ static bool move_into_place(const char *from, const char *to, struct error *err)
                      errno == EXDEV ? " from another file system" : "", strerror(errno));
 }
 
-static void tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
+static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
 {
-    if (!is_folder(f)) {
+    if (!fetch_is_folder(f)) {
         memo_tell(d->config.memo, path, &f->digest);
         return;
     }
@@ -271,59 +271,61 @@ static void tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
     strbuf_free(&below);
 }
 
-static void damaged(struct depot *d, struct depot_fetch *f, const char *how)
+static void fetch_damaged(struct depot *d, struct depot_fetch *f, const char *how)
 {
     char label[DEPOT_LABEL];
     struct error err = {0};
     error_set(&err, ERROR_FAILED, "'%.300s' from %s is damaged: %s",
               depot_label(d, f->object, label), link_address(f->from), how);
     /* of a resumed one the beginning may be to blame, which they did not send */
-    give_up(d, f, !f->resumed, err.text);
+    fetch_give_up(d, f, !f->resumed, err.text);
 }
 
 /* Everything came and is hashed. */
-static void finish(struct depot *d, struct depot_fetch *f)
+static void fetch_finish(struct depot *d, struct depot_fetch *f)
 {
     struct error err = {0};
     struct digest digest;
     double bytes = (double)f->total;
     bool whole = true;
-    if (is_folder(f))
+    if (fetch_is_folder(f))
         whole = depot_unpack_end(&f->unpack, &digest, &bytes, &err);
     else
         digest_end(&f->hash, &digest);
     if (!whole || !digest_equal(&digest, &f->digest)) {
-        damaged(d, f,
-                whole ? "its content has not the digest it should have; another copy is needed, or "
-                        "it must be made again"
-                      : err.text);
+        fetch_damaged(
+            d, f,
+            whole ? "its content has not the digest it should have; another copy is needed, or "
+                    "it must be made again"
+                  : err.text);
         return;
     }
     if (f->fd >= 0 && close(f->fd) != 0) {
         f->fd = -1;
         depot_write_error(d->partial, errno, &err);
-        give_up(d, f, false, err.text);
+        fetch_give_up(d, f, false, err.text);
         return;
     }
     f->fd = -1;
     const char *to = depot_path(d, f->object);
-    if (!move_into_place(partial_path(d, f->object, is_folder(f) ? "tree" : "part"), to, &err)) {
-        remove_partial(d, f);
-        end(d, f, false, err.text);
+    if (!fetch_move_into_place(
+            fetch_partial_path(d, f->object, fetch_is_folder(f) ? "tree" : "part"), to, &err)) {
+        fetch_remove_partial(d, f);
+        fetch_end(d, f, false, err.text);
         return;
     }
     if (f->total >= NOTED_FROM)
-        unlink(partial_path(d, f->object, "note"));
-    tell_memo(d, f, to);
+        unlink(fetch_partial_path(d, f->object, "note"));
+    fetch_tell_memo(d, f, to);
     uint32_t object = f->object;
     depot_put_here(d, object, &f->digest, bytes);
     depot_serve_made(d, object);
     if (d->fetches[object] == f)
-        end(d, f, true, "");
+        fetch_end(d, f, true, "");
 }
 
 /* Hash what was there before, at most so many bytes. */
-static bool catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
+static bool fetch_catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
 {
     for (uint64_t done = 0; done < most && f->hashed < f->written;) {
         uint64_t want = f->written - f->hashed;
@@ -332,7 +334,7 @@ static bool catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            give_up(d, f, false, "what had come of it cannot be read again");
+            fetch_give_up(d, f, false, "what had come of it cannot be read again");
             return false;
         }
         digest_bytes(&f->hash, d->piece, (size_t)n);
@@ -342,16 +344,16 @@ static bool catch_up(struct depot *d, struct depot_fetch *f, uint64_t most)
     return true;
 }
 
-static void finish_if_whole(struct depot *d, struct depot_fetch *f)
+static void fetch_finish_if_whole(struct depot *d, struct depot_fetch *f)
 {
     if (f->written < f->total)
         return;
-    if (!is_folder(f)) {
+    if (!fetch_is_folder(f)) {
         fetch_change(d, f, FETCH_IS_WHOLE);
-        if (!catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
+        if (!fetch_catch_up(d, f, CATCH_UP_LAST) || f->hashed < f->total)
             return;
     }
-    finish(d, f);
+    fetch_finish(d, f);
 }
 
 /* ---- messages ---- */
@@ -371,14 +373,14 @@ struct depot_fetch *depot_fetch_find(const struct depot *d, const struct link *l
 }
 
 /* What comes for one transfer shows that the others on its link are only waiting for their turn. */
-static void heard(struct depot *d, const struct link *l)
+static void fetch_link_alive(struct depot *d, const struct link *l)
 {
     for (struct depot_ring *r = d->begun.next; r != &d->begun; r = r->next)
         if (((struct depot_fetch *)r)->from == l)
             ((struct depot_fetch *)r)->silent = -1;
 }
 
-static bool is_room(struct depot *d, const struct depot_fetch *f, struct error *err)
+static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct error *err)
 {
     struct statvfs s;
     char label[DEPOT_LABEL];
@@ -395,17 +397,17 @@ static bool is_room(struct depot *d, const struct depot_fetch *f, struct error *
 }
 
 /* Where it grows: the file as far as it is there, or from the beginning. */
-static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *err)
+static bool fetch_open_partial(struct depot *d, struct depot_fetch *f, struct error *err)
 {
-    if (!d->partial_made && !make_parents(partial_path(d, 0, "part"), err))
+    if (!d->partial_made && !make_parents(fetch_partial_path(d, 0, "part"), err))
         return false;
     d->partial_made = true;
-    if (!is_room(d, f, err))
+    if (!fetch_has_room(d, f, err))
         return false;
-    if (is_folder(f))
-        return depot_unpack_begin(&f->unpack, partial_path(d, f->object, "tree"), err);
+    if (fetch_is_folder(f))
+        return depot_unpack_begin(&f->unpack, fetch_partial_path(d, f->object, "tree"), err);
     digest_begin(&f->hash);
-    const char *path = partial_path(d, f->object, "part");
+    const char *path = fetch_partial_path(d, f->object, "part");
     if (f->resumed) {
         f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (f->fd < 0 || ftruncate(f->fd, (off_t)f->written) != 0 ||
@@ -413,8 +415,8 @@ static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *e
             return depot_write_error(path, errno, err);
         return true;
     }
-    unlink(partial_path(d, f->object, "note"));
-    path = partial_path(d, f->object, "part");
+    unlink(fetch_partial_path(d, f->object, "note"));
+    path = fetch_partial_path(d, f->object, "part");
     unlink(path);
     f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                  f->form == MESSAGE_PROGRAM ? 0777 : 0666);
@@ -425,7 +427,7 @@ static bool open_partial(struct depot *d, struct depot_fetch *f, struct error *e
     struct strbuf note = {0};
     bytes_put_u64(&note, f->total);
     bytes_put(&note, f->digest.at, sizeof f->digest.at);
-    bool good = file_write(partial_path(d, f->object, "note"), note.at, note.n, err);
+    bool good = file_write(fetch_partial_path(d, f->object, "note"), note.at, note.n, err);
     strbuf_free(&note);
     return good;
 }
@@ -446,7 +448,7 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
         return false;
     if (!fetch_change(d, f, FETCH_GETS_HEAD))
         return false;
-    heard(d, f->from);
+    fetch_link_alive(d, f->from);
     f->digest = whole;
     f->form = form;
     f->total = total;
@@ -458,12 +460,12 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     if (!digest_is_zero(&f->expected) && !digest_equal(&f->expected, &whole)) {
         error_set(&err, ERROR_FAILED, "'%.300s' at %s has another content than the one wanted",
                   depot_label(d, f->object, label), link_address(f->from));
-        send_unfetch(d, f, false);
-        end(d, f, false, err.text);
-    } else if (!open_partial(d, f, &err)) {
-        give_up(d, f, false, err.text);
+        fetch_send_unfetch(d, f, false);
+        fetch_end(d, f, false, err.text);
+    } else if (!fetch_open_partial(d, f, &err)) {
+        fetch_give_up(d, f, false, err.text);
     } else {
-        finish_if_whole(d, f);
+        fetch_finish_if_whole(d, f);
     }
     return true;
 }
@@ -472,19 +474,19 @@ bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     if (f->state != FETCH_RECEIVING || !in->n || in->n > f->total - f->written)
         return false;
-    heard(d, f->from);
+    fetch_link_alive(d, f->from);
     d->counts.fetched_bytes += (double)in->n;
     struct error err = {0};
-    if (is_folder(f)) {
+    if (fetch_is_folder(f)) {
         f->written += in->n;
         if (!depot_unpack_feed(&f->unpack, in->at, in->n, &err)) {
-            give_up(d, f, false, err.text);
+            fetch_give_up(d, f, false, err.text);
             return true;
         }
     } else {
         if (!depot_write_all(f->fd, in->at, in->n)) {
-            depot_write_error(partial_path(d, f->object, "part"), errno, &err);
-            give_up(d, f, false, err.text);
+            depot_write_error(fetch_partial_path(d, f->object, "part"), errno, &err);
+            fetch_give_up(d, f, false, err.text);
             return true;
         }
         bool level = f->hashed == f->written;
@@ -492,11 +494,11 @@ bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
         if (level) {
             digest_bytes(&f->hash, in->at, in->n);
             f->hashed += in->n;
-        } else if (!catch_up(d, f, CATCH_UP)) {
+        } else if (!fetch_catch_up(d, f, CATCH_UP)) {
             return true;
         }
     }
-    finish_if_whole(d, f);
+    fetch_finish_if_whole(d, f);
     return true;
 }
 
@@ -511,8 +513,8 @@ bool depot_fetch_absent(struct depot *d, struct depot_fetch *f, struct bytes *in
     for (size_t i = 0; i < n; i++)
         why[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? ' ' : text[i];
     why[n] = 0;
-    remove_unless_noted(d, f);
-    end(d, f, false, why);
+    fetch_remove_unless_noted(d, f);
+    fetch_end(d, f, false, why);
     return true;
 }
 
@@ -520,7 +522,7 @@ bool depot_fetch_later(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     if (!bytes_end(in) || !f->make || !fetch_change(d, f, FETCH_GETS_LATER))
         return false;
-    begin_waiting(d); /* its turn is free */
+    fetch_begin_waiting(d); /* its turn is free */
     return true;
 }
 
@@ -556,11 +558,11 @@ void depot_fetch_closed(struct depot *d, struct link *l)
     error_set(&err, ERROR_FAILED, "the connection to %s ended", link_address(l));
     for (size_t i = 0; i < objects.n; i++) { /* all, before the next begins or anybody is told */
         struct depot_fetch *f = d->fetches[objects.at[i]];
-        remove_unless_noted(d, f);
-        forget(d, f);
+        fetch_remove_unless_noted(d, f);
+        fetch_forget(d, f);
         d->counts.failed++;
     }
-    begin_waiting(d);
+    fetch_begin_waiting(d);
     for (size_t i = 0; i < objects.n; i++)
         d->config.arrived(d->config.context, objects.at[i], false, err.text);
     array_free(&objects);
@@ -585,15 +587,15 @@ void depot_fetch_tick(struct depot *d, double now)
         if (!f || f->state == FETCH_WAITING || f->state == FETCH_LATER)
             continue;
         if (f->state == FETCH_CHECKING) {
-            if (catch_up(d, f, CATCH_UP_TICK) && f->hashed == f->total)
-                finish(d, f);
+            if (fetch_catch_up(d, f, CATCH_UP_TICK) && f->hashed == f->total)
+                fetch_finish(d, f);
         } else if (f->silent >= 0 && now - f->silent > patience) {
             struct error err = {0};
             error_set(&err, ERROR_FAILED, "%s has sent nothing for %.0f seconds",
                       link_address(f->from), patience);
-            send_unfetch(d, f, false);
-            remove_unless_noted(d, f);
-            end(d, f, false, err.text);
+            fetch_send_unfetch(d, f, false);
+            fetch_remove_unless_noted(d, f);
+            fetch_end(d, f, false, err.text);
         }
     }
     array_free(&objects);

@@ -18,7 +18,7 @@ static void say_head(struct link *l, uint32_t object, uint64_t offset, uint64_t 
     strbuf_free(&m);
 }
 
-static void say(struct link *l, uint8_t kind, uint32_t object, const void *data, size_t n)
+static void hostile_say(struct link *l, uint8_t kind, uint32_t object, const void *data, size_t n)
 {
     struct strbuf m = {0};
     bytes_put_u64(&m, RUN);
@@ -28,7 +28,7 @@ static void say(struct link *l, uint8_t kind, uint32_t object, const void *data,
 }
 
 /* `how` is one thing that must close the link: a fetches 50 from b, which is deaf. */
-static void refused(const char *what, void (*how)(struct link *b_end))
+static void hostile_is_refused(const char *what, void (*how)(struct link *b_end))
 {
     b.deaf = true;
     struct link *l = call(&a, &b);
@@ -56,21 +56,21 @@ static void unasked_head(struct link *l)
 }
 static void data_first(struct link *l)
 {
-    say(l, MESSAGE_DATA, 50, "x", 1);
+    hostile_say(l, MESSAGE_DATA, 50, "x", 1);
 }
 static void unasked_data(struct link *l)
 {
-    say(l, MESSAGE_DATA, 51, "x", 1);
+    hostile_say(l, MESSAGE_DATA, 51, "x", 1);
 }
 static void too_much_data(struct link *l)
 {
     say_head(l, 50, 0, 3, &some, 0);
-    say(l, MESSAGE_DATA, 50, "1234", 4);
+    hostile_say(l, MESSAGE_DATA, 50, "1234", 4);
 }
 static void no_data(struct link *l)
 {
     say_head(l, 50, 0, 3, &some, 0);
-    say(l, MESSAGE_DATA, 50, "", 0);
+    hostile_say(l, MESSAGE_DATA, 50, "", 0);
 }
 static void other_offset(struct link *l)
 {
@@ -95,53 +95,53 @@ static void huge_total(struct link *l)
 }
 static void no_object(struct link *l)
 {
-    say(l, MESSAGE_LATER, OBJECTS, "", 0);
+    hostile_say(l, MESSAGE_LATER, OBJECTS, "", 0);
 }
 static void not_asked_to_make(struct link *l)
 {
-    say(l, MESSAGE_LATER, 50, "", 0);
+    hostile_say(l, MESSAGE_LATER, 50, "", 0);
 }
 static void not_unfetched(struct link *l)
 {
-    say(l, MESSAGE_UNFETCHED, 50, "", 0);
+    hostile_say(l, MESSAGE_UNFETCHED, 50, "", 0);
 }
 static void other_kind(struct link *l)
 {
-    say(l, MESSAGE_SCHED, 50, "", 0);
+    hostile_say(l, MESSAGE_SCHED, 50, "", 0);
 }
 static void short_absent(struct link *l)
 {
-    say(l, MESSAGE_ABSENT, 50, "\7\0\0\0abc", 7);
+    hostile_say(l, MESSAGE_ABSENT, 50, "\7\0\0\0abc", 7);
 }
 static void two_fetches(struct link *l)
 {
     char fetch[8 + 32 + 1] = {0};
     fetch[40] = 1;
     a.makes = true;
-    say(l, MESSAGE_FETCH, 52, fetch, sizeof fetch);
-    say(l, MESSAGE_FETCH, 52, fetch, sizeof fetch);
+    hostile_say(l, MESSAGE_FETCH, 52, fetch, sizeof fetch);
+    hostile_say(l, MESSAGE_FETCH, 52, fetch, sizeof fetch);
 }
 
 static void test_hostile(void)
 {
     digest_of("some", 4, &some);
-    refused("two HEADs close the link", two_heads);
-    refused("a HEAD that nobody asked for", unasked_head);
-    refused("DATA before HEAD", data_first);
-    refused("DATA that nobody asked for", unasked_data);
-    refused("more DATA than there is", too_much_data);
-    refused("DATA of nothing", no_data);
-    refused("an offset that was not asked for", other_offset);
-    refused("an offset beyond the end", offset_beyond);
-    refused("a form that does not exist", other_form);
-    refused("no digest", no_digest);
-    refused("a total that no file has", huge_total);
-    refused("an object that does not exist", no_object);
-    refused("LATER though nobody said make", not_asked_to_make);
-    refused("UNFETCHED though nobody said UNFETCH", not_unfetched);
-    refused("a kind that is not a depot's", other_kind);
-    refused("a text that is cut off", short_absent);
-    refused("two FETCHes of one object", two_fetches);
+    hostile_is_refused("two HEADs close the link", two_heads);
+    hostile_is_refused("a HEAD that nobody asked for", unasked_head);
+    hostile_is_refused("DATA before HEAD", data_first);
+    hostile_is_refused("DATA that nobody asked for", unasked_data);
+    hostile_is_refused("more DATA than there is", too_much_data);
+    hostile_is_refused("DATA of nothing", no_data);
+    hostile_is_refused("an offset that was not asked for", other_offset);
+    hostile_is_refused("an offset beyond the end", offset_beyond);
+    hostile_is_refused("a form that does not exist", other_form);
+    hostile_is_refused("no digest", no_digest);
+    hostile_is_refused("a total that no file has", huge_total);
+    hostile_is_refused("an object that does not exist", no_object);
+    hostile_is_refused("LATER though nobody said make", not_asked_to_make);
+    hostile_is_refused("UNFETCHED though nobody said UNFETCH", not_unfetched);
+    hostile_is_refused("a kind that is not a depot's", other_kind);
+    hostile_is_refused("a text that is cut off", short_absent);
+    hostile_is_refused("two FETCHes of one object", two_fetches);
     a.makes = false;
 
     /* what no disk has room for */
@@ -154,15 +154,15 @@ static void test_hostile(void)
     ok(until(&a, 1) && a.failed == 1 && !a.violations, "what the disk has no room for fails");
     has_str(a.why, "full; free some space", "and it is said what to do");
     /* what is on its way is ignored until they have heard; then it can be asked for again */
-    say(b.last, MESSAGE_DATA, 50, "late", 4);
+    hostile_say(b.last, MESSAGE_DATA, 50, "late", 4);
     depot_fetch(a.depot, 50, l, NULL, false);
     say_head(b.last, 50, 0, 1, &some, 0);
     turn(5);
     ok(!a.violations && a.failed == 1, "what is still on its way is ignored");
-    say(b.last, MESSAGE_UNFETCHED, 50, "", 0);
+    hostile_say(b.last, MESSAGE_UNFETCHED, 50, "", 0);
     digest_of("fresh", 5, &some);
     say_head(b.last, 50, 0, 5, &some, 0);
-    say(b.last, MESSAGE_DATA, 50, "fresh", 5);
+    hostile_say(b.last, MESSAGE_DATA, 50, "fresh", 5);
     ok(until(&a, 2) && a.arrived == 1 && !a.violations, "and the new one arrives");
 
     /* an offset that the file does not have */
@@ -172,7 +172,7 @@ static void test_hostile(void)
     bytes_put(&fetch, depot_digest(a.depot, 54)->at, 32);
     bytes_put_u8(&fetch, 0);
     double sent = depot_look(a.depot).served_bytes;
-    say(b.last, MESSAGE_FETCH, 54, fetch.at, fetch.n);
+    hostile_say(b.last, MESSAGE_FETCH, 54, fetch.at, fetch.n);
     strbuf_free(&fetch);
     turn(5);
     is_dbl(depot_look(a.depot).served_bytes - sent, 5, 0, "beyond the end begins at the beginning");
@@ -216,7 +216,7 @@ static void hostile_archive(const char *what, const struct strbuf *m, uint64_t t
     depot_fetch(a.depot, TREE, l, NULL, false);
     turn(2);
     say_head(b.last, TREE, 0, total, &some, MESSAGE_FOLDER);
-    say(b.last, MESSAGE_DATA, TREE, m->at, m->n);
+    hostile_say(b.last, MESSAGE_DATA, TREE, m->at, m->n);
     until(&a, 1);
     ok(a.failed == 1 && !depot_has(a.depot, TREE) && is_empty_folder(a.partial), "%s: %s", what,
        a.why);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* How many ".." a link's target begins with; -1: it is absolute, or has one later. */
-static int climbs(const char *target)
+static int pack_climbs(const char *target)
 {
     int count = 0;
     bool down = false;
@@ -33,8 +33,8 @@ static int climbs(const char *target)
     return count;
 }
 
-static bool add_entry(struct depot_pack *p, uint8_t form, const char *path, uint64_t size,
-                      const char *target, struct error *err)
+static bool pack_add_entry(struct depot_pack *p, uint8_t form, const char *path, uint64_t size,
+                           const char *target, struct error *err)
 {
     size_t n = strlen(path);
     if (n >= DEPOT_PATH_MAX || p->entries.n >= DEPOT_ENTRIES_MAX)
@@ -54,7 +54,8 @@ static bool add_entry(struct depot_pack *p, uint8_t form, const char *path, uint
 
 /* `depth`: of the folder that is listed; `floor`: above which its links may not climb. Recursion is
  * bounded by DEPOT_DEPTH_MAX. */
-static bool list(struct depot_pack *p, const char *below, int depth, int floor, struct error *err)
+static bool pack_list(struct depot_pack *p, const char *below, int depth, int floor,
+                      struct error *err)
 {
     struct strbuf path = {0}, name = {0};
     folder_names names = {0};
@@ -76,15 +77,15 @@ static bool list(struct depot_pack *p, const char *below, int depth, int floor, 
         }
         if (n > 0) {
             target[n] = 0;
-            int up = climbs(target);
+            int up = pack_climbs(target);
             if (up >= 0 && up <= depth - floor) {
-                good = add_entry(p, MESSAGE_SYMLINK, name.at, (uint64_t)n, target, err);
+                good = pack_add_entry(p, MESSAGE_SYMLINK, name.at, (uint64_t)n, target, err);
                 continue;
             }
         }
         if (S_ISREG(s.st_mode))
-            good = add_entry(p, s.st_mode & 0111 ? MESSAGE_PROGRAM : MESSAGE_FILE, name.at,
-                             (uint64_t)s.st_size, NULL, err);
+            good = pack_add_entry(p, s.st_mode & 0111 ? MESSAGE_PROGRAM : MESSAGE_FILE, name.at,
+                                  (uint64_t)s.st_size, NULL, err);
         else if (!S_ISDIR(s.st_mode))
             good =
                 error_set(err, ERROR_FAILED, "%s: neither a file nor a folder nor a link", path.at);
@@ -92,8 +93,8 @@ static bool list(struct depot_pack *p, const char *below, int depth, int floor, 
             good = error_set(err, ERROR_FAILED, "%s: more than %d folders deep", path.at,
                              DEPOT_DEPTH_MAX);
         else
-            good = add_entry(p, MESSAGE_FOLDER, name.at, 0, NULL, err) &&
-                   list(p, name.at, depth + 1, is_link ? depth + 1 : floor, err);
+            good = pack_add_entry(p, MESSAGE_FOLDER, name.at, 0, NULL, err) &&
+                   pack_list(p, name.at, depth + 1, is_link ? depth + 1 : floor, err);
     }
     folder_names_free(&names);
     strbuf_free(&path);
@@ -104,7 +105,7 @@ static bool list(struct depot_pack *p, const char *below, int depth, int floor, 
 bool depot_pack_begin(struct depot_pack *p, const char *root, struct error *err)
 {
     *p = (struct depot_pack){.root = mem_copy_string(root), .fd = -1};
-    if (list(p, "", 0, 0, err))
+    if (pack_list(p, "", 0, 0, err))
         return true;
     depot_pack_free(p);
     return false;
@@ -121,13 +122,13 @@ void depot_pack_free(struct depot_pack *p)
     *p = (struct depot_pack){.fd = -1};
 }
 
-static bool changed(const struct depot_pack *p, const struct depot_entry *e, struct error *err)
+static bool pack_changed(const struct depot_pack *p, const struct depot_entry *e, struct error *err)
 {
     return error_set(err, ERROR_FAILED, "%s/%s: changed while it was sent", p->root,
                      p->text.at + e->path);
 }
 
-static bool next_entry(struct depot_pack *p, struct error *err)
+static bool pack_next_entry(struct depot_pack *p, struct error *err)
 {
     const struct depot_entry *e = &p->entries.at[p->next++];
     const char *path = p->text.at + e->path;
@@ -146,7 +147,7 @@ static bool next_entry(struct depot_pack *p, struct error *err)
     struct stat s;
     return (p->fd >= 0 && fstat(p->fd, &s) == 0 && S_ISREG(s.st_mode) &&
             (uint64_t)s.st_size == e->size) ||
-           changed(p, e, err);
+           pack_changed(p, e, err);
 }
 
 bool depot_pack_read(struct depot_pack *p, char *out, size_t n, size_t *got, struct error *err)
@@ -170,7 +171,7 @@ bool depot_pack_read(struct depot_pack *p, char *out, size_t n, size_t *got, str
                 if (k < 0 && errno == EINTR)
                     continue;
                 if (k <= 0)
-                    return changed(p, e, err);
+                    return pack_changed(p, e, err);
                 want = (size_t)k;
             }
             p->done += want;
@@ -181,7 +182,7 @@ bool depot_pack_read(struct depot_pack *p, char *out, size_t n, size_t *got, str
             p->fd = -1;
             if (p->next == p->entries.n)
                 return true;
-            if (!next_entry(p, err))
+            if (!pack_next_entry(p, err))
                 return false;
         }
     }

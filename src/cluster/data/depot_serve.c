@@ -9,7 +9,7 @@
 
 /* ---- peers and what they ask ---- */
 
-static struct depot_peer *find_peer(const struct depot *d, const struct link *l)
+static struct depot_peer *serve_find_peer(const struct depot *d, const struct link *l)
 {
     for (size_t i = 0; i < d->peers.n; i++)
         if (d->peers.at[i]->link == l)
@@ -17,7 +17,7 @@ static struct depot_peer *find_peer(const struct depot *d, const struct link *l)
     return NULL;
 }
 
-static struct depot_peer *add_peer(struct depot *d, struct link *l)
+static struct depot_peer *serve_add_peer(struct depot *d, struct link *l)
 {
     struct depot_peer *p = mem_new_zero(struct depot_peer, 1);
     p->link = l;
@@ -27,7 +27,7 @@ static struct depot_peer *add_peer(struct depot *d, struct link *l)
     return p;
 }
 
-static struct depot_serve *find_serve(const struct depot *d, const struct link *l, uint32_t object)
+static struct depot_serve *serve_find(const struct depot *d, const struct link *l, uint32_t object)
 {
     for (struct depot_serve *s = d->serves[object]; s; s = s->next)
         if (s->peer->link == l)
@@ -46,7 +46,7 @@ static void serve_change(struct depot_serve *s, enum serve_state state)
     depot_ring_add(&p->ring[state], &s->ring);
 }
 
-static void end(struct depot *d, struct depot_serve *s)
+static void serve_end(struct depot *d, struct depot_serve *s)
 {
     struct depot_serve **at = &d->serves[s->object];
     while (*at != s)
@@ -60,19 +60,19 @@ static void end(struct depot *d, struct depot_serve *s)
     free(s);
 }
 
-static void end_absent(struct depot *d, struct depot_serve *s, const char *why)
+static void serve_end_absent(struct depot *d, struct depot_serve *s, const char *why)
 {
     size_t n = strlen(why);
     bytes_put_text(depot_say(d, s->object), why, n < 1000 ? n : 1000);
     depot_send(d, s->peer->link, MESSAGE_ABSENT);
-    end(d, s);
+    serve_end(d, s);
 }
 
 /* What should stand here does not, or is not what it was. */
-static void end_lost(struct depot *d, struct depot_serve *s, const char *why)
+static void serve_end_lost(struct depot *d, struct depot_serve *s, const char *why)
 {
     uint32_t object = s->object;
-    end_absent(d, s, why);
+    serve_end_absent(d, s, why);
     depot_gone(d, object);
     if (d->config.lost)
         d->config.lost(d->config.context, object, why);
@@ -80,8 +80,8 @@ static void end_lost(struct depot *d, struct depot_serve *s, const char *why)
 
 /* ---- one transfer ---- */
 
-static bool open_file(struct depot *d, struct depot_serve *s, const char *path,
-                      const struct stat *st, struct error *err)
+static bool serve_open_file(struct depot *d, struct depot_serve *s, const char *path,
+                            const struct stat *st, struct error *err)
 {
     const struct depot_object *o = &d->objects[s->object];
     struct digest known;
@@ -101,7 +101,8 @@ static bool open_file(struct depot *d, struct depot_serve *s, const char *path,
     return true;
 }
 
-static bool open_folder(struct depot *d, struct depot_serve *s, const char *path, struct error *err)
+static bool serve_open_folder(struct depot *d, struct depot_serve *s, const char *path,
+                              struct error *err)
 {
     struct digest now;
     double bytes;
@@ -118,11 +119,11 @@ static bool open_folder(struct depot *d, struct depot_serve *s, const char *path
 }
 
 /* Open what is asked for and say what it is. False: it is over. */
-static bool begin(struct depot *d, struct depot_serve *s)
+static bool serve_begin(struct depot *d, struct depot_serve *s)
 {
     char label[DEPOT_LABEL];
     if (!depot_has(d, s->object)) {
-        end_absent(d, s, "it is not here any more");
+        serve_end_absent(d, s, "it is not here any more");
         return false;
     }
     const char *path = depot_path(d, s->object);
@@ -130,7 +131,7 @@ static bool begin(struct depot *d, struct depot_serve *s)
     struct stat st;
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-        end_absent(d, s, "too many files are open here");
+        serve_end_absent(d, s, "too many files are open here");
         return false;
     }
     bool good = s->fd >= 0 && fstat(s->fd, &st) == 0;
@@ -138,13 +139,13 @@ static bool begin(struct depot *d, struct depot_serve *s)
         error_set(&err, ERROR_FAILED, "'%.300s' cannot be read: %s",
                   depot_label(d, s->object, label), strerror(errno));
     else if (S_ISDIR(st.st_mode))
-        good = open_folder(d, s, path, &err);
+        good = serve_open_folder(d, s, path, &err);
     else if (S_ISREG(st.st_mode))
-        good = open_file(d, s, path, &st, &err);
+        good = serve_open_file(d, s, path, &st, &err);
     else
         good = error_set(&err, ERROR_FAILED, "%s: neither a file nor a folder", path);
     if (!good) {
-        end_lost(d, s, err.text);
+        serve_end_lost(d, s, err.text);
         return false;
     }
     serve_change(s, SERVE_OPEN);
@@ -158,7 +159,7 @@ static bool begin(struct depot *d, struct depot_serve *s)
     return true;
 }
 
-static bool read_piece(struct depot *d, struct depot_serve *s, size_t want, struct error *err)
+static bool serve_read_piece(struct depot *d, struct depot_serve *s, size_t want, struct error *err)
 {
     char label[DEPOT_LABEL];
     size_t got = 0;
@@ -186,13 +187,13 @@ static bool read_piece(struct depot *d, struct depot_serve *s, size_t want, stru
 }
 
 /* The next piece, and the end when it is the last. Bytes that were sent. */
-static size_t send_piece(struct depot *d, struct depot_serve *s)
+static size_t serve_send_piece(struct depot *d, struct depot_serve *s)
 {
     struct error err = {0};
     uint64_t left = s->total - s->offset;
     size_t n = left < DEPOT_PIECE ? (size_t)left : DEPOT_PIECE;
-    if (n && !read_piece(d, s, n, &err)) {
-        end_lost(d, s, err.kind ? err.text : "the folder changed while it was sent");
+    if (n && !serve_read_piece(d, s, n, &err)) {
+        serve_end_lost(d, s, err.kind ? err.text : "the folder changed while it was sent");
         return 0;
     }
     if (n) {
@@ -208,7 +209,7 @@ static size_t send_piece(struct depot *d, struct depot_serve *s)
     uint32_t object = s->object;
     if (s->hashing)
         d->state[object] &= (uint8_t)~OBJECT_DOUBTED;
-    end(d, s);
+    serve_end(d, s);
     d->counts.served++;
     if (d->config.served)
         d->config.served(d->config.context, object, depot_bytes(d, object));
@@ -216,16 +217,16 @@ static size_t send_piece(struct depot *d, struct depot_serve *s)
 }
 
 /* A piece of every open transfer, and of small ones until it makes a piece. */
-static void pump(struct depot *d, struct depot_peer *p)
+static void serve_pump(struct depot *d, struct depot_peer *p)
 {
     size_t sent = 0;
     do {
         while (p->nopen < DEPOT_AT_ONCE && !depot_ring_is_empty(&p->ring[SERVE_READY])) {
-            begin(d, (struct depot_serve *)p->ring[SERVE_READY].next);
+            serve_begin(d, (struct depot_serve *)p->ring[SERVE_READY].next);
             sent += 64; /* the message: the ready ones may be many, and empty */
         }
         for (uint32_t n = p->nopen; n && p->nopen && link_queued(p->link) < DEPOT_QUEUED_MOST; n--)
-            sent += send_piece(d, (struct depot_serve *)p->ring[SERVE_OPEN].next);
+            sent += serve_send_piece(d, (struct depot_serve *)p->ring[SERVE_OPEN].next);
     } while (sent < DEPOT_PIECE && link_queued(p->link) < DEPOT_QUEUED_MOST &&
              (p->nopen || !depot_ring_is_empty(&p->ring[SERVE_READY])));
 }
@@ -237,11 +238,11 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
     uint64_t offset = bytes_u64(in);
     const void *digest = bytes_take(in, sizeof(struct digest));
     uint8_t make = bytes_u8(in);
-    if (!bytes_end(in) || make > 1 || find_serve(d, l, object))
+    if (!bytes_end(in) || make > 1 || serve_find(d, l, object))
         return false;
-    struct depot_peer *p = find_peer(d, l);
+    struct depot_peer *p = serve_find_peer(d, l);
     if (!p)
-        p = add_peer(d, l);
+        p = serve_add_peer(d, l);
     struct depot_serve *s = mem_new_zero(struct depot_serve, 1);
     s->peer = p;
     s->object = object;
@@ -256,17 +257,17 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
     if (safe && depot_has(d, object)) {
         serve_change(s, SERVE_READY);
         if (link_queued(l) < DEPOT_QUEUED_MOST)
-            pump(d, p);
+            serve_pump(d, p);
         return true;
     }
     serve_change(s, SERVE_WAITING);
     bool will = safe && make && d->config.make && d->config.make(d->config.context, object);
     /* it may have been made at once, and even be sent by now */
-    s = find_serve(d, l, object);
+    s = serve_find(d, l, object);
     if (!s || s->state != SERVE_WAITING)
         return true;
     if (!will) {
-        end_absent(d, s, "it is not here");
+        serve_end_absent(d, s, "it is not here");
         return true;
     }
     depot_say(d, object);
@@ -279,9 +280,9 @@ bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struc
     uint8_t damaged = bytes_u8(in);
     if (!bytes_end(in) || damaged > 1)
         return false;
-    struct depot_serve *s = find_serve(d, l, object);
+    struct depot_serve *s = serve_find(d, l, object);
     if (s)
-        end(d, s);
+        serve_end(d, s);
     if (damaged && depot_has(d, object))
         d->state[object] |= OBJECT_DOUBTED;
     depot_say(d, object);
@@ -299,7 +300,7 @@ void depot_serve_made(struct depot *d, uint32_t object)
     for (size_t i = 0; i < d->peers.n; i++)
         if (!depot_ring_is_empty(&d->peers.at[i]->ring[SERVE_READY]) &&
             link_queued(d->peers.at[i]->link) < DEPOT_QUEUED_MOST)
-            pump(d, d->peers.at[i]);
+            serve_pump(d, d->peers.at[i]);
 }
 
 void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
@@ -307,27 +308,27 @@ void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
     for (struct depot_serve *s = d->serves[object], *next; s; s = next) {
         next = s->next;
         if (s->state == SERVE_WAITING)
-            end_absent(d, s, why[0] ? why : "it could not be made");
+            serve_end_absent(d, s, why[0] ? why : "it could not be made");
     }
 }
 
 void depot_serve_drained(struct depot *d, struct link *l)
 {
-    struct depot_peer *p = find_peer(d, l);
+    struct depot_peer *p = serve_find_peer(d, l);
     if (p && (p->nopen || !depot_ring_is_empty(&p->ring[SERVE_READY])))
-        pump(d, p);
+        serve_pump(d, p);
 }
 
 /* `why`: what they are told; NULL: nothing, the link is closed. */
-static void free_peer(struct depot *d, struct depot_peer *p, const char *why)
+static void serve_free_peer(struct depot *d, struct depot_peer *p, const char *why)
 {
     for (int i = 0; i < SERVE_STATES; i++)
         for (struct depot_ring *r = p->ring[i].next, *next; r != &p->ring[i]; r = next) {
             next = r->next;
             if (why)
-                end_absent(d, (struct depot_serve *)r, why);
+                serve_end_absent(d, (struct depot_serve *)r, why);
             else
-                end(d, (struct depot_serve *)r);
+                serve_end(d, (struct depot_serve *)r);
         }
     free(p);
 }
@@ -339,7 +340,7 @@ void depot_serve_closed(struct depot *d, struct link *l)
             struct depot_peer *p = d->peers.at[i];
             d->peers.at[i] = array_last(&d->peers);
             d->peers.n--;
-            free_peer(d, p, NULL);
+            serve_free_peer(d, p, NULL);
             return;
         }
 }
@@ -347,6 +348,6 @@ void depot_serve_closed(struct depot *d, struct link *l)
 void depot_serve_free(struct depot *d)
 {
     for (size_t i = 0; i < d->peers.n; i++)
-        free_peer(d, d->peers.at[i], "the run has ended there");
+        serve_free_peer(d, d->peers.at[i], "the run has ended there");
     d->peers.n = 0;
 }

@@ -74,7 +74,7 @@ void depot_unpack_free(struct depot_unpack *u)
     *u = (struct depot_unpack){.root_fd = -1, .fd = -1};
 }
 
-static bool refuse(const struct depot_unpack *u, const char *what, struct error *err)
+static bool unpack_refuse(const struct depot_unpack *u, const char *what, struct error *err)
 {
     char shown[120];
     size_t n = 0;
@@ -87,8 +87,8 @@ static bool refuse(const struct depot_unpack *u, const char *what, struct error 
 
 /* The folder that the entry stands in, opened without following any link; the caller closes it.
  * `depth` is how deep it is. */
-static int open_parent(const struct depot_unpack *u, const char *path, const char **last,
-                       int *depth)
+static int unpack_open_parent(const struct depot_unpack *u, const char *path, const char **last,
+                              int *depth)
 {
     int at = dup(u->root_fd);
     *depth = 0;
@@ -113,7 +113,7 @@ static int open_parent(const struct depot_unpack *u, const char *path, const cha
 }
 
 /* May it lead there? The rule of depot_pack.h, for one that is `depth` folders deep. */
-static bool link_stays(const char *target, size_t n, int depth)
+static bool unpack_link_stays(const char *target, size_t n, int depth)
 {
     if (!n || target[0] == '/' || memchr(target, 0, n))
         return false;
@@ -133,7 +133,7 @@ static bool link_stays(const char *target, size_t n, int depth)
 }
 
 /* The head is whole: make the thing, so that its content can follow. */
-static bool begin_entry(struct depot_unpack *u, struct error *err)
+static bool unpack_begin_entry(struct depot_unpack *u, struct error *err)
 {
     struct bytes in = {u->head.at, u->head.n, false};
     u->entry.form = bytes_u8(&in);
@@ -141,25 +141,25 @@ static bool begin_entry(struct depot_unpack *u, struct error *err)
     size_t n;
     const char *path = bytes_text(&in, &n);
     if (!bytes_end(&in) || strlen(path) != n || !depot_path_is_safe(path))
-        return refuse(u, "has a name that may not be", err);
+        return unpack_refuse(u, "has a name that may not be", err);
     if (++u->entries > DEPOT_ENTRIES_MAX)
-        return refuse(u, "has too many files", err);
+        return unpack_refuse(u, "has too many files", err);
     bool is_file = u->entry.form == MESSAGE_FILE || u->entry.form == MESSAGE_PROGRAM;
     if ((u->entry.form == MESSAGE_FOLDER && u->left) ||
         (u->entry.form == MESSAGE_SYMLINK && (!u->left || u->left >= DEPOT_PATH_MAX)) ||
         u->entry.form > MESSAGE_SYMLINK)
-        return refuse(u, "is not well formed", err);
+        return unpack_refuse(u, "is not well formed", err);
     strbuf_clear(&u->target);
     digest_begin(&u->state);
     u->in_entry = true;
     if (u->entry.form == MESSAGE_SYMLINK)
         return true;
     const char *last;
-    int depth, folder = open_parent(u, path, &last, &depth);
+    int depth, folder = unpack_open_parent(u, path, &last, &depth);
     if (folder < 0 || depth >= DEPOT_DEPTH_MAX) {
         if (folder >= 0)
             close(folder);
-        return refuse(u, "has a file in no folder of it", err);
+        return unpack_refuse(u, "has a file in no folder of it", err);
     }
     if (is_file)
         u->fd = openat(folder, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -168,23 +168,23 @@ static bool begin_entry(struct depot_unpack *u, struct error *err)
     int reason = errno;
     close(folder);
     if (!good && reason == EEXIST)
-        return refuse(u, "has a name twice", err);
+        return unpack_refuse(u, "has a name twice", err);
     return good || depot_write_error(u->root, reason, err);
 }
 
-static bool end_entry(struct depot_unpack *u, struct error *err)
+static bool unpack_end_entry(struct depot_unpack *u, struct error *err)
 {
     const char *path = u->head.at + HEAD_SIZE;
     bool good = true;
     if (u->entry.form == MESSAGE_SYMLINK) {
         const char *last;
-        int depth, folder = open_parent(u, path, &last, &depth);
+        int depth, folder = unpack_open_parent(u, path, &last, &depth);
         if (folder < 0)
-            return refuse(u, "has a link in no folder of it", err);
-        if (!link_stays(u->target.at, u->target.n, depth))
-            good = refuse(u, "has a link that leads out of it", err);
+            return unpack_refuse(u, "has a link in no folder of it", err);
+        if (!unpack_link_stays(u->target.at, u->target.n, depth))
+            good = unpack_refuse(u, "has a link that leads out of it", err);
         else if (symlinkat(u->target.at, folder, last) != 0)
-            good = errno == EEXIST ? refuse(u, "has a name twice", err)
+            good = errno == EEXIST ? unpack_refuse(u, "has a name twice", err)
                                    : depot_write_error(u->root, errno, err);
         close(folder);
     } else if (u->fd >= 0) {
@@ -205,7 +205,7 @@ static bool end_entry(struct depot_unpack *u, struct error *err)
     return good;
 }
 
-static size_t path_length(const struct depot_unpack *u)
+static size_t unpack_path_length(const struct depot_unpack *u)
 {
     struct bytes in = {u->head.at + HEAD_SIZE - 4, 4, false};
     return bytes_u32(&in);
@@ -216,19 +216,19 @@ bool depot_unpack_feed(struct depot_unpack *u, const void *data, size_t n, struc
     struct bytes in = {data, n, false};
     while (in.n || (u->in_entry && !u->left)) {
         if (u->in_entry && !u->left) {
-            if (!end_entry(u, err))
+            if (!unpack_end_entry(u, err))
                 return false;
         } else if (!u->in_entry) {
             /* the part of fixed size, which tells how long the path is, then the path */
             bool fixed = u->head.n < HEAD_SIZE;
-            size_t want = HEAD_SIZE + (fixed ? 0 : path_length(u));
+            size_t want = HEAD_SIZE + (fixed ? 0 : unpack_path_length(u));
             size_t k = want - u->head.n < in.n ? want - u->head.n : in.n;
             bytes_put(&u->head, bytes_take(&in, k), k);
             if (u->head.n < want)
                 break;
-            if (fixed && (!path_length(u) || path_length(u) >= DEPOT_PATH_MAX))
-                return refuse(u, "is not well formed", err);
-            if (!fixed && !begin_entry(u, err))
+            if (fixed && (!unpack_path_length(u) || unpack_path_length(u) >= DEPOT_PATH_MAX))
+                return unpack_refuse(u, "is not well formed", err);
+            if (!fixed && !unpack_begin_entry(u, err))
                 return false;
         } else {
             size_t k = u->left < in.n ? (size_t)u->left : in.n;
@@ -248,7 +248,7 @@ bool depot_unpack_feed(struct depot_unpack *u, const void *data, size_t n, struc
 
 /* ---- its digest ---- */
 
-static int compare_inodes(const void *a, const void *b)
+static int unpack_compare_inodes(const void *a, const void *b)
 {
     const struct depot_received *x = a, *y = b;
     return x->inode < y->inode ? -1 : x->inode > y->inode;
@@ -256,8 +256,9 @@ static int compare_inodes(const void *a, const void *b)
 
 /* As memo.c does, with the digests that are known. Links among folders can be so many that a walk
  * would not end: `left` bounds it. */
-static bool digest_folder(const struct depot_unpack *u, const char *path, int depth, uint64_t *left,
-                          struct digest *out, double *bytes, struct error *err)
+static bool unpack_digest_folder(const struct depot_unpack *u, const char *path, int depth,
+                                 uint64_t *left, struct digest *out, double *bytes,
+                                 struct error *err)
 {
     folder_names names = {0};
     if (depth >= DEPOT_DEPTH_MAX || !folder_list(path, &names))
@@ -275,12 +276,12 @@ static bool digest_folder(const struct depot_unpack *u, const char *path, int de
             good = error_set(err, ERROR_FAILED, "%s: has links that lead nowhere", below.at);
         } else if (S_ISDIR(s.st_mode)) {
             --*left;
-            good = digest_folder(u, below.at, depth + 1, left, &one, bytes, err);
+            good = unpack_digest_folder(u, below.at, depth + 1, left, &one, bytes, err);
         } else {
             --*left;
             struct depot_received key = {.inode = s.st_ino}, *found = NULL;
             if (u->files.n)
-                found = bsearch(&key, u->files.at, u->files.n, sizeof key, compare_inodes);
+                found = bsearch(&key, u->files.at, u->files.n, sizeof key, unpack_compare_inodes);
             good = found || error_set(err, ERROR_FAILED, "%s: was not sent", below.at);
             if (found)
                 one = found->digest;
@@ -302,8 +303,8 @@ bool depot_unpack_end(struct depot_unpack *u, struct digest *digest, double *byt
         return error_set(err, ERROR_FAILED,
                          "the folder that was sent ends in the middle of a file");
     if (u->files.n)
-        qsort(u->files.at, u->files.n, sizeof *u->files.at, compare_inodes);
+        qsort(u->files.at, u->files.n, sizeof *u->files.at, unpack_compare_inodes);
     uint64_t left = 1000000 + 16 * (uint64_t)u->entries;
     *bytes = 0;
-    return digest_folder(u, u->root, 0, &left, digest, bytes, err);
+    return unpack_digest_folder(u, u->root, 0, &left, digest, bytes, err);
 }

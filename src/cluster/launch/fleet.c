@@ -25,13 +25,13 @@ struct fleet {
     char waiting[64];
 };
 
-static void say(struct fleet *f, const char *line)
+static void fleet_say(struct fleet *f, const char *line)
 {
     if (f->o.say)
         f->o.say(f->o.context, line);
 }
 
-static void on_ready(void *context, uint32_t agent, uint32_t node, const char *address)
+static void fleet_agent_ready(void *context, uint32_t agent, uint32_t node, const char *address)
 {
     struct fleet *f = context;
     (void)agent;
@@ -39,7 +39,7 @@ static void on_ready(void *context, uint32_t agent, uint32_t node, const char *a
     array_push(&f->nodes, node);
 }
 
-static void on_failed(void *context, uint32_t agent, const char *why)
+static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
 {
     struct fleet *f = context;
     (void)agent;
@@ -50,26 +50,26 @@ static void on_failed(void *context, uint32_t agent, const char *why)
         f->last[n++] = *why == '\n' ? ' ' : *why;
     }
     f->last[n] = 0;
-    say(f, f->last);
+    fleet_say(f, f->last);
 }
 
-static void on_ended(void *context, uint32_t agent)
+static void fleet_agent_ended(void *context, uint32_t agent)
 {
     struct fleet *f = context;
     launch_gone(f->launch, agent); /* its node may be asked for again */
 }
 
-static void on_log(void *context, const char *line)
+static void fleet_launch_log(void *context, const char *line)
 {
-    say(context, line);
+    fleet_say(context, line);
 }
 
-static void on_tick(uv_timer_t *timer)
+static void fleet_tick(uv_timer_t *timer)
 {
     (void)timer; /* whoever waits looks again */
 }
 
-static void close_handle(uv_handle_t *handle, void *context)
+static void fleet_close_handle(uv_handle_t *handle, void *context)
 {
     const struct fleet *f = context;
     if (!uv_is_closing(handle) && handle != (const uv_handle_t *)&f->stepper.wake)
@@ -81,7 +81,7 @@ static void fleet_free(struct fleet *f)
     launch_free(f->launch);
     for (int i = 0; i < 50; i++) /* a handle closes another: none needs more turns than this */
         uv_run(f->stepper.loop, UV_RUN_NOWAIT);
-    uv_walk(f->stepper.loop, close_handle, f);
+    uv_walk(f->stepper.loop, fleet_close_handle, f);
     stepper_close(&f->stepper);
     explicit_bzero(f->key, sizeof f->key);
     array_free(&f->nodes);
@@ -98,7 +98,7 @@ struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
         return NULL;
     }
     uv_timer_init(f->stepper.loop, &f->ticker);
-    uv_timer_start(&f->ticker, on_tick, TICK_MS, TICK_MS);
+    uv_timer_start(&f->ticker, fleet_tick, TICK_MS, TICK_MS);
     seal_key_text(&config->key, f->key);
     f->launch = launch_new(&(struct launch_config){.loop = f->stepper.loop,
                                                    .target = config->target,
@@ -109,10 +109,10 @@ struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
                                                    .cores = config->cores,
                                                    .memory = config->memory,
                                                    .linger = config->linger,
-                                                   .ready = on_ready,
-                                                   .failed = on_failed,
-                                                   .ended = on_ended,
-                                                   .log = on_log,
+                                                   .ready = fleet_agent_ready,
+                                                   .failed = fleet_agent_failed,
+                                                   .ended = fleet_agent_ended,
+                                                   .log = fleet_launch_log,
                                                    .context = f},
                            err);
     if (f->launch)
@@ -137,7 +137,7 @@ void fleet_want(struct fleet *f, uint32_t agents)
 }
 
 /* While Slurm lets us wait, people want to know what for. */
-static void tell_waiting(struct fleet *f)
+static void fleet_report_waiting(struct fleet *f)
 {
     struct launch_counts c = launch_look(f->launch);
     if (!c.waiting || !c.waiting[0] || strcmp(c.waiting, f->waiting) == 0)
@@ -145,7 +145,7 @@ static void tell_waiting(struct fleet *f)
     snprintf(f->waiting, sizeof f->waiting, "%s", c.waiting);
     char line[128];
     snprintf(line, sizeof line, "waiting for nodes: %s", f->waiting);
-    say(f, line);
+    fleet_say(f, line);
 }
 
 /* Nothing is left to wait for. */
@@ -159,7 +159,7 @@ bool fleet_step(struct fleet *f, double wait)
 {
     if (fleet_is_settled(f))
         return false;
-    tell_waiting(f);
+    fleet_report_waiting(f);
     stepper_step(&f->stepper, wait);
     return !fleet_is_settled(f);
 }
@@ -211,19 +211,19 @@ const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n)
     return f->nodes.at;
 }
 
-static void on_let_go(void *context, const char *why)
+static void fleet_let_go(void *context, const char *why)
 {
     struct fleet *f = context;
     f->over = true;
     if (why && why[0])
-        say(f, why);
+        fleet_say(f, why);
 }
 
 void fleet_end(struct fleet *f, double grace)
 {
     double until = clock_seconds() + grace + CANCELLING;
     stepper_forget_stops(&f->stepper); /* they were for the start */
-    launch_end(f->launch, grace, on_let_go);
+    launch_end(f->launch, grace, fleet_let_go);
     while (!f->over && clock_seconds() < until && !stepper_stops(&f->stepper))
         stepper_step(&f->stepper, -1);
     fleet_free(f);

@@ -31,7 +31,7 @@ struct launch_agent *launch_add_agent(struct launch *l, const char *name)
 }
 
 /* Nothing that ssh could take for an option, or a shell for something else. */
-static bool is_host(const char *at, size_t n)
+static bool launch_is_host(const char *at, size_t n)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._-:%[]@";
@@ -43,7 +43,7 @@ static bool is_host(const char *at, size_t n)
     return true;
 }
 
-static bool take_hosts(struct launch *l, const char *at, struct error *err)
+static bool launch_take_hosts(struct launch *l, const char *at, struct error *err)
 {
     while (true) {
         size_t n = strcspn(at, ","), name = strcspn(at, ",=");
@@ -51,8 +51,9 @@ static bool take_hosts(struct launch *l, const char *at, struct error *err)
             return error_set(err, ERROR_INPUT,
                              "--on %s: an empty host name; expected ssh:HOST,HOST...", l->target);
         bool has_address = name < n;
-        if (!is_host(at, name) || (has_address && (!is_host(at + name + 1, n - name - 1) ||
-                                                   memchr(at + name + 1, '@', n - name - 1))))
+        if (!launch_is_host(at, name) ||
+            (has_address && (!launch_is_host(at + name + 1, n - name - 1) ||
+                             memchr(at + name + 1, '@', n - name - 1))))
             return error_set(err, ERROR_INPUT,
                              "--on %s: '%.*s' is not a host; expected [USER@]HOST[=ADDRESS]",
                              l->target, (int)n, at);
@@ -69,7 +70,7 @@ static bool take_hosts(struct launch *l, const char *at, struct error *err)
     }
 }
 
-static bool take_target(struct launch *l, struct error *err)
+static bool launch_take_target(struct launch *l, struct error *err)
 {
     const char *text = l->target;
     if (strncmp(text, "local:", 6) == 0) {
@@ -88,7 +89,7 @@ static bool take_target(struct launch *l, struct error *err)
     }
     if (strncmp(text, "ssh:", 4) == 0) {
         l->kind = LAUNCH_SSH;
-        return take_hosts(l, text + 4, err);
+        return launch_take_hosts(l, text + 4, err);
     }
     l->kind = LAUNCH_SLURM;
     return strcmp(text, "slurm") == 0 ||
@@ -98,13 +99,13 @@ static bool take_target(struct launch *l, struct error *err)
 
 /* ---- making ---- */
 
-static const char *setting(const char *given, const char *variable)
+static const char *launch_setting(const char *given, const char *variable)
 {
     const char *text = given ? given : getenv(variable);
     return text ? text : "";
 }
 
-static void split(launch_words *words, const char *text)
+static void launch_split_words(launch_words *words, const char *text)
 {
     for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
         size_t n = strcspn(text, " \t");
@@ -114,7 +115,7 @@ static void split(launch_words *words, const char *text)
 }
 
 /* A folder of ours alone: others could read the key there, or plant another store. */
-static bool make_state(struct launch *l, const char *path, struct error *err)
+static bool launch_make_state(struct launch *l, const char *path, struct error *err)
 {
     char *copy = mem_copy_string(path);
     for (char *at = copy + 1; *at; at++) {
@@ -159,7 +160,7 @@ bool launch_write_private(const char *path, const char *text, mode_t mode)
     return good;
 }
 
-static void free_memory(struct launch *l)
+static void launch_free_memory(struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++) {
         struct launch_agent *a = l->agents.at[i];
@@ -196,29 +197,30 @@ struct launch *launch_new(const struct launch_config *config, struct error *err)
     l->target = mem_copy_string(config->target);
     l->key = mem_copy_string(config->key);
     l->store = mem_copy_string(config->store ? config->store : "");
-    const char *ssh = setting(config->ssh, "WEFT_SSH");
-    split(&l->ssh, *ssh ? ssh : "ssh");
+    const char *ssh = launch_setting(config->ssh, "WEFT_SSH");
+    launch_split_words(&l->ssh, *ssh ? ssh : "ssh");
     if (l->ssh.n == 0)
         launch_argument(&l->ssh, "ssh");
-    split(&l->sbatch, setting(config->sbatch, "WEFT_SBATCH"));
-    split(&l->srun, setting(config->srun, "WEFT_SRUN"));
-    l->remote_state = mem_copy_string(setting(config->remote_state, "WEFT_REMOTE_STATE"));
+    launch_split_words(&l->sbatch, launch_setting(config->sbatch, "WEFT_SBATCH"));
+    launch_split_words(&l->srun, launch_setting(config->srun, "WEFT_SRUN"));
+    l->remote_state = mem_copy_string(launch_setting(config->remote_state, "WEFT_REMOTE_STATE"));
     for (const char *const *word = config->extra; word && *word; word++)
         launch_argument(&l->extra, *word);
     uint32_t random = (uint32_t)getpid();
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
         random = (uint32_t)getpid();
     snprintf(l->name, sizeof l->name, "weft-%08x", random);
-    bool good = take_target(l, err);
+    bool good = launch_take_target(l, err);
     if (good) {
-        const char *remote = l->kind == LAUNCH_LOCAL ? "" : setting(config->remote, "WEFT_REMOTE");
+        const char *remote =
+            l->kind == LAUNCH_LOCAL ? "" : launch_setting(config->remote, "WEFT_REMOTE");
         const char *here = config->program ? config->program : "weft";
         l->program = mem_copy_string(*remote ? remote : l->kind == LAUNCH_SSH ? "weft" : here);
-        good = make_state(l, config->state, err) &&
+        good = launch_make_state(l, config->state, err) &&
                (l->kind != LAUNCH_SLURM || launch_slurm_open(l, err));
     }
     if (!good) {
-        free_memory(l);
+        launch_free_memory(l);
         return NULL;
     }
     uv_timer_init(config->loop, &l->timer);
@@ -227,17 +229,17 @@ struct launch *launch_new(const struct launch_config *config, struct error *err)
     return l;
 }
 
-static void handle_closed(uv_handle_t *handle)
+static void launch_handle_closed(uv_handle_t *handle)
 {
     struct launch *l = handle->data;
     if (--l->open == 0)
-        free_memory(l);
+        launch_free_memory(l);
 }
 
 void launch_close_handle(struct launch *l, uv_handle_t *handle)
 {
     handle->data = l;
-    uv_close(handle, handle_closed);
+    uv_close(handle, launch_handle_closed);
 }
 
 void launch_free(struct launch *l)
@@ -298,7 +300,7 @@ struct launch_counts launch_look(const struct launch *l)
 
 /* ---- what agents say ---- */
 
-static void take_store(struct launch *l, const char *url)
+static void launch_take_store(struct launch *l, const char *url)
 {
     if (l->store[0])
         return;
@@ -310,20 +312,20 @@ static void take_store(struct launch *l, const char *url)
     l->store = strbuf_steal(&text);
 }
 
-static bool is_loopback(const char *address)
+static bool launch_is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strncmp(address, "[::1]", 5) == 0;
 }
 
 /* One at a loopback address among others that are not cannot be reached by them. */
-static void warn_of_loopback(struct launch *l, struct launch_agent *a)
+static void launch_warn_of_loopback(struct launch *l, struct launch_agent *a)
 {
     for (size_t i = 0; i < l->agents.n; i++) {
         struct launch_agent *b = l->agents.at[i];
         if (b == a || b->state != LAUNCH_READY ||
-            is_loopback(a->address) == is_loopback(b->address))
+            launch_is_loopback(a->address) == launch_is_loopback(b->address))
             continue;
-        struct launch_agent *lonely = is_loopback(a->address) ? a : b;
+        struct launch_agent *lonely = launch_is_loopback(a->address) ? a : b;
         launch_log(l,
                    "%s listens at %s, where the other machines cannot reach it; name its address "
                    "in the network: %s=ADDRESS",
@@ -337,7 +339,7 @@ bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line
     static const char store[] = "weft agent: store at ", node[] = "weft agent: node ",
                       at[] = " ready at ";
     if (strncmp(line, store, sizeof store - 1) == 0) {
-        take_store(l, line + sizeof store - 1);
+        launch_take_store(l, line + sizeof store - 1);
         return false;
     }
     if (strncmp(line, node, sizeof node - 1) != 0)
@@ -353,7 +355,7 @@ bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line
     free(a->address);
     a->address = mem_copy_bytes(address, strcspn(address, " "));
     if (l->kind != LAUNCH_LOCAL)
-        warn_of_loopback(l, a);
+        launch_warn_of_loopback(l, a);
     if (!l->freed)
         l->config.ready(l->config.context, a->number, (uint32_t)n, a->address);
     return true;
@@ -440,7 +442,7 @@ void launch_gone(struct launch *l, uint32_t agent)
         l->agents.at[agent]->state = LAUNCH_FREE;
 }
 
-static void tell_done(uv_timer_t *timer)
+static void launch_report_done(uv_timer_t *timer)
 {
     struct launch *l = timer->data;
     l->done(l->config.context, l->why);
@@ -451,7 +453,7 @@ void launch_finish(struct launch *l, const char *why)
     if (l->why)
         return;
     l->why = mem_copy_string(why);
-    uv_timer_start(&l->timer, tell_done, 0, 0);
+    uv_timer_start(&l->timer, launch_report_done, 0, 0);
 }
 
 void launch_end(struct launch *l, double grace, void (*done)(void *context, const char *why))

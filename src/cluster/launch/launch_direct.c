@@ -7,16 +7,16 @@ enum { AT_ONCE = 32 }; /* ssh: a login costs the other end some work, and us a f
 
 extern const char cluster_launch_ssh_agent_sh[]; /* ssh_agent.sh */
 
-static void start_more(struct launch *l);
+static void direct_start_more(struct launch *l);
 
-static const char *last_part(const char *path)
+static const char *direct_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
 /* The command for whatever shell the user has there: ssh_agent.sh with its parameters. */
-static char *remote_command(const struct launch *l, const struct launch_agent *a)
+static char *direct_ssh_command(const struct launch *l, const struct launch_agent *a)
 {
     struct strbuf command = {0}, script = {0}, state = {0};
     const char *at = strchr(a->host, '@');
@@ -43,22 +43,23 @@ static char *remote_command(const struct launch *l, const struct launch_agent *a
     return strbuf_steal(&command);
 }
 
-static void ssh_arguments(const struct launch *l, const struct launch_agent *a, launch_words *words)
+static void direct_ssh_arguments(const struct launch *l, const struct launch_agent *a,
+                                 launch_words *words)
 {
     for (size_t i = 0; i < l->ssh.n; i++)
         launch_argument(words, l->ssh.at[i]);
-    if (strcmp(last_part(l->ssh.at[0]), "ssh") == 0) {
+    if (strcmp(direct_basename(l->ssh.at[0]), "ssh") == 0) {
         /* it must not ask: its standard input is the key's */
         static const char *const more[] = {"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++)
             launch_argument(words, more[i]);
     }
     launch_argument(words, a->host);
-    array_push(words, remote_command(l, a));
+    array_push(words, direct_ssh_command(l, a));
 }
 
-static void local_arguments(const struct launch *l, const struct launch_agent *a,
-                            launch_words *words)
+static void direct_local_arguments(const struct launch *l, const struct launch_agent *a,
+                                   launch_words *words)
 {
     static const char *const first[] = {"agent", "--key", "-", "--detach", "--bind", "127.0.0.1:0"};
     launch_argument(words, l->program);
@@ -73,17 +74,17 @@ static void local_arguments(const struct launch *l, const struct launch_agent *a
     launch_common_arguments(l, words);
 }
 
-static void line_came(void *context, const char *line)
+static void direct_line_came(void *context, const char *line)
 {
     struct launch_agent *a = context;
     struct launch *l = a->launch;
     bool knew = l->store[0];
     launch_take_line(l, a, line);
     if (!knew && l->store[0])
-        start_more(l);
+        direct_start_more(l);
 }
 
-static void starter_ended(void *context, int status, const char *said)
+static void direct_starter_ended(void *context, int status, const char *said)
 {
     struct launch_agent *a = context;
     struct launch *l = a->launch;
@@ -100,33 +101,33 @@ static void starter_ended(void *context, int status, const char *said)
         launch_fail(l, a, strbuf_text(&why));
         strbuf_free(&why);
     }
-    start_more(l);
+    direct_start_more(l);
 }
 
-static void start_one(struct launch *l, struct launch_agent *a)
+static void direct_start_one(struct launch *l, struct launch_agent *a)
 {
     a->state = LAUNCH_STARTING;
     a->serves = !l->store[0];
     launch_words words = {0};
     if (l->kind == LAUNCH_SSH)
-        ssh_arguments(l, a, &words);
+        direct_ssh_arguments(l, a, &words);
     else
-        local_arguments(l, a, &words);
+        direct_local_arguments(l, a, &words);
     launch_arguments_end(&words);
     a->starter = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
         .input = l->key,
         .limit = l->config.patience,
-        .line = line_came,
-        .ended = starter_ended,
+        .line = direct_line_came,
+        .ended = direct_starter_ended,
         .context = a,
     });
     launch_arguments_free(&words);
 }
 
 /* While nobody knows where the store is, one agent at a time is started: it starts the store. */
-static void start_more(struct launch *l)
+static void direct_start_more(struct launch *l)
 {
     if (l->done || l->freed)
         return;
@@ -136,7 +137,7 @@ static void start_more(struct launch *l)
     for (size_t i = 0; i < l->agents.n && busy < (l->store[0] ? AT_ONCE : 1); i++) {
         if (l->agents.at[i]->state != LAUNCH_WAITING)
             continue;
-        start_one(l, l->agents.at[i]);
+        direct_start_one(l, l->agents.at[i]);
         busy++;
     }
 }
@@ -154,7 +155,7 @@ void launch_direct_want(struct launch *l, uint32_t agents)
         l->agents.at[i]->state = LAUNCH_WAITING;
         there++;
     }
-    start_more(l);
+    direct_start_more(l);
 }
 
 void launch_direct_end(struct launch *l)

@@ -70,14 +70,14 @@ struct slurm {
     unsigned refusals;           /* of squeue in a row */
 };
 
-static struct launch_agent *agent_of(struct launch *l, uint32_t number)
+static struct launch_agent *slurm_agent(struct launch *l, uint32_t number)
 {
     return l->agents.at[number];
 }
 
 /* ---- the key ---- */
 
-static bool any_starting(const struct launch *l)
+static bool slurm_any_starting(const struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++)
         if (l->agents.at[i]->state == LAUNCH_STARTING)
@@ -85,7 +85,7 @@ static bool any_starting(const struct launch *l)
     return false;
 }
 
-static void forget_key(struct launch *l)
+static void slurm_forget_key(struct launch *l)
 {
     struct slurm *s = l->slurm;
     if (!s->has_key)
@@ -96,7 +96,7 @@ static void forget_key(struct launch *l)
 
 /* ---- ends ---- */
 
-static void piece_over(struct launch *l, struct piece *p, int status)
+static void slurm_piece_over(struct launch *l, struct piece *p, int status)
 {
     if (p->over)
         return;
@@ -107,7 +107,7 @@ static void piece_over(struct launch *l, struct piece *p, int status)
     while (p->tail.n && strchr(" \t\r\n", p->tail.at[p->tail.n - 1]))
         p->tail.at[--p->tail.n] = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        struct launch_agent *a = agent_of(l, p->first + i);
+        struct launch_agent *a = slurm_agent(l, p->first + i);
         if (a->state == LAUNCH_READY) {
             launch_over(l, a);
         } else if (a->state == LAUNCH_STARTING && l->done) {
@@ -128,9 +128,9 @@ static void piece_over(struct launch *l, struct piece *p, int status)
     }
 }
 
-static void take_piece_line(struct launch *l, struct piece *p, const char *line)
+static void slurm_take_line(struct launch *l, struct piece *p, const char *line)
 {
-    if (p->ready < p->count && launch_take_line(l, agent_of(l, p->first + p->ready), line))
+    if (p->ready < p->count && launch_take_line(l, slurm_agent(l, p->first + p->ready), line))
         p->ready++;
     struct slurm *s = l->slurm;
     if (!l->config.store && l->store[0] && !s->has_store_path) {
@@ -140,7 +140,7 @@ static void take_piece_line(struct launch *l, struct piece *p, const char *line)
     }
 }
 
-static void read_output(struct launch *l, struct piece *p)
+static void slurm_read_output(struct launch *l, struct piece *p)
 {
     int fd = open(p->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -158,7 +158,7 @@ static void read_output(struct launch *l, struct piece *p)
                 continue;
             }
             if (p->line.n)
-                take_piece_line(l, p, strbuf_text(&p->line));
+                slurm_take_line(l, p, strbuf_text(&p->line));
             strbuf_clear(&p->line);
         }
         if (p->tail.n > TAIL) {
@@ -172,7 +172,7 @@ static void read_output(struct launch *l, struct piece *p)
 
 /* ---- asking for nodes ---- */
 
-static struct piece *piece_add(struct launch *l, uint32_t first, uint32_t count)
+static struct piece *slurm_piece_add(struct launch *l, uint32_t first, uint32_t count)
 {
     struct piece *p = mem_new_zero(struct piece, 1);
     p->launch = l;
@@ -182,23 +182,23 @@ static struct piece *piece_add(struct launch *l, uint32_t first, uint32_t count)
     return p;
 }
 
-static void name_agents(struct launch *l, uint32_t first, uint32_t count, const char *name)
+static void slurm_name_agents(struct launch *l, uint32_t first, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct launch_agent *a = agent_of(l, first + i);
+        struct launch_agent *a = slurm_agent(l, first + i);
         free(a->name);
         a->name = mem_copy_string(name);
     }
 }
 
-static void ask_soon(struct slurm *s)
+static void slurm_ask_soon(struct slurm *s)
 {
     s->ask_every = ask_first;
     s->ask_at = clock_seconds() + ask_first;
 }
 
 /* "12" or "12;cluster" */
-static void job_number(void *context, const char *line)
+static void slurm_job_number(void *context, const char *line)
 {
     struct asking *q = context;
     size_t n = strspn(line, "0123456789");
@@ -206,7 +206,7 @@ static void job_number(void *context, const char *line)
         snprintf(q->id, sizeof q->id, "%.*s", (int)n, line);
 }
 
-static void sbatch_ended(void *context, int status, const char *said)
+static void slurm_sbatch_ended(void *context, int status, const char *said)
 {
     struct asking *q = context;
     struct launch *l = q->launch;
@@ -224,12 +224,12 @@ static void sbatch_ended(void *context, int status, const char *said)
                                     "give it what it needs with WEFT_SBATCH, as in "
                                     "WEFT_SBATCH='--partition=short --time=1:00:00'"));
         for (uint32_t i = 0; i < q->count; i++)
-            launch_fail(l, agent_of(l, q->first + i), strbuf_text(&why));
+            launch_fail(l, slurm_agent(l, q->first + i), strbuf_text(&why));
         strbuf_free(&why);
     } else {
         uint32_t pieces = l->config.together ? 1 : q->count;
         for (uint32_t i = 0; i < pieces; i++) {
-            struct piece *p = piece_add(l, q->first + i, l->config.together ? q->count : 1);
+            struct piece *p = slurm_piece_add(l, q->first + i, l->config.together ? q->count : 1);
             struct strbuf path = {0};
             if (l->config.together)
                 snprintf(p->id, sizeof p->id, "%s", q->id);
@@ -238,16 +238,16 @@ static void sbatch_ended(void *context, int status, const char *said)
             strbuf_printf(&path, "%s/job-%s.out", l->state, p->id);
             p->path = strbuf_steal(&path);
             snprintf(name, sizeof name, "Slurm job %s", p->id);
-            name_agents(l, p->first, p->count, name);
+            slurm_name_agents(l, p->first, p->count, name);
         }
     }
     free(q);
-    ask_soon(s);
+    slurm_ask_soon(s);
 }
 
-static void add_format(launch_words *words, const char *fmt, ...)
+static void slurm_add_format(launch_words *words, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static void add_format(launch_words *words, const char *fmt, ...)
+static void slurm_add_format(launch_words *words, const char *fmt, ...)
 {
     char text[128];
     va_list args;
@@ -262,7 +262,7 @@ static const char *const step_options[] = {"--ntasks-per-node=1", "--cpu-bind=no
                                            "--kill-on-bad-exit=0", "--wait=0", "--unbuffered"};
 
 /* What srun runs on a node: slurm_node.sh, with the parameters that stand at its head. */
-static void node_arguments(const struct launch *l, launch_words *words)
+static void slurm_node_arguments(const struct launch *l, launch_words *words)
 {
     const struct slurm *s = l->slurm;
     launch_argument(words, "sh");
@@ -277,7 +277,7 @@ static void node_arguments(const struct launch *l, launch_words *words)
     launch_common_arguments(l, words);
 }
 
-static void submit(struct launch *l, uint32_t first, uint32_t count)
+static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
 {
     struct slurm *s = l->slurm;
     launch_words words = {0};
@@ -285,24 +285,24 @@ static void submit(struct launch *l, uint32_t first, uint32_t count)
     launch_argument(&words, "--parsable");
     launch_argument(&words, "--no-requeue");
     launch_argument(&words, "--ntasks-per-node=1");
-    add_format(&words, "--job-name=%s", l->name);
+    slurm_add_format(&words, "--job-name=%s", l->name);
     launch_argument(&words, "--chdir");
     launch_argument(&words, l->state);
     if (l->config.together) {
-        add_format(&words, "--nodes=%u", count);
+        slurm_add_format(&words, "--nodes=%u", count);
         launch_argument(&words, "--no-kill"); /* a node that dies does not take the others along */
         launch_argument(&words, "--output=job-%j.out");
     } else {
         launch_argument(&words, "--nodes=1");
-        add_format(&words, "--array=0-%u", count - 1);
+        slurm_add_format(&words, "--array=0-%u", count - 1);
         launch_argument(&words, "--output=job-%A_%a.out");
     }
     if (l->config.cores)
-        add_format(&words, "--cpus-per-task=%u", l->config.cores);
+        slurm_add_format(&words, "--cpus-per-task=%u", l->config.cores);
     else
         launch_argument(&words, "--exclusive");
     if (l->config.memory > 0)
-        add_format(&words, "--mem=%.0fM", ceil(l->config.memory / 1048576));
+        slurm_add_format(&words, "--mem=%.0fM", ceil(l->config.memory / 1048576));
     else if (!l->config.cores)
         launch_argument(&words, "--mem=0");
     for (size_t i = 0; i < l->sbatch.n; i++)
@@ -316,7 +316,7 @@ static void submit(struct launch *l, uint32_t first, uint32_t count)
         shell_quote(&wrap, l->srun.at[i]);
     }
     launch_words node = {0};
-    node_arguments(l, &node);
+    slurm_node_arguments(l, &node);
     for (size_t i = 0; i < node.n; i++) {
         strbuf_add_char(&wrap, ' ');
         shell_quote(&wrap, node.at[i]);
@@ -334,28 +334,28 @@ static void submit(struct launch *l, uint32_t first, uint32_t count)
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
         .limit = 120,
-        .line = job_number,
-        .ended = sbatch_ended,
+        .line = slurm_job_number,
+        .ended = slurm_sbatch_ended,
         .context = q,
     });
     launch_arguments_free(&words);
 }
 
-static void step_ended(void *context, int status, const char *said)
+static void slurm_step_ended(void *context, int status, const char *said)
 {
     (void)said; /* it went to the output */
     struct piece *p = context;
     p->step = NULL;
-    read_output(p->launch, p);
+    slurm_read_output(p->launch, p);
     if (!p->tail.n)
         strbuf_add(&p->tail, said);
-    piece_over(p->launch, p, status);
+    slurm_piece_over(p->launch, p, status);
 }
 
-static void start_step(struct launch *l, uint32_t first, uint32_t count, uint32_t slot)
+static void slurm_start_step(struct launch *l, uint32_t first, uint32_t count, uint32_t slot)
 {
     struct slurm *s = l->slurm;
-    struct piece *p = piece_add(l, first, count);
+    struct piece *p = slurm_piece_add(l, first, count);
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/step-%u.out", l->state, s->steps++);
     p->path = strbuf_steal(&path);
@@ -365,18 +365,18 @@ static void start_step(struct launch *l, uint32_t first, uint32_t count, uint32_
         s->used[slot + i] = true;
     char name[80];
     snprintf(name, sizeof name, "a node of Slurm's allocation %.20s", getenv("SLURM_JOB_ID"));
-    name_agents(l, first, count, name);
+    slurm_name_agents(l, first, count, name);
     launch_words words = {0};
     launch_argument(&words, "srun");
     launch_argument(&words, "--overlap"); /* with the step that we may be in ourselves */
-    add_format(&words, "--nodes=%u", count);
-    add_format(&words, "--ntasks=%u", count);
-    add_format(&words, "--relative=%u", slot);
+    slurm_add_format(&words, "--nodes=%u", count);
+    slurm_add_format(&words, "--ntasks=%u", count);
+    slurm_add_format(&words, "--relative=%u", slot);
     for (size_t i = 0; i < sizeof step_options / sizeof *step_options; i++)
         launch_argument(&words, step_options[i]);
     for (size_t i = 0; i < l->srun.n; i++)
         launch_argument(&words, l->srun.at[i]);
-    node_arguments(l, &words);
+    slurm_node_arguments(l, &words);
     launch_arguments_end(&words);
     p->step = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
@@ -384,13 +384,13 @@ static void start_step(struct launch *l, uint32_t first, uint32_t count, uint32_
         .input = l->key, /* srun gives it to every task */
         .output = p->path,
         .stays = true,
-        .ended = step_ended,
+        .ended = slurm_step_ended,
         .context = p,
     });
     launch_arguments_free(&words);
 }
 
-static uint32_t add_agents(struct launch *l, uint32_t count)
+static uint32_t slurm_add_agents(struct launch *l, uint32_t count)
 {
     uint32_t first = (uint32_t)l->agents.n;
     for (uint32_t i = 0; i < count; i++)
@@ -414,7 +414,7 @@ void launch_slurm_want(struct launch *l, uint32_t agents)
             while (at + run < s->nodes && run < more && !s->used[at + run])
                 run++;
             if (run)
-                start_step(l, add_agents(l, run), run, at);
+                slurm_start_step(l, slurm_add_agents(l, run), run, at);
             more -= run;
             at += run ? run : 1;
         }
@@ -427,14 +427,14 @@ void launch_slurm_want(struct launch *l, uint32_t agents)
     }
     while (more > 0) {
         uint32_t count = more < ARRAY_MOST || l->config.together ? more : ARRAY_MOST;
-        submit(l, add_agents(l, count), count);
+        slurm_submit(l, slurm_add_agents(l, count), count);
         more -= count;
     }
 }
 
 /* ---- watching ---- */
 
-static void job_listed(void *context, const char *line)
+static void slurm_job_listed(void *context, const char *line)
 {
     struct launch *l = context;
     struct slurm *s = l->slurm;
@@ -448,19 +448,19 @@ static void job_listed(void *context, const char *line)
         snprintf(s->waiting, sizeof s->waiting, "%s", reason + 1);
 }
 
-static bool is_listed(const struct slurm *s, const struct piece *p, char mark)
+static bool slurm_is_listed(const struct slurm *s, const struct piece *p, char mark)
 {
     char text[sizeof p->id + 4];
     snprintf(text, sizeof text, " %s%c ", p->id, mark);
     return strstr(strbuf_text(&s->listed), text);
 }
 
-static void squeue_ended(void *context, int status, const char *said)
+static void slurm_squeue_ended(void *context, int status, const char *said)
 {
     struct launch *l = context;
     struct slurm *s = l->slurm;
     s->squeue = NULL;
-    bool starting = any_starting(l);
+    bool starting = slurm_any_starting(l);
     s->ask_every = fmin(s->ask_every * 1.25, s->deadline > 0 ? ask_first
                                              : starting      ? ask_starting
                                                              : ask_ready);
@@ -475,19 +475,19 @@ static void squeue_ended(void *context, int status, const char *said)
         struct piece *p = s->pieces.at[i];
         if (p->over)
             continue;
-        p->running = is_listed(s, p, '+');
-        if (p->running || is_listed(s, p, '-')) {
+        p->running = slurm_is_listed(s, p, '+');
+        if (p->running || slurm_is_listed(s, p, '-')) {
             p->missed = 0;
         } else if (++p->missed >= 2) { /* its output may still be on the way over NFS */
-            read_output(l, p);
-            piece_over(l, p, 0);
+            slurm_read_output(l, p);
+            slurm_piece_over(l, p, 0);
         }
     }
-    if (!any_starting(l))
-        forget_key(l);
+    if (!slurm_any_starting(l))
+        slurm_forget_key(l);
 }
 
-static void ask_squeue(struct launch *l)
+static void slurm_ask_squeue(struct launch *l)
 {
     struct slurm *s = l->slurm;
     bool any = false;
@@ -504,13 +504,13 @@ static void ask_squeue(struct launch *l)
         .loop = l->config.loop,
         .arguments = arguments,
         .limit = 60,
-        .line = job_listed,
-        .ended = squeue_ended,
+        .line = slurm_job_listed,
+        .ended = slurm_squeue_ended,
         .context = l,
     });
 }
 
-static void scancel_ended(void *context, int status, const char *said)
+static void slurm_scancel_ended(void *context, int status, const char *said)
 {
     struct launch *l = context;
     l->slurm->scancel = NULL;
@@ -519,7 +519,7 @@ static void scancel_ended(void *context, int status, const char *said)
 }
 
 /* Cancel what is there; without `all`, only what has not started an agent. */
-static void cancel(struct launch *l, bool all)
+static void slurm_cancel(struct launch *l, bool all)
 {
     struct slurm *s = l->slurm;
     if (s->scancel)
@@ -542,13 +542,13 @@ static void cancel(struct launch *l, bool all)
             .loop = l->config.loop,
             .arguments = (const char *const *)words.at,
             .limit = 60,
-            .ended = scancel_ended,
+            .ended = slurm_scancel_ended,
             .context = l,
         });
     launch_arguments_free(&words);
 }
 
-static void go_on_ending(struct launch *l)
+static void slurm_go_on_ending(struct launch *l)
 {
     struct slurm *s = l->slurm;
     double now = clock_seconds();
@@ -557,17 +557,17 @@ static void go_on_ending(struct launch *l)
         if (!s->pieces.at[i]->over)
             strbuf_printf(&left, " %s", s->pieces.at[i]->id);
     if (s->askings.n == 0 && left.n == 0 && !s->scancel) {
-        forget_key(l);
+        slurm_forget_key(l);
         launch_finish(l, "");
     } else {
-        cancel(l, now >= s->deadline);
+        slurm_cancel(l, now >= s->deadline);
         if (now >= s->deadline && s->gave_up_at == 0)
             s->gave_up_at = now + last_wait;
         if (s->gave_up_at > 0 && now >= s->gave_up_at) {
             struct strbuf why = {0};
             strbuf_printf(&why, "Slurm still lists what was cancelled; try by hand: scancel%s",
                           strbuf_text(&left));
-            forget_key(l);
+            slurm_forget_key(l);
             for (size_t i = 0; i < s->pieces.n; i++)
                 if (s->pieces.at[i]->step)
                     subprocess_signal(s->pieces.at[i]->step, SIGKILL);
@@ -578,25 +578,25 @@ static void go_on_ending(struct launch *l)
     strbuf_free(&left);
 }
 
-static void tick(uv_timer_t *timer)
+static void slurm_tick(uv_timer_t *timer)
 {
     struct launch *l = timer->data;
     struct slurm *s = l->slurm;
     for (size_t i = 0; i < s->pieces.n && !l->freed; i++) {
         struct piece *p = s->pieces.at[i];
         if (p->running && !p->over && p->ready < p->count)
-            read_output(l, p);
+            slurm_read_output(l, p);
     }
     if (l->freed)
         return;
-    ask_squeue(l);
+    slurm_ask_squeue(l);
     if (s->deadline > 0)
-        go_on_ending(l);
+        slurm_go_on_ending(l);
 }
 
 /* ---- from the beginning to the end ---- */
 
-static char *path_in(const struct launch *l, const char *name)
+static char *slurm_path_in(const struct launch *l, const char *name)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", l->state, name);
@@ -615,16 +615,16 @@ bool launch_slurm_open(struct launch *l, struct error *err)
         s->nodes = (uint32_t)n;
         s->used = mem_new_zero(bool, s->nodes);
     }
-    s->script = path_in(l, "node.sh");
-    s->key_path = path_in(l, "key");
-    s->store_path = path_in(l, "store-address");
+    s->script = slurm_path_in(l, "node.sh");
+    s->key_path = slurm_path_in(l, "key");
+    s->store_path = slurm_path_in(l, "store-address");
     if (!launch_write_private(s->script, cluster_launch_slurm_node_sh, 0700))
         return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", s->script,
                          strerror(errno));
     uv_timer_init(l->config.loop, &s->timer);
     s->timer.data = l;
     l->open++;
-    uv_timer_start(&s->timer, tick, TICK, TICK);
+    uv_timer_start(&s->timer, slurm_tick, TICK, TICK);
     return true;
 }
 
@@ -641,8 +641,8 @@ const char *launch_slurm_waiting(const struct launch *l)
 void launch_slurm_end(struct launch *l, double grace)
 {
     l->slurm->deadline = clock_seconds() + (grace > 0 ? grace : 0);
-    ask_soon(l->slurm);
-    go_on_ending(l);
+    slurm_ask_soon(l->slurm);
+    slurm_go_on_ending(l);
 }
 
 void launch_slurm_close(struct launch *l)

@@ -76,7 +76,7 @@ static void test_subprocesses(void)
 
 /* ---- targets ---- */
 
-static void refused(const char *target, const char *part)
+static void launch_test_refused(const char *target, const char *part)
 {
     struct launch_test t;
     struct launch_config config = launch_test_begin(&t, target);
@@ -100,15 +100,15 @@ static void test_targets(void)
     ok(launch_is_target("slurm") && launch_is_target("local:2") && launch_is_target("ssh:a"),
        "targets");
     ok(!launch_is_target("cluster.yaml") && !launch_is_target("slurm.yaml"), "platforms");
-    refused("local:", "expected a number of agents");
-    refused("local:0", "expected a number of agents");
-    refused("local:1000000000000", "expected a number of agents");
-    refused("ssh:", "empty host name");
-    refused("ssh:a,,b", "empty host name");
-    refused("ssh:a,-oProxyCommand=x", "is not a host");
-    refused("ssh:a;b", "is not a host");
-    refused("ssh:a=$(x)", "is not a host");
-    refused("pbs", "expected local:N");
+    launch_test_refused("local:", "expected a number of agents");
+    launch_test_refused("local:0", "expected a number of agents");
+    launch_test_refused("local:1000000000000", "expected a number of agents");
+    launch_test_refused("ssh:", "empty host name");
+    launch_test_refused("ssh:a,,b", "empty host name");
+    launch_test_refused("ssh:a,-oProxyCommand=x", "is not a host");
+    launch_test_refused("ssh:a;b", "is not a host");
+    launch_test_refused("ssh:a=$(x)", "is not a host");
+    launch_test_refused("pbs", "expected local:N");
     struct launch_test t;
     struct launch_config config = launch_test_begin(&t, "local:1");
     folder_write(&t.folder, "state", "a file");

@@ -31,8 +31,8 @@ void store_server_password(const struct seal_key *key, char password[static STOR
 }
 
 /* Either may be NULL. */
-static bool make_certificate(const struct seal_key *key, struct strbuf *certificate,
-                             struct strbuf *secret, struct error *err)
+static bool server_make_certificate(const struct seal_key *key, struct strbuf *certificate,
+                                    struct strbuf *secret, struct error *err)
 {
     uint8_t seed[REDIS_CERTIFICATE_SEED];
     seal_derive(key, "store-certificate", seed, sizeof seed);
@@ -52,20 +52,20 @@ bool store_server_unlock(const struct seal_key *key, struct store_address *a, st
     }
     if (!a->tls || a->tls_pin || a->tls_ca || a->tls_name || a->tls_unchecked)
         return true;
-    bool good = make_certificate(key, &certificate, NULL, err);
+    bool good = server_make_certificate(key, &certificate, NULL, err);
     if (good)
         a->tls_pin = strbuf_steal(&certificate);
     strbuf_free(&certificate);
     return good;
 }
 
-static void pause_ms(int ms)
+static void server_pause(int ms)
 {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
 /* "host:port" in two; the port 0 becomes one that is free now. */
-static bool split(const char *bind, char host[256], int *port, struct error *err)
+static bool server_split_address(const char *bind, char host[256], int *port, struct error *err)
 {
     const char *colon = strrchr(bind, ':');
     char *end = NULL;
@@ -79,8 +79,8 @@ static bool split(const char *bind, char host[256], int *port, struct error *err
     return true;
 }
 
-static bool resolve(const char *host, int port, struct sockaddr_storage *at, socklen_t *size,
-                    struct error *err)
+static bool server_resolve(const char *host, int port, struct sockaddr_storage *at, socklen_t *size,
+                           struct error *err)
 {
     char service[16];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -95,12 +95,12 @@ static bool resolve(const char *host, int port, struct sockaddr_storage *at, soc
     return true;
 }
 
-static bool free_port(const char *host, int *port, struct error *err)
+static bool server_free_port(const char *host, int *port, struct error *err)
 {
     char service[16] = "";
     struct sockaddr_storage at = {0};
     socklen_t size = 0;
-    if (!resolve(host, 0, &at, &size, err))
+    if (!server_resolve(host, 0, &at, &size, err))
         return false;
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool good = fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 &&
@@ -116,11 +116,11 @@ static bool free_port(const char *host, int *port, struct error *err)
     return good;
 }
 
-static bool answers(const char *host, int port)
+static bool server_answers(const char *host, int port)
 {
     struct sockaddr_storage at = {0};
     socklen_t size = 0;
-    if (!resolve(host, port, &at, &size, NULL))
+    if (!server_resolve(host, port, &at, &size, NULL))
         return false;
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool good = fd >= 0 && connect(fd, (struct sockaddr *)&at, size) == 0;
@@ -130,7 +130,7 @@ static bool answers(const char *host, int port)
 }
 
 /* Numbers of processes come again: is this one what we think? */
-static bool is_server(pid_t pid)
+static bool server_is_redis(pid_t pid)
 {
     char name[24], text[64];
     snprintf(name, sizeof name, "%d", (int)pid);
@@ -139,7 +139,7 @@ static bool is_server(pid_t pid)
 }
 
 /* The server that this folder's note is about; 0: none that lives. */
-static pid_t running(const char *folder, char host[256], int *port)
+static pid_t server_running(const char *folder, char host[256], int *port)
 {
     struct strbuf path = {0};
     int pid = 0, number = 0;
@@ -151,11 +151,11 @@ static pid_t running(const char *folder, char host[256], int *port)
         fclose(f);
     strbuf_free(&path);
     *port = number;
-    return is_server(pid) ? pid : 0;
+    return server_is_redis(pid) ? pid : 0;
 }
 
 /* What it keeps and the key of its certificate are its owner's alone. */
-static bool make_private(const char *folder, struct error *err)
+static bool server_make_private(const char *folder, struct error *err)
 {
     return make_parents(folder, err) &&
            (((mkdir(folder, 0700) == 0 || errno == EEXIST) && chmod(folder, 0700) == 0) ||
@@ -163,8 +163,8 @@ static bool make_private(const char *folder, struct error *err)
                       strerror(errno)));
 }
 
-static bool write_private(const char *folder, const char *name, const struct strbuf *text,
-                          struct error *err)
+static bool server_write_private(const char *folder, const char *name, const struct strbuf *text,
+                                 struct error *err)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", folder, name);
@@ -180,12 +180,13 @@ static bool write_private(const char *folder, const char *name, const struct str
     return good;
 }
 
-static bool put_certificate(const char *folder, const struct seal_key *key, struct error *err)
+static bool server_put_certificate(const char *folder, const struct seal_key *key,
+                                   struct error *err)
 {
     struct strbuf certificate = {0}, secret = {0};
-    bool good = make_certificate(key, &certificate, &secret, err) &&
-                write_private(folder, "certificate.pem", &certificate, err) &&
-                write_private(folder, "certificate.key", &secret, err);
+    bool good = server_make_certificate(key, &certificate, &secret, err) &&
+                server_write_private(folder, "certificate.pem", &certificate, err) &&
+                server_write_private(folder, "certificate.key", &secret, err);
     if (secret.at)
         explicit_bzero(secret.at, secret.n);
     strbuf_free(&certificate);
@@ -194,8 +195,8 @@ static bool put_certificate(const char *folder, const struct seal_key *key, stru
 }
 
 /* TLS comes first: a server that was built without it stumbles there, and says so. */
-static void put_config(struct strbuf *out, const char *folder, const char *host, int port,
-                       const struct seal_key *key)
+static void server_put_config(struct strbuf *out, const char *folder, const char *host, int port,
+                              const struct seal_key *key)
 {
     char password[STORE_PASSWORD];
     store_server_password(key, password);
@@ -213,7 +214,8 @@ static void put_config(struct strbuf *out, const char *folder, const char *host,
 }
 
 /* `said`: where its words go that come before its log. */
-static bool spawn(const struct strbuf *config, const char *said, pid_t *pid, struct error *err)
+static bool server_spawn(const struct strbuf *config, const char *said, pid_t *pid,
+                         struct error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -241,14 +243,14 @@ static bool spawn(const struct strbuf *config, const char *said, pid_t *pid, str
     return !reason || error_set(err, ERROR_FAILED, "redis-server: %s", strerror(reason));
 }
 
-static void put_url(struct strbuf *url, const char *host, int port)
+static void server_put_url(struct strbuf *url, const char *host, int port)
 {
     bool six = strchr(host, ':') != NULL;
     strbuf_printf(url, "rediss://%s%s%s:%d?auth=key", six ? "[" : "", host, six ? "]" : "", port);
 }
 
 /* It ended before anybody could connect to it. */
-static bool explain(const char *log, const char *said, struct error *err)
+static bool server_explain_end(const char *log, const char *said, struct error *err)
 {
     struct text text = {0};
     bool told = file_read(said, &text, NULL) && text.n;
@@ -263,20 +265,20 @@ static bool explain(const char *log, const char *said, struct error *err)
                      told ? said : log);
 }
 
-static bool wait_for(const char *host, int port, pid_t pid, const char *folder, const char *said,
-                     struct error *err)
+static bool server_wait_for(const char *host, int port, pid_t pid, const char *folder,
+                            const char *said, struct error *err)
 {
     struct strbuf log = {0};
     strbuf_printf(&log, "%s/redis.log", folder);
     bool good = false, over = false;
     for (int i = 0; i < 1000 && !good && !over; i++) {
-        good = answers(host, port);
+        good = server_answers(host, port);
         over = waitpid(pid, NULL, WNOHANG) == pid;
         if (!good && !over)
-            pause_ms(10);
+            server_pause(10);
     }
     if (over)
-        good = explain(log.at, said, err);
+        good = server_explain_end(log.at, said, err);
     else if (!good)
         error_set(err, ERROR_FAILED,
                   "redis-server does not answer at %s:%d after 10 s; %s may say why", host, port,
@@ -285,18 +287,19 @@ static bool wait_for(const char *host, int port, pid_t pid, const char *folder, 
     return good;
 }
 
-static bool start_new(const char *folder, const char *host, int port, const struct seal_key *key,
-                      pid_t *pid, struct error *err)
+static bool server_start_new(const char *folder, const char *host, int port,
+                             const struct seal_key *key, pid_t *pid, struct error *err)
 {
     struct strbuf config = {0}, path = {0}, said = {0}, line = {0};
     strbuf_printf(&path, "%s/server", folder);
     strbuf_printf(&said, "%s/redis.err", folder);
-    put_config(&config, folder, host, port, key);
-    bool good = put_certificate(folder, key, err) && spawn(&config, said.at, pid, err);
+    server_put_config(&config, folder, host, port, key);
+    bool good =
+        server_put_certificate(folder, key, err) && server_spawn(&config, said.at, pid, err);
     if (good) {
         strbuf_printf(&line, "%d %s %d\n", (int)*pid, host, port);
         good = file_write(path.at, line.at, line.n, err) &&
-               wait_for(host, port, *pid, folder, said.at, err);
+               server_wait_for(host, port, *pid, folder, said.at, err);
     }
     explicit_bzero(config.at, config.n);
     strbuf_free(&config);
@@ -312,24 +315,24 @@ bool store_server_start(const char *folder, const char *bind, const struct seal_
     char host[256], old[256] = "";
     int port = 0, before = 0;
     *pid = 0;
-    if (!split(bind, host, &port, err) || !make_private(folder, err))
+    if (!server_split_address(bind, host, &port, err) || !server_make_private(folder, err))
         return false;
-    *pid = running(folder, old, &before);
-    if (*pid && answers(old, before)) {
-        put_url(url, old, before);
+    *pid = server_running(folder, old, &before);
+    if (*pid && server_answers(old, before)) {
+        server_put_url(url, old, before);
         return true;
     }
-    if (port && answers(host, port)) /* else it would be taken for the one that we start */
+    if (port && server_answers(host, port)) /* else it would be taken for the one that we start */
         return error_set(err, ERROR_FAILED,
                          "--serve-store %s: something else listens there already; name another "
                          "port, or give that store with --store",
                          bind);
     char *whole = realpath(folder, NULL);
     bool good = whole != NULL || error_set(err, ERROR_FAILED, "%s: %s", folder, strerror(errno));
-    good = good && (port || free_port(host, &port, err)) &&
-           start_new(whole, host, port, key, pid, err);
+    good = good && (port || server_free_port(host, &port, err)) &&
+           server_start_new(whole, host, port, key, pid, err);
     if (good)
-        put_url(url, host, port);
+        server_put_url(url, host, port);
     free(whole);
     return good;
 }
@@ -338,16 +341,16 @@ pid_t store_server_running(const char *folder)
 {
     char host[256];
     int port;
-    return running(folder, host, &port);
+    return server_running(folder, host, &port);
 }
 
 void store_server_stop(pid_t pid)
 {
-    if (!is_server(pid))
+    if (!server_is_redis(pid))
         return;
     kill(pid, SIGTERM);
-    for (int i = 0; i < 500 && is_server(pid); i++) {
+    for (int i = 0; i < 500 && server_is_redis(pid); i++) {
         waitpid(pid, NULL, WNOHANG); /* when it is our child */
-        pause_ms(10);
+        server_pause(10);
     }
 }

@@ -20,7 +20,7 @@
 
 static char folder[1024];
 
-static const char *below(const char *name)
+static const char *server_test_below(const char *name)
 {
     static char path[2][1200];
     static unsigned next;
@@ -32,7 +32,7 @@ static const char *below(const char *name)
 static unsigned mode_of(const char *name)
 {
     struct stat s;
-    return stat(below(name), &s) == 0 ? s.st_mode & 0777 : 0;
+    return stat(server_test_below(name), &s) == 0 ? s.st_mode & 0777 : 0;
 }
 
 static bool in_path(const char *name)
@@ -49,7 +49,7 @@ static bool in_path(const char *name)
     return false;
 }
 
-static void unlocking(void)
+static void server_test_unlocking(void)
 {
     struct seal_key one = {{1}}, two = {{2}};
     struct store_address a = {0}, b = {0}, c = {0};
@@ -87,7 +87,7 @@ static void unlocking(void)
 }
 
 /* The board there, for who has this key and says it is at this address. */
-static bool opens(const char *url, const struct seal_key *key, struct error *err)
+static bool server_test_opens(const char *url, const struct seal_key *key, struct error *err)
 {
     struct store_address a;
     error_clear(err);
@@ -114,7 +114,7 @@ static bool is_deaf(int port)
     return asked && (got <= 0 || !strpbrk(answer, "+-"));
 }
 
-static void served(void)
+static void server_test_served(void)
 {
     struct seal_key key, other;
     struct error err = {0};
@@ -123,8 +123,8 @@ static void served(void)
     seal_key_random(&key);
     seal_key_random(&other);
     umask(022);
-    ok(store_server_start(below("store"), "127.0.0.1:0", &key, &url, &pid, &err), "a server %s",
-       err.text);
+    ok(store_server_start(server_test_below("store"), "127.0.0.1:0", &key, &url, &pid, &err),
+       "a server %s", err.text);
     if (!pid || !url.at) {
         strbuf_free(&url);
         return;
@@ -133,26 +133,26 @@ static void served(void)
        url.at);
     is_int(mode_of("store"), 0700, "its folder is its owner's alone");
     is_int(mode_of("store/certificate.key"), 0600, "and so is the key of its certificate");
-    ok(opens(url.at, &key, &err), "who has the key is let in %s", err.text);
-    ok(!opens(url.at, &other, &err), "who has another is not");
+    ok(server_test_opens(url.at, &key, &err), "who has the key is let in %s", err.text);
+    ok(!server_test_opens(url.at, &other, &err), "who has another is not");
     has_str(err.text, "this store belongs to a cluster with another key", "and is told so");
     ok(is_deaf((int)strtol(strrchr(url.at, ':') + 1, NULL, 10)), "plain text is not answered");
     strbuf_printf(&plain, "%.*s?unchecked=1", (int)strcspn(url.at, "?"), url.at);
-    ok(!opens(plain.at, &key, &err), "not without the password");
+    ok(!server_test_opens(plain.at, &key, &err), "not without the password");
     has_str(err.text, "password", "which is asked for");
-    ok(store_server_start(below("store"), "127.0.0.1:0", &key, &again, &second, &err) &&
+    ok(store_server_start(server_test_below("store"), "127.0.0.1:0", &key, &again, &second, &err) &&
            second == pid && strcmp(again.at, url.at) == 0,
        "started once more: the same one");
     store_server_stop(pid);
     ok(kill(pid, 0) != 0, "stopped");
     strbuf_clear(&again);
-    ok(store_server_start(below("store"), "127.0.0.1:0", &key, &again, &second, &err) &&
-           second != pid && opens(again.at, &key, &err),
+    ok(store_server_start(server_test_below("store"), "127.0.0.1:0", &key, &again, &second, &err) &&
+           second != pid && server_test_opens(again.at, &key, &err),
        "another one over the same folder %s", err.text);
     strbuf_clear(&plain);
     strbuf_add_bytes(&plain, again.at + 9, strcspn(again.at + 9, "?"));
     pid_t third = 0;
-    ok(!store_server_start(below("third"), plain.at, &key, &url, &third, &err),
+    ok(!store_server_start(server_test_below("third"), plain.at, &key, &url, &third, &err),
        "an address that is taken");
     has_str(err.text, "something else listens there", "the error says so");
     store_server_stop(second);
@@ -179,19 +179,21 @@ static void without_tls(void)
     pid_t pid = 0;
     const char *path = getenv("PATH");
     char *before = mem_copy_string(path ? path : "/usr/bin:/bin"), list[8192];
-    mkdir(below("bin"), 0700);
-    int fd = open(below("bin/redis-server"), O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+    mkdir(server_test_below("bin"), 0700);
+    int fd = open(server_test_below("bin/redis-server"), O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
     bool good = fd >= 0 && write(fd, script, sizeof script - 1) == (ssize_t)sizeof script - 1;
     if (fd >= 0)
         close(fd);
-    snprintf(list, sizeof list, "%s:%s", below("bin"), before);
+    snprintf(list, sizeof list, "%s:%s", server_test_below("bin"), before);
     setenv("PATH", list, 1);
-    ok(good && !store_server_start(below("old"), "127.0.0.1:0", &key, &url, &pid, &err) && !url.at,
+    ok(good &&
+           !store_server_start(server_test_below("old"), "127.0.0.1:0", &key, &url, &pid, &err) &&
+           !url.at,
        "a redis-server without TLS is no store");
     has_str(err.text, "built without TLS", "the error says so");
     error_clear(&err);
-    setenv("PATH", below("nothing"), 1);
-    ok(!store_server_start(below("none"), "127.0.0.1:0", &key, &url, &pid, &err),
+    setenv("PATH", server_test_below("nothing"), 1);
+    ok(!store_server_start(server_test_below("none"), "127.0.0.1:0", &key, &url, &pid, &err),
        "nor is none at all");
     has_str(err.text, "no redis-server on this machine", "the error says so");
     setenv("PATH", before, 1);
@@ -208,10 +210,10 @@ int main(void)
         return 1;
     }
     signal(SIGPIPE, SIG_IGN);
-    TAP_DO(unlocking());
+    TAP_DO(server_test_unlocking());
     TAP_DO(without_tls());
     if (in_path("redis-server"))
-        TAP_DO(served());
+        TAP_DO(server_test_served());
     else
         tap_skip("a server of one's own", "redis-server is not installed");
     tree_remove(folder);

@@ -34,7 +34,7 @@ struct subprocess {
     bool running, dropped, told, killed;
 };
 
-static void wipe(struct subprocess *e)
+static void subprocess_wipe_input(struct subprocess *e)
 {
     if (e->input)
         explicit_bzero(e->input, e->ninput);
@@ -42,33 +42,33 @@ static void wipe(struct subprocess *e)
     e->input = NULL;
 }
 
-static void one_closed(uv_handle_t *handle)
+static void subprocess_handle_closed(uv_handle_t *handle)
 {
     struct subprocess *e = handle->data;
     if (--e->open > 0)
         return;
-    wipe(e);
+    subprocess_wipe_input(e);
     strbuf_free(&e->line);
     strbuf_free(&e->said);
     free(e);
 }
 
-static void close_one(uv_handle_t *handle)
+static void subprocess_close_one(uv_handle_t *handle)
 {
     if (handle->data && !uv_is_closing(handle))
-        uv_close(handle, one_closed);
+        uv_close(handle, subprocess_handle_closed);
 }
 
-static void close_all(struct subprocess *e)
+static void subprocess_close_all(struct subprocess *e)
 {
-    close_one((uv_handle_t *)&e->process);
-    close_one((uv_handle_t *)&e->in);
-    close_one((uv_handle_t *)&e->out);
-    close_one((uv_handle_t *)&e->err);
-    close_one((uv_handle_t *)&e->timer);
+    subprocess_close_one((uv_handle_t *)&e->process);
+    subprocess_close_one((uv_handle_t *)&e->in);
+    subprocess_close_one((uv_handle_t *)&e->out);
+    subprocess_close_one((uv_handle_t *)&e->err);
+    subprocess_close_one((uv_handle_t *)&e->timer);
 }
 
-static void tell_end(struct subprocess *e)
+static void subprocess_report_end(struct subprocess *e)
 {
     if (e->told)
         return;
@@ -81,42 +81,42 @@ static void tell_end(struct subprocess *e)
         if (!e->dropped) /* by the line */
             e->config.ended(e->config.context, e->status, strbuf_text(&e->said));
     }
-    close_all(e);
+    subprocess_close_all(e);
 }
 
-static void late(uv_timer_t *timer)
+static void subprocess_timeout(uv_timer_t *timer)
 {
     struct subprocess *e = timer->data;
     if (!e->running) {
-        tell_end(e);
+        subprocess_report_end(e);
         return;
     }
     uv_process_kill(&e->process, e->killed ? SIGKILL : SIGTERM);
     e->killed = true;
-    uv_timer_start(timer, late, 2000, 0);
+    uv_timer_start(timer, subprocess_timeout, 2000, 0);
 }
 
-static void over_perhaps(struct subprocess *e)
+static void subprocess_end_if_over(struct subprocess *e)
 {
     if (e->running)
         return;
     if (e->streams == 0)
-        tell_end(e);
+        subprocess_report_end(e);
     else
-        uv_timer_start(&e->timer, late, (uint64_t)(last_words * 1000), 0);
+        uv_timer_start(&e->timer, subprocess_timeout, (uint64_t)(last_words * 1000), 0);
 }
 
-static void exited(uv_process_t *process, int64_t status, int signal)
+static void subprocess_exited(uv_process_t *process, int64_t status, int signal)
 {
     struct subprocess *e = process->data;
     e->running = false;
     e->status = signal ? 128 + signal : (int)status;
     if (e->killed && e->config.limit > 0 && e->said.n == 0)
         strbuf_printf(&e->said, "no answer in %g s", e->config.limit);
-    over_perhaps(e);
+    subprocess_end_if_over(e);
 }
 
-static void take_lines(struct subprocess *e, const char *at, size_t n)
+static void subprocess_take_lines(struct subprocess *e, const char *at, size_t n)
 {
     for (size_t i = 0; i < n && !e->dropped; i++) {
         if (at[i] == '\n') {
@@ -129,7 +129,7 @@ static void take_lines(struct subprocess *e, const char *at, size_t n)
     }
 }
 
-static void take_words(struct subprocess *e, const char *at, size_t n)
+static void subprocess_take_stderr(struct subprocess *e, const char *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         strbuf_add_char(&e->said, at[i] ? at[i] : '?');
@@ -140,41 +140,41 @@ static void take_words(struct subprocess *e, const char *at, size_t n)
     }
 }
 
-static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+static void subprocess_give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     (void)suggested;
     struct subprocess *e = handle->data;
     *buffer = uv_buf_init(e->chunk, sizeof e->chunk); /* one read at a time: taken at once */
 }
 
-static void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
+static void subprocess_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
     struct subprocess *e = stream->data;
     if (n > 0 && stream == (uv_stream_t *)&e->out)
-        take_lines(e, buffer->base, (size_t)n);
+        subprocess_take_lines(e, buffer->base, (size_t)n);
     else if (n > 0)
-        take_words(e, buffer->base, (size_t)n);
+        subprocess_take_stderr(e, buffer->base, (size_t)n);
     if (n >= 0 || e->told)
         return;
     uv_read_stop(stream);
     e->streams--;
-    over_perhaps(e);
+    subprocess_end_if_over(e);
 }
 
-static void given(uv_write_t *request, int status)
+static void subprocess_input_written(uv_write_t *request, int status)
 {
     (void)status; /* who did not want to read has ended, which is told */
     struct subprocess *e = request->data;
-    wipe(e);
-    close_one((uv_handle_t *)&e->in);
+    subprocess_wipe_input(e);
+    subprocess_close_one((uv_handle_t *)&e->in);
 }
 
-static void not_started(uv_timer_t *timer)
+static void subprocess_not_started(uv_timer_t *timer)
 {
-    tell_end(timer->data);
+    subprocess_report_end(timer->data);
 }
 
-static void pipe_make(struct subprocess *e, uv_pipe_t *pipe)
+static void subprocess_make_pipe(struct subprocess *e, uv_pipe_t *pipe)
 {
     uv_pipe_init(e->config.loop, pipe, 0);
     pipe->data = e;
@@ -192,7 +192,7 @@ struct subprocess *subprocess_start(const struct subprocess_config *config)
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
     if (config->input) {
-        pipe_make(e, &e->in);
+        subprocess_make_pipe(e, &e->in);
         stdio[0].flags = UV_CREATE_PIPE | UV_READABLE_PIPE;
         stdio[0].data.stream = (uv_stream_t *)&e->in;
     }
@@ -208,13 +208,13 @@ struct subprocess *subprocess_start(const struct subprocess_config *config)
     } else {
         uv_pipe_t *pipes[2] = {&e->out, &e->err};
         for (int i = 0; i < 2; i++) {
-            pipe_make(e, pipes[i]);
+            subprocess_make_pipe(e, pipes[i]);
             stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
             stdio[i + 1].data.stream = (uv_stream_t *)pipes[i];
         }
     }
     uv_process_options_t options = {
-        .exit_cb = exited,
+        .exit_cb = subprocess_exited,
         .file = config->arguments[0],
         .args = (char **)config->arguments,
         .stdio = stdio,
@@ -232,27 +232,27 @@ struct subprocess *subprocess_start(const struct subprocess_config *config)
         e->status = bad == UV_ENOENT ? 127 : 126;
         strbuf_printf(&e->said, "%s: %s", config->arguments[0],
                       bad == UV_ENOENT ? "no such program in PATH" : uv_strerror(bad));
-        uv_timer_start(&e->timer, not_started, 0, 0);
+        uv_timer_start(&e->timer, subprocess_not_started, 0, 0);
         return e;
     }
     e->running = true;
     if (!config->output) {
         e->streams = 2;
-        uv_read_start((uv_stream_t *)&e->out, give_room, came);
-        uv_read_start((uv_stream_t *)&e->err, give_room, came);
+        uv_read_start((uv_stream_t *)&e->out, subprocess_give_room, subprocess_output);
+        uv_read_start((uv_stream_t *)&e->err, subprocess_give_room, subprocess_output);
     }
     if (config->input) {
         e->ninput = strlen(config->input);
         e->input = mem_copy_bytes(config->input, e->ninput);
         e->write.data = e;
         uv_buf_t buffer = uv_buf_init(e->input, (unsigned)e->ninput);
-        if (uv_write(&e->write, (uv_stream_t *)&e->in, &buffer, 1, given) != 0) {
-            wipe(e);
-            close_one((uv_handle_t *)&e->in);
+        if (uv_write(&e->write, (uv_stream_t *)&e->in, &buffer, 1, subprocess_input_written) != 0) {
+            subprocess_wipe_input(e);
+            subprocess_close_one((uv_handle_t *)&e->in);
         }
     }
     if (config->limit > 0)
-        uv_timer_start(&e->timer, late, (uint64_t)(config->limit * 1000), 0);
+        uv_timer_start(&e->timer, subprocess_timeout, (uint64_t)(config->limit * 1000), 0);
     return e;
 }
 
@@ -270,5 +270,5 @@ void subprocess_abandon(struct subprocess *e)
     if (e->running && !e->config.stays)
         uv_process_kill(&e->process, SIGTERM);
     e->told = true;
-    close_all(e);
+    subprocess_close_all(e);
 }

@@ -2,7 +2,7 @@
  * replayed, changed, cut or too large. */
 #include "cluster/wire/link_testing.h"
 
-static int stranger(const struct side *s)
+static int stranger_connects(const struct side *s)
 {
     struct sockaddr_in to;
     uv_ip4_addr("127.0.0.1", port_of(s), &to);
@@ -13,7 +13,7 @@ static int stranger(const struct side *s)
 }
 
 /* All that comes until the other end closes, or for a while. */
-static void hear(int fd, struct strbuf *out, size_t enough)
+static void stranger_receives(int fd, struct strbuf *out, size_t enough)
 {
     char piece[4096];
     for (int i = 0; i < 400 && out->n < enough; i++) {
@@ -29,18 +29,19 @@ static void hear(int fd, struct strbuf *out, size_t enough)
 }
 
 /* What a stranger says, and what must stand in the log. */
-static void refused(const char *what, const void *data, size_t n, bool end, const char *want)
+static void stranger_is_refused(const char *what, const void *data, size_t n, bool end,
+                                const char *want)
 {
     struct side a;
     struct links_config c = config_of(&a, "127.0.0.1:0", "a");
     c.handshake = 0.2;
     begin(&a, &c);
-    int fd = stranger(&a);
+    int fd = stranger_connects(&a);
     send(fd, data, n, MSG_NOSIGNAL);
     if (end)
         shutdown(fd, SHUT_WR);
     struct strbuf heard = {0};
-    hear(fd, &heard, SIZE_MAX);
+    stranger_receives(fd, &heard, SIZE_MAX);
     ok(until(&a.closed, 1), "%s: closed", what);
     has_str(strbuf_text(&a.log), want, "%s: logged", what);
     ok(heard.n <= 32, "%s: it hears the challenge at most", what);
@@ -65,15 +66,15 @@ static void friend_meets(struct friend *f, struct side *a, uint32_t version)
     struct error err = {0};
     const void *frame;
     size_t size;
-    *f = (struct friend){.fd = stranger(a)};
+    *f = (struct friend){.fd = stranger_connects(a)};
     f->seal = seal_new(&key, true, version, "9.9.9", "friend");
-    hear(f->fd, &heard, 32);
+    stranger_receives(f->fd, &heard, 32);
     seal_take(f->seal, heard.at, heard.n, &out, &frame, &size, &err);
     strbuf_add_bytes(&f->said, out.at, out.n);
     send(f->fd, out.at, out.n, MSG_NOSIGNAL);
     strbuf_free(&out);
     strbuf_clear(&heard);
-    hear(f->fd, &heard, 32 + 2 + 20); /* it is written at once: all of it is there */
+    stranger_receives(f->fd, &heard, 32 + 2 + 20); /* it is written at once: all of it is there */
     enum seal_progress p = seal_take(f->seal, heard.at, heard.n, &out, &frame, &size, &err);
     if (version != LINK_VERSION) {
         is_int(p, SEAL_BROKEN, "another version is refused");
@@ -156,10 +157,10 @@ static void test_replay_of_a_session(void)
     friend_sends(&f, &out);
     until(&a.messages, 1);
     is_str(a.text, "1:pay 100", "a session that somebody records");
-    int fd = stranger(&a);
+    int fd = stranger_connects(&a);
     struct strbuf heard = {0};
     send(fd, f.said.at, f.said.n, MSG_NOSIGNAL);
-    hear(fd, &heard, SIZE_MAX);
+    stranger_receives(fd, &heard, SIZE_MAX);
     until(&a.closed, 1);
     has_str(strbuf_text(&a.log), "plays an old conversation again",
             "played again: refused and logged");
@@ -223,7 +224,7 @@ static void test_false_answer(void)
         if (round > 0)
             send(peer, bytes, 32, MSG_NOSIGNAL);
         struct strbuf heard = {0};
-        hear(peer, &heard, 60);
+        stranger_receives(peer, &heard, 60);
         ok(!heard.n || !memmem(heard.at, heard.n, "secret", 6), "its hello cannot be read");
         bytes[32] = 100; /* a possible size */
         bytes[33] = 0;
@@ -242,21 +243,21 @@ static void test_false_answer(void)
 static void test_strangers(void)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: weft\r\n\r\n";
-    refused("http", http, sizeof http - 1, false, "garbage");
-    refused("one wrong byte", "x", 1, false, "garbage");
-    refused("silence from the start", "", 0, false, "too slow");
-    refused("a hello that stops", "weft", 4, false, "too slow");
-    refused("a hello that is cut", "weftsea1", 8, true, "truncated");
-    refused("nothing at all", "", 0, true, "truncated");
+    stranger_is_refused("http", http, sizeof http - 1, false, "garbage");
+    stranger_is_refused("one wrong byte", "x", 1, false, "garbage");
+    stranger_is_refused("silence from the start", "", 0, false, "too slow");
+    stranger_is_refused("a hello that stops", "weft", 4, false, "too slow");
+    stranger_is_refused("a hello that is cut", "weftsea1", 8, true, "truncated");
+    stranger_is_refused("nothing at all", "", 0, true, "truncated");
     char call[2000];
     memset(call, 7, sizeof call);
     memcpy(call, "weftsea1", 8);
     call[40] = call[41] = (char)0xff;
-    refused("a hello of impossible size", call, sizeof call, false, "impossible size");
+    stranger_is_refused("a hello of impossible size", call, sizeof call, false, "impossible size");
     call[40] = 100;
     call[41] = 0;
-    refused("a proof out of thin air", call, 142, false, "proof is wrong");
-    refused("half of it", call, 100, true, "truncated");
+    stranger_is_refused("a proof out of thin air", call, 142, false, "proof is wrong");
+    stranger_is_refused("half of it", call, 100, true, "truncated");
 }
 
 static void test_flood_of_strangers(void)
@@ -265,7 +266,7 @@ static void test_flood_of_strangers(void)
     listen_as(&a, "a");
     unsigned n = 120;
     for (unsigned i = 0; i < n; i++) {
-        int fd = stranger(&a);
+        int fd = stranger_connects(&a);
         send(fd, "nonsense", 8, MSG_NOSIGNAL);
         close(fd);
         uv_run(&loop, UV_RUN_NOWAIT);

@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number(const struct json *j, json_ref object, const char *key, double missing)
+static double member_number(const struct json *j, json_ref object, const char *key, double missing)
 {
     json_ref v = json_get(j, object, key);
     return v != JSON_NONE && json_type(j, v) == JSON_NUMBER ? json_number(j, v) : missing;
 }
 
-static const char *string(const struct json *j, json_ref object, const char *key)
+static const char *member_string(const struct json *j, json_ref object, const char *key)
 {
     json_ref v = json_get(j, object, key);
     return v != JSON_NONE && json_type(j, v) == JSON_STRING ? json_string(j, v, NULL) : "";
 }
 
 /* A whole number of at most `most`, and 0 for whatever else stands there. */
-static uint64_t whole(double x, double most)
+static uint64_t member_whole(double x, double most)
 {
     return x >= 0 && x <= most ? (uint64_t)x : 0;
 }
@@ -45,12 +45,12 @@ static const struct {
     FIELD(dropped),
 };
 
-static void read_work(const struct json *j, json_ref v, struct member *out)
+static void member_read_work(const struct json *j, json_ref v, struct member *out)
 {
-    struct member_work w = {.run = whole(number(j, v, "run", 0), 1e15)};
-    snprintf(w.policy, sizeof w.policy, "%s", string(j, v, "policy"));
+    struct member_work w = {.run = member_whole(member_number(j, v, "run", 0), 1e15)};
+    snprintf(w.policy, sizeof w.policy, "%s", member_string(j, v, "policy"));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        double x = number(j, v, fields[i].name, 0);
+        double x = member_number(j, v, fields[i].name, 0);
         memcpy((char *)&w + fields[i].at, &x, sizeof x);
     }
     array_push(&out->works, w);
@@ -68,19 +68,19 @@ void member_read(const struct board_member *from, const struct seal_key *key, st
     out->sealed = !seal_open_piece(key, "member", from->text, from->n, &text);
     out->text = out->sealed ? NULL : mem_copy_string(strbuf_text(&text));
     if (!out->sealed && text.n && json_parse(&j, "member", text.at, text.n, NULL)) {
-        out->host = mem_copy_string(string(&j, 0, "host"));
-        out->address = mem_copy_string(string(&j, 0, "address"));
-        out->version = mem_copy_string(string(&j, 0, "version"));
-        out->cores = (uint32_t)whole(number(&j, 0, "cores", 0), 1e9);
-        out->memory = number(&j, 0, "memory", 0);
-        out->started = number(&j, 0, "started", 0);
-        out->cache_limit = number(&j, 0, "cache_limit", NAN);
-        out->pid = (int64_t)whole(number(&j, 0, "pid", 0), 1e12);
+        out->host = mem_copy_string(member_string(&j, 0, "host"));
+        out->address = mem_copy_string(member_string(&j, 0, "address"));
+        out->version = mem_copy_string(member_string(&j, 0, "version"));
+        out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
+        out->memory = member_number(&j, 0, "memory", 0);
+        out->started = member_number(&j, 0, "started", 0);
+        out->cache_limit = member_number(&j, 0, "cache_limit", NAN);
+        out->pid = (int64_t)member_whole(member_number(&j, 0, "pid", 0), 1e12);
         json_ref runs = json_get(&j, 0, "runs");
         if (runs != JSON_NONE && json_type(&j, runs) == JSON_ARRAY)
             for (json_ref v = json_first(&j, runs); v != JSON_NONE;
                  v = json_next_element(&j, runs, v))
-                read_work(&j, v, out);
+                member_read_work(&j, v, out);
         json_free(&j);
     }
     if (!out->host) {

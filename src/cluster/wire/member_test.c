@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static struct member read_text(const struct seal_key *writer, const struct seal_key *reader,
-                               const char *purpose, const char *text)
+static struct member member_test_read(const struct seal_key *writer, const struct seal_key *reader,
+                                      const char *purpose, const char *text)
 {
     struct strbuf sealed = {0};
     struct member m;
@@ -20,7 +20,7 @@ static struct member read_text(const struct seal_key *writer, const struct seal_
 
 static void test_whole(const struct seal_key *key)
 {
-    struct member m = read_text(
+    struct member m = member_test_read(
         key, key, "member",
         "{\"host\":\"a\",\"address\":\"10.0.0.7:41234\",\"cores\":8,\"memory\":1.6e10,"
         "\"version\":\"0.1.0\",\"pid\":123,\"started\":5,\"cache_limit\":null,\"later\":[1],"
@@ -48,10 +48,10 @@ static void test_whole(const struct seal_key *key)
 
 static void test_strange(const struct seal_key *key, const struct seal_key *other)
 {
-    struct member m = read_text(other, key, "member", "{\"host\":\"a\"}");
+    struct member m = member_test_read(other, key, "member", "{\"host\":\"a\"}");
     ok(m.sealed && strcmp(m.host, "?") == 0 && !m.text, "another key: nothing is known");
     member_free(&m);
-    m = read_text(key, key, "ticket", "{\"host\":\"a\"}");
+    m = member_test_read(key, key, "ticket", "{\"host\":\"a\"}");
     ok(m.sealed, "nor does a ticket stand in for a member");
     member_free(&m);
     static const char *const texts[] = {"",
@@ -62,7 +62,7 @@ static void test_strange(const struct seal_key *key, const struct seal_key *othe
                                         "{\"cores\":-1,\"host\":5,\"pid\":1e300}",
                                         "{"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        m = read_text(key, key, "member", texts[i]);
+        m = member_test_read(key, key, "member", texts[i]);
         ok(!m.sealed && m.cores == 0 && m.pid == 0 && m.address[0] == 0, "'%s' is borne", texts[i]);
         member_free(&m);
     }

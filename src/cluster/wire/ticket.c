@@ -5,12 +5,12 @@
 
 enum { VERSION = 1 };
 
-static void put_string(struct strbuf *out, const char *text)
+static void ticket_put_string(struct strbuf *out, const char *text)
 {
     bytes_put_text(out, text ? text : "", text ? strlen(text) : 0);
 }
 
-static void put_numbers(struct strbuf *out, const double *at, size_t n)
+static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
 {
     bytes_put_u32(out, (uint32_t)n);
     for (size_t i = 0; i < n; i++)
@@ -20,10 +20,10 @@ static void put_numbers(struct strbuf *out, const double *at, size_t n)
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
     bytes_put_u32(out, VERSION);
-    put_string(out, t->name);
-    put_string(out, t->host);
-    put_string(out, t->folder);
-    put_string(out, t->program);
+    ticket_put_string(out, t->name);
+    ticket_put_string(out, t->host);
+    ticket_put_string(out, t->folder);
+    ticket_put_string(out, t->program);
     bytes_put_u8(out, (uint8_t)(t->shared | t->keep_going << 1 | t->no_sandbox << 2 |
                                 t->unlimited << 3 | t->adapt << 4));
     bytes_put_u8(out, t->policy);
@@ -40,12 +40,12 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
     bytes_put_u32(out, (uint32_t)t->done.n);
     for (size_t i = 0; i < t->done.n; i++)
         bytes_put_u32(out, t->done.at[i]);
-    put_numbers(out, t->priority.at, t->priority.n);
-    put_numbers(out, t->seconds.at, t->seconds.n);
+    ticket_put_numbers(out, t->priority.at, t->priority.n);
+    ticket_put_numbers(out, t->seconds.at, t->seconds.n);
     bytes_put_text(out, t->workflow.at, t->workflow.n);
 }
 
-static char *take_string(struct bytes *in)
+static char *ticket_take_string(struct bytes *in)
 {
     size_t n;
     const char *text = bytes_text(in, &n);
@@ -53,7 +53,7 @@ static char *take_string(struct bytes *in)
 }
 
 /* A count that the bytes behind it can hold: nothing is allocated for a number alone. */
-static uint32_t take_count(struct bytes *in, size_t each)
+static uint32_t ticket_take_count(struct bytes *in, size_t each)
 {
     uint32_t n = bytes_u32(in);
     if ((size_t)n > in->n / each) {
@@ -73,10 +73,10 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
                          "the run was submitted by another version of weft (its ticket has version "
                          "%u, this weft reads %u); install the same version everywhere",
                          version, VERSION);
-    t->name = take_string(&in);
-    t->host = take_string(&in);
-    t->folder = take_string(&in);
-    t->program = take_string(&in);
+    t->name = ticket_take_string(&in);
+    t->host = ticket_take_string(&in);
+    t->folder = ticket_take_string(&in);
+    t->program = ticket_take_string(&in);
     uint8_t flags = bytes_u8(&in);
     t->shared = flags & 1;
     t->keep_going = flags & 2;
@@ -88,18 +88,18 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
     t->tt = bytes_f64(&in);
     t->retry_first = bytes_f64(&in);
     t->retry_most = bytes_f64(&in);
-    for (uint32_t count = take_count(&in, 44); count--;) {
+    for (uint32_t count = ticket_take_count(&in, 44); count--;) {
         struct ticket_file f = {.object = bytes_u32(&in), .bytes = bytes_f64(&in)};
         const void *digest = bytes_take(&in, sizeof f.digest.at);
         if (digest)
             memcpy(f.digest.at, digest, sizeof f.digest.at);
         array_push(&t->files, f);
     }
-    for (uint32_t count = take_count(&in, 4); count--;)
+    for (uint32_t count = ticket_take_count(&in, 4); count--;)
         array_push(&t->done, bytes_u32(&in));
-    for (uint32_t count = take_count(&in, 8); count--;)
+    for (uint32_t count = ticket_take_count(&in, 8); count--;)
         array_push(&t->priority, bytes_f64(&in));
-    for (uint32_t count = take_count(&in, 8); count--;)
+    for (uint32_t count = ticket_take_count(&in, 8); count--;)
         array_push(&t->seconds, bytes_f64(&in));
     size_t size;
     const char *text = bytes_text(&in, &size);

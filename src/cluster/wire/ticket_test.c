@@ -6,7 +6,7 @@
 #include "cluster/wire/ticket.h"
 #include "tap.h"
 
-static void fill(struct ticket *t)
+static void ticket_test_fill(struct ticket *t)
 {
     *t = (struct ticket){.name = mem_copy_string("words"),
                          .host = mem_copy_string("alice"),
@@ -34,7 +34,7 @@ static void test_ticket(void)
     struct ticket t, back;
     struct strbuf text = {0};
     struct error err = {0};
-    fill(&t);
+    ticket_test_fill(&t);
     ticket_put(&t, &text);
     if (ok(ticket_read(text.at, text.n, &back, &err), "read %s", err.text)) {
         is_str(back.name, "words", "its name");
@@ -74,7 +74,7 @@ static void test_noise(void)
     struct strbuf text = {0};
     struct ticket t, back;
     uint32_t read = 0;
-    fill(&t);
+    ticket_test_fill(&t);
     rng_seed(&r, 7);
     for (int i = 0; i < 20000; i++) {
         strbuf_clear(&text);
