@@ -1,6 +1,156 @@
-/* libweft: history. Part of <weft/weft.h>. */
+/* libweft: the history. What past runs left behind: runs, attempts, files, where a file comes from,
+ * what got slower, and what follows for the next run.
+ *
+ * A history handle is used by one thread at a time; what it gives out are snapshots that live on
+ * their own. Part of <weft/weft.h>. */
 #ifndef WEFT_HISTORY_H
 #define WEFT_HISTORY_H
-#include "weft/plan.h"
 #include "weft/weft.h"
+#include "weft/workflow.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weft_history;
+
+/* `path` NULL: $WEFT_HISTORY, else $XDG_DATA_HOME/weft/history.db, else
+ * ~/.local/share/weft/history.db. A history that is not there is an error. */
+struct weft_history *weft_history_open(const char *path, struct weft_error *error);
+void weft_history_close(struct weft_history *h);
+
+/* ---- runs ---- */
+
+struct weft_run_head {
+    int64_t run;                                 /* its number */
+    const char *workflow, *file, *folder, *host; /* NULL: not known */
+    const char *planner;                         /* whose order it followed; NULL: none */
+    const char *outcome; /* "running", "done", "failed", "cancelled", "lost" */
+    double started;      /* seconds since 1970 */
+    double seconds;      /* NAN: it runs, or was lost */
+    uint32_t cores, tasks, ran, reused, failed, skipped;
+    double predicted_seconds, peak_memory, peak_disk; /* NAN: not known */
+};
+
+struct weft_runs; /* a list, newest first */
+struct weft_runs_filter {
+    size_t size;
+    const char *workflow; /* part of its name; NULL: any */
+    bool failed;          /* only those that did not end well */
+    double since;         /* seconds since 1970; 0: any time */
+    size_t limit;         /* 0: none */
+};
+#define WEFT_RUNS_INIT                                                                             \
+    {                                                                                              \
+        sizeof(struct weft_runs_filter), NULL, false, 0, 0                                         \
+    }
+struct weft_runs *weft_history_runs(struct weft_history *h, const struct weft_runs_filter *filter,
+                                    struct weft_error *error);
+void weft_runs_free(struct weft_runs *runs);
+/* Run number `i` of the list; false: there are no more. */
+bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_run_head *out);
+
+/* ---- one run ---- */
+
+/* A run by what people type: a number, or "last". -1: none such. */
+int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_error *error);
+
+struct weft_record; /* one run with everything that was recorded */
+struct weft_record *weft_history_run(struct weft_history *h, int64_t run, struct weft_error *error);
+void weft_record_free(struct weft_record *r);
+void weft_record_head(const struct weft_record *r, struct weft_run_head *out);
+
+struct weft_attempt {
+    uint32_t task, attempt;
+    const char *name, *kind;
+    const char *outcome;  /* "done", "failed", "killed", "timeout", "memory", ... */
+    int status;           /* exit status, or 128 + signal */
+    double start, finish; /* seconds since the run began */
+    double cpu, memory;   /* seconds; bytes at its peak */
+    double read, written; /* bytes */
+    uint32_t node, core;
+};
+/* Attempt number `i` in order of time; false: there are no more. */
+bool weft_record_attempt(const struct weft_record *r, size_t i, struct weft_attempt *out);
+
+struct weft_record_file {
+    const char *path;  /* as in the workflow */
+    const char *maker; /* the task's name; NULL: an input of the workflow */
+    double bytes;
+    bool made;       /* by this run; else found as it was */
+    char digest[65]; /* of its content, in hexadecimal; "": not known */
+};
+bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out);
+
+/* ---- two runs ---- */
+
+struct weft_changes;
+struct weft_change {
+    const char *name, *kind;
+    double before, after; /* seconds; of kinds the mean; NAN: it did not run there */
+    double memory_before, memory_after;
+    uint32_t tasks_before, tasks_after; /* of kinds */
+};
+/* What got slower, most first. */
+struct weft_changes *weft_history_compare(struct weft_history *h, int64_t before, int64_t after,
+                                          struct weft_error *error);
+void weft_changes_free(struct weft_changes *c);
+bool weft_changes_task(const struct weft_changes *c, size_t i, struct weft_change *out);
+bool weft_changes_kind(const struct weft_changes *c, size_t i, struct weft_change *out);
+
+/* ---- where a file comes from ---- */
+
+struct weft_story;
+struct weft_origin {
+    int64_t run;
+    double started;
+    const char *workflow, *folder;
+    const char *maker; /* the task; NULL: it was an input */
+    bool current;      /* the file is as this run left it */
+    size_t ninputs;
+};
+struct weft_origin_input {
+    const char *path;
+    int64_t run;       /* that made it or found it; 0: not recorded */
+    const char *maker; /* NULL: an input of the workflow */
+};
+/* Every run that made the file or found it, newest first; at most `limit` (0: all). A file that no
+ * run on record made or read is an error. */
+struct weft_story *weft_history_file(struct weft_history *h, const char *path, size_t limit,
+                                     struct weft_error *error);
+void weft_story_free(struct weft_story *s);
+bool weft_story_origin(const struct weft_story *s, size_t i, struct weft_origin *out);
+/* What the maker of origin number `i` read. */
+bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
+                      struct weft_origin_input *out);
+
+/* ---- predictions ---- */
+
+struct weft_predictions;
+struct weft_prediction {
+    double seconds, low, high; /* at speed 1; 9 of 10 fall between low and high */
+    double memory;             /* what 19 of 20 stay below; NAN: no idea */
+    double read;               /* bytes of inputs; NAN: not known */
+    uint32_t samples;          /* 0: the default of 1 s */
+    const char *method;
+};
+struct weft_prediction_kind {
+    const char *name, *method;
+    uint32_t tasks, samples;
+    double slope;                        /* of log time over log bytes; 0: no regression */
+    double error, error90, memory_error; /* leave-one-out, relative; NAN: no sample */
+};
+/* What past runs (of the standard history) say about each task of a workflow, which must outlive
+ * them. */
+struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,
+                                                   struct weft_error *error);
+void weft_predictions_free(struct weft_predictions *f);
+bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
+                           struct weft_prediction *out);
+bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
+                           struct weft_prediction_kind *out);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -112,6 +112,7 @@ struct weft_problem_options {
                              one (of a plan: the one it names), else this machine */
     const char *workflow; /* of a plan: this file instead of the one it names */
     bool plans;           /* a plan file will do as well */
+    bool only_plans;      /* nothing else will */
     /* Tasks with a command and without a stated work stay at 0 instead of getting what past runs
      * predict for them. */
     bool no_predict;
@@ -120,7 +121,8 @@ struct weft_problem_options {
 };
 #define WEFT_PROBLEM_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct weft_problem_options), WEFT_READ_INIT, NULL, NULL, false, false, NULL, NULL  \
+        sizeof(struct weft_problem_options), WEFT_READ_INIT, NULL, NULL, false, false, false,      \
+            NULL, NULL                                                                             \
     }
 /* Read all of it; weft_problem_free() what is there. */
 bool weft_problem_read(const char *path, const struct weft_problem_options *options,

@@ -72,6 +72,10 @@ struct weft_format {
 /* Format number `i` from 0; false: there are no more. */
 bool weft_format(size_t i, struct weft_format *out);
 
+/* The format that a writer would take: `format` by name, or by the suffix of `path` when it is NULL.
+ * Its name; NULL: there is none, and `error` lists what there is. */
+const char *weft_format_for(const char *format, const char *path, struct weft_error *error);
+
 /* ---- reading and writing ---- */
 
 struct weft_read_options {
@@ -134,6 +138,8 @@ struct weft_generator {
 };
 /* Generator number `i` from 0; false: there are no more. */
 bool weft_generator(size_t i, struct weft_generator *out);
+/* Its number by its name; SIZE_MAX: none, and `error` tells a name that is near. */
+size_t weft_generator_find(const char *name, struct weft_error *error);
 /* Its option number `k`; false: there are no more. */
 bool weft_generator_option(size_t i, size_t k, struct weft_option *out);
 /* The same name, options ("name=value", ends with NULL; NULL: none) and seed give the same graph

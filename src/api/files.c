@@ -99,6 +99,18 @@ EXPORT bool weft_format(size_t i, struct weft_format *out)
     return true;
 }
 
+EXPORT const char *weft_format_for(const char *format, const char *path, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        const struct format *found;
+        if (files_format(format, &found, &call.err) && !found)
+            found = format_for_path(path, &call.err);
+        call.result = found ? (char *)(uintptr_t)found->name : NULL;
+    }
+    return api_result(&call);
+}
+
 /* ---- files that may hold a workflow, a platform or a plan ---- */
 
 EXPORT struct weft_file *weft_file_open(const char *path, const struct weft_read_options *options,

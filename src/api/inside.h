@@ -2,11 +2,26 @@
  * No program outside can include this, and nothing here decides anything. */
 #pragma once
 #include "api/api.h"
+#include "history/changes.h"
 #include "model/check.h"
+#include "report/history_view.h"
+#include "sim/order.h"
+#include "sim/queue.h"
+#include "sim/repeat.h"
+#include "sim/replay.h"
+#include "sim/schedulers.h"
+#include "sim/stream.h"
 
 static inline const struct workflow *inside_workflow(const struct weft_workflow *w)
 {
     return w ? w->model : NULL;
+}
+/* The model alone, for a struct that owns one; the handle is gone, and was the only one. */
+static inline struct workflow *inside_take_workflow(struct weft_workflow *w)
+{
+    struct workflow *model = w ? w->model : NULL;
+    free(w);
+    return model;
 }
 static inline const struct platform *inside_platform(const struct weft_platform *p)
 {
@@ -19,4 +34,71 @@ static inline const struct plan *inside_plan(const struct weft_plan *p)
 
 struct weft_check {
     struct check_result result;
+};
+
+struct weft_history {
+    struct history *model; /* owned */
+};
+struct weft_runs {
+    history_runs list;
+};
+struct weft_record {
+    struct run_record run;
+    struct history_tasks tasks;
+};
+struct weft_changes {
+    struct history_changes model;
+};
+struct weft_story {
+    struct file_story model;
+};
+struct weft_predictions {
+    struct forecast *model; /* owned */
+    uint32_t tasks;
+};
+
+/* A guard: closes a connection that a failed call opened. */
+static inline void inside_close_history(void *history)
+{
+    history_close(history);
+}
+
+/* A simulation that ended: which of the results is filled, `kind` says. */
+struct weft_sim {
+    enum weft_sim_kind kind;
+    struct weft_sim_options options;
+    struct progress progress;
+    struct weft_workflow *workflow; /* references of its own */
+    struct weft_platform *platform; /* of clients: one of theirs, where it was kept, else NULL */
+    struct weft_platform *clients;
+    const struct plan *plan; /* the caller's, or `sequences`; NULL: first in, first out */
+    struct plan *sequences;  /* of a partition; owned */
+    const char *network;     /* NULL: none */
+    double seconds;          /* real time of everything, repeats included */
+
+    struct replay_options replay_options;
+    struct stream_options stream_options;
+    struct order_options order_options;
+    struct fault *faults;
+    uint32_t *order_of_plan;
+
+    struct replay_result replay;
+    struct stream_result stream;
+    struct order_result order;
+    const char *const *metrics; /* names of `values` */
+    uint32_t nmetrics;
+    double values[REPEAT_METRICS]; /* of the first run */
+    bool repeated;
+    struct repeat_result repeat;
+
+    struct weft_plan happened;        /* its model is NULL when it was not kept */
+    ARRAY(struct trace_event) events; /* for the trace, which shows more than a plan can */
+    struct queue lanes;               /* clients by when they are free */
+    uint32_t nlanes;
+};
+
+struct weft_schedulers {
+    const char *policy; /* its name */
+    struct schedulers_result result;
+    double seconds; /* real */
 };

@@ -4,6 +4,9 @@
 #include "api/api.h"
 #include "plan/planner.h"
 
+/* A saturated stream of 1,000 items through the simulator. */
+extern const struct replayer api_replayer;
+
 /* Do not move: the request points into it. making_end() in any case. */
 struct making {
     struct weft_plan_options options;

@@ -34,7 +34,7 @@ static bool making_replay(void *context, const struct workflow *w, const struct 
     return good;
 }
 
-static const struct replayer making_replayer = {.throughput = making_replay};
+const struct replayer api_replayer = {.throughput = making_replay};
 
 bool making_begin(struct making *m, const struct weft_workflow *w, const struct weft_platform *p,
                   const struct weft_plan_options *options, struct error *err)
@@ -50,7 +50,7 @@ bool making_begin(struct making *m, const struct weft_workflow *w, const struct 
     m->request = (struct plan_request){
         .workflow = w->model,
         .platform = p->model,
-        .replayer = &making_replayer,
+        .replayer = &api_replayer,
         .options = m->values,
         .noptions = m->pairs.n,
         .seed = m->options.seed,

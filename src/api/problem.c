@@ -70,7 +70,7 @@ static bool problem_take(struct format_file *file, const struct weft_problem_opt
     struct problem_remarks remarks = {o->remark, o->context};
     struct remarks predicting = {problem_say, &remarks};
     struct problem_parts parts = {0};
-    bool is_plan = o->plans && format_file_is_plan(file);
+    bool is_plan = o->only_plans || (o->plans && format_file_is_plan(file));
     bool good = is_plan ? problem_read_plan(file, o, &remarks, &parts, err)
                         : problem_read(file, o->platform, &remarks, &parts, err);
     if (!good) {

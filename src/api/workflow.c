@@ -153,6 +153,17 @@ EXPORT bool weft_generator(size_t i, struct weft_generator *out)
     return g != NULL;
 }
 
+EXPORT size_t weft_generator_find(const char *name, struct weft_error *error)
+{
+    struct error err = {0};
+    size_t i = 0;
+    while (generator_registry[i] && strcmp(generator_registry[i]->name, name) != 0)
+        i++;
+    bool found = generator_registry[i] || generator_unknown(name, &err);
+    api_error_out(&err, error);
+    return found ? i : SIZE_MAX;
+}
+
 EXPORT bool weft_generator_option(size_t i, size_t k, struct weft_option *out)
 {
     const struct generator *g = workflow_generator(i);

@@ -129,6 +129,11 @@ bool arguments_flag(const struct arguments *a, const char *name)
     return arguments_value(a, name) != NULL;
 }
 
+bool arguments_takes(const struct arguments *a, const char *name)
+{
+    return find_long(a->command, name, strlen(name)) != NULL;
+}
+
 bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
                        int64_t most, int64_t *out, struct error *err)
 {
@@ -151,36 +156,6 @@ bool arguments_number(const struct arguments *a, const char *name, double standa
     if (text && !quantity_number(text, strlen(text), out))
         return error_set(err, ERROR_INPUT, "--%s is '%s'; expected a number", name, text);
     return true;
-}
-
-struct pair *arguments_pairs(const struct arguments *a, const char *option, size_t *count,
-                             struct error *err)
-{
-    struct pair *pairs = mem_new_zero(struct pair, a->ngiven + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < a->ngiven; i++) {
-        if (strcmp(a->given[i].name, option) != 0)
-            continue;
-        const char *text = a->given[i].value, *equals = strchr(text, '=');
-        if (!equals || equals == text) {
-            error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
-            pairs_free(pairs);
-            return NULL;
-        }
-        pairs[n].name = mem_copy_bytes(text, (size_t)(equals - text));
-        pairs[n++].text = mem_copy_string(equals + 1);
-    }
-    *count = n;
-    return pairs;
-}
-
-void pairs_free(struct pair *pairs)
-{
-    for (struct pair *p = pairs; p && p->name; p++) {
-        free(p->name);
-        free(p->text);
-    }
-    free(pairs);
 }
 
 void command_help(const struct command *c, struct strbuf *out)

@@ -4,12 +4,8 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/strbuf.h"
-#include "formats/format.h"
-#include "model/plan.h"
-#include "model/platform.h"
-#include "model/workflow.h"
-#include "session/machine.h"
 #include "session/remark.h"
+#include "weft/weft.h"
 
 struct cli_option {
     const char *name;     /* without dashes */
@@ -50,6 +46,8 @@ bool arguments_parse(struct arguments *a, const struct command *command, int arg
                      struct error *err);
 void arguments_free(struct arguments *a);
 bool arguments_flag(const struct arguments *a, const char *name);
+bool arguments_takes(const struct arguments *a,
+                     const char *name); /* has the command this option? */
 const char *arguments_value(const struct arguments *a,
                             const char *name); /* the last one; NULL: not given */
 /* A whole number from `least` to `most`, `standard` when not given. */
@@ -57,15 +55,6 @@ bool arguments_integer(const struct arguments *a, const char *name, int64_t stan
                        int64_t most, int64_t *out, struct error *err);
 bool arguments_number(const struct arguments *a, const char *name, double standard, double *out,
                       struct error *err);
-
-/* name=value pairs of a repeated option (--set, --read). Ends with a NULL name. The caller frees
- * with pairs_free(). */
-struct pair {
-    char *name, *text;
-};
-struct pair *arguments_pairs(const struct arguments *a, const char *option, size_t *count,
-                             struct error *err);
-void pairs_free(struct pair *pairs);
 
 void command_help(const struct command *command, struct strbuf *out);
 
@@ -76,44 +65,46 @@ void cli_say(const char *lead, const char *text);
 /* A remark of the library's (struct remarks; `context`: the arguments), as --quiet and --json allow.
  */
 void cli_remark(void *arguments, enum remark_kind kind, const char *text);
-/* What a format could not carry, one line each; changes the text. */
-void cli_dropped(struct strbuf *dropped);
+/* What a format could not carry: a callback of the writers, whose context is the arguments. */
+void cli_dropped(void *arguments, const char *line);
 /* Print "weft: ..." and return the exit status. */
 int cli_fail(const struct error *err);
+int cli_failed(const struct weft_error *error); /* the library's */
 /* Print to standard output; a write error (disk full, closed pipe) is a failure. Frees nothing. */
 int cli_print(const struct strbuf *text);
 bool cli_colour(void); /* standard output is a terminal that likes colour */
 unsigned cli_columns(void);
 
+/* The texts of a repeated option NAME=VALUE (--set, --read), ended by NULL, as the library takes
+ * them. NULL: one is not of that form. The caller frees the array. */
+const char **cli_list(const struct arguments *a, const char *option, struct error *err);
 /* The file, read, with --from and --read applied to what is taken from it. */
-struct format_file *cli_open(const struct arguments *a, const char *path, struct error *err);
+struct weft_file *cli_open(const struct arguments *a, const char *path, struct weft_error *error);
 /* The reader's remarks, to standard error unless --quiet or --json. */
-void cli_warnings(const struct arguments *a, const struct workflow *w);
-/* The workflow in `path` and the platform of --on; without --on, the platform in the same file when
- * it has one, else this machine. Where a plan will do as well (`plan` is not NULL), a plan file
- * gives all three. Reads each file once. */
-bool cli_read_problem(const struct arguments *a, const char *path, struct plan **plan,
-                      struct workflow **w, struct platform **p, struct error *err);
-/* Name for people: the workflow's own, else its file's stem. The result belongs to the workflow or
- * the buffer. */
-const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size);
+void cli_warnings(const struct arguments *a, const struct weft_workflow *w);
+/* A workflow of a file, with its remarks said. */
+struct weft_workflow *cli_workflow(const struct arguments *a, const char *path,
+                                   struct weft_error *error);
+/* weft_problem_read() by --from, --read, --on, --workflow and --no-predict; plans will do where the
+ * command takes --workflow. `file`: a plan that was opened already; else NULL, and `path` counts. */
+bool cli_problem(const struct arguments *a, const char *path, struct weft_file *file,
+                 struct weft_problem *out, struct weft_error *error);
 
-/* The same as a terminal may show it, in the buffer. */
-const char *cli_workflow_title(const struct workflow *w, char *buffer, size_t size);
+/* The workflow's name as a terminal may show it, in the buffer. */
+const char *cli_workflow_title(const struct weft_workflow *w, char *buffer, size_t size);
 
 /* A progress line on standard error: one live line on a terminal, a plain line every few seconds
  * when piped. */
 struct progress cli_progress(const char *what);
 void cli_progress_done(void);
 
-/* Sign a plan with where its workflow and platform come from. */
-void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p);
-/* Read a plan with its workflow and platform (--workflow and --on override what it names). */
-bool cli_read_plan(const struct arguments *a, struct format_file *file, struct plan **plan,
-                   struct workflow **w, struct platform **p, struct error *err);
+/* The same as the library takes it; NULL when --quiet or --json asks for none. */
+bool cli_tell(void *context, double fraction, const char *what);
+weft_progress cli_progress_of(const struct arguments *a, const char *what);
+
 bool cli_write_text(const char *path, const struct strbuf *text, struct error *err);
-bool cli_write_gantt(const char *path, const struct plan *plan, const struct workflow *w,
-                     const struct platform *p, struct error *err);
+bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err);
+int cli_show(const char *text, size_t n); /* cli_print() of a text */
 
 #define OPTION_FROM                                                                                \
     {                                                                                              \

@@ -1,7 +1,10 @@
+/* `weft bound`: weft_schedulers_bound(). */
 #include "base/json.h"
-#include "cli/cluster_settings.h"
+#include "base/mem.h"
+#include "cli/sim_schedulers.h"
 #include "report/human.h"
-#include <string.h>
+
+#include <stdlib.h>
 
 static const struct cli_option options[] = {
     {"dag", 0, "NAME", "a benchmark: bot, fan-out, fan-in, pipeline, stacking or all-pairs"},
@@ -18,26 +21,15 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static bool read_wait(struct cluster_settings *s, const struct arguments *a, struct error *err)
-{
-    const char *text = arguments_value(a, "wait");
-    if (text && strcmp(text, "mean") == 0)
-        s->bound.wait = BOUND_WAIT_MEAN;
-    else if (text && strcmp(text, "last") != 0)
-        return error_set(err, ERROR_INPUT, "--wait is '%s'; expected last or mean", text);
-    return true;
-}
-
-static void print_json(const struct cluster_settings *s, const struct bound_result *r,
-                       struct strbuf *out)
+static void bound_json(const char *name, const struct weft_bound *r, struct strbuf *out)
 {
     struct json_writer j;
     json_write_start(&j, out, true);
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-bound/1");
-    json_put_string(&j, "workflow", s->name);
-    json_put_integer(&j, "tasks", s->dag.ntasks);
-    json_put_integer(&j, "cores", (int64_t)s->bound.cores);
+    json_put_string(&j, "workflow", name);
+    json_put_integer(&j, "tasks", (int64_t)r->tasks);
+    json_put_integer(&j, "cores", (int64_t)r->cores);
     json_put_integer(&j, "levels", r->levels);
     json_put_number(&j, "work", r->work);
     json_put_number(&j, "recursion", r->recursion);
@@ -48,14 +40,13 @@ static void print_json(const struct cluster_settings *s, const struct bound_resu
     json_write_end_object(&j);
 }
 
-static void print_text(const struct cluster_settings *s, const struct bound_result *r,
-                       struct strbuf *out)
+static void bound_text(const char *name, const struct weft_bound *r, struct strbuf *out)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE];
-    strbuf_printf(out, "  %-18s %s: %s tasks in %u levels, %s of work\n", "graph", s->name,
-                  human_count(x, s->dag.ntasks), r->levels, human_seconds(y, r->work));
-    strbuf_printf(out, "  %-18s %s cores, %s/s\n", "cluster", human_count(x, s->bound.cores),
-                  human_bytes(y, s->bound.bandwidth));
+    strbuf_printf(out, "  %-18s %s: %s tasks in %u levels, %s of work\n", "graph", name,
+                  human_count(x, r->tasks), r->levels, human_seconds(y, r->work));
+    strbuf_printf(out, "  %-18s %s cores, %s/s\n", "cluster", human_count(x, r->cores),
+                  human_bytes(y, r->bandwidth));
     strbuf_printf(out, "  %-18s %s by the recursion, %s by the work, %s without waiting\n",
                   "at least", human_seconds(x, r->recursion), human_seconds(y, r->area),
                   human_seconds(z, r->path));
@@ -63,25 +54,29 @@ static void print_text(const struct cluster_settings *s, const struct bound_resu
                   human_seconds(x, r->timespan), human_number(y, r->throughput));
 }
 
-static int run(const struct arguments *a)
+static int bound_command(const struct arguments *a)
 {
-    struct cluster_settings s;
-    struct bound_result r;
-    struct error err = {0};
-    struct strbuf out = {0};
-    int status;
-    if (!cluster_settings_read(&s, a, &err) || !read_wait(&s, a, &err) ||
-        !bound_compute(&s.bound, &r, &err)) {
-        status = cli_fail(&err);
-    } else {
-        if (arguments_flag(a, "json"))
-            print_json(&s, &r, &out);
-        else
-            print_text(&s, &r, &out);
-        status = cli_print(&out);
+    struct schedulers_question q;
+    struct weft_bound r;
+    struct weft_error error;
+    int status = schedulers_question_read(&q, a);
+    if (!status) {
+        const char *wait = arguments_value(a, "wait");
+        if (wait)
+            q.options.wait = wait;
+        struct strbuf out = {0};
+        if (!weft_schedulers_bound(q.workflow, &q.options, &r, &error)) {
+            status = cli_failed(&error);
+        } else {
+            if (arguments_flag(a, "json"))
+                bound_json(q.name, &r, &out);
+            else
+                bound_text(q.name, &r, &out);
+            status = cli_print(&out);
+        }
+        strbuf_free(&out);
     }
-    strbuf_free(&out);
-    cluster_settings_free(&s);
+    schedulers_question_free(&q);
     return status;
 }
 
@@ -101,5 +96,5 @@ const struct command command_bound = {
                "  weft bound --dag pipeline --schedulers 65536 --set degree=20\n"
                "  weft bound flow.yaml --schedulers 8 --cores 16\n",
     .options = options,
-    .run = run,
+    .run = bound_command,
 };

@@ -1,7 +1,8 @@
+/* `weft check`: weft_check_new(), and what it found. */
+#include "api/inside.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "model/check.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static void as_json(const struct check_result *r, const struct workflow *w, struct strbuf *out)
+static void check_json(const struct check_result *r, const struct workflow *w, struct strbuf *out)
 {
     struct json_writer j;
     json_write_start(&j, out, true);
@@ -59,7 +60,7 @@ static void as_json(const struct check_result *r, const struct workflow *w, stru
     json_write_end_object(&j);
 }
 
-static void as_text(const struct check_result *r, const struct plan *plan, struct strbuf *out)
+static void check_text(const struct check_result *r, const struct plan *plan, struct strbuf *out)
 {
     if (r->total)
         strbuf_printf(out, "not valid: %zu violation%s\n", r->total, r->total == 1 ? "" : "s");
@@ -79,36 +80,36 @@ static void as_text(const struct check_result *r, const struct plan *plan, struc
                       r->recomputed->objectives[i].value);
 }
 
-static int run(const struct arguments *a)
+static int check_show(const struct arguments *a, const struct weft_plan *plan)
 {
-    struct error err = {0};
-    struct plan *plan;
-    struct workflow *w;
-    struct platform *p;
-    struct format_file *file = format_file_open(a->operand[0], NULL, NULL, &err);
-    bool read = file && cli_read_plan(a, file, &plan, &w, &p, &err);
-    format_file_close(file);
-    if (!read)
-        return cli_fail(&err);
-    struct check_result result;
-    int status;
-    if (!check_plan(plan, w, p, &result, &err)) {
-        status = cli_fail(&err);
-    } else {
-        struct strbuf out = {0};
-        if (arguments_flag(a, "json"))
-            as_json(&result, w, &out);
-        else
-            as_text(&result, plan, &out);
-        status = cli_print(&out);
-        if (!status && result.total)
-            status = ERROR_FAILED;
-        strbuf_free(&out);
-    }
-    check_result_free(&result);
-    plan_free(plan);
-    platform_free(p);
-    workflow_free(w);
+    struct weft_error error;
+    struct weft_check *c = weft_check_new(plan, &error);
+    if (!c)
+        return cli_failed(&error);
+    struct strbuf out = {0};
+    if (arguments_flag(a, "json"))
+        check_json(&c->result, inside_workflow(weft_plan_workflow(plan)), &out);
+    else
+        check_text(&c->result, inside_plan(plan), &out);
+    int status = cli_print(&out);
+    if (!status && weft_check_total(c))
+        status = WEFT_FAILED;
+    strbuf_free(&out);
+    weft_check_free(c);
+    return status;
+}
+
+static int check_command(const struct arguments *a)
+{
+    struct weft_error error;
+    struct weft_problem problem;
+    struct weft_file *file = weft_file_open(a->operand[0], NULL, &error);
+    bool good = file && cli_problem(a, NULL, file, &problem, &error);
+    weft_file_close(file);
+    if (!good)
+        return cli_failed(&error);
+    int status = check_show(a, problem.plan);
+    weft_problem_free(&problem);
     return status;
 }
 
@@ -123,5 +124,5 @@ const struct command command_check = {
                "  weft check plan.json\n"
                "  weft check plan.json --workflow flow.yaml --on cluster.yaml --json\n",
     .options = options,
-    .run = run,
+    .run = check_command,
 };

@@ -1,9 +1,7 @@
-#include "base/mem.h"
+/* `weft convert`: read, and write as another format. */
 #include "cli/cli.h"
-#include "plan/planner.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -18,81 +16,72 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static int report(bool ok, struct strbuf *dropped, const struct arguments *a,
-                  const struct error *err)
+/* The priorities of --order: what DAGMan, weft's runtime and its simulator take first. */
+static bool convert_order(const struct arguments *a, struct weft_workflow *w,
+                          struct weft_error *error)
 {
-    if (!ok)
-        return cli_fail(err);
-    if (!arguments_flag(a, "quiet"))
-        cli_dropped(dropped);
-    return 0;
-}
-
-/* The first of n tasks gets priority n, the last 1: what DAGMan, weft's runtime and its simulator
- * take first. */
-static bool set_order(const struct arguments *a, struct workflow *w, struct error *err)
-{
-    const char *name = arguments_value(a, "order");
+    const char *name = arguments_value(a, "order"), *verdict, *proof;
+    struct weft_planner planner;
     if (!name)
         return true;
-    const struct planner *planner = planner_find(name);
-    if (!planner)
-        return planner_unknown(name, err);
-    if (!(planner->accepts & ACCEPTS_ORDER))
-        return error_set(
-            err, ERROR_INPUT,
+    size_t number = weft_planner_find(name, error);
+    if (number == SIZE_MAX || !weft_planner(number, &planner))
+        return false;
+    if (!(planner.accepts & WEFT_ACCEPTS_ORDER)) {
+        error->status = WEFT_BAD_INPUT;
+        snprintf(
+            error->text, sizeof error->text,
             "--order %s: that planner maps tasks to nodes; an order is made by the planners of "
             "the family order (ic, area, prio, ...)",
             name);
-    struct platform *p = machine_named("1", err); /* orders do not depend on it */
-    struct plan_request request = {.workflow = w, .platform = p, .seed = 1};
-    struct plan *plan = p ? planner_run(planner, &request, err) : NULL;
-    if (plan) {
-        double *priority = mem_new(double, w->ntasks);
-        for (uint32_t i = 0; i < w->ntasks; i++)
-            priority[plan->order.at[i]] = w->ntasks - i;
-        workflow_set_priorities(w, priority);
-        free(priority);
-        if (!arguments_flag(a, "quiet"))
-            fprintf(stderr, "weft: order by %s: %s%s%s\n", name, plan->verdict ? plan->verdict : "",
-                    plan->proof ? "; " : "", plan->proof ? plan->proof : "");
+        return false;
     }
-    bool ok = plan != NULL;
-    plan_free(plan);
-    platform_free(p);
-    return ok;
+    struct weft_platform *one = weft_platform_named("1", error); /* orders do not depend on it */
+    struct weft_plan *plan = one ? weft_plan_make(w, one, name, NULL, error) : NULL;
+    bool good = plan && weft_workflow_prioritize(w, plan, error);
+    if (good && !arguments_flag(a, "quiet")) {
+        verdict = weft_plan_verdict(plan, &proof);
+        fprintf(stderr, "weft: order by %s: %s%s%s\n", name, verdict ? verdict : "",
+                proof ? "; " : "", proof ? proof : "");
+    }
+    weft_plan_free(plan);
+    weft_platform_free(one);
+    return good;
 }
 
-static int run(const struct arguments *a)
+static bool convert_file(const struct arguments *a, struct weft_file *file, const char *out,
+                         struct weft_error *error)
+{
+    struct weft_write_options o = WEFT_WRITE_INIT;
+    o.format = arguments_value(a, "to");
+    o.dropped = cli_dropped;
+    o.context = (void *)a;
+    bool good;
+    if (arguments_flag(a, "platform") || weft_file_kind(file) == WEFT_FILE_PLATFORM) {
+        struct weft_platform *p = weft_file_platform(file, error);
+        good = p && weft_platform_write(p, out, &o, error);
+        weft_platform_free(p);
+        return good;
+    }
+    struct weft_workflow *w = weft_file_workflow(file, error);
+    if (w)
+        cli_warnings(a, w);
+    good = w && convert_order(a, w, error) && weft_workflow_write(w, out, &o, error);
+    weft_workflow_free(w);
+    return good;
+}
+
+static int convert_command(const struct arguments *a)
 {
     const char *in = a->operand[0], *out = a->operand[1];
-    struct error err = {0};
-    const char *to = arguments_value(a, "to");
-    const struct format *format = to ? format_find(to) : format_for_path(out, &err);
-    if (to && !format)
-        error_set(&err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", to);
-    if (!format)
-        return cli_fail(&err);
-    struct strbuf dropped = {0};
-    bool ok;
-    struct format_file *file = cli_open(a, in, &err);
-    if (!file) {
-        ok = false;
-    } else if (arguments_flag(a, "platform") || format_file_is_platform(file)) {
-        struct platform *p = format_file_platform(file, &err);
-        ok = p && format_write_platform(out, format, p, &dropped, &err);
-        platform_free(p);
-    } else {
-        struct workflow *w = format_file_workflow(file, &err);
-        if (w)
-            cli_warnings(a, w);
-        ok = w && set_order(a, w, &err) && format_write_workflow(out, format, w, &dropped, &err);
-        workflow_free(w);
-    }
-    format_file_close(file);
-    int status = report(ok, &dropped, a, &err);
-    strbuf_free(&dropped);
-    return status;
+    struct weft_error error;
+    /* A format that cannot be written is said before a large file is read. */
+    if (!weft_format_for(arguments_value(a, "to"), out, &error))
+        return cli_failed(&error);
+    struct weft_file *file = cli_open(a, in, &error);
+    bool good = file && convert_file(a, file, out, &error);
+    weft_file_close(file);
+    return good ? 0 : cli_failed(&error);
 }
 
 const struct command command_convert = {
@@ -108,5 +97,5 @@ const struct command command_convert = {
                "  weft convert montage.json - --to dot\n"
                "  weft convert in.dag out.dag --order ic\n",
     .options = options,
-    .run = run,
+    .run = convert_command,
 };

@@ -1,9 +1,9 @@
-#include "base/array.h"
+/* `weft generate`: workflows and platforms by weft_workflow_generate() and its sister. */
 #include "cli/cli.h"
-#include "generate/generate.h"
 #include "report/table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -17,15 +17,15 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static int list_generators(void)
+static int generate_list(void)
 {
     struct strbuf out = {0};
+    struct weft_generator g;
     for (int kind = 0; kind < 2; kind++) {
         strbuf_add(&out, kind ? "\nplatforms:\n" : "workflows:\n");
-        for (size_t i = 0; generator_registry[i]; i++)
-            if ((int)generator_registry[i]->kind == kind)
-                strbuf_printf(&out, "  %-14s %s\n", generator_registry[i]->name,
-                              generator_registry[i]->summary);
+        for (size_t i = 0; weft_generator(i, &g); i++)
+            if (g.makes_platform == kind)
+                strbuf_printf(&out, "  %-14s %s\n", g.name, g.summary);
     }
     strbuf_add(&out, "\n`weft generate NAME --options` lists what can be --set.\n");
     int status = cli_print(&out);
@@ -33,22 +33,23 @@ static int list_generators(void)
     return status;
 }
 
-static int list_options(const struct generator *g)
+static int generate_options(size_t number, const struct weft_generator *g)
 {
     struct strbuf out = {0};
+    struct weft_option o;
     strbuf_printf(&out, "%s: %s\n\n", g->name, g->summary);
     struct table *t = table_new();
     table_column(t, "option", TABLE_LEFT);
     table_column(t, "default", TABLE_LEFT);
     table_column(t, "", TABLE_LEFT);
-    for (const struct generator_option *o = g->options; o->name; o++) {
+    for (size_t k = 0; weft_generator_option(number, k, &o); k++) {
         table_row(t);
-        table_cell(t, o->name);
-        table_cell(t, o->standard);
-        if (o->choices)
-            table_printf(t, "%s (%s)", o->help, o->choices);
+        table_cell(t, o.name);
+        table_cell(t, o.standard);
+        if (o.choices)
+            table_printf(t, "%s (%s)", o.help, o.choices);
         else
-            table_cell(t, o->help);
+            table_cell(t, o.help);
     }
     table_print(t, &out, &(struct table_style){.colour = cli_colour()});
     table_free(t);
@@ -57,57 +58,54 @@ static int list_options(const struct generator *g)
     return status;
 }
 
-static int generate(const struct arguments *a, const struct generator *g)
+static bool generate_write(const struct arguments *a, const struct weft_generator *g,
+                           const char *const *list, uint64_t seed, struct weft_error *error)
 {
-    struct error err = {0};
-    const char *output = arguments_value(a, "output"), *to = arguments_value(a, "to");
-    const struct format *format = to       ? format_find(to)
-                                  : output ? format_for_path(output, &err)
-                                           : format_find("native");
-    if (to && !format)
-        error_set(&err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", to);
-    int64_t seed;
-    size_t count;
-    if (!format || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err))
-        return cli_fail(&err);
-    struct pair *pairs = arguments_pairs(a, "set", &count, &err);
-    if (!pairs)
-        return cli_fail(&err);
-    struct generator_value *values = mem_new_zero(struct generator_value, count + 1);
-    for (size_t i = 0; i < count; i++)
-        values[i] = (struct generator_value){pairs[i].name, pairs[i].text};
-    struct strbuf dropped = {0};
-    bool ok = false;
-    if (!output)
-        output = "-";
-    if (g->kind == GENERATES_WORKFLOW) {
-        struct workflow *w = generator_workflow(g, values, count, (uint64_t)seed, &err);
-        ok = w && format_write_workflow(output, format, w, &dropped, &err);
-        workflow_free(w);
+    const char *output = arguments_value(a, "output");
+    struct weft_write_options o = WEFT_WRITE_INIT;
+    o.format = arguments_value(a, "to");
+    if (!o.format && !output)
+        o.format = "native";
+    o.dropped = cli_dropped;
+    o.context = (void *)a;
+    if (!weft_format_for(o.format, output ? output : "-", error))
+        return false;
+    bool good;
+    if (g->makes_platform) {
+        struct weft_platform *p = weft_platform_generate(g->name, list, seed, error);
+        good = p && weft_platform_write(p, output ? output : "-", &o, error);
+        weft_platform_free(p);
     } else {
-        struct platform *p = generator_platform(g, values, count, (uint64_t)seed, &err);
-        ok = p && format_write_platform(output, format, p, &dropped, &err);
-        platform_free(p);
+        struct weft_workflow *w = weft_workflow_generate(g->name, list, seed, error);
+        good = w && weft_workflow_write(w, output ? output : "-", &o, error);
+        weft_workflow_free(w);
     }
-    if (ok && !arguments_flag(a, "quiet"))
-        cli_dropped(&dropped);
-    strbuf_free(&dropped);
-    free(values);
-    pairs_free(pairs);
-    return ok ? 0 : cli_fail(&err);
+    return good;
 }
 
-static int run(const struct arguments *a)
+static int generate_command(const struct arguments *a)
 {
-    if (!a->noperands)
-        return list_generators();
-    const struct generator *g = generator_find(a->operand[0]);
+    struct weft_error error;
     struct error err = {0};
-    if (!g) {
-        generator_unknown(a->operand[0], &err);
-        return cli_fail(&err);
-    }
-    return arguments_flag(a, "options") ? list_options(g) : generate(a, g);
+    struct weft_generator g;
+    int64_t seed;
+    if (!a->noperands)
+        return generate_list();
+    size_t number = weft_generator_find(a->operand[0], &error);
+    if (number == SIZE_MAX || !weft_generator(number, &g))
+        return cli_failed(&error);
+    if (arguments_flag(a, "options"))
+        return generate_options(number, &g);
+    const char **list = NULL;
+    bool good = arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) &&
+                (list = cli_list(a, "set", &err));
+    int status;
+    if (!good)
+        status = cli_fail(&err);
+    else
+        status = generate_write(a, &g, list, (uint64_t)seed, &error) ? 0 : cli_failed(&error);
+    free(list);
+    return status;
 }
 
 const struct command command_generate = {
@@ -121,5 +119,5 @@ const struct command command_generate = {
                "  weft generate layered --set n=1000 --set ccr=2 --seed 7 -o graph.yaml\n"
                "  weft generate fourfold -o cluster.yaml\n",
     .options = options,
-    .run = run,
+    .run = generate_command,
 };

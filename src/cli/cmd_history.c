@@ -1,6 +1,9 @@
+/* `weft history`: runs, one run, two side by side, where a file comes from. */
+#include "api/inside.h"
 #include "base/file.h"
 #include "base/quantity.h"
-#include "cli/history_view.h"
+#include "cli/cli.h"
+#include "report/history_view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +22,7 @@ static const struct cli_option options[] = {
 };
 
 /* "2d" ago, or a day; as seconds since 1970. */
-static bool since(const struct arguments *a, double *out, struct error *err)
+static bool history_since(const struct arguments *a, double *out, struct error *err)
 {
     const char *text = arguments_value(a, "since");
     double age;
@@ -41,7 +44,7 @@ static bool since(const struct arguments *a, double *out, struct error *err)
 }
 
 /* json: 1 JSON, 0 CSV, -1 neither is asked for. */
-static bool export_kind(const struct arguments *a, int *json, struct error *err)
+static bool history_export_kind(const struct arguments *a, int *json, struct error *err)
 {
     const char *path = arguments_value(a, "export");
     *json = -1;
@@ -57,108 +60,142 @@ static bool export_kind(const struct arguments *a, int *json, struct error *err)
     return true;
 }
 
-static bool list(const struct arguments *a, struct history *h, int exported, struct strbuf *out,
-                 struct error *err)
+static int history_list_runs(const struct arguments *a, struct weft_history *h, int exported,
+                             struct strbuf *out)
 {
-    struct history_filter filter = {
-        .workflow = arguments_value(a, "workflow"),
-        .failed = arguments_flag(a, "failed"),
-    };
+    struct weft_error error;
+    struct error err = {0};
+    struct weft_runs_filter filter = WEFT_RUNS_INIT;
     int64_t limit;
+    filter.workflow = arguments_value(a, "workflow");
+    filter.failed = arguments_flag(a, "failed");
     /* An export is complete unless it is limited. */
-    if (!since(a, &filter.since, err) ||
-        !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, err))
-        return false;
+    if (!history_since(a, &filter.since, &err) ||
+        !arguments_integer(a, "limit", exported < 0 ? 20 : 0, 0, 1000000000, &limit, &err))
+        return cli_fail(&err);
     filter.limit = (size_t)limit;
-    history_runs runs;
-    if (!history_list(h, &filter, &runs, err))
-        return false;
+    struct weft_runs *runs = weft_history_runs(h, &filter, &error);
+    if (!runs)
+        return cli_failed(&error);
     if (exported == 0)
-        history_view_list_csv(&runs, out);
+        history_view_list_csv(&runs->list, out);
     else if (exported == 1 || arguments_flag(a, "json"))
-        history_view_list_json(&runs, out);
-    else if (runs.n)
-        history_view_list(&runs, out);
+        history_view_list_json(&runs->list, out);
+    else if (runs->list.n)
+        history_view_list(&runs->list, cli_colour(), out);
     else
         strbuf_add(out, "no such run\n");
-    history_runs_free(&runs);
-    return true;
+    weft_runs_free(runs);
+    return 0;
 }
 
-static bool show(const struct arguments *a, struct history *h, int exported, struct strbuf *out,
-                 struct error *err)
+static int history_show_run(const struct arguments *a, struct weft_history *h, int exported,
+                            struct strbuf *out)
 {
-    int64_t run;
-    struct run_record r;
-    struct history_tasks t;
-    if (!recorded_number(h, a->operand[0], &run, err) || !history_load(h, run, &r, err))
-        return false;
-    bool ok = history_tasks(h, run, &t, err);
-    if (ok) {
-        if (exported == 0)
-            history_view_run_csv(&r, &t, out);
-        else if (exported == 1 || arguments_flag(a, "json"))
-            history_view_run_json(&r, &t, out);
-        else
-            history_view_run(&r, &t, out);
-        history_tasks_free(&t);
-    }
-    record_free(&r);
-    return ok;
+    struct weft_error error;
+    int64_t run = weft_history_find(h, a->operand[0], &error);
+    struct weft_record *r = run >= 0 ? weft_history_run(h, run, &error) : NULL;
+    if (!r)
+        return cli_failed(&error);
+    if (exported == 0)
+        history_view_run_csv(&r->run, &r->tasks, out);
+    else if (exported == 1 || arguments_flag(a, "json"))
+        history_view_run_json(&r->run, &r->tasks, out);
+    else
+        history_view_run(&r->run, &r->tasks, cli_colour(), out);
+    weft_record_free(r);
+    return 0;
 }
 
-static bool compare(const struct arguments *a, struct history *h, bool json, struct strbuf *out,
-                    struct error *err)
+static int history_show_changes(const struct arguments *a, struct weft_history *h, bool json,
+                                struct strbuf *out)
 {
-    int64_t first, second;
-    if (a->noperands != 2)
-        return error_set(err, ERROR_INPUT,
-                         "--compare needs two runs: weft history --compare 3 last");
-    return recorded_number(h, a->operand[0], &first, err) &&
-           recorded_number(h, a->operand[1], &second, err) &&
-           history_view_compare(h, first, second, json, out, err);
+    struct weft_error error;
+    int64_t first = weft_history_find(h, a->operand[0], &error), second = -1;
+    if (first >= 0)
+        second = weft_history_find(h, a->operand[1], &error);
+    struct weft_changes *c = second >= 0 ? weft_history_compare(h, first, second, &error) : NULL;
+    if (!c)
+        return cli_failed(&error);
+    if (json)
+        history_view_changes_json(&c->model, out);
+    else
+        history_view_changes(&c->model, cli_colour(), out);
+    weft_changes_free(c);
+    return 0;
 }
 
-/* What was asked for, into `out`. */
-static bool answer(const struct arguments *a, struct history *h, int exported, struct strbuf *out,
-                   struct error *err)
+static int history_show_file(const struct arguments *a, struct weft_history *h, bool json,
+                             struct strbuf *out)
+{
+    struct weft_error error;
+    struct error err = {0};
+    int64_t limit;
+    if (!arguments_integer(a, "limit", 20, 0, 1000000000, &limit, &err))
+        return cli_fail(&err);
+    struct weft_story *s = weft_history_file(h, arguments_value(a, "file"), (size_t)limit, &error);
+    if (!s)
+        return cli_failed(&error);
+    if (json)
+        history_view_file_json(&s->model, out);
+    else
+        history_view_file(&s->model, out);
+    weft_story_free(s);
+    return 0;
+}
+
+/* What cannot be asked together. */
+static bool history_question_good(const struct arguments *a, int exported, struct error *err)
 {
     const char *file = arguments_value(a, "file");
-    bool json = exported == 1 || arguments_flag(a, "json"), both = arguments_flag(a, "compare");
+    bool both = arguments_flag(a, "compare");
     if (exported == 0 && (file || both))
         return error_set(err, ERROR_INPUT, "--%s is exported as .json only",
                          file ? "file" : "compare");
     if (file && (both || a->noperands))
         return error_set(err, ERROR_INPUT, "--file stands alone: it looks at every run");
-    if (both)
-        return compare(a, h, json, out, err);
-    if (a->noperands > 1)
+    if (both && a->noperands != 2)
+        return error_set(err, ERROR_INPUT,
+                         "--compare needs two runs: weft history --compare 3 last");
+    if (!both && a->noperands > 1)
         return error_set(err, ERROR_INPUT,
                          "two runs are shown with --compare: weft history --compare %s %s",
                          a->operand[0], a->operand[1]);
-    if (file) {
-        int64_t limit;
-        return arguments_integer(a, "limit", 20, 0, 1000000000, &limit, err) &&
-               history_view_file(h, file, (size_t)limit, json, out, err);
-    }
-    return a->noperands ? show(a, h, exported, out, err) : list(a, h, exported, out, err);
+    return true;
 }
 
-static int run(const struct arguments *a)
+/* What was asked for, into `out`; the exit status. */
+static int history_answer(const struct arguments *a, struct weft_history *h, int exported,
+                          struct strbuf *out)
 {
     struct error err = {0};
+    bool json = exported == 1 || arguments_flag(a, "json");
+    if (!history_question_good(a, exported, &err))
+        return cli_fail(&err);
+    if (arguments_flag(a, "compare"))
+        return history_show_changes(a, h, json, out);
+    if (arguments_value(a, "file"))
+        return history_show_file(a, h, json, out);
+    return a->noperands ? history_show_run(a, h, exported, out)
+                        : history_list_runs(a, h, exported, out);
+}
+
+static int history_command(const struct arguments *a)
+{
+    struct error err = {0};
+    struct weft_error error;
     struct strbuf out = {0};
-    int exported, status;
-    struct history *h = export_kind(a, &exported, &err) ? recorded_require(&err) : NULL;
-    bool ok = h && answer(a, h, exported, &out, &err);
-    if (ok && exported >= 0)
-        ok = cli_write_text(arguments_value(a, "export"), &out, &err);
-    if (!ok)
+    int exported;
+    if (!history_export_kind(a, &exported, &err))
+        return cli_fail(&err);
+    struct weft_history *h = weft_history_open(NULL, &error);
+    int status = h ? history_answer(a, h, exported, &out) : cli_failed(&error);
+    if (!status && exported < 0)
+        status = cli_print(&out);
+    else if (!status && !cli_write_text(arguments_value(a, "export"), &out, &err))
         status = cli_fail(&err);
-    else
-        status = exported < 0 ? cli_print(&out) : 0;
     strbuf_free(&out);
-    history_close(h);
+    weft_history_close(h);
     return status;
 }
 
@@ -177,5 +214,5 @@ const struct command command_history = {
                "  weft history --file results/edges.pgm\n"
                "  weft history 3 --export attempts.csv\n",
     .options = options,
-    .run = run,
+    .run = history_command,
 };

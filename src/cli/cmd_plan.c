@@ -1,17 +1,14 @@
+/* `weft plan`: arguments to weft_plan_make(), and its plan as text, JSON and pictures. */
+#include "api/inside.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/keys.h"
 #include "cli/front.h"
-#include "model/check.h"
-#include "model/graph.h"
-#include "plan/planner.h"
+#include "cli/keys.h"
 #include "report/gantt.h"
 #include "report/human.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +34,16 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static void summarise(const struct plan *plan, const struct workflow *w, const struct platform *p,
-                      struct strbuf *out)
+static void plan_summarise(const struct weft_plan *handle, struct strbuf *out)
 {
+    const struct plan *plan = inside_plan(handle);
+    const struct workflow *w = inside_workflow(weft_plan_workflow(handle));
+    const struct platform *p = inside_platform(weft_plan_platform(handle));
     char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
     strbuf_printf(out, "%s: %s tasks, %s edges, on %u node%s (%s)\n",
-                  cli_workflow_title(w, name, sizeof name), human_count(a, w->ntasks),
-                  human_count(b, w->npairs), p->nnodes, p->nnodes == 1 ? "" : "s",
-                  p->name ? pool_text(&p->text, p->name) : pool_text(&p->text, p->file));
+                  cli_workflow_title(weft_plan_workflow(handle), name, sizeof name),
+                  human_count(a, w->ntasks), human_count(b, w->npairs), p->nnodes,
+                  p->nnodes == 1 ? "" : "s", weft_platform_name(weft_plan_platform(handle)));
     strbuf_printf(out, "planned with %s in %s\n\n", plan->planner,
                   human_seconds(a, plan->planning_seconds));
     for (uint32_t i = 0; i < plan->nobjectives; i++)
@@ -53,7 +52,8 @@ static void summarise(const struct plan *plan, const struct workflow *w, const s
         double bytes = 0;
         for (size_t i = 0; i < plan->transfers.n; i++)
             bytes += w->size[plan->transfers.at[i].object];
-        strbuf_printf(out, "  %-18s %u of %u\n", "nodes used", plan_nodes_used(plan, p), p->nnodes);
+        strbuf_printf(out, "  %-18s %u of %u\n", "nodes used", weft_plan_nodes_used(handle),
+                      p->nnodes);
         strbuf_printf(out, "  %-18s %s, %s\n", "transfers", human_count(a, plan->transfers.n),
                       human_bytes(b, bytes));
     }
@@ -69,23 +69,7 @@ static void summarise(const struct plan *plan, const struct workflow *w, const s
     report_gantt_text(plan, w, p, out, &style);
 }
 
-/* Our own plans are judged too: a planner's mistake must never reach the user's work. */
-static bool passes_check(const struct plan *plan, const struct workflow *w,
-                         const struct platform *p, struct error *err)
-{
-    struct check_result result;
-    bool ok = check_plan(plan, w, p, &result, err);
-    if (ok && result.total)
-        ok = error_set(
-            err, ERROR_FAILED,
-            "planner '%s' made a plan that is not valid (%zu violations, the first: %s); this "
-            "is a bug in weft",
-            plan->planner, result.total, result.violations.at[0].detail);
-    check_result_free(&result);
-    return ok;
-}
-
-static unsigned results_on_stdout(const struct arguments *a)
+static unsigned plan_results(const struct arguments *a)
 {
     static const char *const results[] = {"output", "gantt", "trace"};
     unsigned n = 0;
@@ -96,182 +80,148 @@ static unsigned results_on_stdout(const struct arguments *a)
     return n;
 }
 
-static bool one_result_on_stdout(const struct arguments *a, struct error *err)
+static bool plan_one_result(const struct arguments *a, struct error *err)
 {
     const char *output = arguments_value(a, "output");
     /* --json is the plan as -o writes it, so that these two ask for the same. */
     bool also_json = arguments_flag(a, "json") && !(output && strcmp(output, "-") == 0);
-    if (results_on_stdout(a) + also_json <= 1 || !results_on_stdout(a))
+    if (plan_results(a) + also_json <= 1 || !plan_results(a))
         return true;
     return error_set(err, ERROR_INPUT,
                      "only one result can go to standard output; write the others to files");
 }
 
-static bool write_outputs(const struct arguments *a, const struct plan *plan,
-                          const struct workflow *w, const struct platform *p, struct error *err)
+/* The exit status; 0: all was written. */
+static int plan_write_outputs(const struct arguments *a, const struct weft_plan *plan)
 {
     const char *output = arguments_value(a, "output"), *gantt = arguments_value(a, "gantt");
-    const char *trace = arguments_value(a, "trace");
-    bool ok = true;
-    if (output) {
-        struct strbuf text = {0};
-        plan_json_write(plan, w, p, &text);
-        ok = cli_write_text(output, &text, err);
-        strbuf_free(&text);
-    }
-    if (ok && gantt)
-        ok = cli_write_gantt(gantt, plan, w, p, err);
-    if (ok && trace) {
-        struct strbuf text = {0};
-        trace_json_write_plan(plan, w, p, &text);
-        ok = cli_write_text(trace, &text, err);
-        strbuf_free(&text);
-    }
-    return ok;
+    const char *path = arguments_value(a, "trace");
+    struct weft_error error;
+    struct error err = {0};
+    if (output && !weft_plan_write(plan, output, &error))
+        return cli_failed(&error);
+    if (gantt && !cli_write_gantt(gantt, plan, &err))
+        return cli_fail(&err);
+    if (!path)
+        return 0;
+    size_t n;
+    char *text = weft_plan_trace(plan, &n, &error);
+    if (!text)
+        return cli_failed(&error);
+    bool good = file_write(path, text, n, &err);
+    weft_text_free(text);
+    return good ? 0 : cli_fail(&err);
 }
 
-static const struct planner *choose(const struct arguments *a, struct error *err)
+/* --set, --assert and --assert-file as options of the planner: a list, and the texts behind it. */
+struct plan_settings {
+    const char **list;
+    struct strbuf statements, rules, rules_name;
+};
+
+static void plan_settings_free(struct plan_settings *s)
 {
-    const char *name = arguments_value(a, "with");
-    bool constrained = arguments_value(a, "assert") || arguments_value(a, "assert-file");
-    if (!name) /* what is asked for says which planner it takes */
-        name = constrained ? "constraints" : arguments_flag(a, "front") ? "stream" : "auto";
-    const struct planner *planner = planner_find(name);
-    if (!planner)
-        planner_unknown(name, err);
-    return planner;
+    free(s->list);
+    strbuf_free(&s->statements);
+    strbuf_free(&s->rules);
+    strbuf_free(&s->rules_name);
 }
 
-/* Without --with: trees whose tasks need memory, on nodes that limit it, are what the planner
- * `tree` is for. Where memory does not matter, or nodes have several cores (a partition keeps one
- * part a node), a plan of single tasks is the better answer. */
-static bool wants_partition(const struct arguments *a, const struct workflow *w,
-                            const struct platform *p)
+static bool plan_settings_read(const struct arguments *a, struct plan_settings *s,
+                               struct error *err)
 {
-    if (arguments_value(a, "with") || arguments_value(a, "assert") ||
-        arguments_value(a, "assert-file") || p->nnodes < 2 || graph_tree_shape(w) == TREE_NOT)
+    *s = (struct plan_settings){.list = cli_list(a, "set", err)};
+    if (!s->list)
         return false;
-    bool limited = false, single = true, needs = false;
-    for (uint32_t n = 0; n < p->nnodes; n++) {
-        limited |= isfinite(p->memory[n]);
-        single &= p->cores[n] == 1;
-    }
-    for (uint32_t t = 0; t < w->ntasks && !needs; t++)
-        needs = w->memory[t] > 0;
-    return limited && single && needs;
-}
-
-/* --assert and --assert-file as options of the planner, behind `count` others. */
-static bool add_asserts(const struct arguments *a, struct option_value *values, size_t *count,
-                        struct strbuf *statements, struct text *file, struct error *err)
-{
+    size_t n = 0;
+    while (s->list[n])
+        n++;
+    s->list = mem_resize(s->list, n + 4);
     for (size_t i = 0; i < a->ngiven; i++)
         if (strcmp(a->given[i].name, "assert") == 0)
-            strbuf_printf(statements, "%s\n", a->given[i].value);
-    if (statements->n)
-        values[(*count)++] = (struct option_value){"assert", strbuf_text(statements)};
+            strbuf_printf(&s->statements, "%s%s\n",
+                          s->statements.n ? "" : "assert=", a->given[i].value);
+    if (s->statements.n)
+        s->list[n++] = strbuf_text(&s->statements);
     const char *path = arguments_value(a, "assert-file");
-    if (!path)
-        return true;
-    if (!file_read(path, file, err))
-        return false;
-    if (strlen(file->at) != file->n)
-        return error_set(err, ERROR_INPUT, "%s: a NUL byte among the constraints, expected text",
-                         path);
-    values[(*count)++] = (struct option_value){"rules", file->at};
-    values[(*count)++] = (struct option_value){"rules-name", path};
+    if (path) {
+        struct text file;
+        if (!file_read(path, &file, err))
+            return false;
+        bool text = strlen(file.at) == file.n;
+        strbuf_printf(&s->rules, "rules=%s", file.at);
+        strbuf_printf(&s->rules_name, "rules-name=%s", path);
+        text_free(&file);
+        if (!text)
+            return error_set(err, ERROR_INPUT,
+                             "%s: a NUL byte among the constraints, expected text", path);
+        s->list[n++] = strbuf_text(&s->rules);
+        s->list[n++] = strbuf_text(&s->rules_name);
+    }
+    s->list[n] = NULL;
     return true;
 }
 
-static struct plan *make(const struct arguments *a, const struct planner *planner, int64_t seed,
-                         const struct workflow *w, const struct platform *p, struct error *err)
+static unsigned plan_hurry(void *keys)
 {
-    size_t count;
-    struct pair *pairs = arguments_pairs(a, "set", &count, err);
-    if (!pairs)
-        return NULL;
-    struct option_value *values = mem_new_zero(struct option_value, count + 4);
-    for (size_t i = 0; i < count; i++)
-        values[i] = (struct option_value){pairs[i].name, pairs[i].text};
-    struct strbuf statements = {0};
-    struct text rules = {0};
-    bool good = add_asserts(a, values, &count, &statements, &rules, err);
-    struct progress progress = cli_progress("planning");
-    bool quiet = arguments_flag(a, "quiet") || arguments_flag(a, "json");
-    struct plan_request request = {.workflow = w,
-                                   .platform = p,
-                                   .replayer = &cli_replayer,
-                                   .options = values,
-                                   .noptions = count,
-                                   .seed = (uint64_t)seed,
-                                   .progress = quiet ? NULL : &progress,
-                                   .explain = arguments_flag(a, "explain")};
-    struct plan *plan = NULL;
-    if (good) {
-        struct keys keys;
-        keys_listen(&keys, quiet);
-        request.haste = keys_haste;
-        request.haste_context = &keys;
-        plan = planner_run(planner, &request, err);
-        keys_leave(&keys);
-    }
-    cli_progress_done();
-    strbuf_free(&statements);
-    text_free(&rules);
-    free(values);
-    pairs_free(pairs);
-    if (plan) {
-        cli_sign_plan(plan, w, p);
-        if (!passes_check(plan, w, p, err)) {
-            plan_free(plan);
-            plan = NULL;
-        }
-    }
-    return plan;
+    return keys_haste(keys);
 }
 
-static int run(const struct arguments *a)
+static int plan_make(const struct arguments *a, const struct weft_problem *problem, uint64_t seed)
 {
+    struct weft_error error;
     struct error err = {0};
-    struct workflow *w = NULL;
-    struct platform *p = NULL;
-    struct plan *plan = NULL;
-    int64_t seed;
-    /* What can be wrong with the options is said before a large file is read. */
-    const struct planner *planner = choose(a, &err);
-    if (planner && arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) &&
-        one_result_on_stdout(a, &err) && cli_read_problem(a, a->operand[0], NULL, &w, &p, &err) &&
-        !arguments_flag(a, "front")) {
-        if (w->nassertions && !arguments_value(a, "with"))
-            planner = planner_find("constraints"); /* the workflow itself has wishes */
-        else if (wants_partition(a, w, p))
-            planner = planner_find("tree");
-        plan = make(a, planner, seed, w, p, &err);
-        if (plan && w->nassertions && planner != planner_find("constraints"))
-            plan_note(plan,
-                      "%s does not look at the constraints of the workflow; --with "
-                      "constraints does",
-                      planner->name);
+    struct plan_settings settings;
+    struct weft_plan_options o = WEFT_PLAN_INIT;
+    if (!plan_settings_read(a, &settings, &err)) {
+        plan_settings_free(&settings);
+        return cli_fail(&err);
     }
-    int status;
-    if (p && arguments_flag(a, "front")) {
-        status = front_run(a, planner, (uint64_t)seed, w, p);
-    } else if (!plan || !write_outputs(a, plan, w, p, &err)) {
-        status = cli_fail(&err);
-    } else {
+    struct keys keys;
+    o.options = settings.list;
+    o.seed = seed;
+    o.explain = arguments_flag(a, "explain");
+    o.progress = cli_progress_of(a, "planning");
+    o.hurry = plan_hurry;
+    o.context = &keys;
+    keys_listen(&keys, !o.progress);
+    struct weft_plan *plan = weft_plan_make(problem->workflow, problem->platform,
+                                            arguments_value(a, "with"), &o, &error);
+    keys_leave(&keys);
+    cli_progress_done();
+    plan_settings_free(&settings);
+    int status = plan ? plan_write_outputs(a, plan) : cli_failed(&error);
+    if (!status && !plan_results(a)) { /* else it is there already, and nothing may follow it */
         struct strbuf out = {0};
-        if (results_on_stdout(a))
-            ; /* already there, and nothing may follow it */
-        else if (arguments_flag(a, "json"))
-            plan_json_write(plan, w, p, &out);
-        else
-            summarise(plan, w, p, &out);
-        status = cli_print(&out);
+        size_t n;
+        char *json = arguments_flag(a, "json") ? weft_plan_write_text(plan, &n, &error) : NULL;
+        if (!json)
+            plan_summarise(plan, &out);
+        status = json ? cli_show(json, n) : cli_print(&out);
+        weft_text_free(json);
         strbuf_free(&out);
     }
-    plan_free(plan);
-    platform_free(p);
-    workflow_free(w);
+    weft_plan_free(plan);
+    return status;
+}
+
+static int plan_command(const struct arguments *a)
+{
+    struct error err = {0};
+    struct weft_error error;
+    struct weft_problem problem;
+    const char *with = arguments_value(a, "with");
+    int64_t seed;
+    /* What can be wrong with the options is said before a large file is read. */
+    if (with && weft_planner_find(with, &error) == SIZE_MAX)
+        return cli_failed(&error);
+    if (!arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) || !plan_one_result(a, &err))
+        return cli_fail(&err);
+    if (!cli_problem(a, a->operand[0], NULL, &problem, &error))
+        return cli_failed(&error);
+    int status = arguments_flag(a, "front") ? front_run(a, &problem, (uint64_t)seed)
+                                            : plan_make(a, &problem, (uint64_t)seed);
+    weft_problem_free(&problem);
     return status;
 }
 
@@ -291,5 +241,5 @@ const struct command command_plan = {
         "  weft plan video.yaml --on 32 --with mos --set throughput=0.5Tmax\n"
         "  weft plan video.yaml --on 32 --with stream --front --gantt front.svg\n",
     .options = options,
-    .run = run,
+    .run = plan_command,
 };

@@ -1,6 +1,6 @@
+/* `weft planners`: the list of weft_planner(), a planner's row, and docs/planners.md. */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "plan/planner.h"
 #include "report/table.h"
 
 #include <stdio.h>
@@ -13,23 +13,18 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static const char *type_name(enum option_type type)
-{
-    static const char *const names[] = {"bool", "integer", "number", "seconds", "choice", "text"};
-    return names[type];
-}
-
 static const struct {
     unsigned bit;
     const char *name;
 } accepted[] = {
-    {ACCEPTS_DAG, "dag"},     {ACCEPTS_TREE, "tree"}, {ACCEPTS_STREAM, "stream"},
-    {ACCEPTS_SMALL, "small"}, {ACCEPTS_SLOW, "slow"}, {ACCEPTS_META, "meta"},
-    {ACCEPTS_ORDER, "order"},
+    {WEFT_ACCEPTS_DAG, "dag"},     {WEFT_ACCEPTS_TREE, "tree"}, {WEFT_ACCEPTS_STREAM, "stream"},
+    {WEFT_ACCEPTS_SMALL, "small"}, {WEFT_ACCEPTS_SLOW, "slow"}, {WEFT_ACCEPTS_META, "meta"},
+    {WEFT_ACCEPTS_ORDER, "order"},
 };
 
-static void planner_json(struct json_writer *j, const struct planner *p)
+static void planners_put(struct json_writer *j, size_t number, const struct weft_planner *p)
 {
+    struct weft_option option, *o = &option;
     json_write_object(j);
     json_put_string(j, "name", p->name);
     json_put_string(j, "family", p->family);
@@ -45,10 +40,10 @@ static void planner_json(struct json_writer *j, const struct planner *p)
     json_write_end_array(j);
     json_write_key(j, "options");
     json_write_array(j);
-    for (const struct planner_option *o = p->options; o && o->name; o++) {
+    for (size_t k = 0; weft_planner_option(number, k, o); k++) {
         json_write_object_inline(j);
         json_put_string(j, "name", o->name);
-        json_put_string(j, "type", type_name(o->type));
+        json_put_string(j, "type", o->type);
         json_put_string(j, "default", o->standard);
         if (o->choices)
             json_put_string(j, "choices", o->choices);
@@ -59,8 +54,9 @@ static void planner_json(struct json_writer *j, const struct planner *p)
     json_write_end_object(j);
 }
 
-static void describe(const struct planner *p, struct strbuf *out)
+static void planners_describe(size_t number, const struct weft_planner *p, struct strbuf *out)
 {
+    struct weft_option option, *o = &option;
     strbuf_printf(out, "%s (%s): %s\n", p->name, p->family, p->summary);
     if (p->paper)
         strbuf_printf(out, "  paper:      %s\n", p->paper);
@@ -68,15 +64,16 @@ static void describe(const struct planner *p, struct strbuf *out)
         strbuf_printf(out, "  guarantee:  %s\n", p->guarantee);
     if (p->tie_rule)
         strbuf_printf(out, "  ties:       %s\n", p->tie_rule);
-    for (const struct planner_option *o = p->options; o && o->name; o++)
+    for (size_t k = 0; weft_planner_option(number, k, o); k++)
         strbuf_printf(out, "  --set %s=%s  %s%s%s%s\n", o->name, o->standard, o->help,
                       o->choices ? " (" : "", o->choices ? o->choices : "", o->choices ? ")" : "");
 }
 
-static void as_markdown(struct strbuf *out)
+static void planners_markdown(struct strbuf *out)
 {
-    for (size_t i = 0; planner_registry[i]; i++) {
-        const struct planner *p = planner_registry[i];
+    struct weft_planner planner, *p = &planner;
+    struct weft_option option, *o = &option;
+    for (size_t number = 0; weft_planner(number, p); number++) {
         strbuf_printf(out, "### `%s`\n\n%s.\n\n", p->name, p->summary);
         if (p->paper)
             strbuf_printf(out, "- **Paper**: %s\n", p->paper);
@@ -84,18 +81,18 @@ static void as_markdown(struct strbuf *out)
                       p->guarantee ? p->guarantee : "a valid plan, nothing more");
         if (p->tie_rule)
             strbuf_printf(out, "- **Ties**: %s\n", p->tie_rule);
-        if (p->accepts & ACCEPTS_TREE)
+        if (p->accepts & WEFT_ACCEPTS_TREE)
             strbuf_add(out, "- For trees only; makes a partition: a part of the tree a node\n");
-        if (p->accepts & ACCEPTS_STREAM)
+        if (p->accepts & WEFT_ACCEPTS_STREAM)
             strbuf_add(out,
                        "- For streams of data items: makes clusters, replicas and duplicates\n");
-        if (p->accepts & ACCEPTS_ORDER)
+        if (p->accepts & WEFT_ACCEPTS_ORDER)
             strbuf_add(out, "- Makes an order, for simulations with clients and as priorities\n");
-        if (p->accepts & ACCEPTS_SMALL)
+        if (p->accepts & WEFT_ACCEPTS_SMALL)
             strbuf_add(out, "- For small graphs: `compare` leaves it out past a few dozen tasks\n");
-        if (p->accepts & ACCEPTS_SLOW)
+        if (p->accepts & WEFT_ACCEPTS_SLOW)
             strbuf_add(out, "- Slower than n log n: `compare` leaves it out past 20,000 tasks\n");
-        for (const struct planner_option *o = p->options; o && o->name; o++)
+        for (size_t k = 0; weft_planner_option(number, k, o); k++)
             strbuf_printf(out, "- `--set %s=%s`: %s%s%s%s\n", o->name, o->standard, o->help,
                           o->choices ? " (" : "", o->choices ? o->choices : "",
                           o->choices ? ")" : "");
@@ -103,51 +100,62 @@ static void as_markdown(struct strbuf *out)
     }
 }
 
-static int run(const struct arguments *a)
+static void planners_json(size_t one, struct strbuf *out)
+{
+    struct json_writer j;
+    struct weft_planner p;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-planners/1");
+    json_write_key(&j, "planners");
+    json_write_array(&j);
+    for (size_t i = 0; weft_planner(i, &p); i++)
+        if (one == SIZE_MAX || one == i)
+            planners_put(&j, i, &p);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+static void planners_table(struct strbuf *out)
+{
+    struct weft_planner p;
+    struct table *t = table_new();
+    table_column(t, "planner", TABLE_LEFT);
+    table_column(t, "family", TABLE_LEFT);
+    table_column(t, "what it does", TABLE_LEFT);
+    for (size_t i = 0; weft_planner(i, &p); i++) {
+        table_row(t);
+        table_cell(t, p.name);
+        table_cell(t, p.family);
+        table_cell(t, p.summary);
+    }
+    table_print(t, out, &(struct table_style){.colour = cli_colour()});
+    table_free(t);
+    strbuf_add(out, "\n`weft planners NAME` tells its paper, guarantee and options.\n");
+}
+
+static int planners_command(const struct arguments *a)
 {
     struct strbuf out = {0};
-    struct error err = {0};
-    int status = 0;
-    const struct planner *one = a->noperands ? planner_find(a->operand[0]) : NULL;
-    if (a->noperands && !one) {
-        planner_unknown(a->operand[0], &err);
-        return cli_fail(&err);
-    }
+    struct weft_error error;
+    struct weft_planner p;
+    size_t one = a->noperands ? weft_planner_find(a->operand[0], &error) : SIZE_MAX;
+    if (a->noperands && one == SIZE_MAX)
+        return cli_failed(&error);
     if (arguments_flag(a, "json")) {
-        struct json_writer j;
-        json_write_start(&j, &out, true);
-        json_write_object(&j);
-        json_put_string(&j, "schema", "weft-planners/1");
-        json_write_key(&j, "planners");
-        json_write_array(&j);
-        for (size_t i = 0; planner_registry[i]; i++)
-            if (!one || one == planner_registry[i])
-                planner_json(&j, planner_registry[i]);
-        json_write_end_array(&j);
-        json_write_end_object(&j);
+        planners_json(one, &out);
     } else if (arguments_flag(a, "names")) {
-        for (size_t i = 0; planner_registry[i]; i++)
-            strbuf_printf(&out, "%s\n", planner_registry[i]->name);
+        for (size_t i = 0; weft_planner(i, &p); i++)
+            strbuf_printf(&out, "%s\n", p.name);
     } else if (arguments_flag(a, "markdown")) {
-        as_markdown(&out);
-    } else if (one) {
-        describe(one, &out);
+        planners_markdown(&out);
+    } else if (one != SIZE_MAX) {
+        weft_planner(one, &p);
+        planners_describe(one, &p, &out);
     } else {
-        struct table *t = table_new();
-        table_column(t, "planner", TABLE_LEFT);
-        table_column(t, "family", TABLE_LEFT);
-        table_column(t, "what it does", TABLE_LEFT);
-        for (size_t i = 0; planner_registry[i]; i++) {
-            table_row(t);
-            table_cell(t, planner_registry[i]->name);
-            table_cell(t, planner_registry[i]->family);
-            table_cell(t, planner_registry[i]->summary);
-        }
-        table_print(t, &out, &(struct table_style){.colour = cli_colour()});
-        table_free(t);
-        strbuf_add(&out, "\n`weft planners NAME` tells its paper, guarantee and options.\n");
+        planners_table(&out);
     }
-    status = cli_print(&out);
+    int status = cli_print(&out);
     strbuf_free(&out);
     return status;
 }
@@ -159,5 +167,5 @@ const struct command command_planners = {
     .most = 1,
     .summary = "the planners, or one of them with paper, guarantee and options",
     .options = options,
-    .run = run,
+    .run = planners_command,
 };

@@ -1,17 +1,14 @@
-#include "base/file.h"
+/* `weft platform`: look at one, or measure this machine. */
+#include "api/inside.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "cli/cli.h"
+#include "exec/measure.h"
 #include "report/human.h"
 #include "report/table.h"
-#include "exec/measure.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct cli_option options[] = {
     {"measure", 0, NULL, "measure this machine (3 to 5 seconds)"},
@@ -23,64 +20,9 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-/* ---- a machine as a platform ---- */
-
-static struct platform *platform_of(const struct machine *m, struct error *err)
-{
-    struct platform_builder *b = platform_builder_new(m->name);
-    platform_builder_name(b, m->name, strlen(m->name));
-    uint32_t node = platform_builder_node(b, m->name, strlen(m->name), 0);
-    platform_builder_cores(b, node, m->cores, 0);
-    if (isfinite(m->memory))
-        platform_builder_memory(b, node, floor(m->memory), 0);
-    if (!isnan(m->speed)) /* three digits are more than the next run will repeat */
-        platform_builder_speed(b, node, round(m->speed * 1000) / 1000, 0);
-    if (!isnan(m->utilization))
-        platform_builder_utilization(b, node, round(m->utilization * 1000) / 1000, 0);
-    if (!isnan(m->loopback))
-        platform_builder_network(b, round(m->loopback / 1e6) * 1e6,
-                                 isnan(m->latency) ? 0 : round(m->latency * 1e9) / 1e9, NAN, 0);
-    return platform_builder_finish(b, err);
-}
-
-static void add_comment(struct strbuf *out, const char *what, const char *text)
-{
-    strbuf_printf(out, "# %-10s ", what);
-    for (; *text; text++) /* a comment ends with its line */
-        strbuf_add_char(out, (unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text);
-    strbuf_add_char(out, '\n');
-}
-
-/* The platform as a native file. What the format has no key for stands above it as comments. */
-static bool as_yaml(const struct machine *m, const struct platform *p, struct strbuf *out,
-                    struct error *err)
-{
-    char a[HUMAN_SIZE], b[HUMAN_SIZE], text[160];
-    strbuf_add(out, "# This machine, measured by `weft platform --measure`.\n");
-    if (*m->processor)
-        add_comment(out, "processor", m->processor);
-    snprintf(text, sizeof text, "%u of %u may be used", m->cores, m->present);
-    add_comment(out, "cores", text);
-    snprintf(text, sizeof text, "1 is %g million rounds of the benchmark a second; runs: %.3f-%.3f",
-             MEASURE_REFERENCE / 1e6, m->speed_low, m->speed_high);
-    add_comment(out, "speed", text);
-    if (!isnan(m->disk_write)) {
-        snprintf(text, sizeof text, "%s/s written through, %s/s read%s",
-                 human_bytes(a, m->disk_write), human_bytes(b, m->disk_read),
-                 m->disk_cached ? " (from memory)" : "");
-        add_comment(out, "disk", text);
-    }
-    add_comment(out, "network", "bandwidth and latency of the loopback; nothing else was asked");
-    const struct format *native = format_find("native");
-    struct strbuf dropped = {0};
-    bool good = native->write_platform(p, out, &dropped, err);
-    strbuf_free(&dropped);
-    return good;
-}
-
 /* ---- output ---- */
 
-static void put_machine(struct json_writer *j, const struct machine *m)
+static void platform_put_machine(struct json_writer *j, const struct machine *m)
 {
     json_write_key(j, "measured");
     json_write_object(j);
@@ -99,7 +41,7 @@ static void put_machine(struct json_writer *j, const struct machine *m)
 }
 
 /* `m`: NULL when it was not measured just now. */
-static void as_json(const struct platform *p, const struct machine *m, struct strbuf *out)
+static void platform_json(const struct platform *p, const struct machine *m, struct strbuf *out)
 {
     struct json_writer j;
     json_write_start(&j, out, true);
@@ -124,11 +66,11 @@ static void as_json(const struct platform *p, const struct machine *m, struct st
     }
     json_write_end_array(&j);
     if (m)
-        put_machine(&j, m);
+        platform_put_machine(&j, m);
     json_write_end_object(&j);
 }
 
-static void as_text(const struct platform *p, struct strbuf *out)
+static void platform_text(const struct platform *p, struct strbuf *out)
 {
     enum { SHOWN = 40 };
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
@@ -165,67 +107,63 @@ static void as_text(const struct platform *p, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
-static bool save(const struct strbuf *yaml, bool quiet, struct error *err)
+static void platform_remark(void *context, const char *line)
 {
-    char *path = machine_file();
-    if (!path)
-        return error_set(err, ERROR_INPUT,
-                         "--save: there is no home folder; set HOME or XDG_CONFIG_HOME");
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            error_set(err, ERROR_FAILED, "%s: cannot make this folder: %s", path, strerror(errno));
-            free(path);
-            return false;
-        }
-        *slash = '/';
-    }
-    bool good = cli_write_text(path, yaml, err);
-    if (good && !quiet) {
+    (void)context;
+    cli_say("note: ", line);
+}
+
+static bool platform_save(const struct weft_platform *p, bool quiet, struct weft_error *error)
+{
+    char *path = weft_platform_save(p, error);
+    if (path && !quiet) {
         struct strbuf text = {0};
         strbuf_printf(&text, "%s; plans without --on use it, removing it undoes that", path);
         cli_say("saved: ", strbuf_text(&text));
         strbuf_free(&text);
     }
-    free(path);
-    return good;
+    weft_text_free(path);
+    return path != NULL;
 }
 
-static int measure(const struct arguments *a)
+static int platform_show(const struct arguments *a, const struct weft_platform *p)
 {
-    bool quiet = arguments_flag(a, "quiet"), json = arguments_flag(a, "json");
-    struct progress progress = cli_progress("measuring");
-    struct measure_options o = {.folder = arguments_value(a, "folder"),
-                                .progress = quiet ? NULL : &progress};
-    struct machine m;
-    struct strbuf notes = {0}, yaml = {0}, out = {0};
-    struct error err = {0};
-    measure_machine(&m, &o, &notes);
-    cli_progress_done();
-    char *rest = NULL;
-    for (char *line = notes.n && !quiet ? strtok_r(notes.at, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest))
-        cli_say("note: ", line);
-    const char *path = arguments_value(a, "output");
-    struct platform *p = platform_of(&m, &err);
-    bool good = p && as_yaml(&m, p, &yaml, &err) && (!path || cli_write_text(path, &yaml, &err)) &&
-                (!arguments_flag(a, "save") || save(&yaml, quiet, &err));
-    int status = good ? 0 : cli_fail(&err);
-    if (good) {
-        if (json)
-            as_json(p, &m, &out);
-        else if (!path)
-            strbuf_add(&out, strbuf_text(&yaml));
-        status = cli_print(&out);
-    }
-    platform_free(p);
-    strbuf_free(&notes);
-    strbuf_free(&yaml);
+    struct weft_error error;
+    struct strbuf out = {0};
+    size_t n;
+    char *yaml = NULL;
+    if (arguments_flag(a, "json"))
+        platform_json(inside_platform(p), p->measured, &out);
+    else if (!p->measured)
+        platform_text(inside_platform(p), &out);
+    else if (!arguments_value(a, "output"))
+        yaml = weft_platform_write_text(p, NULL, &n, &error);
+    int status = yaml ? cli_show(yaml, n) : cli_print(&out);
+    weft_text_free(yaml);
     strbuf_free(&out);
     return status;
 }
 
-static bool check_options(const struct arguments *a, struct error *err)
+static int platform_measure(const struct arguments *a)
+{
+    bool quiet = arguments_flag(a, "quiet");
+    struct weft_error error;
+    struct weft_measure_options o = WEFT_MEASURE_INIT;
+    const char *path = arguments_value(a, "output");
+    o.folder = arguments_value(a, "folder");
+    cli_progress("measuring");
+    o.progress = quiet ? NULL : cli_tell;
+    o.remark = quiet ? NULL : platform_remark;
+    struct weft_platform *p = weft_platform_measure(&o, &error);
+    cli_progress_done();
+    bool good = p && (!path || weft_platform_write(p, path, NULL, &error)) &&
+                (!arguments_flag(a, "save") || platform_save(p, quiet, &error));
+    int status = good ? platform_show(a, p) : cli_failed(&error);
+    weft_platform_free(p);
+    return status;
+}
+
+static bool platform_check_options(const struct arguments *a, struct error *err)
 {
     bool measured = arguments_flag(a, "measure");
     if (measured && a->noperands)
@@ -240,24 +178,17 @@ static bool check_options(const struct arguments *a, struct error *err)
     return true;
 }
 
-static int run(const struct arguments *a)
+static int platform_command(const struct arguments *a)
 {
     struct error err = {0};
-    if (!check_options(a, &err))
+    struct weft_error error;
+    if (!platform_check_options(a, &err))
         return cli_fail(&err);
     if (arguments_flag(a, "measure"))
-        return measure(a);
-    struct platform *p = a->noperands ? machine_named(a->operand[0], &err) : machine_this(&err);
-    if (!p)
-        return cli_fail(&err);
-    struct strbuf out = {0};
-    if (arguments_flag(a, "json"))
-        as_json(p, NULL, &out);
-    else
-        as_text(p, &out);
-    int status = cli_print(&out);
-    platform_free(p);
-    strbuf_free(&out);
+        return platform_measure(a);
+    struct weft_platform *p = weft_platform_named(a->noperands ? a->operand[0] : NULL, &error);
+    int status = p ? platform_show(a, p) : cli_failed(&error);
+    weft_platform_free(p);
     return status;
 }
 
@@ -281,5 +212,5 @@ const struct command command_platform = {
         "  weft platform --measure --save\n"
         "  weft platform examples/cluster.yaml\n",
     .options = options,
-    .run = run,
+    .run = platform_command,
 };

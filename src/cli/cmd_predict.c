@@ -1,7 +1,8 @@
+/* `weft predict`: weft_workflow_predictions(), as a table or JSON. */
+#include "api/inside.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "session/prediction.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -19,14 +20,15 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static void put_json(const struct workflow *w, const struct forecast *f, struct strbuf *out)
+static void predict_json(const struct weft_workflow *handle, const struct forecast *f,
+                         struct strbuf *out)
 {
+    const struct workflow *w = inside_workflow(handle);
     struct json_writer j;
-    char name[256];
     json_write_start(&j, out, true);
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-predict/1");
-    json_put_string(&j, "workflow", cli_workflow_name(w, name, sizeof name));
+    json_put_string(&j, "workflow", weft_workflow_name(handle));
     json_put_number(&j, "default_seconds", FORECAST_DEFAULT_SECONDS);
     json_write_key(&j, "kinds");
     json_write_array(&j);
@@ -66,13 +68,13 @@ static void put_json(const struct workflow *w, const struct forecast *f, struct 
     json_write_end_object(&j);
 }
 
-static void table_share(struct table *t, double share)
+static void predict_share(struct table *t, double share)
 {
     char text[HUMAN_SIZE];
     table_cell(t, human_percent(text, share));
 }
 
-static void print_kinds(const struct forecast *f, struct strbuf *out)
+static void predict_kinds(const struct forecast *f, struct strbuf *out)
 {
     struct table *t = table_new();
     table_column(t, "kind", TABLE_LEFT);
@@ -88,9 +90,9 @@ static void print_kinds(const struct forecast *f, struct strbuf *out)
         table_cell(t, forecast_method_name(k.method));
         table_printf(t, "%u", k.tasks);
         table_printf(t, "%u", k.samples);
-        table_share(t, k.error);
-        table_share(t, k.error90);
-        table_share(t, k.memory_error);
+        predict_share(t, k.error);
+        predict_share(t, k.error90);
+        predict_share(t, k.memory_error);
     }
     strbuf_add(out, "\nhow well each kind is predicted (each sample from all the others)\n\n");
     table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
@@ -99,30 +101,30 @@ static void print_kinds(const struct forecast *f, struct strbuf *out)
         strbuf_printf(out, "and %u more kinds\n", forecast_kinds(f) - SHOWN);
 }
 
-struct longest {
+struct predict_row {
     uint32_t task;
     double seconds;
 };
 
-static int longest_first(const void *a, const void *b)
+static int predict_longest_first(const void *a, const void *b)
 {
-    const struct longest *x = a, *y = b;
+    const struct predict_row *x = a, *y = b;
     if (x->seconds != y->seconds)
         return x->seconds > y->seconds ? -1 : 1;
     return (x->task > y->task) - (x->task < y->task);
 }
 
-static void print_text(const struct workflow *w, const struct forecast *f, bool all,
-                       struct strbuf *out)
+static void predict_text(const struct workflow *w, const struct forecast *f, bool all,
+                         struct strbuf *out)
 {
-    struct longest *order = mem_new(struct longest, w->ntasks + 1);
+    struct predict_row *order = mem_new(struct predict_row, w->ntasks + 1);
     struct forecast_task p;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         forecast_task(f, t, &p);
-        order[t] = (struct longest){t, p.prediction.seconds};
+        order[t] = (struct predict_row){t, p.prediction.seconds};
     }
     if (w->ntasks)
-        qsort(order, w->ntasks, sizeof *order, longest_first);
+        qsort(order, w->ntasks, sizeof *order, predict_longest_first);
     struct table *table = table_new();
     table_column(table, "task", TABLE_LEFT);
     table_column(table, "kind", TABLE_LEFT);
@@ -151,37 +153,28 @@ static void print_text(const struct workflow *w, const struct forecast *f, bool 
     free(order);
     if (shown < w->ntasks)
         strbuf_printf(out, "and %u more tasks (--tasks shows all)\n", w->ntasks - shown);
-    print_kinds(f, out);
+    predict_kinds(f, out);
 }
 
-static int run(const struct arguments *a)
+static int predict_command(const struct arguments *a)
 {
-    struct error err = {0};
-    struct format_file *file = cli_open(a, a->operand[0], &err);
-    struct workflow *w = file ? format_file_workflow(file, &err) : NULL;
-    format_file_close(file);
-    if (!w)
-        return cli_fail(&err);
-    cli_warnings(a, w);
-    struct forecast *f = prediction_make(w, &err);
-    if (!f && err.kind == ERROR_NONE) {
-        struct history *h = recorded_require(&err); /* says why there is none */
-        history_close(h);
-    }
-    int status;
+    struct weft_error error;
+    struct weft_workflow *w = cli_workflow(a, a->operand[0], &error);
+    struct weft_predictions *f = w ? weft_workflow_predictions(w, &error) : NULL;
     struct strbuf out = {0};
+    int status;
     if (!f) {
-        status = cli_fail(&err);
+        status = cli_failed(&error);
     } else {
         if (arguments_flag(a, "json"))
-            put_json(w, f, &out);
+            predict_json(w, f->model, &out);
         else
-            print_text(w, f, arguments_flag(a, "tasks"), &out);
+            predict_text(inside_workflow(w), f->model, arguments_flag(a, "tasks"), &out);
         status = cli_print(&out);
     }
     strbuf_free(&out);
-    forecast_free(f);
-    workflow_free(w);
+    weft_predictions_free(f);
+    weft_workflow_free(w);
     return status;
 }
 
@@ -197,5 +190,5 @@ const struct command command_predict = {
                "  weft predict flow.yaml\n"
                "  weft predict flow.yaml --json\n",
     .options = options,
-    .run = run,
+    .run = predict_command,
 };

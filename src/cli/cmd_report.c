@@ -1,4 +1,5 @@
 /* `weft report`: what a run did, from the history or from a trace. */
+#include "api/inside.h"
 #include "cli/cli.h"
 #include "formats/json/trace_record.h"
 #include "report/page.h"
@@ -20,15 +21,25 @@ static const struct cli_option report_options[] = {
 
 /* ---- reading ---- */
 
+static struct workflow *report_workflow(const struct arguments *a, const char *path,
+                                        struct error *err)
+{
+    struct weft_error error;
+    struct weft_file *file = cli_open(a, path, &error);
+    struct weft_workflow *w = file ? weft_file_workflow(file, &error) : NULL;
+    weft_file_close(file);
+    if (!w)
+        error_set(err, (enum error_kind)error.status, "%s", error.text);
+    return inside_take_workflow(w);
+}
+
 static bool report_read_trace(const struct arguments *a, const char *path, struct run_record *r,
                               struct error *err)
 {
     const char *flow = arguments_value(a, "workflow");
     struct workflow *w = NULL;
     if (flow) {
-        struct format_file *file = cli_open(a, flow, err);
-        w = file ? format_file_workflow(file, err) : NULL;
-        format_file_close(file);
+        w = report_workflow(a, flow, err);
         if (!w)
             return false;
     }

@@ -1,7 +1,7 @@
 /* `weft reproduce [STUDY]`: arguments in, what the study hands back out. The studies themselves
  * stand in src/study. */
 #include "cli/cli.h"
-#include "cli/front.h"
+#include "api/making.h"
 #include "study/reproduction.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int reproduce_run(const struct arguments *a)
                                      .runs = (uint32_t)runs,
                                      .data = arguments_value(a, "data"),
                                      .progress = arguments_flag(a, "quiet") ? NULL : &progress,
-                                     .replayer = &cli_replayer};
+                                     .replayer = &api_replayer};
     if (mkdir(o.folder, 0777) && errno != EEXIST) {
         error_set(&err, ERROR_FAILED, "cannot make folder %s: %s", o.folder, strerror(errno));
         return cli_fail(&err);

@@ -53,21 +53,6 @@ static bool run_check_on(const struct arguments *a, struct error *err)
     return true;
 }
 
-/* --set NAME=VALUE as the library wants them: a list that ends with NULL. NULL: an error. */
-static const char **run_planner_options(const struct arguments *a, struct error *err)
-{
-    size_t count, n = 0;
-    struct pair *pairs = arguments_pairs(a, "set", &count, err);
-    if (!pairs)
-        return NULL;
-    pairs_free(pairs);
-    const char **list = mem_new_zero(const char *, count + 1);
-    for (size_t i = 0; i < a->ngiven; i++)
-        if (strcmp(a->given[i].name, "set") == 0)
-            list[n++] = a->given[i].value;
-    return list;
-}
-
 /* --plan, --order or --with. The exit status; 0: go on. */
 static int run_choose_order(struct run_screen *s)
 {
@@ -83,7 +68,7 @@ static int run_choose_order(struct run_screen *s)
         return 0;
     if (!arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err))
         return cli_fail(&err);
-    const char **options = run_planner_options(a, &err);
+    const char **options = cli_list(a, "set", &err);
     if (!options)
         return cli_fail(&err);
     s->progress = cli_progress("planning");

@@ -1,13 +1,13 @@
-#include "base/file.h"
+/* `weft show`: a workflow, a platform or a plan, whichever the file holds, as text, JSON or a
+ * picture. */
+#include "api/inside.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "model/graph.h"
 #include "report/gantt.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/table.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,21 +23,16 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
-static const char *shape_name(enum tree_shape shape)
+static void show_workflow_json(const struct weft_workflow *handle, const struct weft_statistics *s,
+                               struct strbuf *out)
 {
-    static const char *const names[] = {NULL, "out", "in", "chain"};
-    return names[shape];
-}
-
-static void workflow_json(const struct workflow *w, const struct statistics *s, struct strbuf *out)
-{
+    const struct workflow *w = inside_workflow(handle);
     struct json_writer j;
-    char name[256];
     json_write_start(&j, out, true);
     json_write_object(&j);
     json_put_string(&j, "schema", "weft-show/1");
     json_put_string(&j, "format", workflow_text(w, w->format));
-    json_put_string(&j, "name", cli_workflow_name(w, name, sizeof name));
+    json_put_string(&j, "name", weft_workflow_name(handle));
     json_put_integer(&j, "tasks", s->tasks);
     json_put_integer(&j, "edges", s->edges);
     json_put_integer(&j, "objects", s->objects);
@@ -49,12 +44,12 @@ static void workflow_json(const struct workflow *w, const struct statistics *s, 
     json_put_integer(&j, "components", s->components);
     json_put_number(&j, "work", s->work);
     json_put_number(&j, "data", s->data);
-    json_put_number(&j, "largest_memory", s->memory);
+    json_put_number(&j, "largest_memory", s->largest_memory);
     json_put_number(&j, "critical_path", s->critical_path);
     json_put_number(&j, "ccr", s->ccr);
     json_write_key(&j, "is_tree");
-    if (shape_name(s->tree))
-        json_write_string(&j, shape_name(s->tree));
+    if (s->tree)
+        json_write_string(&j, s->tree);
     else
         json_write_null(&j);
     json_write_key(&j, "warnings");
@@ -65,7 +60,7 @@ static void workflow_json(const struct workflow *w, const struct statistics *s, 
     json_write_end_object(&j);
 }
 
-static void list_tasks(const struct workflow *w, struct strbuf *out)
+static void show_tasks(const struct workflow *w, struct strbuf *out)
 {
     struct table *t = table_new();
     static const char *const left[] = {"task", "kind"};
@@ -93,11 +88,12 @@ static void list_tasks(const struct workflow *w, struct strbuf *out)
     table_free(t);
 }
 
-static void workflow_text_report(const struct workflow *w, const struct statistics *s,
-                                 struct strbuf *out)
+static void show_workflow_text(const struct weft_workflow *handle, const struct weft_statistics *s,
+                               struct strbuf *out)
 {
+    const struct workflow *w = inside_workflow(handle);
     char name[256], a[HUMAN_SIZE], b[HUMAN_SIZE];
-    strbuf_printf(out, "%s (%s)\n\n", cli_workflow_title(w, name, sizeof name),
+    strbuf_printf(out, "%s (%s)\n\n", cli_workflow_title(handle, name, sizeof name),
                   workflow_text(w, w->format));
     strbuf_printf(out, "  tasks           %s\n", human_count(a, s->tasks));
     strbuf_printf(out, "  edges           %s\n", human_count(a, s->edges));
@@ -114,85 +110,89 @@ static void workflow_text_report(const struct workflow *w, const struct statisti
     if (s->critical_path > 0)
         strbuf_printf(out, " (parallelism %.2f)", s->work / s->critical_path);
     strbuf_printf(out, "\n  data / work     %.4g (at bandwidth and speed 1)\n", s->ccr);
-    if (s->memory > 0)
-        strbuf_printf(out, "  largest memory  %s\n", human_bytes(a, s->memory));
-    if (shape_name(s->tree))
+    if (s->largest_memory > 0)
+        strbuf_printf(out, "  largest memory  %s\n", human_bytes(a, s->largest_memory));
+    if (s->tree)
         strbuf_printf(out, "  shape           %s\n",
-                      s->tree == TREE_CHAIN ? "a chain"
-                      : s->tree == TREE_OUT ? "an out-tree"
-                                            : "an in-tree");
+                      strcmp(s->tree, "chain") == 0 ? "a chain"
+                      : strcmp(s->tree, "out") == 0 ? "an out-tree"
+                                                    : "an in-tree");
 }
 
-static int show_workflow(const struct arguments *a, struct format_file *file)
+static int show_workflow(const struct arguments *a, struct weft_file *file)
 {
+    struct weft_error error;
     struct error err = {0};
-    struct workflow *w = format_file_workflow(file, &err);
+    struct weft_statistics s;
+    struct weft_workflow *w = weft_file_workflow(file, &error);
     if (!w)
-        return cli_fail(&err);
+        return cli_failed(&error);
     cli_warnings(a, w);
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
     bool ok = true;
     if (svg) {
-        report_graph_svg(w, &out, NULL);
+        report_graph_svg(inside_workflow(w), &out, NULL);
         ok = cli_write_text(svg, &out, &err);
         strbuf_clear(&out);
     }
-    struct statistics s;
-    graph_statistics(w, &s);
-    if (svg && strcmp(svg, "-") == 0) {
+    if (ok && !weft_workflow_statistics(w, &s, &error)) {
+        ok = error_set(&err, ERROR_FAILED, "%s", error.text);
+    } else if (svg && strcmp(svg, "-") == 0) {
         ; /* the picture is on standard output, and nothing may follow it */
-    } else if (arguments_flag(a, "json")) {
-        workflow_json(w, &s, &out);
-    } else {
-        workflow_text_report(w, &s, &out);
+    } else if (ok && arguments_flag(a, "json")) {
+        show_workflow_json(w, &s, &out);
+    } else if (ok) {
+        show_workflow_text(w, &s, &out);
         if (arguments_flag(a, "tasks"))
-            list_tasks(w, &out);
+            show_tasks(inside_workflow(w), &out);
     }
     int status = ok ? cli_print(&out) : cli_fail(&err);
     strbuf_free(&out);
-    workflow_free(w);
+    weft_workflow_free(w);
     return status;
 }
 
-static int show_plan(const struct arguments *a, struct format_file *file)
+static void show_plan_text(const struct weft_plan *handle, struct strbuf *out)
 {
+    const struct plan *plan = inside_plan(handle);
+    strbuf_printf(out, "a %s plan%s%s\n", plan_kind_name(plan->kind), plan->planner ? " by " : "",
+                  plan->planner ? plan->planner : "");
+    for (uint32_t i = 0; i < plan->nobjectives; i++)
+        strbuf_printf(out, "  %-12s %.10g\n", plan->objectives[i].name, plan->objectives[i].value);
+    strbuf_add_char(out, '\n');
+    struct gantt_text_options style = {.columns = cli_columns(), .colour = cli_colour()};
+    report_gantt_text(plan, inside_workflow(weft_plan_workflow(handle)),
+                      inside_platform(weft_plan_platform(handle)), out, &style);
+}
+
+static int show_plan(const struct arguments *a, struct weft_file *file)
+{
+    struct weft_error error;
     struct error err = {0};
-    struct plan *plan;
-    struct workflow *w;
-    struct platform *p;
-    if (!cli_read_plan(a, file, &plan, &w, &p, &err))
-        return cli_fail(&err);
+    struct weft_problem problem;
+    if (!cli_problem(a, NULL, file, &problem, &error))
+        return cli_failed(&error);
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
-    int status;
-    if (svg && !cli_write_gantt(svg, plan, w, p, &err)) {
+    int status = 0;
+    if (svg && !cli_write_gantt(svg, problem.plan, &err)) {
         status = cli_fail(&err);
+    } else if (svg && strcmp(svg, "-") == 0) {
+        ; /* as above */
+    } else if (arguments_flag(a, "json")) {
+        if (!weft_plan_write(problem.plan, "-", &error))
+            status = cli_failed(&error);
     } else {
-        if (svg && strcmp(svg, "-") == 0) {
-            ; /* as above */
-        } else if (arguments_flag(a, "json")) {
-            plan_json_write(plan, w, p, &out);
-        } else {
-            strbuf_printf(&out, "a %s plan%s%s\n", plan_kind_name(plan->kind),
-                          plan->planner ? " by " : "", plan->planner ? plan->planner : "");
-            for (uint32_t i = 0; i < plan->nobjectives; i++)
-                strbuf_printf(&out, "  %-12s %.10g\n", plan->objectives[i].name,
-                              plan->objectives[i].value);
-            strbuf_add_char(&out, '\n');
-            struct gantt_text_options style = {.columns = cli_columns(), .colour = cli_colour()};
-            report_gantt_text(plan, w, p, &out, &style);
-        }
+        show_plan_text(problem.plan, &out);
         status = cli_print(&out);
     }
     strbuf_free(&out);
-    plan_free(plan);
-    platform_free(p);
-    workflow_free(w);
+    weft_problem_free(&problem);
     return status;
 }
 
-static void platform_json(const struct platform *p, struct strbuf *out)
+static void show_platform_json(const struct platform *p, struct strbuf *out)
 {
     struct json_writer j;
     json_write_start(&j, out, true);
@@ -208,7 +208,7 @@ static void platform_json(const struct platform *p, struct strbuf *out)
     json_write_end_object(&j);
 }
 
-static void platform_report(const struct platform *p, struct strbuf *out)
+static void show_platform_text(const struct platform *p, struct strbuf *out)
 {
     char text[HUMAN_SIZE];
     strbuf_printf(out, "%s: %u node%s, %llu cores\n",
@@ -243,33 +243,34 @@ static void platform_report(const struct platform *p, struct strbuf *out)
     table_free(t);
 }
 
-static int show_platform(const struct arguments *a, struct format_file *file)
+static int show_platform(const struct arguments *a, struct weft_file *file)
 {
-    struct error err = {0};
-    struct platform *p = format_file_platform(file, &err);
+    struct weft_error error;
+    struct weft_platform *p = weft_file_platform(file, &error);
     if (!p)
-        return cli_fail(&err);
+        return cli_failed(&error);
     struct strbuf out = {0};
     if (arguments_flag(a, "json"))
-        platform_json(p, &out);
+        show_platform_json(inside_platform(p), &out);
     else
-        platform_report(p, &out);
+        show_platform_text(inside_platform(p), &out);
     int status = cli_print(&out);
     strbuf_free(&out);
-    platform_free(p);
+    weft_platform_free(p);
     return status;
 }
 
-static int run(const struct arguments *a)
+static int show_command(const struct arguments *a)
 {
-    struct error err = {0};
-    struct format_file *file = cli_open(a, a->operand[0], &err);
+    struct weft_error error;
+    struct weft_file *file = cli_open(a, a->operand[0], &error);
     if (!file)
-        return cli_fail(&err);
-    int status = format_file_is_plan(file)       ? show_plan(a, file)
-                 : format_file_is_platform(file) ? show_platform(a, file)
-                                                 : show_workflow(a, file);
-    format_file_close(file);
+        return cli_failed(&error);
+    enum weft_file_kind kind = weft_file_kind(file);
+    int status = kind == WEFT_FILE_PLAN       ? show_plan(a, file)
+                 : kind == WEFT_FILE_PLATFORM ? show_platform(a, file)
+                                              : show_workflow(a, file);
+    weft_file_close(file);
     return status;
 }
 
@@ -284,5 +285,5 @@ const struct command command_show = {
                "  weft show montage.json --json\n"
                "  weft show plan.json --svg plan.svg\n",
     .options = options,
-    .run = run,
+    .run = show_command,
 };

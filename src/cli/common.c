@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "api/inside.h"
 #include "cli/cli.h"
-#include "session/prediction.h"
 #include "report/gantt.h"
 
 #include <errno.h>
@@ -33,12 +33,9 @@ void cli_remark(void *context, enum remark_kind kind, const char *text)
     cli_say("", text);
 }
 
-void cli_dropped(struct strbuf *dropped)
+void cli_dropped(void *arguments, const char *line)
 {
-    if (!dropped->n)
-        return;
-    char *rest = NULL;
-    for (char *line = strtok_r(dropped->at, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    if (!arguments_flag(arguments, "quiet"))
         cli_say("dropped: ", line);
 }
 
@@ -47,6 +44,14 @@ int cli_fail(const struct error *err)
     cli_progress_done();
     cli_say("", err->text);
     return err->kind == ERROR_NONE ? ERROR_FAILED : (int)err->kind;
+}
+
+int cli_failed(const struct weft_error *error)
+{
+    cli_progress_done();
+    cli_say("", error->text);
+    return error->status == WEFT_DONE || error->status == WEFT_NO_MEMORY ? WEFT_FAILED
+                                                                         : (int)error->status;
 }
 
 int cli_print(const struct strbuf *text)
@@ -77,83 +82,101 @@ unsigned cli_columns(void)
 
 /* ---- reading ---- */
 
-struct format_file *cli_open(const struct arguments *a, const char *path, struct error *err)
+const char **cli_list(const struct arguments *a, const char *option, struct error *err)
 {
-    const char *from = arguments_value(a, "from");
-    const struct format *format = from ? format_find(from) : NULL;
-    if (from && !format) {
-        error_set(err, ERROR_INPUT, "there is no format '%s'; `weft formats` lists them", from);
-        return NULL;
+    const char **list = mem_new_zero(const char *, a->ngiven + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < a->ngiven; i++) {
+        if (strcmp(a->given[i].name, option) != 0)
+            continue;
+        const char *text = a->given[i].value, *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
+            free(list);
+            return NULL;
+        }
+        list[n++] = text;
     }
-    size_t count;
-    struct pair *pairs = arguments_pairs(a, "read", &count, err);
-    if (!pairs)
-        return NULL;
-    struct format_option *options = mem_new_zero(struct format_option, count + 1);
-    for (size_t i = 0; i < count; i++)
-        options[i] = (struct format_option){pairs[i].name, pairs[i].text};
-    struct format_file *f = format_file_open(path, format, options, err);
-    free(options);
-    pairs_free(pairs);
+    return list;
+}
+
+/* --from and --read; the list is the caller's to free. */
+static bool cli_reading(const struct arguments *a, struct weft_read_options *o, const char ***list,
+                        struct weft_error *error)
+{
+    struct error err = {0};
+    *o = (struct weft_read_options)WEFT_READ_INIT;
+    o->format = arguments_value(a, "from");
+    *list = cli_list(a, "read", &err);
+    o->options = *list;
+    error->status = (enum weft_status)err.kind;
+    snprintf(error->text, sizeof error->text, "%s", err.text);
+    return *list != NULL;
+}
+
+struct weft_file *cli_open(const struct arguments *a, const char *path, struct weft_error *error)
+{
+    struct weft_read_options o;
+    const char **list;
+    struct weft_file *f = cli_reading(a, &o, &list, error) ? weft_file_open(path, &o, error) : NULL;
+    free(list);
     return f;
 }
 
-void cli_warnings(const struct arguments *a, const struct workflow *w)
+void cli_warnings(const struct arguments *a, const struct weft_workflow *w)
 {
     if (arguments_flag(a, "quiet") || arguments_flag(a, "json"))
         return;
-    for (uint32_t i = 0; i < w->nwarnings; i++)
-        cli_say("note: ", w->warnings[i]);
+    for (size_t i = 0; weft_workflow_remark(w, i); i++)
+        cli_say("note: ", weft_workflow_remark(w, i));
 }
 
-/* The workflow in `file` and the platform of `on`, or in the same file, or this machine. */
-static bool read_problem(const struct arguments *a, struct format_file *file, const char *on,
-                         struct workflow **w, struct platform **p, struct error *err)
+struct weft_workflow *cli_workflow(const struct arguments *a, const char *path,
+                                   struct weft_error *error)
 {
-    if (on)
-        *w = format_file_workflow(file, err);
-    else
-        format_file_both(file, w, p, err);
-    if (*w) {
-        cli_warnings(a, *w);
-        if (!*p)
-            *p = on ? machine_named(on, err) : machine_this(err);
-    }
-    if (*p)
-        return true;
-    workflow_free(*w);
-    *w = NULL;
-    return false;
+    struct weft_file *f = cli_open(a, path, error);
+    struct weft_workflow *w = f ? weft_file_workflow(f, error) : NULL;
+    weft_file_close(f);
+    if (w)
+        cli_warnings(a, w);
+    return w;
 }
 
-bool cli_read_problem(const struct arguments *a, const char *path, struct plan **plan,
-                      struct workflow **w, struct platform **p, struct error *err)
+static void cli_problem_remark(void *context, enum weft_remark kind, const char *text)
 {
-    *w = NULL;
-    *p = NULL;
-    if (plan)
-        *plan = NULL;
-    struct format_file *file = cli_open(a, path, err);
-    if (!file)
-        return false;
-    bool is_plan = plan && format_file_is_plan(file);
-    bool ok = is_plan ? cli_read_plan(a, file, plan, w, p, err)
-                      : read_problem(a, file, arguments_value(a, "on"), w, p, err);
-    format_file_close(file);
-    if (ok && !is_plan && !arguments_flag(a, "no-predict"))
-        prediction_apply(*w, &(struct remarks){cli_remark, (void *)a});
-    return ok;
+    const struct arguments *a = context;
+    bool quiet = arguments_flag(a, "json") || arguments_flag(a, "quiet");
+    if (kind != WEFT_REMARK_NOTE) /* a note is the reader's, about the file */
+        cli_remark(context, (enum remark_kind)kind, text);
+    else if (!quiet)
+        cli_say("note: ", text);
 }
 
-const char *cli_workflow_name(const struct workflow *w, char *buffer, size_t size)
+bool cli_problem(const struct arguments *a, const char *path, struct weft_file *file,
+                 struct weft_problem *out, struct weft_error *error)
 {
-    return workflow_display_name(w, buffer, size);
+    struct weft_problem_options o = WEFT_PROBLEM_INIT;
+    const char **list;
+    bool good = cli_reading(a, &o.read, &list, error);
+    o.platform = arguments_value(a, "on");
+    o.workflow = arguments_value(a, "workflow");
+    o.only_plans = file != NULL;
+    o.plans = arguments_takes(a, "workflow");
+    o.no_predict = arguments_flag(a, "no-predict");
+    o.remark = cli_problem_remark;
+    o.context = (void *)a;
+    *out = (struct weft_problem){0};
+    if (good)
+        good = file ? weft_problem_take(file, &o, out, error)
+                    : weft_problem_read(path, &o, out, error);
+    free(list);
+    return good;
 }
 
-const char *cli_workflow_title(const struct workflow *w, char *buffer, size_t size)
+const char *cli_workflow_title(const struct weft_workflow *w, char *buffer, size_t size)
 {
     struct strbuf shown = {0};
-    utf8_add_visible(&shown, cli_workflow_name(w, buffer, size));
+    utf8_add_visible(&shown, weft_workflow_name(w));
     snprintf(buffer, size, "%s", strbuf_text(&shown));
     strbuf_free(&shown);
     return buffer;
@@ -203,65 +226,37 @@ void cli_progress_done(void)
     line.shown = false;
 }
 
-/* ---- plans ---- */
-
-/* What came through standard input cannot be found again under any name. */
-static char *named_file(const char *path)
-{
-    return mem_copy_string(strcmp(path, "standard input") == 0 ? "" : path);
-}
-
-void cli_sign_plan(struct plan *plan, const struct workflow *w, const struct platform *p)
-{
-    char buffer[256];
-    plan->workflow_name = mem_copy_string(cli_workflow_name(w, buffer, sizeof buffer));
-    plan->workflow_file = named_file(workflow_text(w, w->file));
-    plan->platform_name = mem_copy_string(pool_text(&p->text, p->name));
-    plan->platform_file = named_file(pool_text(&p->text, p->file));
-}
-
-bool cli_read_plan(const struct arguments *a, struct format_file *file, struct plan **plan,
-                   struct workflow **w, struct platform **p, struct error *err)
-{
-    *plan = NULL;
-    *w = NULL;
-    *p = NULL;
-    struct plan_file *f = plan_file_from(file, err);
-    if (!f)
-        return false;
-    const char *flow = arguments_value(a, "workflow"), *on = arguments_value(a, "on");
-    if (!flow)
-        flow = plan_file_workflow(f);
-    if (!flow)
-        error_at(err, format_file_path(file), 0,
-                 "the plan does not name its workflow; give it with --workflow FILE");
-    struct format_file *source = flow ? cli_open(a, flow, err) : NULL;
-    if (source && read_problem(a, source, on ? on : plan_file_platform(f), w, p, err))
-        *plan = plan_file_read(f, *w, *p, err);
-    if (*plan && !arguments_flag(a, "no-predict"))
-        prediction_of_plan(*w, *plan, *p, &(struct remarks){cli_remark, (void *)a});
-    format_file_close(source);
-    plan_file_close(f);
-    if (*plan)
-        return true;
-    workflow_free(*w);
-    platform_free(*p);
-    *w = NULL;
-    *p = NULL;
-    return false;
-}
+/* ---- results ---- */
 
 bool cli_write_text(const char *path, const struct strbuf *text, struct error *err)
 {
     return file_write(path, strbuf_text(text), text->n, err);
 }
 
-bool cli_write_gantt(const char *path, const struct plan *plan, const struct workflow *w,
-                     const struct platform *p, struct error *err)
+bool cli_write_gantt(const char *path, const struct weft_plan *plan, struct error *err)
 {
     struct strbuf svg = {0};
-    report_gantt_svg(plan, w, p, &svg, NULL);
+    report_gantt_svg(inside_plan(plan), inside_workflow(weft_plan_workflow(plan)),
+                     inside_platform(weft_plan_platform(plan)), &svg, NULL);
     bool ok = cli_write_text(path, &svg, err);
     strbuf_free(&svg);
     return ok;
+}
+
+int cli_show(const char *text, size_t n)
+{
+    struct strbuf out = {.at = (char *)text, .n = n, .cap = n + 1};
+    return cli_print(&out);
+}
+
+bool cli_tell(void *context, double fraction, const char *what)
+{
+    (void)context;
+    return tell(NULL, fraction, what);
+}
+
+weft_progress cli_progress_of(const struct arguments *a, const char *what)
+{
+    cli_progress(what);
+    return arguments_flag(a, "quiet") || arguments_flag(a, "json") ? NULL : cli_tell;
 }

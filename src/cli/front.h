@@ -1,11 +1,5 @@
-/* What `weft plan` needs for streams: the replay that confirms promises, and the front. */
+/* `weft plan --front`. */
 #pragma once
 #include "cli/cli.h"
-#include "plan/planner.h"
 
-extern const struct replayer cli_replayer; /* 1,000 items, saturated */
-
-/* `weft plan --front`: print every latency/throughput trade-off, draw it to --gantt. Returns the
- * exit status. */
-int front_run(const struct arguments *a, const struct planner *planner, uint64_t seed,
-              const struct workflow *w, const struct platform *p);
+int front_run(const struct arguments *a, const struct weft_problem *problem, uint64_t seed);

@@ -56,16 +56,8 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
 /* --read NAME=VALUE as the library wants them. */
 static bool screen_read_options(struct run_screen *s, const struct arguments *a, struct error *err)
 {
-    size_t count, n = 0;
-    struct pair *pairs = arguments_pairs(a, "read", &count, err); /* says what is wrong with one */
-    if (!pairs)
-        return false;
-    pairs_free(pairs);
-    s->read = mem_new_zero(char *, count + 1);
-    for (size_t i = 0; i < a->ngiven; i++)
-        if (strcmp(a->given[i].name, "read") == 0)
-            s->read[n++] = (char *)a->given[i].value;
-    return true;
+    s->read = (char **)cli_list(a, "read", err);
+    return s->read != NULL;
 }
 
 static bool screen_planning(void *context, double fraction, const char *what)

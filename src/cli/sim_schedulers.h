@@ -1,6 +1,16 @@
-/* `weft sim --schedulers N`: a cluster of distributed schedulers in virtual time. */
+/* `weft sim --schedulers N` and what it shares with `weft bound`: which graph, on which cluster. */
 #pragma once
 #include "cli/cli.h"
-#include "sim/schedulers.h"
+
+struct schedulers_question {
+    struct weft_workflow *workflow; /* NULL: a benchmark DAG */
+    struct weft_schedulers_options options;
+    const char **settings;
+    char name[256]; /* of the graph, for people */
+};
+/* --dag NAME or a workflow as operand, --schedulers, --cores, --submit, --set, --seed. The exit
+ * status; 0: read. Free in any case. */
+int schedulers_question_read(struct schedulers_question *q, const struct arguments *a);
+void schedulers_question_free(struct schedulers_question *q);
 
 int sim_schedulers_run(const struct arguments *a);

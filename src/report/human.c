@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* NaN and the infinities; true when `value` was one. */
 static bool human_special(char *out, double value)
@@ -183,4 +184,13 @@ size_t human_prefix(const char *text, size_t limit)
         width += columns;
     }
     return used;
+}
+
+char *human_when(char *out, double seconds)
+{
+    time_t whole = (time_t)seconds;
+    struct tm tm;
+    if (!localtime_r(&whole, &tm) || !strftime(out, HUMAN_SIZE, "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(out, HUMAN_SIZE, "-");
+    return out;
 }

@@ -113,15 +113,6 @@ bool recorded_show(const char *which, struct run_record *out, struct error *err)
     return good;
 }
 
-const char *recorded_when(double started, char *out)
-{
-    time_t seconds = (time_t)started;
-    struct tm tm;
-    if (!localtime_r(&seconds, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
-        snprintf(out, 32, "-");
-    return out;
-}
-
 /* The history names files as they were named then, with links in them: so the file system is not
  * asked, and a file that is gone has its name all the same. */
 char *recorded_path(const char *path)

@@ -19,7 +19,5 @@ struct workflow *recorded_workflow(struct history *h, int64_t run);
  * kinds where the text was not kept. Free with record_free(). */
 bool recorded_show(const char *which, struct run_record *out, struct error *err);
 
-/* "2026-11-15 12:30:05" in local time, into `out` of 32 bytes. */
-const char *recorded_when(double started, char *out);
 /* Absolute, without "." and "..", links not followed. The caller frees. */
 char *recorded_path(const char *path);

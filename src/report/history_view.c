@@ -1,4 +1,5 @@
-#include "cli/history_view.h"
+/* Runs of the history as tables, JSON and CSV. Reads records, decides nothing. */
+#include "report/history_view.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -195,25 +196,25 @@ static void columns(struct table *t, const char *const *titles, size_t left)
         table_column(t, titles[i], i < left ? TABLE_LEFT : TABLE_RIGHT);
 }
 
-static void print_table(struct table *t, struct strbuf *out)
+static void print_table(struct table *t, bool colour, struct strbuf *out)
 {
-    table_print(t, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
+    table_print(t, out, &(struct table_style){.colour = colour, .max_cell = 40});
     table_free(t);
 }
 
-void history_view_list(const history_runs *runs, struct strbuf *out)
+void history_view_list(const history_runs *runs, bool colour, struct strbuf *out)
 {
     struct table *t = table_new();
     table_column(t, "run", TABLE_RIGHT);
     static const char *const titles[] = {"when",   "workflow", "outcome", "ran",
                                          "reused", "failed",   "time",    NULL};
     columns(t, titles, 3);
-    char when[32];
+    char when[HUMAN_SIZE];
     for (size_t i = 0; i < runs->n; i++) {
         const struct run_record *r = &runs->at[i];
         table_row(t);
         table_printf(t, "%lld", (long long)r->run);
-        table_cell(t, recorded_when(r->started, when));
+        table_cell(t, human_when(when, r->started));
         table_cell(t, r->name ? r->name : "-");
         table_cell(t, record_outcome_name(r->outcome));
         table_printf(t, "%u", r->ran);
@@ -223,7 +224,7 @@ void history_view_list(const history_runs *runs, struct strbuf *out)
         if (r->outcome == RECORD_FAILED || r->outcome == RECORD_LOST)
             table_emphasise(t);
     }
-    print_table(t, out);
+    print_table(t, colour, out);
 }
 
 static int longest_first(const void *a, const void *b)
@@ -237,7 +238,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 static void attempts_table(const struct trace_event **at, size_t n, const struct history_tasks *t,
-                           bool endings, struct strbuf *out)
+                           bool endings, bool colour, struct strbuf *out)
 {
     struct table *table = table_new();
     static const char *const good[] = {"task",   "kind", "time",    "processor",
@@ -264,12 +265,12 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
             table_bytes(table, e->written);
         }
     }
-    print_table(table, out);
+    print_table(table, colour, out);
     if (n > SHOWN)
         strbuf_printf(out, "and %zu more\n", n - SHOWN);
 }
 
-static void files_table(const struct run_record *r, const struct history_tasks *t,
+static void files_table(const struct run_record *r, const struct history_tasks *t, bool colour,
                         struct strbuf *out)
 {
     struct table *table = table_new();
@@ -282,7 +283,7 @@ static void files_table(const struct run_record *r, const struct history_tasks *
         table_cell(table, f->task == NONE ? "(input)" : history_task_name(t, f->task));
         table_bytes(table, f->size);
     }
-    print_table(table, out);
+    print_table(table, colour, out);
     if (r->files.n > SHOWN)
         strbuf_printf(out, "and %zu more\n", r->files.n - SHOWN);
 }
@@ -309,15 +310,16 @@ static void measured(struct strbuf *out, const char *name, double real, double p
     strbuf_add_char(out, '\n');
 }
 
-void history_view_run(const struct run_record *r, const struct history_tasks *t, struct strbuf *out)
+void history_view_run(const struct run_record *r, const struct history_tasks *t, bool colour,
+                      struct strbuf *out)
 {
-    char when[32];
+    char when[HUMAN_SIZE];
     struct strbuf name = {0};
     utf8_add_visible(&name, r->name ? r->name : "a workflow");
     strbuf_printf(out, "run %lld: %s, %s\n\n", (long long)r->run, strbuf_text(&name),
                   record_outcome_name(r->outcome));
     strbuf_free(&name);
-    line(out, "started", recorded_when(r->started, when));
+    line(out, "started", human_when(when, r->started));
     line(out, "file", r->file);
     line(out, "folder", r->folder);
     line(out, "host", r->host);
@@ -339,16 +341,16 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     }
     if (nbad) {
         strbuf_add(out, "\nattempts that failed\n\n");
-        attempts_table(bad, nbad, t, true, out);
+        attempts_table(bad, nbad, t, true, colour, out);
     }
     if (ngood) {
         qsort(good, ngood, sizeof *good, longest_first);
         strbuf_add(out, "\nthe slowest\n\n");
-        attempts_table(good, ngood, t, false, out);
+        attempts_table(good, ngood, t, false, colour, out);
     }
     if (r->files.n) {
         strbuf_add(out, "\nfiles\n\n");
-        files_table(r, t, out);
+        files_table(r, t, colour, out);
     }
     free(good);
     free(bad);

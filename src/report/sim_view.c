@@ -1,14 +1,16 @@
-#include "cli/sim_output.h"
+/* What a simulation found, as text and as JSON: one table or one object a kind of simulation. */
+#include "report/sim_view.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/mem.h"
-#include "cli/cli.h"
 #include "report/chart.h"
 #include "report/human.h"
 #include "report/table.h"
 #include "sim/replay_series.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BINS = 100 };
@@ -84,7 +86,7 @@ static void print_repeat(const struct sim_subject *s, struct strbuf *out)
         table_printf(t, "%.6g", m->median);
         table_printf(t, "%.6g", m->most);
     }
-    struct table_style style = {.colour = cli_colour(), .indent = 2};
+    struct table_style style = {.colour = s->colour, .indent = 2};
     table_print(t, out, &style);
     table_free(t);
 }
@@ -220,7 +222,7 @@ static void print_nodes(const struct sim_subject *s, const struct replay_result 
                          workflow_task_name(s->workflow, s->plan->placements.at[by].task),
                          human_bytes(a, p->memory[i]));
     }
-    struct table_style style = {.colour = cli_colour(), .indent = 2, .max_cell = 60};
+    struct table_style style = {.colour = s->colour, .indent = 2, .max_cell = 60};
     strbuf_add_char(out, '\n');
     table_print(t, out, &style);
     if (used > SHOWN)
@@ -264,8 +266,8 @@ static void replay_text(const struct sim_subject *s, const struct replay_result 
     print_repeat(s, out);
 }
 
-void sim_output_replay(const struct sim_subject *s, const struct replay_result *r, bool json,
-                       struct strbuf *out)
+void sim_view_replay(const struct sim_subject *s, const struct replay_result *r, bool json,
+                     struct strbuf *out)
 {
     if (json)
         replay_json(s, r, out);
@@ -273,8 +275,8 @@ void sim_output_replay(const struct sim_subject *s, const struct replay_result *
         replay_text(s, r, out);
 }
 
-void sim_output_utilization(const struct sim_subject *s, const struct replay_result *r,
-                            struct strbuf *out)
+void sim_view_utilization(const struct sim_subject *s, const struct replay_result *r,
+                          struct strbuf *out)
 {
     struct series u;
     replay_utilization_series(r, s->workflow, s->platform, s->plan, 400, &u);
@@ -357,7 +359,7 @@ static void print_processors(const struct sim_subject *s, const struct stream_re
                              struct strbuf *out)
 {
     enum { SHOWN = 32 };
-    struct table_style style = {.colour = cli_colour(), .indent = 2};
+    struct table_style style = {.colour = s->colour, .indent = 2};
     char a[HUMAN_SIZE];
     struct table *t = table_new();
     table_column(t, "processor", TABLE_LEFT);
@@ -397,8 +399,8 @@ static void print_processors(const struct sim_subject *s, const struct stream_re
         strbuf_printf(out, "  only the first %d are shown; --json lists all\n", SHOWN);
 }
 
-void sim_output_stream(const struct sim_subject *s, const struct stream_result *r, bool json,
-                       struct strbuf *out)
+void sim_view_stream(const struct sim_subject *s, const struct stream_result *r, bool json,
+                     struct strbuf *out)
 {
     if (json) {
         stream_json(s, r, out);
@@ -428,8 +430,8 @@ void sim_output_stream(const struct sim_subject *s, const struct stream_result *
 
 /* ---- orders ---- */
 
-void sim_output_order(const struct sim_subject *s, const struct order_options *o,
-                      const struct order_result *r, bool json, struct strbuf *out)
+void sim_view_order(const struct sim_subject *s, const struct order_options *o,
+                    const struct order_result *r, bool json, struct strbuf *out)
 {
     if (json) {
         struct json_writer j;

@@ -1,0 +1,462 @@
+/* The history of the library: handles over history's own answers, and the story of a file, which
+ * needs the recorded workflow as well. */
+#include "api/inside.h"
+#include "base/digest.h"
+#include "session/prediction.h"
+#include "session/recorded.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+EXPORT struct weft_history *weft_history_open(const char *path, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct history *model =
+            path ? history_open_existing(path, &call.err) : recorded_require(&call.err);
+        if (model) {
+            struct mem_guard guard; /* the connection is not in our ledger */
+            mem_guard_enter(&guard, inside_close_history, model);
+            struct weft_history *h = mem_new_zero(struct weft_history, 1);
+            mem_guard_leave(&guard);
+            h->model = model;
+            call.result = h;
+        } else if (path) {
+            error_set(&call.err, ERROR_INPUT, "%s: there is no such history", path);
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_history_close(struct weft_history *h)
+{
+    if (!h)
+        return;
+    history_close(h->model);
+    free(h);
+}
+
+/* ---- runs ---- */
+
+static void history_head_out(const struct run_record *r, struct weft_run_head *out)
+{
+    *out = (struct weft_run_head){
+        .run = r->run,
+        .workflow = r->name,
+        .file = r->file,
+        .folder = r->folder,
+        .host = r->host,
+        .planner = r->planner,
+        .outcome = record_outcome_name(r->outcome),
+        .started = r->started,
+        .seconds = r->seconds,
+        .cores = r->cores,
+        .tasks = r->tasks,
+        .ran = r->ran,
+        .reused = r->reused,
+        .failed = r->failed,
+        .skipped = r->skipped,
+        .predicted_seconds = r->predicted_seconds,
+        .peak_memory = r->peak_memory,
+        .peak_disk = r->peak_disk,
+    };
+}
+
+EXPORT struct weft_runs *weft_history_runs(struct weft_history *h,
+                                           const struct weft_runs_filter *filter,
+                                           struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct weft_runs_filter own = WEFT_RUNS_INIT;
+        struct weft_runs *runs = mem_new_zero(struct weft_runs, 1);
+        if (api_options(&own, filter, &call.err) &&
+            history_list(h->model,
+                         &(struct history_filter){.workflow = own.workflow,
+                                                  .failed = own.failed,
+                                                  .since = own.since,
+                                                  .limit = own.limit},
+                         &runs->list, &call.err))
+            call.result = runs;
+        else
+            free(runs);
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_runs_free(struct weft_runs *runs)
+{
+    if (!runs)
+        return;
+    history_runs_free(&runs->list);
+    free(runs);
+}
+
+EXPORT bool weft_runs_get(const struct weft_runs *runs, size_t i, struct weft_run_head *out)
+{
+    if (i >= runs->list.n)
+        return false;
+    history_head_out(&runs->list.at[i], out);
+    return true;
+}
+
+EXPORT int64_t weft_history_find(struct weft_history *h, const char *text, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        int64_t run;
+        call.good = recorded_number(h->model, text, &run, &call.err);
+        call.number = call.good ? (size_t)run : 0;
+    }
+    return api_end(&call) ? (int64_t)call.number : -1;
+}
+
+/* ---- one run ---- */
+
+EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,
+                                            struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct weft_record *r = mem_new_zero(struct weft_record, 1);
+        if (history_load(h->model, run, &r->run, &call.err) &&
+            history_tasks(h->model, r->run.run, &r->tasks, &call.err)) {
+            call.result = r;
+        } else {
+            record_free(&r->run);
+            free(r);
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_record_free(struct weft_record *r)
+{
+    if (!r)
+        return;
+    history_tasks_free(&r->tasks);
+    record_free(&r->run);
+    free(r);
+}
+
+EXPORT void weft_record_head(const struct weft_record *r, struct weft_run_head *out)
+{
+    history_head_out(&r->run, out);
+}
+
+static const char *history_name_of(const struct history_tasks *t, uint32_t task)
+{
+    return task < t->n ? history_task_name(t, task) : "";
+}
+
+/* Events of other kinds stand between the attempts: O(events) for each, as people read few. */
+EXPORT bool weft_record_attempt(const struct weft_record *r, size_t i, struct weft_attempt *out)
+{
+    for (size_t k = 0; k < r->run.events.n; k++) {
+        const struct trace_event *e = &r->run.events.at[k];
+        if (e->kind != TRACE_TASK || i--)
+            continue;
+        *out = (struct weft_attempt){
+            .task = e->id,
+            .attempt = e->attempt,
+            .name = history_name_of(&r->tasks, e->id),
+            .kind = e->id < r->tasks.n ? history_task_kind(&r->tasks, e->id) : "",
+            .outcome = trace_outcome_name(e->outcome),
+            .status = e->status,
+            .start = e->start,
+            .finish = e->finish,
+            .cpu = e->cpu,
+            .memory = e->memory,
+            .read = e->read,
+            .written = e->written,
+            .node = e->node,
+            .core = e->lane,
+        };
+        return true;
+    }
+    return false;
+}
+
+EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out)
+{
+    if (i >= r->run.files.n)
+        return false;
+    const struct record_file *f = &r->run.files.at[i];
+    *out = (struct weft_record_file){
+        .path = f->path,
+        .maker = f->task == NONE ? NULL : history_name_of(&r->tasks, f->task),
+        .bytes = f->size,
+        .made = f->made,
+    };
+    _Static_assert(sizeof out->digest >= DIGEST_TEXT, "room for the text");
+    if (!digest_is_zero(&f->digest))
+        digest_text(&f->digest, out->digest);
+    return true;
+}
+
+/* ---- two runs ---- */
+
+EXPORT struct weft_changes *weft_history_compare(struct weft_history *h, int64_t before,
+                                                 int64_t after, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct weft_changes *c = mem_new_zero(struct weft_changes, 1);
+        if (history_compare(h->model, before, after, &c->model, &call.err)) {
+            call.result = c;
+        } else {
+            history_changes_free(&c->model);
+            free(c);
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_changes_free(struct weft_changes *c)
+{
+    if (!c)
+        return;
+    history_changes_free(&c->model);
+    free(c);
+}
+
+static bool history_change_out(const history_change_list *list, size_t i, struct weft_change *out)
+{
+    if (i >= list->n)
+        return false;
+    const struct history_change *r = &list->at[i];
+    *out = (struct weft_change){
+        .name = r->name,
+        .kind = r->kind,
+        .before = r->a,
+        .after = r->b,
+        .memory_before = r->memory_a,
+        .memory_after = r->memory_b,
+        .tasks_before = r->n_a,
+        .tasks_after = r->n_b,
+    };
+    return true;
+}
+
+EXPORT bool weft_changes_task(const struct weft_changes *c, size_t i, struct weft_change *out)
+{
+    return history_change_out(&c->model.tasks, i, out);
+}
+
+EXPORT bool weft_changes_kind(const struct weft_changes *c, size_t i, struct weft_change *out)
+{
+    return history_change_out(&c->model.kinds, i, out);
+}
+
+/* ---- where a file comes from ---- */
+
+/* The content of the file now; zero: it is not there or cannot be read. */
+static struct digest story_digest(const char *path)
+{
+    struct digest d = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && !digest_of_fd(fd, path, &d, NULL))
+        d = (struct digest){0};
+    if (fd >= 0)
+        close(fd);
+    return d;
+}
+
+/* The newest record of the file that is not newer than the run that read it. */
+static void story_add_input(struct history *h, struct file_origin *f, const char *name)
+{
+    const struct history_origin *o = f->origin;
+    struct strbuf whole = {0};
+    if (*name != '/')
+        strbuf_printf(&whole, "%s/", o->folder ? o->folder : "");
+    strbuf_add(&whole, name);
+    struct file_input in = {.path = mem_copy_string(name)};
+    history_origins found;
+    if (history_file(h, strbuf_text(&whole), 0, &found, NULL)) {
+        for (size_t i = 0; i < found.n; i++)
+            if (found.at[i].run <= o->run) {
+                in.run = found.at[i].run;
+                in.maker = found.at[i].maker ? mem_copy_string(found.at[i].maker) : NULL;
+                in.digest = found.at[i].file.digest;
+                break;
+            }
+        history_origins_free(&found);
+    }
+    strbuf_free(&whole);
+    array_push(&f->inputs, in);
+}
+
+/* What the maker read, by the workflow that the run recorded. */
+static void story_add_inputs(struct history *h, struct file_origin *f)
+{
+    const struct history_origin *o = f->origin;
+    struct workflow *w = o->file.task != NONE ? recorded_workflow(h, o->run) : NULL;
+    uint32_t task = w && o->maker ? workflow_find_task(w, o->maker) : NONE;
+    if (task != NONE) {
+        char buffer[512];
+        uint32_t before = NONE;
+        for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
+            if (w->pred_object[e] != NONE && w->pred_object[e] != before) {
+                before = w->pred_object[e];
+                story_add_input(h, f, workflow_object_label(w, before, buffer, sizeof buffer));
+            }
+        for (uint32_t e = w->input_off ? w->input_off[task] : 0;
+             w->input_off && e < w->input_off[task + 1]; e++)
+            story_add_input(h, f,
+                            workflow_object_label(w, w->input_object[e], buffer, sizeof buffer));
+    }
+    workflow_free(w);
+}
+
+static void story_free(struct file_story *s)
+{
+    for (size_t i = 0; s->origins && i < s->found.n; i++) {
+        for (size_t k = 0; k < s->origins[i].inputs.n; k++) {
+            free(s->origins[i].inputs.at[k].path);
+            free(s->origins[i].inputs.at[k].maker);
+        }
+        array_free(&s->origins[i].inputs);
+    }
+    free(s->origins);
+    history_origins_free(&s->found);
+    free(s->path);
+}
+
+static bool story_find(struct history *h, const char *path, size_t limit, struct file_story *s,
+                       struct error *err)
+{
+    s->path = recorded_path(path);
+    if (!history_file(h, s->path, limit, &s->found, err))
+        return false;
+    if (!s->found.n)
+        return error_set(err, ERROR_INPUT, "%s: no run on record made or read this file", s->path);
+    s->now = story_digest(s->path);
+    s->origins = mem_new_zero(struct file_origin, s->found.n);
+    for (size_t i = 0; i < s->found.n; i++) {
+        struct file_origin *f = &s->origins[i];
+        f->origin = &s->found.at[i];
+        f->current = !digest_is_zero(&s->now) && digest_equal(&s->now, &f->origin->file.digest);
+        story_add_inputs(h, f);
+    }
+    return true;
+}
+
+EXPORT struct weft_story *weft_history_file(struct weft_history *h, const char *path, size_t limit,
+                                            struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct weft_story *s = mem_new_zero(struct weft_story, 1);
+        if (story_find(h->model, path, limit, &s->model, &call.err)) {
+            call.result = s;
+        } else {
+            story_free(&s->model);
+            free(s);
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_story_free(struct weft_story *s)
+{
+    if (!s)
+        return;
+    story_free(&s->model);
+    free(s);
+}
+
+EXPORT bool weft_story_origin(const struct weft_story *s, size_t i, struct weft_origin *out)
+{
+    if (i >= s->model.found.n)
+        return false;
+    const struct file_origin *f = &s->model.origins[i];
+    *out = (struct weft_origin){
+        .run = f->origin->run,
+        .started = f->origin->started,
+        .workflow = f->origin->name,
+        .folder = f->origin->folder,
+        .maker = f->origin->maker,
+        .current = f->current,
+        .ninputs = f->inputs.n,
+    };
+    return true;
+}
+
+EXPORT bool weft_story_input(const struct weft_story *s, size_t i, size_t k,
+                             struct weft_origin_input *out)
+{
+    if (i >= s->model.found.n || k >= s->model.origins[i].inputs.n)
+        return false;
+    const struct file_input *in = &s->model.origins[i].inputs.at[k];
+    *out = (struct weft_origin_input){in->path, in->run, in->maker};
+    return true;
+}
+
+/* ---- predictions ---- */
+
+EXPORT struct weft_predictions *weft_workflow_predictions(const struct weft_workflow *w,
+                                                          struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct forecast *model = prediction_make(w->model, &call.err);
+        if (!model && call.err.kind == ERROR_NONE) /* says why there is none */
+            history_close(recorded_require(&call.err));
+        if (model) {
+            struct weft_predictions *f = mem_new_zero(struct weft_predictions, 1);
+            f->model = model;
+            f->tasks = w->model->ntasks;
+            call.result = f;
+        }
+    }
+    return api_result(&call);
+}
+
+EXPORT void weft_predictions_free(struct weft_predictions *f)
+{
+    if (!f)
+        return;
+    forecast_free(f->model);
+    free(f);
+}
+
+EXPORT bool weft_predictions_task(const struct weft_predictions *f, uint32_t task,
+                                  struct weft_prediction *out)
+{
+    if (task >= f->tasks)
+        return false;
+    struct forecast_task p;
+    forecast_task(f->model, task, &p);
+    *out = (struct weft_prediction){
+        .seconds = p.prediction.seconds,
+        .low = p.prediction.low,
+        .high = p.prediction.high,
+        .memory = p.prediction.memory,
+        .read = p.read,
+        .samples = p.prediction.samples,
+        .method = forecast_method_name(p.method),
+    };
+    return true;
+}
+
+EXPORT bool weft_predictions_kind(const struct weft_predictions *f, uint32_t i,
+                                  struct weft_prediction_kind *out)
+{
+    if (i >= forecast_kinds(f->model))
+        return false;
+    struct forecast_kind k;
+    forecast_kind(f->model, i, &k);
+    *out = (struct weft_prediction_kind){
+        .name = k.name,
+        .method = forecast_method_name(k.method),
+        .tasks = k.tasks,
+        .samples = k.samples,
+        .slope = k.slope,
+        .error = k.error,
+        .error90 = k.error90,
+        .memory_error = k.memory_error,
+    };
+    return true;
+}

@@ -1,0 +1,270 @@
+/* A cluster of distributed schedulers in virtual time, and the analytical bound of the same graph:
+ * which graph, on which cluster, by the caller's options. */
+#include "api/inside.h"
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "base/strbuf.h"
+#include "sim/bound.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings: name=value ---- */
+
+enum cluster_unit { COUNT, SECONDS, BYTES, SHARE };
+
+struct cluster_setting {
+    const char *name;
+    enum cluster_unit unit;
+    void *field; /* uint32_t for counts, double otherwise */
+    double least, most;
+};
+
+static bool cluster_set(const struct cluster_setting *table, size_t n, const struct api_pair *pair,
+                        struct error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct cluster_setting *s = &table[i];
+        if (strcmp(s->name, pair->name) != 0)
+            continue;
+        double value;
+        size_t length = strlen(pair->text);
+        bool good = s->unit == SECONDS ? quantity_seconds(pair->text, length, &value)
+                    : s->unit == SHARE ? quantity_number(pair->text, length, &value)
+                                       : quantity_bytes(pair->text, length, &value);
+        if (!good || value < s->least || value > s->most ||
+            (s->unit == COUNT && value != floor(value)))
+            return error_set(err, ERROR_INPUT, "--set %s=%s: expected %s from %g to %g", s->name,
+                             pair->text,
+                             s->unit == SECONDS ? "a time"
+                             : s->unit == BYTES ? "bytes"
+                             : s->unit == COUNT ? "a whole number"
+                                                : "a number",
+                             s->least, s->most);
+        if (s->unit == COUNT)
+            *(uint32_t *)s->field = (uint32_t)value;
+        else
+            *(double *)s->field = value;
+        return true;
+    }
+    struct strbuf known = {0};
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&known, "%s%s", i ? ", " : "", table[i].name);
+    error_set(err, ERROR_INPUT, "--set %s: there is no such setting; there are: %s", pair->name,
+              strbuf_text(&known));
+    strbuf_free(&known);
+    return false;
+}
+
+/* What both the simulation and the bound are made of. The configurations point at `dag`: do not
+ * move. */
+struct cluster_problem {
+    struct weft_schedulers_options options;
+    struct workload dag;
+    struct schedulers_config config;
+    struct bound_config bound;
+};
+
+static bool cluster_settings(struct cluster_problem *s, struct error *err)
+{
+    struct workload *d = &s->dag;
+    struct schedulers_config *c = &s->config;
+    uint32_t rigid = 0, prefetch = 2;
+    double cache = 8e9;
+    const struct cluster_setting table[] = {
+        {"tasks", COUNT, &d->ntasks, 1, UINT32_MAX / 2},
+        {"degree", COUNT, &d->degree, 1, 1e6},
+        {"files", COUNT, &d->files, 1, 40000},
+        {"length", SECONDS, &d->length, 0, 1e9},
+        {"spread", SHARE, &d->spread, 0, 1},
+        {"size", BYTES, &d->size, 0, 1e15},
+        {"file-size", BYTES, &d->file_size, 0, 1e15},
+        {"t", SHARE, &c->t, 1e-9, 1e9},
+        {"tt", SECONDS, &c->tt, 1e-6, 1e9},
+        {"steal-bound", SECONDS, &c->steal_bound, 1e-6, 1e9},
+        {"rigid", COUNT, &rigid, 0, 1},
+        {"latency", SECONDS, &c->latency, 1e-9, 1e3},
+        {"bandwidth", BYTES, &c->bandwidth, 1, 1e15},
+        {"servers", COUNT, &c->servers, 1, 1u << 24},
+        {"service", SECONDS, &c->store_service, 1e-9, 1e3},
+        {"dispatch", SECONDS, &c->dispatch, 0, 1e3},
+        {"cache", BYTES, &cache, 0, 1e18},
+        {"prefetch", COUNT, &prefetch, 0, 32},
+        {"task-size", BYTES, &s->bound.task_bytes, 0, 1e9},
+    };
+    struct api_pairs pairs;
+    bool good = api_pairs_split(&pairs, s->options.settings, err);
+    for (size_t i = 0; i < pairs.n && good; i++)
+        good = cluster_set(table, sizeof table / sizeof *table, &pairs.at[i], err);
+    api_pairs_free(&pairs);
+    c->rigid_steal = rigid;
+    c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;
+    c->cache = cache > 0 ? cache : -1;
+    return good;
+}
+
+/* ---- the graph and the cluster ---- */
+
+static bool cluster_submit(struct cluster_problem *s, struct error *err)
+{
+    static const char *const names[] = {"best", "hash", "worst"};
+    const char *text = s->options.submit;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], text) == 0) {
+            s->config.submit = (enum workload_submit)i;
+            return true;
+        }
+    return error_set(err, ERROR_INPUT, "--submit is '%s'; expected best, hash or worst", text);
+}
+
+static bool cluster_wait(struct cluster_problem *s, struct error *err)
+{
+    const char *text = s->options.wait;
+    if (strcmp(text, "mean") == 0)
+        s->bound.wait = BOUND_WAIT_MEAN;
+    else if (strcmp(text, "last") != 0)
+        return error_set(err, ERROR_INPUT, "--wait is '%s'; expected last or mean", text);
+    return true;
+}
+
+static bool cluster_graph(struct cluster_problem *s, const struct weft_workflow *w, uint64_t cores,
+                          struct error *err)
+{
+    const char *name = s->options.dag;
+    if (name && w)
+        return error_set(err, ERROR_INPUT, "both --dag %s and a workflow; give one of them", name);
+    if (!name && !w)
+        return error_set(err, ERROR_INPUT,
+                         "no graph; give a workflow or --dag bot, fan-out, fan-in, pipeline, "
+                         "stacking or all-pairs");
+    if (w) {
+        s->dag = (struct workload){.kind = WORKLOAD_WORKFLOW, .workflow = w->model};
+        return true;
+    }
+    enum workload_kind kind = workload_find(name);
+    if (kind == WORKLOAD_KINDS)
+        return error_set(err, ERROR_INPUT,
+                         "--dag is '%s'; expected bot, fan-out, fan-in, pipeline, stacking or "
+                         "all-pairs",
+                         name);
+    workload_benchmark(&s->dag, kind, cores);
+    return true;
+}
+
+static bool cluster_prepare(struct cluster_problem *s, const struct weft_workflow *w,
+                            const struct weft_schedulers_options *options, struct error *err)
+{
+    *s = (struct cluster_problem){.options = WEFT_SCHEDULERS_INIT};
+    if (!api_options(&s->options, options, err))
+        return false;
+    uint64_t cores = (uint64_t)s->options.schedulers * s->options.cores;
+    if (!cluster_submit(s, err) || !cluster_wait(s, err) || !cluster_graph(s, w, cores, err))
+        return false;
+    s->config.nodes = s->options.schedulers;
+    s->config.cores = s->options.cores;
+    s->config.seed = s->dag.seed = s->options.seed;
+    s->config.bandwidth = 125e6; /* the gigabit of the paper's machine */
+    s->bound.task_bytes = 1024;
+    if (!cluster_settings(s, err) || !workload_init(&s->dag, err))
+        return false;
+    s->config.dag = s->bound.dag = &s->dag;
+    s->bound.cores = cores;
+    s->bound.bandwidth = s->config.bandwidth;
+    return true;
+}
+
+EXPORT const char *weft_policy(size_t i)
+{
+    return i < SCHED_POLICY_CHOICES ? sched_policy_choice((uint32_t)i).name : NULL;
+}
+
+static struct weft_schedulers *cluster_simulate(const struct weft_workflow *w,
+                                                const struct weft_schedulers_options *options,
+                                                struct error *err)
+{
+    struct cluster_problem *s = mem_new(struct cluster_problem, 1);
+    struct weft_schedulers *sim = mem_new_zero(struct weft_schedulers, 1);
+    struct sched_policy_choice policy;
+    bool good = cluster_prepare(s, w, options, err);
+    if (good && !sched_policy_choose(s->options.policy, &policy))
+        good = error_set(err, ERROR_INPUT,
+                         "--policy is '%s'; expected " SCHED_POLICY_NAMES "auto or all",
+                         s->options.policy);
+    if (good) {
+        struct progress progress = {s->options.progress, s->options.context};
+        s->config.progress = s->options.progress ? &progress : NULL;
+        s->config.policy = policy.policy;
+        s->config.adapt = policy.adapt;
+        sim->policy = policy.name;
+        double began = clock_seconds();
+        good = schedulers_run(&s->config, &sim->result, err);
+        sim->seconds = clock_seconds() - began;
+    }
+    free(s);
+    if (good)
+        return sim;
+    free(sim);
+    return NULL;
+}
+
+EXPORT struct weft_schedulers *weft_sim_schedulers(const struct weft_workflow *w,
+                                                   const struct weft_schedulers_options *options,
+                                                   struct weft_error *error)
+{
+    API_CALL(call, error)
+    call.result = cluster_simulate(w, options, &call.err);
+    return api_result(&call);
+}
+
+EXPORT void weft_schedulers_free(struct weft_schedulers *s)
+{
+    free(s);
+}
+
+EXPORT void weft_schedulers_figures(const struct weft_schedulers *s,
+                                    struct weft_schedulers_figures *out)
+{
+    const struct schedulers_result *r = &s->result;
+    *out = (struct weft_schedulers_figures){
+        .tasks = r->tasks,
+        .work = r->work,
+        .makespan = r->makespan,
+        .efficiency = r->efficiency,
+        .throughput = r->throughput,
+        .messages = r->messages,
+        .store_operations = r->store_operations,
+        .stolen = r->stolen,
+        .transfers = r->transfers,
+        .bytes_moved = r->bytes_moved,
+        .hit_rate = r->hit_rate,
+    };
+}
+
+EXPORT bool weft_schedulers_bound(const struct weft_workflow *w,
+                                  const struct weft_schedulers_options *options,
+                                  struct weft_bound *out, struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct cluster_problem *s = mem_new(struct cluster_problem, 1);
+        struct bound_result r;
+        call.good =
+            cluster_prepare(s, w, options, &call.err) && bound_compute(&s->bound, &r, &call.err);
+        if (call.good)
+            *out = (struct weft_bound){
+                .recursion = r.recursion,
+                .area = r.area,
+                .path = r.path,
+                .timespan = r.timespan,
+                .throughput = r.throughput,
+                .work = r.work,
+                .tasks = s->dag.ntasks,
+                .cores = s->bound.cores,
+                .bandwidth = s->bound.bandwidth,
+                .levels = r.levels,
+            };
+        free(s);
+    }
+    return api_end(&call);
+}

@@ -1,0 +1,121 @@
+/* Two runs side by side, as text and as JSON: which kinds and which tasks took longer. */
+#include "base/utf8.h"
+#include "history/changes.h"
+#include "report/history_view.h"
+#include "report/human.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SHOWN 10 /* rows of each table: what changed most stands first */
+
+static void changes_put_rows(struct json_writer *j, const char *key,
+                             const history_change_list *rows, bool tasks)
+{
+    json_write_key(j, key);
+    json_write_array(j);
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct history_change *r = &rows->at[i];
+        json_write_object_inline(j);
+        json_put_string(j, tasks ? "task" : "kind", r->name);
+        if (tasks) {
+            json_put_string(j, "kind", r->kind);
+        } else {
+            json_put_integer(j, "tasks_before", r->n_a);
+            json_put_integer(j, "tasks_after", r->n_b);
+        }
+        json_put_number(j, "before", r->a);
+        json_put_number(j, "after", r->b);
+        json_put_number(j, "ratio", r->a > 0 ? r->b / r->a : NAN);
+        json_put_number(j, "memory_before", r->memory_a);
+        json_put_number(j, "memory_after", r->memory_b);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+void history_view_changes_json(const struct history_changes *c, struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-history/1");
+    json_write_key(&j, "compare");
+    json_write_array(&j);
+    for (int i = 0; i < 2; i++) {
+        json_write_object_inline(&j);
+        history_view_head(&j, &c->run[i]);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    changes_put_rows(&j, "kinds", &c->kinds, false);
+    changes_put_rows(&j, "tasks", &c->tasks, true);
+    json_write_end_object(&j);
+}
+
+static void changes_print_rows(const history_change_list *rows, bool tasks, bool slower,
+                               const struct history_changes *c, bool colour, struct strbuf *out)
+{
+    struct table *t = table_new();
+    char title[32], ratio[32];
+    table_column(t, tasks ? "task" : "kind", TABLE_LEFT);
+    if (tasks)
+        table_column(t, "kind", TABLE_LEFT);
+    else
+        table_column(t, "tasks", TABLE_RIGHT);
+    snprintf(title, sizeof title, "run %lld", (long long)c->run[0].run);
+    table_column(t, title, TABLE_RIGHT);
+    snprintf(title, sizeof title, "run %lld", (long long)c->run[1].run);
+    table_column(t, title, TABLE_RIGHT);
+    table_column(t, "change", TABLE_RIGHT);
+    size_t shown = 0;
+    for (size_t i = 0; i < rows->n && shown < SHOWN; i++) {
+        const struct history_change *r = &rows->at[slower ? i : rows->n - 1 - i];
+        if (tasks && !(slower ? history_change_of(r) > 0 : history_change_of(r) < 0))
+            continue;
+        shown++;
+        table_row(t);
+        table_cell(t, r->name);
+        if (tasks)
+            table_cell(t, r->kind);
+        else if (r->n_a == r->n_b)
+            table_printf(t, "%u", r->n_a);
+        else
+            table_printf(t, "%u, %u", r->n_a, r->n_b);
+        table_seconds(t, r->a);
+        table_seconds(t, r->b);
+        snprintf(ratio, sizeof ratio, "%+.1f %%", 100 * (r->b / r->a - 1));
+        table_cell(t, r->a > 0 && !isnan(r->b) ? ratio : "-");
+    }
+    if (shown) {
+        strbuf_add(out, !tasks   ? "\nmean time by kind\n\n"
+                        : slower ? "\ngot slower\n\n"
+                                 : "\ngot faster\n\n");
+        table_print(t, out, &(struct table_style){.colour = colour, .max_cell = 40});
+    }
+    table_free(t);
+}
+
+void history_view_changes(const struct history_changes *c, bool colour, struct strbuf *out)
+{
+    char when[HUMAN_SIZE], time[HUMAN_SIZE];
+    uint32_t only[2] = {0, 0};
+    for (size_t i = 0; i < c->tasks.n; i++) {
+        only[0] += !isnan(c->tasks.at[i].a) && isnan(c->tasks.at[i].b);
+        only[1] += isnan(c->tasks.at[i].a) && !isnan(c->tasks.at[i].b);
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct run_record *r = &c->run[i];
+        struct strbuf name = {0};
+        utf8_add_visible(&name, r->name ? r->name : "-");
+        strbuf_printf(out, "run %lld: %s, %s, %s, %s; %u ran (%u only in this one)\n",
+                      (long long)r->run, strbuf_text(&name), human_when(when, r->started),
+                      record_outcome_name(r->outcome), human_seconds(time, r->seconds), r->ran,
+                      only[i]);
+        strbuf_free(&name);
+    }
+    changes_print_rows(&c->kinds, false, true, c, colour, out);
+    changes_print_rows(&c->tasks, true, true, c, colour, out);
+    changes_print_rows(&c->tasks, true, false, c, colour, out);
+}

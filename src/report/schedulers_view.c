@@ -1,0 +1,161 @@
+/* A cluster of schedulers in virtual time: one run in detail, several in a table, all as JSON. */
+#include "report/schedulers_view.h"
+#include "base/json.h"
+#include "report/human.h"
+#include "report/table.h"
+#include "report/utilization.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
+{
+    char title[200];
+    uint32_t last = s->n - 1;
+    snprintf(title, sizeof title, "%s, %u schedulers, policy %s", s->name, s->nodes,
+             s->policy[last]);
+    const struct schedulers_result *r = s->result[last];
+    report_utilization_chart(&(struct utilization_chart){.title = title,
+                                                         .cores = (double)s->nodes * s->cores,
+                                                         .makespan = r->makespan,
+                                                         .bin_width = r->bin_width,
+                                                         .nbins = r->nbins,
+                                                         .running = r->running,
+                                                         .fetching = r->fetching,
+                                                         .moves_data = r->bytes_moved > 0},
+                             out);
+}
+
+/* ---- text ---- */
+
+static void schedulers_line(struct strbuf *out, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void schedulers_line(struct strbuf *out, const char *name, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    strbuf_printf(out, "  %-18s %s\n", name, text);
+}
+
+static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
+{
+    const struct schedulers_result *r = s->result[0];
+    char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE], u[HUMAN_SIZE];
+    schedulers_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
+                    human_seconds(y, r->work));
+    schedulers_line(out, "cluster", "%s schedulers of %u cores, policy %s",
+                    human_count(x, s->nodes), s->cores, s->policy[0]);
+    schedulers_line(out, "makespan", "%s, efficiency %s", human_seconds(x, r->makespan),
+                    human_percent(y, r->efficiency));
+    schedulers_line(out, "throughput", "%s tasks a second", human_number(x, r->throughput));
+    schedulers_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
+                    human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
+    schedulers_line(out, "data",
+                    "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
+                    human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
+                    human_percent(z, r->reads ? (double)r->local_reads / r->reads : 1),
+                    human_count(u, r->reads), human_percent((char[HUMAN_SIZE]){0}, r->hit_rate));
+    schedulers_line(
+        out, "stealing", "%s tasks stolen in %s rounds (%s failed), %s pushed, %s relaxed",
+        human_count(x, r->stolen), human_count(y, r->steals), human_count(z, r->failed_steals),
+        human_count(u, r->pushed), human_count((char[HUMAN_SIZE]){0}, r->relaxed));
+    schedulers_line(out, "store",
+                    "%.2f operations and %.2f round trips a task, %.2f messages between schedulers",
+                    (double)r->store_operations / r->tasks, (double)r->store_trips / r->tasks,
+                    (double)r->messages / r->tasks);
+    schedulers_line(out, "simulated", "%s events in %s, %s", human_count(x, r->events),
+                    human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
+}
+
+static void schedulers_table(const struct schedulers_view *s, struct strbuf *out)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    strbuf_printf(out, "%s: %s tasks on %u schedulers of %u cores; bound %s\n\n", s->name,
+                  human_count(x, s->result[0]->tasks), s->nodes, s->cores,
+                  human_seconds(y, s->bound));
+    static const char *const columns[] = {"makespan",  "efficiency", "of bound", "tasks/s", "moved",
+                                          "transfers", "cache hits", "stolen",   "pushed"};
+    struct table *t = table_new();
+    table_column(t, "policy", TABLE_LEFT);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_column(t, columns[i], TABLE_RIGHT);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct schedulers_result *r = s->result[i];
+        table_row(t);
+        table_cell(t, s->policy[i]);
+        table_seconds(t, r->makespan);
+        table_cell(t, human_percent(x, r->efficiency));
+        table_cell(t, human_percent(x, r->makespan > 0 ? s->bound / r->makespan : 1));
+        table_number(t, r->throughput);
+        table_bytes(t, r->bytes_moved);
+        table_cell(t, human_count(x, r->transfers));
+        table_cell(t, human_percent(x, r->hit_rate));
+        table_cell(t, human_count(x, r->stolen));
+        table_cell(t, human_count(x, r->pushed));
+    }
+    table_print(t, out, &(struct table_style){.colour = s->colour, .indent = 2});
+    table_free(t);
+}
+
+/* ---- JSON ---- */
+
+static void schedulers_put_run(struct json_writer *j, const struct schedulers_view *s, uint32_t i)
+{
+    const struct schedulers_result *r = s->result[i];
+    json_write_object(j);
+    json_put_string(j, "policy", s->policy[i]);
+    json_put_number(j, "makespan", r->makespan);
+    json_put_number(j, "efficiency", r->efficiency);
+    json_put_number(j, "of_bound", r->makespan > 0 ? s->bound / r->makespan : 1);
+    json_put_number(j, "throughput", r->throughput);
+    json_put_number(j, "seconds", s->seconds[i]);
+    json_put_integer(j, "events", (int64_t)r->events);
+    json_put_integer(j, "messages", (int64_t)r->messages);
+    json_put_integer(j, "store_operations", (int64_t)r->store_operations);
+    json_put_integer(j, "store_trips", (int64_t)r->store_trips);
+    json_put_integer(j, "steals", (int64_t)r->steals);
+    json_put_integer(j, "failed_steals", (int64_t)r->failed_steals);
+    json_put_integer(j, "stolen", (int64_t)r->stolen);
+    json_put_integer(j, "pushed", (int64_t)r->pushed);
+    json_put_integer(j, "relaxed", (int64_t)r->relaxed);
+    json_put_integer(j, "reads", (int64_t)r->reads);
+    json_put_integer(j, "local_reads", (int64_t)r->local_reads);
+    json_put_integer(j, "transfers", (int64_t)r->transfers);
+    json_put_number(j, "bytes_moved", r->bytes_moved);
+    json_put_number(j, "hit_rate", r->hit_rate);
+    json_put_number(j, "wait_data", r->waited);
+    json_put_integer(j, "memory", (int64_t)r->memory);
+    json_write_end_object(j);
+}
+
+void schedulers_view_json(const struct schedulers_view *s, struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-cluster/1");
+    json_put_string(&j, "workflow", s->name);
+    json_put_integer(&j, "tasks", (int64_t)s->result[0]->tasks);
+    json_put_number(&j, "work", s->result[0]->work);
+    json_put_integer(&j, "schedulers", s->nodes);
+    json_put_integer(&j, "cores", s->cores);
+    json_put_integer(&j, "seed", (int64_t)s->seed);
+    json_put_number(&j, "bound", s->bound);
+    json_write_key(&j, "runs");
+    json_write_array(&j);
+    for (uint32_t i = 0; i < s->n; i++)
+        schedulers_put_run(&j, s, i);
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+}
+
+void schedulers_view(const struct schedulers_view *s, struct strbuf *out)
+{
+    if (s->n == 1)
+        schedulers_one(s, out);
+    else
+        schedulers_table(s, out);
+}

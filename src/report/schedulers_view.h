@@ -1,0 +1,21 @@
+/* A cluster of schedulers in virtual time, under one policy or several side by side. */
+#pragma once
+#include "base/strbuf.h"
+#include "sim/schedulers.h"
+
+struct schedulers_view {
+    const char *name; /* of the graph */
+    uint32_t nodes, cores;
+    uint64_t seed;
+    double bound; /* seconds */
+    uint32_t n;   /* runs: */
+    const char *policy[SCHED_POLICY_CHOICES];
+    const struct schedulers_result *result[SCHED_POLICY_CHOICES];
+    double seconds[SCHED_POLICY_CHOICES]; /* real */
+    bool colour;
+};
+
+void schedulers_view(const struct schedulers_view *s, struct strbuf *out);
+void schedulers_view_json(const struct schedulers_view *s, struct strbuf *out);
+/* How busy the cores were in the last run: SVG. */
+void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out);
