@@ -124,7 +124,7 @@ for c in commands:
         ok(f"`weft {c}" in readme, f"README.md lists weft {c}")
 
 # --- links and names of files ---
-pages = ["README.md", "examples/README.md"] + sorted(os.path.join(d, f) for d, _, names in os.walk("docs") for f in names if f.endswith(".md"))
+pages = ["README.md", "CONTRIBUTING.md", "NEWS.md", "SECURITY.md", "examples/README.md"] + sorted(os.path.join(d, f) for d, _, names in os.walk("docs") for f in names if f.endswith(".md"))
 anchor = lambda title: re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 for p in pages:
     text, broken = re.sub(r"^```.*?^```", "", read(p), flags=re.M | re.S), []
