@@ -35,9 +35,9 @@
 extern "C" {
 #endif
 
-/* Moves together with the number in the library's name (libweft.so.1): a program that was linked
+/* Moves together with the number in the library's name (libweft.so.2): a program that was linked
  * against one number runs with every library of that number. */
-#define WEFT_API 1
+#define WEFT_API 2
 
 /* No such task, object, node ...: what functions that look for one return. */
 #define WEFT_NONE UINT32_MAX

@@ -39,12 +39,16 @@ run "pkg-config finds it" pkg-config --modversion weft
 [ "$(cat "$work/out")" = "$version" ]; ok $? "pkg-config tells the program's version"
 run "pkg-config tells where" pkg-config --variable=prefix weft
 [ "$(readlink -f "$(cat "$work/out")")" = "$(readlink -f "$prefix")" ]; ok $? "the prefix is where it was installed, not where it was configured for"
-[ "$(readlink "$libdir/libweft.so.0")" = "libweft.so.$version" ]; ok $? "libweft.so.0 names the version"
+api=$(sed -nE 's/^#define WEFT_API ([0-9]+)$/\1/p' "$prefix/include/weft/weft.h")
+[ "$(readlink "$libdir/libweft.so.$api")" = "libweft.so.$version" ]; ok $? "libweft.so.$api, after WEFT_API, names the version"
+readelf -d "$libdir/libweft.so" | grep -q "SONAME.*\[libweft.so.$api\]"; ok $? "and is the soname"
 
 # Comments may speak of functions, too: only what is left without them is declared.
 declared=$(cat "$prefix"/include/weft/*.h | cc -fpreprocessed -E -P -x c - 2>/dev/null | grep -oE '\bweft_[a-z_0-9]+\(' | tr -d '(' | sort -u)
 nm -D --defined-only "$libdir/libweft.so" | awk '{print $NF}' | grep -vE '^__' | sort -u >"$work/out"
 [ -s "$work/out" ] && ! grep -qvE '^weft_[a-z_0-9]+$' "$work/out"; ok $? "only weft_* is exported"
+nm -g --defined-only "$libdir/libweft.a" 2>/dev/null | awk 'NF == 3 {print $3}' | sort -u >"$work/static"
+diff "$work/out" "$work/static" >"$work/differ"; ok $? "the static library shows the same, and nothing else"
 [ "$declared" = "$(cat "$work/out")" ]; ok $? "what the header declares is exported, and nothing else"
 for name in $declared; do
     grep -qE "\b$name\b" "$prefix"/share/man/man3/*.3 || echo "$name is in no page of section 3"
