@@ -66,6 +66,7 @@ struct board_request {
     size_t last_length;
 };
 
+/* Belongs to us until it is sent or refused, to the client from then on. */
 static struct board_request *request_new(struct board *b, board_answer answer, void *context)
 {
     struct board_request *q = mem_new_zero(struct board_request, 1);
@@ -76,6 +77,7 @@ static struct board_request *request_new(struct board *b, board_answer answer, v
     return q;
 }
 
+/* Also for requests that nobody answered, when the board closes. */
 static void request_release(void *owner, struct redis_command *c)
 {
     struct board_request *q = (struct board_request *)c;
@@ -86,6 +88,7 @@ static void request_release(void *owner, struct redis_command *c)
     free(q);
 }
 
+/* Words are copied: the caller's text need not outlive the call that asks. */
 static void request_add(struct board_request *q, const void *bytes, size_t n)
 {
     q->at[q->nwords] = q->bytes.n;
@@ -137,6 +140,7 @@ static void request_refuse(struct board_request *q, const char *why)
 
 /* ---- what the client asks of us ---- */
 
+/* The same words at every try. */
 static size_t request_compose(void *owner, struct redis_command *c, double now, const char **words,
                               size_t *lengths)
 {
@@ -158,6 +162,7 @@ static void request_answered(void *owner, struct redis_channel *ch, struct redis
     q->answer(q, reply, "");
 }
 
+/* A request that is refused is over (true): whoever asked decides what to do. */
 static bool request_refused(void *owner, struct redis_command *c, const struct redis_conn *by,
                             const char *text)
 {
@@ -190,6 +195,7 @@ static const struct redis_client_ops board_client_ops = {
 
 /* ---- answers ---- */
 
+/* The script packs doubles as eight bytes, at any alignment. */
 static double number_at(const char *p)
 {
     double x;
@@ -202,6 +208,7 @@ static bool is_text(const redisReply *r)
     return r->type == REDIS_REPLY_STRING || r->type == REDIS_REPLY_STATUS;
 }
 
+/* Redis gives numbers in hashes as text. */
 static bool is_number(const redisReply *r, uint64_t most, uint64_t *out)
 {
     char *end = NULL;
@@ -211,6 +218,7 @@ static bool is_number(const redisReply *r, uint64_t most, uint64_t *out)
     return !*end && *out <= most;
 }
 
+/* Records and texts come apart; a text without a record is passed over. */
 static bool read_members(struct board *b, const redisReply *records, const redisReply *texts,
                          double now)
 {
@@ -250,6 +258,7 @@ static int by_run(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* Hashes come in any order: sorted for the reader of a view. */
 static bool read_runs(struct board *b, const redisReply *runs)
 {
     b->runs.n = 0;
@@ -273,6 +282,7 @@ static bool read_runs(struct board *b, const redisReply *runs)
 static const char strange[] =
     "the server's answer is not what our script says; does another version of weft use this board?";
 
+/* The view points into the reply and into the board's arrays: valid during the callback. */
 static void view_came(struct board_request *a, const redisReply *reply, const char *why)
 {
     struct board *b = a->board;
@@ -313,6 +323,7 @@ static void join_came(struct board_request *a, const redisReply *reply, const ch
                       : why);
 }
 
+/* A run that was removed has no text: an answer, but not a good one. */
 static void text_came(struct board_request *a, const redisReply *reply, const char *why)
 {
     char none[96];
@@ -402,6 +413,7 @@ void board_view(struct board *b, board_seen seen, void *context)
     request_send(q, false);
 }
 
+/* A request of two numbers that changes something. */
 static void board_send_two(struct board *b, const char *what, uint64_t first, uint64_t second,
                            board_done done, void *context)
 {
@@ -486,6 +498,8 @@ static void version_came(struct board_request *a, const redisReply *reply, const
                                      : "?");
 }
 
+/* Boards of different versions must not mix: whoever comes first writes its version, the others
+ * compare. */
 static bool board_check_version(struct board *b, const struct store_address *address,
                                 struct error *err)
 {
@@ -505,6 +519,7 @@ static bool board_check_version(struct board *b, const struct store_address *add
                      address->text, b->version);
 }
 
+/* One channel with an open window: the board's requests need not wait for each other. */
 static bool board_connect(struct board *b, const struct store_address *a, struct error *err)
 {
     static const char *const scripts[] = {store_board_lua};
@@ -531,6 +546,7 @@ static bool board_connect(struct board *b, const struct store_address *a, struct
     return redis_client_connect(b->client, clock_seconds() + OPEN_SECONDS, LOADING_SECONDS, err);
 }
 
+/* Blocks for some seconds at most, a minute if the server is reading its file. */
 struct board *board_open(const struct store_address *address, struct error *err)
 {
     if (address->auth_key && !address->password) {
@@ -570,6 +586,7 @@ void board_poll(struct board *b)
     redis_client_poll(b->client, 0);
 }
 
+/* In slices of at most a second; the client's timer ends them earlier when something is due. */
 bool board_wait(struct board *b, double seconds)
 {
     double until = clock_seconds() + seconds, left;

@@ -276,6 +276,8 @@ static int embedded_fd(struct store *s)
     return embedded_of(s)->has_journal ? embedded_of(s)->event : -1;
 }
 
+/* Operations that changed nothing need no disk: with nothing under way, all are as good as
+ * there. */
 static uint64_t embedded_durable(struct store *s)
 {
     struct embedded *e = embedded_of(s);
@@ -289,6 +291,8 @@ static uint64_t embedded_durable(struct store *s)
     return n;
 }
 
+/* Waits for the writer; strict answers that land meanwhile are set aside, or it would stop for want
+ * of room. */
 static bool embedded_flush(struct store *s, struct error *err)
 {
     struct embedded *e = embedded_of(s);

@@ -52,6 +52,7 @@ void store_table_init(struct table *t, const struct workflow *w)
     t->first_holder = column_of_none(n);
     t->waiting = mem_new(uint32_t, n);
     for (size_t i = 0; i < n; i++)
+        /* nobody is done yet: every edge is waited for */
         t->waiting[i] = w->pred_off[i + 1] - w->pred_off[i];
     t->submitted = column_of_nan(n);
     t->queued = column_of_nan(n);

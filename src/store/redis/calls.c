@@ -180,6 +180,7 @@ static void calls_release(void *owner, struct redis_command *c)
 {
     struct redis *r = owner;
     struct redis_call *call = call_of(c);
+    /* a stack: the one used last is the likeliest to be in the cache */
     call->next_spare = r->spare;
     r->spare = call;
 }

@@ -34,6 +34,8 @@
 
 /* ---- connections ---- */
 
+/* The connection to an address, known before or not. They are never taken away: a server that left
+ * the cluster may come back, and there are few. */
 struct redis_conn *redis_client_conn_to(struct redis_client *cl, const char *host, uint16_t port)
 {
     for (size_t i = 0; i < cl->conns.n; i++)
@@ -54,6 +56,8 @@ static void client_lose(struct redis_client *cl, struct redis_conn *c, double no
     cl->unwell = true;
 }
 
+/* Bytes came, or can go, or the connection is made. Several replies are taken at once; the first
+ * that makes the connection useless ends it. */
 static void client_conn_event(struct redis_client *cl, struct redis_conn *c, double now)
 {
     if (c->fd < 0)
@@ -75,6 +79,7 @@ static void client_conn_event(struct redis_client *cl, struct redis_conn *c, dou
         client_lose(cl, c, now, NULL);
 }
 
+/* A slot of which nobody knows the server. */
 static bool client_has_homeless(const struct redis_client *cl)
 {
     for (size_t i = 0; i < cl->channels.n; i++)
@@ -93,6 +98,7 @@ bool redis_client_is_idle(const struct redis_client *cl)
 
 /* ---- time ---- */
 
+/* A system call only when the pace changes. */
 static void client_set_pace(struct redis_client *cl, int milliseconds)
 {
     if (milliseconds == cl->pace)
@@ -102,6 +108,8 @@ static void client_set_pace(struct redis_client *cl, int milliseconds)
     timerfd_settime(cl->timer, 0, &(struct itimerspec){t, t}, NULL);
 }
 
+/* Connections that no channel uses are not kept up: after a resharding they stay as they are, and
+ * are not made again when they end. */
 static bool client_needs_conn(const struct redis_client *cl, uint32_t conn)
 {
     /* mode_by: a server that reads its file tells its mode, and no more */
@@ -167,6 +175,7 @@ static void client_tend_conns(struct redis_client *cl, double now)
     }
 }
 
+/* What hangs is sent as soon as it can be, and its owner learns how long it has been waiting. */
 static void client_tend_channels(struct redis_client *cl, double now)
 {
     for (size_t i = 0; i < cl->channels.n && !cl->paused; i++) {
@@ -181,6 +190,7 @@ static void client_tend_channels(struct redis_client *cl, double now)
     }
 }
 
+/* O(channels + connections). Called by the owner after asking, and at the end of each poll. */
 void redis_client_kick(struct redis_client *cl)
 {
     if (cl->polling)
@@ -201,6 +211,7 @@ void redis_client_kick(struct redis_client *cl)
     }
 }
 
+/* Events, the owner's turn, then time: only if the timer ticked or something is wrong. */
 void redis_client_poll(struct redis_client *cl, int timeout)
 {
     struct epoll_event events[32];
@@ -304,6 +315,7 @@ struct redis_client_counts redis_client_counts(const struct redis_client *cl)
 
 /* ---- opening and closing ---- */
 
+/* From the most certain cause to the vaguest. */
 bool redis_client_unreachable(const struct redis_client *cl, struct error *err)
 {
     const struct redis_conn *c = cl->conns.at[0];
@@ -322,6 +334,7 @@ bool redis_client_unreachable(const struct redis_client *cl, struct error *err)
                      ch && ch->why[0] ? ch->why : "no answer in time");
 }
 
+/* Ready to work: every channel has a server that greeted us. */
 static bool client_is_connected(const struct redis_client *cl)
 {
     for (size_t i = 0; i < cl->channels.n; i++)

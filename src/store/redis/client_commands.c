@@ -12,6 +12,8 @@
 
 /* ---- commands ---- */
 
+/* Everything that the client keeps of a command is set here: the owner may use the same memory
+ * again. */
 void redis_client_ask(struct redis_client *cl, struct redis_channel *ch, struct redis_command *q)
 {
     q->id = cl->ids++;
@@ -28,6 +30,7 @@ void redis_client_ask(struct redis_client *cl, struct redis_channel *ch, struct 
     ch->last = q;
 }
 
+/* O(commands before it): with a window of 1 it is the first. */
 static void command_unlink(struct redis_channel *ch, struct redis_command *q)
 {
     struct redis_command **at = &ch->first, *before = NULL;
@@ -47,6 +50,7 @@ static void command_drop_held(struct redis_command *q)
     q->held = NULL;
 }
 
+/* The owner may free it now. */
 static void command_release(struct redis_client *cl, struct redis_command *q)
 {
     command_drop_held(q);
@@ -68,6 +72,7 @@ static void command_answered(struct redis_client *cl, struct redis_channel *ch,
     command_release(cl, q);
 }
 
+/* The owner decides whether it is over. A command that stays keeps its place. */
 static void command_refused(struct redis_client *cl, struct redis_channel *ch,
                             struct redis_command *q, const struct redis_conn *by, const char *text)
 {
@@ -77,6 +82,7 @@ static void command_refused(struct redis_client *cl, struct redis_channel *ch,
     command_release(cl, q);
 }
 
+/* NULL: the answer to a try that does not count any more. */
 static struct redis_command *command_of_mark(struct redis_client *cl, const struct redis_conn *c,
                                              struct redis_conn_mark mark)
 {
@@ -90,6 +96,7 @@ static struct redis_command *command_of_mark(struct redis_client *cl, const stru
 
 /* ---- channels ---- */
 
+/* With one server the place is known at once; in a cluster the next CLUSTER SLOTS tells it. */
 struct redis_channel *redis_client_channel(struct redis_client *cl, const char *key,
                                            uint32_t window)
 {
@@ -118,6 +125,7 @@ void redis_client_drop_channels(struct redis_client *cl)
 
 /* ---- sending ---- */
 
+/* Behind the commands that are out already and before those to come: the server works in order. */
 void redis_client_load_scripts(struct redis_client *cl, struct redis_conn *c,
                                enum redis_client_mark mark)
 {
@@ -126,6 +134,7 @@ void redis_client_load_scripts(struct redis_client *cl, struct redis_conn *c,
                             (const char *const[]){"SCRIPT", "LOAD", cl->scripts[i]});
 }
 
+/* ASKING holds for the next command alone, so it goes out right before. */
 static void channel_send(struct redis_client *cl, struct redis_channel *ch, struct redis_command *q,
                          struct redis_conn *c, double now)
 {
@@ -245,8 +254,10 @@ static void command_failed(struct redis_client *cl, struct redis_channel *ch,
     command_refused(cl, ch, q, c, text);
 }
 
-static bool client_is_told_mode(struct redis_client *cl, struct redis_conn *c,
-                                const redisReply *reply)
+/* A single server, or one of a cluster? Asked of every connection: a server may have been set up
+ * anew. */
+static bool client_learn_mode(struct redis_client *cl, struct redis_conn *c,
+                              const redisReply *reply)
 {
     struct redis_words_server server;
     if (!redis_words_info(c, reply, &server, cl->trouble, sizeof cl->trouble)) {
@@ -272,7 +283,7 @@ static bool client_is_greeted(struct redis_client *cl, struct redis_conn *c,
         return false;
     }
     if (mark.what == MARK_INFO)
-        return client_is_told_mode(cl, c, reply);
+        return client_learn_mode(cl, c, reply);
     if (mark.what == MARK_LOAD && reply->type == REDIS_REPLY_STRING) {
         snprintf(cl->sha[mark.which], sizeof cl->sha[0], "%s", reply->str);
         if (mark.which + 1 == cl->nscripts) { /* the last of the greeting */
@@ -336,7 +347,7 @@ bool redis_client_take_reply(struct redis_client *cl, struct redis_conn *c,
     return good;
 }
 
-/* The first command that need not be sent: its verdict, or NULL with `q` the one that is too large. */
+/* One that need not be sent: it has a verdict, or is so large that the server hangs up on it. */
 static struct redis_command *channel_find_hopeless(struct redis_channel *ch)
 {
     for (struct redis_command *q = ch->first; q; q = q->next)

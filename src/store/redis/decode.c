@@ -1,15 +1,21 @@
-/* What the script says, back to answers: the client knows the graph, so it makes the items. */
+/* What the script says, back to answers: the client knows the graph, so it makes the items. The script
+ * writes no lengths that follow from the graph; both sides count the same edges.
+ *
+ * A reply is not trusted: every read is checked (struct redis_cursor), and one that does not come out
+ * even is refused as a whole. */
 #include "store/redis/state.h"
 #include <math.h>
 
-struct cursor {
+struct redis_cursor {
     const unsigned char *at, *end;
     bool bad; /* read past the end; what was read is zero */
 };
 
 static const unsigned char no_bytes[REDIS_SCRIPT_RECORD];
 
-static const unsigned char *decode_bytes(struct cursor *c, size_t n)
+/* All reading ends here: past the end there is only zero, and the whole answer is thrown away at
+ * the end. */
+static const unsigned char *decode_bytes(struct redis_cursor *c, size_t n)
 {
     if ((size_t)(c->end - c->at) < n) {
         c->bad = true;
@@ -19,7 +25,7 @@ static const unsigned char *decode_bytes(struct cursor *c, size_t n)
     return c->at - n;
 }
 
-static uint8_t decode_u8(struct cursor *c)
+static uint8_t decode_u8(struct redis_cursor *c)
 {
     const unsigned char *p = decode_bytes(c, 1);
     return p ? *p : 0;
@@ -32,7 +38,7 @@ static uint32_t read_u32(const unsigned char *p)
     return v;
 }
 
-static uint32_t decode_u32(struct cursor *c)
+static uint32_t decode_u32(struct redis_cursor *c)
 {
     const unsigned char *p = decode_bytes(c, 4);
     return p ? read_u32(p) : 0;
@@ -47,7 +53,7 @@ static double read_double(const unsigned char *p)
 
 /* ---- looking at a task ---- */
 
-struct seen {
+struct redis_seen {
     uint32_t task, n;            /* n: edges in */
     const unsigned char *record; /* REDIS_SCRIPT_RECORD bytes */
     const unsigned char *marks;  /* 4 bytes an edge */
@@ -55,9 +61,12 @@ struct seen {
     const unsigned char *inputs; /* 13 bytes each, or NULL: nobody has one */
 };
 
-static struct seen decode_seen(struct cursor *c, const struct workflow *w, uint32_t task)
+/* The parts of `put_item` in apply.lua, in its order. Points into the reply: valid as long as that
+ * is. */
+static struct redis_seen decode_seen(struct redis_cursor *c, const struct workflow *w,
+                                     uint32_t task)
 {
-    struct seen s = {.task = task, .n = w->pred_off[task + 1] - w->pred_off[task]};
+    struct redis_seen s = {.task = task, .n = w->pred_off[task + 1] - w->pred_off[task]};
     s.record = decode_bytes(c, REDIS_SCRIPT_RECORD);
     if (s.n) {
         s.marks = decode_bytes(c, (size_t)s.n * 4);
@@ -73,17 +82,19 @@ static struct seen decode_seen(struct cursor *c, const struct workflow *w, uint3
     return s;
 }
 
-static uint8_t status_of(const struct seen *s)
+static uint8_t status_of(const struct redis_seen *s)
 {
     return s->record[0];
 }
 
-static uint32_t holder_of(const struct seen *s)
+static uint32_t holder_of(const struct redis_seen *s)
 {
     return status_of(s) == META_ABSENT ? NONE : read_u32(s->record + 8);
 }
 
-static double edge_size(const struct seen *s, const struct workflow *w, uint32_t i)
+/* Eight zero bytes are "as in the workflow"; a size of zero came as -0.0, which + 0.0 makes 0 again
+ * (encode.c). */
+static double edge_size(const struct redis_seen *s, const struct workflow *w, uint32_t i)
 {
     uint32_t object = w->pred_object[w->pred_off[s->task] + i];
     if (object == NONE)
@@ -94,13 +105,14 @@ static double edge_size(const struct seen *s, const struct workflow *w, uint32_t
     return word ? read_double(s->sizes + (size_t)i * 8) + 0.0 : w->size[object];
 }
 
+/* The other direction of mark_of() in encode.c. */
 static uint32_t node_of_mark(uint32_t mark)
 {
     return mark >> 24 == 1 ? mark & (REDIS_NODES_MAX - 1) : NONE;
 }
 
 /* The same sums in the same order as the table's. */
-static struct meta_item decode_item(const struct seen *s, const struct workflow *w)
+static struct meta_item decode_item(const struct redis_seen *s, const struct workflow *w)
 {
     struct meta_item item = {.task = s->task,
                              .epoch = read_u32(s->record + 4),
@@ -141,12 +153,13 @@ static struct meta_item decode_item(const struct seen *s, const struct workflow 
 
 /* ---- COMPLETE and REMOVE ---- */
 
-static void decode_child(struct cursor *c, const struct workflow *w, uint32_t child,
+/* A child that became ready (or is doomed) is described; one that did not is a zero byte. */
+static void decode_child(struct redis_cursor *c, const struct workflow *w, uint32_t child,
                          struct redis_entry *e)
 {
     if (!decode_u8(c))
         return;
-    struct seen s = decode_seen(c, w, child);
+    struct redis_seen s = decode_seen(c, w, child);
     if (e)
         array_push(&e->items, decode_item(&s, w));
 }
@@ -183,6 +196,8 @@ static void decode_sort_children(struct redis *r, struct redis_entry *e)
     e->items.cap = sorted.cap;
 }
 
+/* All shards have answered: others may ask about the children, the note goes, and the answer is
+ * complete. */
 static void end_finished(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -195,7 +210,9 @@ static void end_finished(struct redis *r, uint64_t number)
     redis_entry_done(r, number);
 }
 
-static void decode_end(struct redis *r, struct redis_shard *shard, struct cursor *c,
+/* The first half of COMPLETE or REMOVE is back. If it was granted and children stand elsewhere, the
+ * second half goes out now. */
+static void decode_end(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
                        uint64_t number)
 {
     const struct workflow *w = r->w;
@@ -227,12 +244,15 @@ static void decode_end(struct redis *r, struct redis_shard *shard, struct cursor
 
 /* ---- ADOPT ---- */
 
+/* The store is no longer this ADOPT's alone. */
 static void adopt_finished(struct redis *r, uint64_t number)
 {
     r->exclusive = false;
     redis_entry_done(r, number);
 }
 
+/* STALE: the node that asks was declared dead itself, or nobody knows whether the call was
+ * applied. */
 static void adopt_refused(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -242,6 +262,8 @@ static void adopt_refused(struct redis *r, uint64_t number)
     adopt_finished(r, number);
 }
 
+/* The second half: children were notified for the dead, so their notes can go, and the scan begins
+ * at the task asked for. */
 static void adopt_scan(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -256,7 +278,7 @@ static void adopt_scan(struct redis *r, uint64_t number)
 
 /* A shard knows that the node is dead, and which words are on their way to children elsewhere; all
  * of them are said again, since nobody can tell which of the speakers still live. */
-static void decode_fence(struct redis *r, struct redis_shard *shard, struct cursor *c,
+static void decode_fence(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
                          uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -293,7 +315,9 @@ static void adopt_step(struct redis *r, uint64_t number)
     adopt_refused(r, number);
 }
 
-static void decode_adopt(struct redis *r, struct redis_shard *shard, struct cursor *c,
+/* One step of the scan: more of this shard, the next shard, or the end (all records read, or as
+ * many tasks as were asked for). */
+static void decode_adopt(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
                          uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -332,10 +356,11 @@ static void decode_adopt(struct redis *r, struct redis_shard *shard, struct curs
         adopt_finished(r, number);
 }
 
-static void decode_item_part(struct redis *r, struct cursor *c, const struct redis_part *part)
+/* One of the tasks that ADOPT took. The last completes the answer. */
+static void decode_item_part(struct redis *r, struct redis_cursor *c, const struct redis_part *part)
 {
     struct redis_entry *e = redis_entry_at(r, part->entry);
-    struct seen s = decode_seen(c, r->w, part->task);
+    struct redis_seen s = decode_seen(c, r->w, part->task);
     struct meta_item key = {.task = part->task};
     struct meta_item *place =
         e->items.n ? bsearch(&key, e->items.at, e->items.n, sizeof key, by_task) : NULL;
@@ -352,12 +377,13 @@ static void decode_item_part(struct redis *r, struct cursor *c, const struct red
 
 /* ---- the others ---- */
 
-static void decode_record(struct redis *r, struct cursor *c, struct redis_entry *e)
+/* READ: a record with its history, oldest holder first. */
+static void decode_record(struct redis *r, struct redis_cursor *c, struct redis_entry *e)
 {
     const struct workflow *w = r->w;
     uint32_t task = e->op.task, moves = decode_u32(c);
     const unsigned char *nodes = decode_bytes(c, (size_t)moves * 4);
-    struct seen s = decode_seen(c, w, task);
+    struct redis_seen s = decode_seen(c, w, task);
     if (c->bad)
         return;
     struct meta_item item = decode_item(&s, w);
@@ -389,7 +415,8 @@ static void decode_record(struct redis *r, struct cursor *c, struct redis_entry 
     e->answer.item.holder = item.holder;
 }
 
-static void decode_where(struct cursor *c, struct redis_entry *e)
+/* The producer's node first, if it is done, then the copies; no node twice at the front. */
+static void decode_where(struct redis_cursor *c, struct redis_entry *e)
 {
     uint8_t status = decode_u8(c);
     uint32_t holder = decode_u32(c), n = decode_u32(c);
@@ -402,7 +429,8 @@ static void decode_where(struct cursor *c, struct redis_entry *e)
     }
 }
 
-static void decode_task(struct redis *r, struct cursor *c, struct redis_entry *e)
+/* PUT, HOLD and GET answer with an item, START and RETRY with status and holder only. */
+static void decode_task(struct redis *r, struct redis_cursor *c, struct redis_entry *e)
 {
     if (e->op.kind == META_READ) {
         decode_record(r, c, e);
@@ -415,7 +443,7 @@ static void decode_task(struct redis *r, struct cursor *c, struct redis_entry *e
         e->answer.item.holder = e->answer.status == META_ABSENT ? NONE : holder;
         return;
     }
-    struct seen s = decode_seen(c, r->w, e->op.task);
+    struct redis_seen s = decode_seen(c, r->w, e->op.task);
     e->answer.item = decode_item(&s, r->w);
     e->answer.status = status_of(&s);
     if (e->op.kind == META_GET)
@@ -423,7 +451,8 @@ static void decode_task(struct redis *r, struct cursor *c, struct redis_entry *e
             e->answer.item.waiting && s.record[1] && e->answer.outcome != META_UNKNOWN;
 }
 
-static void decode_op(struct redis *r, struct redis_shard *shard, struct cursor *c, uint64_t number)
+static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_cursor *c,
+                      uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
     switch (e->op.kind) {
@@ -458,7 +487,7 @@ static void decode_op(struct redis *r, struct redis_shard *shard, struct cursor 
 bool redis_decode(struct redis *r, struct redis_shard *shard, const struct redis_call *call,
                   const unsigned char *bytes, size_t n)
 {
-    struct cursor c = {bytes, bytes + n, false};
+    struct redis_cursor c = {bytes, bytes + n, false};
     for (size_t i = 0; i < call->parts.n && !c.bad; i++) {
         const struct redis_part *part = &call->parts.at[i];
         switch ((enum redis_part_kind)part->kind) {

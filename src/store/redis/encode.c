@@ -1,7 +1,15 @@
-/* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers
- * of tasks and edges are the shard's own, from 0 on. */
+/* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers of
+ * tasks and edges are the shard's own, from 0 on; apply.lua unpacks them in the same order.
+ *
+ *     offset  0     1       2        4     8      12    16                     20    28
+ *             kind  status  attempt  task  epoch  node  x: other, life, ...    time  more, by kind
+ *             B     B       H        I     I      I     I                      d
+ *
+ * Relies on: an operation that must be seen in order by the next is encoded into the same shard's queue,
+ * or holds the next one up (redis_encode). */
 #include "store/redis/state.h"
 
+/* A call is filled for as long as it waits: amortised O(1) a byte. */
 static void encode_bytes(struct redis_call *c, const void *data, size_t n)
 {
     array_reserve(&c->bytes, c->bytes.n + n);
@@ -24,6 +32,7 @@ static void encode_double(struct redis_call *c, double v)
     encode_bytes(c, &v, 8);
 }
 
+/* What the next answer in this call will be for: decode.c goes through the parts in this order. */
 static void encode_part(struct redis_call *c, uint64_t entry, enum redis_part_kind kind,
                         uint32_t task)
 {
@@ -52,6 +61,8 @@ static void encode_head(struct redis_call *c, uint8_t kind, uint32_t task, uint3
     encode_bytes(c, head, sizeof head);
 }
 
+/* The workflow's own inputs that the task reads: how many, and their numbers. The shard adds where
+ * each has a copy. */
 static void encode_inputs(struct redis_call *c, const struct workflow *w, uint32_t task)
 {
     uint32_t first = w->input_off ? w->input_off[task] : 0;
@@ -61,6 +72,8 @@ static void encode_inputs(struct redis_call *c, const struct workflow *w, uint32
         encode_bytes(c, w->input_object + first, (size_t)n * 4);
 }
 
+/* Where the task's edges stand in the shard's E and S, and its inputs: enough for the script to
+ * answer all that an item is made of (`section` and `put_item` in apply.lua). */
 static void encode_section(struct redis_call *c, const struct redis_shard *shard,
                            const struct workflow *w, uint32_t task)
 {
@@ -82,6 +95,7 @@ static double size_word(double bytes)
     return bytes == 0 ? -0.0 : bytes;
 }
 
+/* Edges into a task are sorted by parent: binary search, O(log edges). */
 uint32_t redis_run(const struct workflow *w, uint32_t parent, uint32_t child, uint32_t *first)
 {
     uint32_t low = w->pred_off[child], high = w->pred_off[child + 1], end = high;
@@ -106,6 +120,8 @@ static bool encode_is_first_edge(const struct workflow *w, uint32_t edge, uint32
     return w->pred_object[*first] == w->succ_object[edge];
 }
 
+/* What the script needs to notify one child (`notify` in apply.lua): its edges, which of them come
+ * from this parent, and the size of what they carry. */
 static void encode_child(struct redis_call *c, const struct redis_shard *shard,
                          const struct workflow *w, uint32_t child, uint32_t first, uint32_t n,
                          bool doom, double bytes)
@@ -133,6 +149,9 @@ static double object_bytes(const struct workflow *w, const struct meta_op *op)
                                                                                        : 0;
 }
 
+/* COMPLETE and REMOVE, the half in the task's own shard: the operation and the children that stand
+ * there. Children elsewhere are counted as busy: what others ask about them waits until they were
+ * notified. */
 static void encode_end(struct redis *r, uint64_t number)
 {
     const struct workflow *w = r->w;
@@ -149,6 +168,7 @@ static void encode_end(struct redis *r, uint64_t number)
         encode_double(c, bytes);
         encode_u32(c, mark_of(op->node));
     }
+    /* several, count and length of the children: known when they have been written */
     size_t place = c->bytes.n;
     encode_bytes(c, (const unsigned char[9]){0}, 9);
     uint32_t count = 0;
@@ -172,6 +192,8 @@ static void encode_end(struct redis *r, uint64_t number)
     e->open = 1;
 }
 
+/* The other half, when the first is answered: a call to each shard that has children of the
+ * task. */
 uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, bool doom,
                                uint32_t node, double bytes, enum redis_part_kind kind)
 {
@@ -194,6 +216,7 @@ uint32_t redis_encode_children(struct redis *r, uint64_t number, uint32_t task, 
     return parts;
 }
 
+/* The children were notified, or never will be: what waited for that may go on. */
 void redis_release(struct redis *r, uint32_t task)
 {
     const struct workflow *w = r->w;
@@ -206,6 +229,8 @@ void redis_release(struct redis *r, uint32_t task)
     r->several--;
 }
 
+/* Take the note in P away. Nobody waits for the answer; a note that stays is only repeated by an
+ * adopter. */
 void redis_encode_settled(struct redis *r, uint32_t task)
 {
     static const struct meta_op nothing;
@@ -217,6 +242,7 @@ void redis_encode_settled(struct redis *r, uint32_t task)
 
 #define SCAN_MOST 65536u /* records that one ADOPT reads before others have their turn: 30 ms */
 
+/* One step of the scan over one shard's records; decode_adopt() asks for the next. */
 void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -232,6 +258,7 @@ void redis_encode_adopt(struct redis *r, uint64_t number, uint32_t from)
     e->open = 1;
 }
 
+/* The item of a task that was adopted: read after all are taken, so that it is up to date. */
 void redis_encode_item(struct redis *r, uint64_t number, uint32_t task)
 {
     struct redis_shard *shard = redis_shard_of(r, task);
@@ -271,6 +298,7 @@ static uint32_t home_of(const struct redis *r, uint32_t object)
     return producer == NONE ? object % r->nshards : producer / r->per_shard;
 }
 
+/* OBJECT and COPY in one shard: the edges that carry the object, or its entry among the inputs. */
 static void encode_object_in(struct redis *r, uint64_t number, uint32_t shard_index,
                              const uint32_t *consumers, uint32_t n)
 {
@@ -327,6 +355,7 @@ static void encode_object(struct redis *r, uint64_t number)
         encode_object_in(r, number, home, NULL, 0);
 }
 
+/* JOIN must reach every shard before a node takes anything; COUNT sums over all. */
 static void encode_everywhere(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -338,6 +367,7 @@ static void encode_everywhere(struct redis *r, uint64_t number)
     e->open = r->nshards;
 }
 
+/* Operations on one task that concern no other. */
 static void encode_task(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);
@@ -371,6 +401,9 @@ static bool encode_refused(const struct redis *r, const struct meta_op *op, uint
     }
 }
 
+/* An operation into the calls of its shards. It waits (false) while a task that it names is still
+ * to be notified by one before it, and ADOPT while anything is: so the operations of one client see
+ * each other in order. */
 bool redis_encode(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);

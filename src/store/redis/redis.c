@@ -25,6 +25,7 @@
 #define SHARD_TASKS (1u << 21) /* a string of the server holds 512 MB: records of 48 bytes, */
 #define SHARD_EDGES (1u << 25) /* sizes of 8 bytes an edge */
 
+/* The store is its first member. */
 static struct redis *redis_of(const struct store *s)
 {
     return (struct redis *)s;
@@ -222,6 +223,8 @@ static void redis_make_shards(struct redis *r, uint32_t shards)
 {
     const struct workflow *w = r->w;
     redis_free_shards(r);
+    /* rounded up, and at least 1: a task's shard is a division away, also with more shards than
+     * tasks */
     r->per_shard = w->ntasks / shards + (w->ntasks % shards != 0);
     r->per_shard = r->per_shard ? r->per_shard : 1;
     r->nshards = shards;
@@ -245,11 +248,12 @@ static void redis_make_shards(struct redis *r, uint32_t shards)
         shard->channel = redis_client_channel(r->client, shard->key[0], 1);
     }
     free(r->busy);
+    /* with one shard, children are notified in the step that completes their parent */
     r->busy = shards > 1 ? mem_new_zero(uint32_t, w->ntasks) : NULL;
 }
 
-/* Until no shard has a call under way, or the time is over. */
-/* For opening and closing only, which may block. */
+/* Until no shard has a call under way, or the time is over. For opening and closing only, which may
+ * block. */
 static bool redis_settle(struct redis *r, double until)
 {
     for (;;) {
@@ -303,6 +307,7 @@ static bool redis_close(struct store *s, struct error *err)
     bool good = redis_flush(s, err);
     if (good && (r->forget || r->expire)) {
         for (uint32_t i = 0; i < r->nshards; i++) {
+            /* long ago: the last call renews the run's expiry, which counts from now */
             r->shards[i].touched = -1e9;
             redis_call_new(r, &r->shards[i], r->forget ? REDIS_CALL_FORGET : REDIS_CALL_APPLY);
         }
@@ -364,6 +369,7 @@ static bool redis_no_answer(struct redis *r, struct error *err)
                        : redis_client_unreachable(r->client, err);
 }
 
+/* An empty text only asks: what stands there is not changed. */
 static void redis_ask_run(struct redis *r, const char *run)
 {
     for (uint32_t i = 0; i < r->nshards; i++) {
@@ -387,6 +393,7 @@ static bool redis_open_run(struct redis *r, uint32_t shards, double until, bool 
     if (!redis_settle(r, until))
         return redis_no_answer(r, err);
     const char *was = r->shards[0].run ? r->shards[0].run : "";
+    /* the last word of "weft-store/2 FINGERPRINT TASKS OBJECTS SHARDS" */
     const char *count = strrchr(was, ' ');
     *existed = *was;
     if (count)

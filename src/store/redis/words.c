@@ -10,6 +10,7 @@ static bool take_server(const char *text, size_t n, char host[static 256], uint1
     char *end = NULL;
     const char *all = text;
     size_t colon = n;
+    /* the last colon, unless a bracket comes behind it: an IPv6 address has colons of its own */
     while (colon && text[colon - 1] != ':' && text[colon - 1] != ']')
         colon--;
     bool has_port = colon && text[colon - 1] == ':';
@@ -29,6 +30,7 @@ static bool take_server(const char *text, size_t n, char host[static 256], uint1
     return true;
 }
 
+/* Commas and blanks part them; an empty part is passed over. */
 bool redis_words_servers(const char *text,
                          void (*each)(void *context, const char *host, uint16_t port),
                          void *context, struct error *err)
@@ -84,8 +86,8 @@ void redis_words_greet(struct redis_conn *c, const char *user, const char *passw
     redis_words_command(c, info, 1, (const char *const[]){"INFO"});
 }
 
-/* Version 7 for scripts with flags, EXPIRE in scripts and sharded slots as we use them; INFO is
- * text, one field a line. */
+/* Version 7: board.lua declares flags (#!lua), which older servers do not know. INFO is text, one
+ * field a line. */
 bool redis_words_info(const struct redis_conn *c, const redisReply *reply,
                       struct redis_words_server *out, char *why, size_t size)
 {
