@@ -1,3 +1,9 @@
+/* Collecting a workflow: columns that grow by a task at a time, edges as lists in the order of
+ * the file. builder_finish.c freezes them.
+ *
+ * The first mistake sticks in b->error and later calls are harmless: numbers of tasks and objects
+ * that do not exist (NONE, after a refused one) are passed over. Names go into one pool and are
+ * found by a hash index; nothing else is allocated per task. */
 #include "model/builder_state.h"
 
 #include <math.h>
@@ -13,6 +19,7 @@ void builder_add_warning(struct workflow *w, const char *text)
     w->warnings[w->nwarnings++] = mem_copy_string(text);
 }
 
+/* Pool and indexes are those of the workflow from the start: they are not copied at the end. */
 struct builder *builder_new(const char *file, const char *format)
 {
     struct builder *b = mem_new_zero(struct builder, 1);
@@ -107,6 +114,7 @@ void builder_expect(struct builder *b, size_t tasks, size_t edges)
 
 /* ---- tasks ---- */
 
+/* The name is copied. O(1). */
 uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t line)
 {
     if (!len || memchr(name, 0, len)) {
@@ -257,6 +265,7 @@ static bool good_number(struct builder *b, uint32_t task, enum column_id id, dou
     return true;
 }
 
+/* A switch over the optional columns, each with its own array: no table is walked for a value. */
 void builder_number(struct builder *b, uint32_t task, enum column_id id, double value, size_t line)
 {
     if (!good_number(b, task, id, value, line))
@@ -315,6 +324,7 @@ void builder_assertion(struct builder *b, const char *text, size_t len, size_t l
 
 /* ---- objects and edges ---- */
 
+/* Size NAN: not stated, which a later mention may still state. */
 static uint32_t new_object(struct builder *b, str_id name)
 {
     uint32_t object = (uint32_t)b->object_name.n;
@@ -379,6 +389,7 @@ void builder_size(struct builder *b, uint32_t object, double bytes, size_t line)
                      builder_object_text(b, object), bytes, b->size.at[object]);
 }
 
+/* The order of these calls is what {out} stands for. */
 void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t line)
 {
     if (object >= b->object_name.n || task >= b->task_name.n)
@@ -417,6 +428,7 @@ void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line)
         array_push(&b->orderings, (struct ordering){from, to, (uint32_t)line});
 }
 
+/* Resolved at once when both tasks are there: most files name tasks before edges. */
 void builder_edge_named(struct builder *b, const char *from, size_t from_len, const char *to,
                         size_t to_len, size_t line)
 {

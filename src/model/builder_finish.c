@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Orderings by names that were not there when they were read. */
 static void resolve_names(struct builder *b)
 {
     for (size_t i = 0; i < b->named.n && !builder_failed(b); i++) {
@@ -73,6 +74,7 @@ static int builder_compare_keys(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Most tasks have a few edges, for which insertion costs less than qsort's calls. */
 static void sort_u64(uint64_t *at, size_t n)
 {
     if (n > 24) {
@@ -88,6 +90,8 @@ static void sort_u64(uint64_t *at, size_t n)
     }
 }
 
+/* The columns of objects in their new numbers, and the index by name anew: the old numbers are
+ * gone. */
 static void move_objects(struct builder *b, struct workflow *w, const uint32_t *number)
 {
     w->size = mem_new(double, w->nobjects);
@@ -138,6 +142,9 @@ static void compact_edges(struct workflow *w, uint64_t *keys, uint32_t *at)
     free(seen);
 }
 
+/* Edges as keys (object << 32 | consumer), grouped by producer with a counting sort, sorted
+ * within each, then both directions of CSR. An edge without data has object NONE, the largest
+ * number, and so stands last. */
 static void build_edges(struct builder *b, struct workflow *w, const uint32_t *number)
 {
     uint64_t total = b->orderings.n + b->readings.n;
@@ -173,6 +180,7 @@ static void build_edges(struct builder *b, struct workflow *w, const uint32_t *n
     for (size_t i = 0; i < b->orderings.n; i++)
         keys[at[b->orderings.at[i].from + 1]++] = (uint64_t)NONE << 32 | b->orderings.at[i].to;
 
+    /* duplicates go, then the keys are taken apart into columns */
     w->succ_off = mem_new(uint32_t, (size_t)n + 1);
     compact_edges(w, keys, at);
     free(at);
@@ -318,6 +326,7 @@ static void apply_permutations(struct builder *b, struct workflow *w)
     }
 }
 
+/* Marks by new numbers; a mark on an object that nobody makes or reads goes with it. */
 static void move_flags(struct builder *b, struct workflow *w, const uint32_t *number)
 {
     if (b->temporary.n)
@@ -365,6 +374,7 @@ static void name_cycle(struct builder *b, const struct workflow *w, const uint32
     free(seen);
 }
 
+/* Kahn's algorithm; the queue is the result. What is left lies on a cycle or behind one. */
 static bool sort_topologically(struct builder *b, struct workflow *w)
 {
     uint32_t n = w->ntasks, head = 0, tail = 0;
@@ -421,6 +431,7 @@ static int compare_rungs(const void *a, const void *b)
     return x->memory < y->memory ? -1 : x->memory > y->memory;
 }
 
+/* As move_times(), for the memory of further attempts. */
 static void move_rungs(struct builder *b, struct workflow *w)
 {
     if (!b->rungs.n)
@@ -450,6 +461,7 @@ static void move_rungs(struct builder *b, struct workflow *w)
         taken_;                                                                                    \
     })
 
+/* Kinds that nobody stated, then the columns change owner. */
 static void move_tasks(struct builder *b, struct workflow *w)
 {
     for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -489,6 +501,8 @@ static void move_tasks(struct builder *b, struct workflow *w)
     w->flags = take(&b->flags);
 }
 
+/* Object numbers change first (by producer), since edges are sorted by them; columns of tasks
+ * move last, since messages name tasks from the builder. */
 struct workflow *builder_finish(struct builder *b, struct error *err)
 {
     struct workflow *w = b->w;

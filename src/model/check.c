@@ -1,3 +1,10 @@
+/* The checker's common part: the list of violations, the comparison of claimed objectives, and
+ * the dispatch by the plan's kind. It knows the model and no planner, so that a planner cannot
+ * excuse itself.
+ *
+ * check_static.c and check_network.c judge static plans, check_partition.c trees, check_stream.c
+ * streams, check_shapes.c orders. Each recomputes what the plan claims from the placements alone.
+ */
 #include "model/check_rules.h"
 
 #include <stdio.h>
@@ -27,6 +34,8 @@ const char *violation_name(enum violation_kind kind)
     return names[kind];
 }
 
+/* Past CHECK_MOST violations only the count grows: a plan for another workflow breaks every rule
+ * a million times. */
 void check_say(struct check *c, enum violation_kind kind, uint32_t task, const char *fmt, ...)
 {
     struct check_result *r = c->result;
@@ -40,6 +49,7 @@ void check_say(struct check *c, enum violation_kind kind, uint32_t task, const c
     array_push(&r->violations, (struct violation){kind, task, mem_copy_string(text)});
 }
 
+/* The recomputed value is kept for the user even when the plan claims nothing. */
 void check_objective(struct check *c, const char *name, double recomputed)
 {
     plan_set_objective(c->result->recomputed, name, recomputed);
@@ -83,6 +93,8 @@ static bool references_fit(const struct plan *plan, const struct workflow *w,
     return true;
 }
 
+/* False only when the plan cannot be judged at all; a plan that breaks rules is judged, and
+ * `result` says how. */
 bool check_plan(const struct plan *plan, const struct workflow *w, const struct platform *p,
                 struct check_result *result, struct error *err)
 {
@@ -91,6 +103,8 @@ bool check_plan(const struct plan *plan, const struct workflow *w, const struct 
     if (!references_fit(plan, w, p, err))
         return false;
     struct check c = {.plan = plan, .w = w, .p = p, .result = result};
+    /* Times are sums of many terms, rounded as they go: a billionth of the makespan is no
+     * violation. */
     double makespan = plan_makespan(plan);
     c.tolerance = 1e-9 * (isfinite(makespan) && makespan > 1 ? makespan : 1);
     switch (plan->kind) {

@@ -7,9 +7,11 @@ struct checked_network {
     uint32_t *transfer_off, *transfer; /* transfers by object */
 };
 
-static void network_group_transfers(uint32_t **off, uint32_t **item, uint32_t groups, size_t n,
-                                    uint32_t (*group_of)(const struct plan *, size_t),
-                                    const struct plan *plan)
+/* Counting sort of the plan's items by group_of(): *item[*off[g] .. *off[g + 1]) are those of
+ * group g, in the order of the plan. The caller frees both. */
+static void network_group_items(uint32_t **off, uint32_t **item, uint32_t groups, size_t n,
+                                uint32_t (*group_of)(const struct plan *, size_t),
+                                const struct plan *plan)
 {
     *off = mem_new_zero(uint32_t, (size_t)groups + 2);
     *item = mem_new(uint32_t, n);
@@ -21,6 +23,7 @@ static void network_group_transfers(uint32_t **off, uint32_t **item, uint32_t gr
         (*item)[(*off)[group_of(plan, i) + 1]++] = (uint32_t)i;
 }
 
+/* The two things that are grouped: placements by task, transfers by object. */
 static uint32_t task_of(const struct plan *plan, size_t i)
 {
     return plan->placements.at[i].task;
@@ -44,6 +47,7 @@ static double copy_ends(const struct check *c, const struct checked_network *net
     return first;
 }
 
+/* qsort_r's order of an object's transfers: by destination, the first to arrive in front. */
 static int by_destination(const void *a, const void *b, void *context)
 {
     const struct plan *plan = context;
@@ -56,8 +60,8 @@ static int by_destination(const void *a, const void *b, void *context)
 
 /* When a transfer first brings `object` to `node`. An object's transfers are sorted by destination:
  * one read by a hundred thousand tasks on a thousand nodes must not cost their product. */
-static double network_arrives_in_time(const struct check *c, const struct checked_network *net,
-                                      uint32_t object, uint32_t node)
+static double network_arrival(const struct check *c, const struct checked_network *net,
+                              uint32_t object, uint32_t node)
 {
     uint32_t lo = net->transfer_off[object], end = net->transfer_off[object + 1], hi = end;
     while (lo < hi) {
@@ -71,6 +75,8 @@ static double network_arrives_in_time(const struct check *c, const struct checke
     return x && x->to == node ? x->finish : INFINITY;
 }
 
+/* Every copy of a task must find every input on its node when it starts: made there, or brought
+ * there in time. An ordering edge is satisfied by the first copy of the predecessor anywhere. */
 static void check_precedence(struct check *c, const struct checked_network *net)
 {
     char buffer[512];
@@ -92,10 +98,11 @@ static void check_precedence(struct check *c, const struct checked_network *net)
                               before_name, end);
                 continue;
             }
+            /* data: it is here because a copy ran here, or because a transfer arrived */
             double here = copy_ends(c, net, before, x->node);
             if (here <= x->start + c->tolerance)
                 continue;
-            double arrival = network_arrives_in_time(c, net, object, x->node);
+            double arrival = network_arrival(c, net, object, x->node);
             if (arrival <= x->start + c->tolerance)
                 continue;
             const char *label = workflow_object_label(c->w, object, buffer, sizeof buffer);
@@ -113,6 +120,9 @@ static void check_precedence(struct check *c, const struct checked_network *net)
     }
 }
 
+/* A transfer must leave from where the object is (made there or received there before), last as
+ * long as the network needs, and go somewhere else. A billionth of its own time is allowed
+ * beside the tolerance: long transfers are rounded more. */
 static void check_transfers(struct check *c, const struct checked_network *net)
 {
     char buffer[512];
@@ -140,7 +150,7 @@ static void check_transfers(struct check *c, const struct checked_network *net)
         if (producer == NONE)
             continue; /* inputs of the workflow are everywhere from the start */
         double made = copy_ends(c, net, producer, x->from);
-        double came = network_arrives_in_time(c, net, x->object, x->from);
+        double came = network_arrival(c, net, x->object, x->from);
         double there = fmin(made, came);
         if (isinf(there))
             check_say(c, VIOLATION_TRANSFER, producer, "'%s' is sent from '%s', which never has it",
@@ -154,6 +164,7 @@ static void check_transfers(struct check *c, const struct checked_network *net)
 
 /* ---- ports ---- */
 
+/* A transfer as seen by its pair of nodes, whatever its direction. */
 struct message {
     uint32_t a, b; /* a < b for pairs; node and NONE for counting */
     double start, finish;
@@ -170,12 +181,14 @@ static int compare_messages(const void *x, const void *y)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* A transfer begins or ends at a node: `by` is +1 or -1. */
 struct change {
     uint32_t node, object;
     double time;
     int by;
 };
 
+/* At one instant ends come before starts, so that a transfer may begin when another ends. */
 static int compare_changes(const void *x, const void *y)
 {
     const struct change *a = x, *b = y;
@@ -186,8 +199,12 @@ static int compare_changes(const void *x, const void *y)
     return a->by - b->by;
 }
 
+/* The k-port rules: two nodes exchange one message at a time, and a node takes part in at most as
+ * many transfers at once as it has ports. Sorting costs O(transfers log transfers). */
 static void check_ports(struct check *c)
 {
+    /* transfers without duration hold no port, and those of the tolerance's length no longer than
+     * rounding */
     ARRAY(struct message) messages = {0};
     ARRAY(struct change) changes = {0};
     char buffer[512];
@@ -237,10 +254,10 @@ static void check_ports(struct check *c)
 void check_network(struct check *c)
 {
     struct checked_network net;
-    network_group_transfers(&net.copy_off, &net.copy, c->w->ntasks, c->plan->placements.n, task_of,
-                            c->plan);
-    network_group_transfers(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n,
-                            object_of, c->plan);
+    network_group_items(&net.copy_off, &net.copy, c->w->ntasks, c->plan->placements.n, task_of,
+                        c->plan);
+    network_group_items(&net.transfer_off, &net.transfer, c->w->nobjects, c->plan->transfers.n,
+                        object_of, c->plan);
     for (uint32_t o = 0; o < c->w->nobjects; o++) {
         uint32_t from = net.transfer_off[o], count = net.transfer_off[o + 1] - from;
         if (count > 1)

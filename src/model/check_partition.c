@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The plan says so when its planner counted memory as the published programs do. */
-static enum tree_count partition_counting_sort(const struct plan *plan)
+static enum tree_count partition_memory_rule(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->options.n; i++)
         if (strcmp(plan->options.at[i].name, "memory") == 0 &&
@@ -57,6 +57,8 @@ static bool assign_parts(struct check *c, const struct tree *t, uint32_t *part_o
     return c->result->total == before;
 }
 
+/* A stated order must be a traversal of the part from its root down (or up to it, in an in-tree)
+ * and must not need more memory than the part claims, or, without a claim, than the least. */
 static void check_order_of_part(struct check *c, const struct tree *t, const struct part *part,
                                 uint32_t i, double least, enum tree_count count)
 {
@@ -75,9 +77,11 @@ static void check_order_of_part(struct check *c, const struct tree *t, const str
     free(order);
 }
 
+/* Parts are cut below their roots, so one array of marks serves all of them: a part reaches down
+ * to, but not into, the next root. A claim above the least is allowed, one below is impossible. */
 static void check_part_memory(struct check *c, const struct tree *t)
 {
-    enum tree_count count = partition_counting_sort(c->plan);
+    enum tree_count count = partition_memory_rule(c->plan);
     struct tree_memory *memory = tree_memory_new(t);
     uint8_t *cut = mem_new_zero(uint8_t, t->n);
     for (size_t i = 0; i < c->plan->parts.n; i++)
@@ -110,6 +114,7 @@ static double makespan_of(struct check *c, const struct tree *t, const uint32_t 
         work[i] += t->work[x];
         if (part->root != t->task[x])
             continue;
+        /* the root's file comes from outside (or goes there), over the network's own link */
         double transfer = 0, bytes = t->file[x];
         if (x == 0)
             transfer = bytes > 0 ? c->p->latency + bytes / c->p->bandwidth : 0;
@@ -127,6 +132,8 @@ static double makespan_of(struct check *c, const struct tree *t, const uint32_t 
     return total;
 }
 
+/* Memory and makespan are judged only when the parts are parts: otherwise the figures mean
+ * nothing. */
 void check_partition(struct check *c)
 {
     struct error why = {0};

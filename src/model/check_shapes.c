@@ -1,12 +1,16 @@
 /* Orders. */
 #include "model/check_rules.h"
 
+/* Every task once, after all its predecessors. Walks the order once and counts eligible tasks
+ * (not done, all predecessors done) before each step: their sum is the area (docs/order.md).
+ */
 void check_order(struct check *c)
 {
     const struct plan *plan = c->plan;
     uint32_t n = c->w->ntasks, eligible = 0;
     uint32_t *left = mem_new(uint32_t, n);
     uint8_t *done = mem_new_zero(uint8_t, n);
+    /* a plan may leave the counts out; if it states them, every one must be right */
     bool counts = plan->eligible.n == (size_t)n + 1, good = plan->order.n == n;
     double area = 0;
     for (uint32_t t = 0; t < n; t++) {

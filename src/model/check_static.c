@@ -9,6 +9,8 @@ static const char *task_name(const struct check *c, uint32_t task)
     return workflow_task_name(c->w, task);
 }
 
+/* Every placement: a time that exists, a node that can run the task, the duration that the costs
+ * say, cores that the node has. */
 static void check_times(struct check *c, const struct costs *costs)
 {
     for (size_t i = 0; i < c->plan->placements.n; i++) {
@@ -47,6 +49,7 @@ static int compare_copies(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
+/* Every task is placed; copies of a task are on different nodes and have different numbers. */
 static void check_copies(struct check *c)
 {
     size_t n = c->plan->placements.n;
@@ -86,6 +89,7 @@ static void check_copies(struct check *c)
 
 /* ---- cores ---- */
 
+/* A task on one of its cores. */
 struct core_use {
     uint32_t node, core, task;
     double start, finish;
@@ -103,6 +107,8 @@ static int compare_uses(const void *a, const void *b)
     return x->finish < y->finish ? -1 : x->finish > y->finish;
 }
 
+/* No core runs two tasks at once. Sorted by core and start, each use is compared with the one
+ * that ends last so far: O(n log n), and a long task hides no later clash. */
 static void check_cores(struct check *c)
 {
     ARRAY(struct core_use) uses = {0};
@@ -133,6 +139,7 @@ static void check_cores(struct check *c)
 
 /* ---- memory ---- */
 
+/* Memory taken (change > 0) or given back at an instant. */
 struct level {
     uint32_t node, task;
     double time, change;
@@ -149,6 +156,7 @@ static int compare_levels(const void *a, const void *b)
     return x->change < y->change ? -1 : x->change > y->change;
 }
 
+/* The tasks that run at once on a node fit into its memory: a sweep over starts and ends. */
 static void check_memory(struct check *c)
 {
     ARRAY(struct level) levels = {0};
@@ -181,6 +189,7 @@ static void check_memory(struct check *c)
     array_free(&levels);
 }
 
+/* A deadline is kept when the first copy of the task ends in time. */
 static void count_missed_deadlines(struct check *c)
 {
     if (!c->w->deadline)
@@ -199,6 +208,7 @@ static void count_missed_deadlines(struct check *c)
     check_objective(c, "missed_deadlines", missed);
 }
 
+/* Lenient costs: a task that can run nowhere is a violation to report, not a reason to give up. */
 void check_static(struct check *c)
 {
     struct costs *costs = costs_lenient(c->w, c->p);

@@ -33,6 +33,8 @@ static void check_structure(struct check *c)
         if (c->plan->rotating && x->replicas > 1 + 1e-9)
             check_say(c, VIOLATION_STREAM, NONE,
                       "cluster %u has replicas, and its copies already share the items", i);
+        /* replicas may be fractional (a share of items); a ten-millionth above a whole number is
+         * rounding */
         double needs = fmax(1, ceil(x->replicas - 1e-7));
         processors += needs;
         if (x->nnodes && x->nnodes != needs)
@@ -61,10 +63,14 @@ static void check_structure(struct check *c)
 
 /* ---- estimates ---- */
 
+/* The plan's clusters as arrays, in the form of struct stream_map: clusters by task (off,
+ * cluster), the task's home, replicas and nodes by cluster. */
 struct tables {
     uint32_t *off, *cluster, *home, *procs, *node_off, *nodes;
 };
 
+/* off is filled by a counting sort: shifted by two, so that after the second pass off[t] is the
+ * start. */
 static void fill_tables(const struct check *c, struct tables *s)
 {
     const struct plan *plan = c->plan;
@@ -110,6 +116,7 @@ static void free_tables(struct tables *s)
     free(s->nodes);
 }
 
+/* Where nodes are named, each can run all tasks of its cluster. */
 static void check_nodes_run(struct check *c, const struct stream_graph *g)
 {
     for (size_t i = 0; i < c->plan->clusters.n; i++) {
@@ -158,6 +165,8 @@ static double item_after_item(struct check *c, const struct tables *s, struct st
     return latency;
 }
 
+/* The estimate of the planners' own model, from the clusters alone: throughput, latency, cycle
+ * times. */
 static void check_recompute_stream(struct check *c, const struct stream_graph *g)
 {
     struct tables s = {0};
@@ -202,6 +211,7 @@ static void check_recompute_stream(struct check *c, const struct stream_graph *g
     free_tables(&s);
 }
 
+/* Estimates only of what is sound: a broken structure would index out of range. */
 void check_stream(struct check *c)
 {
     size_t before = c->result->total;

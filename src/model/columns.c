@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+/* One macro a sort of row: the fields that the sort has. */
 #define OWN_ROW(name, defaults, lost_, example_, type_, fallback_, summary_)                       \
     [COLUMN_##name] = {.key = #name,                                                               \
                        .lost = lost_,                                                              \
@@ -57,11 +58,13 @@ double column_number(const struct workflow *w, uint32_t task, enum column_id id)
     return c->whole ? ((const uint32_t *)array)[task] : ((const double *)array)[task];
 }
 
+/* A command is `run` or `call`, told apart by a flag: one column in memory, two in files. */
 static bool has_command(const struct workflow *w, uint32_t task, bool call)
 {
     return w->command && w->command[task] && !(w->flags[task] & TASK_CALL) == !call;
 }
 
+/* The length of a task's list; 0 when no task has one. */
 static uint32_t csr_count(const uint32_t *off, uint32_t task)
 {
     return off ? off[task + 1] - off[task] : 0;

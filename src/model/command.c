@@ -1,3 +1,9 @@
+/* Commands: `{in}`, `{out[1]}` and `{parameter}` replaced by file names and values, and the
+ * question whether a command needs a shell.
+ *
+ * A file name is put in as one word of a shell, quoted where it must be; a parameter's value as
+ * it stands, because it may hold several words on purpose. A command that uses nothing of a
+ * shell's language is split into words here, which saves a process for each task. */
 #include "model/command.h"
 
 #include "base/mem.h"
@@ -7,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Characters that no shell gives a meaning to, wherever they stand. Bytes of UTF-8 are plain. */
 static bool plain_character(char c)
 {
     return isalnum((unsigned char)c) || (c && strchr("_-./,:+=@%^", c)) || (unsigned char)c >= 128;
@@ -31,6 +38,7 @@ static void command_add_quoted(struct strbuf *out, const char *name)
     strbuf_add_char(out, '\'');
 }
 
+/* A task's inputs or outputs, in the order in which the workflow's file names them. */
 struct files {
     const uint32_t *at;
     uint32_t n;
@@ -49,6 +57,8 @@ static void add_file(const struct workflow *w, uint32_t object, struct strbuf *o
     command_add_quoted(out, workflow_object_label(w, object, label, sizeof label));
 }
 
+/* What stands at a brace. Anything unknown is MARK_NONE: the brace stands for itself, since shell
+ * commands (awk, ${VAR}) are full of them. */
 struct marking command_look(const struct workflow *w, const char *at)
 {
     if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}'))
@@ -78,8 +88,10 @@ struct marking command_look(const struct workflow *w, const char *at)
     return (struct marking){0};
 }
 
-static bool command_expand_reference(const struct workflow *w, uint32_t task, bool files,
-                                     struct strbuf *out, struct error *err)
+/* Copies the command with its marks replaced. Without `files` only parameters are: what is left
+ * is the template that names a computation, whatever its files are called. */
+static bool command_substitute(const struct workflow *w, uint32_t task, bool files,
+                               struct strbuf *out, struct error *err)
 {
     const char *at = workflow_text(w, w->command[task]);
     while (*at) {
@@ -115,18 +127,19 @@ static bool command_expand_reference(const struct workflow *w, uint32_t task, bo
         }
         at += m.length;
     }
+    /* an empty command still is a text */
     strbuf_add(out, "");
     return true;
 }
 
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err)
 {
-    return command_expand_reference(w, task, true, out, err);
+    return command_substitute(w, task, true, out, err);
 }
 
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out)
 {
-    command_expand_reference(w, task, false, out, NULL);
+    command_substitute(w, task, false, out, NULL);
 }
 
 /* Words that mean something to a shell before any program is looked for. */
@@ -168,6 +181,8 @@ static bool needs_shell(const char *text)
     return quote != 0;
 }
 
+/* Split in place into at most `most` - 1 words and a NULL. 0: it needs a shell, or has too many
+ * words. The text is changed only when the result is not 0. */
 size_t command_words(char *text, char **words, size_t most)
 {
     text += strspn(text, " \t\r\n");
@@ -177,6 +192,7 @@ size_t command_words(char *text, char **words, size_t most)
     if (!end || needs_shell(text) || memchr(text, '\n', end))
         return 0;
     size_t first = strcspn(text, " \t\"'\\");
+    /* `A=1 prog` and quoted program names */
     if (memchr(text, '=', first) || text[first] == '"' || text[first] == '\'' ||
         text[first] == '\\')
         return 0; /* an assignment, or a name worth a shell's opinion */
@@ -196,6 +212,7 @@ size_t command_words(char *text, char **words, size_t most)
         from += strspn(from, " \t\r\n");
         if (!*from)
             break;
+        /* words only get shorter (quotes and backslashes go), so writing never overtakes reading */
         words[count++] = to;
         char quote = 0;
         for (; *from && (quote || !isspace((unsigned char)*from)); from++) {

@@ -1,9 +1,15 @@
+/* How long a task takes on a node. Most tasks run everywhere in work / speed, which costs_time()
+ * answers inline from two arrays; what deviates has rows (`own`) or a mark (`restricted`) that is
+ * built here once, so that hot loops branch on one bit. */
 #include "model/costs.h"
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* A row of nnodes for each task with times of its own: work / speed as a start (or INFINITY,
+ * where it states no work), then its own times over it. Names of nodes that this platform lacks
+ * are passed over. */
 static void fill_own_times(struct costs *c)
 {
     const struct workflow *w = c->workflow;
@@ -35,6 +41,8 @@ static void fill_own_times(struct costs *c)
     }
 }
 
+/* Marks tasks that cannot run on every node. Compared are the smallest node's cores and memory: a
+ * task that fits there fits everywhere, and most do. */
 static void fill_restricted(struct costs *c)
 {
     const struct workflow *w = c->workflow;
@@ -72,6 +80,8 @@ struct costs *costs_lenient(const struct workflow *w, const struct platform *p)
     return c;
 }
 
+/* The check that every task can run somewhere; says the first reason that holds for it: nothing
+ * is up, cores, memory, its own times. */
 struct costs *costs_new(const struct workflow *w, const struct platform *p, struct error *err)
 {
     struct costs *c = costs_lenient(w, p);
@@ -118,6 +128,7 @@ void costs_free(struct costs *c)
     free(c);
 }
 
+/* The slow way: every reason why the task might not run here. */
 double costs_restricted_time(const struct costs *c, uint32_t task, uint32_t node)
 {
     const struct workflow *w = c->workflow;
@@ -143,6 +154,7 @@ double costs_mean(const struct costs *c, uint32_t task)
     return count ? sum / count : INFINITY;
 }
 
+/* *node is set only when some node can run it. */
 double costs_least(const struct costs *c, uint32_t task, uint32_t *node)
 {
     double least = INFINITY;

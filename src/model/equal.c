@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For qsort: task numbers ascending. */
 static int equal_compare_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -118,6 +119,7 @@ static bool same_order(const struct workflow *a, uint32_t s, const struct workfl
     return true;
 }
 
+/* Matched by label: an anonymous object and one that a writer named by that label are the same. */
 static bool same_object(const struct workflow *a, uint32_t o, const struct workflow *b,
                         const uint32_t *map, struct error *why)
 {
@@ -140,6 +142,7 @@ static bool same_object(const struct workflow *a, uint32_t o, const struct workf
     return true;
 }
 
+/* Order counts: constraints and parameters are shown to people in it. */
 static bool same_texts(const struct workflow *a, const struct workflow *b, struct error *why)
 {
     const char *one = workflow_text(a, a->name), *two = workflow_text(b, b->name);

@@ -1,7 +1,10 @@
+/* An experiment as data: what stands for what. Read by formats/native/experiment.c, merged by the
+ * room `experiment`. The struct owns all its texts. */
 #include "model/experiment.h"
 
 #include <string.h>
 
+/* Defaults of the file format: all combinations, seed 1. */
 void experiment_init(struct experiment *x)
 {
     memset(x, 0, sizeof *x);

@@ -1,3 +1,6 @@
+/* Algorithms on the graph alone: levels, critical path, reachability, shortcuts, components,
+ * shapes, statistics. All are iterative (a chain of ten million tasks is a normal graph) and
+ * linear in tasks and edges where not said otherwise. */
 #include "model/graph.h"
 #include "base/bitset.h"
 #include "base/mem.h"
@@ -6,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* depth[t]: tasks on the longest chain that ends in t. Returns the deepest. */
 uint32_t graph_depths(const struct workflow *w, uint32_t *depth)
 {
     uint32_t deepest = 0;
@@ -21,12 +25,14 @@ uint32_t graph_depths(const struct workflow *w, uint32_t *depth)
     return deepest;
 }
 
+/* Seconds that an edge costs at mean latency and bandwidth; an ordering edge costs nothing. */
 static inline double edge_weight(const struct workflow *w, uint32_t object, double latency,
                                  double seconds_per_byte)
 {
     return object == NONE ? 0 : latency + w->size[object] * seconds_per_byte;
 }
 
+/* bottom[t]: longest way from the start of t to an exit, t included. From the exits backwards. */
 void graph_bottom_levels(const struct workflow *w, const double *task_weight, double latency,
                          double seconds_per_byte, double *bottom)
 {
@@ -44,6 +50,7 @@ void graph_bottom_levels(const struct workflow *w, const double *task_weight, do
     }
 }
 
+/* top[t]: longest way from an entry to the start of t, t excluded. */
 void graph_top_levels(const struct workflow *w, const double *task_weight, double latency,
                       double seconds_per_byte, double *top)
 {
@@ -62,6 +69,8 @@ void graph_top_levels(const struct workflow *w, const double *task_weight, doubl
     }
 }
 
+/* The way follows the successor with the largest bottom level; of equal ones the first, so the
+ * path is the same each time. `path` has room for ntasks. */
 double graph_critical_path(const struct workflow *w, const double *task_weight, uint32_t *path,
                            uint32_t *path_length)
 {
@@ -89,6 +98,7 @@ double graph_critical_path(const struct workflow *w, const double *task_weight, 
     return longest;
 }
 
+/* A depth-first search: O(tasks + edges) a question. Who asks often builds graph_closure(). */
 bool graph_reaches(const struct workflow *w, uint32_t from, uint32_t to)
 {
     if (from == to)
@@ -114,6 +124,9 @@ bool graph_reaches(const struct workflow *w, uint32_t from, uint32_t to)
     return found;
 }
 
+/* A bit matrix, ntasks^2 / 8 bytes: row t holds all that t reaches. From the exits backwards; a
+ * successor that is in the row already brings nothing new, which saves most unions in dense
+ * graphs. The caller frees it. */
 uint64_t *graph_closure(const struct workflow *w)
 {
     size_t words = bitset_words(w->ntasks);
@@ -159,6 +172,7 @@ size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget
         if (has_long)
             tails[ntails++] = t;
     }
+    /* 64 tails share a sweep, one bit each */
     for (uint32_t batch = 0; batch < ntails; batch += 64) {
         uint32_t size = ntails - batch < 64 ? ntails - batch : 64;
         uint32_t lo = position[tails[batch]], hi = lo, next = 0;
@@ -168,6 +182,7 @@ size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget
                 if (depth[w->succ_task[e]] > depth[t] + 1 && position[w->succ_task[e]] > hi)
                     hi = position[w->succ_task[e]];
         }
+        /* past the budget edges are left undecided rather than the program without an answer */
         bool skip = budget && spent > budget;
         for (uint32_t x = lo; x <= hi && !skip; x++) {
             uint32_t t = w->topo[x];
@@ -206,6 +221,8 @@ size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget
     return undecided;
 }
 
+/* Pieces that no edge joins, whatever its direction; component[t] (may be NULL) numbers them by
+ * their lowest task. */
 uint32_t graph_components(const struct workflow *w, uint32_t *component)
 {
     uint32_t *label = component ? component : mem_new(uint32_t, w->ntasks);
@@ -285,6 +302,7 @@ void graph_statistics(const struct workflow *w, struct statistics *out)
     uint32_t *depth = mem_new(uint32_t, w->ntasks);
     out->depth = graph_depths(w, depth);
     free(depth);
+    /* a bound on the search, so that `show` answers soon; past it the widest level is shown */
     out->width = graph_width(w, 60000000, &out->width_exact);
     out->components = graph_components(w, NULL);
     out->critical_path = graph_critical_path(w, NULL, NULL, NULL);

@@ -5,11 +5,26 @@
  * takes the operations out of a scheduler's actions, hands them to a store as they are, and brings
  * the answers back as an event.
  *
- *     status            QUEUED -> RUNNING -> DONE          ended: DONE, FAILED, REMOVED
- *     num_wait_parent   `waiting`: incoming edges whose producer is not DONE (several objects from
- * one parent count each) parent_list, data_object, data_size    from the graph, the node on which
- * each parent ran, and the objects' sizes history           the nodes that held the task, one
- * after the other; `epoch` is how often it was taken
+ *     Figure 2         here                what it is
+ *     ---------------  ------------------  ------------------------------------------------------
+ *     status           enum meta_status    see below
+ *     num_wait_parent  waiting             incoming edges whose producer is not DONE (several
+ *                                          objects from one parent count each)
+ *     parent_list,     from the graph      the node on which each parent ran, and the objects'
+ *     data_object,                         sizes
+ *     data_size
+ *     history          nodes, epoch        the nodes that held the task, one after the other;
+ *                                          `epoch` is how often it was taken
+ *
+ *                  PUT            START               COMPLETE (also from QUEUED: a holder may
+ *       ABSENT ---------> QUEUED --------> RUNNING ------> DONE   report start and end at once)
+ *                            ^                |
+ *                            '----------------'
+ *                        RETRY: the attempt failed
+ *                        ADOPT: the holder died; another node has it now
+ *
+ *       REMOVE: QUEUED or RUNNING -> FAILED or REMOVED.   HOLD: another holder, the same status.
+ *       DONE, FAILED and REMOVED have ended: nothing changes them.
  *
  * Ownership is a compare-and-swap on the epoch, so that a task moved twice, a message delivered
  * twice and a node that was declared dead and comes back are all decided in one place: the store. A
@@ -30,34 +45,35 @@ enum meta_status {
 };
 
 enum meta_kind {
-    META_PUT,  /* submit `task` to `node` (NONE: to nobody yet); a task that is there stays as it is
-                */
-    META_HOLD, /* `node` in `life` takes over a task that it knows at `epoch`: granted when the
-                  epoch is still that */
-    META_GET,  /* look: status, waiting, holder, sizes */
-    META_START,    /* the holder starts attempt `attempt` at `time` */
-    META_RETRY,    /* the attempt failed, the holder will try again */
-    META_COMPLETE, /* the holder ran it from `start` to `time`; the children wait for one parent
-                      less */
-    META_REMOVE,   /* ended by `status` FAILED or REMOVED unless it has ended already; answers the
-                      children */
-    META_ADOPT,  /* `node` takes at most `limit` unfinished tasks from number `task` on of the dead
-                    node `other`,  which is fenced off: it can take no task until it joins again.
-                    node
-                    == other: its own tasks after  a restart. The answer's item: `holder` is `other`,
-                    `task` where to go on (NONE: that was all). `bytes`: the life of `other` that is
-                    over; when it has begun another, nothing is taken (0: whatever it is). A store
-                    that cannot know whether it  was applied answers STALE; the node then adopts
-                    itself */
+    /* submit `task` to `node` (NONE: to nobody yet); a task that is there stays as it is */
+    META_PUT,
+    /* `node` in `life` takes over a task that it knows at `epoch`: granted when the epoch is still
+     * that */
+    META_HOLD,
+    META_GET,   /* look: status, waiting, holder, sizes */
+    META_START, /* the holder starts attempt `attempt` at `time` */
+    META_RETRY, /* the attempt failed, the holder will try again */
+    /* the holder ran it from `start` to `time`; the children wait for one parent less */
+    META_COMPLETE,
+    /* ended by `status` FAILED or REMOVED unless it has ended already; answers the children */
+    META_REMOVE,
+    /* `node` takes at most `limit` unfinished tasks from number `task` on of the dead node `other`,
+     * which is fenced off: it can take no task until it joins again. node == other: its own tasks
+     * after a restart. The answer's item: `holder` is `other`, `task` where to go on (NONE: that was
+     * all). `bytes`: the life of `other` that is over; when it has begun another, nothing is taken
+     * (0: whatever it is). A store that cannot know whether it was applied answers STALE; the node
+     * then adopts itself */
+    META_ADOPT,
     META_JOIN,   /* `node` starts its `life`, a larger number than before, and may take tasks */
     META_OBJECT, /* object `task` really has `bytes` bytes */
     META_COPY,   /* object `task` also stands on `node`; `status` 0: no longer */
     META_READ,   /* everything about `task`: a meta_record */
-    META_WHERE,  /* the nodes that have object `task`: `count` of `nodes` from `first` on, its
-                    producer's first */
-    META_COUNT,  /* how many tasks have ended, of the whole run: the answer's item has the done in
-                    `task`, the failed in `epoch` and the removed in `waiting`. While others end
-                    tasks it may be a moment old, but never counts one twice or too early */
+    /* the nodes that have object `task`: `count` of `nodes` from `first` on, its producer's first */
+    META_WHERE,
+    /* how many tasks have ended, of the whole run: the answer's item has the done in `task`, the
+     * failed in `epoch` and the removed in `waiting`. While others end tasks it may be a moment old,
+     * but never counts one twice or too early */
+    META_COUNT,
     META_KINDS
 };
 

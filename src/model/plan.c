@@ -1,3 +1,6 @@
+/* The plan as data: making, freeing, objectives, notes, the order in which it is written. A plan
+ * owns its texts; tasks, nodes and objects are numbers of the workflow and platform it belongs
+ * to. */
 #include "model/plan.h"
 
 #include <stdio.h>
@@ -87,6 +90,8 @@ void plan_note(struct plan *p, const char *fmt, ...)
     array_push(&p->notes, mem_copy_string(text));
 }
 
+/* By task: the number, from 1, of the constraint that chose its node; 0: none. NULL when nothing
+ * is pinned. The caller frees it. */
 uint32_t *plan_pins_by_task(const struct plan *p, uint32_t ntasks)
 {
     if (!p->pins.n)
@@ -120,6 +125,8 @@ static int compare_transfers(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
+/* By start, then by number: the same plan is written as the same text, whatever order a planner
+ * made it in. */
 void plan_sort(struct plan *p)
 {
     if (p->placements.n)
@@ -128,6 +135,7 @@ void plan_sort(struct plan *p)
         qsort(p->transfers.at, p->transfers.n, sizeof *p->transfers.at, compare_transfers);
 }
 
+/* 0 for a plan without placements. */
 double plan_makespan(const struct plan *p)
 {
     double latest = 0;

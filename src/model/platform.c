@@ -1,3 +1,9 @@
+/* The platform: nodes as columns, a network that holds for every pair, and the pairs that differ.
+ *
+ * Pairs that differ are kept sorted by (lower node, higher node) with offsets by the lower one,
+ * so that a look-up is a binary search; up to DENSE_NODES nodes also as a full table of
+ * 1/bandwidth and latency, because list planners ask for every pair again and again. The builder
+ * checks values as they come and structure at the end, like the workflow's. */
 #include "model/platform.h"
 #include "base/array.h"
 
@@ -6,6 +12,8 @@
 /* Past this many nodes a dense table of pairs would not pay: 1,024^2 x 16 bytes is 16 MB. */
 enum { DENSE_NODES = 1024, MOST_CORES = 1 << 24, MOST_TOTAL = 1 << 30 };
 
+/* The first error sticks; `cap` is the room of the node columns, which move into the platform as
+ * they are. */
 struct platform_builder {
     char *file;
     struct error error;
@@ -39,6 +47,7 @@ uint32_t platform_find_node(const struct platform *p, const char *name)
     return name_index_find(&p->node_index, &p->text, p->node_name, name, strlen(name));
 }
 
+/* The pair's own link, NULL when it is as the network says. O(log links of the lower node). */
 static const struct platform_link *find_link(const struct platform *p, uint32_t a, uint32_t b)
 {
     if (!p->nlinks)
@@ -67,6 +76,7 @@ void platform_link(const struct platform *p, uint32_t a, uint32_t b, double *ban
     *latency = link ? link->latency : p->latency;
 }
 
+/* Seconds for `bytes` between two different nodes; INFINITY when they cannot talk (bandwidth 0). */
 double platform_link_transfer(const struct platform *p, uint32_t a, uint32_t b, double bytes)
 {
     if (p->dense_inverse) {
@@ -105,6 +115,8 @@ uint64_t platform_total_cores(const struct platform *p)
 
 #define DIFFERS(...) error_set(why, ERROR_FAILED, __VA_ARGS__)
 
+/* By names, whatever the order of nodes. Ports are compared node by node, since a network's
+ * default and the same number at every node mean the same. */
 bool platform_equal(const struct platform *a, const struct platform *b, struct error *why)
 {
     if (a->nnodes != b->nnodes)
@@ -179,6 +191,7 @@ void platform_builder_name(struct platform_builder *b, const char *name, size_t 
     b->p->name = pool_add(&b->p->text, name, len);
 }
 
+/* Infinite is fine (no limit), negative and NaN are not. */
 static bool good_bandwidth(struct platform_builder *b, double value, size_t line)
 {
     if (value >= 0 && !isnan(value))
@@ -199,6 +212,7 @@ static bool good_ports(double ports)
     return ports >= 0 && ports <= 1e9 && ports == floor(ports);
 }
 
+/* NAN: the file says nothing about it, and what was there stays. */
 void platform_builder_network(struct platform_builder *b, double bandwidth, double latency,
                               double ports, size_t line)
 {
@@ -220,6 +234,8 @@ void platform_builder_network(struct platform_builder *b, double bandwidth, doub
     }
 }
 
+/* A new node with the usual values: speed 1, one core, memory without limit, up. Columns grow
+ * together, by doubling. */
 uint32_t platform_builder_node(struct platform_builder *b, const char *name, size_t len,
                                size_t line)
 {

@@ -1,3 +1,5 @@
+/* One run as it is remembered, and the chain of attempts that made it as long as it was. Owned by
+ * whoever reads it from the history or collects it from a trace. */
 #include "model/record.h"
 
 #include "base/mem.h"
@@ -33,6 +35,7 @@ const char *trace_outcome_name(int outcome)
     return outcome >= 0 && outcome <= TRACE_NOT_STARTED ? names[outcome] : "failed";
 }
 
+/* qsort_r's order of event numbers by the end of the event. */
 static int by_finish(const void *a, const void *b, void *context)
 {
     const struct trace_event *at = context;
@@ -62,6 +65,7 @@ uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
         nodes = e->node + 1 > nodes && e->node < 65536 ? e->node + 1 : nodes;
         tasks = e->id + 1 > tasks ? e->id + 1 : tasks;
     }
+    /* lanes come from files; 16 million cores bound the memory */
     if ((uint64_t)lanes * nodes > 1 << 24) /* no such machine: go by inputs alone */
         lanes = nodes = 0;
     uint32_t *attempt = mem_new(uint32_t, tasks + 1), *lane = mem_new(uint32_t, lanes * nodes + 1);
@@ -87,6 +91,7 @@ uint32_t record_critical_path(const struct run_record *r, uint32_t *out)
         if (placed)
             lane[core] = k;
     }
+    /* from the last end backwards along what each waited for, then turned round */
     uint32_t count = 0;
     for (uint32_t k = n - 1; k != NONE && count < tasks; k = before[k])
         out[count++] = r->events.at[order[k]].id;

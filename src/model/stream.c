@@ -1,8 +1,26 @@
+/* The estimate of a stream's mapping: one pass over tasks and transfers in the graph's fixed
+ * order.
+ *
+ * Two schedules come out of the same pass. The periodic one gives each transfer a slot (a start,
+ * a channel at each end) in which it repeats for every item; the span of a channel is its cycle
+ * time, and replicas / cycle of the slowest contention component bounds the data rate. The
+ * schedule DAG of one item gives the latency: a transfer begins when its source has ended and
+ * when the transfers before it on link and channels have.
+ *
+ *     transfer A->B    |====slot====|......................|====slot====|   next item
+ *     channel of A     first start ------ cycle time ------ last end
+ *     one item         source ends --> begin --> end --> consumer may start
+ *
+ * Planners change a mapping a little and ask again, thousands of times. With a `base` estimate,
+ * transfers between clusters that nothing has touched keep their slots without a search: they
+ * wait in `pending`, and enter the lanes of a cluster only when a search needs that cluster. */
 #include "model/stream.h"
 #include "model/stream_slots.h"
 
 /* ---- times of copies and transfers ---- */
 
+/* A cluster is as slow as its slowest replica; where no nodes are named, as the slowest node that
+ * is up. */
 double stream_time(const struct stream_graph *g, const struct stream_map *map, uint32_t task,
                    uint32_t cluster)
 {
@@ -34,6 +52,8 @@ static bool replicas_meet(uint32_t i, uint32_t j, uint32_t a, uint32_t b)
     return i % x == j % x;
 }
 
+/* The longest transfer among pairs of replicas that meet. Without nodes: the slowest link of the
+ * platform. */
 double stream_transfer(const struct stream_graph *g, const struct stream_map *map, uint32_t edge,
                        uint32_t from, uint32_t to)
 {
@@ -61,6 +81,7 @@ double stream_transfer(const struct stream_graph *g, const struct stream_map *ma
     return worst;
 }
 
+/* 0 is "no limit", so a plain minimum would be wrong. */
 static uint32_t fewer_ports(uint32_t a, uint32_t b)
 {
     return !a ? b : !b ? a : a < b ? a : b;
@@ -85,6 +106,7 @@ uint32_t stream_ports(const struct stream_graph *g, const struct stream_map *map
 
 /* ---- memory ---- */
 
+/* Empty; it grows with the first estimate and keeps its memory for the next. */
 struct stream_work *stream_work_new(const struct stream_graph *g)
 {
     struct stream_work *work = mem_new_zero(struct stream_work, 1);
@@ -151,6 +173,7 @@ void stream_estimate_free(struct stream_estimate *e)
 
 /* ---- the pass ---- */
 
+/* One estimate under way. base_at: how far the base's messages have been walked along. */
 struct pass {
     struct stream_work *work;
     const struct stream_graph *g;
@@ -184,6 +207,8 @@ static double local_ready(const struct pass *s, uint32_t task, uint32_t b)
     return ready;
 }
 
+/* All copies of a task: each starts when its data is there and its cluster's copy before it has
+ * ended. False: the latency must exceed the limit. */
 static bool stream_take_task(struct pass *s, uint32_t task)
 {
     struct stream_work *work = s->work;
@@ -206,6 +231,8 @@ static bool stream_take_task(struct pass *s, uint32_t task)
     return true;
 }
 
+/* Has the object gone to cluster b for an earlier edge already? An object travels once to a
+ * cluster, however many tasks read it there. */
 static bool sent_before(const struct pass *s, uint32_t edge, uint32_t b)
 {
     uint32_t object = s->w->succ_object[edge], from = s->g->edge_from[edge];
@@ -237,11 +264,13 @@ static const struct stream_message *same_in_base(struct pass *s, uint32_t edge, 
     return NULL;
 }
 
+/* The message that used the channel last; NONE also for a channel that is not there yet. */
 static uint32_t lane_before(const struct stream_side *side, uint32_t channel)
 {
     return channel < side->lanes.n ? side->lanes.at[channel].message : NONE;
 }
 
+/* Union-find with path halving: clusters that exchange messages are one contention component. */
 static uint32_t find_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i)
@@ -249,7 +278,8 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void stream_join_rates(struct stream_work *work, uint32_t a, uint32_t b, uint32_t procs)
+/* The component's rate is bounded by its fewest processors at one end of a transfer. */
+static void stream_join_components(struct stream_work *work, uint32_t a, uint32_t b, uint32_t procs)
 {
     a = find_root(work->parent, a);
     b = find_root(work->parent, b);
@@ -321,6 +351,8 @@ static void enter_kept(struct pass *s, const struct stream_message *m, uint32_t 
     }
 }
 
+/* Search the earliest slot. When it is not the base's, both clusters are dirty: what follows on
+ * them must be searched, too. */
 static void find_slot(struct pass *s, const struct stream_message *same, double duration,
                       struct stream_message *m, uint32_t number)
 {
@@ -346,8 +378,8 @@ static void find_slot(struct pass *s, const struct stream_message *same, double 
 }
 
 /* One transfer home(i) -> b. */
-static void stream_send_rates(struct pass *s, uint32_t edge, uint32_t a, uint32_t b,
-                              double duration)
+static void stream_send_message(struct pass *s, uint32_t edge, uint32_t a, uint32_t b,
+                                double duration)
 {
     struct stream_work *work = s->work;
     const struct stream_message *same = s->base ? same_in_base(s, edge, a, b) : NULL;
@@ -371,10 +403,11 @@ static void stream_send_rates(struct pass *s, uint32_t edge, uint32_t a, uint32_
     m->end = begin + duration;
     m->latest = INFINITY;
     uint32_t pa = s->map->procs[a], pb = s->map->procs[b];
-    stream_join_rates(work, a, b, pa < pb ? pa : pb);
+    stream_join_components(work, a, b, pa < pb ? pa : pb);
 }
 
-static void stream_deliver_rates(struct pass *s, uint32_t edge, uint32_t b, double end)
+/* One transfer serves all readers of the object in the cluster. */
+static void stream_deliver_object(struct pass *s, uint32_t edge, uint32_t b, double end)
 {
     uint32_t object = s->w->succ_object[edge], from = s->g->edge_from[edge];
     uint32_t first = s->w->object_edge[object];
@@ -385,6 +418,8 @@ static void stream_deliver_rates(struct pass *s, uint32_t edge, uint32_t b, doub
     }
 }
 
+/* The transfers of an edge: one to each cluster that holds a copy of the consumer and none of the
+ * producer. False: the latency must exceed the limit, or two nodes cannot talk. */
 static bool take_edge(struct pass *s, uint32_t edge)
 {
     const struct stream_map *map = s->map;
@@ -402,13 +437,13 @@ static bool take_edge(struct pass *s, uint32_t edge)
             return false;
         }
         if (duration > 0) {
-            stream_send_rates(s, edge, a, b, duration);
+            stream_send_message(s, edge, a, b, duration);
             end = array_last(&s->out->messages).end;
         } else {
             end = s->work->end[stream_copy(map, i, a)];
         }
         if (consumers > 1)
-            stream_deliver_rates(s, edge, b, end);
+            stream_deliver_object(s, edge, b, end);
         else if (end > s->work->ready[c])
             s->work->ready[c] = end;
         if (end + (s->g->uniform ? s->g->time[j] : 0) + s->g->tail[j] > s->limit)
@@ -442,7 +477,9 @@ static void list_ports(struct pass *s, uint32_t cluster, size_t *base_port)
     }
 }
 
-static void stream_rates_of(struct pass *s)
+/* Throughput is the smaller of the computation rate (processors / time of the slowest cluster)
+ * and the data rate (fewest processors / cycle time of the slowest component). */
+static void stream_compute_rates(struct pass *s)
 {
     struct stream_work *work = s->work;
     struct stream_estimate *out = s->out;
@@ -498,6 +535,7 @@ static void stream_rates_of(struct pass *s)
     out->throughput = fmin(out->computation_rate, out->data_rate);
 }
 
+/* What is refused early still says how many processors it has: searches compare them. */
 bool stream_estimate(struct stream_work *work, const struct stream_map *map, uint32_t ports,
                      double limit, const struct stream_estimate *base, struct stream_estimate *out)
 {
@@ -540,12 +578,14 @@ bool stream_estimate(struct stream_work *work, const struct stream_map *map, uin
         }
     }
     memcpy(out->end.at, work->end, ncopies * sizeof *work->end);
-    stream_rates_of(&s);
+    stream_compute_rates(&s);
     return true;
 }
 
 /* ---- slack ---- */
 
+/* Backwards over the same order: `latest` is when a copy or message may end without making the
+ * item later. */
 void stream_slack(struct stream_work *work, const struct stream_map *map, struct stream_estimate *e)
 {
     const struct stream_graph *g = work->g;

@@ -1,6 +1,13 @@
+/* The graph of a stream: times per item, levels, and the one order in which every estimate takes
+ * tasks and transfers. Built once a workflow and platform; estimates only read it.
+ *
+ * The order is by decreasing bottom level with all edges at full weight, so that every dependence
+ * points forward in it, also those that a mapping adds. Ties go by topological position, tasks
+ * before their edges. */
 #include "base/heap.h"
 #include "model/stream.h"
 
+/* Then times do not depend on where: most of the estimate's work falls away. */
 static bool stream_nodes_alike(const struct stream_graph *g)
 {
     const struct platform *p = g->p;
@@ -19,6 +26,7 @@ static bool stream_nodes_alike(const struct stream_graph *g)
     return true;
 }
 
+/* Where nodes differ these are means, for the order only; estimates ask the costs. */
 static void fill_times(struct stream_graph *g)
 {
     const struct workflow *w = g->w;
@@ -42,6 +50,8 @@ static void fill_times(struct stream_graph *g)
     }
 }
 
+/* Kahn's algorithm with a heap: of the tasks that are free the lowest number first, so that the
+ * order does not depend on how the graph was read. O((tasks + edges) log tasks). */
 static void fill_positions(struct stream_graph *g, uint32_t *topo)
 {
     const struct workflow *w = g->w;
@@ -64,6 +74,8 @@ static void fill_positions(struct stream_graph *g, uint32_t *topo)
     free(left);
 }
 
+/* bottom: with edges at full weight, for the order. tail: with edges free and best times, a lower
+ * bound with which estimates give up early. */
 static void fill_levels(struct stream_graph *g, const uint32_t *topo)
 {
     const struct workflow *w = g->w;
@@ -86,6 +98,7 @@ static void fill_levels(struct stream_graph *g, const uint32_t *topo)
     }
 }
 
+/* A task or an edge in the order; `element` is the edge's number plus ntasks. */
 struct element {
     double level;
     uint32_t position, is_edge, element;

@@ -17,6 +17,8 @@ struct item_input {
     double ready; /* the producer's end */
 };
 
+/* One item's schedule under way. A processor's tasks are kept by start; an object's deliveries
+ * are a list through `next`, so that it travels once to a processor. */
 struct item {
     struct stream_work *work;
     const struct stream_graph *g;
@@ -33,6 +35,7 @@ struct item {
     ARRAY(struct item_input) inputs;
 };
 
+/* Without named nodes the mean stands in, as in the report. */
 static double task_time(const struct item *s, uint32_t task, uint32_t processor)
 {
     return s->g->uniform || !s->nodes ? s->g->time[task]
@@ -47,6 +50,7 @@ static double object_time(const struct item *s, uint32_t object, uint32_t from, 
     return platform_transfer(s->g->p, s->nodes[from], s->nodes[to], s->w->size[object]);
 }
 
+/* When the object came to the processor; NAN: it has not. */
 static double item_delivered_at(const struct item *s, uint32_t object, uint32_t processor)
 {
     for (uint32_t i = s->first[object]; i != NONE; i = s->deliveries.at[i].next)
@@ -76,7 +80,7 @@ static void gather_inputs(struct item *s, uint32_t task)
 }
 
 /* Book the transfers to `processor` and return when all data is there. */
-static double item_bring_input(struct item *s, uint32_t processor, bool keep)
+static double item_bring_inputs(struct item *s, uint32_t processor, bool keep)
 {
     double ready = 0;
     for (size_t i = 0; i < s->inputs.n; i++) {
@@ -107,6 +111,7 @@ static double item_bring_input(struct item *s, uint32_t processor, bool keep)
     return ready;
 }
 
+/* The first gap that is long enough, from `ready` on: tasks may be put between earlier ones. */
 static double idle_start(const struct item *s, uint32_t processor, double ready, double duration)
 {
     double start = ready;
@@ -121,6 +126,7 @@ static double idle_start(const struct item *s, uint32_t processor, double ready,
     return start;
 }
 
+/* Insertion: new tasks mostly come last. */
 static void item_occupy_node(struct item *s, uint32_t processor, double start, double finish)
 {
     array_push(&s->busy[processor], (struct item_span){start, finish});
@@ -132,16 +138,19 @@ static void item_occupy_node(struct item *s, uint32_t processor, double start, d
     }
 }
 
+/* Tried out and taken back: the transfers are booked while journaling and undone. */
 static double completion_on(struct item *s, uint32_t task, uint32_t processor)
 {
     double duration = task_time(s, task, processor);
     if (!isfinite(duration))
         return INFINITY;
-    double ready = item_bring_input(s, processor, false);
+    double ready = item_bring_inputs(s, processor, false);
     stream_slots_undo(s->work, 0);
     return ready == INFINITY ? INFINITY : idle_start(s, processor, ready, duration) + duration;
 }
 
+/* The least completion time. On equal nodes all empty processors are alike, so one of them is
+ * tried. A billionth better is not better: the lowest number wins ties that rounding made. */
 static uint32_t choose_processor(struct item *s, uint32_t task, uint32_t nprocessors)
 {
     uint32_t best = 0;
@@ -186,7 +195,7 @@ double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_
         gather_inputs(&s, t);
         if (processor[t] == NONE)
             processor[t] = choose_processor(&s, t, nprocessors);
-        double ready = item_bring_input(&s, processor[t], true),
+        double ready = item_bring_inputs(&s, processor[t], true),
                duration = task_time(&s, t, processor[t]);
         double start = idle_start(&s, processor[t], ready, duration);
         s.finish[t] = start + duration;

@@ -5,6 +5,7 @@
 /* Items after which the pattern repeats; a sample of it when that is long. */
 enum { MOST_ITEMS = 840 };
 
+/* Items after which two copy counts are in step again. */
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
     uint64_t x = a, y = b;
@@ -47,6 +48,7 @@ static double worst_transfer(const struct stream_graph *g, const struct stream_r
     return worst;
 }
 
+/* One item on its way: tasks in order, each on the copy whose turn it is. O(tasks + edges). */
 static double item_latency(const struct stream_graph *g, const struct stream_rotation *r,
                            const uint32_t *nodes, uint64_t item, double *finish, double *free_at)
 {
@@ -72,6 +74,8 @@ static double item_latency(const struct stream_graph *g, const struct stream_rot
     return latency;
 }
 
+/* A processor works 1 / copies of the time on each task it has a copy of; an edge carries at most
+ * as many transfers at once as its smaller end has copies. */
 void stream_rotate(const struct stream_graph *g, const struct stream_rotation *r,
                    const uint32_t *nodes, double *throughput, double *latency)
 {

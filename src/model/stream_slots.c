@@ -1,7 +1,20 @@
+/* Slots for transfers: lists of busy blocks for each channel of a cluster and each link between
+ * two.
+ *
+ *     channel 0   [====A====]      [==B==]           blocks that touch are joined,
+ *     channel 1        [====C====]                   so the lists stay short
+ *     link a-b    [====A====]
+ *                      ^ the earliest start at which the link and one channel of each end are idle
+ *
+ * A slot is found by going round link, sender and receiver until none of them moves the start any
+ * further. Comparisons allow for a hair, 1e-12 of the time: sums of durations touch without being
+ * equal. Not for several threads: each has its own stream_work. */
 #include "model/stream_slots.h"
 
 /* ---- links by pair ---- */
 
+/* Doubles the table of pairs. Entries of an earlier epoch are dead: clearing the table is adding
+ * one to the epoch. */
 static void grow_pairs(struct stream_work *work)
 {
     uint64_t *pair = work->pair;
@@ -26,6 +39,7 @@ static void grow_pairs(struct stream_work *work)
     free(epoch);
 }
 
+/* Links are reused with the memory of their lists. */
 static uint32_t new_link(struct stream_work *work)
 {
     if (work->links.n == work->links_made) {
@@ -39,6 +53,7 @@ static uint32_t new_link(struct stream_work *work)
     return (uint32_t)work->links.n - 1;
 }
 
+/* The link of two clusters, made on first use. At most half of the table is full. */
 uint32_t stream_slots_link(struct stream_work *work, uint32_t a, uint32_t b)
 {
     uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
@@ -71,6 +86,7 @@ void stream_slots_clear(struct stream_work *work, uint32_t nclusters)
     stream_slots_clear_links(work);
 }
 
+/* After 2^32 estimates the epoch comes round: then the table is really cleared. */
 void stream_slots_clear_links(struct stream_work *work)
 {
     work->links.n = 0;
@@ -164,6 +180,8 @@ static uint32_t choose_channel(const struct stream_side *side, const uint32_t *c
     return best;
 }
 
+/* Ends, because each round moves the start to the end of some block, and there are finitely many.
+ */
 struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32_t b, double ready,
                                     double duration)
 {
@@ -189,8 +207,8 @@ struct stream_slot stream_slot_find(struct stream_work *work, uint32_t a, uint32
 
 /* Insert a block, joined with those it touches. The list was idle there. `undo` (may be NULL) gets
  * what taking it back needs. */
-static void slots_occupy_core(stream_blocks *list, double start, double finish,
-                              struct stream_undo *undo)
+static void slots_insert_block(stream_blocks *list, double start, double finish,
+                               struct stream_undo *undo)
 {
     size_t at = first_after(list, start);
     double hair = 1e-12 * finish;
@@ -228,8 +246,8 @@ void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t 
     while (side->lanes.n <= channel)
         array_push(&side->lanes, (struct stream_lane){.message = NONE});
     struct stream_undo undo;
-    slots_occupy_core(&side->lanes.at[channel].busy, start, finish,
-                      work->journaling ? &undo : NULL);
+    slots_insert_block(&side->lanes.at[channel].busy, start, finish,
+                       work->journaling ? &undo : NULL);
     if (side->lanes.at[channel].message == NONE || side->lanes.at[channel].message < message)
         side->lanes.at[channel].message = message;
     if (work->journaling) {
@@ -239,7 +257,8 @@ void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t 
     }
 }
 
-static bool slots_hold_free(const uint32_t *list, size_t count, uint32_t value)
+/* Lists of a handful of channels. */
+static bool slots_list_holds(const uint32_t *list, size_t count, uint32_t value)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == value)
@@ -253,7 +272,7 @@ void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
     struct stream_link *link = &work->links.at[slot->link];
     double finish = slot->start + duration;
     struct stream_undo undo;
-    slots_occupy_core(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
+    slots_insert_block(&link->busy, slot->start, finish, work->journaling ? &undo : NULL);
     if (work->journaling) {
         undo.link = slot->link;
         undo.channels[0] = (uint32_t)link->channels[0].n;
@@ -265,7 +284,7 @@ void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
     uint32_t ends[2] = {a < b ? slot->from_channel : slot->to_channel,
                         a < b ? slot->to_channel : slot->from_channel};
     for (int k = 0; k < 2; k++)
-        if (!slots_hold_free(link->channels[k].at, link->channels[k].n, ends[k]))
+        if (!slots_list_holds(link->channels[k].at, link->channels[k].n, ends[k]))
             array_push(&link->channels[k], ends[k]);
 }
 
@@ -278,6 +297,8 @@ void stream_slot_book(struct stream_work *work, uint32_t a, uint32_t b,
     stream_slot_book_side(work, b, slot->to_channel, slot->start, finish, message);
 }
 
+/* In reverse order of booking, so that places in the lists are those of the moment they were
+ * noted. */
 void stream_slots_undo(struct stream_work *work, size_t mark)
 {
     while (work->journal.n > mark) {

@@ -1,3 +1,5 @@
+/* A workflow that is a tree, renumbered level by level from the root, so that parents have lower
+ * numbers than children and passes over the tree are loops over an array. */
 #include "model/tree.h"
 #include "base/mem.h"
 #include "model/graph.h"
@@ -25,6 +27,7 @@ static double file_of(const struct workflow *w, bool in, uint32_t task)
     return bytes;
 }
 
+/* Breadth first: the numbers given so far are the queue. */
 struct tree *tree_new(const struct workflow *w, struct error *err)
 {
     enum tree_shape shape = graph_tree_shape(w);
@@ -88,6 +91,7 @@ void tree_free(struct tree *t)
     free(t);
 }
 
+/* req(i) of the HetPart paper: file, memory and the children's files are there while i runs. */
 double tree_need(const struct tree *t, uint32_t i)
 {
     double bytes = t->file[i] + t->memory[i];

@@ -66,7 +66,7 @@ void tree_memory_free(struct tree_memory *m)
 }
 
 /* The nodes of the part into m->nodes, parents before children. */
-static uint32_t memory_gather(struct tree_memory *m, uint32_t root, const uint8_t *cut)
+static uint32_t part_gather(struct tree_memory *m, uint32_t root, const uint8_t *cut)
 {
     const struct tree *t = m->tree;
     uint32_t n = 0;
@@ -89,6 +89,8 @@ static double own_need(const struct tree *t, uint32_t x, const uint8_t *cut,
     return bytes;
 }
 
+/* Segments live in one array and are reused through a free list: a tree of a million nodes makes
+ * millions of them and has few at once. */
 static uint32_t new_segment(struct tree_memory *m, struct segment s)
 {
     if (m->unused == NONE) {
@@ -109,8 +111,8 @@ static void free_segment(struct tree_memory *m, uint32_t i)
 
 /* Put a segment (levels absolute in this stack) on top, fusing it with those below that it
  * swallows. */
-static void hill_push(struct tree_memory *m, uint32_t *top, uint32_t *height, double hill,
-                      double valley, uint32_t head, uint32_t tail)
+static void segment_push(struct tree_memory *m, uint32_t *top, uint32_t *height, double hill,
+                         double valley, uint32_t head, uint32_t tail)
 {
     while (*top != NONE) {
         struct segment below = m->segments.at[*top];
@@ -128,7 +130,7 @@ static void hill_push(struct tree_memory *m, uint32_t *top, uint32_t *height, do
 }
 
 /* Take the top off a stack, relative to where it starts. */
-static void memory_loosen(struct tree_memory *m, uint32_t *top, uint32_t *height)
+static void segment_loosen(struct tree_memory *m, uint32_t *top, uint32_t *height)
 {
     struct segment s = m->segments.at[*top];
     free_segment(m, *top);
@@ -176,23 +178,23 @@ static void merge_children(struct tree_memory *m, uint32_t x, const uint8_t *cut
         if (c == longest || (cut && cut[c]))
             continue;
         while (m->top[c] != NONE)
-            memory_loosen(m, &m->top[c], &m->height[c]);
+            segment_loosen(m, &m->top[c], &m->height[c]);
         const struct loose *first = &array_last(&m->loose);
         largest = fmax(largest, first->rise - first->net);
     }
     while (*top != NONE && m->segments.at[*top].hill - m->segments.at[*top].valley <= largest)
-        memory_loosen(m, top, height);
+        segment_loosen(m, top, height);
     qsort(m->loose.at, m->loose.n, sizeof *m->loose.at, by_drop);
     double level = *top == NONE ? 0 : m->segments.at[*top].valley;
     for (size_t i = 0; i < m->loose.n; i++) {
         const struct loose s = m->loose.at[i];
-        hill_push(m, top, height, level + s.rise, level + s.net, s.head, s.tail);
+        segment_push(m, top, height, level + s.rise, level + s.net, s.head, s.tail);
         level += s.net;
     }
 }
 
 /* Give the order of execution from the leaves as it is (in-tree) or reversed (out-tree). */
-static void hill_turn(const struct tree *t, uint32_t *order, uint32_t n)
+static void traversal_orient(const struct tree *t, uint32_t *order, uint32_t n)
 {
     if (t->in)
         return;
@@ -207,14 +209,14 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
                          enum tree_count counting, uint32_t *order, uint32_t *count)
 {
     const struct tree *t = m->tree;
-    uint32_t n = memory_gather(m, root, cut);
+    uint32_t n = part_gather(m, root, cut);
     m->segments.n = 0;
     m->unused = NONE;
     for (uint32_t i = n; i--;) {
         uint32_t x = m->nodes[i], top, height;
         merge_children(m, x, cut, &top, &height);
         double level = top == NONE ? 0 : m->segments.at[top].valley;
-        hill_push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
+        segment_push(m, &top, &height, level + own_need(t, x, cut, counting), t->file[x], x, x);
         m->top[x] = top;
         m->height[x] = height;
     }
@@ -236,12 +238,13 @@ double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cu
             order[at + k] = x;
     }
     if (order)
-        hill_turn(t, order, n);
+        traversal_orient(t, order, n);
     if (count)
         *count = n;
     return peak;
 }
 
+/* A child and by how much memory falls when its subtree is done. */
 struct sibling {
     double drop;
     uint32_t node;
@@ -268,11 +271,12 @@ static void memory_order_children(const struct tree_memory *m, uint32_t x, const
         qsort(out, *count, sizeof *out, by_sibling_drop);
 }
 
+/* Liu's rule for postorders: subtrees by decreasing peak - file. O(n log n). */
 double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *cut,
                            enum tree_count counting, uint32_t *order, uint32_t *count)
 {
     const struct tree *t = m->tree;
-    uint32_t n = memory_gather(m, root, cut), most = 1;
+    uint32_t n = part_gather(m, root, cut), most = 1;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t children = t->child_off[m->nodes[i] + 1] - t->child_off[m->nodes[i]];
         most = children > most ? children : most;
@@ -313,6 +317,8 @@ double tree_best_postorder(struct tree_memory *m, uint32_t root, const uint8_t *
     return m->peak[root];
 }
 
+/* Simulates the traversal: `level` is what is held between tasks, the peak counts what the
+ * running task adds. NAN when a task comes before its parent, twice, or does not exist. */
 double tree_peak_of_order(const struct tree *t, const uint32_t *order, uint32_t count,
                           enum tree_count counting)
 {

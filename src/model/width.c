@@ -28,6 +28,8 @@ struct cover {
     uint64_t visits;
 };
 
+/* Disjoint paths: each task continues the path of its first predecessor that nobody continued
+ * yet. Not minimal, but near it on real workflows, so that few phases remain. */
 static void greedy_cover(struct cover *c)
 {
     const struct workflow *w = c->w;
@@ -77,8 +79,10 @@ static void take_away(struct cover *c, uint32_t state)
     c->ends[state / 2]--;
 }
 
-static bool matching_visit(struct cover *c, uint32_t state, uint32_t from, uint32_t edge,
-                           uint32_t *depth)
+/* Put a state on the stack unless it was marked in this phase. Marks stay for the whole phase: a
+ * state from which no way was found has none later in it either. */
+static bool cover_visit(struct cover *c, uint32_t state, uint32_t from, uint32_t edge,
+                        uint32_t *depth)
 {
     if (c->marked[state])
         return false;
@@ -91,7 +95,7 @@ static bool matching_visit(struct cover *c, uint32_t state, uint32_t from, uint3
 }
 
 /* Advance the search from `state` by one residual arc; false when it has none left. */
-static bool matching_advance(struct cover *c, uint32_t state, uint32_t *depth)
+static bool cover_advance(struct cover *c, uint32_t state, uint32_t *depth)
 {
     const struct workflow *w = c->w;
     uint32_t t = state / 2;
@@ -99,7 +103,7 @@ static bool matching_advance(struct cover *c, uint32_t state, uint32_t *depth)
     c->visits++;
     if (i == 0) { /* through the task: backwards only if another path still passes */
         if (state & 1 ? c->through[t] > 1 : true)
-            matching_visit(c, state ^ 1, state, NONE, depth);
+            cover_visit(c, state ^ 1, state, NONE, depth);
         return true;
     }
     i--;
@@ -107,19 +111,19 @@ static bool matching_advance(struct cover *c, uint32_t state, uint32_t *depth)
         uint32_t e = w->succ_off[t] + i;
         if (e >= w->succ_off[t + 1])
             return false;
-        matching_visit(c, 2 * w->succ_task[e], state, e, depth);
+        cover_visit(c, 2 * w->succ_task[e], state, e, depth);
         return true;
     }
     uint32_t k = w->pred_off[t] + i;
     if (k >= w->pred_off[t + 1])
         return false;
     if (c->flow[c->pred_edge[k]])
-        matching_visit(c, 2 * w->pred_task[k] + 1, state, c->pred_edge[k], depth);
+        cover_visit(c, 2 * w->pred_task[k] + 1, state, c->pred_edge[k], depth);
     return true;
 }
 
 /* One phase: how many paths it took away. */
-static uint32_t width_reduce_closure(struct cover *c)
+static uint32_t cover_reduce(struct cover *c)
 {
     uint32_t n = c->w->ntasks, taken = 0;
     memset(c->marked, 0, 2 * (size_t)n);
@@ -127,14 +131,14 @@ static uint32_t width_reduce_closure(struct cover *c)
         while (c->ends[t] && !c->marked[2 * t + 1]) {
             uint32_t depth = 0;
             bool found = false;
-            matching_visit(c, 2 * t + 1, NONE, NONE, &depth);
+            cover_visit(c, 2 * t + 1, NONE, NONE, &depth);
             while (depth && !found) {
                 uint32_t state = c->stack[depth - 1];
                 if (!(state & 1) && c->begins[state / 2]) {
                     take_away(c, state);
                     taken++;
                     found = true;
-                } else if (!matching_advance(c, state, &depth)) {
+                } else if (!cover_advance(c, state, &depth)) {
                     depth--;
                 }
             }
@@ -143,6 +147,8 @@ static uint32_t width_reduce_closure(struct cover *c)
     return taken;
 }
 
+/* `budget` counts visits of the search; past it the largest level, a lower bound, is the answer
+ * and *exact is false. Memory: 46 bytes a task and 8 an edge. */
 uint32_t graph_width(const struct workflow *w, uint64_t budget, bool *exact)
 {
     uint32_t n = w->ntasks, level = 0;
@@ -177,7 +183,7 @@ uint32_t graph_width(const struct workflow *w, uint64_t budget, bool *exact)
             *exact = false;
             break;
         }
-        if (!width_reduce_closure(&c))
+        if (!cover_reduce(&c))
             break;
     }
     uint32_t width = *exact ? c.paths : level;

@@ -1,3 +1,6 @@
+/* What can be asked of a frozen workflow: tasks and objects by name, labels of anonymous objects,
+ * consumers; and the few columns that may be set later (priorities, predictions). Reading is safe
+ * from several threads; setting is not. */
 #include "model/workflow.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -7,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Also a half-built one: what was never allocated is NULL. */
 void workflow_free(struct workflow *w)
 {
     if (!w)
@@ -82,6 +86,7 @@ static uint32_t find_between(const struct workflow *w, uint32_t from, uint32_t t
     return NONE;
 }
 
+/* By name, O(1); a label costs a look-up for each arrow in it. */
 uint32_t workflow_find_object(const struct workflow *w, const char *name)
 {
     uint32_t found =
@@ -112,6 +117,8 @@ const char *workflow_object_label(const struct workflow *w, uint32_t object, cha
     return buffer;
 }
 
+/* O(log consumers) for objects that a task makes; for inputs of the workflow, a walk to the next
+ * input that is read. */
 const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, uint32_t *count)
 {
     uint32_t first = w->object_edge[object];
@@ -141,6 +148,7 @@ const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, ui
     return w->succ_task + first;
 }
 
+/* An array is copied, so that the caller's may be on its stack. */
 void workflow_set_priorities(struct workflow *w, const double *priority)
 {
     free(w->priority);
