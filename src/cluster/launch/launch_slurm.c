@@ -1,12 +1,20 @@
 /* Agents in Slurm's jobs, or on the nodes of an allocation we are in.
  *
- *     asked ── sbatch ──▶ pieces (array elements, or one job of several nodes) ── output file ──▶
- * ready │ squeue does not list it any more ▼ ended, or failed when it never was ready
+ *     asked ── sbatch ──▶ pieces (array elements, or one job of several nodes)
+ *                            │ output file says so              │ squeue does not list it any more
+ *                            ▼                                  ▼
+ *                          ready ──── squeue lists it no more ──▶ ended, or failed when it never was ready
  *
- * Readiness is read from the output files in the state folder: while jobs start, a few times a
- * second; only of those that squeue says are running. squeue is asked seldom once all are there:
- * its server has other users. */
-#include "cluster/launch/launch_state.h"
+ * This file asks for nodes; slurm_watch.c sees what becomes of them. Jobs of one node each, so that
+ * each starts as soon as it can and is given back alone; Slurm's server has other users, so one
+ * sbatch asks for as many as an array may have.
+ *
+ * Invariants:
+ *   I1. Agents are numbered as they are asked for; those of a piece are first .. first + count.
+ *   I2. The key stands in a file only while some agent is starting, 0600 in a folder 0700. Inside an
+ *       allocation it goes through standard input and there is no file.
+ *   I3. Every subprocess (sbatch, squeue, scancel, srun) is abandoned before the launch is freed. */
+#include "cluster/launch/slurm_state.h"
 
 #include "base/clock.h"
 #include "base/quantity.h"
@@ -24,157 +32,20 @@ extern const char cluster_launch_slurm_node_sh[]; /* slurm_node.sh */
 
 enum {
     ARRAY_MOST = 1000, /* elements of a job array; sites allow 1001 unless told otherwise */
-    TAIL = 2048,       /* of an output file, for messages */
-    TICK = 250,        /* milliseconds */
+    TICK = 250,        /* milliseconds: how late people may learn that an agent is ready */
 };
-static const double ask_first = 0.5, ask_starting = 2, ask_ready = 10; /* squeue, seconds between */
-static const double last_wait = 60; /* seconds from scancel until a job that stays is given up */
+static const double sbatch_patience = 120; /* seconds: a busy controller lets sbatch wait */
 
-/* What starts and ends together: a job, an element of a job array, a step. */
-struct piece {
-    char id[64];        /* as squeue says it; steps: "" */
-    char *path;         /* its output */
-    off_t offset;       /* read so far */
-    struct strbuf line; /* that has not ended yet */
-    struct strbuf tail;
-    uint32_t first, count, ready; /* agents; the k-th ready line is the k-th agent's */
-    uint32_t slot;                /* steps: first node of the allocation */
-    struct subprocess *step;
-    unsigned missed; /* squeue's answers in a row that did not list it */
-    bool running, cancelled, over;
-    struct launch *launch;
-};
-
-/* An sbatch under way. */
-struct asking {
-    struct launch *launch;
-    struct subprocess *starter;
-    uint32_t first, count;
-    char id[24];
-};
-
-struct slurm {
-    ARRAY(struct piece *) pieces;
-    ARRAY(struct asking *) askings;
-    uint32_t nodes; /* of the allocation we are in; 0: not in one */
-    bool *used;     /* which of them */
-    uint32_t steps;
-    char *script, *key_path, *store_path;
-    bool has_key, has_store_path;
-    struct subprocess *squeue, *scancel;
-    struct strbuf listed; /* ids that squeue's answer has had so far, each between blanks */
-    char waiting[128];
-    uv_timer_t timer;
-    double ask_at, ask_every;
-    double deadline, gave_up_at; /* of the end; 0: it has not begun */
-    unsigned refusals;           /* of squeue in a row */
-};
-
-static struct launch_agent *slurm_agent(struct launch *l, uint32_t number)
+struct launch_agent *slurm_agent(struct launch *l, uint32_t number)
 {
     return l->agents.at[number];
 }
 
-/* ---- the key ---- */
-
-static bool slurm_any_starting(const struct launch *l)
-{
-    for (size_t i = 0; i < l->agents.n; i++)
-        if (l->agents.at[i]->state == LAUNCH_STARTING)
-            return true;
-    return false;
-}
-
-static void slurm_forget_key(struct launch *l)
-{
-    struct slurm *s = l->slurm;
-    if (!s->has_key)
-        return;
-    unlink(s->key_path);
-    s->has_key = false;
-}
-
-/* ---- ends ---- */
-
-static void slurm_piece_over(struct launch *l, struct piece *p, int status)
-{
-    if (p->over)
-        return;
-    p->over = true;
-    if (l->slurm->nodes)
-        for (uint32_t i = 0; i < p->count; i++)
-            l->slurm->used[p->slot + i] = false;
-    while (p->tail.n && strchr(" \t\r\n", p->tail.at[p->tail.n - 1]))
-        p->tail.at[--p->tail.n] = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct launch_agent *a = slurm_agent(l, p->first + i);
-        if (a->state == LAUNCH_READY) {
-            launch_over(l, a);
-        } else if (a->state == LAUNCH_STARTING && l->done) {
-            a->state = LAUNCH_ENDED; /* we did not want it any more */
-        } else if (a->state == LAUNCH_STARTING) {
-            struct strbuf why = {0};
-            strbuf_printf(&why, "%s: ended before its agent was ready", a->name);
-            if (p->tail.n)
-                strbuf_printf(&why, ": %s", strbuf_text(&p->tail));
-            strbuf_printf(&why, "; %s",
-                          launch_remedy(strbuf_text(&p->tail), status,
-                                        p->id[0] ? "see its output in the state folder, and "
-                                                   "`scontrol show job`"
-                                                 : "see its output in the state folder"));
-            launch_fail(l, a, strbuf_text(&why));
-            strbuf_free(&why);
-        }
-    }
-}
-
-static void slurm_take_line(struct launch *l, struct piece *p, const char *line)
-{
-    if (p->ready < p->count && launch_take_line(l, slurm_agent(l, p->first + p->ready), line))
-        p->ready++;
-    struct slurm *s = l->slurm;
-    if (!l->config.store && l->store[0] && !s->has_store_path) {
-        s->has_store_path = launch_write_private(s->store_path, l->store, 0600);
-        if (!s->has_store_path)
-            launch_log(l, "%s: cannot be written: %s", s->store_path, strerror(errno));
-    }
-}
-
-static void slurm_read_output(struct launch *l, struct piece *p)
-{
-    int fd = open(p->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return; /* not there yet */
-    char chunk[8192];
-    ssize_t n;
-    while ((n = pread(fd, chunk, sizeof chunk, p->offset)) > 0) {
-        p->offset += n;
-        for (ssize_t i = 0; i < n; i++) {
-            if (!chunk[i])
-                continue;
-            strbuf_add_char(&p->tail, chunk[i]);
-            if (chunk[i] != '\n') {
-                strbuf_add_char(&p->line, chunk[i]);
-                continue;
-            }
-            if (p->line.n)
-                slurm_take_line(l, p, strbuf_text(&p->line));
-            strbuf_clear(&p->line);
-        }
-        if (p->tail.n > TAIL) {
-            size_t cut = p->tail.n - TAIL;
-            memmove(p->tail.at, p->tail.at + cut, TAIL + 1);
-            p->tail.n = TAIL;
-        }
-    }
-    close(fd);
-}
-
 /* ---- asking for nodes ---- */
 
-static struct piece *slurm_piece_add(struct launch *l, uint32_t first, uint32_t count)
+static struct slurm_piece *slurm_piece_add(struct launch *l, uint32_t first, uint32_t count)
 {
-    struct piece *p = mem_new_zero(struct piece, 1);
+    struct slurm_piece *p = mem_new_zero(struct slurm_piece, 1);
     p->launch = l;
     p->first = first;
     p->count = count;
@@ -191,16 +62,10 @@ static void slurm_name_agents(struct launch *l, uint32_t first, uint32_t count, 
     }
 }
 
-static void slurm_ask_soon(struct slurm *s)
-{
-    s->ask_every = ask_first;
-    s->ask_at = clock_seconds() + ask_first;
-}
-
 /* "12" or "12;cluster" */
 static void slurm_job_number(void *context, const char *line)
 {
-    struct asking *q = context;
+    struct slurm_request *q = context;
     size_t n = strspn(line, "0123456789");
     if (n > 0 && n < 20)
         snprintf(q->id, sizeof q->id, "%.*s", (int)n, line);
@@ -208,12 +73,12 @@ static void slurm_job_number(void *context, const char *line)
 
 static void slurm_sbatch_ended(void *context, int status, const char *said)
 {
-    struct asking *q = context;
+    struct slurm_request *q = context;
     struct launch *l = q->launch;
     struct slurm *s = l->slurm;
-    for (size_t i = 0; i < s->askings.n; i++)
-        if (s->askings.at[i] == q)
-            s->askings.at[i--] = s->askings.at[--s->askings.n];
+    for (size_t i = 0; i < s->requests.n; i++)
+        if (s->requests.at[i] == q)
+            s->requests.at[i--] = s->requests.at[--s->requests.n];
     char name[80];
     if (status != 0 || !q->id[0]) {
         struct strbuf why = {0};
@@ -229,7 +94,8 @@ static void slurm_sbatch_ended(void *context, int status, const char *said)
     } else {
         uint32_t pieces = l->config.together ? 1 : q->count;
         for (uint32_t i = 0; i < pieces; i++) {
-            struct piece *p = slurm_piece_add(l, q->first + i, l->config.together ? q->count : 1);
+            struct slurm_piece *p =
+                slurm_piece_add(l, q->first + i, l->config.together ? q->count : 1);
             struct strbuf path = {0};
             if (l->config.together)
                 snprintf(p->id, sizeof p->id, "%s", q->id);
@@ -325,15 +191,15 @@ static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
     launch_argument(&words, "--wrap");
     array_push(&words, strbuf_steal(&wrap));
     launch_arguments_end(&words);
-    struct asking *q = mem_new_zero(struct asking, 1);
+    struct slurm_request *q = mem_new_zero(struct slurm_request, 1);
     q->launch = l;
     q->first = first;
     q->count = count;
-    array_push(&s->askings, q);
+    array_push(&s->requests, q);
     q->starter = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
-        .limit = 120,
+        .limit = sbatch_patience,
         .line = slurm_job_number,
         .ended = slurm_sbatch_ended,
         .context = q,
@@ -344,7 +210,7 @@ static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
 static void slurm_step_ended(void *context, int status, const char *said)
 {
     (void)said; /* it went to the output */
-    struct piece *p = context;
+    struct slurm_piece *p = context;
     p->step = NULL;
     slurm_read_output(p->launch, p);
     if (!p->tail.n)
@@ -355,7 +221,7 @@ static void slurm_step_ended(void *context, int status, const char *said)
 static void slurm_start_step(struct launch *l, uint32_t first, uint32_t count, uint32_t slot)
 {
     struct slurm *s = l->slurm;
-    struct piece *p = slurm_piece_add(l, first, count);
+    struct slurm_piece *p = slurm_piece_add(l, first, count);
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/step-%u.out", l->state, s->steps++);
     p->path = strbuf_steal(&path);
@@ -432,168 +298,6 @@ void launch_slurm_want(struct launch *l, uint32_t agents)
     }
 }
 
-/* ---- watching ---- */
-
-static void slurm_job_listed(void *context, const char *line)
-{
-    struct launch *l = context;
-    struct slurm *s = l->slurm;
-    size_t n = strcspn(line, "|");
-    if (!line[n])
-        return;
-    const char *state = line + n + 1, *reason = strchr(state, '|');
-    bool pending = strncmp(state, "PENDING", 7) == 0 || strncmp(state, "CONFIGURING", 11) == 0;
-    strbuf_printf(&s->listed, " %.*s%c ", (int)n, line, pending ? '-' : '+');
-    if (pending && reason && reason[1] && strcmp(reason + 1, "None") != 0)
-        snprintf(s->waiting, sizeof s->waiting, "%s", reason + 1);
-}
-
-static bool slurm_is_listed(const struct slurm *s, const struct piece *p, char mark)
-{
-    char text[sizeof p->id + 4];
-    snprintf(text, sizeof text, " %s%c ", p->id, mark);
-    return strstr(strbuf_text(&s->listed), text);
-}
-
-static void slurm_squeue_ended(void *context, int status, const char *said)
-{
-    struct launch *l = context;
-    struct slurm *s = l->slurm;
-    s->squeue = NULL;
-    bool starting = slurm_any_starting(l);
-    s->ask_every = fmin(s->ask_every * 1.25, s->deadline > 0 ? ask_first
-                                             : starting      ? ask_starting
-                                                             : ask_ready);
-    s->ask_at = clock_seconds() + s->ask_every;
-    if (status != 0) { /* its server may come back: jobs go on without it */
-        if (s->refusals++ == 0)
-            launch_log(l, "squeue: %s; asking again", *said ? said : "failed");
-        return;
-    }
-    s->refusals = 0;
-    for (size_t i = 0; i < s->pieces.n; i++) {
-        struct piece *p = s->pieces.at[i];
-        if (p->over)
-            continue;
-        p->running = slurm_is_listed(s, p, '+');
-        if (p->running || slurm_is_listed(s, p, '-')) {
-            p->missed = 0;
-        } else if (++p->missed >= 2) { /* its output may still be on the way over NFS */
-            slurm_read_output(l, p);
-            slurm_piece_over(l, p, 0);
-        }
-    }
-    if (!slurm_any_starting(l))
-        slurm_forget_key(l);
-}
-
-static void slurm_ask_squeue(struct launch *l)
-{
-    struct slurm *s = l->slurm;
-    bool any = false;
-    for (size_t i = 0; i < s->pieces.n && !any; i++)
-        any = !s->pieces.at[i]->over && !s->pieces.at[i]->step && s->pieces.at[i]->id[0];
-    if (!any || s->squeue || clock_seconds() < s->ask_at)
-        return;
-    strbuf_clear(&s->listed);
-    s->waiting[0] = 0;
-    char name[48];
-    snprintf(name, sizeof name, "--name=%s", l->name);
-    const char *arguments[] = {"squeue", "--noheader", "--array", name, "--format=%i|%T|%r", NULL};
-    s->squeue = subprocess_start(&(struct subprocess_config){
-        .loop = l->config.loop,
-        .arguments = arguments,
-        .limit = 60,
-        .line = slurm_job_listed,
-        .ended = slurm_squeue_ended,
-        .context = l,
-    });
-}
-
-static void slurm_scancel_ended(void *context, int status, const char *said)
-{
-    struct launch *l = context;
-    l->slurm->scancel = NULL;
-    if (status != 0)
-        launch_log(l, "scancel: %s", *said ? said : "failed");
-}
-
-/* Cancel what is there; without `all`, only what has not started an agent. */
-static void slurm_cancel(struct launch *l, bool all)
-{
-    struct slurm *s = l->slurm;
-    if (s->scancel)
-        return;
-    launch_words words = {0};
-    launch_argument(&words, "scancel");
-    for (size_t i = 0; i < s->pieces.n; i++) {
-        struct piece *p = s->pieces.at[i];
-        if (p->over || p->cancelled || (!all && p->ready > 0))
-            continue;
-        p->cancelled = true;
-        if (p->step)
-            subprocess_signal(p->step, SIGTERM);
-        else
-            launch_argument(&words, p->id);
-    }
-    launch_arguments_end(&words);
-    if (words.n > 2)
-        s->scancel = subprocess_start(&(struct subprocess_config){
-            .loop = l->config.loop,
-            .arguments = (const char *const *)words.at,
-            .limit = 60,
-            .ended = slurm_scancel_ended,
-            .context = l,
-        });
-    launch_arguments_free(&words);
-}
-
-static void slurm_go_on_ending(struct launch *l)
-{
-    struct slurm *s = l->slurm;
-    double now = clock_seconds();
-    struct strbuf left = {0};
-    for (size_t i = 0; i < s->pieces.n; i++)
-        if (!s->pieces.at[i]->over)
-            strbuf_printf(&left, " %s", s->pieces.at[i]->id);
-    if (s->askings.n == 0 && left.n == 0 && !s->scancel) {
-        slurm_forget_key(l);
-        launch_finish(l, "");
-    } else {
-        slurm_cancel(l, now >= s->deadline);
-        if (now >= s->deadline && s->gave_up_at == 0)
-            s->gave_up_at = now + last_wait;
-        if (s->gave_up_at > 0 && now >= s->gave_up_at) {
-            struct strbuf why = {0};
-            strbuf_printf(&why, "Slurm still lists what was cancelled; try by hand: scancel%s",
-                          strbuf_text(&left));
-            slurm_forget_key(l);
-            for (size_t i = 0; i < s->pieces.n; i++)
-                if (s->pieces.at[i]->step)
-                    subprocess_signal(s->pieces.at[i]->step, SIGKILL);
-            launch_finish(l, s->nodes ? "" : strbuf_text(&why));
-            strbuf_free(&why);
-        }
-    }
-    strbuf_free(&left);
-}
-
-static void slurm_tick(uv_timer_t *timer)
-{
-    struct launch *l = timer->data;
-    struct slurm *s = l->slurm;
-    for (size_t i = 0; i < s->pieces.n && !l->freed; i++) {
-        struct piece *p = s->pieces.at[i];
-        if (p->running && !p->over && p->ready < p->count)
-            slurm_read_output(l, p);
-    }
-    if (l->freed)
-        return;
-    slurm_ask_squeue(l);
-    if (s->deadline > 0)
-        slurm_go_on_ending(l);
-}
-
 /* ---- from the beginning to the end ---- */
 
 static char *slurm_path_in(const struct launch *l, const char *name)
@@ -652,8 +356,8 @@ void launch_slurm_close(struct launch *l)
         return;
     for (size_t i = 0; i < s->pieces.n; i++)
         subprocess_abandon(s->pieces.at[i]->step);
-    for (size_t i = 0; i < s->askings.n; i++)
-        subprocess_abandon(s->askings.at[i]->starter);
+    for (size_t i = 0; i < s->requests.n; i++)
+        subprocess_abandon(s->requests.at[i]->starter);
     subprocess_abandon(s->squeue);
     subprocess_abandon(s->scancel);
     launch_close_handle(l, (uv_handle_t *)&s->timer);
@@ -671,9 +375,9 @@ void launch_slurm_free(struct launch *l)
         free(s->pieces.at[i]);
     }
     array_free(&s->pieces);
-    for (size_t i = 0; i < s->askings.n; i++)
-        free(s->askings.at[i]);
-    array_free(&s->askings);
+    for (size_t i = 0; i < s->requests.n; i++)
+        free(s->requests.at[i]);
+    array_free(&s->requests);
     strbuf_free(&s->listed);
     free(s->used);
     free(s->script);

@@ -1,32 +1,14 @@
-/* What the files of launch share: private to them. */
+/* A launch, as its files see it: launch.c, launch_direct.c (here and over ssh), launch_slurm.c.
+ * Private to them. */
 #pragma once
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "cluster/launch/subprocess.h"
 #include "cluster/launch/launch.h"
+#include "cluster/launch/launch_agent.h"
+#include "cluster/launch/launch_words.h"
 
 enum launch_kind { LAUNCH_LOCAL, LAUNCH_SSH, LAUNCH_SLURM };
-
-enum launch_state {
-    LAUNCH_FREE,    /* a host that was not asked for yet, or whose agent has left */
-    LAUNCH_WAITING, /* until another has started the store, or fewer are being started */
-    LAUNCH_STARTING,
-    LAUNCH_READY,
-    LAUNCH_FAILED,
-    LAUNCH_ENDED,
-};
-
-struct launch_agent {
-    struct launch *launch;
-    uint32_t number;
-    uint8_t state; /* enum launch_state */
-    bool serves;   /* was told to start the store */
-    char *name, *address;
-    char *host, *bind; /* ssh: where, and the address it was told to listen at, or NULL */
-    struct subprocess *starter;
-};
-
-typedef ARRAY(char *) launch_words;
 
 struct slurm;
 
@@ -45,16 +27,6 @@ struct launch {
     unsigned open; /* handles that keep this alive */
     bool freed;
 };
-
-/* Append a word (copied) to an array of arguments; end it with launch_arguments_end(). */
-#define launch_argument(list, text) array_push((list), mem_copy_string(text))
-#define launch_arguments_end(list) array_push((list), NULL)
-#define launch_arguments_free(list)                                                                \
-    do {                                                                                           \
-        for (size_t i_ = 0; i_ < (list)->n; i_++)                                                  \
-            free((list)->at[i_]);                                                                  \
-        array_free(list);                                                                          \
-    } while (0)
 
 void launch_log(struct launch *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A line that an agent printed. True when it says that it is ready. */

@@ -181,60 +181,40 @@ static void subprocess_make_pipe(struct subprocess *e, uv_pipe_t *pipe)
     e->open++;
 }
 
-struct subprocess *subprocess_start(const struct subprocess_config *config)
+/* Where the program's three streams go. The file's descriptor, to be closed once it has been handed
+ * on; -1: none. `*bad`: an error of libuv's kind. */
+static int subprocess_set_up_streams(struct subprocess *e, uv_stdio_container_t stdio[3], int *bad)
 {
-    struct subprocess *e = mem_new_zero(struct subprocess, 1);
-    e->config = *config;
-    uv_timer_init(config->loop, &e->timer);
-    e->timer.data = e;
-    e->open = 1;
-
-    uv_stdio_container_t stdio[3] = {
-        {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+    const struct subprocess_config *config = &e->config;
+    for (int i = 0; i < 3; i++)
+        stdio[i].flags = UV_IGNORE;
     if (config->input) {
         subprocess_make_pipe(e, &e->in);
         stdio[0].flags = UV_CREATE_PIPE | UV_READABLE_PIPE;
         stdio[0].data.stream = (uv_stream_t *)&e->in;
     }
-    int file = -1;
-    int bad = 0;
     if (config->output) {
-        file = open(config->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        bad = file < 0 ? -errno : 0;
+        int file = open(config->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        *bad = file < 0 ? -errno : 0;
         for (int i = 1; i <= 2; i++) {
             stdio[i].flags = UV_INHERIT_FD;
             stdio[i].data.fd = file;
         }
-    } else {
-        uv_pipe_t *pipes[2] = {&e->out, &e->err};
-        for (int i = 0; i < 2; i++) {
-            subprocess_make_pipe(e, pipes[i]);
-            stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
-            stdio[i + 1].data.stream = (uv_stream_t *)pipes[i];
-        }
+        return file;
     }
-    uv_process_options_t options = {
-        .exit_cb = subprocess_exited,
-        .file = config->arguments[0],
-        .args = (char **)config->arguments,
-        .stdio = stdio,
-        .stdio_count = 3,
-        .flags = config->stays ? UV_PROCESS_DETACHED : 0,
-    };
-    if (bad == 0) {
-        e->process.data = e; /* uv_spawn makes the handle also when it fails */
-        e->open++;
-        bad = uv_spawn(config->loop, &e->process, &options);
+    uv_pipe_t *pipes[2] = {&e->out, &e->err};
+    for (int i = 0; i < 2; i++) {
+        subprocess_make_pipe(e, pipes[i]);
+        stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
+        stdio[i + 1].data.stream = (uv_stream_t *)pipes[i];
     }
-    if (file >= 0)
-        close(file);
-    if (bad != 0) {
-        e->status = bad == UV_ENOENT ? 127 : 126;
-        strbuf_printf(&e->said, "%s: %s", config->arguments[0],
-                      bad == UV_ENOENT ? "no such program in PATH" : uv_strerror(bad));
-        uv_timer_start(&e->timer, subprocess_not_started, 0, 0);
-        return e;
-    }
+    return -1;
+}
+
+/* It runs: give it its text, read what it says, end it in time. */
+static void subprocess_begin(struct subprocess *e)
+{
+    const struct subprocess_config *config = &e->config;
     e->running = true;
     if (!config->output) {
         e->streams = 2;
@@ -253,6 +233,42 @@ struct subprocess *subprocess_start(const struct subprocess_config *config)
     }
     if (config->limit > 0)
         uv_timer_start(&e->timer, subprocess_timeout, (uint64_t)(config->limit * 1000), 0);
+}
+
+struct subprocess *subprocess_start(const struct subprocess_config *config)
+{
+    struct subprocess *e = mem_new_zero(struct subprocess, 1);
+    e->config = *config;
+    uv_timer_init(config->loop, &e->timer);
+    e->timer.data = e;
+    e->open = 1;
+
+    uv_stdio_container_t stdio[3];
+    int bad = 0, file = subprocess_set_up_streams(e, stdio, &bad);
+    uv_process_options_t options = {
+        .exit_cb = subprocess_exited,
+        .file = config->arguments[0],
+        .args = (char **)config->arguments,
+        .stdio = stdio,
+        .stdio_count = 3,
+        .flags = config->stays ? UV_PROCESS_DETACHED : 0,
+    };
+    if (bad == 0) {
+        e->process.data = e; /* uv_spawn makes the handle also when it fails */
+        e->open++;
+        bad = uv_spawn(config->loop, &e->process, &options);
+    }
+    if (file >= 0)
+        close(file);
+    if (bad == 0) {
+        subprocess_begin(e);
+        return e;
+    }
+    /* told from the loop, as any other end */
+    e->status = bad == UV_ENOENT ? 127 : 126;
+    strbuf_printf(&e->said, "%s: %s", config->arguments[0],
+                  bad == UV_ENOENT ? "no such program in PATH" : uv_strerror(bad));
+    uv_timer_start(&e->timer, subprocess_not_started, 0, 0);
     return e;
 }
 
