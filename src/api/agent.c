@@ -57,6 +57,7 @@ static void agent_remove_state(const char *path)
     free(above);
 }
 
+/* A store of its own is told before the agent joins: others wait for its address. */
 static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err)
 {
     const char *serve = s->o.serve_store, *given = s->o.store;
@@ -90,6 +91,7 @@ static void agent_logs(void *context, const char *line)
         s->o.log(s->o.context, line);
 }
 
+/* Whoever starts a store ends it, but never one that was there before: others may be at it. */
 static bool agent_serve(struct weft_agent *s, struct error *err)
 {
     pid_t server = 0, before = store_server_running(s->folder);
@@ -102,6 +104,7 @@ static bool agent_serve(struct weft_agent *s, struct error *err)
     return good;
 }
 
+/* All that can be wrong with the options is found here, before anybody is told anything. */
 static bool agent_begin(struct weft_agent *s, struct error *err)
 {
     static const double BANDWIDTH = 1.25e8, LEASE = 5; /* gigabit Ethernet; five heartbeats */

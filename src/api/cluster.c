@@ -37,6 +37,7 @@ struct weft_cluster {
 
 /* ---- submitting ---- */
 
+/* Nothing to do needs no cluster: no run is opened, and its number is 0. */
 static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct error *err)
 {
     struct session *s = &run->session;
@@ -129,6 +130,8 @@ EXPORT void weft_cluster_stop(struct weft_cluster *c)
 
 /* ---- looking ---- */
 
+/* Tickets do not change: each is asked for once, however often one looks. One that cannot be read is
+ * remembered as such. The array may move: use the result before the next call. */
 static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run)
 {
     for (size_t i = 0; i < c->known.n; i++)
@@ -142,6 +145,7 @@ static struct known_run *cluster_know(struct weft_cluster *c, uint64_t run)
     return &array_last(&c->known);
 }
 
+/* Field by field: the public struct must not follow when the private one is arranged anew. */
 static struct weft_agent_work agent_work(const struct member_work *w)
 {
     return (struct weft_agent_work){.run = w->run,
@@ -173,6 +177,7 @@ static struct weft_agent_work agent_work(const struct member_work *w)
                                     .busy = w->busy};
 }
 
+/* Dead and silent ones, too: who looks wants to see what is missing. */
 static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
 {
     size_t n;
@@ -209,6 +214,7 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
     }
 }
 
+/* Counting asks the store of each run, a round trip each: runs that are of no interest are not. */
 static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_query *q)
 {
     size_t n;
@@ -274,6 +280,7 @@ EXPORT const struct weft_cluster_status *weft_cluster_look(struct weft_cluster *
 
 /* ---- cancelling ---- */
 
+/* By its name in the run's own workflow, which may differ from the file by now. */
 static bool cluster_find_task(const struct workflow *w, const char *name, uint32_t *task,
                               struct error *err)
 {
@@ -290,6 +297,7 @@ static bool cluster_find_task(const struct workflow *w, const char *name, uint32
     return false;
 }
 
+/* A run that has ended cannot be cancelled; one whose results wait can only be taken. */
 static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *name,
                            struct error *err)
 {

@@ -15,6 +15,7 @@ static bool experiment_report_planning(void *context, double fraction, const cha
     return x->planning_function(x->to.context, fraction, what);
 }
 
+/* The planner is looked for before the file is read: a mistake in a word costs no time. */
 static bool experiment_open(struct weft_experiment *x, const char *path,
                             const struct weft_experiment_options *o, struct error *err)
 {
@@ -42,6 +43,7 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
     return good;
 }
 
+/* Of the last combination that was asked for. */
 static void experiment_drop_paths(struct weft_experiment *x)
 {
     for (size_t i = 0; i < x->npaths; i++)
@@ -188,6 +190,7 @@ EXPORT bool weft_experiment_write(struct weft_experiment *x, const char *path,
 
 /* ---- running ---- */
 
+/* The merged workflow becomes the session's: predictions change its times, agents read it anew. */
 static bool experiment_run(struct weft_experiment *x, struct weft_run *run, bool planned,
                            const struct weft_run_options *options, struct error *err)
 {

@@ -26,6 +26,7 @@ void run_call_begin(struct run_call *call, struct weft_error *out, bool *broken)
     mem_boundary_enter(&call->boundary, NULL);
 }
 
+/* What a failed allocation left half done stays as it is and is never looked at again. */
 bool run_call_end(struct run_call *call)
 {
     mem_boundary_leave(&call->boundary);
@@ -46,6 +47,7 @@ bool run_call_end(struct run_call *call)
 
 /* ---- handles ---- */
 
+/* The options are the caller's; what is needed after the call is copied and freed with the run. */
 static const char *run_keep_text(struct weft_run *run, const char *text)
 {
     if (!text)
@@ -55,6 +57,7 @@ static const char *run_keep_text(struct weft_run *run, const char *text)
     return copy;
 }
 
+/* Only what the handle itself remembers; the session takes its part by run_handle_session(). */
 struct weft_run *run_handle_new(const struct weft_run_options *options, struct error *err)
 {
     struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
@@ -91,6 +94,7 @@ void run_handle_free(struct weft_run *run)
     free(run);
 }
 
+/* Texts in the result are still the caller's: session_begin() copies what it keeps. */
 struct session_options run_handle_session(struct weft_run *run, const struct weft_run_options *o,
                                           const char *flow)
 {
@@ -114,6 +118,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
     };
 }
 
+/* The workflow is the final one from here on (for agents it was read again out of its text). */
 void run_handle_opened(struct weft_run *run)
 {
     run->view = (struct weft_workflow){.model = run->session.w};
@@ -154,6 +159,8 @@ static struct workflow *run_read_workflow(const char *path, const struct weft_ru
     return w;
 }
 
+/* Mistakes in the options first, then the workflow, then its folder. The folder's memo is being read
+ * by a thread while the workflow is: see session/workspace.h. */
 static bool run_open_file(struct weft_run *run, const char *path,
                           const struct weft_run_options *options, struct error *err)
 {
@@ -183,6 +190,7 @@ static struct workflow *run_copy_workflow(const struct workflow *w, struct error
     return copy;
 }
 
+/* Its name stands for the file that it does not have, in messages and in the record. */
 static bool run_open_model(struct weft_run *run, const struct workflow *w,
                            const struct weft_run_options *options, struct error *err)
 {
@@ -240,6 +248,7 @@ EXPORT struct weft_run *weft_run_open_workflow(const struct weft_workflow *w,
     return run_opened(&call, run);
 }
 
+/* The remote opens the session itself: only the ticket on the board knows the workflow. */
 static bool run_attach(struct weft_run *run, uint64_t number,
                        const struct weft_run_options *options, struct error *err)
 {
@@ -300,6 +309,7 @@ EXPORT const char *weft_run_folder(const struct weft_run *run)
 
 /* ---- orders ---- */
 
+/* Streams have no order of tasks: each item passes through all of them. */
 static bool run_follow_plan(struct weft_run *run, const struct plan *plan, const char *path,
                             struct error *err)
 {
@@ -346,6 +356,7 @@ EXPORT bool weft_run_follow_file(struct weft_run *run, const char *path, struct 
     return run_call_end(&call);
 }
 
+/* Planned on the times that are expected (session_predict), not on those that the file states. */
 static bool run_plan_by(struct weft_run *run, const struct planner *planner,
                         const struct plan_request *request, struct error *err)
 {
@@ -461,6 +472,8 @@ EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
 
 /* ---- running ---- */
 
+/* The start is reported before the first task can begin, and before our own listener: who adds
+ * listeners of his own in that event hears everything. */
 static bool run_start(struct weft_run *run, struct error *err)
 {
     struct session *s = &run->session;
@@ -473,6 +486,7 @@ static bool run_start(struct weft_run *run, struct error *err)
     run->started = true;
     run_events_report(run, WEFT_EVENT_STARTED);
     run_events_listen(run);
+    /* From here on it has a record and a mark: whatever happens is completed by weft_run_wait(). */
     struct error late = {0};
     session_go(s, &late); /* a failure is the run's, told by its result */
     return true;
@@ -541,6 +555,7 @@ static void run_fill_result(struct weft_run *run)
                                        .nremarks = x->remarks.n};
 }
 
+/* Also the way to complete a run that was stepped to its end: session_step() then returns at once. */
 static bool run_wait(struct weft_run *run, struct error *err)
 {
     if (!run->started)

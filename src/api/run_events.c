@@ -35,6 +35,7 @@ static void run_count_task(struct weft_run *run, uint32_t task, enum task_count 
     run->task_state[task] = (uint8_t)as;
 }
 
+/* From the thread that steps the run, for every attempt: counters and one call, nothing allocated. */
 static void run_on_trace_event(void *context, const struct trace_event *e)
 {
     struct weft_run *run = context;
@@ -74,6 +75,7 @@ static void run_on_trace_event(void *context, const struct trace_event *e)
         run->to.event(run->to.context, &out);
 }
 
+/* Files that the run produced or found: provenance, in the order in which the run tells of them. */
 static void run_on_trace_file(void *context, const struct trace_file *file)
 {
     struct weft_run *run = context;
@@ -105,6 +107,7 @@ void run_events_report(struct weft_run *run, enum weft_event_kind kind)
             &(struct weft_event){.kind = kind, .time = run->counts.seconds, .counts = run->counts});
 }
 
+/* Ten times a second from the run's own timer, so that a display moves while nothing ends. */
 void run_events_on_tick(void *context, int stopping)
 {
     struct weft_run *run = context;

@@ -37,6 +37,7 @@ struct agent_output {
     bool quiet;
 };
 
+/* With the time: a log is read long after. */
 static void agent_put_log(void *context, const char *line)
 {
     struct agent_output *o = context;
@@ -50,6 +51,7 @@ static void agent_put_log(void *context, const char *line)
     fflush(o->log);
 }
 
+/* The one line that starters wait for; through the pipe when it runs in the background. */
 static void agent_put_ready(void *context, uint32_t node, const char *address)
 {
     struct agent_output *o = context;
@@ -70,6 +72,7 @@ static void agent_put_ready(void *context, uint32_t node, const char *address)
 
 /* ---- settings ---- */
 
+/* 0: not given, and the library's default. */
 static bool agent_seconds(const struct arguments *a, const char *name, double *out,
                           struct error *err)
 {
@@ -80,6 +83,7 @@ static bool agent_seconds(const struct arguments *a, const char *name, double *o
                      text);
 }
 
+/* Likewise. */
 static bool agent_bytes(const struct arguments *a, const char *name, double *out, struct error *err)
 {
     const char *text = arguments_value(a, name);

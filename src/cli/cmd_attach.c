@@ -11,6 +11,7 @@ static const struct cli_option attach_options[] = {
     OPTION_END,
 };
 
+/* Opening finds the run and its folder; following it is as with `weft run`. */
 static int attach_command(const struct arguments *a)
 {
     struct error err = {0};

@@ -15,6 +15,7 @@ static const struct cli_option cancel_options[] = {
     OPTION_END,
 };
 
+/* "told" in the JSON is what the agent answered; it may be empty. */
 static int cancel_report(const struct arguments *a, uint64_t run, const char *said)
 {
     struct strbuf out = {0};
@@ -44,6 +45,7 @@ static int cancel_report(const struct arguments *a, uint64_t run, const char *sa
     return status;
 }
 
+/* Ctrl-C meanwhile ends the waiting, not what was asked for. */
 static int cancel_command(const struct arguments *a)
 {
     struct error err = {0};

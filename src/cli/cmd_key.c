@@ -13,6 +13,7 @@ static const struct cli_option key_options[] = {
     OPTION_END,
 };
 
+/* Never the key itself. */
 static int key_report(const struct arguments *a, const char *path, const char *name)
 {
     struct strbuf out = {0};

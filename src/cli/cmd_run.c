@@ -25,6 +25,7 @@ static const struct cli_option run_command_options[] = {
     OPTION_END,
 };
 
+/* Each of them gives an order, and there can be one. */
 static bool run_one_order(const struct arguments *a, struct error *err)
 {
     int n = (arguments_value(a, "plan") != NULL) + (arguments_value(a, "order") != NULL) +
@@ -79,6 +80,7 @@ static int run_choose_order(struct run_screen *s)
     return good ? 0 : run_screen_fail(&error);
 }
 
+/* Open, choose an order, then one of: say why, show, run. */
 static int run_command(const struct arguments *a)
 {
     struct error err = {0};

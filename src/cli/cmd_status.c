@@ -77,6 +77,7 @@ static const struct {
 };
 /* clang-format on */
 
+/* By its offset: the table above is the one place that lists them. */
 static double work_field(const struct weft_agent_work *w, size_t at)
 {
     double x;
@@ -113,6 +114,7 @@ static void status_count_cell(struct table *t, double x)
     table_cell(t, human_count(text, (uint64_t)(x > 0 ? x : 0)));
 }
 
+/* What an agent has now counts only while it lives; what it did stays. */
 static void status_agents_text(const struct weft_cluster_status *s, const char *store,
                                struct strbuf *out)
 {
@@ -166,6 +168,7 @@ static void status_agents_text(const struct weft_cluster_status *s, const char *
     table_free(t);
 }
 
+/* A run whose workflow cannot be read, or whose store is silent, shows "?" and "-". */
 static void status_runs_text(const struct weft_cluster_status *s, struct strbuf *out)
 {
     struct table *t = table_new();

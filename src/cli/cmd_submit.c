@@ -25,6 +25,7 @@ static const struct cli_option submit_options[] = {
     OPTION_END,
 };
 
+/* --quiet prints the number alone: `run=$(weft submit flow.yaml -q)`. */
 static int submit_report(const struct run_screen *s, const struct weft_forecast *f,
                          const struct weft_submitted *in)
 {
@@ -72,6 +73,7 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
     return status;
 }
 
+/* Opened for a cluster, predicted, handed in; never started here. */
 static int submit_command(const struct arguments *a)
 {
     struct error err = {0};

@@ -1,3 +1,4 @@
+/* Keys while a command works: the terminal without line editing and echo, put back whatever happens. */
 #include "cli/keys.h"
 #include <poll.h>
 #include <signal.h>
@@ -6,6 +7,7 @@
 /* For the signal handler alone: what to put back. Written before the handler is set. */
 static struct termios restore;
 
+/* The terminal first, then the signal again with its usual effect. */
 static void put_back(int signal_number)
 {
     tcsetattr(STDIN_FILENO, TCSANOW, &restore);
@@ -13,6 +15,7 @@ static void put_back(int signal_number)
     raise(signal_number);
 }
 
+/* Not in the background: reading there would stop the program (SIGTTIN). */
 void keys_listen(struct keys *k, bool quiet)
 {
     *k = (struct keys){0};

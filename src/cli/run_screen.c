@@ -66,6 +66,7 @@ static bool screen_planning(void *context, double fraction, const char *what)
     return s->progress.tell(s->progress.context, fraction, what);
 }
 
+/* Options that a command does not have are simply not given: one function serves all commands. */
 bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
                         struct error *err)
 {
@@ -130,6 +131,8 @@ static void screen_remark(struct run_screen *s, const struct weft_event *e)
         cli_say("", e->text);
 }
 
+/* Before the first task: the display and the JSON must see every event. The history and the record
+ * listen already. */
 static void screen_started(struct run_screen *s)
 {
     const struct session *run = inside_run(s->run);
@@ -149,6 +152,7 @@ static void screen_started(struct run_screen *s)
     }
 }
 
+/* Progress comes ten times a second: it moves the display and gives out what JSON is waiting. */
 void run_screen_event(void *context, const struct weft_event *e)
 {
     struct run_screen *s = context;
@@ -169,6 +173,7 @@ void run_screen_event(void *context, const struct weft_event *e)
 
 /* ---- at its end ---- */
 
+/* Failures with the end of their logs, at most SUMMARY_FAILURES of them; only last attempts. */
 static void screen_summary(const struct run_screen *s)
 {
     const struct weft_result *x = weft_run_result(s->run);
@@ -250,6 +255,7 @@ static int screen_end(struct run_screen *s, bool good, const struct weft_error *
     return status;
 }
 
+/* Signals stop the run from its start until its agents are released. */
 int run_screen_follow(struct run_screen *s)
 {
     struct weft_error error;

@@ -14,6 +14,7 @@ void dry_run_nothing(const char *name, uint32_t tasks, struct strbuf *out)
                   tasks == 1 ? " is" : "s are");
 }
 
+/* Every task that would run, with the reason as a word and as a sentence. */
 void dry_run_json(const struct dry_run *d, struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
@@ -53,6 +54,7 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
     strbuf_free(&why);
 }
 
+/* Says how much of it is a guess. */
 static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
@@ -66,6 +68,7 @@ static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
+/* In topological order: a task stands below those that make it run. */
 void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
 {
     const struct workflow *w = d->workflow;

@@ -1,3 +1,5 @@
+/* Events as lines of JSON, gathered into blocks. Costs a few hundred bytes of text an event; a reader
+ * that has gone costs nothing more. One thread. */
 #include "report/event_json.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -6,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes, and seconds of the run's own time: a million short tasks should not cost a write each, and a
+ * reader should not wait for the 65th kilobyte of a slow run. */
 enum { BLOCK = 1 << 16 };
 static const double AT_LEAST_EVERY = 0.1;
 
@@ -17,6 +21,7 @@ struct event_json {
     bool failed;
 };
 
+/* Nothing is written yet. */
 struct event_json *event_json_new(FILE *out, const struct workflow *w)
 {
     struct event_json *e = mem_zero(sizeof *e);
@@ -33,6 +38,7 @@ void event_json_flush(struct event_json *e)
     strbuf_clear(&e->text);
 }
 
+/* A line begins: its writer stands on the text that end_line() ends. */
 static struct json_writer event_line_of(struct event_json *e, const char *event)
 {
     struct json_writer j;
@@ -52,6 +58,7 @@ static void end_line(struct event_json *e, struct json_writer *j, double now)
     }
 }
 
+/* The one line with a schema: the lines that follow are of it. Written at once. */
 void event_json_started(struct event_json *e, const struct run_record *r)
 {
     struct json_writer j;
@@ -83,6 +90,7 @@ static void put_task(struct event_json *e, struct json_writer *j, uint32_t task)
         json_put_string(j, "kind", workflow_text(e->w, e->w->kind[task]));
 }
 
+/* Counters are for displays; what is left are beginnings, ends and reuse of tasks. */
 static void event_on_event(void *context, const struct trace_event *event)
 {
     struct event_json *e = context;
@@ -118,6 +126,7 @@ static void event_on_event(void *context, const struct trace_event *event)
     }
 }
 
+/* Digests that are not known are left out, not written as zeros. */
 static void on_file(void *context, const struct trace_file *file)
 {
     struct event_json *e = context;

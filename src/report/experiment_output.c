@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A result with figures is a short text; a table wider than any screen helps nobody. */
 enum { LARGEST_FIGURES = 65536, MOST_COLUMNS = 64 }; /* bytes of a file; columns of a table */
 
 /* ---- figures in results ---- */
@@ -37,12 +38,14 @@ static void figures_free(struct figures *f)
     array_free(&f->cell);
 }
 
+/* By its path or by its last part: people say score.txt for results/score.txt. */
 static bool is_named(const struct workflow *w, uint32_t object, const char *name)
 {
     const char *own = workflow_text(w, w->object_name[object]);
     return strcmp(own, name) == 0 || strcmp(file_basename(own), name) == 0;
 }
 
+/* Results are what nobody reads further: objects with a producer and no consumer. */
 bool experiment_has_values(const struct expansion *e, struct error *err)
 {
     const struct workflow *w = e->original;
@@ -90,6 +93,7 @@ static void read_figures(struct figures *f, const char *name, char *text, str_id
     }
 }
 
+/* Files that are not there yet leave their row empty: the table shows how far the runs have come. */
 static void figures_read(const struct expansion *e, struct figures *f)
 {
     const struct merged *m = e->merged;
@@ -153,6 +157,7 @@ static void list_files(const struct expansion *e, uint32_t combination, uint32_t
     }
 }
 
+/* Rows as m->choice has them. A result that several combinations share stands in the row of each. */
 void experiment_results(const struct expansion *e, bool colour, struct strbuf *out)
 {
     const struct experiment *x = &e->x;
@@ -218,6 +223,7 @@ static const char *workflow_title(const struct workflow *w, char *buffer, size_t
     return buffer;
 }
 
+/* Times only where something is known of them: a table of zeros would look like an answer. */
 void experiment_text(const struct expansion *e, bool list, bool colour, struct strbuf *out)
 {
     const struct merged *m = e->merged;

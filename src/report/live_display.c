@@ -1,3 +1,9 @@
+/* The live display: counters fed by events, and a picture of them on standard error.
+ *
+ * I1. Events change counters and the list of running tasks, nothing else; text is made in ticks.
+ * I2. `lines` and `width` describe what is on the screen now: whoever writes there returns to the
+ *     first line before (add_return), and clears what is left after.
+ * I3. The cursor is hidden only while lines are on the screen; a signal handler may show it again. */
 #include "report/live_display.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -23,6 +29,8 @@ enum {
     LONGEST = 5,  /* running tasks that are named */
     SAMPLES = 64, /* of the last WINDOW seconds and a little more */
 };
+/* Seconds: the rate is that of the last WINDOW; ten redraws a second look alive without flicker; a log
+ * file is not to be filled. */
 static const double WINDOW = 10, REDRAW = 0.1, PLAIN = 5;
 
 enum display_task_state { UNSEEN, RUNNING, DONE, FAILED, REUSED };
@@ -99,12 +107,14 @@ static void write_out(const struct strbuf *text)
     }
 }
 
+/* What a task counts in the estimate of the time left. */
 static double weight_of(const struct live_display *d, uint32_t task)
 {
     double weight = d->expected ? d->expected[task] : d->w->work[task];
     return weight > 0 && isfinite(weight) ? weight : 0;
 }
 
+/* NO_COLOR and TERM=dumb are heeded; without a terminal plain lines come instead. */
 struct live_display *live_display_new(const struct live_display_options *options)
 {
     struct live_display *d = mem_zero(sizeof *d);
@@ -133,12 +143,14 @@ struct live_display *live_display_new(const struct live_display_options *options
 
 /* ---- counting: what every event costs ---- */
 
+/* As the scheduler counts them: a task cannot have more than there are. */
 static double display_cores_of(const struct live_display *d, uint32_t task)
 {
     uint32_t cores = d->w->cores[task];
     return cores > d->cores && d->cores ? d->cores : cores ? cores : 1;
 }
 
+/* At the end of the list: it began last, so it has run shortest. O(1). */
 static void display_task_began(struct live_display *d, const struct trace_event *e)
 {
     uint32_t task = e->id;
@@ -167,6 +179,7 @@ static void display_task_began(struct live_display *d, const struct trace_event 
     d->running_sum += cores * e->start;
 }
 
+/* O(1): the slot knows its neighbours, the task its slot. */
 static void leave_list(struct live_display *d, uint32_t task)
 {
     uint32_t at = d->slot_of[task];
@@ -187,6 +200,7 @@ static void leave_list(struct live_display *d, uint32_t task)
     d->running--;
 }
 
+/* Each at once, but not thousands of them: the summary lists what is left. */
 static void tell_failure(struct live_display *d, const struct trace_event *e)
 {
     if (d->quiet || ++d->told > FAILURES_TOLD + 1)
@@ -206,6 +220,7 @@ static void tell_failure(struct live_display *d, const struct trace_event *e)
     strbuf_free(&text);
 }
 
+/* A failed attempt that is tried again comes back through display_task_began(). */
 static void display_task_ended(struct live_display *d, const struct trace_event *e)
 {
     if (d->state[e->id] == RUNNING)
@@ -225,6 +240,7 @@ static void display_task_ended(struct live_display *d, const struct trace_event 
     }
 }
 
+/* The clock is asked every CLOCK_EVERY events only: see the head. */
 static void display_on_event(void *context, const struct trace_event *e)
 {
     struct live_display *d = context;
@@ -255,6 +271,7 @@ struct trace_sink live_display_sink(struct live_display *d)
 
 /* ---- figures ---- */
 
+/* Core-seconds so far: of tasks that ended, and of those that run (sum of cores x (now - start)). */
 static double busy_seconds(const struct live_display *d, double now)
 {
     return d->busy_ended + d->running_cores * now - d->running_sum;
@@ -302,6 +319,7 @@ static const struct display_sample *window_start(const struct live_display *d, d
     return NULL;
 }
 
+/* Everything that a picture needs, at one moment. */
 static void display_snapshot(const struct live_display *d, double now, struct live_state *s,
                              struct live_task longest[LONGEST])
 {
@@ -356,6 +374,7 @@ static struct winsize terminal_size(void)
     return size;
 }
 
+/* Twice the same lines: without colour to know their widths, with colour to show them. */
 static void display_draw(struct live_display *d, double now)
 {
     struct live_state s;

@@ -16,6 +16,7 @@ static void record_put_pair(struct json_writer *j, const char *key, double predi
     json_write_end_object(j);
 }
 
+/* The same object wherever an attempt is told: on the path, among the slowest, among failures. */
 static void record_put_attempt(struct json_writer *j, const struct run_figures *f, uint32_t event)
 {
     const struct trace_event *e = &f->record->events.at[event];
@@ -35,6 +36,7 @@ static void record_put_attempt(struct json_writer *j, const struct run_figures *
     json_write_end_object(j);
 }
 
+/* Predicted and real are means over the tasks that had a prediction: the two can be compared. */
 static void record_put_kinds(struct json_writer *j, const struct run_figures *f)
 {
     json_write_key(j, "kinds");
@@ -57,6 +59,7 @@ static void record_put_kinds(struct json_writer *j, const struct run_figures *f)
     json_write_end_array(j);
 }
 
+/* Tasks of the path that were reused have no attempt, and took no time. */
 static void record_put_path(struct json_writer *j, const struct run_figures *f)
 {
     json_write_key(j, "critical_path");
@@ -67,6 +70,7 @@ static void record_put_path(struct json_writer *j, const struct run_figures *f)
     json_write_end_array(j);
 }
 
+/* Numbers that are not known are null (NAN), never 0. */
 void record_json(const struct run_record *r, struct strbuf *out)
 {
     struct json_writer j;

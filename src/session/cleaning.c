@@ -119,7 +119,7 @@ static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct 
     return good;
 }
 
-/* Records before files: whether a temporary file is wanted follows from what must run. */
+/* A failure to write the records again does not keep the files: the rest is cleaned all the same. */
 bool session_clean(struct session *s, struct cleaning *c, struct error *err)
 {
     cleaning_drop_inside(s, c, "logs", &c->logs);

@@ -64,7 +64,8 @@ static void recording_keep_event(void *context, const struct trace_event *e)
         array_push(&r->events, *e);
 }
 
-/* The history before the record, so that a listener that sees s->record.run finds it there. */
+/* Without a number in the history nothing is recorded there, and it is closed; the record in memory is
+ * kept either way, for the summary. */
 void recording_begin(struct session *s)
 {
     if (s->history) {

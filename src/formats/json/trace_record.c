@@ -1,3 +1,4 @@
+/* Reading a trace: one pass over its events, tasks found by name. O(n log n) for the order of time. */
 #include "formats/json/trace_record.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -14,6 +15,7 @@ struct trace_reading {
     struct builder *b; /* NULL: the workflow is given */
 };
 
+/* Whatever is not a number counts as not given: traces come from other programs, too. */
 static double trace_number(const struct trace_reading *r, json_ref object, const char *key,
                            double standard)
 {
@@ -21,6 +23,7 @@ static double trace_number(const struct trace_reading *r, json_ref object, const
     return v != JSON_NONE && json_type(&r->j, v) == JSON_NUMBER ? json_number(&r->j, v) : standard;
 }
 
+/* Without a workflow a task is made when its name is first seen; NONE: an error. */
 static uint32_t trace_find_task(struct trace_reading *r, json_ref event, json_ref name,
                                 struct error *err)
 {
@@ -46,6 +49,8 @@ static uint32_t trace_find_task(struct trace_reading *r, json_ref event, json_re
     return builder_failed(r->b) ? NONE : task;
 }
 
+/* A slice of category "task": one attempt. Processes are nodes, threads are cores, both from 1 on;
+ * times are microseconds. */
 static bool read_slice(struct trace_reading *r, json_ref event, struct error *err)
 {
     json_ref name = json_get(&r->j, event, "name");
@@ -72,6 +77,7 @@ static bool read_slice(struct trace_reading *r, json_ref event, struct error *er
     return true;
 }
 
+/* Memory and ready tasks over time; other counters are passed over. */
 static void read_counter(struct trace_reading *r, json_ref event)
 {
     json_ref name = json_get(&r->j, event, "name"), args = json_get(&r->j, event, "args");
@@ -123,6 +129,8 @@ static int by_time(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
+/* Counts that a record has and a trace does not: cores are the lanes that were used; a task that was
+ * done in any attempt is done. */
 static void trace_complete_record(struct run_record *r)
 {
     uint64_t *keys = mem_new(uint64_t, r->events.n + 1);
