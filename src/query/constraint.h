@@ -1,4 +1,4 @@
-/* Inside the room: one constraint, parsed (parse.c), evaluated (constraint.c), looked through for
+/* Inside the room: one constraint, parsed (parse.c), evaluated (query.c, order.c), looked through for
  * what it tells apart (symmetry.c). */
 #pragma once
 #include "query/lexer.h"

@@ -1,3 +1,9 @@
+/* Constraint text to tokens. One pass, O(text); every token knows its line and column for messages,
+ * and words are brought into one spelling (lower case, underscores, synonyms resolved).
+ *
+ * The one difficulty is the hyphen: task-finish-time is an attribute, task-id-1 is task-id minus 1.
+ * scan_word() takes the longest beginning of a hyphenated word that is an attribute. What looks
+ * like an attribute and is none is a mistake at once, with the nearest name. */
 #include "query/lexer.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -12,6 +18,7 @@ static const struct {
     {"maximum", "max"},        {"minimise", "minimize"}, {"maximise", "maximize"},
 };
 
+/* Where we are. */
 struct scanner {
     struct lexed *out;
     struct error *err;
@@ -36,6 +43,7 @@ static bool looks_like_attribute(const char *word)
            !strncmp(word, "non_", 4);
 }
 
+/* By edit distance over all spellings; NULL: nothing is near. */
 static const char *nearest_attribute(const char *word)
 {
     const char *names[ATTRIBUTES * 2];
@@ -73,6 +81,7 @@ const char *token_label(const struct lexed *l, const struct query_token *t, char
     return buffer;
 }
 
+/* At the present line; the caller fills word and attribute. */
 static struct query_token *add_token(struct scanner *s, enum token_kind kind, size_t at,
                                      size_t length)
 {
@@ -133,6 +142,7 @@ static bool starts_word(char c)
     return is_word(c) && !isdigit((unsigned char)c);
 }
 
+/* As attributes are spelled in the table; the caller frees it. */
 static char *normal_name(const char *text, size_t length)
 {
     char *word = mem_copy_bytes(text, length);
@@ -141,6 +151,7 @@ static char *normal_name(const char *text, size_t length)
     return word;
 }
 
+/* An error with the nearest attribute, or all of the relation's. Always false. */
 static bool unknown_attribute(struct scanner *s, const struct query_token *t, const char *word)
 {
     const char *near = nearest_attribute(word);
@@ -163,6 +174,7 @@ static bool unknown_attribute(struct scanner *s, const struct query_token *t, co
     return false;
 }
 
+/* A word, from the longest hyphenated reading down to its first part. */
 static bool scan_word(struct scanner *s)
 {
     const char *text = s->out->text;
@@ -212,6 +224,7 @@ static bool scan_word(struct scanner *s)
     return false; /* not reached: one part is always taken */
 }
 
+/* Quotes of either kind, doubled inside. */
 static bool scan_string(struct scanner *s)
 {
     const char *text = s->out->text;
@@ -247,6 +260,7 @@ static bool scan_string(struct scanner *s)
     return true;
 }
 
+/* Digits, point, exponent; a letter right behind is a mistake. */
 static bool scan_number(struct scanner *s)
 {
     const char *text = s->out->text;
@@ -271,6 +285,7 @@ static bool scan_number(struct scanner *s)
     return true;
 }
 
+/* One or two characters; != and == become SQL's. */
 static bool scan_sign(struct scanner *s)
 {
     static const char *const two[] = {"<=", ">=", "<>", "!=", "==", "||", "<<", ">>"};
@@ -291,6 +306,7 @@ static bool scan_sign(struct scanner *s)
     return true;
 }
 
+/* All tokens, ended by TOKEN_END; false with an error at the first that is none. */
 bool lexer_run(struct lexed *out, const char *name, const char *text, struct error *err)
 {
     *out = (struct lexed){.name = name, .text = text};

@@ -1,8 +1,15 @@
+/* Tests over sequences (every pair in order) and cross products (every pair), counted without
+ * looking at every pair: by sorting and by Fenwick trees over ranks, O(n log n).
+ *
+ * A sequence in order of scheduling is watched: scheduling a task adds its pairs with what was
+ * scheduled before (or with what is not yet), taking it back restores the saved count. O(log n) a
+ * step, where counting anew would be O(n log n) for each of millions of states. */
 #include "query/constraint.h"
 #include <math.h>
 
 /* ---- Fenwick tree: counts by rank ---- */
 
+/* Fenwick tree, ranks from 1. */
 static void tree_add(uint32_t *tree, uint32_t ranks, uint32_t rank, uint32_t amount)
 {
     for (; rank <= ranks; rank += rank & -rank)
@@ -59,6 +66,7 @@ static size_t sort_known(const struct values *v, struct value **out)
     return count;
 }
 
+/* Few values: quadratic is quicker. */
 static double small_pairs(const struct values *v, enum test test)
 {
     double failed = 0;
@@ -68,6 +76,7 @@ static double small_pairs(const struct values *v, enum test test)
     return failed;
 }
 
+/* Unknown values fail no test. */
 double count_failed_pairs(const struct values *v, enum test test)
 {
     if (v->list.n <= 24)
@@ -93,6 +102,7 @@ double count_failed_pairs(const struct values *v, enum test test)
     return failed;
 }
 
+/* By counting smaller and equal values of b for every value of a. */
 double count_failed_product(const struct values *a, enum test test, const struct values *b)
 {
     double failed = 0;
@@ -136,6 +146,7 @@ double count_failed_product(const struct values *a, enum test test, const struct
     return failed;
 }
 
+/* Testing = UNKNOWN fails for every known value, <> UNKNOWN for every unknown one. */
 double count_failed_unknown(const struct values *a, enum test test)
 {
     double known = 0;
@@ -216,19 +227,20 @@ bool order_watch_recognise(struct order_watch *o, const struct lexed *l, size_t 
     return true;
 }
 
-static int compare_ranks(const void *a, const void *b)
+static int compare_ordered_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
+/* Ranks of the attribute; at first nothing is scheduled. */
 void order_watch_begin(struct order_watch *o, struct relations *r)
 {
     uint32_t n = r->w->ntasks, distinct = 0;
     double *keys = mem_new(double, n), *list = mem_new(double, n);
     for (uint32_t t = 0; t < n; t++)
         keys[t] = list[t] = relations_value(r, o->attribute, t).number;
-    qsort(list, n, sizeof *list, compare_ranks);
+    qsort(list, n, sizeof *list, compare_ordered_values);
     for (uint32_t i = 0; i < n; i++)
         if (!i || list[distinct - 1] != list[i])
             list[distinct++] = list[i];
@@ -238,7 +250,8 @@ void order_watch_begin(struct order_watch *o, struct relations *r)
     o->rank = mem_new(uint32_t, n);
     o->count = mem_new_zero(uint32_t, distinct + 1u);
     for (uint32_t t = 0; t < n; t++) {
-        const double *found = bsearch(&keys[t], list, distinct, sizeof *list, compare_ranks);
+        const double *found =
+            bsearch(&keys[t], list, distinct, sizeof *list, compare_ordered_values);
         o->rank[t] = (uint32_t)(found - list) + 1;
         if (o->rest)
             tree_add(o->count, o->ranks, o->rank[t], 1);
@@ -250,6 +263,8 @@ void order_watch_begin(struct order_watch *o, struct relations *r)
     o->active = true;
 }
 
+/* With `rest`, the tasks not scheduled follow best first, so only those that should have come
+ * before it fail. */
 void order_watch_push(struct order_watch *o, enum test test, uint32_t task)
 {
     uint32_t rank = o->rank[task];

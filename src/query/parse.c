@@ -1,9 +1,19 @@
-/* Statements to constraints, and their expressions to SQL. */
+/* Statements to constraints, and their expressions to SQL.
+ *
+ *    text --lexer--> tokens --find_body--> body --by type--> operands
+ *                                                             |  emit: tokens to SQL, = UNKNOWN to IS NULL
+ *                                                             +--> sql_prepare() checks it
+ *                                                             +--> shape_parse(), the quick way, if it is known
+ *
+ * The language is the paper's, section 3.2, as printed, with its looser examples: parameters in any
+ * order, commas missing, a body without parentheses. Every mistake is reported at its token. SQLite
+ * judges the SQL; its byte offset is led back to the token that wrote it (`pieces`). */
 #include "query/constraint.h"
 #include "base/suggest.h"
 #include <ctype.h>
 #include <stdio.h>
 
+/* One text being read. */
 struct constraint_parser {
     struct query *q;
     struct lexed *l;
@@ -13,6 +23,7 @@ struct constraint_parser {
 
 enum { MOST_CONSTRAINTS = 1000 };
 
+/* Past the end: the end token, so that looking ahead needs no care. */
 static const struct query_token *token_at(const struct constraint_parser *p, size_t index)
 {
     size_t last = p->l->tokens.n - 1;
@@ -27,6 +38,7 @@ static bool parser_take(struct constraint_parser *p, const char *word)
     return true;
 }
 
+/* "expected WHAT, found ..."; always false. */
 static bool say_expected(struct constraint_parser *p, size_t index, const char *what)
 {
     char found[64];
@@ -36,6 +48,7 @@ static bool say_expected(struct constraint_parser *p, size_t index, const char *
 
 /* ---- SQL ---- */
 
+/* From this byte on, this token. */
 struct parse_piece {
     size_t offset, token;
 };
@@ -96,6 +109,7 @@ static size_t closing_parenthesis(const struct constraint_parser *p, size_t open
     return end;
 }
 
+/* A sub-select begins here. */
 static bool opens_select(const struct constraint_parser *p, size_t index)
 {
     return token_is(token_at(p, index), "(") &&
@@ -214,6 +228,7 @@ static bool prepare_operand(struct constraint_parser *p, struct operand *o, enum
 
 /* ---- bodies ---- */
 
+/* The six tests, in the order of enum test. */
 static bool test_named(const struct query_token *t, enum test *out)
 {
     static const char *const signs[] = {"<", "<=", "=", "<>", ">=", ">"};
@@ -241,6 +256,8 @@ static bool take_priority(struct constraint_parser *p, struct constraint *c, siz
     return true;
 }
 
+/* expression test expression, one test outside of parentheses; commas around the test as the
+ * signature is printed. */
 static bool parse_relationship(struct constraint_parser *p, struct constraint *c, size_t first,
                                size_t end)
 {
@@ -279,6 +296,7 @@ static bool parse_relationship(struct constraint_parser *p, struct constraint *c
     return true;
 }
 
+/* (sequence, test). */
 static bool parse_ordering(struct constraint_parser *p, struct constraint *c, size_t first,
                            size_t end)
 {
@@ -305,6 +323,7 @@ static bool parse_ordering(struct constraint_parser *p, struct constraint *c, si
     return true;
 }
 
+/* Which named parameter begins here; -1: none. */
 static int parameter_at(const struct constraint_parser *p, size_t index)
 {
     static const char *const names[] = {"opt_type", "priority", "function", "min", "max"};
@@ -344,6 +363,7 @@ static bool parse_function(struct constraint_parser *p, struct constraint *c, si
     return parse_relationship(p, c, body, inner_end);
 }
 
+/* minimize or maximize, also as min and max. */
 static bool parse_opt_type(struct constraint_parser *p, struct constraint *c, size_t first,
                            size_t end)
 {
@@ -355,6 +375,7 @@ static bool parse_opt_type(struct constraint_parser *p, struct constraint *c, si
     return true;
 }
 
+/* By number: opt-type, priority, function, min, max. */
 static bool parse_parameter(struct constraint_parser *p, struct constraint *c, int which,
                             size_t first, size_t end)
 {
@@ -520,6 +541,7 @@ static bool find_body(struct constraint_parser *p, size_t *first, size_t *end, s
     return true;
 }
 
+/* One assert. The constraint belongs to the query from the first token on, however far it gets. */
 static bool parse_statement(struct constraint_parser *p)
 {
     struct query *q = p->q;

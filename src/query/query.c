@@ -1,3 +1,15 @@
+/* The constraints of one search: reading, evaluating on the state laid out, following pushes and
+ * pops.
+ *
+ * Three ways to evaluate, the cheapest that is right: counts that are kept up to date as tasks are
+ * scheduled (row_watch, order_watch, watched aggregates of a shape), shapes evaluated by hand,
+ * SQLite. shape_test.c holds the first two against the third.
+ *
+ *    query_push   shape_before, rows out --> relations_push --> order in, rows in, shape_after
+ *    query_pop    relations_pop --> what was saved
+ *
+ * What a relation can change at a push is one row of task, one of proc and the edges into the task
+ * (relations.h); that is why a step is cheap. */
 #include "query/constraint.h"
 #include <math.h>
 #include <stdio.h>
@@ -67,6 +79,7 @@ void query_sqlite_only(struct query *q)
 
 /* ---- evaluation ---- */
 
+/* Through SQLite; the first failure is kept for query_failed(). */
 static void run_operand(struct query *q, const struct operand *o, struct values *out)
 {
     struct error err = {0};
@@ -74,6 +87,7 @@ static void run_operand(struct query *q, const struct operand *o, struct values 
         q->failed = err;
 }
 
+/* The first row where several come. */
 static struct value evaluate_scalar(struct query *q, struct operand *o)
 {
     if (o->shape)
@@ -97,6 +111,7 @@ static const struct values *evaluate_relation(struct query *q, struct operand *o
     return scratch;
 }
 
+/* Failed tests of the cross product of both sides. */
 static double failed_relationship(struct query *q, struct constraint *c)
 {
     if (c->rows.active)
@@ -111,6 +126,7 @@ static double failed_relationship(struct query *q, struct constraint *c)
     return count_failed_product(a, c->test, b);
 }
 
+/* Pairs of the sequence in the wrong order. */
 static double failed_ordering(struct query *q, struct constraint *c)
 {
     if (c->order.active)
@@ -181,6 +197,7 @@ static double row_failures(struct constraint *c, uint32_t row)
     return failed;
 }
 
+/* Of the rows that scheduling `task` on `proc` changes. */
 static double changed_failures(struct query *q, struct constraint *c, uint32_t task, uint32_t proc)
 {
     const struct workflow *w = q->relations->w;
@@ -254,6 +271,7 @@ static void drop_shape(struct operand *o)
     o->shape = NULL;
 }
 
+/* A priority or bound, evaluated once on the empty state. */
 static bool begin_number(struct query *q, const struct constraint *c, struct operand *o,
                          const char *what, double *out, struct error *err)
 {
@@ -313,6 +331,7 @@ static void default_bounds(struct query *q, struct constraint *c)
         c->high = c->low + fmax(1, count);
 }
 
+/* Evaluate the bounds, decide how it will be evaluated, start watching. */
 static bool begin_constraint(struct query *q, struct constraint *c, struct error *err)
 {
     if (q->sqlite_only) {
@@ -368,6 +387,7 @@ bool query_failed(const struct query *q, struct error *err)
     return true;
 }
 
+/* Evaluated without SQLite. */
 static bool is_native(const struct constraint *c)
 {
     if (c->measures == CONSTRAINT_ORDERING)
@@ -378,6 +398,7 @@ static bool is_native(const struct constraint *c)
            shape_relations(c->right.shape) < 2;
 }
 
+/* Costs a few steps a state, however large the workflow. */
 static bool is_incremental(const struct constraint *c)
 {
     if (c->order.active || c->rows.active)
@@ -387,6 +408,7 @@ static bool is_incremental(const struct constraint *c)
     return !c->right.shape || !shape_scans(c->right.shape);
 }
 
+/* What the search may rely on: growth, assignment, order. */
 struct constraint_info query_info(const struct query *q, size_t index)
 {
     const struct constraint *c = &q->constraints.at[index];

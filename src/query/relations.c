@@ -1,3 +1,5 @@
+/* The table of attributes, and one state as the relations task, proc and dep: relations.h has the
+ * contract. A push or pop is O(edges into the task); values are computed when asked for. */
 #include "query/relations.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -75,6 +77,7 @@ enum attribute relation_last(enum relation relation)
     return relation == TASK ? TASK_PRIORITY : relation == PROC ? PROC_CORES : DEP_COMM_TIME;
 }
 
+/* Mean over all pairs of processors; pairs without a link count as 0. */
 static void fill_remote(struct relations *r)
 {
     double latency, per_byte;
@@ -139,6 +142,7 @@ void relations_free(struct relations *r)
     free(r);
 }
 
+/* The processor's load is saved for the pop; communication into the task becomes known. */
 void relations_push(struct relations *r, uint32_t task, uint32_t proc, double start, double finish)
 {
     const struct workflow *w = r->w;
@@ -178,6 +182,7 @@ uint32_t relations_rows(const struct relations *r, enum relation relation)
     return relation == TASK ? r->w->ntasks : relation == PROC ? r->p->nnodes : r->w->nedges;
 }
 
+/* For a processor's task list: by start, then by order of scheduling. */
 struct listed {
     double start;
     uint32_t order, task;
@@ -211,6 +216,8 @@ static struct value task_list(struct relations *r, uint32_t proc)
     return value_text(strbuf_text(&r->list));
 }
 
+/* What is not known before a task is scheduled is UNKNOWN; its execution time is the mean until
+ * then. */
 static struct value task_value(struct relations *r, enum attribute a, uint32_t t)
 {
     const struct workflow *w = r->w;
@@ -277,6 +284,7 @@ static struct value proc_value(struct relations *r, enum attribute a, uint32_t n
     }
 }
 
+/* The consumer of an edge is found by bisection: edges are stored by consumer. */
 static struct value dep_value(struct relations *r, enum attribute a, uint32_t e)
 {
     const struct workflow *w = r->w;

@@ -1,9 +1,18 @@
+/* Recognises the common shapes of expressions: a recursive descent over tokens that SQLite has
+ * accepted, into nodes of shape_nodes.h. What it does not know makes it give up, which is no error:
+ * SQLite evaluates that.
+ *
+ *    or --> and --> not --> equality --> inequality --> sum --> product --> sign --> primary      as in SQLite
+ *                                                                                   |
+ *                        (select [aggregate(] expression [)] from relation [where or])
+ *
+ * Conversions between texts and numbers are left to SQLite, whose rules nobody should copy. Depth
+ * is bounded by DEEPEST. */
 #include "query/shape_nodes.h"
 #include "base/mem.h"
 #include "base/quantity.h"
 
-/* A recursive descent over tokens that SQLite has accepted. Everything it does not know makes it
- * give up, which is no error. */
+/* Where we are. `failed` sticks: every function returns at once after it. */
 struct shape_parser {
     struct query_shape *s;
     const struct query_token *at, *end;
@@ -35,6 +44,7 @@ static bool shape_take(struct shape_parser *p, const char *word)
     return true;
 }
 
+/* A node changes when something below it does. */
 static int shape_add_node(struct shape_parser *p, struct shape_node node)
 {
     const struct shape_node *nodes = p->s->nodes.at;
@@ -67,6 +77,7 @@ static int add_unary(struct shape_parser *p, enum node_kind kind, int left)
         p, (struct shape_node){.kind = kind, .type = type, .left = left, .right = -1});
 }
 
+/* Arithmetic, tests, and, or; numbers only, but for tests of two texts. */
 static int add_binary(struct shape_parser *p, enum node_kind kind, enum test test, int left,
                       int right)
 {
@@ -93,6 +104,7 @@ static int add_constant(struct shape_parser *p, struct value v)
                .kind = NODE_CONSTANT, .type = v.kind, .constant = v, .left = -1, .right = -1});
 }
 
+/* Integers up to 2^53 are exact in a double; larger ones are SQLite's. */
 static int shape_parse_number(struct shape_parser *p)
 {
     const char *word = p->at->word;
@@ -138,6 +150,7 @@ static void find_lookup(struct query_shape *s, struct select *select)
     }
 }
 
+/* ROWS: no aggregate of ours. */
 static enum aggregate aggregate_named(const struct query_token *t)
 {
     static const struct {
@@ -234,6 +247,7 @@ static int parse_select(struct shape_parser *p)
                                                  .right = -1});
 }
 
+/* A constant, an attribute of the relation around, abs(), a sub-select, or parentheses. */
 static int parse_primary(struct shape_parser *p)
 {
     if (p->failed || p->at >= p->end)
@@ -276,6 +290,7 @@ static int parse_primary(struct shape_parser *p)
     return give_up_shape(p);
 }
 
+/* Any number of signs before a primary. */
 static int parse_sign(struct shape_parser *p)
 {
     bool minus = false, any = false;
@@ -439,6 +454,7 @@ size_t shape_relations(const struct query_shape *s)
     return s->relations_count;
 }
 
+/* Then a relationship can be counted row by row as rows change. */
 bool shape_by_rows(const struct query_shape *s)
 {
     if (s->rows < 0)
@@ -457,6 +473,7 @@ enum relation shape_relation(const struct query_shape *s)
     return s->selects.at[s->rows].relation;
 }
 
+/* Such a requirement is decided by task and processor alone: the search makes a table of it. */
 bool shape_is_assignment(const struct query_shape *s)
 {
     for (size_t i = 0; i < s->nodes.n; i++) {
@@ -482,6 +499,7 @@ static const struct shape_node *only_attribute(const struct query_shape *s,
     return what && what->kind == NODE_ATTRIBUTE ? what : NULL;
 }
 
+/* Sums, maxima and counts of what only grows, over rows that do not change. */
 bool shape_grows(const struct query_shape *s)
 {
     const struct select *select = only_select(s);
@@ -495,6 +513,7 @@ bool shape_grows(const struct query_shape *s)
     return select->fixed && (counts || values);
 }
 
+/* The search knows a lower bound for this one. */
 bool shape_is_makespan(const struct query_shape *s)
 {
     const struct select *select = only_select(s);
@@ -524,6 +543,7 @@ bool shape_is_scheduled_count(const struct query_shape *s)
     return of && of->kind == NODE_ATTRIBUTE && of->changes && of->attribute != TASK_EXEC_TIME;
 }
 
+/* Up to 64 fixed rows are as good as none; processors are few. */
 bool shape_scans(const struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++) {

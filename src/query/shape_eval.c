@@ -1,3 +1,11 @@
+/* Evaluates shapes, and keeps aggregates up to date while tasks are scheduled: shape.h has the
+ * contract.
+ *
+ * A watched aggregate is a tally (count, sum, extreme). Before a push the changing rows are taken
+ * out, after it put in again. An extreme that was taken out makes it stale, and it is counted anew
+ * unless a row as good came in: that is the only case that costs a pass over the relation.
+ *
+ * Truth has three values, as in SQL: UNKNOWN and FALSE is FALSE, UNKNOWN or TRUE is TRUE. */
 #include "query/shape_nodes.h"
 #include <math.h>
 
@@ -13,6 +21,7 @@ static enum truth truth_of(struct value v)
     return v.kind == VALUE_UNKNOWN ? TRUTH_UNKNOWN : v.number != 0 ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
+/* As SQLite: integers divide to integers, division by 0 is unknown. */
 static struct value value_arithmetic(enum node_kind kind, struct value a, struct value b)
 {
     if (a.kind == VALUE_UNKNOWN || b.kind == VALUE_UNKNOWN)
@@ -90,6 +99,7 @@ static struct value evaluate_node(struct query_shape *s, int index, uint32_t row
     }
 }
 
+/* A filter lets through what is TRUE, not what is UNKNOWN. */
 static bool row_passes(struct query_shape *s, const struct select *select, uint32_t row)
 {
     return select->where < 0 || truth_of(evaluate_node(s, select->where, row)) == TRUTH_TRUE;
@@ -111,6 +121,7 @@ static bool row_contributes(struct query_shape *s, const struct select *select, 
     return v.kind != VALUE_UNKNOWN;
 }
 
+/* Smaller for MIN, larger for everything else. */
 static bool number_beats(const struct select *select, double a, double b)
 {
     return select->aggregate == MIN ? a < b : a > b;
@@ -124,6 +135,7 @@ static void tally_include(const struct select *select, struct tally *tally, doub
     tally->sum += number;
 }
 
+/* A pass over all rows of the relation. */
 static struct tally recount_select(struct query_shape *s, const struct select *select)
 {
     struct tally tally = {0};
@@ -135,6 +147,7 @@ static struct tally recount_select(struct query_shape *s, const struct select *s
     return tally;
 }
 
+/* An aggregate over no rows is unknown, but for counts. */
 static struct value tally_value(const struct query_shape *s, const struct select *select,
                                 const struct tally *tally)
 {
@@ -164,6 +177,7 @@ static uint32_t find_row(struct query_shape *s, const struct select *select)
     return select->lookup_by == TASK_SCHEDULE_ORDER ? r->stack[row] : row;
 }
 
+/* A scalar sub-select of several rows gives its first, as SQLite does. */
 static struct value first_row(struct query_shape *s, const struct select *select)
 {
     if (select->lookup >= 0) {
@@ -195,6 +209,7 @@ static struct value select_value(struct query_shape *s, struct select *select)
 
 /* ---- watching ---- */
 
+/* Everything counted once on the empty state; rows of fixed filters are listed. */
 void shape_begin(struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
@@ -224,6 +239,7 @@ static void changed_rows(const struct query_shape *s, const struct select *selec
     *last = select->relation == RELATION_DEP ? w->pred_off[task + 1] : *first + 1;
 }
 
+/* The rows as they are now leave the tallies; what the tallies were is saved for shape_undo(). */
 void shape_before(struct query_shape *s, uint32_t task, uint32_t proc)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
@@ -246,6 +262,7 @@ void shape_before(struct query_shape *s, uint32_t task, uint32_t proc)
     }
 }
 
+/* The rows as they have become join the tallies. */
 void shape_after(struct query_shape *s, uint32_t task, uint32_t proc)
 {
     for (size_t i = 0; i < s->selects.n; i++) {
@@ -281,6 +298,7 @@ struct value shape_value(struct query_shape *s)
     return evaluate_node(s, s->root, 0);
 }
 
+/* The value of the whole expression if the filtered attribute had this row's value. */
 bool shape_row(struct query_shape *s, uint32_t row, struct value *out)
 {
     const struct select *select = &s->selects.at[s->rows];

@@ -1,3 +1,13 @@
+/* SQLite over the relations: an in-memory database with three read-only virtual tables that read
+ * the state laid out. sql.h has the contract.
+ *
+ * Constraints come from files of strangers. Nothing is allowed but SELECT over our tables and
+ * json_each/json_tree (sql_authorize(), checked while preparing), without functions that reach
+ * outside or are not repeatable; a progress handler ends an evaluation that takes too long;
+ * SQLite's own limits bound depth, length and memory.
+ *
+ * A virtual table holds no data: columns are computed by relations_value() when asked for. The
+ * database belongs to one search and one thread. */
 #include "query/sql.h"
 #include "base/mem.h"
 #include <sqlite3.h>
@@ -37,6 +47,7 @@ struct module {
     enum relation relation;
 };
 
+/* Declares the columns from the table of attributes. */
 static int table_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **message)
 {
@@ -107,6 +118,7 @@ static int table_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* All rows, or the one whose id is asked for. */
 static int table_filter(sqlite3_vtab_cursor *base, int index, const char *text, int argc,
                         sqlite3_value **argv)
 {
@@ -233,12 +245,14 @@ static int sql_authorize(void *context, int action, const char *a, const char *b
     }
 }
 
+/* Called by SQLite every STEPS_A_CALL steps; not 0 interrupts the evaluation. */
 static int too_long(void *context)
 {
     struct sql *s = context;
     return ++s->calls > MOST_CALLS;
 }
 
+/* What no honest constraint needs is switched off, what it needs a little of is bounded. */
 static void set_limits(sqlite3 *db)
 {
     static const int limits[][2] = {
@@ -267,6 +281,8 @@ static void set_limits(sqlite3 *db)
         sqlite3_db_config(db, switches[i][0], switches[i][1], (int *)NULL);
 }
 
+/* The order matters: modules first, their columns declared, then limits and the authorizer that
+ * refuses any further declaration. */
 struct sql *sql_open(struct relations *r, struct error *err)
 {
     struct sql *s = mem_new_zero(struct sql, 1);
@@ -380,6 +396,7 @@ static struct value column_value(sqlite3_stmt *stmt, struct values *out)
     }
 }
 
+/* The statement is reset in any case, so that it can be asked again. */
 bool sql_rows(struct sql_statement *s, struct values *out, struct error *err)
 {
     s->sql->calls = 0;

@@ -1,18 +1,24 @@
 /* Which processors can constraints tell apart? Two equal processors that no constraint names are
- * interchangeable, and a search need not try both. The answer errs on the safe side. */
+ * interchangeable, and a search need not try both. A look over the tokens: ids and names of
+ * processors may be compared with each other, with UNKNOWN, counted, or name a processor by itself;
+ * anything else (ids in arithmetic, order, limit, window functions) gives up. The answer errs on
+ * the safe side. */
 #include "query/constraint.h"
 
+/* Attributes that tell one processor from another. */
 static bool names_processor(const struct query_token *t)
 {
     return t->attribute == PROC_ID || t->attribute == PROC_NAME ||
            t->attribute == TASK_ASSIGNED_PROC_ID;
 }
 
+/* The tests = and <>. */
 static bool is_equality(const struct query_token *t)
 {
     return token_is(t, "=") || token_is(t, "<>");
 }
 
+/* Named: that one is different from all others. */
 static void single_out(const struct query *q, const char *name, bool *single)
 {
     uint32_t node = platform_find_node(q->relations->p, name);
@@ -80,6 +86,7 @@ static bool selects_processor(const struct constraint *c, const struct operand *
            (token_is(at, "select") && selected_by(c, o, at + 1) && names_processor(at + 1));
 }
 
+/* May equal processors change places without this operand noticing? Notes who is named alone. */
 static bool operand_alike(const struct query *q, const struct constraint *c,
                           const struct operand *o, bool *single)
 {

@@ -1,9 +1,19 @@
+/* Best-first search, A* and branch and bound over the space of schedules (Ahrens, Shapiro, Tanimoto
+ * 1997, section 3.3); search.h has the contract.
+ *
+ *    p1 = 0       best-first by g: thorough            F = (G + p1 H) / (sum of priorities)
+ *    p1 large     nearly depth first: fast              G: preferences, H: share of tasks not scheduled
+ *    optimal      by a lower bound of g; a goal ends the search only when no open state is below it
+ *
+ * States are kept for good (a parent and one task each), at most MOST_STATES, about
+ * 1 GB; duplicates are recognised by hash. Stopped early, the most promising open states are
+ * completed greedily, so that a schedule comes out. The limits are looked at every 64 states. */
 #include "plan/constraints/search.h"
 #include "base/clock.h"
 #include "plan/constraints/open.h"
 #include <stdio.h>
 
-/* About 1 GB of states. */
+/* About 1 GB of states; dives that are tried when the search stops without a goal. */
 enum { MOST_STATES = 8000000, DIVES = 64 };
 
 struct best_first {
@@ -18,6 +28,7 @@ struct best_first {
     unsigned haste;
 };
 
+/* What open states are sorted by. */
 static double key_of(const struct best_first *b, const struct space_state *state)
 {
     return b->optimal ? state->bound : space_f(b->s, state);
@@ -44,6 +55,7 @@ static void raise_priority(struct best_first *b)
     open_rebuild(&b->open);
 }
 
+/* Limits, memory, the clock, the user, a constraint that SQLite gave up on. */
 static bool must_stop(struct best_first *b)
 {
     if (b->limits->states && b->r.states >= b->limits->states)
@@ -87,6 +99,7 @@ static void keep_successor(struct best_first *b, uint32_t parent, const struct s
     best_first_enter(b, id);
 }
 
+/* Lay the state out, make all successors. */
 static void best_first_expand(struct best_first *b, uint32_t state)
 {
     space_go(b->s, state);
@@ -138,6 +151,7 @@ static void complete_some(struct best_first *b)
         take_goal(b, best_first_dive(b, open_pop(&b->open).state));
 }
 
+/* Until a goal is taken from the open states, they run out, or the limits stop it. */
 static void best_first_search(struct best_first *b)
 {
     struct space *s = b->s;

@@ -1,5 +1,9 @@
 /* `constraints`: the user's own constraints, fulfilled by search (Ahrens, Shapiro, Tanimoto 1997).
- */
+ *
+ * Reads the rules (default, file, workflow, --assert, in this order), sets up the space (space.h),
+ * searches it, and says what happened: the search in a line, with --explain every constraint and
+ * what it did, and which tasks a constraint pinned to their processor. When nothing is found the
+ * message names the constraint that removed the deepest states. */
 #include "base/clock.h"
 #include "plan/constraints/rules.h"
 #include "plan/constraints/search.h"
@@ -50,6 +54,7 @@ static bool read_rules(struct space *s, struct error *err)
     return !*more || query_read(s->query, "--assert", more, err);
 }
 
+/* "no schedule fulfils the requirements", with the constraint to blame. Always false. */
 static bool say_infeasible(struct space *s, const struct search_result *r,
                            const struct constraints_limits *limits, struct error *err)
 {
@@ -108,6 +113,7 @@ static void tell_search(struct plan *plan, const struct space *s, const struct s
     strbuf_free(&text);
 }
 
+/* One constraint on the schedule laid out: its measure, whether it holds or what it weighs. */
 static void tell_constraint(struct plan *plan, struct space *s, size_t i)
 {
     const struct constraint_info *info = &s->info[i];
@@ -140,6 +146,7 @@ static void tell_constraint(struct plan *plan, struct space *s, size_t i)
     strbuf_free(&text);
 }
 
+/* Read back from the first note: the plan has no field for it. */
 uint64_t constraints_states(const struct plan *plan)
 {
     const char *at = plan->notes.n ? strstr(plan->notes.at[0], ": ") : NULL;

@@ -12,6 +12,8 @@ enum {
     RESTARTS = 6,   /* after a dead end */
 };
 
+/* One run. slow_seconds is what constraints that are not incremental have cost so far: a third of
+ * the time may go into them while constructing, half in all. */
 struct large {
     struct space *s;
     const struct constraints_limits *limits;
@@ -29,6 +31,7 @@ static bool time_is_up(const struct large *l)
     return clock_seconds() >= l->limits->deadline;
 }
 
+/* Smaller F, then the earlier end. */
 static bool better_state(const struct space *s, const struct space_state *a,
                          const struct space_state *b)
 {
@@ -108,6 +111,7 @@ static bool large_construct(struct large *l, bool shake)
     return space_allows(s, false, true);
 }
 
+/* The schedule laid out becomes the best. */
 static void large_remember(struct large *l)
 {
     const struct relations *r = l->s->relations;
@@ -190,6 +194,7 @@ static void large_improve(struct large *l)
         large_replay(l, NONE, 0);
 }
 
+/* Construct, with up to RESTARTS shaken constructions after dead ends, then improve. */
 struct search_result search_large(struct space *s, const struct constraints_limits *limits)
 {
     struct large l = {.s = s, .limits = limits};

@@ -1,3 +1,8 @@
+/* A binary heap of open states (24 bytes each) and a set of state hashes (8 bytes, at most half full);
+ * open.h has the contract. Ties are total, so that the search repeats exactly.
+ *
+ * A 64-bit hash is taken for the state: among 10^7 states two are mistaken for each other with a chance
+ * of about 3 in 10^6, and one of them is then not looked at. */
 #include "plan/constraints/open.h"
 
 static bool open_before(const struct open_item *a, const struct open_item *b)
@@ -48,6 +53,7 @@ void open_rebuild(struct open *o)
         open_sift_down(o, i - 1);
 }
 
+/* Open addressing, doubled when half full; 0 is the free slot, so that hash 0 becomes 1. */
 bool seen_add(struct open_seen *s, uint64_t hash)
 {
     hash += !hash;

@@ -1,3 +1,14 @@
+/* The problem space: states, the operator, worth. space.h says what a state is and what going from
+ * one to another costs.
+ *
+ *    states     0 initial
+ *               1 (parent 0, task a on n1)   2 (parent 0, task a on n2)
+ *               3 (parent 1, task b on n1)   ...
+ *    path       the states from the root to the one laid out; going to another takes back what differs
+ *
+ * Requirements that a pair of task and node decides alone are a table (`forbidden`) before the
+ * search begins. Nodes that no constraint can tell apart have one `kind`, and of empty nodes of a
+ * kind one is tried; the hash of a state is blind to their names. */
 #include "plan/constraints/space.h"
 #include "base/bitset.h"
 #include "base/mem.h"
@@ -93,6 +104,7 @@ static bool equal_nodes(const struct space *s, uint32_t a, uint32_t b)
     return true;
 }
 
+/* kind[n]: the first node that n cannot be told from, by the platform and by the constraints. */
 static void sort_nodes(struct space *s)
 {
     uint32_t n = s->p->nnodes;
@@ -166,6 +178,7 @@ static bool fill_forbidden(struct space *s, struct error *err)
     return good;
 }
 
+/* The first preference for more scheduled tasks becomes H with weight p1; all others are G. */
 static void sort_preferences(struct space *s, double p1)
 {
     s->all_grow = true;
@@ -188,6 +201,7 @@ static void sort_preferences(struct space *s, double p1)
         s->p1 = p1 >= 0 ? p1 : 0;
 }
 
+/* After the rules are read: tables, bounds, the initial state. */
 bool space_begin(struct space *s, double p1, struct error *err)
 {
     if (!query_begin(s->query, err))
@@ -234,6 +248,7 @@ void space_describe(const struct space *s, size_t constraint, struct strbuf *out
 
 /* ---- moving ---- */
 
+/* MurmurHash3's finaliser. */
 static uint64_t space_mix(uint64_t x)
 {
     x ^= x >> 33;
@@ -256,11 +271,13 @@ static uint64_t placement_hash(const struct space *s, uint32_t task,
     return space_mix(s->sees_order ? h ^ ((uint64_t)depth << 40) : h);
 }
 
+/* By kind, not by number: permuted equal nodes give the same sum. */
 static uint64_t node_hash(const struct space *s, uint32_t node, uint64_t contents)
 {
     return space_mix(contents + space_mix(s->kind[node] + UINT64_C(0x51ed270b)));
 }
 
+/* The hash of the state with one more placement, O(1). */
 static uint64_t hash_with(const struct space *s, uint32_t task, const struct schedule_slot *slot)
 {
     uint64_t before = s->contents[slot->node];
@@ -293,6 +310,7 @@ static void space_uncover(struct space *s)
     bitset_set(s->ready, s->rank[task]);
 }
 
+/* Take back the newest task, hash included. */
 static void space_unplace(struct space *s, const struct schedule_slot *slot)
 {
     uint32_t depth = s->relations->depth, task = s->relations->stack[depth - 1];
@@ -303,6 +321,8 @@ static void space_unplace(struct space *s, const struct schedule_slot *slot)
     space_uncover(s);
 }
 
+/* Back to the common ancestor, then forward; timelines are filled anew unless the new state
+ * continues the old one. */
 void space_go(struct space *s, uint32_t state)
 {
     const struct space_state *all = s->states.at;
@@ -389,6 +409,7 @@ static void blame_constraint(struct space *s, size_t index)
     }
 }
 
+/* Do the requirements hold? With `goal_only` they are asked of complete schedules only. */
 bool space_allows(struct space *s, bool quick, bool goal)
 {
     if (s->goal_only && !goal)
@@ -407,6 +428,7 @@ bool space_allows(struct space *s, bool quick, bool goal)
     return true;
 }
 
+/* F of A*; with p1 = 0 and preferences that never fall, the bound, which is admissible. */
 double space_f(const struct space *s, const struct space_state *state)
 {
     double total = s->weights + s->p1;
