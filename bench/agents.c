@@ -6,6 +6,7 @@
  * A time is from the run's creation to the end of its last task, as the store has them: handing in
  * is in it, starting agents and reading the workflow by the submitter are not. Files are in
  * $TMPDIR. Medians of 3; ratios are of the same round. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -34,38 +35,7 @@ enum { REPEATS = 3, AGENTS = 4, MOST = 600 /* seconds for one run */ };
 
 extern char **environ;
 static char folder[1024]; /* of everything that is made here */
-static struct json_writer j;
-
-static void must(bool good, const struct error *err)
-{
-    if (!good) {
-        fprintf(stderr, "bench_agents: %s\n", err->text);
-        exit(1);
-    }
-}
-
-static char *below(const char *name)
-{
-    static char path[4][4096];
-    static unsigned next;
-    char *at = path[next++ % 4];
-    snprintf(at, sizeof path[0], "%s/%s", folder, name);
-    return at;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, int n)
-{
-    double sorted[REPEATS];
-    memcpy(sorted, values, (size_t)n * sizeof *values);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return sorted[n / 2];
-}
+static struct json_writer *j;
 
 /* ---- graphs ---- */
 
@@ -80,7 +50,8 @@ static uint32_t degree_of(enum graph graph)
 }
 
 /* As text, for the agents, and the workflow that is read out of it. */
-static struct workflow *make(enum graph graph, uint32_t n, enum work work, struct strbuf *text)
+static struct workflow *agents_workflow(enum graph graph, uint32_t n, enum work work,
+                                        struct strbuf *text)
 {
     struct builder *b = builder_new("<bench>", "bench");
     struct rng r;
@@ -101,15 +72,15 @@ static struct workflow *make(enum graph graph, uint32_t n, enum work work, struc
             builder_edge(b, parents[k], t, 0);
     }
     struct workflow *w = builder_finish(b, &err);
-    must(w != NULL, &err);
+    bench_must(w != NULL, &err);
     const struct format *native = format_find("native");
-    must(native->write_workflow(w, text, NULL, &err), &err);
+    bench_must(native->write_workflow(w, text, NULL, &err), &err);
     workflow_free(w);
     w = native->read_workflow(&(struct format_source){.path = "<bench>",
                                                       .text = mem_copy_bytes(text->at, text->n),
                                                       .length = text->n},
                               &err);
-    must(w != NULL, &err);
+    bench_must(w != NULL, &err);
     return w;
 }
 
@@ -159,7 +130,7 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
-static pid_t start(const char *const *words, const char *log)
+static pid_t spawn_logged(const char *const *words, const char *log)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -185,7 +156,7 @@ static pid_t start_agent(const struct bed *c, uint32_t number)
     snprintf(cores, sizeof cores, "%u", c->cores);
     const char *const words[] = {WEFT_PROGRAM, "agent", "--store", c->url, "--key", key,
                                  "--state",    state,   "-j",      cores,  NULL};
-    return start(words, log);
+    return spawn_logged(words, log);
 }
 
 static int free_port(void)
@@ -213,7 +184,7 @@ static void start_server(struct bed *c)
     const char *const words[] = {"redis-server", "--port", port,    "--bind",
                                  "127.0.0.1",    "--dir",  c->home, "--appendonly",
                                  "yes",          "--save", "",      NULL};
-    processes[0] = start(words, log);
+    processes[0] = spawn_logged(words, log);
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                              .sin_port = htons((uint16_t)number)};
@@ -233,22 +204,22 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
     struct error err = {0};
     char path[4200];
     *c = (struct bed){.agents = agents, .cores = cores};
-    snprintf(c->home, sizeof c->home, "%s", below(name));
+    snprintf(c->home, sizeof c->home, "%s", bench_below(folder, name));
     mkdir(c->home, 0777);
     snprintf(path, sizeof path, "%s/key", c->home);
-    must(seal_key_make(path, &err) && seal_key_read(path, &c->key, &err), &err);
+    bench_must(seal_key_make(path, &err) && seal_key_read(path, &c->key, &err), &err);
     start_server(c);
-    must(store_address_parse(c->url, &c->address, &err), &err);
+    bench_must(store_address_parse(c->url, &c->address, &err), &err);
     for (uint32_t i = 0; i < agents; i++)
         processes[1 + i] = start_agent(c, i);
     c->client = client_open(&(struct client_config){.address = &c->address, .key = c->key}, &err);
-    must(c->client != NULL, &err);
+    bench_must(c->client != NULL, &err);
     if (!client_wait_agents(c->client, agents, 60)) {
         fprintf(stderr, "bench_agents: the agents do not start: see %s\n", c->home);
         exit(1);
     }
     c->board = board_open(&c->address, &err);
-    must(c->board != NULL, &err);
+    bench_must(c->board != NULL, &err);
 }
 
 static void cluster_end(struct bed *c)
@@ -315,7 +286,7 @@ static void read_times(struct bed *c, const struct workflow *w, uint64_t run, st
     config.workflow = w;
     config.forget = true;
     struct store *s = store_redis_open(&config, NULL, &err);
-    must(s != NULL, &err);
+    bench_must(s != NULL, &err);
     struct meta_op *ops = mem_new_zero(struct meta_op, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)
         ops[t] = (struct meta_op){.kind = META_READ, .task = t, .slot = t};
@@ -325,7 +296,7 @@ static void read_times(struct bed *c, const struct workflow *w, uint64_t run, st
     for (uint32_t answered = 0; answered < w->ntasks;) {
         struct meta_answers all;
         store_wait(s);
-        must(store_poll(s, &all, &err), &err);
+        bench_must(store_poll(s, &all, &err), &err);
         answered += (uint32_t)all.n;
         for (size_t i = 0; i < all.n; i++) {
             const struct meta_record *r = &all.records[i];
@@ -352,21 +323,21 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     needs_blank(&needs, w, folder, NULL, NULL, 0);
     struct server_counts before = count_server(c);
     struct client_submitted in;
-    must(client_submit(c->client,
-                       &(struct client_work){.workflow = w,
-                                             .text = text,
-                                             .needs = &needs,
-                                             .folder = folder,
-                                             .state = folder,
-                                             .name = "bench",
-                                             .shared = CLIENT_SHARED_NO,
-                                             .policy = SCHED_FLDS},
-                       &in, &err),
-         &err);
+    bench_must(client_submit(c->client,
+                             &(struct client_work){.workflow = w,
+                                                   .text = text,
+                                                   .needs = &needs,
+                                                   .folder = folder,
+                                                   .state = folder,
+                                                   .name = "bench",
+                                                   .shared = CLIENT_SHARED_NO,
+                                                   .policy = SCHED_FLDS},
+                             &in, &err),
+               &err);
     const struct board_run *r = NULL;
     for (double start = clock_seconds(); !r || r->state < BOARD_RUN_ENDED;) {
         usleep(50000);
-        must(client_look(c->client, 60, &err), &err);
+        bench_must(client_look(c->client, 60, &err), &err);
         r = client_run(c->client, in.run);
         if (clock_seconds() - start > MOST) {
             fprintf(stderr, "bench_agents: the run does not end: see %s\n", c->home);
@@ -380,7 +351,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     m.bytes = (after.in - before.in + after.out - before.out) / n;
     m.server = 1e6 * (after.cpu - before.cpu) / n;
     usleep(1100000); /* agents have said how it went */
-    must(client_look(c->client, 60, &err), &err);
+    bench_must(client_look(c->client, 60, &err), &err);
     size_t members;
     const struct member *at = client_members(c->client, &members);
     for (size_t i = 0; i < members; i++) {
@@ -439,7 +410,7 @@ static bool dask_there(void)
 
 /* ---- */
 
-struct row {
+struct agents_row {
     enum graph graph;
     enum work work;
     uint32_t n;
@@ -448,14 +419,14 @@ struct row {
     double to_one, to_dask, to_loop;
 };
 
-static void put_row(const struct row *r, const char *setting, const struct measured *all,
+static void put_row(const struct agents_row *r, const char *setting, const struct measured *all,
                     int repeats, double cores)
 {
     double rate[REPEATS];
     int at = 0;
     for (int i = 0; i < repeats; i++)
         rate[i] = r->n / all[i].seconds;
-    double middle = median(rate, repeats);
+    double middle = bench_median(rate, repeats);
     for (int i = 0; i < repeats; i++)
         if (rate[i] == middle)
             at = i;
@@ -465,61 +436,101 @@ static void put_row(const struct row *r, const char *setting, const struct measu
            graph_names[r->graph], work_names[r->work], setting, r->n, middle, running, m->calls,
            m->reads, m->bytes, m->server, m->steals, m->moved);
     fflush(stdout);
-    json_write_object_inline(&j);
-    json_put_string(&j, "graph", graph_names[r->graph]);
-    json_put_string(&j, "work", work_names[r->work]);
-    json_put_string(&j, "setting", setting);
-    json_put_number(&j, "cores", cores);
-    json_put_integer(&j, "tasks", r->n);
-    json_put_number(&j, "tasks_per_second", middle);
-    json_put_number(&j, "tasks_per_second_once_handed_in", running);
-    json_put_number(&j, "handing_in_seconds", m->handing);
-    json_put_number(&j, "store_calls_per_task", m->calls);
-    json_put_number(&j, "store_round_trips_per_task", m->reads);
-    json_put_number(&j, "store_bytes_per_task", m->bytes);
-    json_put_number(&j, "store_cpu_us_per_task", m->server);
-    json_put_number(&j, "steals", m->steals);
-    json_put_number(&j, "failed_steals", m->failed_steals);
-    json_put_number(&j, "tasks_moved", m->moved);
-    json_write_end_object(&j);
+    json_write_object_inline(j);
+    json_put_string(j, "graph", graph_names[r->graph]);
+    json_put_string(j, "work", work_names[r->work]);
+    json_put_string(j, "setting", setting);
+    json_put_number(j, "cores", cores);
+    json_put_integer(j, "tasks", r->n);
+    json_put_number(j, "tasks_per_second", middle);
+    json_put_number(j, "tasks_per_second_once_handed_in", running);
+    json_put_number(j, "handing_in_seconds", m->handing);
+    json_put_number(j, "store_calls_per_task", m->calls);
+    json_put_number(j, "store_round_trips_per_task", m->reads);
+    json_put_number(j, "store_bytes_per_task", m->bytes);
+    json_put_number(j, "store_cpu_us_per_task", m->server);
+    json_put_number(j, "steals", m->steals);
+    json_put_number(j, "failed_steals", m->failed_steals);
+    json_put_number(j, "tasks_moved", m->moved);
+    json_write_end_object(j);
 }
 
-static void put_peer(const struct row *r, const char *setting, uint32_t n, double rate)
+static void put_peer(const struct agents_row *r, const char *setting, uint32_t n, double rate)
 {
     printf("%-12s %-16s %-18s %7u %9.0f\n", graph_names[r->graph], work_names[r->work], setting, n,
            rate);
-    json_write_object_inline(&j);
-    json_put_string(&j, "graph", graph_names[r->graph]);
-    json_put_string(&j, "work", work_names[r->work]);
-    json_put_string(&j, "setting", setting);
-    json_put_integer(&j, "tasks", n);
-    json_put_number(&j, "tasks_per_second", rate);
-    json_write_end_object(&j);
+    json_write_object_inline(j);
+    json_put_string(j, "graph", graph_names[r->graph]);
+    json_put_string(j, "work", work_names[r->work]);
+    json_put_string(j, "setting", setting);
+    json_put_integer(j, "tasks", n);
+    json_put_number(j, "tasks_per_second", rate);
+    json_write_end_object(j);
 }
 
-static void goal(const char *what, double value, const char *unit, const char *want, bool met)
-{
-    printf("%-66s %8.3g %-12s %-16s %s\n", what, value, unit, want, met ? "yes" : "NO");
-    json_write_object_inline(&j);
-    json_put_string(&j, "goal", what);
-    json_put_number(&j, "value", value);
-    json_put_string(&j, "want", want);
-    json_put_bool(&j, "met", met);
-    json_write_end_object(&j);
-}
-
-static void weft_round(struct row *rows, size_t nrows, int round, uint32_t agents)
+static void weft_round(struct agents_row *rows, size_t nrows, int round, uint32_t agents)
 {
     struct bed c;
     cluster_start(&c, "cluster", agents, agents == 1 ? 2 : 1);
     for (size_t i = 0; i < nrows; i++) {
         struct strbuf text = {0};
-        struct workflow *w = make(rows[i].graph, rows[i].n, rows[i].work, &text);
+        struct workflow *w = agents_workflow(rows[i].graph, rows[i].n, rows[i].work, &text);
         *(agents == 1 ? &rows[i].one[round] : &rows[i].many[round]) = run_weft(&c, w, &text);
         workflow_free(w);
         strbuf_free(&text);
     }
     cluster_end(&c);
+}
+
+/* The rows after all rounds: medians of ratios within a round, so that what else the machine did
+ * falls on both sides of a ratio. */
+static void print_rows(struct agents_row *rows, size_t nrows, int repeats)
+{
+    for (size_t i = 0; i < nrows; i++) {
+        struct agents_row *r = &rows[i];
+        double one[REPEATS], peer[REPEATS], loop[REPEATS];
+        for (int round = 0; round < repeats; round++) {
+            one[round] = r->one[round].seconds / r->many[round].seconds;
+            loop[round] = r->loop[round] > 0 ? r->n / r->many[round].seconds / r->loop[round] : 0;
+            peer[round] = ndask ? r->n / r->many[round].seconds / dask[i].rate[round] : 0;
+        }
+        r->to_one = bench_median(one, repeats);
+        r->to_dask = bench_median(peer, repeats);
+        r->to_loop = bench_median(loop, repeats);
+        put_row(r, "weft, 4 agents", r->many, repeats, 1);
+        put_row(r, "weft, 1 agent", r->one, repeats, 2);
+        if (r->work == TRUE)
+            put_peer(r, "posix_spawn loop", r->n, bench_median(r->loop, repeats));
+        if (ndask)
+            put_peer(r, "Dask, 2 workers", dask[i].n, bench_median(dask[i].rate, repeats));
+    }
+}
+
+static void print_goals(const struct agents_row *rows, size_t nrows, int repeats)
+{
+    for (size_t i = 0; i < nrows; i++) {
+        const struct agents_row *r = &rows[i];
+        char what[80];
+        if (ndask && r->work == NOTHING) {
+            snprintf(what, sizeof what, "calls of nothing, %s, 4 agents against Dask",
+                     graph_names[r->graph]);
+            bench_goal(j, what, r->to_dask, "times", ">= 10", r->to_dask >= 10);
+        }
+        if (r->work == TRUE) {
+            bench_goal(j, "/bin/true, 4 agents, of one agent's rate", r->to_one, "", ">= 0.85",
+                       r->to_one >= 0.85);
+            if (ndask) /* a process costs all of them the same: it cannot be 10 times */
+                bench_goal(j, "the same against Dask", r->to_dask, "times", "> 1", r->to_dask > 1);
+            bench_goal(j, "the same, of a bare loop's rate", r->to_loop, "", "(for a look)", true);
+        }
+        if (r->work == NOTHING && r->graph == INDEPENDENT) {
+            double rate[REPEATS];
+            for (int round = 0; round < repeats; round++)
+                rate[round] = r->n / r->many[round].seconds;
+            bench_goal(j, "calls of nothing, independent, 4 agents", bench_median(rate, repeats),
+                       "tasks/s", ">= 50000", bench_median(rate, repeats) >= 50000);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -542,18 +553,13 @@ int main(int argc, char **argv)
     atexit(end_processes);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/weft-bench-agents-XXXXXX", base ? base : P_tmpdir);
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 1;
-    }
+    bench_make_folder(folder, sizeof folder, "weft-bench-agents");
     uint32_t calls_n = quick ? 20000 : 100000, processes_n = quick ? 1000 : 5000;
     int repeats = quick ? 1 : REPEATS;
-    struct row rows[] = {{.graph = INDEPENDENT, .work = NOTHING, .n = calls_n},
-                         {.graph = RANDOM, .work = NOTHING, .n = calls_n},
-                         {.graph = CHAIN, .work = NOTHING, .n = calls_n / 20},
-                         {.graph = INDEPENDENT, .work = TRUE, .n = processes_n}};
+    struct agents_row rows[] = {{.graph = INDEPENDENT, .work = NOTHING, .n = calls_n},
+                                {.graph = RANDOM, .work = NOTHING, .n = calls_n},
+                                {.graph = CHAIN, .work = NOTHING, .n = calls_n / 20},
+                                {.graph = INDEPENDENT, .work = TRUE, .n = processes_n}};
     size_t first = only && strcmp(only, "processes") == 0 ? 3 : 0;
     size_t last = only && strcmp(only, "calls") == 0 ? 3 : 4;
     if (dask_there())
@@ -563,12 +569,10 @@ int main(int argc, char **argv)
             dask[ndask++].n =
                 rows[i].work == TRUE || rows[i].graph == CHAIN ? rows[i].n / 5 : rows[i].n / 20;
         }
-    struct strbuf text = {0};
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-agents/1");
-    json_write_key(&j, "rows");
-    json_write_array(&j);
+    struct bench_report report = {.file = json};
+    j = bench_report_begin(&report, "weft-bench-agents/1");
+    json_write_key(j, "rows");
+    json_write_array(j);
     for (int round = 0; round < repeats; round++) {
         weft_round(rows + first, last - first, round, AGENTS);
         weft_round(rows + first, last - first, round, 1);
@@ -579,62 +583,13 @@ int main(int argc, char **argv)
     }
     printf("%-12s %-16s %-18s %7s %9s %9s %7s %7s %7s %7s %6s %6s\n", "graph", "work", "setting",
            "tasks", "tasks/s", "handed in", "calls", "trips", "bytes", "CPU us", "steals", "moved");
-    for (size_t i = first; i < last; i++) {
-        struct row *r = &rows[i];
-        double one[REPEATS], peer[REPEATS], loop[REPEATS];
-        for (int round = 0; round < repeats; round++) {
-            one[round] = r->one[round].seconds / r->many[round].seconds;
-            loop[round] = r->loop[round] > 0 ? r->n / r->many[round].seconds / r->loop[round] : 0;
-            peer[round] = ndask ? r->n / r->many[round].seconds / dask[i - first].rate[round] : 0;
-        }
-        r->to_one = median(one, repeats);
-        r->to_dask = median(peer, repeats);
-        r->to_loop = median(loop, repeats);
-        put_row(r, "weft, 4 agents", r->many, repeats, 1);
-        put_row(r, "weft, 1 agent", r->one, repeats, 2);
-        if (r->work == TRUE)
-            put_peer(r, "posix_spawn loop", r->n, median(r->loop, repeats));
-        if (ndask)
-            put_peer(r, "Dask, 2 workers", dask[i - first].n,
-                     median(dask[i - first].rate, repeats));
-    }
-    json_write_end_array(&j);
-    json_write_key(&j, "goals");
-    json_write_array(&j);
+    print_rows(rows + first, last - first, repeats);
+    json_write_end_array(j);
+    json_write_key(j, "goals");
+    json_write_array(j);
     printf("\n%-66s %8s %-12s %-16s met\n", "goal", "value", "", "want");
-    for (size_t i = first; i < last; i++) {
-        const struct row *r = &rows[i];
-        char what[80];
-        if (ndask && r->work == NOTHING) {
-            snprintf(what, sizeof what, "calls of nothing, %s, 4 agents against Dask",
-                     graph_names[r->graph]);
-            goal(what, r->to_dask, "times", ">= 10", r->to_dask >= 10);
-        }
-        if (r->work == TRUE) {
-            goal("/bin/true, 4 agents, of one agent's rate", r->to_one, "", ">= 0.85",
-                 r->to_one >= 0.85);
-            if (ndask) /* a process costs all of them the same: it cannot be 10 times */
-                goal("the same against Dask", r->to_dask, "times", "> 1", r->to_dask > 1);
-            goal("the same, of a bare loop's rate", r->to_loop, "", "(for a look)", true);
-        }
-        if (r->work == NOTHING && r->graph == INDEPENDENT) {
-            double rate[REPEATS];
-            for (int round = 0; round < repeats; round++)
-                rate[round] = r->n / r->many[round].seconds;
-            goal("calls of nothing, independent, 4 agents", median(rate, repeats), "tasks/s",
-                 ">= 50000", median(rate, repeats) >= 50000);
-        }
-    }
-    json_write_end_array(&j);
-    json_write_end_object(&j);
+    print_goals(rows + first, last - first, repeats);
+    json_write_end_array(j);
     tree_remove(folder);
-    int status = 0;
-    if (json) {
-        strbuf_add_char(&text, '\n');
-        FILE *out = fopen(json, "we");
-        status = !out || fwrite(text.at, 1, text.n, out) != text.n;
-        status = (out && fclose(out) != 0) || status;
-    }
-    strbuf_free(&text);
-    return status;
+    return bench_report_end(&report);
 }

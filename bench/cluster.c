@@ -6,6 +6,7 @@
  * The first table is virtual time and the same on every machine. The second is processor seconds of
  * one core: 1.28 million tasks of each DAG; with --full 12.8 and 128 million as well (15 GB).
  * --quick stops at 128,000 tasks. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "sim/bound.h"
@@ -19,14 +20,7 @@
 static const enum workload_kind dags[] = {WORKLOAD_BOT, WORKLOAD_PIPELINE, WORKLOAD_FAN_OUT,
                                           WORKLOAD_FAN_IN};
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void run(struct workload *d, uint32_t nodes, struct schedulers_result *r)
+static void simulate_paper(struct workload *d, uint32_t nodes, struct schedulers_result *r)
 {
     struct error err = {0};
     struct schedulers_config c = {.dag = d, .nodes = nodes, .cores = 2, .seed = 1};
@@ -36,7 +30,7 @@ static void run(struct workload *d, uint32_t nodes, struct schedulers_result *r)
     }
 }
 
-static void quality(struct json_writer *j)
+static void measure_quality(struct json_writer *j)
 {
     printf("200 cores, FLDS         tasks    makespan      bound   of bound  efficiency\n");
     json_write_key(j, "quality");
@@ -47,7 +41,7 @@ static void quality(struct json_writer *j)
         struct bound_result b;
         struct error err = {0};
         workload_benchmark(&d, i < 4 ? dags[i] : WORKLOAD_ALL_PAIRS, 200);
-        run(&d, 100, &r);
+        simulate_paper(&d, 100, &r);
         bound_compute(
             &(struct bound_config){.dag = &d, .cores = 200, .bandwidth = 125e6, .task_bytes = 1024},
             &b, &err);
@@ -63,7 +57,7 @@ static void quality(struct json_writer *j)
     json_write_end_array(j);
 }
 
-static void cost(struct json_writer *j, const uint32_t *nodes, size_t n)
+static void measure_cost(struct json_writer *j, const uint32_t *nodes, size_t n)
 {
     printf("\ncost                  tasks  schedulers   events    cpu    wall   us/task  memory of "
            "the run  efficiency\n");
@@ -74,9 +68,9 @@ static void cost(struct json_writer *j, const uint32_t *nodes, size_t n)
             struct workload d;
             struct schedulers_result r;
             workload_benchmark(&d, dags[i], (uint64_t)nodes[s] * 2);
-            double began = clock_seconds(), cpu = cpu_seconds();
-            run(&d, nodes[s], &r);
-            cpu = cpu_seconds() - cpu;
+            double began = clock_seconds(), cpu = bench_cpu_seconds();
+            simulate_paper(&d, nodes[s], &r);
+            cpu = bench_cpu_seconds() - cpu;
             double wall = clock_seconds() - began;
             printf("%-16s %10u  %10u  %6.1f M %6.1f %7.1f %8.2f  %12.2f GB  %9.1f %%\n",
                    workload_name(d.kind), d.ntasks, nodes[s], r.events / 1e6, cpu, wall,
@@ -110,18 +104,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             json = argv[++i];
     }
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    quality(&j);
-    cost(&j, nodes + first, n);
-    json_write_end_object(&j);
-    FILE *file = json ? fopen(json, "w") : NULL;
-    if (file) {
-        fwrite(text.at, 1, text.n, file);
-        fclose(file);
-    }
-    strbuf_free(&text);
-    return 0;
+    struct bench_report report = {.file = json};
+    struct json_writer *j = bench_report_begin(&report, NULL);
+    measure_quality(j);
+    measure_cost(j, nodes + first, n);
+    return bench_report_end(&report);
 }

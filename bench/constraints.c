@@ -46,7 +46,7 @@ static struct workflow *random_workflow(struct rng *rng, uint32_t ntasks, uint32
     return builder_finish(b, &err);
 }
 
-static struct platform *equal_nodes(uint32_t count, bool apart)
+static struct platform *constraints_nodes(uint32_t count, bool apart)
 {
     struct error err = {0};
     struct platform_builder *b = platform_builder_new("<bench>");
@@ -60,7 +60,7 @@ static struct platform *equal_nodes(uint32_t count, bool apart)
     return platform_builder_finish(b, &err);
 }
 
-struct row {
+struct constraints_row {
     const char *name;
     uint32_t tasks, nodes, repeats;
     bool apart;
@@ -69,13 +69,13 @@ struct row {
     double states, worst_states, seconds, worst_seconds;
 };
 
-static void run(struct row *row)
+static void constraints_measure(struct constraints_row *row)
 {
     struct rng rng;
     rng_seed(&rng, 1997);
     for (uint32_t i = 0; i < row->repeats; i++) {
         struct workflow *w = random_workflow(&rng, row->tasks, 2);
-        struct platform *p = equal_nodes(row->nodes, row->apart);
+        struct platform *p = constraints_nodes(row->nodes, row->apart);
         struct plan_request request = {.workflow = w,
                                        .platform = p,
                                        .options = row->options,
@@ -100,7 +100,7 @@ static void run(struct row *row)
 
 int main(int argc, char **argv)
 {
-    struct row rows[] = {
+    struct constraints_row rows[] = {
         {.name = "default, 18 tasks, 9 equal processors", .tasks = 18, .nodes = 9, .repeats = 47},
         {.name = "default, 18 tasks, 9 different ones",
          .tasks = 18,
@@ -137,8 +137,8 @@ int main(int argc, char **argv)
     if (json)
         fputs("{", json);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct row *r = &rows[i];
-        run(r);
+        struct constraints_row *r = &rows[i];
+        constraints_measure(r);
         printf("%-42s %12.0f %12.0f %12.3f %12.3f %14.0f\n", r->name, r->states / r->repeats,
                r->worst_states, 1e3 * r->seconds / r->repeats, 1e3 * r->worst_seconds,
                r->states / r->seconds);

@@ -1,5 +1,6 @@
 /* Reading and planning speed: WfFormat against jansson's own parse of the same text in the same
  * run, and HEFT over four decades. bench_core [--json FILE] */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -34,7 +35,7 @@ static struct workflow *random_graph(uint32_t n, uint32_t degree)
     return builder_finish(b, NULL);
 }
 
-static struct platform *nodes(uint32_t n)
+static struct platform *core_nodes(uint32_t n)
 {
     struct platform_builder *b = platform_builder_new("<bench>");
     platform_builder_network(b, 1, 0, NAN, 0);
@@ -45,17 +46,6 @@ static struct platform *nodes(uint32_t n)
         platform_builder_speed(b, node, 1 + i % 4, 0);
     }
     return platform_builder_finish(b, NULL);
-}
-
-static double median(double *x, int n)
-{
-    for (int i = 1; i < n; i++)
-        for (int j = i; j && x[j] < x[j - 1]; j--) {
-            double swap = x[j];
-            x[j] = x[j - 1];
-            x[j - 1] = swap;
-        }
-    return x[n / 2];
 }
 
 extern const struct format format_wfformat;
@@ -84,7 +74,7 @@ static void bench_reading(struct json_writer *out)
         free(copy);
         theirs[i] = peer_jansson_seconds(text.at, text.n);
     }
-    double a = median(ours, 5), b = median(theirs, 5);
+    double a = bench_median(ours, 5), b = bench_median(theirs, 5);
     printf("reading WfFormat, 100,000 tasks, %.1f MB (medians of 5)\n", megabytes);
     printf("  weft, to a checked workflow   %7.1f MB/s\n", megabytes / a);
     printf("  jansson, to its tree only     %7.1f MB/s\n", megabytes / b);
@@ -101,7 +91,7 @@ static void bench_reading(struct json_writer *out)
 
 static void bench_heft(struct json_writer *out)
 {
-    struct platform *p = nodes(64);
+    struct platform *p = core_nodes(64);
     const struct planner *heft = planner_find("heft");
     printf("heft, 5 edges a task, 64 nodes, one core\n");
     printf("  %9s %10s %12s %16s %14s\n", "tasks", "seconds", "us a task", "us/(task log2 n)",
@@ -124,7 +114,7 @@ static void bench_heft(struct json_writer *out)
             }
             plan_free(plan);
         }
-        double t = median(times, rounds);
+        double t = bench_median(times, rounds);
         double bytes = ((double)workflow_bytes(w) - 40.0 * w->nedges) / n;
         printf("  %9u %10.4f %12.3f %16.4f %14.1f\n", n, t, 1e6 * t / n, 1e6 * t / n / log2(n),
                bytes);
@@ -145,17 +135,9 @@ static void bench_heft(struct json_writer *out)
 
 int main(int argc, char **argv)
 {
-    struct strbuf text = {0};
-    struct json_writer out;
-    json_write_start(&out, &text, true);
-    json_write_object(&out);
-    bench_reading(&out);
-    bench_heft(&out);
-    json_write_end_object(&out);
-    struct error err = {0};
-    bool ok = argc < 3 || file_write(argv[2], text.at, text.n, &err);
-    if (!ok)
-        fprintf(stderr, "bench: %s\n", err.text);
-    strbuf_free(&text);
-    return ok ? 0 : 1;
+    struct bench_report report = {.file = argc < 3 ? NULL : argv[2]};
+    struct json_writer *out = bench_report_begin(&report, NULL);
+    bench_reading(out);
+    bench_heft(out);
+    return bench_report_end(&report);
 }

@@ -3,6 +3,7 @@
  * A million attempts from first event to the end of the run; the share of that which the run itself
  * pays; bytes on disk for a new workflow, for the same again, and with a file each; a small run;
  * what a prediction costs over a full history. The database is in $TMPDIR. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -23,21 +24,13 @@
 
 static char path[4096];
 
-static void must(bool good, const struct error *err)
-{
-    if (!good) {
-        fprintf(stderr, "bench_history: %s\n", err->text);
-        exit(1);
-    }
-}
-
-static double bytes(void)
+static double database_bytes(void)
 {
     struct stat st;
     return stat(path, &st) == 0 ? (double)st.st_size : 0;
 }
 
-static void wipe(void)
+static void database_wipe(void)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
     char name[4200];
@@ -47,7 +40,7 @@ static void wipe(void)
     }
 }
 
-static struct workflow *make(uint32_t n, uint32_t kinds)
+static struct workflow *history_workflow(uint32_t n, uint32_t kinds)
 {
     struct builder *b = builder_new("<bench>", "bench");
     char name[32];
@@ -60,14 +53,14 @@ static struct workflow *make(uint32_t n, uint32_t kinds)
     return builder_finish(b, NULL);
 }
 
-struct figures {
+struct history_figures {
     double begin, events, end; /* seconds: history_begin(), the run's side, history_end() */
     double cpu;                /* seconds of all threads, from begin to end */
     double size;               /* bytes added to the file */
 };
 
 /* Of the whole process: unlike the clock, it does not count who else is on the machine. */
-static double cpu_seconds(void)
+static double all_cpu_seconds(void)
 {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
@@ -75,14 +68,14 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-static struct figures record(const struct workflow *w, bool files, double pause)
+static struct history_figures record_run(const struct workflow *w, bool files, double pause)
 {
     struct error err = {0};
     struct rng r;
     rng_seed(&r, 1);
     struct history *h = history_open(path, &err);
-    must(h != NULL, &err);
-    double before = bytes();
+    bench_must(h != NULL, &err);
+    double before = database_bytes();
     struct run_record head = {.name = "bench",
                               .folder = "/data/project",
                               .tasks = w->ntasks,
@@ -90,9 +83,9 @@ static struct figures record(const struct workflow *w, bool files, double pause)
                               .predicted_memory = NAN,
                               .predicted_disk = NAN,
                               .workflow = (struct workflow *)w};
-    struct figures f;
-    double start = clock_seconds(), cpu = cpu_seconds();
-    must(history_begin(h, &head, NULL, 0, &err) > 0, &err);
+    struct history_figures f;
+    double start = clock_seconds(), cpu = all_cpu_seconds();
+    bench_must(history_begin(h, &head, NULL, 0, &err) > 0, &err);
     f.begin = clock_seconds() - start;
     start = clock_seconds();
     struct trace_sink sink = history_sink(h);
@@ -130,32 +123,32 @@ static struct figures record(const struct workflow *w, bool files, double pause)
     start = clock_seconds();
     struct run_record totals = {
         .outcome = RECORD_DONE, .seconds = now, .tasks = w->ntasks, .ran = w->ntasks};
-    must(history_end(h, &totals, &err), &err);
+    bench_must(history_end(h, &totals, &err), &err);
     f.end = clock_seconds() - start;
-    f.cpu = cpu_seconds() - cpu;
+    f.cpu = all_cpu_seconds() - cpu;
     history_close(h); /* the last one: the log is folded into the file */
-    f.size = bytes() - before;
+    f.size = database_bytes() - before;
     return f;
 }
 
 static int by_total(const void *a, const void *b)
 {
-    const struct figures *x = a, *y = b;
+    const struct history_figures *x = a, *y = b;
     double s = x->events + x->end, t = y->events + y->end;
     return (s > t) - (s < t);
 }
 
-static void row(struct json_writer *j, const char *name, const struct workflow *w, bool files,
-                bool fresh, int repeats)
+static void history_row(struct json_writer *j, const char *name, const struct workflow *w,
+                        bool files, bool fresh, int repeats)
 {
-    struct figures f[REPEATS];
+    struct history_figures f[REPEATS];
     for (int i = 0; i < repeats; i++) {
         if (fresh)
-            wipe();
-        f[i] = record(w, files, 0);
+            database_wipe();
+        f[i] = record_run(w, files, 0);
     }
     qsort(f, (size_t)repeats, sizeof *f, by_total);
-    struct figures m = f[repeats / 2];
+    struct history_figures m = f[repeats / 2];
     double rate = w->ntasks / (m.events + m.end), cost = 1e9 * m.events / w->ntasks;
     printf("%-34s %9u %12.0f %10.0f %10.0f %10.1f %10.1f\n", name, w->ntasks, rate,
            1e9 * m.cpu / w->ntasks, cost, m.size / w->ntasks, 1e3 * m.begin);
@@ -171,13 +164,13 @@ static void row(struct json_writer *j, const char *name, const struct workflow *
     json_write_end_object(j);
 }
 
-static void small(struct json_writer *j)
+static void small_runs(struct json_writer *j)
 {
-    struct workflow *w = make(10, 2);
+    struct workflow *w = history_workflow(10, 2);
     double times[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
         double start = clock_seconds();
-        record(w, true, 0);
+        record_run(w, true, 0);
         times[i] = 1e3 * (clock_seconds() - start);
         for (int k = i; k > 0 && times[k] < times[k - 1]; k--) {
             double t = times[k];
@@ -191,15 +184,15 @@ static void small(struct json_writer *j)
     workflow_free(w);
 }
 
-static void predict(struct json_writer *j, uint32_t n)
+static void predict_all(struct json_writer *j, uint32_t n)
 {
     struct error err = {0};
-    struct workflow *w = make(n, 10);
+    struct workflow *w = history_workflow(n, 10);
     struct history *h = history_open(path, &err);
-    must(h != NULL, &err);
+    bench_must(h != NULL, &err);
     double start = clock_seconds();
     struct forecast *f = history_forecast(h, w, "bench", NULL, &err);
-    must(f != NULL, &err);
+    bench_must(f != NULL, &err);
     double ready = clock_seconds() - start;
     start = clock_seconds();
     double sum = 0;
@@ -235,35 +228,23 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    const char *base = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/weft-bench-history-%d.db", base ? base : P_tmpdir,
-             (int)getpid());
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-history/1");
-    json_write_key(&j, "rows");
-    json_write_array(&j);
+    bench_temporary_name(path, sizeof path - 3, "weft-bench-history");
+    strcat(path, ".db");
+    struct bench_report report = {.file = json};
+    struct json_writer *j = bench_report_begin(&report, "weft-bench-history/1");
+    json_write_key(j, "rows");
+    json_write_array(j);
     printf("%-34s %9s %12s %10s %10s %10s %10s\n", "setting", "tasks", "attempts/s", "CPU ns",
            "ns in run", "B/task", "begin ms");
-    struct workflow *w = make(n, 10);
-    row(&j, "a new workflow", w, false, true, repeats);
-    row(&j, "the same workflow again", w, false, false, repeats);
-    row(&j, "a new workflow, a file a task", w, true, true, repeats > 1 ? 3 : 1);
-    row(&j, "the same again, a file a task", w, true, false, 1);
-    json_write_end_array(&j);
-    small(&j);
-    predict(&j, n);
-    json_write_end_object(&j);
+    struct workflow *w = history_workflow(n, 10);
+    history_row(j, "a new workflow", w, false, true, repeats);
+    history_row(j, "the same workflow again", w, false, false, repeats);
+    history_row(j, "a new workflow, a file a task", w, true, true, repeats > 1 ? 3 : 1);
+    history_row(j, "the same again, a file a task", w, true, false, 1);
+    json_write_end_array(j);
+    small_runs(j);
+    predict_all(j, n);
     workflow_free(w);
-    wipe();
-    int status = 0;
-    struct error err = {0};
-    if (json && !file_write(json, text.at, text.n, &err)) {
-        fprintf(stderr, "bench_history: %s\n", err.text);
-        status = 1;
-    }
-    strbuf_free(&text);
-    return status;
+    database_wipe();
+    return bench_report_end(&report);
 }

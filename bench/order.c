@@ -5,6 +5,7 @@
  *
  * Times are processor seconds of one core, reading and checking not included. --quick stops at
  * 100,000 tasks. */
+#include "bench/bench.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "generate/generate.h"
@@ -15,14 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static struct workflow *generated(const char *name, const char *options)
+static struct workflow *order_generated(const char *name, const char *options)
 {
     struct generator_value values[8];
     size_t n = 0;
@@ -62,7 +56,7 @@ static struct workflow *many_blocks(uint32_t copies)
 
 /* 24 nonsinks without precedence among them, heads of three random parents: all 2^24 sets are
  * ideals. */
-static struct workflow *hard(uint32_t nonsinks, uint64_t seed)
+static struct workflow *hard_graph(uint32_t nonsinks, uint64_t seed)
 {
     struct builder *b = builder_new("<bench>", "bench");
     struct rng r;
@@ -77,18 +71,18 @@ static struct workflow *hard(uint32_t nonsinks, uint64_t seed)
     return builder_finish(b, &err);
 }
 
-static struct json_writer json;
+static struct json_writer *json;
 
-static void measure(const char *title, struct workflow *w, const char *planner)
+static void order_measure(const char *title, struct workflow *w, const char *planner)
 {
     struct error err = {0};
     struct platform_builder *pb = platform_builder_new("<bench>");
     platform_builder_node(pb, "n", 1, 0);
     struct platform *p = platform_builder_finish(pb, &err);
     struct plan_request request = {.workflow = w, .platform = p, .seed = 1};
-    double start = cpu_seconds();
+    double start = bench_cpu_seconds();
     struct plan *plan = planner_run(planner_find(planner), &request, &err);
-    double seconds = cpu_seconds() - start;
+    double seconds = bench_cpu_seconds() - start;
     if (!plan) {
         fprintf(stderr, "bench_order: %s\n", err.text);
         exit(1);
@@ -98,18 +92,18 @@ static void measure(const char *title, struct workflow *w, const char *planner)
            w->npairs, seconds, seconds / w->ntasks * 1e6, plan->verdict,
            bound > 0 ? area / bound : NAN, plan->proof ? plan->proof : "");
     fflush(stdout);
-    json_write_object_inline(&json);
-    json_write_key(&json, "dag");
-    json_write_string(&json, title);
-    json_write_key(&json, "planner");
-    json_write_string(&json, planner);
-    json_write_key(&json, "tasks");
-    json_write_unsigned(&json, w->ntasks);
-    json_write_key(&json, "seconds");
-    json_write_number(&json, seconds);
-    json_write_key(&json, "verdict");
-    json_write_string(&json, plan->verdict);
-    json_write_end_object(&json);
+    json_write_object_inline(json);
+    json_write_key(json, "dag");
+    json_write_string(json, title);
+    json_write_key(json, "planner");
+    json_write_string(json, planner);
+    json_write_key(json, "tasks");
+    json_write_unsigned(json, w->ntasks);
+    json_write_key(json, "seconds");
+    json_write_number(json, seconds);
+    json_write_key(json, "verdict");
+    json_write_string(json, plan->verdict);
+    json_write_end_object(json);
     plan_free(plan);
     platform_free(p);
     workflow_free(w);
@@ -125,11 +119,10 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             file = argv[++i];
     }
-    struct strbuf text = {0};
-    json_write_start(&json, &text, true);
-    json_write_object(&json);
-    json_write_key(&json, "order");
-    json_write_array(&json);
+    struct bench_report report = {.file = file};
+    json = bench_report_begin(&report, NULL);
+    json_write_key(json, "order");
+    json_write_array(json);
     printf("%-22s %-5s %9s %10s %9s %8s  %-11s %s\n", "dag", "with", "tasks", "arcs", "seconds",
            "us/task", "verdict", "area/bound");
     static const struct {
@@ -152,30 +145,24 @@ int main(int argc, char **argv)
          "fields=312500 coalesces=62500"},
     };
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        measure(families[i].title, generated(families[i].name, families[i].small), "ic");
-        measure(families[i].title, generated(families[i].name, families[i].middle), "ic");
+        order_measure(families[i].title, order_generated(families[i].name, families[i].small),
+                      "ic");
+        order_measure(families[i].title, order_generated(families[i].name, families[i].middle),
+                      "ic");
         if (!quick)
-            measure(families[i].title, generated(families[i].name, families[i].large), "ic");
+            order_measure(families[i].title, order_generated(families[i].name, families[i].large),
+                          "ic");
     }
-    measure("100 blocks", many_blocks(100), "ic");
-    measure("100,000 blocks", many_blocks(100000), "ic");
+    order_measure("100 blocks", many_blocks(100), "ic");
+    order_measure("100,000 blocks", many_blocks(100000), "ic");
     for (uint32_t n = 20; n <= 24; n += 2)
-        measure(n == 20   ? "20 nonsinks"
-                : n == 22 ? "22 nonsinks"
-                          : "24 nonsinks",
-                hard(n, 3), "ic");
-    measure("montage", generated("montage", "images=1700"), "prio");
+        order_measure(n == 20   ? "20 nonsinks"
+                      : n == 22 ? "22 nonsinks"
+                                : "24 nonsinks",
+                      hard_graph(n, 3), "ic");
+    order_measure("montage", order_generated("montage", "images=1700"), "prio");
     if (!quick)
-        measure("montage", generated("montage", "images=167000"), "prio");
-    json_write_end_array(&json);
-    json_write_end_object(&json);
-    if (file) {
-        FILE *f = fopen(file, "w");
-        if (!f || fwrite(text.at, 1, text.n, f) != text.n || fclose(f) != 0) {
-            fprintf(stderr, "bench_order: cannot write %s\n", file);
-            return 1;
-        }
-    }
-    strbuf_free(&text);
-    return 0;
+        order_measure("montage", order_generated("montage", "images=167000"), "prio");
+    json_write_end_array(json);
+    return bench_report_end(&report);
 }

@@ -2,12 +2,13 @@
  * (data/saga-json), and how much `auto` improves on heft at sizes where nothing is proven.
  *
  *   bench_quality [--json FILE] [--budget 1s] */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "formats/dot/dot.h"
 #include "plan/planner.h"
-#include "saga_published.h"
+#include "tests/plan/saga_published.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static struct plan *plan_with(const struct planner *planner, const struct workfl
     return plan;
 }
 
-static struct platform *nodes(uint32_t count, double fastest, struct rng *rng)
+static struct platform *quality_nodes(uint32_t count, double fastest, struct rng *rng)
 {
     struct platform_builder *b = platform_builder_new("<bench>");
     platform_builder_network(b, 1, 0, NAN, 0);
@@ -53,7 +54,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 enum { PLANNERS = 64 };
 
-struct figures {
+struct quality_figures {
     uint32_t plans, optimal, below, proven;
     double sum, worst, seconds;
     char worst_name[256];
@@ -61,7 +62,7 @@ struct figures {
 
 /* ---- proven optima ---- */
 
-static void run_optimal(struct figures *all, const char *path, const char *name)
+static void run_optimal(struct quality_figures *all, const char *path, const char *name)
 {
     struct error err = {0};
     struct text text;
@@ -78,7 +79,7 @@ static void run_optimal(struct figures *all, const char *path, const char *name)
         fprintf(stderr, "%s\n", err.text);
         return;
     }
-    struct platform *p = nodes(processors, 1, NULL);
+    struct platform *p = quality_nodes(processors, 1, NULL);
     for (size_t k = 0; planner_registry[k] && k < PLANNERS; k++) {
         unsigned accepts = planner_registry[k]->accepts;
         if (!(accepts & ACCEPTS_DAG) || accepts & (ACCEPTS_STREAM | ACCEPTS_ORDER))
@@ -87,7 +88,7 @@ static void run_optimal(struct figures *all, const char *path, const char *name)
         if (!plan)
             continue;
         double ratio = plan_makespan(plan) / optimum;
-        struct figures *f = &all[k];
+        struct quality_figures *f = &all[k];
         f->plans++;
         f->optimal += ratio < 1 + 1e-9;
         f->below += ratio < 1 - 1e-9;
@@ -108,7 +109,7 @@ static void bench_optimal(const char *shared, struct json_writer *out)
 {
     char folder[4200];
     snprintf(folder, sizeof folder, "%s/data/optimal", shared);
-    static struct figures all[PLANNERS];
+    static struct quality_figures all[PLANNERS];
     struct dirent **names;
     int count = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < count; i++) {
@@ -126,7 +127,7 @@ static void bench_optimal(const char *shared, struct json_writer *out)
     json_write_key(out, "optimal");
     json_write_array(out);
     for (size_t k = 0; planner_registry[k] && k < PLANNERS; k++) {
-        const struct figures *f = &all[k];
+        const struct quality_figures *f = &all[k];
         if (!f->plans)
             continue;
         printf("%-12s %6u %8.4f %8.4f %8u %7u %6u %9.3f  %s\n", planner_registry[k]->name, f->plans,
@@ -212,7 +213,7 @@ static void bench_saga(const char *shared, struct json_writer *out)
 /* ---- larger graphs ---- */
 
 /* Layers of `width` tasks, each with 1 to 5 edges from the layers above. */
-static struct workflow *layered(uint32_t tasks, uint32_t width, double ccr, struct rng *rng)
+static struct workflow *layered_graph(uint32_t tasks, uint32_t width, double ccr, struct rng *rng)
 {
     struct builder *b = builder_new("<bench>", "generated");
     for (uint32_t t = 0; t < tasks; t++) {
@@ -251,8 +252,8 @@ static void bench_large(struct json_writer *out)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct rng rng;
         rng_seed(&rng, 42 + i);
-        struct workflow *w = layered(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
-        struct platform *p = nodes(sizes[i].nodes, 4, &rng);
+        struct workflow *w = layered_graph(sizes[i].tasks, sizes[i].width, sizes[i].ccr, &rng);
+        struct platform *p = quality_nodes(sizes[i].nodes, 4, &rng);
         struct plan *heft = plan_with(planner_find("heft"), w, p);
         const char *kept = budget;
         budget = "0";
@@ -298,24 +299,16 @@ int main(int argc, char **argv)
     char shared[4096], probe[4200];
     snprintf(shared, sizeof shared, "%s", given ? given : WEFT_SOURCE_DIR "/../shared");
     snprintf(probe, sizeof probe, "%s/data/optimal", shared);
-    struct strbuf text = {0};
-    struct json_writer out;
-    json_write_start(&out, &text, true);
-    json_write_object(&out);
-    json_put_string(&out, "budget", budget);
+    struct bench_report report = {.file = file};
+    struct json_writer *out = bench_report_begin(&report, NULL);
+    json_put_string(out, "budget", budget);
     if (file_exists(probe)) {
-        bench_optimal(shared, &out);
-        bench_saga(shared, &out);
+        bench_optimal(shared, out);
+        bench_saga(shared, out);
     } else {
         printf("no shared data at %s: only generated graphs (WEFT_SHARED names another place)\n",
                shared);
     }
-    bench_large(&out);
-    json_write_end_object(&out);
-    struct error err = {0};
-    bool good = !file || file_write(file, strbuf_text(&text), text.n, &err);
-    if (!good)
-        fprintf(stderr, "%s\n", err.text);
-    strbuf_free(&text);
-    return good ? 0 : 1;
+    bench_large(out);
+    return bench_report_end(&report);
 }

@@ -4,6 +4,7 @@
  * that whatever else the machine does falls on all of them. Calls: functions that do nothing on 2
  * threads, beside StarPU. A million of them from a file with the real program: memory, and the time
  * of a run that finds nothing to do. Files are in $TMPDIR. Medians of 5. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -24,54 +25,15 @@
 enum { REPEATS = 5, SLOTS = 2 };
 
 static char folder[1024]; /* of everything that is made here */
-static struct json_writer j;
-
-static void must(bool good, const struct error *err)
-{
-    if (!good) {
-        fprintf(stderr, "bench_run: %s\n", err->text);
-        exit(1);
-    }
-}
-
-static char *below(const char *name)
-{
-    static char path[4][4096];
-    static unsigned next;
-    char *at = path[next++ % 4];
-    snprintf(at, sizeof path[0], "%s/%s", folder, name);
-    return at;
-}
+static struct json_writer *j;
 
 /* What a run leaves: the next one starts afresh. */
-static void wipe(void)
+static void wipe_records(void)
 {
     static const char *const names[] = {".weft", "history.db", "history.db-wal", "history.db-shm",
                                         "journal"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        tree_remove(below(names[i]));
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, int n)
-{
-    double sorted[REPEATS];
-    memcpy(sorted, values, (size_t)n * sizeof *values);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return sorted[n / 2];
-}
-
-/* Seconds of CPU of this process, without its children. */
-static double own_cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+        tree_remove(bench_below(folder, names[i]));
 }
 
 /* ---- weft from inside ---- */
@@ -79,7 +41,7 @@ static double own_cpu(void)
 enum graph { INDEPENDENT, RANDOM, CHAIN };
 static const char *const graph_names[] = {"independent", "degree 4", "chain"};
 
-static struct workflow *make(enum graph graph, uint32_t n, const char *command, bool call)
+static struct workflow *bench_workflow(enum graph graph, uint32_t n, const char *command, bool call)
 {
     struct builder *b = builder_new("<bench>", "bench");
     struct rng r;
@@ -100,7 +62,7 @@ static struct workflow *make(enum graph graph, uint32_t n, const char *command, 
     }
     struct error err = {0};
     struct workflow *w = builder_finish(b, &err);
-    must(w != NULL, &err);
+    bench_must(w != NULL, &err);
     return w;
 }
 
@@ -128,26 +90,26 @@ static double run_inside(const struct workflow *w, struct inside with)
                                 .peak_memory = NAN,
                                 .peak_disk = NAN,
                                 .workflow = (struct workflow *)w};
-    wipe();
-    mkdir(below(".weft"), 0777);
+    wipe_records();
+    mkdir(bench_below(folder, ".weft"), 0777);
     double start = clock_seconds();
     struct run_options o = {.workflow = w,
                             .folder = folder,
-                            .state = below(".weft"),
+                            .state = bench_below(folder, ".weft"),
                             .label = "bench",
                             .cores = SLOTS,
-                            .journal = with.journal ? below("journal") : NULL,
+                            .journal = with.journal ? bench_below(folder, "journal") : NULL,
                             .journal_eager = with.journal};
     if (with.memo) {
-        memo = memo_open(below(".weft/memo"), NULL, &err);
-        must(memo != NULL, &err);
-        must(needs_find(&needs, w, folder, memo, &(struct need_options){0}, &err), &err);
+        memo = memo_open(bench_below(folder, ".weft/memo"), NULL, &err);
+        bench_must(memo != NULL, &err);
+        bench_must(needs_find(&needs, w, folder, memo, &(struct need_options){0}, &err), &err);
         o.needs = &needs;
     }
     if (with.history) {
-        history = history_open(below("history.db"), &err);
-        must(history != NULL, &err);
-        must(history_begin(history, &record, NULL, 0, &err) != 0, &err);
+        history = history_open(bench_below(folder, "history.db"), &err);
+        bench_must(history != NULL, &err);
+        bench_must(history_begin(history, &record, NULL, 0, &err) != 0, &err);
         sink = history_sink(history);
         o.sinks = sinks;
         o.nsinks = 1;
@@ -158,7 +120,7 @@ static double run_inside(const struct workflow *w, struct inside with)
         fprintf(stderr, "bench_run: outcome %d, status %d: %s\n",
                 (int)result.failures.at[i].outcome, result.failures.at[i].status,
                 result.failures.at[i].text ? result.failures.at[i].text : "");
-    must(good, &err);
+    bench_must(good, &err);
     if (result.done != w->ntasks) {
         fprintf(stderr, "bench_run: %u of %u tasks done\n", result.done, w->ntasks);
         exit(1);
@@ -167,12 +129,12 @@ static double run_inside(const struct workflow *w, struct inside with)
     if (history) {
         record.outcome = RECORD_DONE;
         record.ran = w->ntasks;
-        must(history_end(history, &record, &err), &err);
+        bench_must(history_end(history, &record, &err), &err);
         history_close(history);
     }
     if (memo) {
         needs_free(&needs);
-        must(memo_close(memo, &err), &err);
+        bench_must(memo_close(memo, &err), &err);
     }
     return clock_seconds() - start;
 }
@@ -197,7 +159,7 @@ static const struct {
     [PARALLEL] = {"parallel -j2", "parallel", 20, false},
 };
 
-static double contend(enum who who, const struct workflow *w, uint32_t n, bool chain)
+static double run_contender(enum who who, const struct workflow *w, uint32_t n, bool chain)
 {
     static const char *const make_words[] = {"make", "-s", "-j2", "all", NULL};
     static const char *const xargs_words[] = {"xargs", "-a",        "lines", "-P2",
@@ -216,7 +178,7 @@ static double contend(enum who who, const struct workflow *w, uint32_t n, bool c
         return run_inside(w, (struct inside){.memo = true, .history = who == INSIDE_HISTORY});
     case WEFT:
     case WEFT_PLAIN:
-        wipe();
+        wipe_records();
         return peer_run(who == WEFT ? weft_words : plain_words, folder).seconds;
     case MAKE:
         peer_makefile(folder, n, chain);
@@ -225,8 +187,8 @@ static double contend(enum who who, const struct workflow *w, uint32_t n, bool c
         peer_lines(folder, n);
         return peer_run(xargs_words, folder).seconds;
     case NINJA:
-        unlink(below(".ninja_log"));
-        unlink(below(".ninja_deps"));
+        unlink(bench_below(folder, ".ninja_log"));
+        unlink(bench_below(folder, ".ninja_deps"));
         peer_ninja(folder, n, chain);
         return peer_run(ninja_words, folder).seconds;
     case PARALLEL:
@@ -239,11 +201,12 @@ static double contend(enum who who, const struct workflow *w, uint32_t n, bool c
 }
 
 /* Ratios to the loop of the same round. */
-static void processes(bool chain, uint32_t n, int repeats, double ratio[WHO], double *overhead)
+static void measure_processes(bool chain, uint32_t n, int repeats, double ratio[WHO],
+                              double *overhead)
 {
     double rate[WHO][REPEATS] = {0}, cpu[WHO][REPEATS] = {0}, against[REPEATS], costs[REPEATS];
     bool there[WHO];
-    struct workflow *w = make(chain ? CHAIN : INDEPENDENT, n, "/bin/true", false);
+    struct workflow *w = bench_workflow(chain ? CHAIN : INDEPENDENT, n, "/bin/true", false);
     peer_weft(folder, "flow.yaml", n, chain, "run: /bin/true");
     for (enum who i = 0; i < WHO; i++)
         there[i] = (contender[i].chains || !chain) &&
@@ -251,9 +214,9 @@ static void processes(bool chain, uint32_t n, int repeats, double ratio[WHO], do
     for (int round = 0; round < repeats; round++)
         for (enum who i = 0; i < WHO; i++) {
             uint32_t count = n / contender[i].share;
-            double before = own_cpu();
-            double seconds = there[i] ? contend(i, w, count, chain) : -1;
-            cpu[i][round] = i <= INSIDE_HISTORY ? 1e6 * (own_cpu() - before) / count : 0;
+            double before = bench_cpu_seconds();
+            double seconds = there[i] ? run_contender(i, w, count, chain) : -1;
+            cpu[i][round] = i <= INSIDE_HISTORY ? 1e6 * (bench_cpu_seconds() - before) / count : 0;
             rate[i][round] = seconds > 0 ? count / seconds : 0;
         }
     printf("\n%s of /bin/true, %s\n%-34s %8s %10s %8s %10s\n",
@@ -265,33 +228,33 @@ static void processes(bool chain, uint32_t n, int repeats, double ratio[WHO], do
             continue;
         for (int round = 0; round < repeats; round++)
             against[round] = rate[i][round] / rate[LOOP][round];
-        ratio[i] = median(against, repeats);
-        double middle = median(rate[i], repeats);
-        double own = median(cpu[i], repeats);
+        ratio[i] = bench_median(against, repeats);
+        double middle = bench_median(rate[i], repeats);
+        double own = bench_median(cpu[i], repeats);
         printf("%-34s %8u %10.0f %8.3f", contender[i].name, n / contender[i].share, middle,
                ratio[i]);
         printf(own > 0 ? " %10.0f\n" : "\n", own);
-        json_write_object_inline(&j);
-        json_put_string(&j, "graph", chain ? "chain" : "independent");
-        json_put_string(&j, "work", "/bin/true");
-        json_put_string(&j, "setting", contender[i].name);
-        json_put_integer(&j, "tasks", n / contender[i].share);
-        json_put_number(&j, "tasks_per_second", middle);
-        json_put_number(&j, "to_loop", ratio[i]);
+        json_write_object_inline(j);
+        json_put_string(j, "graph", chain ? "chain" : "independent");
+        json_put_string(j, "work", "/bin/true");
+        json_put_string(j, "setting", contender[i].name);
+        json_put_integer(j, "tasks", n / contender[i].share);
+        json_put_number(j, "tasks_per_second", middle);
+        json_put_number(j, "to_loop", ratio[i]);
         if (own > 0)
-            json_put_number(&j, "own_cpu_us_per_task", own);
-        json_write_end_object(&j);
+            json_put_number(j, "own_cpu_us_per_task", own);
+        json_write_end_object(j);
     }
     for (int round = 0; round < repeats; round++)
         costs[round] = rate[WEFT_PLAIN][round] / rate[WEFT][round] - 1;
-    *overhead = median(costs, repeats);
+    *overhead = bench_median(costs, repeats);
     fflush(stdout);
     workflow_free(w);
 }
 
 /* ---- calls ---- */
 
-static double starpu(enum graph graph, uint32_t n)
+static double measure_starpu(enum graph graph, uint32_t n)
 {
 #ifdef WEFT_PEER_STARPU
     char count[16], degree[16], window[16], out[256];
@@ -317,22 +280,22 @@ static void call_row(enum graph graph, const char *setting, uint32_t n, double r
     printf("%-12s %-34s %9u %10.0f %8.0f", graph_names[graph], setting, n, rate, 1e9 / rate);
     printf(cpu > 0 ? " %8.0f\n" : "\n", cpu);
     fflush(stdout);
-    json_write_object_inline(&j);
-    json_put_string(&j, "graph", graph_names[graph]);
-    json_put_string(&j, "work", "call of nothing");
-    json_put_string(&j, "setting", setting);
-    json_put_integer(&j, "tasks", n);
-    json_put_number(&j, "tasks_per_second", rate);
+    json_write_object_inline(j);
+    json_put_string(j, "graph", graph_names[graph]);
+    json_put_string(j, "work", "call of nothing");
+    json_put_string(j, "setting", setting);
+    json_put_integer(j, "tasks", n);
+    json_put_number(j, "tasks_per_second", rate);
     if (cpu > 0)
-        json_put_number(&j, "cpu_ns_per_task", cpu);
-    json_write_end_object(&j);
+        json_put_number(j, "cpu_ns_per_task", cpu);
+    json_write_end_object(j);
 }
 
 struct call_rates {
     double plain, journal, starpu, to_starpu;
 };
 
-static void calls(enum graph graph, uint32_t n, int repeats, struct call_rates *out)
+static void measure_calls(enum graph graph, uint32_t n, int repeats, struct call_rates *out)
 {
     static const struct {
         const char *name;
@@ -342,20 +305,21 @@ static void calls(enum graph graph, uint32_t n, int repeats, struct call_rates *
                    {"weft, every task in the memo", {.memo = true}}};
     enum { SETTINGS = sizeof setting / sizeof *setting };
     double rate[SETTINGS][REPEATS], cpu[SETTINGS][REPEATS], peer[REPEATS], against[REPEATS];
-    struct workflow *w = make(graph, n, WEFT_NOTHING ":nothing", true);
+    struct workflow *w = bench_workflow(graph, n, WEFT_NOTHING ":nothing", true);
     for (int round = 0; round < repeats; round++) {
         for (int i = 0; i < SETTINGS; i++) {
-            double before = own_cpu();
+            double before = bench_cpu_seconds();
             rate[i][round] = n / run_inside(w, setting[i].with);
-            cpu[i][round] = 1e9 * (own_cpu() - before) / n;
+            cpu[i][round] = 1e9 * (bench_cpu_seconds() - before) / n;
         }
-        peer[round] = starpu(graph, n / 5);
+        peer[round] = measure_starpu(graph, n / 5);
         against[round] = peer[round] > 0 ? rate[0][round] / peer[round] : 0;
     }
     for (int i = 0; i < SETTINGS; i++)
-        call_row(graph, setting[i].name, n, median(rate[i], repeats), median(cpu[i], repeats));
-    *out = (struct call_rates){median(rate[0], repeats), median(rate[1], repeats),
-                               median(peer, repeats), median(against, repeats)};
+        call_row(graph, setting[i].name, n, bench_median(rate[i], repeats),
+                 bench_median(cpu[i], repeats));
+    *out = (struct call_rates){bench_median(rate[0], repeats), bench_median(rate[1], repeats),
+                               bench_median(peer, repeats), bench_median(against, repeats)};
     call_row(graph, "StarPU", n / 5, out->starpu, 0);
     workflow_free(w);
 }
@@ -366,43 +330,32 @@ struct million {
     double seconds, bytes, again;
 };
 
-static struct million million(uint32_t n, int repeats)
+static struct million measure_million(uint32_t n, int repeats)
 {
     const char *const words[] = {WEFT_PROGRAM, "run", "million.yaml", "-q", "-j2", NULL};
     double seconds[REPEATS], bytes[REPEATS], again[REPEATS];
     peer_weft(folder, "million.yaml", n, false, "call: '" WEFT_NOTHING ":nothing'");
     for (int round = 0; round < repeats; round++) {
-        wipe();
+        wipe_records();
         struct peer_use first = peer_run(words, folder), second = peer_run(words, folder);
         seconds[round] = first.seconds;
         bytes[round] = (first.peak > second.peak ? first.peak : second.peak) / n;
         again[round] = second.seconds;
     }
-    unlink(below("million.yaml"));
-    return (struct million){median(seconds, repeats), median(bytes, repeats),
-                            median(again, repeats)};
+    unlink(bench_below(folder, "million.yaml"));
+    return (struct million){bench_median(seconds, repeats), bench_median(bytes, repeats),
+                            bench_median(again, repeats)};
 }
 
 /* ---- */
 
-static void goal(const char *what, double value, const char *unit, const char *want, bool met)
-{
-    printf("%-66s %8.3g %-12s %-16s %s\n", what, value, unit, want, met ? "yes" : "NO");
-    json_write_object_inline(&j);
-    json_put_string(&j, "goal", what);
-    json_put_number(&j, "value", value);
-    json_put_string(&j, "want", want);
-    json_put_bool(&j, "met", met);
-    json_write_end_object(&j);
-}
-
-struct figures {
+struct run_bench_figures {
     struct million m;
     double flat[WHO], chain[WHO], overhead;
     struct call_rates call[3];
 };
 
-static void goals(const struct figures *f)
+static void state_goals(const struct run_bench_figures *f)
 {
     const double *flat = f->flat, *chain = f->chain, overhead = f->overhead;
     const struct call_rates *call = f->call;
@@ -411,37 +364,37 @@ static void goals(const struct figures *f)
     for (enum who i = MAKE; i < WHO; i++)
         peers = fmax(peers, flat[i]);
     printf("\n%-66s %8s %-12s %-16s met\n", "goal", "value", "", "want");
-    json_write_end_array(&j);
-    json_write_key(&j, "goals");
-    json_write_array(&j);
-    goal("10,000 processes with memo and history, of the loop's rate", flat[INSIDE_HISTORY], "",
-         ">= 0.9", flat[INSIDE_HISTORY] >= 0.9);
-    goal("the same by `weft run`, start and report included", flat[WEFT], "", ">= 0.9",
-         flat[WEFT] >= 0.9);
-    goal("`weft run` against the best of make, xargs, ninja, parallel", flat[WEFT] / peers, "times",
-         "> 1", flat[WEFT] > peers);
-    goal("a chain of processes by `weft run`, of the loop's rate", chain[WEFT], "", ">= 0.85",
-         chain[WEFT] >= 0.85);
-    goal("against the better of make and ninja", chain[WEFT] / chained, "times", "> 1",
-         chain[WEFT] > chained);
-    goal("recording history, more time", 100 * overhead, "%", "<= 5", overhead <= 0.05);
-    goal("calls, independent", call[INDEPENDENT].plain, "tasks/s", ">= 2e6",
-         call[INDEPENDENT].plain >= 2e6);
-    goal("calls, random DAG of degree 4", call[RANDOM].plain, "tasks/s", ">= 1e6",
-         call[RANDOM].plain >= 1e6);
+    json_write_end_array(j);
+    json_write_key(j, "goals");
+    json_write_array(j);
+    bench_goal(j, "10,000 processes with memo and history, of the loop's rate",
+               flat[INSIDE_HISTORY], "", ">= 0.9", flat[INSIDE_HISTORY] >= 0.9);
+    bench_goal(j, "the same by `weft run`, start and report included", flat[WEFT], "", ">= 0.9",
+               flat[WEFT] >= 0.9);
+    bench_goal(j, "`weft run` against the best of make, xargs, ninja, parallel", flat[WEFT] / peers,
+               "times", "> 1", flat[WEFT] > peers);
+    bench_goal(j, "a chain of processes by `weft run`, of the loop's rate", chain[WEFT], "",
+               ">= 0.85", chain[WEFT] >= 0.85);
+    bench_goal(j, "against the better of make and ninja", chain[WEFT] / chained, "times", "> 1",
+               chain[WEFT] > chained);
+    bench_goal(j, "recording history, more time", 100 * overhead, "%", "<= 5", overhead <= 0.05);
+    bench_goal(j, "calls, independent", call[INDEPENDENT].plain, "tasks/s", ">= 2e6",
+               call[INDEPENDENT].plain >= 2e6);
+    bench_goal(j, "calls, random DAG of degree 4", call[RANDOM].plain, "tasks/s", ">= 1e6",
+               call[RANDOM].plain >= 1e6);
     for (enum graph g = INDEPENDENT; g <= CHAIN; g++)
         if (call[g].starpu > 0) {
             char what[80];
             snprintf(what, sizeof what, "calls, %s, against StarPU", graph_names[g]);
-            goal(what, call[g].to_starpu, "times", ">= 5", call[g].to_starpu >= 5);
+            bench_goal(j, what, call[g].to_starpu, "times", ">= 5", call[g].to_starpu >= 5);
         }
-    goal("with the journal, independent", call[INDEPENDENT].journal / 2e6, "of 2e6/s", ">= 1/3",
-         call[INDEPENDENT].journal >= 2e6 / 3);
-    goal("with the journal, degree 4", call[RANDOM].journal / 1e6, "of 1e6/s", ">= 1/3",
-         call[RANDOM].journal >= 1e6 / 3);
-    goal("a million calls from a file: peak memory", m->bytes, "bytes/task", "<= 1024",
-         m->bytes <= 1024);
-    goal("the same again, nothing to do", m->again, "s", "<= 2", m->again <= 2);
+    bench_goal(j, "with the journal, independent", call[INDEPENDENT].journal / 2e6, "of 2e6/s",
+               ">= 1/3", call[INDEPENDENT].journal >= 2e6 / 3);
+    bench_goal(j, "with the journal, degree 4", call[RANDOM].journal / 1e6, "of 1e6/s", ">= 1/3",
+               call[RANDOM].journal >= 1e6 / 3);
+    bench_goal(j, "a million calls from a file: peak memory", m->bytes, "bytes/task", "<= 1024",
+               m->bytes <= 1024);
+    bench_goal(j, "the same again, nothing to do", m->again, "s", "<= 2", m->again <= 2);
 }
 
 int main(int argc, char **argv)
@@ -461,13 +414,8 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/weft-bench-run-XXXXXX", base ? base : P_tmpdir);
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 1;
-    }
-    setenv("WEFT_HISTORY", below("history.db"), 1);
+    bench_make_folder(folder, sizeof folder, "weft-bench-run");
+    setenv("WEFT_HISTORY", bench_below(folder, "history.db"), 1);
     setenv("STARPU_HOME", folder, 1);
     setenv("STARPU_NCPU", "2", 1);
     setenv("STARPU_NCUDA", "0", 1);
@@ -475,16 +423,14 @@ int main(int argc, char **argv)
     setenv("STARPU_SILENT", "1", 1);
     uint32_t processes_n = quick ? 1000 : 10000, calls_n = quick ? 100000 : 1000000;
     int repeats = quick ? 3 : REPEATS;
-    struct strbuf text = {0};
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-run/1");
-    json_write_key(&j, "rows");
-    json_write_array(&j);
-    struct figures f = {0};
+    struct bench_report report = {.file = json};
+    j = bench_report_begin(&report, "weft-bench-run/1");
+    json_write_key(j, "rows");
+    json_write_array(j);
+    struct run_bench_figures f = {0};
     /* first, while this process is small: a child's peak is never told as less than its parent's */
     if (!only || strcmp(only, "million") == 0) {
-        f.m = million(calls_n, repeats);
+        f.m = measure_million(calls_n, repeats);
         printf("%u calls from a file by `weft run`: %.2f s, %.0f bytes a task at the peak; again: "
                "%.2f s\n",
                calls_n, f.m.seconds, f.m.bytes, f.m.again);
@@ -492,27 +438,18 @@ int main(int argc, char **argv)
     }
     if (!only || strcmp(only, "processes") == 0) {
         double ignored;
-        processes(false, processes_n, repeats, f.flat, &f.overhead);
-        processes(true, processes_n, repeats, f.chain, &ignored);
+        measure_processes(false, processes_n, repeats, f.flat, &f.overhead);
+        measure_processes(true, processes_n, repeats, f.chain, &ignored);
     }
     if (!only || strcmp(only, "calls") == 0) {
         printf("\n%-12s %-34s %9s %10s %8s %8s\n", "calls", "2 threads", "tasks", "tasks/s",
                "ns/task", "CPU ns");
         for (enum graph g = INDEPENDENT; g <= CHAIN; g++)
-            calls(g, calls_n, repeats, &f.call[g]);
+            measure_calls(g, calls_n, repeats, &f.call[g]);
     }
     if (!only)
-        goals(&f);
-    json_write_end_array(&j);
-    json_write_end_object(&j);
+        state_goals(&f);
+    json_write_end_array(j);
     tree_remove(folder);
-    int status = 0;
-    if (json) {
-        strbuf_add_char(&text, '\n');
-        FILE *out = fopen(json, "we");
-        status = !out || fwrite(text.at, 1, text.n, out) != text.n;
-        status = (out && fclose(out) != 0) || status;
-    }
-    strbuf_free(&text);
-    return status;
+    return bench_report_end(&report);
 }

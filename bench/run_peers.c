@@ -19,7 +19,7 @@ static double seconds_of(struct timeval t)
 }
 
 /* Output into `out`, a file descriptor; -1: nowhere. */
-static struct peer_use run(const char *const *words, const char *folder, int out)
+static struct peer_use peer_spawn(const char *const *words, const char *folder, int out)
 {
     struct peer_use use = {.seconds = -1};
     posix_spawn_file_actions_t actions;
@@ -49,7 +49,7 @@ static struct peer_use run(const char *const *words, const char *folder, int out
 
 struct peer_use peer_run(const char *const *words, const char *folder)
 {
-    return run(words, folder, -1);
+    return peer_spawn(words, folder, -1);
 }
 
 struct peer_use peer_read(const char *const *words, const char *folder, char *out, size_t size)
@@ -59,7 +59,7 @@ struct peer_use peer_read(const char *const *words, const char *folder, char *ou
     out[0] = 0;
     if (!file)
         return use;
-    use = run(words, folder, fileno(file));
+    use = peer_spawn(words, folder, fileno(file));
     rewind(file);
     out[fread(out, 1, size - 1, file)] = 0;
     fclose(file);

@@ -4,6 +4,7 @@
  * no more than carry operations, answers and starts around. Many nodes: the same with all tasks
  * submitted to the first one (the paper's worst case), so that the others steal; messages arrive at
  * once. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -19,20 +20,6 @@
 #define CHUNK 4096
 #define REPEATS 5
 
-static struct workflow *make(uint32_t n, uint32_t degree, uint32_t window)
-{
-    struct builder *b = builder_new("<bench>", "bench");
-    struct rng r;
-    rng_seed(&r, 1);
-    char name[24];
-    for (uint32_t t = 0; t < n; t++)
-        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
-    for (uint32_t t = 1; t < n; t++)
-        for (uint32_t k = 0; k < degree; k++)
-            builder_edge(b, t - 1 - (uint32_t)rng_below(&r, t < window ? t : window), t, 0);
-    return builder_finish(b, NULL);
-}
-
 struct driver {
     const struct workflow *w;
     struct store *store;
@@ -45,19 +32,11 @@ struct driver {
     uint64_t done, ops, messages;
 };
 
-static void must(bool good, const struct error *err)
-{
-    if (!good) {
-        fprintf(stderr, "bench_sched: %s\n", err->text);
-        exit(1);
-    }
-}
-
-static void handle(struct driver *d, uint32_t node, struct sched_event *e);
+static void driver_handle(struct driver *d, uint32_t node, struct sched_event *e);
 
 /* Carry out what a scheduler wants; its answers come back at once, so nothing is pending between
  * two calls. */
-static void carry_out(struct driver *d, uint32_t node)
+static void driver_carry_out(struct driver *d, uint32_t node)
 {
     struct sched_actions *out = &d->out;
     for (size_t i = 0; i < out->starts.n; i++)
@@ -84,29 +63,29 @@ static void carry_out(struct driver *d, uint32_t node)
     sched_actions_clear(out);
 }
 
-static void answers(struct driver *d, uint32_t node)
+static void driver_answers(struct driver *d, uint32_t node)
 {
     struct error err = {0};
     for (;;) {
         struct sched_event e = {.kind = SCHED_EVENT_STORE, .now = d->now};
-        must(store_poll(d->store, &e.store, &err), &err);
+        bench_must(store_poll(d->store, &e.store, &err), &err);
         if (!e.store.n)
             return;
         sched_handle(d->sched[node], &e, &d->out);
-        carry_out(d, node);
+        driver_carry_out(d, node);
     }
 }
 
-static void handle(struct driver *d, uint32_t node, struct sched_event *e)
+static void driver_handle(struct driver *d, uint32_t node, struct sched_event *e)
 {
     e->now = d->now;
     sched_handle(d->sched[node], e, &d->out);
-    carry_out(d, node);
-    answers(d, node);
+    driver_carry_out(d, node);
+    driver_answers(d, node);
 }
 
 /* One round: every node ends what it runs, then the messages arrive. False: nothing happened. */
-static bool step(struct driver *d)
+static bool driver_step(struct driver *d)
 {
     bool any = false;
     for (uint32_t n = 0; n < d->nodes; n++)
@@ -116,8 +95,8 @@ static bool step(struct driver *d)
             any = true;
             sched_handle(d->sched[n], &e, &d->out);
             d->ended[n].n = 0;
-            carry_out(d, n);
-            answers(d, n);
+            driver_carry_out(d, n);
+            driver_answers(d, n);
         }
     static struct sched_actions arriving;
     struct sched_actions swap = arriving;
@@ -130,13 +109,13 @@ static bool step(struct driver *d)
                                 .message = {m, arriving.items.at + m->first}};
         any = true;
         d->messages++;
-        handle(d, m->to, &e);
+        driver_handle(d, m->to, &e);
     }
     d->now += 1e-6;
     return any;
 }
 
-static void fire_timers(struct driver *d)
+static void driver_fire_timers(struct driver *d)
 {
     double next = d->now + 1e9;
     for (uint32_t n = 0; n < d->nodes; n++)
@@ -152,21 +131,22 @@ static void fire_timers(struct driver *d)
             }
             d->timers[n].at[i] = array_pop(&d->timers[n]);
             struct sched_event e = {.kind = SCHED_EVENT_TIMER, .timer = {t.kind, t.mark}};
-            handle(d, n, &e);
+            driver_handle(d, n, &e);
         }
 }
 
-struct figures {
+struct sched_figures {
     double seconds, cpu, rate, sched_bytes, store_bytes, ops, messages;
 };
 
-struct setting {
+struct sched_setting {
     const char *name;
     uint32_t nodes, cores;
     bool starts, journal, eager, no_sync;
 };
 
-static struct figures once(const struct workflow *w, const struct setting *set, const char *path)
+static struct sched_figures sched_measure(const struct workflow *w, const struct sched_setting *set,
+                                          const char *path)
 {
     struct error err = {0};
     struct driver d = {.w = w, .nodes = set->nodes};
@@ -176,7 +156,7 @@ static struct figures once(const struct workflow *w, const struct setting *set, 
                                            .eager = set->eager,
                                            .no_sync = set->no_sync};
     d.store = store_embedded_open(&config, NULL, &err);
-    must(d.store != NULL, &err);
+    bench_must(d.store != NULL, &err);
     d.sched = mem_new(struct sched *, d.nodes);
     d.ended = (void *)mem_new_zero(struct sched_actions, d.nodes);
     d.timers = (void *)mem_new_zero(struct sched_actions, d.nodes);
@@ -198,27 +178,27 @@ static struct figures once(const struct workflow *w, const struct setting *set, 
         store_submit(d.store, puts, n);
         d.ops += n;
         struct sched_event e = {.kind = SCHED_EVENT_SUBMIT, .submit = {tasks, n}};
-        handle(&d, 0, &e);
+        driver_handle(&d, 0, &e);
     }
     double held = (double)sched_bytes(d.sched[0]);
     while (d.done < w->ntasks) {
-        if (step(&d))
+        if (driver_step(&d))
             continue;
-        answers(&d, 0); /* a strict journal answers later */
+        driver_answers(&d, 0); /* a strict journal answers later */
         if (set->journal && d.done < w->ntasks)
             store_wait(d.store);
         if (d.nodes > 1)
-            fire_timers(&d);
+            driver_fire_timers(&d);
     }
-    must(store_flush(d.store, &err), &err);
+    bench_must(store_flush(d.store, &err), &err);
     double seconds = clock_seconds() - start;
-    struct figures f = {seconds,
-                        clock_cpu_seconds() - cpu,
-                        w->ntasks / seconds,
-                        held / w->ntasks,
-                        (double)store_bytes(d.store) / w->ntasks,
-                        (double)d.ops / w->ntasks,
-                        (double)d.messages / w->ntasks};
+    struct sched_figures f = {seconds,
+                              clock_cpu_seconds() - cpu,
+                              w->ntasks / seconds,
+                              held / w->ntasks,
+                              (double)store_bytes(d.store) / w->ntasks,
+                              (double)d.ops / w->ntasks,
+                              (double)d.messages / w->ntasks};
     for (uint32_t n = 0; n < d.nodes; n++) {
         sched_free(d.sched[n]);
         array_free(&d.ended[n]);
@@ -229,25 +209,26 @@ static struct figures once(const struct workflow *w, const struct setting *set, 
     free(d.timers);
     sched_actions_free(&d.out);
     sched_actions_free(&d.sent);
-    must(store_close(d.store, &err), &err);
+    bench_must(store_close(d.store, &err), &err);
     unlink(path);
     return f;
 }
 
 static int by_seconds(const void *a, const void *b)
 {
-    double x = ((const struct figures *)a)->seconds, y = ((const struct figures *)b)->seconds;
+    double x = ((const struct sched_figures *)a)->seconds,
+           y = ((const struct sched_figures *)b)->seconds;
     return (x > y) - (x < y);
 }
 
-static double row(struct json_writer *j, const char *graph, const struct workflow *w,
-                  struct setting set, const char *path, int repeats)
+static double sched_row(struct json_writer *j, const char *graph, const struct workflow *w,
+                        struct sched_setting set, const char *path, int repeats)
 {
-    struct figures f[REPEATS];
+    struct sched_figures f[REPEATS];
     for (int i = 0; i < repeats; i++)
-        f[i] = once(w, &set, path);
+        f[i] = sched_measure(w, &set, path);
     qsort(f, (size_t)repeats, sizeof *f, by_seconds);
-    struct figures m = f[repeats / 2];
+    struct sched_figures m = f[repeats / 2];
     printf("%-12s %9u  %-26s %10.0f %8.0f %8.0f %7.0f %7.0f %6.1f %6.2f\n", graph, w->ntasks,
            set.name, m.rate, 1e9 * m.seconds / w->ntasks, 1e9 * m.cpu / w->ntasks, m.sched_bytes,
            m.store_bytes, m.ops, m.messages);
@@ -283,56 +264,50 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    const char *base = getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/weft-bench-journal-%d", base ? base : P_tmpdir, (int)getpid());
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-sched/1");
-    json_write_key(&j, "rows");
-    json_write_array(&j);
+    bench_temporary_name(path, sizeof path, "weft-bench-journal");
+    struct bench_report report = {.file = json};
+    struct json_writer *j = bench_report_begin(&report, "weft-bench-sched/1");
+    json_write_key(j, "rows");
+    json_write_array(j);
     printf("%-12s %9s  %-26s %10s %8s %8s %7s %7s %6s %6s\n", "graph", "tasks", "setting",
            "tasks/s", "ns/task", "CPU ns", "sched B", "store B", "ops", "msgs");
-    struct workflow *bag = make(n, 0, 1), *dag = make(n, 4, 1000), *chain = make(n, 1, 1);
-    struct setting memory = {"memory", 1, 2, false, false, false, false};
-    double headline = row(&j, "independent", bag, memory, path, repeats);
-    row(&j, "independent", bag,
-        (struct setting){"memory, 64 cores", 1, 64, false, false, false, false}, path, repeats);
-    row(&j, "independent", bag,
-        (struct setting){"memory, starts recorded", 1, 2, true, false, false, false}, path,
-        repeats);
-    row(&j, "degree 4", dag, memory, path, repeats);
-    row(&j, "chain", chain, memory, path, repeats);
-    struct setting eager = {"journal, eager", 1, 2, false, true, true, false};
-    double journal = row(&j, "independent", bag, eager, path, repeats);
-    row(&j, "degree 4", dag, eager, path, repeats);
-    row(&j, "chain", chain, eager, path, repeats);
-    row(&j, "independent", bag,
-        (struct setting){"journal, strict, 4096 cores", 1, 4096, false, true, false, false}, path,
-        1);
-    row(&j, "independent", bag,
-        (struct setting){"64 nodes, stolen from one", 64, 2, false, false, false, false}, path, 1);
-    row(&j, "degree 4", dag,
-        (struct setting){"64 nodes, stolen from one", 64, 2, false, false, false, false}, path, 1);
-    json_write_end_array(&j);
+    struct workflow *bag = bench_random_graph(n, 0, 1), *dag = bench_random_graph(n, 4, 1000),
+                    *chain = bench_random_graph(n, 1, 1);
+    struct sched_setting memory = {"memory", 1, 2, false, false, false, false};
+    double headline = sched_row(j, "independent", bag, memory, path, repeats);
+    sched_row(j, "independent", bag,
+              (struct sched_setting){"memory, 64 cores", 1, 64, false, false, false, false}, path,
+              repeats);
+    sched_row(j, "independent", bag,
+              (struct sched_setting){"memory, starts recorded", 1, 2, true, false, false, false},
+              path, repeats);
+    sched_row(j, "degree 4", dag, memory, path, repeats);
+    sched_row(j, "chain", chain, memory, path, repeats);
+    struct sched_setting eager = {"journal, eager", 1, 2, false, true, true, false};
+    double journal = sched_row(j, "independent", bag, eager, path, repeats);
+    sched_row(j, "degree 4", dag, eager, path, repeats);
+    sched_row(j, "chain", chain, eager, path, repeats);
+    sched_row(
+        j, "independent", bag,
+        (struct sched_setting){"journal, strict, 4096 cores", 1, 4096, false, true, false, false},
+        path, 1);
+    sched_row(
+        j, "independent", bag,
+        (struct sched_setting){"64 nodes, stolen from one", 64, 2, false, false, false, false},
+        path, 1);
+    sched_row(
+        j, "degree 4", dag,
+        (struct sched_setting){"64 nodes, stolen from one", 64, 2, false, false, false, false},
+        path, 1);
+    json_write_end_array(j);
     printf("\nindependent no-op tasks: %.2f million/s (at least 2); with journal %.2f of that (at "
            "least 0.33)\n",
            headline / 1e6, journal / headline);
-    json_put_number(&j, "independent_per_second", headline);
-    json_put_number(&j, "journal_ratio", journal / headline);
-    json_write_end_object(&j);
+    json_put_number(j, "independent_per_second", headline);
+    json_put_number(j, "journal_ratio", journal / headline);
     workflow_free(bag);
     workflow_free(dag);
     workflow_free(chain);
-    int status = 0;
-    if (json) {
-        strbuf_add_char(&text, '\n');
-        FILE *f = fopen(json, "w");
-        status = !f || fwrite(text.at, 1, text.n, f) != text.n;
-        status = (f && fclose(f) != 0) || status;
-    }
-    strbuf_free(&text);
-    return status;
+    return bench_report_end(&report);
 }

@@ -6,6 +6,7 @@
  * --quick leaves out 10^7 tasks (5 GB while the graph is built). The witness is
  * tests/sim/witness/simgrid_replay; without it the comparison is left out. Cost per event is CPU time:
  * other work on the machine does not disturb it. */
+#include "bench/bench.h"
 #include "../tests/sim/witness/describe.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -138,16 +139,16 @@ static double peak_megabytes(void)
     return kilobytes / 1000 * 1.024;
 }
 
-struct figures {
+struct sim_figures {
     double seconds, cpu; /* best of the runs: by the clock, and of this thread */
     double megabytes, makespan;
     uint64_t events;
 };
 
-static struct figures measure(const struct workflow *w, const struct platform *p,
-                              const struct plan *plan, const char *network, int times)
+static struct sim_figures sim_measure(const struct workflow *w, const struct platform *p,
+                                      const struct plan *plan, const char *network, int times)
 {
-    struct figures best = {.seconds = INFINITY, .cpu = INFINITY};
+    struct sim_figures best = {.seconds = INFINITY, .cpu = INFINITY};
     reset_peak();
     for (int i = 0; i < times; i++) {
         struct replay_options o;
@@ -175,8 +176,8 @@ static struct figures measure(const struct workflow *w, const struct platform *p
     return best;
 }
 
-static void put_row(struct json_writer *j, const struct workflow *w, const char *network,
-                    struct figures f)
+static void sim_put_row(struct json_writer *j, const struct workflow *w, const char *network,
+                        struct sim_figures f)
 {
     printf("%10u %10u  %-6s %12llu %9.3f %12.0f %9.1f %8.0f\n", w->ntasks, w->nedges, network,
            (unsigned long long)f.events, f.seconds, (double)f.events / f.seconds,
@@ -197,7 +198,7 @@ static void put_row(struct json_writer *j, const struct workflow *w, const char 
 /* ---- SimGrid on the same plan ---- */
 
 static bool run_witness(const char *program, const struct workflow *w, const struct platform *p,
-                        const struct plan *plan, const char *network, struct figures *out)
+                        const struct plan *plan, const char *network, struct sim_figures *out)
 {
     char path[] = P_tmpdir "/weft-bench-XXXXXX";
     int fd = mkstemp(path);
@@ -235,7 +236,7 @@ static void beside_simgrid(struct json_writer *j, const char *program, const str
            "makespans");
     json_write_array(j);
     for (int i = 0; i < 2; i++) {
-        struct figures ours = measure(w, p, plan, networks[i], 3), theirs = {0};
+        struct sim_figures ours = sim_measure(w, p, plan, networks[i], 3), theirs = {0};
         if (!run_witness(program, w, p, plan, networks[i], &theirs)) {
             printf("%-8s failed\n", networks[i]);
             continue;
@@ -274,28 +275,25 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-sim/1");
+    struct bench_report report = {.file = json};
+    struct json_writer *j = bench_report_begin(&report, "weft-bench-sim/1");
     struct platform *p = make_platform();
     printf("plan replay on %d nodes, %d objects read by each task; memory: everything resident\n",
            NODES, DEGREE);
     printf("%10s %10s  %-6s %12s %9s %12s %9s %8s\n", "tasks", "edges", "model", "events",
            "seconds", "events/s", "cpu ns/ev", "MB");
-    json_write_key(&j, "replay");
-    json_write_array(&j);
+    json_write_key(j, "replay");
+    json_write_array(j);
     double small = 0, large = 0, million = 0, million_mb = 0;
     for (uint32_t n = 10000; n <= (quick ? 1000000 : 10000000); n *= 10) {
         struct workflow *w = make_workflow(n);
         struct plan *plan = make_plan(w, p);
-        struct figures f = measure(w, p, plan, "free",
-                                   n <= 10000     ? 50
-                                   : n <= 100000  ? 5
-                                   : n <= 1000000 ? 3
-                                                  : 1);
-        put_row(&j, w, "free", f);
+        struct sim_figures f = sim_measure(w, p, plan, "free",
+                                           n <= 10000     ? 50
+                                           : n <= 100000  ? 5
+                                           : n <= 1000000 ? 3
+                                                          : 1);
+        sim_put_row(j, w, "free", f);
         if (n == 10000)
             small = f.cpu / (double)f.events;
         large = f.cpu / (double)f.events;
@@ -304,29 +302,20 @@ int main(int argc, char **argv)
             million_mb = f.megabytes;
         }
         if (n <= 1000000) {
-            put_row(&j, w, "kport", measure(w, p, plan, "kport", 1));
+            sim_put_row(j, w, "kport", sim_measure(w, p, plan, "kport", 1));
             if (n <= 100000)
-                put_row(&j, w, "fair", measure(w, p, plan, "fair", 1));
+                sim_put_row(j, w, "fair", sim_measure(w, p, plan, "fair", 1));
         }
         plan_free(plan);
         workflow_free(w);
     }
-    json_write_end_array(&j);
+    json_write_end_array(j);
     printf("\n1,000,000 tasks: %.2f s (at most 2), %.0f MB (at most 400)\n", million, million_mb);
     printf("cost per event, largest / 10,000 tasks: %.2f\n", large / small);
-    json_put_number(&j, "million_seconds", million);
-    json_put_number(&j, "million_megabytes", million_mb);
-    json_put_number(&j, "cost_growth", large / small);
-    beside_simgrid(&j, program, p);
-    json_write_end_object(&j);
+    json_put_number(j, "million_seconds", million);
+    json_put_number(j, "million_megabytes", million_mb);
+    json_put_number(j, "cost_growth", large / small);
+    beside_simgrid(j, program, p);
     platform_free(p);
-    int status = 0;
-    if (json) {
-        strbuf_add_char(&text, '\n');
-        FILE *f = fopen(json, "w");
-        status = !f || fwrite(text.at, 1, text.n, f) != text.n;
-        status = (f && fclose(f) != 0) || status;
-    }
-    strbuf_free(&text);
-    return status;
+    return bench_report_end(&report);
 }

@@ -3,6 +3,7 @@
  * First operations alone, in batches of 4096; then no-op tasks through a scheduler and the store,
  * as in bench_sched: how many a second, and how many operations and round trips each. The server is
  * this machine's redis-server, started here on a free port. */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
@@ -11,35 +12,14 @@
 
 #define CHUNK 4096
 
-static struct workflow *make(uint32_t n, uint32_t degree, uint32_t window)
-{
-    struct builder *b = builder_new("<bench>", "bench");
-    struct rng r;
-    rng_seed(&r, 1);
-    char name[24];
-    for (uint32_t t = 0; t < n; t++)
-        builder_task(b, name, (size_t)snprintf(name, sizeof name, "t%u", t), 0);
-    for (uint32_t t = 1; t < n; t++)
-        for (uint32_t k = 0; k < degree; k++)
-            builder_edge(b, t - 1 - (uint32_t)rng_below(&r, t < window ? t : window), t, 0);
-    return builder_finish(b, NULL);
-}
-
-static void must(bool good, const struct error *err)
-{
-    if (!good) {
-        fprintf(stderr, "bench_store: %s\n", err->text);
-        exit(1);
-    }
-}
-
-struct setting {
+struct store_setting {
     const char *name;
     struct server *server; /* NULL: embedded */
     uint32_t shards, clients;
 };
 
-static struct store *open_store(const struct setting *set, const struct workflow *w, bool forget)
+static struct store *open_store(const struct store_setting *set, const struct workflow *w,
+                                bool forget)
 {
     struct error err = {0};
     struct store *s;
@@ -52,13 +32,13 @@ static struct store *open_store(const struct setting *set, const struct workflow
                              NULL, &err);
     else
         s = store_embedded_open(&(struct store_embedded_config){.workflow = w}, NULL, &err);
-    must(s != NULL, &err);
+    bench_must(s != NULL, &err);
     return s;
 }
 
 /* ---- operations alone ---- */
 
-static double operations(struct store *s, uint8_t kind, const struct workflow *w)
+static double operations_rate(struct store *s, uint8_t kind, const struct workflow *w)
 {
     static struct meta_op ops[CHUNK];
     struct meta_answers all;
@@ -71,19 +51,19 @@ static double operations(struct store *s, uint8_t kind, const struct workflow *w
             ops[n] = (struct meta_op){
                 .kind = kind, .task = w->topo[i], .node = 1, .epoch = kind != META_HOLD};
         store_submit(s, ops, n);
-        must(store_poll(s, &all, &err), &err);
+        bench_must(store_poll(s, &all, &err), &err);
         got += all.n;
     }
     while (got < w->ntasks) {
         store_wait(s);
-        must(store_poll(s, &all, &err), &err);
+        bench_must(store_poll(s, &all, &err), &err);
         got += all.n;
     }
     return w->ntasks / (clock_seconds() - start);
 }
 
 static void operations_row(struct json_writer *j, const char *graph, const struct workflow *w,
-                           struct setting set)
+                           struct store_setting set)
 {
     static const uint8_t kinds[] = {META_PUT, META_HOLD, META_GET, META_COMPLETE};
     static const char *const names[] = {"put", "hold", "get", "complete"};
@@ -95,27 +75,27 @@ static void operations_row(struct json_writer *j, const char *graph, const struc
     json_put_integer(j, "tasks", w->ntasks);
     json_put_string(j, "setting", set.name);
     for (int i = 0; i < 4; i++) {
-        double rate = operations(s, kinds[i], w);
+        double rate = operations_rate(s, kinds[i], w);
         printf(" %10.0f", rate);
         json_put_number(j, names[i], rate);
     }
     printf("\n");
     fflush(stdout);
     json_write_end_object(j);
-    must(store_close(s, &err), &err);
+    bench_must(store_close(s, &err), &err);
 }
 
 /* ---- with a scheduler ---- */
 
-struct figures {
+struct store_figures {
     double seconds;
     uint64_t ops;
     struct store_redis_counts counts;
 };
 
 /* Each client has a range of the tasks, and is the node of that number. */
-static struct figures drive(const struct setting *set, const struct workflow *w, uint32_t client,
-                            uint32_t cores, struct store *store)
+static struct store_figures client_drive(const struct store_setting *set, const struct workflow *w,
+                                         uint32_t client, uint32_t cores, struct store *store)
 {
     struct error err = {0};
     struct sched_actions out = {0};
@@ -123,7 +103,7 @@ static struct figures drive(const struct setting *set, const struct workflow *w,
     static uint32_t tasks[CHUNK];
     struct sched *sched = sched_new(&(struct sched_config){
         .node = client, .nodes = 1 + client, .cores = cores, .seed = 1, .wait_poll = -1});
-    struct figures f = {0};
+    struct store_figures f = {0};
     double start = clock_seconds(), now = 0;
     uint32_t next = (uint32_t)((uint64_t)w->ntasks * client / set->clients);
     uint32_t end = (uint32_t)((uint64_t)w->ntasks * (client + 1) / set->clients);
@@ -156,7 +136,7 @@ static struct figures drive(const struct setting *set, const struct workflow *w,
         struct sched_event e = {.kind = SCHED_EVENT_STORE, .now = now};
         if (!out.ops.n && !ending.n)
             store_wait(store);
-        must(store_poll(store, &e.store, &err), &err);
+        bench_must(store_poll(store, &e.store, &err), &err);
         if (e.store.n)
             sched_handle(sched, &e, &out);
         for (size_t i = 0; i < out.starts.n; i++)
@@ -192,14 +172,15 @@ static double server_seconds(struct server *server)
 }
 
 /* Several clients are processes of their own, as agents are. */
-static struct figures drive_all(const struct setting *set, const struct workflow *w, uint32_t cores)
+static struct store_figures drive_all(const struct store_setting *set, const struct workflow *w,
+                                      uint32_t cores)
 {
     struct error err = {0};
     struct store *keeper = open_store(set, w, true);
-    struct figures f = {0};
+    struct store_figures f = {0};
     if (set->clients == 1) {
-        f = drive(set, w, 0, cores, keeper);
-        must(store_close(keeper, &err), &err);
+        f = client_drive(set, w, 0, cores, keeper);
+        bench_must(store_close(keeper, &err), &err);
         return f;
     }
     int results[2];
@@ -210,12 +191,12 @@ static struct figures drive_all(const struct setting *set, const struct workflow
     for (uint32_t c = 0; c < set->clients; c++)
         if (fork() == 0) {
             struct store *s = open_store(set, w, false);
-            struct figures own = drive(set, w, c, cores, s);
+            struct store_figures own = client_drive(set, w, c, cores, s);
             bool good = write(results[1], &own, sizeof own) == sizeof own;
             _exit(store_close(s, &err) && good ? 0 : 1);
         }
     for (uint32_t c = 0; c < set->clients; c++) {
-        struct figures own;
+        struct store_figures own;
         int status = 1;
         if (wait(&status) < 0 || status || read(results[0], &own, sizeof own) != sizeof own)
             exit(1);
@@ -228,15 +209,15 @@ static struct figures drive_all(const struct setting *set, const struct workflow
     f.seconds = clock_seconds() - start;
     close(results[0]);
     close(results[1]);
-    must(store_close(keeper, &err), &err);
+    bench_must(store_close(keeper, &err), &err);
     return f;
 }
 
 static double tasks_row(struct json_writer *j, const char *graph, const struct workflow *w,
-                        uint32_t cores, struct setting set)
+                        uint32_t cores, struct store_setting set)
 {
     double before = server_seconds(set.server);
-    struct figures f = drive_all(&set, w, cores);
+    struct store_figures f = drive_all(&set, w, cores);
     double n = w->ntasks, rate = n / f.seconds, busy = server_seconds(set.server) - before;
     printf("%-12s %9u  %-24s %5u %10.0f %6.2f %8.4f %7.0f %7.0f %7.2f\n", graph, w->ntasks,
            set.name, cores, rate, (double)f.ops / n, (double)f.counts.round_trips / n,
@@ -255,6 +236,45 @@ static double tasks_row(struct json_writer *j, const char *graph, const struct w
     json_put_number(j, "server_cpu_us_per_task", 1e6 * busy / n);
     json_write_end_object(j);
     return rate;
+}
+
+static void measure_operations(struct json_writer *j, const struct store_setting *settings,
+                               int nsettings, const struct workflow *bag,
+                               const struct workflow *dag)
+{
+    printf("operations a second, one client, batches of %u\n%-12s %9s  %-24s %10s %10s %10s %10s\n",
+           CHUNK, "graph", "tasks", "setting", "PUT", "HOLD", "GET", "COMPLETE");
+    json_write_key(j, "operations");
+    json_write_array(j);
+    for (int i = 0; i < nsettings && i < 4; i++) {
+        operations_row(j, "independent", bag, settings[i]);
+        operations_row(j, "degree 4", dag, settings[i]);
+    }
+    json_write_end_array(j);
+}
+
+/* Returns the rate of the setting with several clients; 0: there was none. */
+static double measure_tasks(struct json_writer *j, const struct store_setting *settings,
+                            int nsettings, const struct workflow *bag, const struct workflow *dag,
+                            const struct workflow *chain)
+{
+    printf("\nno-op tasks through a scheduler and the store\n%-12s %9s  %-24s %5s %10s %6s %8s %7s "
+           "%7s %7s\n",
+           "graph", "tasks", "setting", "cores", "tasks/s", "ops", "trips", "B out", "B in",
+           "srv us");
+    json_write_key(j, "tasks");
+    json_write_array(j);
+    double four = 0;
+    for (int i = 0; i < nsettings; i++) {
+        double rate = tasks_row(j, "independent", bag, 64, settings[i]);
+        four = settings[i].clients > 1 ? rate : four;
+        if (settings[i].clients > 1)
+            continue; /* tasks that wait for another client's need messages, which are `run`'s */
+        tasks_row(j, "degree 4", dag, 64, settings[i]);
+        tasks_row(j, "chain", chain, 2, settings[i]);
+    }
+    json_write_end_array(j);
+    return four;
 }
 
 int main(int argc, char **argv)
@@ -282,62 +302,28 @@ int main(int argc, char **argv)
     } else {
         printf("redis-server is not installed: the embedded store only\n");
     }
-    struct setting settings[] = {{"embedded", NULL, 0, 1},
-                                 {"redis, no file", &plain, 1, 1},
-                                 {"redis, AOF everysec", &safe, 1, 1},
-                                 {"redis, AOF, 16 shards", &safe, 16, 1},
-                                 {"redis, AOF, 4 clients", &safe, 1, 4}};
+    struct store_setting settings[] = {{"embedded", NULL, 0, 1},
+                                       {"redis, no file", &plain, 1, 1},
+                                       {"redis, AOF everysec", &safe, 1, 1},
+                                       {"redis, AOF, 16 shards", &safe, 16, 1},
+                                       {"redis, AOF, 4 clients", &safe, 1, 4}};
     int nsettings = redis ? 5 : 1;
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    json_put_string(&j, "schema", "weft-bench-store/1");
-    struct workflow *bag = make(n, 0, 1), *dag = make(n, 4, 1000), *chain = make(n / 10, 1, 1);
-    printf("operations a second, one client, batches of %u\n%-12s %9s  %-24s %10s %10s %10s %10s\n",
-           CHUNK, "graph", "tasks", "setting", "PUT", "HOLD", "GET", "COMPLETE");
-    json_write_key(&j, "operations");
-    json_write_array(&j);
-    for (int i = 0; i < nsettings && i < 4; i++) {
-        operations_row(&j, "independent", bag, settings[i]);
-        operations_row(&j, "degree 4", dag, settings[i]);
-    }
-    json_write_end_array(&j);
-    printf("\nno-op tasks through a scheduler and the store\n%-12s %9s  %-24s %5s %10s %6s %8s %7s "
-           "%7s %7s\n",
-           "graph", "tasks", "setting", "cores", "tasks/s", "ops", "trips", "B out", "B in",
-           "srv us");
-    json_write_key(&j, "tasks");
-    json_write_array(&j);
-    double four = 0;
-    for (int i = 0; i < nsettings; i++) {
-        double rate = tasks_row(&j, "independent", bag, 64, settings[i]);
-        four = settings[i].clients > 1 ? rate : four;
-        if (settings[i].clients > 1)
-            continue; /* tasks that wait for another client's need messages, which are `run`'s */
-        tasks_row(&j, "degree 4", dag, 64, settings[i]);
-        tasks_row(&j, "chain", chain, 2, settings[i]);
-    }
-    json_write_end_array(&j);
+    struct bench_report report = {.file = json};
+    struct json_writer *j = bench_report_begin(&report, "weft-bench-store/1");
+    struct workflow *bag = bench_random_graph(n, 0, 1), *dag = bench_random_graph(n, 4, 1000),
+                    *chain = bench_random_graph(n / 10, 1, 1);
+    measure_operations(j, settings, nsettings, bag, dag);
+    double four = measure_tasks(j, settings, nsettings, bag, dag, chain);
     if (redis) {
         printf("\nfour clients and the server on this machine: %.0f tasks/s (at least 50000)\n",
                four);
-        json_put_number(&j, "four_clients_per_second", four);
+        json_put_number(j, "four_clients_per_second", four);
         server_remove(&plain);
         server_remove(&safe);
     }
-    json_write_end_object(&j);
     remove_folder(folder);
     workflow_free(bag);
     workflow_free(dag);
     workflow_free(chain);
-    int status = 0;
-    if (json) {
-        strbuf_add_char(&text, '\n');
-        FILE *out = fopen(json, "w");
-        status = !out || fwrite(text.at, 1, text.n, out) != text.n;
-        status = (out && fclose(out) != 0) || status;
-    }
-    strbuf_free(&text);
-    return status;
+    return bench_report_end(&report);
 }

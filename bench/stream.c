@@ -2,6 +2,7 @@
  * promise.
  *
  *   bench_stream [--json FILE] [--large] */
+#include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/file.h"
@@ -17,15 +18,8 @@
 static const char *const fractions[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
 enum { FRACTIONS = 5 };
 
-/* Time of this process, not of others on the machine. */
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static struct workflow *graph(uint32_t n, const char *degree, const char *ccr, uint64_t seed)
+static struct workflow *stream_workflow(uint32_t n, const char *degree, const char *ccr,
+                                        uint64_t seed)
 {
     char text[16];
     struct error err = {0};
@@ -35,7 +29,7 @@ static struct workflow *graph(uint32_t n, const char *degree, const char *ccr, u
     return generator_workflow(generator_find("tgff"), values, 5, seed, &err);
 }
 
-static struct platform *equal_nodes(uint32_t count, uint32_t ports)
+static struct platform *stream_nodes(uint32_t count, uint32_t ports)
 {
     struct platform_builder *b = platform_builder_new("<bench>");
     struct error err = {0};
@@ -46,21 +40,22 @@ static struct platform *equal_nodes(uint32_t count, uint32_t ports)
     return platform_builder_finish(b, &err);
 }
 
-struct figures {
+struct stream_figures {
     uint32_t runs, replayed;
     double seconds, most, latency, ratio, least;
 };
 
-static void run(struct figures *f, const char *planner, const struct workflow *w,
-                const struct platform *p, const char *throughput, double *latency)
+static void stream_measure_planner(struct stream_figures *f, const char *planner,
+                                   const struct workflow *w, const struct platform *p,
+                                   const char *throughput, double *latency)
 {
     struct option_value options[] = {{"throughput", throughput}};
     struct plan_request request = {
         .workflow = w, .platform = p, .options = options, .noptions = 1, .seed = 1};
     struct error err = {0};
-    double start = cpu_seconds();
+    double start = bench_cpu_seconds();
     struct plan *plan = planner_run(planner_find(planner), &request, &err);
-    double seconds = cpu_seconds() - start;
+    double seconds = bench_cpu_seconds() - start;
     if (!plan) {
         fprintf(stderr, "%s: %s\n", planner, err.text);
         return;
@@ -85,20 +80,21 @@ static void run(struct figures *f, const char *planner, const struct workflow *w
 }
 
 /* `dense`: 4 edges a task instead of 1.5. */
-static void measure(struct json_writer *j, uint32_t n, uint32_t processors, uint32_t graphs,
-                    bool dense, bool both)
+static void stream_measure(struct json_writer *j, uint32_t n, uint32_t processors, uint32_t graphs,
+                           bool dense, bool both)
 {
     static const char *const ccr[] = {"0.1", "1", "10"};
-    struct figures f[2] = {{.least = INFINITY}, {.least = INFINITY}};
+    struct stream_figures f[2] = {{.least = INFINITY}, {.least = INFINITY}};
     double better = 0;
-    struct platform *p = equal_nodes(processors, 4);
+    struct platform *p = stream_nodes(processors, 4);
     for (uint32_t i = 0; i < graphs; i++) {
-        struct workflow *w = graph(n, dense ? "4" : "0", ccr[graphs == 1 ? 1 : i % 3], i + 1);
+        struct workflow *w =
+            stream_workflow(n, dense ? "4" : "0", ccr[graphs == 1 ? 1 : i % 3], i + 1);
         for (int k = 0; k < FRACTIONS; k++) {
             double latency[2] = {1, 1};
-            run(&f[0], "mos", w, p, fractions[k], &latency[0]);
+            stream_measure_planner(&f[0], "mos", w, p, fractions[k], &latency[0]);
             if (both)
-                run(&f[1], "stream", w, p, fractions[k], &latency[1]);
+                stream_measure_planner(&f[1], "stream", w, p, fractions[k], &latency[1]);
             better += latency[1] / latency[0];
         }
         workflow_free(w);
@@ -137,24 +133,15 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--large") == 0)
             large = true;
     }
-    struct strbuf text = {0};
-    struct json_writer j;
-    json_write_start(&j, &text, true);
-    json_write_object(&j);
-    measure(&j, 10, 8, 6, false, true);
-    measure(&j, 50, 32, 6, false, true);
-    measure(&j, 50, 32, 6, true, false);
-    measure(&j, 200, 64, 3, false, false);
+    struct bench_report report = {.file = output};
+    struct json_writer *j = bench_report_begin(&report, NULL);
+    stream_measure(j, 10, 8, 6, false, true);
+    stream_measure(j, 50, 32, 6, false, true);
+    stream_measure(j, 50, 32, 6, true, false);
+    stream_measure(j, 200, 64, 3, false, false);
     if (large) {
-        measure(&j, 1000, 256, 1, false, false);
-        measure(&j, 1000, 256, 1, true, false);
+        stream_measure(j, 1000, 256, 1, false, false);
+        stream_measure(j, 1000, 256, 1, true, false);
     }
-    json_write_end_object(&j);
-    struct error err = {0};
-    if (output && !file_write(output, strbuf_text(&text), text.n, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    strbuf_free(&text);
-    return 0;
+    return bench_report_end(&report);
 }
