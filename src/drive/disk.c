@@ -39,12 +39,14 @@ struct disk *disk_new(const struct workflow *w, struct needs *needs, const char 
     if (!needs || !w->nobjects)
         return d;
     d->left = mem_new_zero(uint32_t, w->nobjects);
+    /* readers that will run */
     for (uint32_t t = 0; t < w->ntasks; t++) {
         if (needs->task[t] == NEED_NOT)
             continue;
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
             d->left[w->in_object[i]]++;
     }
+    /* what earlier runs left */
     for (uint32_t o = 0; o < w->nobjects; o++)
         if (needs->present[o] && workflow_is_intermediate(w, o))
             d->live += needs->bytes[o];
@@ -61,6 +63,7 @@ void disk_free(struct disk *d)
     free(d);
 }
 
+/* What cannot be removed stays counted: the disk is as full as before. */
 static void disk_remove_object(struct disk *d, uint32_t object)
 {
     struct needs *n = d->needs;

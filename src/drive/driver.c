@@ -67,6 +67,9 @@ struct store *driver_store(const struct driver *d)
 
 /* ---- actions ---- */
 
+/* In this order: notes, since a failure may keep the starts from being carried out; stops before
+ * starts, since what is stopped may hold the lane; operations before starts (I4); starts last, since
+ * they take longest and some end at once. */
 static void driver_carry_out(struct driver *d)
 {
     struct sched_actions *out = &d->out;
@@ -87,6 +90,7 @@ static void driver_carry_out(struct driver *d)
     sched_actions_clear(out);
 }
 
+/* One event in, all its actions out (I1). */
 static void driver_advance(struct driver *d, const struct sched_event *e)
 {
     assert(!d->advancing);
@@ -96,6 +100,8 @@ static void driver_advance(struct driver *d, const struct sched_event *e)
     d->advancing = false;
 }
 
+/* With a prompt store the answers follow at once, and what they lead to, until there are none: a
+ * chain of joints runs to its end in one call, by iteration. */
 void driver_handle(struct driver *d, struct sched_event *e)
 {
     if (!d->sched)
@@ -113,6 +119,8 @@ void driver_schedule(struct driver *d, const struct sched_config *config)
 
 /* ---- the store ---- */
 
+/* The answers' arrays are the store's, valid until the next poll: so each batch is handled before the
+ * next is asked for. */
 void driver_poll_store(struct driver *d)
 {
     for (;;) {
@@ -137,6 +145,7 @@ void driver_poll_store(struct driver *d)
     }
 }
 
+/* The store's descriptor is readable; a broken connection shows in the poll. */
 static void driver_on_store(uv_poll_t *poll, int status, int events)
 {
     (void)status;
@@ -208,7 +217,9 @@ static void driver_on_waker(uv_timer_t *timer)
     (void)timer; /* waking up is all it is for: due timers are fired in every turn */
 }
 
-/* O(timers) a call. Firing one may add others, which this walk reaches too. */
+/* O(timers) a call. Firing one may add others, which this walk reaches too; one that is taken out is
+ * replaced by the last, which is looked at next. The clock is read again after each, since firing
+ * takes time and the waker must not be set for the past. */
 void driver_fire_timers(struct driver *d)
 {
     if (!d->timers.n)
@@ -249,6 +260,7 @@ struct driver *driver_new(const struct driver_config *config)
     return d;
 }
 
+/* libuv has let go of a handle; the last one tells the owner, who may free the driver from there. */
 static void driver_handle_closed(uv_handle_t *handle)
 {
     struct driver *d = handle->data;
@@ -265,6 +277,7 @@ void driver_close(struct driver *d, void (*closed)(void *context), void *context
     uv_close((uv_handle_t *)&d->waker, driver_handle_closed);
 }
 
+/* The scheduler first: the store may block while it writes its last operations. */
 bool driver_free(struct driver *d, struct error *err)
 {
     if (!d)

@@ -17,6 +17,13 @@ enum {
     CALLS_TAKEN = 256, /* results of calls taken under one lock */
 };
 
+/* Seconds before the second attempt, doubled each time, up to the second of them: what failed for
+ * want of a server or a file of others has time to recover, and nobody waits long in vain. */
+static const double retry_first = 0.1, retry_most = 10;
+/* At least, when attempts get more memory: it is set by executor_settle(), after the scheduler has
+ * seen the end, and a retry at once would start with what was too little. */
+static const double retry_after_settle = 0.001;
+
 /* ---- what ends ---- */
 
 static void executor_on_children(uv_poll_t *poll, int status, int events)
@@ -52,6 +59,8 @@ static void executor_wake(void *context)
 
 /* ---- what is known of the tasks ---- */
 
+/* Then the scheduler may start more than there are threads: calls wait for them in batches, which
+ * costs less than asking it for each. With commands, memory or several cores, a start means now. */
 static bool has_only_calls(const struct workflow *w)
 {
     bool any = false;
@@ -65,12 +74,10 @@ static bool has_only_calls(const struct workflow *w)
     return any;
 }
 
-static void executor_prepare(struct executor *x)
+/* Memory and retries by task, only if some task has any: a million tasks without pay nothing. */
+static void executor_prepare_limits(struct executor *x)
 {
     const struct workflow *w = x->w;
-    x->active = mem_new_zero(struct active, x->o->cores);
-    for (uint32_t lane = x->o->cores; lane--;)
-        array_push(&x->lanes, lane);
     bool memory = false;
     for (uint32_t t = 0; t < w->ntasks && !memory; t++)
         memory = w->memory[t] > 0;
@@ -79,37 +86,42 @@ static void executor_prepare(struct executor *x)
         memcpy(x->memory, w->memory, w->ntasks * sizeof *x->memory);
         x->rung = mem_new_zero(uint8_t, w->ntasks);
     }
-    if (w->retries || w->more_off) {
-        x->retries = mem_new_zero(uint32_t, w->ntasks);
-        for (uint32_t t = 0; t < w->ntasks; t++) {
-            uint32_t rungs = w->more_off ? w->more_off[t + 1] - w->more_off[t] : 0;
-            x->retries[t] = w->retries ? w->retries[t] : 0;
-            x->retries[t] = x->retries[t] > rungs ? x->retries[t] : rungs;
-        }
+    if (!w->retries && !w->more_off)
+        return;
+    x->retries = mem_new_zero(uint32_t, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++) { /* every rung of memory is worth an attempt */
+        uint32_t rungs = w->more_off ? w->more_off[t + 1] - w->more_off[t] : 0;
+        x->retries[t] = w->retries ? w->retries[t] : 0;
+        x->retries[t] = x->retries[t] > rungs ? x->retries[t] : rungs;
     }
-    const double *given = x->o->priority;
+}
+
+/* What the scheduler weighs: which task goes first, and what it will leave on the disk. */
+static void executor_prepare_order(struct executor *x)
+{
+    const struct workflow *w = x->w;
     const struct needs *n = x->o->needs;
     x->priority = mem_new(double, w->ntasks);
-    if (given)
-        memcpy(x->priority, given, w->ntasks * sizeof *given);
+    if (x->o->priority)
+        memcpy(x->priority, x->o->priority, w->ntasks * sizeof *x->priority);
     else
         order_depth_first(w, x->priority);
     for (uint32_t t = 0; n && t < w->ntasks; t++)
         if (n->task[t] == NEED_NOT) /* costs nothing and may free others */
             x->priority[t] = INFINITY;
-    if (x->o->disk > 0 && isfinite(x->o->disk) && !x->o->task_disk) {
-        x->task_disk = mem_new(double, w->ntasks);
-        for (uint32_t t = 0; t < w->ntasks; t++)
-            x->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
-    }
+    if (!(x->o->disk > 0) || !isfinite(x->o->disk) || x->o->task_disk)
+        return;
+    x->task_disk = mem_new(double, w->ntasks);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        x->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
 }
 
 struct sched_config executor_sched_config(const struct executor *x)
 {
     const struct run_options *o = x->o;
-    double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : 0.1;
-    if (x->memory && first < 0.001)
-        first = 0.001; /* the next attempt's memory is set after the scheduler has seen the end */
+    double first = o->retry_first < 0 ? 0 : o->retry_first > 0 ? o->retry_first : retry_first;
+    if (x->memory && first < retry_after_settle)
+        first = retry_after_settle;
     return (struct sched_config){
         .cores = has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
         .memory = o->memory,
@@ -120,7 +132,7 @@ struct sched_config executor_sched_config(const struct executor *x)
         .priority = x->priority,
         .task_retries = x->retries,
         .retry_first = first,
-        .retry_most = o->retry_most > 0 ? o->retry_most : 10,
+        .retry_most = o->retry_most > 0 ? o->retry_most : retry_most,
         .predictor = o->predictor,
     };
 }
@@ -144,6 +156,7 @@ void executor_set_stop(struct executor *x, enum executor_stop stop)
         executor_end_all(x);
 }
 
+/* O(lanes). Calls go on: a thread cannot be ended from outside without spoiling what it holds. */
 void executor_end_all(struct executor *x)
 {
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
@@ -179,6 +192,7 @@ double executor_memory(const struct executor *x)
 
 /* ---- from beginning to end ---- */
 
+/* STATE/logs/LABEL, made by the first log; without a state, /tmp/logs. */
 static bool executor_name_logs(struct executor *x, struct error *err)
 {
     const struct run_options *o = x->o;
@@ -192,6 +206,7 @@ static bool executor_name_logs(struct executor *x, struct error *err)
     return true;
 }
 
+/* Last of all that can fail: handles are closed by a turn of the loop, not by a return. */
 static void executor_open_handles(struct executor *x, uv_loop_t *loop)
 {
     uv_async_init(loop, &x->calls_ready, executor_on_calls);
@@ -215,7 +230,11 @@ struct executor *executor_new(const struct executor_config *config, struct error
     x->trouble = config->trouble;
     x->context = config->context;
     x->free_arguments = NONE;
-    executor_prepare(x);
+    x->active = mem_new_zero(struct active, o->cores);
+    for (uint32_t lane = o->cores; lane--;)
+        array_push(&x->lanes, lane);
+    executor_prepare_limits(x);
+    executor_prepare_order(x);
     bool good = executor_name_logs(x, err);
     if (good) {
         x->limits = x->memory && !o->unlimited ? limits_new("weft", o->cores) : NULL;
@@ -226,7 +245,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
                                                              .limits = x->limits},
                                    err);
     }
-    if (!x->children) { /* before there are handles, which only a turn of the loop can close */
+    if (!x->children) {
         executor_free(x);
         return NULL;
     }
@@ -239,6 +258,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     return x;
 }
 
+/* libuv has let go of one of the two. */
 static void executor_handle_closed(uv_handle_t *handle)
 {
     struct executor *x = handle->data;
@@ -260,7 +280,7 @@ void executor_free(struct executor *x)
 {
     if (!x)
         return;
-    children_free(x->children);
+    children_free(x->children); /* kills and waits, so nothing writes into the sandboxes below */
     limits_free(x->limits);
     for (uint32_t lane = 0; lane < x->o->cores; lane++) {
         if (x->active[lane].sandbox)

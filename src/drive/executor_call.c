@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+/* Valid until it is given back: the list holds pointers, and may grow meanwhile. */
 static struct call_arguments *call_take_arguments(struct executor *x, uint32_t *number)
 {
     if (x->free_arguments != NONE) {
@@ -35,6 +36,7 @@ static void call_give_back(struct executor *x, uint32_t number)
     x->free_arguments = number;
 }
 
+/* Inputs, then outputs, in the order of the file; in the sandbox if there is one. */
 static void call_fill_paths(struct executor *x, uint32_t task, struct call_arguments *a)
 {
     const struct workflow *w = x->w;
@@ -55,6 +57,8 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
     a->task.out = (const char *const *)a->paths + nin;
 }
 
+/* To a thread at the next executor_hand_over(), or made here and now, in which case it has ended when
+ * this returns. */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores)
 {
     const struct workflow *w = x->w;
@@ -63,6 +67,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     struct call_job job = {.task = s->task, .attempt = s->attempt};
     uint32_t text = w->command[s->task];
     job.function = x->call_function;
+    /* mostly the text of the call before: comparing its number saves comparing it */
     if (text != x->call_text &&
         !calls_find(x->calls, workflow_text(w, text), &job.function, &err)) {
         executor_refuse(x, s, &err);
@@ -116,6 +121,7 @@ static bool call_ended_quietly(struct executor *x, const struct call_result *c,
     return true;
 }
 
+/* On the loop's thread, wherever the call was made. */
 void executor_call_ended(struct executor *x, const struct call_result *c)
 {
     struct call_arguments *a = x->arguments.at[c->slot];

@@ -46,7 +46,8 @@ static void failure_free(struct run_failure *f)
     free(f->log);
 }
 
-/* One that no attempt follows is told to people: it takes the place of the failure before it when
+/* A task may be tried ten thousand times: at most RUN_FAILURES are kept.
+ * One that no attempt follows is told to people: it takes the place of the failure before it when
  * there are too many. */
 static void executor_keep_failure(struct executor *x, struct run_failure f)
 {
@@ -66,7 +67,7 @@ static void executor_keep_failure(struct executor *x, struct run_failure f)
 /* A task that failed on a full disk cannot say so: its log is there too. */
 static char *full_disk(const struct executor *x, const char *sandbox, int status)
 {
-    enum { BLOCKS = 16 };
+    enum { BLOCKS = 16 }; /* fewer are as good as none: a file's tail does not fit */
     const char *at = sandbox ? sandbox : x->o->folder;
     struct statvfs s;
     if (statvfs(at, &s) != 0 || s.f_blocks == 0 ||
@@ -82,6 +83,7 @@ static bool is_last_attempt(const struct executor *x, uint32_t task, uint32_t at
     return attempt > (x->retries ? x->retries[task] : 0);
 }
 
+/* NULL when there is nothing to say; the caller's. */
 static char *error_copy_text(const struct error *err)
 {
     return err->kind == ERROR_NONE ? NULL : mem_copy_string(err->text);
@@ -109,6 +111,7 @@ void executor_settle(struct executor *x)
 
 /* ---- starting ---- */
 
+/* Without any it needs no folder of its own and leaves nothing to take: the short way. */
 bool executor_has_files(const struct workflow *w, uint32_t task)
 {
     return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_off[task + 1];
@@ -171,6 +174,8 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
     executor_report(x, s->task, s->slot, true, now, now, 0);
 }
 
+/* What can go wrong: a template that does not fit, a folder that cannot be made, a program that is
+ * not there. `a->sandbox` may be set either way. */
 static bool spawn_command(struct executor *x, const struct sched_start *s, uint32_t lane,
                           struct error *err)
 {
@@ -181,6 +186,7 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     if (!command_expand(w, s->task, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, err))
         return false;
+    /* without shell syntax there is no shell, which would cost as much as a short task */
     bool plain = command_words(x->command.at, words, MOST_WORDS) > 0;
     struct child_request request = {
         .task = s->task,
@@ -196,6 +202,7 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     return child_start(x->children, lane, &request, err);
 }
 
+/* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at least. */
 static bool executor_start_command(struct executor *x, const struct sched_start *s, uint32_t cores)
 {
     struct error err = {0};
@@ -235,6 +242,7 @@ static bool is_reused(struct executor *x, uint32_t task)
            (n->task[task] == NEED_PARENT && need_key(n, task, &key) && need_reuse(n, task, &key));
 }
 
+/* What a task has produced, with the key that others will find it by. */
 static void tell_files(struct executor *x, uint32_t task, bool made)
 {
     const struct needs *n = x->o->needs;
@@ -253,6 +261,7 @@ static void tell_files(struct executor *x, uint32_t task, bool made)
     }
 }
 
+/* Sums over inputs and outputs; 0 when nothing is known of files. */
 static double bytes_read(const struct executor *x, uint32_t task)
 {
     const struct workflow *w = x->w;
@@ -294,6 +303,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
         executor_report(x, s->task, s->slot, false, now, now, 0);
         return false;
     }
+    /* more cores than there are counts as all of them, as in the scheduler */
     uint32_t cores = w->cores[s->task] < x->o->cores ? w->cores[s->task] : x->o->cores;
     if (w->flags[s->task] & TASK_CALL)
         executor_start_call(x, s, cores);
@@ -302,6 +312,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
     return false;
 }
 
+/* O(lanes): stops are rare. */
 void executor_stop_task(struct executor *x, uint32_t task)
 {
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
@@ -319,7 +330,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     struct error err;
     error_clear(&err);
     struct trace_event told = *e;
-    if (told.outcome == TRACE_DONE) {
+    if (told.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
         bool good = !executor_has_files(x->w, e->id) ||
                     sandbox_take(sandbox, x->o->folder, x->w, e->id, &remarks, &err);
@@ -361,6 +372,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     executor_report(x, e->id, slot, !done, e->start, e->finish, told.written);
 }
 
+/* In the words of the trace. */
 static enum trace_outcome outcome_of(const struct child_result *c)
 {
     switch (c->end) {
@@ -392,6 +404,8 @@ static void log_name(struct executor *x, const struct child_result *c, struct st
     strbuf_add(out, ".log");
 }
 
+/* The log first: it is told with the failure, and the slot's next task must not write into it. The
+ * lane is free before the end is reported, since the report may start another task. */
 void executor_child_ended(struct executor *x, const struct child_result *c)
 {
     struct active *a = &x->active[c->slot];

@@ -78,6 +78,8 @@ static void run_broken(void *context, const struct error *err)
     executor_set_stop(r->executor, EXECUTOR_NOTHING_NEW);
 }
 
+/* Once more: run_stop(), or the owner's tick said so. After a failure the first one already is the
+ * second, since nothing new starts then anyway. */
 static void run_interrupt(struct run *r)
 {
     r->result.interrupted = true;
@@ -87,6 +89,7 @@ static void run_interrupt(struct run *r)
 
 /* ---- what the driver asks for ---- */
 
+/* Every task is noted once when it is over, however it went: that is how the end is known. */
 static void run_note(void *context, const struct sched_note *notes, size_t n)
 {
     struct run *r = context;
@@ -113,6 +116,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         }
 }
 
+/* After a stop the executor passes over what it is told to start. */
 static void run_start_tasks(void *context, const struct sched_start *starts, size_t n)
 {
     struct run *r = context;
@@ -128,6 +132,7 @@ static void run_stop_tasks(void *context, const struct sched_start *stops, size_
         executor_stop_task(r->executor, stops[i].task);
 }
 
+/* The scheduler takes off what running tasks will leave, so it is told what is there now. */
 static void tell_free_space(struct run *r)
 {
     if (r->o.disk > 0)
@@ -166,6 +171,8 @@ static bool may_submit_late(const struct workflow *w, const double *priority)
     return true;
 }
 
+/* All at once, unless they may wait: then a chunk whenever the window has room, or a core nothing to
+ * do (tasks that do not fit into memory may fill the window). */
 static bool wants_more_tasks(const struct run *r)
 {
     if (r->submitted >= r->total || r->stopping)
@@ -174,6 +181,8 @@ static bool wants_more_tasks(const struct run *r)
            (executor_running(r->executor) < r->o.cores && !driver_ended_waiting(r->driver));
 }
 
+/* PUT into the store and told to the scheduler, a chunk at a time: the embedded store answers in
+ * between, so that neither holds a million operations. */
 static void submit_more(struct run *r)
 {
     while (wants_more_tasks(r)) {
@@ -208,6 +217,7 @@ static void run_flush(struct run *r)
     r->told = driver_now(r->driver);
 }
 
+/* Not after every task: see unrecorded_most. */
 static bool must_flush(const struct run *r)
 {
     return driver_worked(r->driver) - r->worked_told > unrecorded_most ||
@@ -248,6 +258,7 @@ static void tell_counters(struct run *r)
 
 /* ---- what the loop brings ---- */
 
+/* TICK_MS have passed. */
 static void run_on_tick(uv_timer_t *timer)
 {
     struct run *r = timer->data;
@@ -402,6 +413,7 @@ static bool open_store(struct run *r, struct error *err)
     return store != NULL;
 }
 
+/* In the order of dependence; what is open when one fails, run_free() closes. */
 static bool open_parts(struct run *r, struct error *err)
 {
     double began = clock_seconds();
@@ -422,6 +434,7 @@ static bool open_parts(struct run *r, struct error *err)
     return r->executor && open_store(r, err);
 }
 
+/* Nothing is submitted yet: the first step does, so that run_open() returns at once. */
 static void begin_scheduling(struct run *r)
 {
     struct sched_config config = executor_sched_config(r->executor);
@@ -437,6 +450,7 @@ static void run_part_closed(void *context)
     (void)context; /* run_free() waits for all of them */
 }
 
+/* False: the store could not be made durable. */
 static bool run_free(struct run *r, struct error *err)
 {
     if (r->executor)
@@ -488,10 +502,13 @@ struct run *run_open(const struct run_options *options, struct error *err)
     return r;
 }
 
+/* The figures that are known at the end only, and the verdict: the first that holds of an error that
+ * is no task's, an interruption, failures. */
 static bool run_conclude(struct run *r, struct error *err)
 {
     struct run_result *x = &r->result;
     x->seconds = driver_now(r->driver);
+    /* what was reused was committed like what ran, and noted as done */
     x->done -= x->reused < x->done ? x->reused : x->done;
     x->skipped = r->total - x->done - x->reused - x->failed;
     x->orphans = executor_sweep(r->executor);

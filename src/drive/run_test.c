@@ -409,7 +409,8 @@ static void test_interrupt(void)
     struct error err = {0};
     int ticks = 0;
     double before = (double)time(NULL);
-    ok(!run_here(&f, w, (struct run_options){.tick = interrupt_on_tick, .context = &ticks}, &r, &err),
+    ok(!run_here(&f, w, (struct run_options){.tick = interrupt_on_tick, .context = &ticks}, &r,
+                 &err),
        "interrupted twice");
     ok(r.interrupted && (double)time(NULL) - before < 10, "it ends now");
     ok(r.failures.n == 1 && r.failures.at[0].outcome == TRACE_CANCELLED, "the task was cancelled");

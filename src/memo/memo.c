@@ -83,6 +83,7 @@ uint64_t memo_hash(const char *text, size_t n)
 
 /* ---- indexes ---- */
 
+/* Which field it is depends on the index: three over two arrays. */
 static uint64_t hash_of(const struct memo *m, const struct memo_index *x, uint32_t entry)
 {
     if (x == &m->by_path)
@@ -304,6 +305,7 @@ bool memo_close(struct memo *m, struct error *err)
     return good;
 }
 
+/* 64 bits of the key find it, all of the key decide. */
 const struct memo_task *memo_find(const struct memo *m, const struct digest *key)
 {
     uint64_t hash;
@@ -368,6 +370,7 @@ static bool same_file(const struct memo_file *a, const struct memo_file *b)
     return a->size == b->size && a->time == b->time && a->inode == b->inode;
 }
 
+/* I4. A folder's own times say nothing about what is in its files. */
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out)
 {
     struct memo_file f = memo_describe_file(path, s);

@@ -176,6 +176,7 @@ static bool need_record(struct needs *n, uint32_t task)
     return true;
 }
 
+/* Outputs are read once, here, right after they were written: mostly they are still in memory. */
 bool need_done(struct needs *n, uint32_t task, struct error *err)
 {
     const struct workflow *w = n->w;
@@ -237,6 +238,7 @@ static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *be
     return NEED_INPUT; /* one less than before, or another order */
 }
 
+/* Always false. */
 static bool missing_input(const struct needs *n, uint32_t task, uint32_t object, struct error *err)
 {
     char label[512];

@@ -33,6 +33,7 @@ enum {
 static const double unopened_most = 600; /* seconds that a run may wait to be opened */
 static const double lease_standard = 5;  /* seconds */
 
+/* Lines longer than the room are cut. */
 static void agent_say(void (*say)(void *context, const char *line), void *context, const char *fmt,
                       va_list args)
 {
@@ -86,6 +87,7 @@ static bool job_keeps_agent(const struct agent *a, const struct job *j)
     return !job_is_idle(j) || !over;
 }
 
+/* Once a second: jobs, whether there is still work, whether the store still answers. */
 static void agent_second(struct agent *a)
 {
     double now = clock_seconds();
@@ -129,6 +131,8 @@ static void agent_on_spin(uv_idle_t *idle)
     (void)idle; /* that it is active keeps the loop from waiting */
 }
 
+/* Before the loop waits (I2). A job that is closed from within a turn is closed by the board's news,
+ * not here, so the list stands still. */
 static void agent_on_turn(uv_prepare_t *prepare)
 {
     struct agent *a = prepare->data;
@@ -141,6 +145,7 @@ static void agent_on_turn(uv_prepare_t *prepare)
         uv_idle_stop(&a->spin);
 }
 
+/* Once: running tasks may end. Twice: they are ended. */
 static void agent_on_signal(uv_signal_t *signal, int number)
 {
     (void)number;
@@ -218,6 +223,7 @@ static void agent_name_address(struct agent *a)
     a->address = strbuf_steal(&text);
 }
 
+/* Links before the board: its address must be known when it joins. */
 static bool agent_open(struct agent *a, struct error *err)
 {
     const struct agent_options *o = a->o;
@@ -261,6 +267,7 @@ static void agent_close_left_handle(uv_handle_t *handle, void *context)
         uv_close(handle, NULL);
 }
 
+/* Jobs and links close in turns of the loop; only then may the board go, which both use. */
 static void agent_free(struct agent *a, bool opened)
 {
     while (a->jobs.n)

@@ -12,6 +12,7 @@
 
 /* ---- keeping data for others ---- */
 
+/* The answer to one object of a KEEP. */
 static void send_kept(struct link *l, uint64_t run, uint32_t object, bool good, const char *why)
 {
     struct strbuf out = {0};
@@ -66,6 +67,7 @@ static void answer_probe(struct agent *a, struct link *l, struct bytes *in, uint
     link_send(l, MESSAGE_PROBED, a->scratch.at, a->scratch.n, NULL, 0);
 }
 
+/* The answer to CANCEL and LEAVE: a line for people. */
 static void send_answer(struct agent *a, struct link *l, uint64_t run, bool good, const char *text)
 {
     strbuf_clear(&a->scratch);
@@ -75,6 +77,8 @@ static void send_answer(struct agent *a, struct link *l, uint64_t run, bool good
     link_send(l, MESSAGE_RESULT, a->scratch.at, a->scratch.n, NULL, 0);
 }
 
+/* A task and what depends on it, or (NONE) the whole run: then the board has the last word, and all
+ * agents learn of it there. */
 static void cancel_run(struct agent *a, struct link *l, uint64_t run, uint32_t task)
 {
     struct job *j = agent_job(a, run);
@@ -207,6 +211,7 @@ static const struct message_receiver agent_receiver = {
     .otherwise = agent_take_for_job,
 };
 
+/* Every message begins with the number of its run, or with a mark of the asker's own. */
 static void links_message(void *context, struct link *l, uint8_t kind, const void *data, size_t n)
 {
     if (!message_dispatch(&agent_receiver, context, l, kind, data, n))
@@ -220,6 +225,7 @@ static void links_opened(void *context, struct link *l)
     peer_link_opened(context, l);
 }
 
+/* A link has room again: whoever sends data over it goes on. */
 static void links_drained(void *context, struct link *l)
 {
     struct agent *a = context;
@@ -228,6 +234,7 @@ static void links_drained(void *context, struct link *l)
             depot_drained(a->jobs.at[i]->depot, l);
 }
 
+/* I1. */
 static void links_closed(void *context, struct link *l, const char *why)
 {
     struct agent *a = context;

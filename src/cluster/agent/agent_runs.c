@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+/* O(jobs): an agent has few runs at once. */
 struct job *agent_job(struct agent *a, uint64_t run)
 {
     for (size_t i = 0; i < a->jobs.n; i++)
@@ -58,6 +59,8 @@ static void deliver_early(struct agent *a, uint64_t run, struct job *j)
     }
 }
 
+/* The board's answer: the sealed ticket. A run may have been closed, or the agent begun to leave,
+ * since it was asked for. */
 static void loading_got_text(void *context, bool good, const void *data, size_t n, const char *why)
 {
     struct loading *l = context;
@@ -82,6 +85,7 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
     free(l);
 }
 
+/* Unless it is here, on its way, refused, or not ours to work on. */
 static void agent_load(struct agent *a, struct loading run)
 {
     if (agent_job(a, run.run) || is_refused(a, run.run) || !agent_is_staying(a) ||
@@ -101,6 +105,8 @@ void agent_load_early(struct agent *a, uint64_t run)
 
 /* ---- what the board shows ---- */
 
+/* What was to be handed over of it is not waited for any more. The order of jobs is kept: the oldest
+ * run has its turn first. */
 void agent_close_job(struct agent *a, size_t at, bool remove_data)
 {
     struct job *j = a->jobs.at[at];

@@ -44,6 +44,7 @@ void agent_leave(struct agent *a, bool now)
 
 /* ---- what only we have ---- */
 
+/* Objects are dealt out by number: each taker gets its share of every run. */
 static void hand_over_job(struct agent *a, struct job *j, const uint32_t *takers, uint32_t n)
 {
     for (uint32_t o = 0; o < j->w->nobjects; o++) {
@@ -86,6 +87,7 @@ void agent_handed_over(struct agent *a, const struct link *l, uint64_t run, uint
 
 /* ---- signing off ---- */
 
+/* The end of it all: agent_run() returns when the loop does. */
 static void departure_signed_off(void *context, bool good, const char *why)
 {
     struct agent *a = context;

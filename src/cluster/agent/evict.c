@@ -26,6 +26,7 @@ struct aged_object {
     uint32_t object;
 };
 
+/* Equal ages in the order of numbers: the same choice every time. */
 static int by_age(const void *a, const void *b)
 {
     const struct aged_object *x = a, *y = b;
@@ -57,6 +58,7 @@ static uint32_t oldest_objects(const struct job *j, struct aged_object oldest[EV
     return n;
 }
 
+/* A question where it stands, and one for each task that reads it, all with the candidate's slot. */
 void evict_begin(struct job *j)
 {
     const struct workflow *w = j->w;
@@ -79,6 +81,7 @@ void evict_begin(struct job *j)
     }
 }
 
+/* Either nobody will read it, or somebody else keeps it. */
 static void evict_decide(struct job *j, const struct candidate *x)
 {
     if (x->needed && !x->elsewhere) {

@@ -71,6 +71,7 @@ bool job_is_scheduling(const struct job *j)
 
 /* ---- what the driver asks for ---- */
 
+/* Of this node's scheduler alone: the run's own figures are the store's. */
 static void job_note(void *context, const struct sched_note *notes, size_t n)
 {
     struct job *j = context;
@@ -110,6 +111,8 @@ static void job_start_tasks(void *context, const struct sched_start *starts, siz
     executor_hand_over(j->executor);
 }
 
+/* Recomputations are taken out (the scheduler never knew of them), inputs are given back, results
+ * are announced; I2 and I3. */
 static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n)
 {
     struct job *j = context;
@@ -124,6 +127,7 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     return kept;
 }
 
+/* How many tasks of the run have ended, by all agents: done, failed, removed. */
 static void job_counted(struct job *j, const struct meta_answer *a)
 {
     j->count_asked = false;
@@ -134,6 +138,7 @@ static void job_counted(struct job *j, const struct meta_answer *a)
     board_run_state(j->agent->board, j->number, BOARD_RUN_ENDED, agent_recorded, j->agent);
 }
 
+/* Answers come once each and in any order; the scheduler sees them after us. */
 static void job_answers(void *context, const struct meta_answers *answers)
 {
     struct job *j = context;
@@ -182,6 +187,8 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
     *malformed |= !bytes_end(in);
 }
 
+/* Numbers of tasks and objects are checked before they are used: a peer of another version may speak
+ * of another graph. */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
                  bool *malformed)
 {
@@ -239,6 +246,8 @@ static void job_stop_run(struct job *j)
     job_board_state(j, BOARD_RUN_STOPPING);
 }
 
+/* Ended tasks, timers and inputs that came, until there is nothing more or others must have their
+ * turn. Calls of microseconds end while they are started: hence the limit. */
 bool job_turn(struct job *j)
 {
     struct driver *d = j->driver;
@@ -262,6 +271,7 @@ bool job_turn(struct job *j)
     return driver_ended_waiting(d) > 0;
 }
 
+/* I4. One question at a time. */
 static void job_ask_count(struct job *j)
 {
     if (j->count_asked || j->end_reported)
@@ -286,6 +296,7 @@ void job_tick(struct job *j)
     job_flush_ops(j);
 }
 
+/* No task runs, waits for inputs, or stands in a queue here. */
 bool job_is_idle(const struct job *j)
 {
     struct sched_counts now;
@@ -335,6 +346,8 @@ static void job_be_idle(struct job *j)
         job_rejoined(j);
 }
 
+/* What need not be quicker: the store's return, stalled transfers, what is left of a stopped run, idle
+ * time, a thief that gave up. */
 void job_second(struct job *j)
 {
     struct sched_counts now;
@@ -371,12 +384,14 @@ void job_peer_changed(struct job *j, uint32_t node, bool up)
                                         .over = j->agent->peers.at[node].life});
 }
 
+/* The scheduler begins a new life: it takes back what the store says is ours. */
 void job_rejoined(struct job *j)
 {
     driver_handle(j->driver,
                   &(struct sched_event){.kind = SCHED_EVENT_START, .life = j->agent->life});
 }
 
+/* The board has shown the run. The scheduler knows all numbers so far, and which of them are dead. */
 static void job_begin_scheduling(struct job *j)
 {
     struct agent *a = j->agent;

@@ -23,6 +23,7 @@ static const double closing_most = 2;
 
 /* ---- opening ---- */
 
+/* The depot's three questions and answers; its contract stands in depot.h. */
 static void depot_arrived(void *context, uint32_t object, bool good, const char *why)
 {
     supply_arrived(context, object, good, why);
@@ -57,6 +58,7 @@ static char *join_path(const char *folder, const char *name)
     return strbuf_steal(&path);
 }
 
+/* The ticket was sealed with our key, so it is honest, but it may be another version's. */
 static bool check_ticket(struct job *j, struct error *err)
 {
     const struct ticket *t = &j->ticket;
@@ -126,6 +128,8 @@ static void find_data(struct job *j)
     strbuf_free(&path);
 }
 
+/* The memo, what is known of contents, and unless the file system is shared the depot. `existed`: an
+ * earlier life of this agent has been here. */
 static bool job_open_data(struct job *j, bool existed, struct error *err)
 {
     const struct workflow *w = j->w;
@@ -168,6 +172,7 @@ static void job_trouble(void *context, const struct error *err)
     job_log(context, err->text);
 }
 
+/* All but the store. False: it cannot be worked on here, ever. */
 static bool job_open_run(struct job *j, double created, struct error *err)
 {
     struct agent *a = j->agent;
@@ -242,6 +247,7 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
 
 /* ---- closing ---- */
 
+/* In reverse of how it was opened. Errors can only be told to the log. */
 static void job_free(struct job *j)
 {
     struct error err = {0};
@@ -271,6 +277,7 @@ static void job_free(struct job *j)
     free(j);
 }
 
+/* The driver's handles, or the executor's, are closed (I1). */
 static void job_part_closed(void *context)
 {
     struct job *j = context;

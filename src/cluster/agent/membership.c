@@ -13,6 +13,7 @@
 #include <math.h>
 #include <unistd.h>
 
+/* The one place where it changes. False: the event means nothing in this state. */
 static bool agent_change_membership(struct agent *a, enum agent_membership_event event)
 {
     enum agent_membership next = agent_membership_next(a->membership, event);
@@ -61,6 +62,8 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
 
 /* ---- joining ---- */
 
+/* The board gave us a number and a life. The number is the same as before unless we were away so long
+ * that another has it: then what we held is others' by now, and the jobs begin anew. */
 static void membership_joined(void *context, bool good, uint32_t node, uint32_t life,
                               const char *why)
 {
@@ -116,6 +119,7 @@ static bool is_welcome(struct agent *a, const struct board_view *view)
     return true;
 }
 
+/* The answer to a heartbeat: members, runs, and whether we are still thought to live. */
 static void membership_seen(void *context, const struct board_view *view, const char *why)
 {
     struct agent *a = context;

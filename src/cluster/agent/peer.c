@@ -24,6 +24,7 @@ bool peer_is_up(const struct agent *a, uint32_t node)
     return node < a->peers.n && a->peers.at[node].up;
 }
 
+/* Connecting takes time, but a link takes messages at once and tells later if nobody answers. */
 struct link *peer_link(struct agent *a, uint32_t node)
 {
     if (!peer_is_up(a, node) || node == a->node)
@@ -39,6 +40,7 @@ struct link *peer_link(struct agent *a, uint32_t node)
     return p->link;
 }
 
+/* I1. */
 static void peer_drop_link(struct peer *p, const char *why)
 {
     if (p->link)

@@ -16,6 +16,7 @@ enum {
 
 /* ---- tasks that wait ---- */
 
+/* Its number stays its own until it is released or abandoned. */
 static uint32_t held_new(struct job *j, const struct sched_start *start, bool recomputation)
 {
     struct supply *s = &j->supply;
@@ -87,6 +88,7 @@ void supply_input_arrived(struct job *j, uint32_t held, double fetched)
 
 /* ---- computing again ---- */
 
+/* O(held). */
 static bool is_being_recomputed(const struct job *j, uint32_t task)
 {
     for (size_t i = 0; i < j->supply.held.n; i++)
@@ -95,6 +97,7 @@ static bool is_being_recomputed(const struct job *j, uint32_t task)
     return false;
 }
 
+/* Its inputs may be gone too: they are wanted in turn, so a whole chain is restored from below. */
 void supply_recompute(struct job *j, uint32_t task)
 {
     const struct workflow *w = j->w;
@@ -156,6 +159,7 @@ static bool has_room_for(const struct job *j, uint32_t task)
     return executor_has_lane(j->executor) && j->agent->busy < j->agent->o->cores;
 }
 
+/* The machine's cores are counted over all jobs, calls not among them. */
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
     if (executor_start(j->executor, s))
@@ -185,6 +189,7 @@ void supply_start(struct job *j, const struct sched_start *s)
         held_is_runnable(j, number);
 }
 
+/* It ends as a failed attempt that took no time; the scheduler, which asked for it, knows why. */
 bool supply_stop(struct job *j, uint32_t task)
 {
     struct supply *s = &j->supply;
@@ -254,6 +259,7 @@ static void supply_produced(struct job *j, uint32_t task, bool copies)
     }
 }
 
+/* Restored, tried again, or given up: then those who wait fail with it. */
 static void recomputation_ended(struct job *j, const struct sched_ended *e)
 {
     uint32_t number = e->slot & ~SLOT_RECOMPUTATION;
@@ -311,6 +317,7 @@ void supply_arrived(struct job *j, uint32_t object, bool good, const char *why)
     want_arrived(j, object);
 }
 
+/* Only as many as help: what is fetched for nobody displaces what is fetched for somebody. */
 void supply_prefetch(struct job *j)
 {
     uint32_t next[AHEAD_TASKS];

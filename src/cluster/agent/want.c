@@ -34,6 +34,7 @@ static bool want_change(struct job *j, uint32_t number, enum want_event event)
     return true;
 }
 
+/* The store knows where copies stand, by COPY and COMPLETE of all agents. */
 static void want_locate(struct job *j, uint32_t number)
 {
     if (want_change(j, number, WANT_LOCATE))
@@ -70,6 +71,7 @@ static uint32_t want_find(struct job *j, uint32_t object)
     return number;
 }
 
+/* Its room stays for the next: lists keep their capacity. */
 static void want_free(struct job *j, uint32_t number)
 {
     want_change(j, number, WANT_OVER);
@@ -233,6 +235,7 @@ bool want_restore(struct job *j, uint32_t object)
 
 /* ---- where it is ---- */
 
+/* Holders one after the other; then what it means that none had it. */
 static void want_next_place(struct job *j, uint32_t number)
 {
     struct want *x = want_at(j, number);

@@ -19,6 +19,7 @@ enum {
 
 /* ---- watchers ---- */
 
+/* A part of what is in the outbox, in the form of MESSAGE_FILES. */
 static void put_files(const struct job *j, struct strbuf *out, size_t from, size_t n)
 {
     bytes_put_u64(out, j->number);
@@ -49,6 +50,7 @@ static void read_log_tail(const char *path, struct strbuf *out)
         close(fd);
 }
 
+/* Why an attempt failed, with the end of its log: a client has no other way to see it. */
 static void send_failure(struct job *j, struct link *l, const struct run_failure *f)
 {
     struct strbuf out = {0}, tail = {0};
@@ -73,6 +75,8 @@ static void send_to_all(struct job *j, uint8_t kind, const struct strbuf *text)
         link_send(j->watchers.at[i], kind, text->at, text->n, NULL, 0);
 }
 
+/* In pieces that a message can hold. Without watchers it is thrown away: who comes later is sent
+ * what is known then. */
 void watch_flush(struct job *j)
 {
     struct outbox *box = &j->outbox;
@@ -126,6 +130,7 @@ static void send_known_files(struct job *j, struct link *l)
     strbuf_free(&out);
 }
 
+/* What is still to be sent goes to the others first: the newcomer gets it with what is known. */
 void watch_begin(struct job *j, struct link *l)
 {
     for (size_t i = 0; i < j->watchers.n; i++)
@@ -149,6 +154,7 @@ void watch_end(struct job *j, const struct link *l)
 
 /* ---- about itself ---- */
 
+/* Goes with every heartbeat: `weft status` shows it. */
 void job_describe(const struct job *j, struct json_writer *out)
 {
     struct sched_counts c = {0};
