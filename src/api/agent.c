@@ -117,7 +117,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
     s->agent = (struct agent_options){
         .store = &s->address,
         .bind = o->bind,
-        .tell = o->reached_as,
+        .advertise = o->reached_as,
         .state = o->state ? o->state : ".weft-agent",
         .host = s->host,
         .cores = o->cores ? o->cores : m.cores,

@@ -9,8 +9,8 @@
 
 struct disk;
 
-/* Counts what is there already. All three stay the caller's; `needs` may be NULL. O(tasks + edges).
- */
+/* Counts what is there already. All three stay the caller's; `needs` may be NULL. O(tasks
+ * + edges). */
 struct disk *disk_new(const struct workflow *w, struct needs *needs, const char *folder);
 void disk_free(struct disk *d); /* NULL is fine */
 

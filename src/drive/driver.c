@@ -68,8 +68,8 @@ struct store *driver_store(const struct driver *d)
 /* ---- actions ---- */
 
 /* In this order: notes, since a failure may keep the starts from being carried out; stops before
- * starts, since what is stopped may hold the lane; operations before starts (I4); starts last, since
- * they take longest and some end at once. */
+ * starts, since what is stopped may hold the lane; operations before starts (I4); starts last,
+ * since they take longest and some end at once. */
 static void driver_carry_out(struct driver *d)
 {
     struct sched_actions *out = &d->out;
@@ -119,8 +119,8 @@ void driver_schedule(struct driver *d, const struct sched_config *config)
 
 /* ---- the store ---- */
 
-/* The answers' arrays are the store's, valid until the next poll: so each batch is handled before the
- * next is asked for. */
+/* The answers' arrays are the store's, valid until the next poll: so each batch is handled before
+ * the next is asked for. */
 void driver_poll_store(struct driver *d)
 {
     for (;;) {
@@ -174,7 +174,7 @@ void driver_submit(struct driver *d, const struct meta_op *ops, size_t n)
 
 bool driver_retry_store(struct driver *d)
 {
-    struct error err = {0}; /* it was told when the trouble began */
+    struct error err = {0}; /* it was reported when the trouble began */
     if (!d->in_trouble || !store_retry(d->store, &err))
         return false;
     d->in_trouble = false;
@@ -217,9 +217,9 @@ static void driver_on_waker(uv_timer_t *timer)
     (void)timer; /* waking up is all it is for: due timers are fired in every turn */
 }
 
-/* O(timers) a call. Firing one may add others, which this walk reaches too; one that is taken out is
- * replaced by the last, which is looked at next. The clock is read again after each, since firing
- * takes time and the waker must not be set for the past. */
+/* O(timers) a call. Firing one may add others, which this walk reaches too; one that is taken out
+ * is replaced by the last, which is looked at next. The clock is read again after each, since
+ * firing takes time and the waker must not be set for the past. */
 void driver_fire_timers(struct driver *d)
 {
     if (!d->timers.n)
@@ -260,7 +260,8 @@ struct driver *driver_new(const struct driver_config *config)
     return d;
 }
 
-/* libuv has let go of a handle; the last one tells the owner, who may free the driver from there. */
+/* libuv has let go of a handle; the last one tells the owner, who may free the driver
+ * from there. */
 static void driver_handle_closed(uv_handle_t *handle)
 {
     struct driver *d = handle->data;

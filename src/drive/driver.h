@@ -1,6 +1,6 @@
 /* A scheduler (sched) driven in real time: the only caller of sched_handle() outside simulation and
  * tests. The driver owns the scheduler, its store, the actions at hand, the timers and the batches
- * of ended tasks; what is done about them is the owner's, told by a table of functions.
+ * of ended tasks; what is done about them is the owner's, given as a table of functions.
  *
  *                    driver_handle(event)          driver_ended(task)
  *                             |                            |  (from within `start` too)
@@ -20,7 +20,8 @@
  *
  * What ended is collected, not handled, until the owner says driver_handle_ended(): a task may end
  * while it is being started, and a batch costs the scheduler little more than one task. Nothing is
- * allocated and no function of the table is called for a single task: all get batches. */
+ * allocated and no function of the table is called for a single task: but for messages, all get
+ * batches. */
 #pragma once
 #include "base/error.h"
 #include "sched/sched.h"
@@ -41,17 +42,17 @@ struct driver_ops {
     void (*send)(void *context, const struct sched_message *m, const struct meta_item *items);
     /* End these attempts; their ends are still due. */
     void (*stop)(void *context, const struct sched_start *stops, size_t n);
-    /* Start these tasks. Each will be reported once by driver_ended(), perhaps before this returns.
-     */
+    /* Start these tasks. Each will be reported once by driver_ended(), perhaps before
+     * this returns. */
     void (*start)(void *context, const struct sched_start *starts, size_t n);
     /* A batch of ended tasks, taken out, before the scheduler sees it. What it needs to know first
-     * may be told it now. The number of them, moved to the front, that are of its concern. NULL:
+     * may be handled now. The number of them, moved to the front, that are of its concern. NULL:
      * all. */
     size_t (*ended)(void *context, struct sched_ended *ended, size_t n);
     /* Answers of the store, before the scheduler sees them: it passes over those that it did not
      * ask for. NULL. */
     void (*answers)(void *context, const struct meta_answers *answers);
-    /* The store cannot go on: told once, until driver_retry_store() succeeds. */
+    /* The store cannot go on: called once, until driver_retry_store() succeeds. */
     void (*store_trouble)(void *context, const struct error *err);
 };
 
@@ -66,7 +67,8 @@ struct driver *driver_new(const struct driver_config *config);
 /* Its handles are closed, which takes a turn of the loop: `closed` is called when they are, and
  * driver_free() may be called from then on, not before. */
 void driver_close(struct driver *d, void (*closed)(void *context), void *context);
-/* Closes the store. False: it could not be made durable; all is freed all the same. NULL is fine. */
+/* Closes the store. False: it could not be made durable; all is freed all the same. NULL
+ * is fine. */
 bool driver_free(struct driver *d, struct error *err);
 
 /* Seconds since it began. */

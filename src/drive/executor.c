@@ -290,7 +290,7 @@ void executor_free(struct executor *x)
     free(x->active);
     executor_free_calls(x);
     array_free(&x->lanes);
-    array_free(&x->hungry);
+    array_free(&x->out_of_memory);
     free(x->memory);
     free(x->rung);
     free(x->retries);

@@ -23,7 +23,7 @@ struct executor_config {
     uv_loop_t *loop;
     /* Of them, what concerns tasks: not sinks, tick and the store's. */
     const struct run_options *options;
-    struct driver *driver;     /* is told what ended; its clock is the executor's */
+    struct driver *driver;     /* gets what ended; its clock is the executor's */
     struct outbox *outbox;     /* events and files */
     struct disk *disk;         /* NULL: files are not counted */
     struct run_result *result; /* attempts, reuse, failures, remarks, times are counted there */

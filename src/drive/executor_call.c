@@ -57,8 +57,8 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
     a->task.out = (const char *const *)a->paths + nin;
 }
 
-/* To a thread at the next executor_hand_over(), or made here and now, in which case it has ended when
- * this returns. */
+/* To a thread at the next executor_hand_over(), or made here and now, in which case it has ended
+ * when this returns. */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores)
 {
     const struct workflow *w = x->w;
@@ -104,7 +104,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     }
 }
 
-/* A call that went well, made no files, and of which nobody wants to hear: nothing but counting. */
+/* A call that went well, made no files, and that nobody watches: nothing but counting. */
 static bool call_ended_quietly(struct executor *x, const struct call_result *c,
                                struct call_arguments *a)
 {

@@ -57,13 +57,13 @@ struct executor {
     double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
     uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
 
-    struct active *active;        /* per lane */
-    ARRAY(uint32_t) lanes;        /* free ones, the smallest on top */
-    double *memory;               /* per task, for its next attempt; NULL: no task has any */
-    uint8_t *rung;                /* per task: how often it was given more */
-    ARRAY(uint32_t) hungry;       /* tasks that will get more at executor_settle() */
-    uint32_t *retries;            /* per task; NULL: none has any */
-    double *priority, *task_disk; /* task_disk: NULL when the options give one, or disk is free */
+    struct active *active;         /* per lane */
+    ARRAY(uint32_t) lanes;         /* free ones, the smallest on top */
+    double *memory;                /* per task, for its next attempt; NULL: no task has any */
+    uint8_t *rung;                 /* per task: how often it was given more */
+    ARRAY(uint32_t) out_of_memory; /* tasks that will get more at executor_settle() */
+    uint32_t *retries;             /* per task; NULL: none has any */
+    double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
 
     struct strbuf command, path; /* scratch */
     struct strbuf logs;          /* folder */
@@ -75,7 +75,7 @@ bool executor_has_files(const struct workflow *w, uint32_t task);
  * those of this run; *sandbox is the caller's, NULL without one. */
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
                         char **sandbox, struct error *err);
-/* What both kinds of task do at their end. `e` is what is told, `slot` the scheduler's mark; the
+/* What both kinds of task do at their end. `e` is its event, `slot` the scheduler's mark; the
  * failure's text and log are taken over. */
 void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
                         uint32_t cores, const char *sandbox, struct run_failure failure);

@@ -5,7 +5,8 @@
  *           v                                                             v
  *     executor_start_command() ... executor_child_ended() ---> executor_task_over()
  *                                                                         |
- *     outputs out of the sandbox, on record (memo), counted (disk), told, reported to the driver
+ *     outputs out of the sandbox, on record (memo), counted (disk), in the outbox, reported to the
+ *     driver
  *
  * A task counts as done only when its outputs are in place and on record: whatever fails in between
  * makes its attempt a failed one. */
@@ -47,7 +48,7 @@ static void failure_free(struct run_failure *f)
 }
 
 /* A task may be tried ten thousand times: at most RUN_FAILURES are kept.
- * One that no attempt follows is told to people: it takes the place of the failure before it when
+ * One that no attempt follows is shown to people: it takes the place of the failure before it when
  * there are too many. */
 static void executor_keep_failure(struct executor *x, struct run_failure f)
 {
@@ -104,9 +105,9 @@ static void executor_more_memory(struct executor *x, uint32_t task)
 
 void executor_settle(struct executor *x)
 {
-    for (size_t i = 0; x->memory && i < x->hungry.n; i++)
-        executor_more_memory(x, x->hungry.at[i]);
-    x->hungry.n = 0;
+    for (size_t i = 0; x->memory && i < x->out_of_memory.n; i++)
+        executor_more_memory(x, x->out_of_memory.at[i]);
+    x->out_of_memory.n = 0;
 }
 
 /* ---- starting ---- */
@@ -202,7 +203,8 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     return child_start(x->children, lane, &request, err);
 }
 
-/* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at least. */
+/* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at
+ * least. */
 static bool executor_start_command(struct executor *x, const struct sched_start *s, uint32_t cores)
 {
     struct error err = {0};
@@ -243,7 +245,7 @@ static bool is_reused(struct executor *x, uint32_t task)
 }
 
 /* What a task has produced, with the key that others will find it by. */
-static void tell_files(struct executor *x, uint32_t task, bool made)
+static void report_files(struct executor *x, uint32_t task, bool made)
 {
     const struct needs *n = x->o->needs;
     const struct workflow *w = x->w;
@@ -329,15 +331,15 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
 {
     struct error err;
     error_clear(&err);
-    struct trace_event told = *e;
-    if (told.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
+    struct trace_event event = *e;
+    if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
         bool good = !executor_has_files(x->w, e->id) ||
                     sandbox_take(sandbox, x->o->folder, x->w, e->id, &remarks, &err);
         if (good && x->o->needs)
             good = need_done(x->o->needs, e->id, &err);
         if (!good) {
-            told.outcome = failure.outcome = TRACE_FAILED;
+            event.outcome = failure.outcome = TRACE_FAILED;
             failure.text = error_copy_text(&err);
         }
         if (remarks.n && x->result->remarks.n < RUN_REMARKS) {
@@ -350,13 +352,13 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     }
     if (sandbox)
         tree_remove(sandbox);
-    bool done = told.outcome == TRACE_DONE;
+    bool done = event.outcome == TRACE_DONE;
     if (done) {
         disk_task_done(x->disk, e->id, true);
         if (x->outbox->wanted) {
-            told.read = bytes_read(x, e->id);
-            told.written = bytes_written(x, e->id);
-            tell_files(x, e->id, true);
+            event.read = bytes_read(x, e->id);
+            event.written = bytes_written(x, e->id);
+            report_files(x, e->id, true);
         }
         free(failure.text);
         free(failure.log);
@@ -368,8 +370,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     x->result->busy += (e->finish - e->start) * cores;
     x->result->cpu += e->cpu;
     x->running--;
-    outbox_event(x->outbox, &told);
-    executor_report(x, e->id, slot, !done, e->start, e->finish, told.written);
+    outbox_event(x->outbox, &event);
+    executor_report(x, e->id, slot, !done, e->start, e->finish, event.written);
 }
 
 /* In the words of the trace. */
@@ -404,7 +406,7 @@ static void log_name(struct executor *x, const struct child_result *c, struct st
     strbuf_add(out, ".log");
 }
 
-/* The log first: it is told with the failure, and the slot's next task must not write into it. The
+/* The log first: it goes with the failure, and the slot's next task must not write into it. The
  * lane is free before the end is reported, since the report may start another task. */
 void executor_child_ended(struct executor *x, const struct child_result *c)
 {
@@ -443,7 +445,7 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
     a->sandbox = NULL;
     array_push(&x->lanes, c->slot);
     if (failure.outcome == TRACE_MEMORY)
-        array_push(&x->hungry, c->task);
+        array_push(&x->out_of_memory, c->task);
     executor_task_over(x, &e, a->slot, a->cores, sandbox, failure);
     free(sandbox);
 }

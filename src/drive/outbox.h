@@ -1,6 +1,6 @@
-/* What has happened and is still to be told: events and files of tasks, kept until what they tell is
- * on record. Plain data, one thread: whoever fills it (executor, run, job) pushes, whoever tells it
- * (drive/run.c to sinks, cluster/agent/watch.c to links) empties it. */
+/* What has happened and is still to be sent on: events and files of tasks, kept until what they say
+ * is on record. Plain data, one thread: whoever fills it (executor, run, job) pushes, whoever sends
+ * it on (drive/run.c to sinks, cluster/agent/watch.c to links) empties it. */
 #pragma once
 #include "base/array.h"
 #include "model/trace.h"

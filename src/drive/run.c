@@ -1,13 +1,14 @@
-/* A run on this machine: a driver with an embedded store, an executor, and the loop that turns both.
+/* A run on this machine: a driver with an embedded store, an executor, and the loop that turns
+ * both.
  *
- * I1. One thread at a time is inside a run. The exception is run_stop(), which only counts and wakes
- *     the loop (exec/stepper.h).
+ * I1. One thread at a time is inside a run. The exception is run_stop(), which only counts and
+ *     wakes the loop (exec/stepper.h).
  * I2. Nothing of the process is touched: no signal handler or mask, working folder, umask, nor a
  *     default of libuv's. Two runs share nothing.
- * I3. What is told to sinks is on record before (memo_flush()): whoever hears that a task is done
+ * I3. What sinks receive is on record before (memo_flush()): whoever learns that a task is done
  *     will find it done after a crash.
- * I4. The disk's true space is told to the scheduler before a batch of ended tasks is: what they
- *     were expected to leave is given back then, and never too much is free.
+ * I4. The disk's true space is reported to the scheduler before a batch of ended tasks is: what
+ *     they were expected to leave is given back then, and never too much is free.
  * I5. run_fd() is readable whenever run_step() has something to do: the stepper sees to descriptors
  *     and timers of the loop, and `spin` is active when a step left something undone. */
 #include "drive/run.h"
@@ -25,7 +26,7 @@
 enum {
     CHUNK = 4096,       /* tasks submitted at once: some hundred kilobytes of operations */
     WINDOW = 4 * CHUNK, /* tasks that the scheduler holds at most when others may wait */
-    EVENTS = 4096,      /* told at once */
+    EVENTS = 4096,      /* given to sinks at once */
     ROUNDS = 1024,      /* of calls that end at once, between looks at the world */
     TICK_MS = 100,      /* a display moves ten times a second, and limits are looked at */
 };
@@ -34,7 +35,7 @@ static const double step_most = 0.005; /* seconds: then run_step(r, 0) lets its 
 
 /* A write for every task of a millisecond would be a part of its cost: at most so much work, and so
  * much time while tasks keep ending, are at stake in a crash. */
-static const double unrecorded_most = 0.005, untold_most = 0.01; /* seconds */
+static const double unrecorded_most = 0.005, unflushed_most = 0.01; /* seconds */
 
 struct run {
     struct run_options o;
@@ -49,8 +50,8 @@ struct run {
     struct executor *executor;
     struct disk *disk;
     struct outbox outbox;
-    double told;        /* when everything was last on record */
-    double worked_told; /* driver_worked() then: what was done since, a crash now would lose */
+    double flushed;        /* when everything was last on record */
+    double worked_flushed; /* driver_worked() then: what was done since, a crash now would lose */
 
     uint32_t submitted; /* tasks that the scheduler knows: those below */
     bool windowed;      /* the others may wait for them */
@@ -116,7 +117,7 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         }
 }
 
-/* After a stop the executor passes over what it is told to start. */
+/* After a stop the executor passes over starts. */
 static void run_start_tasks(void *context, const struct sched_start *starts, size_t n)
 {
     struct run *r = context;
@@ -132,8 +133,8 @@ static void run_stop_tasks(void *context, const struct sched_start *stops, size_
         executor_stop_task(r->executor, stops[i].task);
 }
 
-/* The scheduler takes off what running tasks will leave, so it is told what is there now. */
-static void tell_free_space(struct run *r)
+/* The scheduler takes off what running tasks will leave, so it gets what is there now. */
+static void report_free_space(struct run *r)
 {
     if (r->o.disk > 0)
         driver_handle(r->driver, &(struct sched_event){.kind = SCHED_EVENT_DISK,
@@ -145,7 +146,7 @@ static size_t run_tasks_ended(void *context, struct sched_ended *ended, size_t n
     (void)ended;
     struct run *r = context;
     if (disk_take_changed(r->disk)) /* I4 */
-        tell_free_space(r);
+        report_free_space(r);
     return n;
 }
 
@@ -171,8 +172,8 @@ static bool may_submit_late(const struct workflow *w, const double *priority)
     return true;
 }
 
-/* All at once, unless they may wait: then a chunk whenever the window has room, or a core nothing to
- * do (tasks that do not fit into memory may fill the window). */
+/* All at once, unless they may wait: then a chunk whenever the window has room, or a core nothing
+ * to do (tasks that do not fit into memory may fill the window). */
 static bool wants_more_tasks(const struct run *r)
 {
     if (r->submitted >= r->total || r->stopping)
@@ -181,8 +182,8 @@ static bool wants_more_tasks(const struct run *r)
            (executor_running(r->executor) < r->o.cores && !driver_ended_waiting(r->driver));
 }
 
-/* PUT into the store and told to the scheduler, a chunk at a time: the embedded store answers in
- * between, so that neither holds a million operations. */
+/* PUT into the store and submitted to the scheduler, a chunk at a time: the embedded store answers
+ * in between, so that neither holds a million operations. */
 static void submit_more(struct run *r)
 {
     while (wants_more_tasks(r)) {
@@ -197,9 +198,9 @@ static void submit_more(struct run *r)
     }
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* What has been recorded may be told (I3). */
+/* What has been recorded goes to the sinks (I3). */
 static void run_flush(struct run *r)
 {
     struct error err = {0};
@@ -213,19 +214,19 @@ static void run_flush(struct run *r)
             sink->file(sink->context, &r->outbox.files.at[i]);
     }
     outbox_clear(&r->outbox);
-    r->worked_told = driver_worked(r->driver);
-    r->told = driver_now(r->driver);
+    r->worked_flushed = driver_worked(r->driver);
+    r->flushed = driver_now(r->driver);
 }
 
 /* Not after every task: see unrecorded_most. */
 static bool must_flush(const struct run *r)
 {
-    return driver_worked(r->driver) - r->worked_told > unrecorded_most ||
-           driver_now(r->driver) - r->told > untold_most;
+    return driver_worked(r->driver) - r->worked_flushed > unrecorded_most ||
+           driver_now(r->driver) - r->flushed > unflushed_most;
 }
 
 /* The workflow's own inputs, once: where a result comes from ends here. */
-static void tell_inputs(struct run *r)
+static void report_inputs(struct run *r)
 {
     const struct workflow *w = r->w;
     const struct needs *n = r->o.needs;
@@ -242,7 +243,7 @@ static void tell_inputs(struct run *r)
 }
 
 /* What a display and a page about the run want to know ten times a second. */
-static void tell_counters(struct run *r)
+static void report_counters(struct run *r)
 {
     struct sched_counts counts;
     if (!r->outbox.wanted)
@@ -263,7 +264,7 @@ static void run_on_tick(uv_timer_t *timer)
 {
     struct run *r = timer->data;
     executor_tick(r->executor);
-    tell_counters(r);
+    report_counters(r);
     if (r->o.tick && r->o.tick(r->o.context, r->stopping))
         run_interrupt(r);
 }
@@ -440,7 +441,7 @@ static void begin_scheduling(struct run *r)
     struct sched_config config = executor_sched_config(r->executor);
     config.policy = SCHED_MLB; /* one node: every task is as near to its data as any other */
     driver_schedule(r->driver, &config);
-    tell_free_space(r);
+    report_free_space(r);
     disk_take_changed(r->disk);
     r->windowed = may_submit_late(r->w, config.priority);
 }
@@ -498,12 +499,12 @@ struct run *run_open(const struct run_options *options, struct error *err)
         return NULL;
     }
     begin_scheduling(r);
-    tell_inputs(r);
+    report_inputs(r);
     return r;
 }
 
-/* The figures that are known at the end only, and the verdict: the first that holds of an error that
- * is no task's, an interruption, failures. */
+/* The figures that are known at the end only, and the verdict: the first that holds of an error
+ * that is no task's, an interruption, failures. */
 static bool run_conclude(struct run *r, struct error *err)
 {
     struct run_result *x = &r->result;

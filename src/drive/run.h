@@ -86,9 +86,10 @@ struct run *run_open(const struct run_options *o, struct error *err);
  * there turns out to be nothing to do. The run's, closed by run_close(). -1: the process has no
  * descriptors left. */
 int run_fd(struct run *r);
-/* Do what there is to do. `wait`: 0, never blocks (and returns after some milliseconds even if there
- * is more, which run_fd() tells); positive, waits so many seconds at most for something to do;
- * negative, until something happens. False: the run is over, and run_close() is what is left. */
+/* Do what there is to do. `wait`: 0, never blocks (and returns after some milliseconds even if
+ * there is more, which run_fd() tells); positive, waits so many seconds at most for something to
+ * do; negative, until something happens. False: the run is over, and run_close() is what
+ * is left. */
 bool run_step(struct run *r, double wait);
 /* Once: nothing new starts, what runs may end. Twice: everything is ended now. May be called from
  * any thread and from a signal handler, between run_open() and run_close(). */

@@ -3,9 +3,9 @@
  *     owner ── calls_submit() ──▶ jobs ──▶ worker ×n ──▶ results ── calls_take() ──▶ owner
  *                                                           └── wake(), if the owner found none
  *
- * The cost of handing over is a lock, perhaps a wake-up, and two cache lines that change their core;
- * so jobs are taken in batches while calls are short, and one at a time once they are long enough
- * for another thread to be worth having.
+ * The cost of handing over is a lock, perhaps a wake-up, and two cache lines that change their
+ * core; so jobs are taken in batches while calls are short, and one at a time once they are long
+ * enough for another thread to be worth having.
  *
  * I1. `jobs`, `results`, `taken`, `given`, `idle`, `pending`, `ending` and `asleep` belong to the
  *     lock. `function` has fixed room: entries below `nfunctions` are read by threads without it,

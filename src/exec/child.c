@@ -4,9 +4,9 @@
  *                                │ ▲
  *               child_stop(), time, memory: SIGTERM ── grace ──▶ SIGKILL, to the whole group
  *
- * I1. Each task has a process group of its own, whose number is its first process's. It is signalled
- *     as a group, and when the first process has ended, the rest of the group is killed: a task is
- *     over when its command is.
+ * I1. Each task has a process group of its own, whose number is its first process's. It is
+ *     signalled as a group, and when the first process has ended, the rest of the group is killed:
+ *     a task is over when its command is.
  * I2. Only processes that we started, and those with our mark, are waited for, each by its number:
  *     never waitpid(-1), so that other sets of children, and the program around us, keep theirs.
  * I3. The mark: every task inherits WEFT_OWNER=PID.SET.TASK.ATTEMPT, SET being the number of our
@@ -516,7 +516,7 @@ static int child_spawn(struct children *c, struct child *x, const struct child_r
 }
 
 /* Which process an event is about. The slot alone would not do: a child that is about to exec holds
- * copies of our descriptors for a moment, so a pidfd that we have closed may tell once more of a
+ * copies of our descriptors for a moment, so a pidfd that we have closed may report once more a
  * process that is long gone, when the slot has another. */
 static uint64_t event_mark(uint32_t slot, pid_t pid)
 {
@@ -571,7 +571,8 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
 
 /* ---- ending ---- */
 
-/* SIGTERM now and SIGKILL after the grace; `now`: SIGKILL. The first reason is the one that counts. */
+/* SIGTERM now and SIGKILL after the grace; `now`: SIGKILL. The first reason is the one
+ * that counts. */
 static void end_group(struct children *c, struct child *x, enum child_end why, bool now)
 {
     if (x->end == CHILD_EXITED)
@@ -594,9 +595,9 @@ void child_stop(struct children *c, uint32_t slot, bool now)
 
 /* A process that was started by vfork takes our own peak over as its least: what the kernel says
  * counts only above that. Below, what was seen while it ran; 0: nobody knows. */
-static double peak_of(const struct child *x, double told)
+static double peak_of(const struct child *x, double reported)
 {
-    return told > x->own ? told : x->peak;
+    return reported > x->own ? reported : x->peak;
 }
 
 /* A child has ended: how, when, with what; and what it left in its group goes (I1). */

@@ -50,9 +50,9 @@ struct children_config {
 };
 
 /* For a program whose business is to run tasks, once, from its main(): what a task leaves behind
- * becomes this process's child (PR_SET_CHILD_SUBREAPER, which concerns all of the process, so no set
- * of children does it by itself). Without it such processes are found and killed all the same, but
- * it is init that waits for them. */
+ * becomes this process's child (PR_SET_CHILD_SUBREAPER, which concerns all of the process, so no
+ * set of children does it by itself). Without it such processes are found and killed all the same,
+ * but it is init that waits for them. */
 void children_adopt_orphans(void);
 
 struct children *children_new(const struct children_config *config, struct error *err);

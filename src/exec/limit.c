@@ -7,8 +7,8 @@
  * may be written (no delegation, no cgroup file system), /proc is read ten times a second, and what
  * grows faster than that escapes for a moment.
  *
- * I1. The task's first process is put into the group before it runs anything of the task's (the gate
- *     in child.c), so all it starts is in it too.
+ * I1. The task's first process is put into the group before it runs anything of the task's (the
+ *     gate in child.c), so all it starts is in it too.
  * I2. Version 2 has no way to set the peak back: its group is removed after every task and made
  *     again for the next.
  * I3. Never fails: a limit that the kernel does not take is a limit that is not enforced. */
@@ -32,8 +32,8 @@ enum { LONGEST_PATH = 512 }; /* of a group; a longer one counts as none */
 
 /* A slot that may run a task under a limit. */
 struct limited {
-    bool made, used; /* its group exists; a task is in it */
-    pid_t pid;       /* and its process group */
+    bool exists, used; /* its group exists; a task is in it */
+    pid_t pid;         /* and its process group */
     double bytes, peak;
     uint64_t killed; /* the kernel's count before the task began */
 };
@@ -87,25 +87,25 @@ static uint64_t group_read(const struct limits *l, uint32_t slot, const char *fi
 static bool group_make(struct limits *l, uint32_t slot)
 {
     char path[LONGEST_PATH + 128];
-    if (l->slot[slot].made)
+    if (l->slot[slot].exists)
         return true;
     group_file(l, slot, "", path);
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return false;
     group_file(l, slot, l->version == 2 ? "memory.max" : "memory.limit_in_bytes", path);
-    return l->slot[slot].made = access(path, W_OK) == 0;
+    return l->slot[slot].exists = access(path, W_OK) == 0;
 }
 
 static void group_remove(struct limits *l, uint32_t slot)
 {
     char path[LONGEST_PATH + 128];
-    if (!l->slot[slot].made)
+    if (!l->slot[slot].exists)
         return;
     group_file(l, slot, "", path);
     /* killed processes leave it a moment later: at most a tenth of a second is waited for them */
     for (int i = 0; i < 50 && rmdir(path) != 0 && errno == EBUSY; i++)
         usleep(2000);
-    l->slot[slot].made = false;
+    l->slot[slot].exists = false;
 }
 
 /* Where this process stands in the hierarchy that has the memory controller: "12:memory:/a/b" or
@@ -131,7 +131,8 @@ static bool find_parent(struct limits *l, const char *mount, const char *control
     return found && access(l->parent, W_OK) == 0;
 }
 
-/* Version 2 before 1: where both are mounted, 2 is the one that is in use. A group is made on trial. */
+/* Version 2 before 1: where both are mounted, 2 is the one that is in use. A group is made on
+ * trial. */
 static void find_groups(struct limits *l)
 {
     static const struct {
@@ -152,9 +153,9 @@ static void find_groups(struct limits *l)
 
 struct limits *limits_new(const char *name, uint32_t slots)
 {
-    static atomic_uint made; /* tells the runs of this process apart */
+    static atomic_uint count; /* tells the runs of this process apart */
     struct limits *l = mem_new_zero(struct limits, 1);
-    snprintf(l->name, sizeof l->name, "%.32s-%d.%u", name, (int)getpid(), made++);
+    snprintf(l->name, sizeof l->name, "%.32s-%d.%u", name, (int)getpid(), count++);
     l->slots = slots ? slots : 1;
     l->slot = mem_new_zero(struct limited, l->slots);
     find_groups(l);
@@ -186,7 +187,7 @@ static uint64_t limit_count_kills(const struct limits *l, uint32_t slot)
 void limit_begin(struct limits *l, uint32_t slot, pid_t pid, double bytes)
 {
     struct limited *s = &l->slot[slot];
-    *s = (struct limited){.made = s->made, .used = true, .pid = pid, .bytes = bytes};
+    *s = (struct limited){.exists = s->exists, .used = true, .pid = pid, .bytes = bytes};
     if (!l->version || !group_make(l, slot))
         return;
     char text[32];
@@ -230,7 +231,7 @@ double limit_watch(struct limits *l, uint32_t slot, bool *over)
     if (!s->used)
         return 0;
     double now = 0;
-    if (s->made) {
+    if (s->exists) {
         now = (double)group_read(
             l, slot, l->version == 2 ? "memory.current" : "memory.usage_in_bytes", NULL);
     } else {
@@ -255,7 +256,7 @@ double limit_end(struct limits *l, uint32_t slot, bool *exceeded)
     if (!s->used)
         return 0;
     s->used = false;
-    if (!s->made) {
+    if (!s->exists) {
         *exceeded = s->peak > s->bytes;
         return s->peak;
     }

@@ -372,7 +372,8 @@ enum {
     PINGS = 2001,      /* round trips at most: odd, for a median */
 };
 
-/* The far end of the loopback: its socket, and what it swallowed. Read after the thread is joined. */
+/* The far end of the loopback: its socket, and what it swallowed. Read after the thread
+ * is joined. */
 struct loopback_end {
     int fd;
     uint64_t received;

@@ -43,6 +43,6 @@ struct measure_options {
 };
 
 /* Everything, in about `patience` seconds. A disk or a socket that cannot be measured is NAN and
- * told in `notes` (a line each; may be NULL), not an error. */
+ * stated in `notes` (a line each; may be NULL), not an error. */
 void measure_machine(struct machine *m, const struct measure_options *options,
                      struct strbuf *notes);

@@ -6,12 +6,12 @@
  *         sub/out.txt  ── rename ──▶ FOLDER/sub/out.txt    when the task has ended well
  *
  * I1. Outputs are looked at before one is moved: either all are there, or none is touched.
- * I2. Each is moved by one rename, so a reader sees the old file or the new one, never a half. Where
- *     the sandbox is on another file system it is copied beside its place first.
+ * I2. Each is moved by one rename, so a reader sees the old file or the new one, never a half.
+ *     Where the sandbox is on another file system it is copied beside its place first.
  * I3. A crash between two renames leaves some outputs new and some old; the record (memo) does not
  *     have the task then, and it runs again.
- * I4. Names are those of the workflow, not to be trusted: one that leads out of the folder is refused;
- *     an absolute one is not the sandbox's business. */
+ * I4. Names are those of the workflow, not to be trusted: one that leads out of the folder is
+ *     refused; an absolute one is not the sandbox's business. */
 #include "exec/sandbox.h"
 
 #include "base/mem.h"
@@ -48,7 +48,8 @@ static const char *sandbox_object_name(const struct workflow *w, uint32_t object
     return workflow_object_label(w, object, label, size);
 }
 
-/* mkdir is tried before anything is looked at: mostly the folder above is there, and this is not. */
+/* mkdir is tried before anything is looked at: mostly the folder above is there, and this
+ * is not. */
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
                   struct error *err)
 {
@@ -115,7 +116,8 @@ out:
 
 /* ---- taking outputs ---- */
 
-/* Is the name that of an input or output, a folder above one, or inside of an output that is one? */
+/* Is the name that of an input or output, a folder above one, or inside of an output that
+ * is one? */
 static bool is_declared(const struct workflow *w, uint32_t task, const char *name)
 {
     char label[512];

@@ -50,8 +50,8 @@ struct memo_file {
 };
 
 /* An open-addressed hash table over the entries of an array: a slot holds an entry's number + 1 (0:
- * free), and the entry itself holds its 64-bit hash. At most half full, so probes are short; nothing
- * is ever taken out. */
+ * free), and the entry itself holds its 64-bit hash. At most half full, so probes are short;
+ * nothing is ever taken out. */
 struct memo_index {
     uint32_t *slot;
     uint32_t mask, used;
@@ -445,7 +445,7 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
     return true;
 }
 
-void memo_tell(struct memo *m, const char *path, const struct digest *digest)
+void memo_learn_digest(struct memo *m, const char *path, const struct digest *digest)
 {
     struct stat s;
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
@@ -458,8 +458,8 @@ void memo_tell(struct memo *m, const char *path, const struct digest *digest)
 
 /* ---- making it small again ---- */
 
-/* Into a new journal beside the old one, which it replaces by a rename: whole or not at all. A record
- * that a later one has taken the place of is not found any more, and goes. */
+/* Into a new journal beside the old one, which it replaces by a rename: whole or not at all. A
+ * record that a later one has taken the place of is not found any more, and goes. */
 bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
                   void *context, double *before, double *after, struct error *err)
 {

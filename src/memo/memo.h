@@ -56,7 +56,7 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out);
 
 /* We just wrote this file, whole, and know its digest: it need not be read. */
-void memo_tell(struct memo *m, const char *path, const struct digest *digest);
+void memo_learn_digest(struct memo *m, const char *path, const struct digest *digest);
 
 /* Rewrite the file with only the records for which `keep` says so (and all digests of files). Bytes
  * before and after. */

@@ -1,11 +1,11 @@
 /* Which tasks must run, and why.
  *
  * The key of a task is a digest of what it does (command, parameters, names of outputs) and of what
- * it reads (names and contents of inputs). A task whose key is on record, with outputs that are what
- * it left, need not run. Contents of intermediate files are known only when their producers need not
- * run or have run, so judgement goes in topological order, and a task below one that runs is
- * NEED_PARENT: it is judged again, by the executor, when its inputs are there. That is what cuts a
- * rebuild short when a recomputed file turns out to be the same.
+ * it reads (names and contents of inputs). A task whose key is on record, with outputs that are
+ * what it left, need not run. Contents of intermediate files are known only when their producers
+ * need not run or have run, so judgement goes in topological order, and a task below one that runs
+ * is NEED_PARENT: it is judged again, by the executor, when its inputs are there. That is what cuts
+ * a rebuild short when a recomputed file turns out to be the same.
  *
  *     1. contents of the workflow's own inputs        each file once, from the memo if unchanged
  *     2. each task in topological order               need_judge()
@@ -93,7 +93,8 @@ static uint64_t command_hash(const struct needs *n, uint32_t task)
     return short_digest(&d);
 }
 
-/* Outputs stand in the order in which the file lists them; without that list, in that of numbers. */
+/* Outputs stand in the order in which the file lists them; without that list, in that
+ * of numbers. */
 static uint32_t output_at(const struct workflow *w, uint32_t i)
 {
     return w->out_object ? w->out_object[i] : i;
@@ -249,8 +250,8 @@ static bool missing_input(const struct needs *n, uint32_t task, uint32_t object,
                     n->folder);
 }
 
-/* The content of the workflow's own inputs, each file once. Absent ones are told when a task needs
- * them. */
+/* The content of the workflow's own inputs, each file once. Absent ones are reported when a task
+ * needs them. */
 static bool needs_read_inputs(struct needs *n, struct error *err)
 {
     const struct workflow *w = n->w;
@@ -285,7 +286,7 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
         }
     struct digest key;
     if (!need_key(n, task, &key))
-        return NEED_NEVER; /* an input is absent: told when it comes to running */
+        return NEED_NEVER; /* an input is absent: reported when it comes to running */
     const struct memo_task *t = memo_find(n->memo, &key);
     if (!t)
         return compare_last(n, task, because);
@@ -313,8 +314,8 @@ static void restore_temporaries(struct needs *n)
     }
 }
 
-/* Outputs of unknown size will be about as large as those of last time, if these still lie there.
- */
+/* Outputs of unknown size will be about as large as those of last time, if these still
+ * lie there. */
 static void expect_sizes(struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;

@@ -12,8 +12,8 @@ enum need {
     NEED_COMMAND, /* its command, parameters or output names changed */
     NEED_INPUT,   /* the content or the list of its inputs changed */
     NEED_OUTPUT,  /* an output is missing, or is not what the task left */
-    NEED_PARENT,  /* something that it reads will be computed first; it may turn out to be the same
-                   */
+    NEED_PARENT,  /* something that it reads will be computed first; it may turn out to be
+                   * the same */
     NEED_RESTORE, /* its temporary output is needed again */
     NEED_FORCED,  /* the user said so */
     NEED_KINDS

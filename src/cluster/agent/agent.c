@@ -131,8 +131,8 @@ static void agent_on_spin(uv_idle_t *idle)
     (void)idle; /* that it is active keeps the loop from waiting */
 }
 
-/* Before the loop waits (I2). A job that is closed from within a turn is closed by the board's news,
- * not here, so the list stands still. */
+/* Before the loop waits (I2). A job that is closed from within a turn is closed by the board's
+ * news, not here, so the list stands still. */
 static void agent_on_turn(uv_prepare_t *prepare)
 {
     struct agent *a = prepare->data;
@@ -216,8 +216,8 @@ static void agent_name_address(struct agent *a)
 {
     const char *bound = links_address(a->links), *port = strrchr(bound, ':');
     struct strbuf text = {0};
-    if (a->o->tell && port)
-        strbuf_printf(&text, "%s%s", a->o->tell, port);
+    if (a->o->advertise && port)
+        strbuf_printf(&text, "%s%s", a->o->advertise, port);
     else
         strbuf_add(&text, bound);
     a->address = strbuf_steal(&text);

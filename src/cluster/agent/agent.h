@@ -1,4 +1,4 @@
-/* One agent of a cluster: joins the board, works on every run that is open there, until it is told
+/* One agent of a cluster: joins the board, works on every run that is open there, until it is asked
  * to leave. */
 #pragma once
 #include "base/error.h"
@@ -9,10 +9,10 @@
 struct agent_options {
     const struct store_address *store;
     struct seal_key key;
-    const char *bind;  /* "host:port" for links ["127.0.0.1:0"] */
-    const char *tell;  /* the host under which others reach it [that of `bind`] */
-    const char *state; /* its own folder: identity, data of runs, logs; one agent at a time */
-    const char *host;  /* its name for people */
+    const char *bind;      /* "host:port" for links ["127.0.0.1:0"] */
+    const char *advertise; /* the host under which others reach it [that of `bind`] */
+    const char *state;     /* its own folder: identity, data of runs, logs; one agent at a time */
+    const char *host;      /* its name for people */
     uint32_t cores;
     double memory;    /* bytes [no limit] */
     double cache;     /* most bytes of data kept for a run [no limit] */

@@ -18,9 +18,9 @@
  *        └──────────────────── refused (the others have another key) ─────────────┘    ▼
  *                                                                                     GONE
  *
- * DRAINING: nothing new starts, running tasks may end. KILLING: they are ended. HANDING_OVER: others
- * fetch what only we have; who serves the store waits until the others have left. SIGNING_OFF: the
- * board is told. GONE: the loop ends. */
+ * DRAINING: nothing new starts, running tasks may end. KILLING: they are ended. HANDING_OVER:
+ * others fetch what only we have; who serves the store waits until the others have left.
+ * SIGNING_OFF: the board is notified. GONE: the loop ends. */
 #pragma once
 #include <stdint.h>
 

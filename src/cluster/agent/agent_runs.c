@@ -105,8 +105,8 @@ void agent_load_early(struct agent *a, uint64_t run)
 
 /* ---- what the board shows ---- */
 
-/* What was to be handed over of it is not waited for any more. The order of jobs is kept: the oldest
- * run has its turn first. */
+/* What was to be handed over of it is not waited for any more. The order of jobs is kept: the
+ * oldest run has its turn first. */
 void agent_close_job(struct agent *a, size_t at, bool remove_data)
 {
     struct job *j = a->jobs.at[at];

@@ -131,7 +131,7 @@ void agent_handed_over(struct agent *a, const struct link *l, uint64_t run, uint
 /* ---- agent_links.c ---- */
 
 struct links *agent_listen(struct agent *a, struct error *err);
-/* An object that a KEEP asked for is here (or cannot be): who asked is told. */
+/* An object that a KEEP asked for is here (or cannot be): who asked is notified. */
 void agent_answer_keep(struct agent *a, uint64_t run, uint32_t object, bool good, const char *why);
 /* The answer to a KEEP of a run that is not worked on here. */
 void agent_refuse_keep(struct link *l, const void *data, size_t n);

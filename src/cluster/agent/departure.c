@@ -1,10 +1,10 @@
-/* Leaving: tasks end or are ended, what only we have goes to others, the board is told. The states
- * are drawn in agent_machine.h.
+/* Leaving: tasks end or are ended, what only we have goes to others, the board is notified. The
+ * states are drawn in agent_machine.h.
  *
  * I1. Once it does not stay, nothing new starts here and no run is taken up (supply_pump(),
  *     agent_runs.c); the board says LEAVING from the next heartbeat on, so nobody counts on it.
- * I2. `handing` holds what others were asked to keep and have not answered; a link that closes takes
- *     its entries along, so waiting for it to be empty ends. */
+ * I2. `handing` holds what others were asked to keep and have not answered; a link that closes
+ *     takes its entries along, so waiting for it to be empty ends. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"

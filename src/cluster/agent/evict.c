@@ -58,7 +58,8 @@ static uint32_t oldest_objects(const struct job *j, struct aged_object oldest[EV
     return n;
 }
 
-/* A question where it stands, and one for each task that reads it, all with the candidate's slot. */
+/* A question where it stands, and one for each task that reads it, all with the
+ * candidate's slot. */
 void evict_begin(struct job *j)
 {
     const struct workflow *w = j->w;

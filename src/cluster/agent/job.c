@@ -2,7 +2,7 @@
  *
  * I1. All of it happens on the loop's thread, in turns (job_turn()) between which the loop brings
  *     ends, answers and messages.
- * I2. What a task produced is on record here (memo) before the store is told that it is done.
+ * I2. What a task produced is on record here (memo) before the store learns that it is done.
  * I3. Operations of our own (job_ask()) are sent at the end of a turn, of a tick, and before ended
  *     tasks are: a reader elsewhere learns where an object is no later than that it exists.
  * I4. The run's end is decided by the store alone: it counts the tasks that have ended. */
@@ -187,8 +187,8 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
     *malformed |= !bytes_end(in);
 }
 
-/* Numbers of tasks and objects are checked before they are used: a peer of another version may speak
- * of another graph. */
+/* Numbers of tasks and objects are checked before they are used: a peer of another version may
+ * speak of another graph. */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
                  bool *malformed)
 {
@@ -236,7 +236,8 @@ void job_link_closed(struct job *j, struct link *l)
 
 /* ---- turns ---- */
 
-/* A task failed for good, and the run is not to go on: stopped here, and everywhere by the board. */
+/* A task failed for good, and the run is not to go on: stopped here, and everywhere by
+ * the board. */
 static void job_stop_run(struct job *j)
 {
     j->stop_due = false;
@@ -346,8 +347,8 @@ static void job_be_idle(struct job *j)
         job_rejoined(j);
 }
 
-/* What need not be quicker: the store's return, stalled transfers, what is left of a stopped run, idle
- * time, a thief that gave up. */
+/* What need not be quicker: the store's return, stalled transfers, what is left of a stopped run,
+ * idle time, a thief that gave up. */
 void job_second(struct job *j)
 {
     struct sched_counts now;
@@ -391,7 +392,8 @@ void job_rejoined(struct job *j)
                   &(struct sched_event){.kind = SCHED_EVENT_START, .life = j->agent->life});
 }
 
-/* The board has shown the run. The scheduler knows all numbers so far, and which of them are dead. */
+/* The board has shown the run. The scheduler knows all numbers so far, and which of them
+ * are dead. */
 static void job_begin_scheduling(struct job *j)
 {
     struct agent *a = j->agent;

@@ -41,7 +41,7 @@ struct job {
     bool remove_data;  /* fact: when it is freed, its folder goes too */
     bool stop_due;     /* fact: a task failed for good, and nothing new is to start, anywhere */
     bool count_asked;  /* fact: the store is asked how many tasks have ended */
-    bool end_reported; /* fact: all have, and the board was told */
+    bool end_reported; /* fact: all have, and the board was notified */
     uint32_t idle;     /* seconds without a task */
     struct run_result result;
 
@@ -73,7 +73,8 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
                  bool *malformed);
 void job_link_closed(struct job *j, struct link *l);
 
-/* Before the loop waits: what ended, timers, inputs that came. True: there is more to do at once. */
+/* Before the loop waits: what ended, timers, inputs that came. True: there is more to do
+ * at once. */
 bool job_turn(struct job *j);
 void job_tick(struct job *j);   /* ten times a second */
 void job_second(struct job *j); /* once a second */

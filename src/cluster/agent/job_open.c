@@ -6,8 +6,8 @@
  *                       logs       what tasks wrote
  *                       memo       what was computed here, and what it gave
  *
- * I1. A job is freed by job_part_closed() when the loop has let go of its driver and executor, or at
- *     once when it has neither: whoever closes it must not use it any more.
+ * I1. A job is freed by job_part_closed() when the loop has let go of its driver and executor, or
+ *     at once when it has neither: whoever closes it must not use it any more.
  * I2. What an earlier life of this agent left is used only if it is whole: find_data(). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
@@ -128,8 +128,8 @@ static void find_data(struct job *j)
     strbuf_free(&path);
 }
 
-/* The memo, what is known of contents, and unless the file system is shared the depot. `existed`: an
- * earlier life of this agent has been here. */
+/* The memo, what is known of contents, and unless the file system is shared the depot. `existed`:
+ * an earlier life of this agent has been here. */
 static bool job_open_data(struct job *j, bool existed, struct error *err)
 {
     const struct workflow *w = j->w;
@@ -247,7 +247,7 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
 
 /* ---- closing ---- */
 
-/* In reverse of how it was opened. Errors can only be told to the log. */
+/* In reverse of how it was opened. Errors can only go to the log. */
 static void job_free(struct job *j)
 {
     struct error err = {0};

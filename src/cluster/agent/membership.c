@@ -62,8 +62,8 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
 
 /* ---- joining ---- */
 
-/* The board gave us a number and a life. The number is the same as before unless we were away so long
- * that another has it: then what we held is others' by now, and the jobs begin anew. */
+/* The board gave us a number and a life. The number is the same as before unless we were away so
+ * long that another has it: then what we held is others' by now, and the jobs begin anew. */
 static void membership_joined(void *context, bool good, uint32_t node, uint32_t life,
                               const char *why)
 {

@@ -1,8 +1,8 @@
 /* The other agents, as the board shows them, and the links to them.
  *
- * I1. A link is in its peer's `link` from peer_link() until it was told closed or given up here;
- *     after that nobody names it.
- * I2. `up` changes only in peer_update(), and every job is told of each change once. */
+ * I1. A link is in its peer's `link` from peer_link() until it was reported closed or given up
+ *     here; after that nobody names it.
+ * I2. `up` changes only in peer_update(), and every job is notified of each change once. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@ bool peer_is_up(const struct agent *a, uint32_t node)
     return node < a->peers.n && a->peers.at[node].up;
 }
 
-/* Connecting takes time, but a link takes messages at once and tells later if nobody answers. */
+/* Connecting takes time, but a link takes messages at once and reports later if nobody answers. */
 struct link *peer_link(struct agent *a, uint32_t node)
 {
     if (!peer_is_up(a, node) || node == a->node)
@@ -45,7 +45,7 @@ static void peer_drop_link(struct peer *p, const char *why)
 {
     if (p->link)
         link_close(p->link, why);
-    p->link = NULL; /* that it is closed will be told later, and be nobody's */
+    p->link = NULL; /* that it is closed will be reported later, and be nobody's */
 }
 
 /* It is new, or has begun another life: perhaps elsewhere, perhaps with another key. */

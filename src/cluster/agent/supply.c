@@ -5,7 +5,7 @@
  * I2. `used` of an object counts the tasks that are held or run and read it: it is not evicted.
  * I3. A held task whose inputs are here stands in `runnable` once; recomputations before others,
  *     since tasks here and elsewhere wait for what they produce.
- * I4. The scheduler is told of ends by driver_ended() alone, and never of a recomputation's. */
+ * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
 #include "cluster/agent/agent_state.h"
 
 enum {

@@ -55,8 +55,8 @@ void supply_start(struct job *j, const struct sched_start *s);
 /* False: it is not among those that wait. */
 bool supply_stop(struct job *j, uint32_t task);
 void supply_pump(struct job *j); /* start what can be started */
-/* A task of this job has ended here. True: it was a recomputation, of no interest to the scheduler.
- */
+/* A task of this job has ended here. True: it was a recomputation, of no interest to
+ * the scheduler. */
 bool supply_ended(struct job *j, struct sched_ended *e);
 /* A fetch of the depot's has ended. */
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why);

@@ -1,17 +1,18 @@
 /* Wants: objects that are needed here and are not here. The store is asked who has one; it is
- * fetched from an agent that has it, or, when all who had it are dead, computed again: by one agent,
- * which all the others find by the same rule. Computing again restores data and changes no metadata:
- * a task is committed once.
+ * fetched from an agent that has it, or, when all who had it are dead, computed again: by one
+ * agent, which all the others find by the same rule. Computing again restores data and changes no
+ * metadata: a task is committed once.
  *
  * I1. An object has at most one want, `want_of[object]`; a FREE want belongs to none.
  * I2. A held task stands in `waiting` of a want once for each of its inputs that is missing.
- * I3. Every state but FREE ends by itself: a question to the store is answered once, a fetch is told
- *     once (supply_arrived()), a rest has an end, a recomputation ends as a task does.
+ * I3. Every state but FREE ends by itself: a question to the store is answered once, a fetch is
+ *     reported once (supply_arrived()), a rest has an end, a recomputation ends as a task does.
  * I4. Adding a want may move all others: a pointer to one is not used after anything that may. */
 #include "cluster/agent/agent_state.h"
 
 static const double patience = 60; /* seconds for an input that only the submitter may still have */
-/* Seconds until it is tried again. Short: mostly an agent that died and is not yet known to have. */
+/* Seconds until it is tried again. Short: mostly an agent that died and is not yet known
+ * to have. */
 static const double rest_short = 0.3;
 /* For who may come back: a submitter. */
 static const double rest_long = 1;

@@ -1,8 +1,9 @@
 /* What those who follow a run are sent: events as they happen, what was produced, why tasks failed;
  * and what a job says of itself on the board.
  *
- * A watcher is a link: it stays one until it closes, and gets everything from watch_begin() on, with
- * what was known before. Telling twice is harmless, since a client passes over what it knows. */
+ * A watcher is a link: it stays one until it closes, and gets everything from watch_begin() on,
+ * with what was known before. Sending twice is harmless, since a client passes over what
+ * it knows. */
 #include "cluster/agent/watch.h"
 
 #include "base/json.h"
@@ -108,7 +109,7 @@ static void send_known_files(struct job *j, struct link *l)
 {
     const struct workflow *w = j->w;
     struct strbuf out = {0};
-    j->outbox.files.n = 0; /* watch_flush() has just told them */
+    j->outbox.files.n = 0; /* watch_flush() has just sent them */
     for (uint32_t o = 0; o < w->nobjects; o++) {
         uint32_t task = w->producer[o];
         if (task == NONE || !j->needs.present[o] || digest_is_zero(&j->needs.content[o]))

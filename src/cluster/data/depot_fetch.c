@@ -258,7 +258,7 @@ static bool fetch_move_into_place(const char *from, const char *to, struct error
 static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
 {
     if (!fetch_is_folder(f)) {
-        memo_tell(d->config.memo, path, &f->digest);
+        memo_learn_digest(d->config.memo, path, &f->digest);
         return;
     }
     struct strbuf below = {0};
@@ -266,7 +266,7 @@ static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *
         const struct depot_received *r = &f->unpack.files.at[i];
         strbuf_clear(&below);
         strbuf_printf(&below, "%s/%s", path, f->unpack.text.at + r->path);
-        memo_tell(d->config.memo, below.at, &r->digest);
+        memo_learn_digest(d->config.memo, below.at, &r->digest);
     }
     strbuf_free(&below);
 }
