@@ -1,4 +1,6 @@
-/* What stands here, and who handles a message. */
+/* What stands here, and who handles a message. Incoming and outgoing transfers are in depot_fetch.c
+ * and depot_serve.c. One loop's thread; callbacks of the owner may call back into the depot, but not
+ * free it. */
 #include "cluster/data/depot.h"
 
 #include "cluster/data/depot_state.h"
@@ -8,6 +10,7 @@
 
 /* ---- names ---- */
 
+/* "./a" and "a" are the same file. */
 static const char *depot_without_dots(const char *name)
 {
     while (name[0] == '.' && name[1] == '/')
@@ -15,6 +18,7 @@ static const char *depot_without_dots(const char *name)
     return name;
 }
 
+/* .weft is ours: a workflow must not be able to write there. */
 bool depot_name_is_safe(const char *name)
 {
     name = depot_without_dots(name);
@@ -51,6 +55,8 @@ const char *depot_path(struct depot *d, uint32_t object)
 
 /* ---- life ---- */
 
+/* Four arrays by object, zeroed and untouched: for a million objects the system gives pages as they
+ * are used. */
 struct depot *depot_new(const struct depot_config *config)
 {
     struct depot *d = mem_new_zero(struct depot, 1);
@@ -70,6 +76,8 @@ struct depot *depot_new(const struct depot_config *config)
     return d;
 }
 
+/* Who waits for something from here is told; what was coming is given up without a word to the
+ * owner. Large files that were cut stay in `partial`. */
 void depot_free(struct depot *d)
 {
     if (!d)
@@ -111,6 +119,7 @@ const struct digest *depot_digest(const struct depot *d, uint32_t object)
     return depot_has(d, object) ? &d->objects[object].digest : NULL;
 }
 
+/* Whatever stood under this number is forgotten first, so that counts stay right. */
 void depot_put_here(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
 {
     struct depot_object x = {bytes, *digest};
@@ -121,6 +130,7 @@ void depot_put_here(struct depot *d, uint32_t object, const struct digest *diges
     d->counts.here++;
 }
 
+/* Serving first: a fetch of the same object that is under way has become useless. */
 void depot_made(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
 {
     depot_put_here(d, object, digest, bytes);
@@ -134,6 +144,7 @@ void depot_cannot(struct depot *d, uint32_t object, const char *why)
     depot_serve_cannot(d, object, why);
 }
 
+/* Of its metadata only: see depot_drop(). */
 void depot_gone(struct depot *d, uint32_t object)
 {
     if (!depot_has(d, object))
@@ -155,6 +166,7 @@ void depot_drop(struct depot *d, uint32_t object)
 
 /* ---- messages ---- */
 
+/* Every message of the family DATA begins so. */
 struct strbuf *depot_say(struct depot *d, uint32_t object)
 {
     strbuf_clear(&d->message);
@@ -225,6 +237,7 @@ bool depot_is_fetching(const struct depot *d, uint32_t object)
     return d->fetches[object] != NULL;
 }
 
+/* O(1). */
 struct depot_counts depot_look(const struct depot *d)
 {
     struct depot_counts c = d->counts;

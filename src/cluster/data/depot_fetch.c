@@ -1,7 +1,18 @@
 /* Incoming: fetches, from asking to their place. Their states are drawn in depot_fetch.h.
  *
  * A large file that is cut off stays in `partial` with a note of its digest, also over a restart.
- * When it goes on, its beginning is read and hashed again, a little with each piece that comes. */
+ * When it goes on, its beginning is read and hashed again, a little with each piece that comes.
+ *
+ * Invariants:
+ *   I1. At most one fetch of an object at a time; it is in fetches[object] and in one ring: waiting
+ *       while WAITING, begun from then on.
+ *   I2. `arrived` is called once for every depot_fetch(), as the last thing, since the owner may ask
+ *       for anything then. Only depot_free() gives fetches up without it.
+ *   I3. From UNFETCH until UNFETCHED a pair of link and object is `stale`: what comes for it belongs
+ *       to the old fetch and is dropped, even when a new one has begun.
+ *   I4. Nothing stands under an object's name before all of it came and had the right digest.
+ *   I5. nfetches counts fetches by state; only fetch_change(), depot_fetch() and fetch_forget()
+ *       touch it. */
 #include "cluster/data/depot_state.h"
 
 #include "base/file.h"
@@ -13,7 +24,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const double patience = 20; /* seconds without a word, as long as the link is open */
+/* Seconds without a byte while the link is open, until somebody else is asked: longer than a disk
+ * that wakes up, shorter than the links' own silence. */
+static const double patience = 20;
 
 enum {
     NOTED_FROM = 1 << 20, /* bytes: smaller ones begin again */
@@ -79,6 +92,7 @@ static bool fetch_is_folder(const struct depot_fetch *f)
     return f->form == MESSAGE_FOLDER;
 }
 
+/* `form`, `total` and `digest` are known, and something of it may stand in `partial`. */
 static bool fetch_has_form(const struct depot_fetch *f)
 {
     return f->state == FETCH_RECEIVING || f->state == FETCH_CHECKING;
@@ -86,6 +100,8 @@ static bool fetch_has_form(const struct depot_fetch *f)
 
 /* ---- names in `partial` ---- */
 
+/* PARTIAL/OBJECT.part a file, .tree a folder, .note the digest and size of a large file: u64 total,
+ * 32 bytes. Until the next call. */
 static const char *fetch_partial_path(struct depot *d, uint32_t object, const char *kind)
 {
     strbuf_clear(&d->other);
@@ -108,6 +124,9 @@ static void fetch_remove_unless_noted(struct depot *d, const struct depot_fetch 
         fetch_remove_partial(d, f);
 }
 
+/* What a cut left here, if it is of the content that is wanted now. The note is not believed
+ * further than that: the other end decides whether it has the same digest, and all bytes are hashed
+ * again. */
 static void fetch_find_partial(struct depot *d, struct depot_fetch *f)
 {
     struct stat s;
@@ -132,6 +151,7 @@ static void fetch_find_partial(struct depot *d, struct depot_fetch *f)
 
 /* ---- beginning and ending ---- */
 
+/* Its turn has come: ask for it, from where we are. */
 static void fetch_begin(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
@@ -146,12 +166,14 @@ static void fetch_begin(struct depot *d, struct depot_fetch *f)
     depot_send(d, f->from, MESSAGE_FETCH);
 }
 
+/* In the order in which they were asked for. */
 static void fetch_begin_waiting(struct depot *d)
 {
     while (depot_turns_taken(d) < d->config.most && !depot_ring_is_empty(&d->waiting))
         fetch_begin(d, (struct depot_fetch *)d->waiting.next);
 }
 
+/* Free it; the files in `partial` are the caller's business. */
 static void fetch_forget(struct depot *d, struct depot_fetch *f)
 {
     depot_ring_remove(&f->ring);
@@ -174,6 +196,8 @@ static void fetch_end(struct depot *d, struct depot_fetch *f, bool good, const c
     d->config.arrived(d->config.context, object, good, why);
 }
 
+/* They may have sent megabytes already: until UNFETCHED comes, what is about this object over this
+ * link is dropped (I3). */
 static void fetch_send_unfetch(struct depot *d, const struct depot_fetch *f, bool damaged)
 {
     if (f->state == FETCH_WAITING)
@@ -191,6 +215,8 @@ static void fetch_give_up(struct depot *d, struct depot_fetch *f, bool damaged, 
     fetch_end(d, f, false, why);
 }
 
+/* `tell`: it stands here now, so the owner hears that it arrived. Else the depot ends, and nobody
+ * does; a large file may go on another time. */
 void depot_fetch_cancel(struct depot *d, uint32_t object, bool tell)
 {
     struct depot_fetch *f = d->fetches[object];
@@ -239,6 +265,8 @@ void depot_fetch(struct depot *d, uint32_t object, struct link *from, const stru
 
 /* ---- into place ---- */
 
+/* Atomic: readers see the old, or the whole new one. A folder cannot be renamed over a full one:
+ * then the old is removed first, which is the one moment without either. */
 static bool fetch_move_into_place(const char *from, const char *to, struct error *err)
 {
     if (rename(from, to) == 0)
@@ -255,6 +283,7 @@ static bool fetch_move_into_place(const char *from, const char *to, struct error
                      errno == EXDEV ? " from another file system" : "", strerror(errno));
 }
 
+/* Its digest is known now: tasks that read it need not hash it again. */
 static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *path)
 {
     if (!fetch_is_folder(f)) {
@@ -271,6 +300,7 @@ static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *
     strbuf_free(&below);
 }
 
+/* They are told when it is their fault, so that they look at their copy (OBJECT_DOUBTED). */
 static void fetch_damaged(struct depot *d, struct depot_fetch *f, const char *how)
 {
     char label[DEPOT_LABEL];
@@ -344,6 +374,8 @@ static bool fetch_catch_up(struct depot *d, struct depot_fetch *f, uint64_t most
     return true;
 }
 
+/* A file that came in one go is hashed already; one that was resumed catches up, at most
+ * CATCH_UP_LAST bytes now and the rest by the ticks, so that the loop is not held up. */
 static void fetch_finish_if_whole(struct depot *d, struct depot_fetch *f)
 {
     if (f->written < f->total)
@@ -380,6 +412,7 @@ static void fetch_link_alive(struct depot *d, const struct link *l)
             ((struct depot_fetch *)r)->silent = -1;
 }
 
+/* Better to refuse at once than to fill the disk for all. What is small is just tried. */
 static bool fetch_has_room(struct depot *d, const struct depot_fetch *f, struct error *err)
 {
     struct statvfs s;
@@ -432,6 +465,7 @@ static bool fetch_open_partial(struct depot *d, struct depot_fetch *f, struct er
     return good;
 }
 
+/* What they announce is checked against what was asked before anything is opened. */
 bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     uint64_t offset = bytes_u64(in), total = bytes_u64(in);
@@ -470,6 +504,8 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     return true;
 }
 
+/* The bytes go into the file as they come. Hashing goes along unless the beginning still has to be
+ * caught up with. */
 bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     if (f->state != FETCH_RECEIVING || !in->n || in->n > f->total - f->written)
@@ -502,6 +538,8 @@ bool depot_fetch_data(struct depot *d, struct depot_fetch *f, struct bytes *in)
     return true;
 }
 
+/* Also in the middle: they deleted it, or found it damaged. Control characters of their text are
+ * blanked before people see it. */
 bool depot_fetch_absent(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     size_t n;
@@ -518,6 +556,8 @@ bool depot_fetch_absent(struct depot *d, struct depot_fetch *f, struct bytes *in
     return true;
 }
 
+/* It is being computed: may take hours, and takes no turn meanwhile. Only who said `make` is told
+ * so. */
 bool depot_fetch_later(struct depot *d, struct depot_fetch *f, struct bytes *in)
 {
     if (!bytes_end(in) || !f->make || !fetch_change(d, f, FETCH_GETS_LATER))
@@ -526,6 +566,7 @@ bool depot_fetch_later(struct depot *d, struct depot_fetch *f, struct bytes *in)
     return true;
 }
 
+/* Nothing more of the old fetch is on its way: I3 ends here. */
 bool depot_fetch_unfetched(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
 {
     if (!bytes_end(in))
@@ -540,6 +581,8 @@ bool depot_fetch_unfetched(struct depot *d, struct link *l, uint32_t object, str
 
 /* ---- time and links that end ---- */
 
+/* Order matters: all of the link's fetches are forgotten first, then others begin, then the owner
+ * hears; he may ask somebody else for the same object at once. */
 void depot_fetch_closed(struct depot *d, struct link *l)
 {
     for (size_t i = d->stale.n; i-- > 0;)
@@ -568,6 +611,8 @@ void depot_fetch_closed(struct depot *d, struct link *l)
     array_free(&objects);
 }
 
+/* First found, then acted on: what is done for one may change the ring. A fetch may have ended
+ * meanwhile, so each is looked up again. */
 void depot_fetch_tick(struct depot *d, double now)
 {
     ARRAY(uint32_t) objects = {0};

@@ -1,4 +1,5 @@
-/* A folder into bytes. */
+/* A folder into bytes (the format stands in depot_pack.h): listed once, then read piece by piece while
+ * the link takes them. At most one file is open. O(entries) memory, O(entries) stat calls. */
 #include "cluster/data/depot_pack.h"
 
 #include "base/bytes.h"
@@ -33,6 +34,8 @@ static int pack_climbs(const char *target)
     return count;
 }
 
+/* Paths and targets stand in one buffer, by offset: a folder of a million files costs a few
+ * allocations. `total` is the length of the stream: 13 bytes of head, the path, the content. */
 static bool pack_add_entry(struct depot_pack *p, uint8_t form, const char *path, uint64_t size,
                            const char *target, struct error *err)
 {
@@ -102,6 +105,8 @@ static bool pack_list(struct depot_pack *p, const char *below, int depth, int fl
     return good;
 }
 
+/* Everything is listed and its size taken before the first byte is sent: the receiver is told the
+ * total in advance. */
 bool depot_pack_begin(struct depot_pack *p, const char *root, struct error *err)
 {
     *p = (struct depot_pack){.root = mem_copy_string(root), .fd = -1};
@@ -122,12 +127,15 @@ void depot_pack_free(struct depot_pack *p)
     *p = (struct depot_pack){.fd = -1};
 }
 
+/* A file that was listed with another size, or is gone: the stream cannot keep its promise. */
 static bool pack_changed(const struct depot_pack *p, const struct depot_entry *e, struct error *err)
 {
     return error_set(err, ERROR_FAILED, "%s/%s: changed while it was sent", p->root,
                      p->text.at + e->path);
 }
 
+/* Its head, and the file opened. O_NONBLOCK: a fifo that took a file's place must not hold us up.
+ */
 static bool pack_next_entry(struct depot_pack *p, struct error *err)
 {
     const struct depot_entry *e = &p->entries.at[p->next++];
@@ -150,6 +158,8 @@ static bool pack_next_entry(struct depot_pack *p, struct error *err)
            pack_changed(p, e, err);
 }
 
+/* A machine with three positions: in the head of an entry, in its content, between two entries. May
+ * stop anywhere and go on with the next call. */
 bool depot_pack_read(struct depot_pack *p, char *out, size_t n, size_t *got, struct error *err)
 {
     *got = 0;

@@ -1,5 +1,15 @@
 /* Outgoing: what links ask for. A link has a few transfers open, which take turns, piece by piece,
- * as long as it has little queued; the others wait in order. */
+ * as long as it has little queued; the others wait in order. States are drawn in depot_serve.h.
+ *
+ * Invariants:
+ *   I1. At most one transfer of an object over a link; it is in the list serves[object] and in the
+ *       ring of its peer that its state names. nopen is the length of the ring OPEN.
+ *   I2. What is sent is what was promised: its size is checked when it is opened, its digest before
+ *       the last piece goes out when there is any doubt.
+ *   I3. A link never has much more than DEPOT_QUEUED_MOST bytes queued by us: memory is bounded by
+ *       the number of links, and messages of others are not held up for long.
+ *   I4. Ending a transfer may free it at any call of serve_begin() and serve_send_piece(): callers
+ *       do not use it afterwards. */
 #include "cluster/data/depot_state.h"
 
 #include <errno.h>
@@ -9,6 +19,7 @@
 
 /* ---- peers and what they ask ---- */
 
+/* Linear: a depot has as many peers as there are agents that read its objects. */
 static struct depot_peer *serve_find_peer(const struct depot *d, const struct link *l)
 {
     for (size_t i = 0; i < d->peers.n; i++)
@@ -46,6 +57,7 @@ static void serve_change(struct depot_serve *s, enum serve_state state)
     depot_ring_add(&p->ring[state], &s->ring);
 }
 
+/* Out of the object's list and the peer's ring; the peer stays until its link closes. */
 static void serve_end(struct depot *d, struct depot_serve *s)
 {
     struct depot_serve **at = &d->serves[s->object];
@@ -60,6 +72,7 @@ static void serve_end(struct depot *d, struct depot_serve *s)
     free(s);
 }
 
+/* At most 1000 bytes of the reason travel: it ends in a line for people. */
 static void serve_end_absent(struct depot *d, struct depot_serve *s, const char *why)
 {
     size_t n = strlen(why);
@@ -80,6 +93,9 @@ static void serve_end_lost(struct depot *d, struct depot_serve *s, const char *w
 
 /* ---- one transfer ---- */
 
+/* Is it still what it was? The memo knows the digest for this inode, size and time. What it does
+ * not know, or what a receiver found damaged, is hashed while it is sent, and the last piece is
+ * held back when it turns out to be another content. */
 static bool serve_open_file(struct depot *d, struct depot_serve *s, const char *path,
                             const struct stat *st, struct error *err)
 {
@@ -101,6 +117,7 @@ static bool serve_open_file(struct depot *d, struct depot_serve *s, const char *
     return true;
 }
 
+/* Folders are sent whole: an offset into an archive means nothing after one file has changed. */
 static bool serve_open_folder(struct depot *d, struct depot_serve *s, const char *path,
                               struct error *err)
 {
@@ -159,6 +176,8 @@ static bool serve_begin(struct depot *d, struct depot_serve *s)
     return true;
 }
 
+/* `want` bytes into d->piece. False when the file is shorter than it was, or, with the last piece,
+ * when what was sent is not what it should be. */
 static bool serve_read_piece(struct depot *d, struct depot_serve *s, size_t want, struct error *err)
 {
     char label[DEPOT_LABEL];
@@ -233,6 +252,8 @@ static void serve_pump(struct depot *d, struct depot_peer *p)
 
 /* ---- messages ---- */
 
+/* One at a time of an object over a link: a second FETCH before the end of the first is malformed.
+ * `make` of the owner may make it at once, and even send it. */
 bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
 {
     uint64_t offset = bytes_u64(in);
@@ -275,6 +296,7 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
     return true;
 }
 
+/* Answered always, also when it is over: they wait for the answer before they believe us again. */
 bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in)
 {
     uint8_t damaged = bytes_u8(in);
@@ -290,6 +312,7 @@ bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struc
     return true;
 }
 
+/* All links may have a new transfer; each is pumped once. */
 void depot_serve_made(struct depot *d, uint32_t object)
 {
     for (struct depot_serve *s = d->serves[object]; s; s = s->next)
@@ -312,6 +335,7 @@ void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
     }
 }
 
+/* The system has taken what was queued: the next pieces. */
 void depot_serve_drained(struct depot *d, struct link *l)
 {
     struct depot_peer *p = serve_find_peer(d, l);
@@ -345,6 +369,7 @@ void depot_serve_closed(struct depot *d, struct link *l)
         }
 }
 
+/* The links stay open for other runs: who waits is told. */
 void depot_serve_free(struct depot *d)
 {
     for (size_t i = 0; i < d->peers.n; i++)

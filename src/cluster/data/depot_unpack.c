@@ -1,5 +1,11 @@
 /* Bytes into a folder. Nothing that is received is trusted: paths are walked part by part without
- * following links, and memory grows only with what came. */
+ * following links, and memory grows only with what came.
+ *
+ * Invariants:
+ *   I1. Nothing is made outside of root_fd, whatever the names and links say.
+ *   I2. A symbolic link in the folder stays inside (depot_pack.h says when), so no later entry can be
+ *       written through it to somewhere else; besides, parents are opened with O_NOFOLLOW.
+ *   I3. in_entry: the head is whole and the thing is made; `left` bytes of content follow. */
 #include "base/bytes.h"
 #include "cluster/data/depot_pack.h"
 #include "cluster/wire/protocol.h"
@@ -12,6 +18,7 @@
 
 enum { HEAD_SIZE = 1 + 8 + 4 };
 
+/* 255: NAME_MAX of every file system in use. */
 bool depot_path_is_safe(const char *path)
 {
     if (strlen(path) >= DEPOT_PATH_MAX)
@@ -27,6 +34,7 @@ bool depot_path_is_safe(const char *path)
     }
 }
 
+/* Interrupted writes go on; a full disk does not. */
 bool depot_write_all(int fd, const void *data, size_t n)
 {
     for (const char *at = data; n;) {
@@ -51,6 +59,7 @@ bool depot_write_error(const char *path, int reason, struct error *err)
     return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", path, strerror(reason));
 }
 
+/* All paths are walked from root_fd, so that nobody can move the folder away underneath. */
 bool depot_unpack_begin(struct depot_unpack *u, const char *root, struct error *err)
 {
     *u = (struct depot_unpack){.root = mem_copy_string(root), .root_fd = -1, .fd = -1};
@@ -74,6 +83,7 @@ void depot_unpack_free(struct depot_unpack *u)
     *u = (struct depot_unpack){.root_fd = -1, .fd = -1};
 }
 
+/* With the name that was sent, made harmless for a terminal. */
 static bool unpack_refuse(const struct depot_unpack *u, const char *what, struct error *err)
 {
     char shown[120];
@@ -172,6 +182,8 @@ static bool unpack_begin_entry(struct depot_unpack *u, struct error *err)
     return good || depot_write_error(u->root, reason, err);
 }
 
+/* The content is whole. A link is made only now, when its target is known; a file's digest is kept
+ * by inode, under which unpack_digest_folder() finds it through any link. */
 static bool unpack_end_entry(struct depot_unpack *u, struct error *err)
 {
     const char *path = u->head.at + HEAD_SIZE;
@@ -205,12 +217,15 @@ static bool unpack_end_entry(struct depot_unpack *u, struct error *err)
     return good;
 }
 
+/* From the last four bytes of the fixed part of the head. */
 static size_t unpack_path_length(const struct depot_unpack *u)
 {
     struct bytes in = {u->head.at + HEAD_SIZE - 4, 4, false};
     return bytes_u32(&in);
 }
 
+/* Pieces may end anywhere, within a head too. Every turn takes at least a byte or ends an entry, so
+ * it ends. */
 bool depot_unpack_feed(struct depot_unpack *u, const void *data, size_t n, struct error *err)
 {
     struct bytes in = {data, n, false};
@@ -248,6 +263,7 @@ bool depot_unpack_feed(struct depot_unpack *u, const void *data, size_t n, struc
 
 /* ---- its digest ---- */
 
+/* All are on one file system: the inode alone tells them apart. */
 static int unpack_compare_inodes(const void *a, const void *b)
 {
     const struct depot_received *x = a, *y = b;
@@ -296,6 +312,8 @@ static bool unpack_digest_folder(const struct depot_unpack *u, const char *path,
     return good;
 }
 
+/* The walk may pass a file several times through links: a million steps and sixteen for each entry
+ * are allowed, which no honest folder needs. */
 bool depot_unpack_end(struct depot_unpack *u, struct digest *digest, double *bytes,
                       struct error *err)
 {

@@ -59,6 +59,7 @@ static bool link_is_leaving(const struct link *l)
 
 /* ---- the end of a link ---- */
 
+/* Out of both lists, and freed. The last thing that happens to a link; `all` may go with it. */
 static void link_remove(struct link *l)
 {
     struct links *all = l->all;
@@ -118,6 +119,7 @@ void link_end(struct link *l)
         uv_close((uv_handle_t *)&l->tcp, link_released);
 }
 
+/* The first reason stays: what goes wrong while a link is being closed is a consequence. */
 void link_fail(struct link *l, bool refused, const char *fmt, ...)
 {
     if (l->state >= LINK_CLOSING)
@@ -138,6 +140,7 @@ void link_fail(struct link *l, bool refused, const char *fmt, ...)
 
 /* ---- writing ---- */
 
+/* It has something to write: the idle handle will, at the end of this turn. O(1). */
 static void link_make_dirty(struct link *l)
 {
     struct links *all = l->all;
@@ -150,6 +153,7 @@ static void link_make_dirty(struct link *l)
     all->dirty = l;
 }
 
+/* A link that once carried megabytes does not keep them for the heartbeats that follow. */
 static void link_empty_buffer(struct strbuf *b)
 {
     if (b->cap > KEPT_MAX)
@@ -158,6 +162,8 @@ static void link_empty_buffer(struct strbuf *b)
         strbuf_clear(b);
 }
 
+/* One frame: the kind and the head are put together, the body is sealed from where it is, so that
+ * the bytes of a file are copied once. */
 static void link_seal_message(struct link *l, uint8_t kind, const void *head, size_t nhead,
                               const void *body, size_t nbody)
 {
@@ -170,6 +176,7 @@ static void link_seal_message(struct link *l, uint8_t kind, const void *head, si
     link_make_dirty(l);
 }
 
+/* Their end is waited for (link_stream_ended, or the clock); only a failure ends it here. */
 static void link_shutdown_done(uv_shutdown_t *r, int status)
 {
     struct link *l = r->data;
@@ -198,6 +205,7 @@ static void link_write_failed(struct link *l, int status)
         link_fail(l, false, "cannot be written to: %s", uv_strerror(status));
 }
 
+/* What was left over of link_write_some() is gone; meanwhile more may have been sealed. */
 static void link_write_done(uv_write_t *r, int status)
 {
     struct link *l = r->data;
@@ -252,6 +260,7 @@ static void link_write_some(struct link *l)
     }
 }
 
+/* Once a turn of the loop: many small messages of one turn go out in one write. */
 static void links_flush(uv_idle_t *h)
 {
     struct links *all = h->data;
@@ -268,12 +277,15 @@ static void links_flush(uv_idle_t *h)
         uv_idle_stop(&all->flush);
 }
 
+/* libuv counts what it still holds of `busy`. */
 size_t link_queued(const struct link *l)
 {
     size_t busy = l->writing ? uv_stream_get_write_queue_size((const uv_stream_t *)&l->tcp) : 0;
     return busy + l->out.n + l->early.n;
 }
 
+/* Before the handshake the message waits in `early` as u32 length, u8 kind, bytes: it cannot be
+ * sealed without the keys of the session. */
 void link_send(struct link *l, uint8_t kind, const void *head, size_t nhead, const void *body,
                size_t nbody)
 {
@@ -303,6 +315,7 @@ void link_keep_alive(struct link *l)
     link_seal_message(l, KIND_OWN, NULL, 0, NULL, 0);
 }
 
+/* The keys are there: seal what was sent before, in order (I4). */
 static void link_send_early(struct link *l)
 {
     struct bytes in = {.at = l->early.at, .n = l->early.n};
@@ -314,6 +327,7 @@ static void link_send_early(struct link *l)
     strbuf_free(&l->early);
 }
 
+/* The goodbye is sealed behind everything else: who reads it knows that nothing was cut (I5). */
 static void link_leave(struct link *l)
 {
     link_change(l, LINK_CLOSE);
@@ -338,6 +352,8 @@ void link_close(struct link *l, const char *why)
 
 /* ---- reading ---- */
 
+/* All links read into one buffer: its bytes are taken before the next read, by link_take_bytes().
+ */
 static void link_give_buffer(uv_handle_t *h, size_t wanted, uv_buf_t *buffer)
 {
     struct link *l = h->data;
@@ -345,6 +361,7 @@ static void link_give_buffer(uv_handle_t *h, size_t wanted, uv_buf_t *buffer)
     *buffer = uv_buf_init(l->all->read, LINK_READ_SIZE);
 }
 
+/* Both ends have proved the key. `open` may close the link: the state is looked at again. */
 static void link_shaken(struct link *l)
 {
     struct links *all = l->all;
@@ -355,6 +372,7 @@ static void link_shaken(struct link *l)
         link_leave(l);
 }
 
+/* One frame, decrypted. Kind 0 is the links' own: empty, or the goodbye. */
 static void link_take_message(struct link *l, const uint8_t *frame, size_t n)
 {
     struct links *all = l->all;
@@ -370,6 +388,8 @@ static void link_take_message(struct link *l, const uint8_t *frame, size_t n)
     }
 }
 
+/* Feed the seal until it wants more. A handler may close the link at any frame, which ends the
+ * loop; what is left of the bytes is then dropped with the seal. */
 static void link_take_bytes(struct link *l, const void *data, size_t n)
 {
     struct error err = {0};
@@ -402,6 +422,8 @@ static void link_take_bytes(struct link *l, const void *data, size_t n)
     }
 }
 
+/* The other end has closed, or the connection broke. Why tells people what to do: another key, a
+ * crash, somebody in between. */
 static void link_stream_ended(struct link *l, int status)
 {
     if (link_is_leaving(l)) {
@@ -422,6 +444,7 @@ static void link_stream_ended(struct link *l, int status)
     }
 }
 
+/* What comes on a link that is DRAINING or HALF_CLOSED only proves that they live. */
 static void link_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
     struct link *l = stream->data;
@@ -456,6 +479,8 @@ struct link *link_make(struct links *all, bool caller)
     return l;
 }
 
+/* The caller's hello goes out at once, without waiting for the loop: it saves a turn on every
+ * connection. */
 void link_begin(struct link *l)
 {
     link_change(l, LINK_CONNECTED);
@@ -470,6 +495,8 @@ void link_begin(struct link *l)
     link_write_some(l);
 }
 
+/* An address that does not answer is followed by the next of the name, each with a handle of its
+ * own: a socket cannot connect twice. */
 static void link_connect_done(uv_connect_t *r, int status)
 {
     struct link *l = r->data;
@@ -484,6 +511,7 @@ static void link_connect_done(uv_connect_t *r, int status)
     }
 }
 
+/* Begin with one address. What fails at once is treated as what fails later. */
 static void link_connect_to(struct link *l, const struct sockaddr *a)
 {
     link_change(l, LINK_ADDRESS);
@@ -509,6 +537,7 @@ static void link_try_next(struct link *l)
     link_connect_to(l, one->ai_addr);
 }
 
+/* The resolver has let go of `lookup`. The link may be over by now (I3). */
 static void link_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *found)
 {
     struct link *l = r->data;
@@ -524,6 +553,8 @@ static void link_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *foun
     }
 }
 
+/* Numbers are not looked up; names are, on a thread of libuv's. `closed` comes from the loop even
+ * when the text is no address (I2). */
 struct link *link_connect(struct links *all, const char *address)
 {
     if (all->freeing)

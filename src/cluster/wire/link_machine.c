@@ -48,6 +48,7 @@ enum link_state link_next(enum link_state state, enum link_event event)
     return next ? (enum link_state)(next - 1) : LINK_STATES;
 }
 
+/* For traces and tests. */
 const char *link_state_name(enum link_state state)
 {
     static const char *const names[LINK_STATES] = {

@@ -66,6 +66,7 @@ bool links_split(const char *text, char *host, size_t host_size, int *port)
     return true;
 }
 
+/* "host:port" or "[host]:port", as links_split() reads it. */
 static void links_address_text(const struct sockaddr_storage *a, char *out, size_t size)
 {
     char host[INET6_ADDRSTRLEN] = "?";
@@ -84,6 +85,8 @@ static void links_address_text(const struct sockaddr_storage *a, char *out, size
 
 /* ---- coming in ---- */
 
+/* Somebody connects. Beyond config.most he is closed at once: a flood of strangers must not take
+ * the descriptors of friends. */
 static void links_accept(uv_stream_t *listener, int status)
 {
     struct links *all = listener->data;
@@ -111,6 +114,8 @@ static void links_accept(uv_stream_t *listener, int status)
 }
 /* ---- the clock ---- */
 
+/* What each state may last. The handshake's time includes looking up and connecting, so that a
+ * stranger who says nothing is gone after it. */
 static void links_check_time(struct link *l, uint64_t now)
 {
     const struct links_config *c = &l->all->config;
@@ -173,6 +178,7 @@ void links_start_clock(struct links *all)
 
 /* ---- all of them ---- */
 
+/* Looking up an address to listen at may block: it is done once, before the loop runs. */
 static bool links_listen(struct links *all, const char *bind, struct error *err)
 {
     char host[256], service[16];
@@ -204,6 +210,7 @@ static bool links_listen(struct links *all, const char *bind, struct error *err)
     return true;
 }
 
+/* The clock is looked at four times in the shortest of the times that it measures. */
 struct links *links_new(const struct links_config *config, struct error *err)
 {
     if (strlen(config->hello) > SEAL_HELLO_MAX) {
@@ -237,6 +244,7 @@ struct links *links_new(const struct links_config *config, struct error *err)
     return all;
 }
 
+/* The third of three: nothing of the loop knows us any more. */
 static void links_handle_closed(uv_handle_t *h)
 {
     struct links *all = h->data;
@@ -258,6 +266,7 @@ void links_over(struct links *all)
     uv_close((uv_handle_t *)&all->flush, links_handle_closed);
 }
 
+/* Every link is closed in order: what was sent before still goes out, as far as the loop runs. */
 void links_free(struct links *all)
 {
     if (!all || all->freeing)

@@ -1,3 +1,6 @@
+/* Agents as the board shows them (member.h): the sealed text of a member is opened, and its JSON
+ * taken apart without trust. Relies on base/seal.h for who wrote it and on base/json.h for what it
+ * is; nothing here keeps a reference to the board's memory. */
 #include "cluster/wire/member.h"
 
 #include "base/json.h"
@@ -9,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is missing or of another type counts as missing: a member of another version is shown as far
+ * as it is understood. */
 static double member_number(const struct json *j, json_ref object, const char *key, double missing)
 {
     json_ref v = json_get(j, object, key);
     return v != JSON_NONE && json_type(j, v) == JSON_NUMBER ? json_number(j, v) : missing;
 }
 
+/* "" when it is missing. Valid as long as the JSON is. */
 static const char *member_string(const struct json *j, json_ref object, const char *key)
 {
     json_ref v = json_get(j, object, key);
@@ -45,6 +51,8 @@ static const struct {
     FIELD(dropped),
 };
 
+/* One element of "runs". All counters are doubles in the struct, so one table of names and offsets
+ * reads and writes them. */
 static void member_read_work(const struct json *j, json_ref v, struct member *out)
 {
     struct member_work w = {.run = member_whole(member_number(j, v, "run", 0), 1e15)};
@@ -56,6 +64,8 @@ static void member_read_work(const struct json *j, json_ref v, struct member *ou
     array_push(&out->works, w);
 }
 
+/* A text that cannot be opened belongs to another cluster at the same server: node, life, state and
+ * age are known all the same. A text that is no JSON leaves "?" for names. */
 void member_read(const struct board_member *from, const struct seal_key *key, struct member *out)
 {
     *out = (struct member){.node = from->node,
@@ -101,6 +111,7 @@ void member_free(struct member *m)
     *m = (struct member){0};
 }
 
+/* Linear: an agent works on a few runs at a time. */
 const struct member_work *member_work(const struct member *m, uint64_t run)
 {
     for (size_t i = 0; i < m->works.n; i++)

@@ -22,6 +22,7 @@ const struct message_kind message_kinds[MESSAGES] = {
 #undef MESSAGE
 #undef MANY
 
+/* O(1); called for every message before anything else looks at it. */
 bool message_is_valid(enum message_end end, uint8_t kind, size_t n)
 {
     if (kind >= MESSAGES)

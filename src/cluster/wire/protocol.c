@@ -1,9 +1,13 @@
+/* What is inside the larger messages (protocol.h), as bytes and back. Little-endian, no padding,
+ * decoded without trust (base/bytes.h). A change of a layout here is a change of the protocol:
+ * raise LINK_VERSION in link.h. */
 #include "cluster/wire/protocol.h"
 
 #include <stdlib.h>
 
 enum { ITEM_BYTES = 6 * 4 + 2 * 8 };
 
+/* The items follow the head: what a victim gives to a thief, or a report of tasks. */
 void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_message *m,
                         const struct meta_item *items)
 {
@@ -27,6 +31,8 @@ void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_mes
     }
 }
 
+/* The count is compared with the bytes that are there before anything is allocated for it. Numbers
+ * of tasks are the receiver's to check: only he knows the workflow. */
 bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *items)
 {
     *m = (struct sched_message){.kind = bytes_u8(in)};
@@ -52,6 +58,7 @@ bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *i
     return bytes_end(in);
 }
 
+/* Fixed size, so that a receiver can check the count of events against the length. */
 void protocol_put_event(struct strbuf *out, const struct trace_event *e)
 {
     bytes_put_u8(out, (uint8_t)e->kind);
@@ -69,6 +76,7 @@ void protocol_put_event(struct strbuf *out, const struct trace_event *e)
     bytes_put_f64(out, e->amount);
 }
 
+/* Kinds and outcomes are checked by who uses them; an event of an unknown kind is passed over. */
 void protocol_event(struct bytes *in, struct trace_event *e)
 {
     *e = (struct trace_event){.kind = (enum trace_kind)bytes_u8(in)};

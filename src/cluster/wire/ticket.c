@@ -1,3 +1,6 @@
+/* Tickets as bytes (ticket.h). Agents read what stood on the board, sealed with the key, so a
+ * ticket is not hostile, but it may be damaged or of another version: nothing is believed before
+ * all of it was decoded. Unit tests cut it off at every byte and flip some. */
 #include "cluster/wire/ticket.h"
 
 #include "base/bytes.h"
@@ -5,6 +8,7 @@
 
 enum { VERSION = 1 };
 
+/* NULL and "" are the same. */
 static void ticket_put_string(struct strbuf *out, const char *text)
 {
     bytes_put_text(out, text ? text : "", text ? strlen(text) : 0);
@@ -17,6 +21,9 @@ static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
         bytes_put_f64(out, at[i]);
 }
 
+/* The layout: u32 version; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
+ * retry_first, retry_most; then four lists, each a u32 count and its elements (files, done,
+ * priority, seconds); the workflow's text. ticket_read() takes it apart in the same order. */
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
     bytes_put_u32(out, VERSION);
@@ -45,6 +52,7 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
     bytes_put_text(out, t->workflow.at, t->workflow.n);
 }
 
+/* Never NULL; the caller owns it. */
 static char *ticket_take_string(struct bytes *in)
 {
     size_t n;
@@ -63,6 +71,8 @@ static uint32_t ticket_take_count(struct bytes *in, size_t each)
     return n;
 }
 
+/* Decoded first and judged once, by bytes_end(): every read beyond the end gives zeros. On false
+ * `t` is empty. */
 bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err)
 {
     struct bytes in = {data, n, false};
