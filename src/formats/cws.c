@@ -1,9 +1,12 @@
 /* The dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (PMC): the same suffix as
  * DAGMan, other words.
  *
- *     FILE name bytes                 TASK id transformation seconds          (CWS)
- *     INPUTS id file ...              TASK id [-m MB] [-c cpus] [-t tries] [-p priority] program
- * argument ...   (PMC) OUTPUTS id file ...             EDGE parent child
+ *     TASK id transformation seconds                                                       (CWS)
+ *     TASK id [-m MB] [-c cpus] [-t tries] [-p priority] program argument ...              (PMC)
+ *     FILE name bytes
+ *     INPUTS id file ...
+ *     OUTPUTS id file ...
+ *     EDGE parent child
  *
  * EDGE lines alone say what comes first; a file that a parent makes and its child reads gives that
  * edge its bytes. In some files INPUTS and OUTPUTS imply more edges than are stated: they are
@@ -28,11 +31,13 @@ struct cws_use {
     bool writes;
 };
 
+/* EDGE, by names: either end may be a later TASK. */
 struct edge {
     struct cws_span from, to;
     size_t line;
 };
 
+/* A writer of a file and the object it makes there. */
 struct writing {
     uint32_t file, task, object;
 };
@@ -56,6 +61,7 @@ static bool cws_is_word(struct cws_span word, const char *text)
     return word.n == strlen(text) && strncasecmp(word.at, text, word.n) == 0;
 }
 
+/* All of the first ten lines must begin with one of the five words. */
 static int cws_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
@@ -83,6 +89,7 @@ static bool cws_next_word(struct cws_reader *r, const char *what, struct cws_spa
            scan_error(&r->scan, r->err, "expected %s", what);
 }
 
+/* A word as a number, 0 or more, with an error that names it. */
 static bool number_word(struct cws_reader *r, struct cws_span w, const char *what, double *out)
 {
     if (scan_parse_number(w.at, w.n, out) && *out >= 0)
@@ -91,6 +98,7 @@ static bool number_word(struct cws_reader *r, struct cws_span w, const char *wha
                       (int)(w.n > 60 ? 60 : w.n), w.at);
 }
 
+/* Files are numbered by first mention; a size of -1: not stated. */
 static uint32_t file_number(struct cws_reader *r, struct cws_span name)
 {
     uint32_t file = intern_number(&r->files, name.at, name.n);
@@ -169,6 +177,8 @@ static void cws_set_kind(struct builder *b, uint32_t task, struct cws_span name)
     builder_kind(b, task, start, (size_t)((colon && colon > start ? colon : end) - start));
 }
 
+/* CWS and PMC are told apart line by line: a plain word and one number is a transformation and
+ * its run time; options or arguments make it a PMC command. */
 static bool cws_read_task(struct cws_reader *r)
 {
     struct cws_span id, name, last = {0};
@@ -205,6 +215,7 @@ static bool cws_read_task(struct cws_reader *r)
     return true;
 }
 
+/* INPUTS and OUTPUTS: noted by names, resolved when all tasks are there. */
 static bool read_uses(struct cws_reader *r, bool writes)
 {
     struct cws_span task, file;
@@ -251,6 +262,7 @@ static bool cws_read_lines(struct cws_reader *r)
 
 /* ---- edges and data ---- */
 
+/* The task of a name that a line refers to; an error at that line if there is none. */
 static bool known_task(struct cws_reader *r, struct cws_span name, size_t line, const char *where,
                        uint32_t *task)
 {

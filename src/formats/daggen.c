@@ -21,6 +21,7 @@
 enum node_type { ROOT, COMPUTATION, TRANSFER, END };
 static const char *const type_names[] = {"ROOT", "COMPUTATION", "TRANSFER", "END"};
 
+/* A line of the file; children stay in the text until all ids are known. */
 struct node {
     int64_t id;
     const char *children; /* the list, in the text; NULL: none */
@@ -40,6 +41,7 @@ struct daggen {
     uint32_t *of_id; /* node by id, NONE: no such node */
 };
 
+/* NODE_COUNT is certain, NODE likely, and the suffix alone is a hint. */
 static int daggen_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
@@ -73,6 +75,7 @@ static bool read_type(struct daggen *g, enum node_type *out)
                       length < 40 ? (int)length : 40, word);
 }
 
+/* Tasks are made at once; transfers wait for their ends. */
 static bool daggen_read_node(struct daggen *g)
 {
     struct scan *s = &g->scan;
@@ -129,6 +132,7 @@ static bool read_lines(struct daggen *g)
     return true;
 }
 
+/* Ids are the numbers 0 to n - 1 in any order: an array finds them. */
 static bool index_nodes(struct daggen *g)
 {
     size_t n = g->nodes.n;
@@ -203,6 +207,7 @@ static bool join_tasks(struct daggen *g)
     return good;
 }
 
+/* A transfer with several children is one edge to each, of its whole cost. */
 static bool join_transfers(struct daggen *g)
 {
     bool good = true;

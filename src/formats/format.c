@@ -1,3 +1,9 @@
+/* The table of formats at work: finding a format by name, suffix or content, reading a file once
+ * whatever it holds, writing whole or not at all.
+ *
+ * Detection asks every format how sure it is (sniff, 0 to 3) and takes the surest; among equals
+ * the longest suffix that matches, then the order of the registry. A file is read into memory
+ * once, because a pipe can be read only once and what it holds decides what is done with it. */
 #include "formats/format.h"
 #include "base/mem.h"
 
@@ -5,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+/* By name, in any case: users type "DOT". */
 const struct format *format_find(const char *name)
 {
     for (size_t i = 0; format_registry[i]; i++) {
@@ -28,11 +35,13 @@ static size_t suffix_match(const struct format *f, const char *path)
     return best;
 }
 
+/* Formats that are only read do not compete for a suffix. */
 static bool can_write(const struct format *f)
 {
     return f->write_workflow || f->write_platform;
 }
 
+/* The longest suffix wins: ".saga.json" before ".json". */
 const struct format *format_for_path(const char *path, struct error *err)
 {
     const struct format *best = NULL;
@@ -62,6 +71,8 @@ enum { HEAD = 4096 }; /* bytes that tell what a file is */
 
 enum want { WANT_ANY, WANT_WORKFLOW, WANT_PLATFORM };
 
+/* `want` leaves out formats that could not give it, so that a platform in JSON is not taken for a
+ * workflow. */
 static const struct format *surest_format(const char *path, const char *text, size_t length,
                                           enum want want)
 {
@@ -84,6 +95,7 @@ static const struct format *surest_format(const char *path, const char *text, si
     return best;
 }
 
+/* A NUL is not blank: it is a broken file, not an empty one. */
 static bool is_blank_text(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -93,6 +105,7 @@ static bool is_blank_text(const char *text, size_t length)
     return true;
 }
 
+/* Says what the file probably is, when that can be seen. Always NULL. */
 static const struct format *unknown_format(const char *path, const char *text, size_t length,
                                            struct error *err)
 {
@@ -126,6 +139,8 @@ const struct format *format_detect(const char *path, const char *text, size_t le
     return f ? f : unknown_format(path, text, length, err);
 }
 
+/* When no format can give what is wanted, the file is still named for what it is, so that the
+ * error can say so. */
 static const struct format *detect_for(const char *path, const struct text *text, enum want want,
                                        struct error *err)
 {
@@ -154,6 +169,7 @@ struct format_file {
     struct format_option *options; /* copies; end with a NULL name */
 };
 
+/* A file outlives the command line's arrays. */
 static struct format_option *copy_options(const struct format_option *options)
 {
     size_t n = 0;
@@ -212,6 +228,7 @@ struct text format_file_take(struct format_file *f)
     return text;
 }
 
+/* A plan's schema stands near its beginning. */
 bool format_file_is_plan(const struct format_file *f)
 {
     size_t head = f->text.n < HEAD ? f->text.n : HEAD;
@@ -226,6 +243,7 @@ static unsigned file_holds(const struct format_file *f, const struct format *for
     return format->holds ? readable & format->holds(f->text.at, f->text.n) : readable;
 }
 
+/* The format to read it with; NULL with an error. */
 static const struct format *format_of(const struct format_file *f, enum want want,
                                       struct error *err)
 {
@@ -285,6 +303,7 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
     return w;
 }
 
+/* Takes the text: nothing can be read after it. */
 static struct platform *file_read_platform(struct format_file *f, struct error *err)
 {
     const struct format *format = format_of(f, WANT_PLATFORM, err);
@@ -354,6 +373,7 @@ struct platform *format_read_platform(const char *path, const struct format *for
     return p;
 }
 
+/* The text is complete before the file is touched; file_write() renames it into place. */
 bool format_write_workflow(const char *path, const struct format *format, const struct workflow *w,
                            struct strbuf *dropped, struct error *err)
 {

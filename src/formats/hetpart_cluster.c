@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+/* Links of groups are pairs: 2,048 nodes are two million of them, and enough for the published
+ * files. */
 enum { MOST_NODES = 1000000, MOST_LINKED_NODES = 2048 };
 
 struct hetpart_group {
@@ -38,6 +40,7 @@ static bool memory_unit(const struct format_source *source, double *unit, struct
     return true;
 }
 
+/* The nodes of one group, `number` from 1; `first` is the number of its first node. */
 static bool add_group(const struct json *j, json_ref v, uint32_t number, double unit,
                       uint32_t first, struct platform_builder *b, struct hetpart_group *out,
                       struct error *err)
@@ -71,6 +74,8 @@ static bool add_group(const struct json *j, json_ref v, uint32_t number, double 
     return true;
 }
 
+/* Only when every group states both bandwidths: a platform that is half stated would be half
+ * unlimited. */
 static void hetpart_add_links(struct platform_builder *b, const struct hetpart_group *groups,
                               size_t n, uint32_t nodes)
 {

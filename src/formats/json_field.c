@@ -1,3 +1,5 @@
+/* Fields of JSON objects with errors that name the object, the field, what was found and what was
+ * expected. `null` counts as absent, as most writers mean it. */
 #include "formats/json_field.h"
 
 json_ref json_field(const struct json *j, json_ref object, const char *key)
@@ -22,6 +24,7 @@ static bool field_wrong_type(const struct json *j, json_ref v, const char *key, 
                       json_type_name(json_type(j, v)), json_type_name(type));
 }
 
+/* JSON_NONE: missing or of another type, and the error is set. */
 json_ref json_field_need(const struct json *j, json_ref object, const char *key,
                          enum json_type type, const char *what, struct error *err)
 {
@@ -36,6 +39,7 @@ json_ref json_field_need(const struct json *j, json_ref object, const char *key,
     return JSON_NONE;
 }
 
+/* Absent: true, and *out stays as it was, which is how callers state defaults. */
 bool json_field_number(const struct json *j, json_ref object, const char *key, double least,
                        double *out, const char *what, struct error *err)
 {

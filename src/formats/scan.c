@@ -1,3 +1,6 @@
+/* Lines, words and numbers of plain text, for formats that are little else. Nothing is copied and
+ * nothing is changed: a word is a pointer and a length. The text ends with a NUL, which stops
+ * every number parser. */
 #include "formats/scan.h"
 
 #include <math.h>
@@ -15,6 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* A byte order mark is passed over. */
 void scan_start(struct scan *s, const struct format_source *source, const char *comment)
 {
     const char *text = source->text;
@@ -27,6 +31,7 @@ void scan_start(struct scan *s, const struct format_source *source, const char *
                        .comment = comment};
 }
 
+/* next_line is one past the newline, or the end of the text. */
 bool scan_any_line(struct scan *s)
 {
     if (s->next_line == s->end)
@@ -72,6 +77,7 @@ bool scan_word(struct scan *s, const char **word, size_t *length)
     return true;
 }
 
+/* On a copy of the state: the line is read twice, which is cheaper than keeping its words. */
 size_t scan_words_left(const struct scan *s)
 {
     struct scan copy = *s;
@@ -128,6 +134,7 @@ bool scan_parse_number(const char *word, size_t length, double *out)
     }
     if (p != end)
         return false;
+    /* Clinger's fast path */
     if (exact && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
         double value = exponent < 0 ? (double)mantissa / powers[-exponent]
                                     : (double)mantissa * powers[exponent];
@@ -143,6 +150,7 @@ bool scan_parse_number(const char *word, size_t length, double *out)
     return true;
 }
 
+/* Overflow is refused, not wrapped: an id of 20 digits is not another task's id. */
 bool scan_parse_integer(const char *word, size_t length, int64_t *out)
 {
     const char *p = word, *end = word + length;
@@ -238,6 +246,7 @@ struct workflow *scan_finish(struct builder *b, bool good, struct error *err)
     return NULL;
 }
 
+/* "07" and "+7" would not come back as written, so they are names, not numbers. */
 bool scan_plain_number(const char *name, int64_t *out)
 {
     size_t length = strlen(name);

@@ -1,3 +1,4 @@
+/* What every reader may ask of its source: options, line numbers, whether the text is UTF-8. */
 #include "base/utf8.h"
 #include "formats/format.h"
 #include <ctype.h>
@@ -13,6 +14,7 @@ const char *format_option(const struct format_source *source, const char *name)
     return value;
 }
 
+/* Counts from the start: for errors, not for every value of a large file. */
 size_t format_line(const char *text, const char *at)
 {
     size_t line = 1;
@@ -21,6 +23,7 @@ size_t format_line(const char *text, const char *at)
     return line;
 }
 
+/* Readers that trust their text check it once, here, and may then print any part of it. */
 bool format_require_utf8(const struct format_source *source, struct error *err)
 {
     const unsigned char *s = (const unsigned char *)source->text;

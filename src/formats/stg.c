@@ -3,8 +3,9 @@
  *     100                      tasks, not counting the two dummies
  *     0    0    0              id, time, number of predecessors, predecessors
  *     1    8    1    0
- *     ...                      100 + 2 rows: the first and the last are dummies of time 0, and
- * tasks like any other here # ... CP Length : 94     remarks of the generator
+ *     ...                      100 + 2 rows: the first and the last are dummies of time 0, and tasks
+ *                              like any other here
+ *     # ... CP Length : 94     remarks of the generator
  *
  * A variant with communication gives each predecessor with a cost, as a pair. Hand-made files count
  * every row in the header. Which it is follows from the number of rows, unless a remark "(+dummy
@@ -18,6 +19,7 @@
 
 #include <string.h>
 
+/* Read twice: the row at first sight, its predecessors when all tasks are there. */
 struct stg_row {
     int64_t id;
     const char *predecessors; /* where they stand in the text */
@@ -35,6 +37,8 @@ struct stg {
     uint32_t deciding_line;
 };
 
+/* A number alone on the first line, then rows whose count of predecessors fits: three of them
+ * decide. */
 static int stg_sniff(const char *path, const char *text, size_t length)
 {
     char *copy = (char *)text; /* the scanner changes nothing */
@@ -79,6 +83,8 @@ static void stg_read_remark(struct stg *g)
         g->dummies = value;
 }
 
+/* Whether predecessors have costs is decided by the first row that has any, and then holds for
+ * all. */
 static bool stg_read_row(struct stg *g)
 {
     struct scan *s = &g->scan;
@@ -118,6 +124,8 @@ static bool stg_read_row(struct stg *g)
     return !builder_failed(g->builder);
 }
 
+/* A cut-off file must not pass for a smaller graph, so the header is taken at its word where the
+ * closing remark says how it counts. */
 static bool check_count(struct stg *g)
 {
     int64_t rows = (int64_t)g->rows.n;
@@ -147,6 +155,7 @@ static bool check_count(struct stg *g)
     return true;
 }
 
+/* Nearly every file numbers its rows 0, 1, 2 ...: then the id is the row. */
 static uint32_t stg_find_task(const struct stg *g, int64_t id)
 {
     if (id < (int64_t)g->rows.n && g->rows.at[id].id == id)

@@ -1,3 +1,8 @@
+/* Jobs with stated edges and files (DAX, Pegasus), joined: uses.h says by which rules.
+ *
+ * Everything is collected first, since edges may name jobs that come later. Then outputs are
+ * sorted by file, inputs by job, edges by job, and one walk over the jobs marks the stated
+ * parents of each and looks for them among the writers of its inputs. */
 #include "formats/uses.h"
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -6,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
+/* A job reads or writes a file. */
 struct file_use {
     uint32_t task, file, line;
 };
 
+/* An edge as stated; after resolve_edges() `from` and `to` are tasks. */
 struct stated_edge {
     uint32_t from, to, line; /* numbers of names */
 };
@@ -57,6 +64,7 @@ uint32_t uses_file(struct uses *u, const char *name, size_t length)
     return file;
 }
 
+/* Only the first contradiction is kept for the remark: published files have thousands. */
 void uses_size(struct uses *u, uint32_t file, double bytes, size_t line)
 {
     if (isnan(u->size.at[file])) {
@@ -88,7 +96,8 @@ void uses_edge(struct uses *u, const char *from, size_t from_length, const char 
 
 /* ---- at the end ---- */
 
-static void uses_count_dangling(struct uses *u, uint32_t job, size_t line)
+/* The error names the nearest job there is. */
+static void uses_dangling_job(struct uses *u, uint32_t job, size_t line)
 {
     const char *name = intern_text(&u->jobs, job);
     uint32_t count = builder_task_count(u->b);
@@ -116,7 +125,7 @@ static bool resolve_edges(struct uses *u)
         uint32_t from = task[e->from], to = task[e->to];
         good = from != NONE && to != NONE;
         if (!good)
-            uses_count_dangling(u, from == NONE ? e->from : e->to, e->line);
+            uses_dangling_job(u, from == NONE ? e->from : e->to, e->line);
         e->from = from;
         e->to = to;
     }
@@ -150,6 +159,7 @@ static int compare_edges(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* Of sorted uses each pair once; returns how many stay. */
 static size_t drop_repeated(struct file_use *at, size_t n)
 {
     size_t out = 0;
@@ -221,6 +231,8 @@ static void uses_make_objects(struct joining *j)
     }
 }
 
+/* One input of a job: from its stated parents among the writers. A writer that is no parent makes
+ * no edge and is counted. */
 static void join_input(struct joining *j, const struct file_use *in)
 {
     struct uses *u = j->u;
@@ -247,6 +259,8 @@ static void join_input(struct joining *j, const struct file_use *in)
     }
 }
 
+/* A stated edge that no file took becomes plain ordering. `parent` is cleared again as it goes:
+ * O(uses + edges) in all. */
 static void join_all(struct joining *j)
 {
     struct uses *u = j->u;

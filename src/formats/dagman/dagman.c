@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Splices multiply: a file that splices the next one twice, 30 deep, is a billion of them. Real
+ * workflows stay far below these. */
 enum { DEEPEST = 64, MOST_SCOPES = 1 << 18, MOST_STATEMENTS = 1 << 27 };
 
 bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
@@ -26,6 +28,7 @@ size_t dagman_line(const struct dagman_reader *r, const struct dagman_placed *at
     return at->file == r->top ? at->st->line : 0;
 }
 
+/* In r->scratch: valid until the next call. */
 static const char *full_name(struct dagman_reader *r, const struct dagman_scope *s,
                              struct dagman_span name)
 {
@@ -50,6 +53,8 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* The submit directory, then the scope's folder, then the statement's DIR; an absolute part
+ * begins anew. */
 static char *path_below(const struct dagman_reader *r, const struct dagman_scope *s,
                         struct dagman_span dir, struct dagman_span name)
 {
@@ -111,6 +116,7 @@ static struct dagman_file *dagman_load_file(struct dagman_reader *r, const char 
     return f;
 }
 
+/* `busy` marks files that are being read: one that comes again contains itself. */
 static struct dagman_file *load_named(struct dagman_reader *r, const struct dagman_scope *s,
                                       const struct dagman_placed *at, struct dagman_span dir,
                                       struct dagman_span name)
@@ -138,6 +144,7 @@ static struct dagman_file *load_named(struct dagman_reader *r, const struct dagm
 
 /* ---- first pass: statements, nodes, splices ---- */
 
+/* The statements of a file in order, with what it includes in place of INCLUDE. */
 static bool place_statements(struct dagman_reader *r, struct dagman_scope *s, struct dagman_file *f,
                              unsigned depth)
 {
@@ -183,6 +190,7 @@ struct declaration {
     bool done;
 };
 
+/* JOB and its relatives: a submit file or a block, then options in any order. */
 static bool parse_declaration(struct dagman_reader *r, const struct dagman_placed *at,
                               struct declaration *d)
 {
@@ -222,6 +230,7 @@ static bool parse_declaration(struct dagman_reader *r, const struct dagman_place
     return true;
 }
 
+/* Tasks and r->nodes are parallel: both get their entry here and nowhere else. */
 static bool declare_node(struct dagman_reader *r, struct dagman_scope *s,
                          const struct dagman_placed *at)
 {
@@ -266,6 +275,7 @@ static void child_free(struct dagman_child *c)
     free(c);
 }
 
+/* Reads the spliced file at once, so that its nodes follow those of this scope. */
 static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s,
                            const struct dagman_placed *at, unsigned depth)
 {
@@ -302,11 +312,13 @@ static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s,
     return good;
 }
 
+/* With subdags=inline an external sub-dag is read like a splice. */
 static bool is_splice(const struct dagman_reader *r, const struct dagman_statement *st)
 {
     return st->keyword == DAGMAN_SPLICE || (st->keyword == DAGMAN_SUBDAG && r->inline_subdags);
 }
 
+/* Own nodes first: their numbers are a range, first .. last. */
 static bool dagman_declare(struct dagman_reader *r, struct dagman_scope *s, unsigned depth)
 {
     s->first = builder_task_count(r->b);
@@ -400,7 +412,9 @@ static void reader_free(struct dagman_reader *r)
     strbuf_free(&r->scratch);
 }
 
-static struct workflow *read_workflow(const struct format_source *source, struct error *err)
+/* `first` keeps the first error with its own file, which may be a splice's; the builder's errors
+ * name the top-level file. */
+static struct workflow *dagman_read_workflow(const struct format_source *source, struct error *err)
 {
     if (!format_require_utf8(source, err))
         return NULL;
@@ -444,7 +458,7 @@ const struct format format_dagman = {
         "HTCondor DAGMan, with splices, includes, submit files and inline submit descriptions",
     .suffixes = ".dag",
     .sniff = dagman_sniff,
-    .read_workflow = read_workflow,
+    .read_workflow = dagman_read_workflow,
     .write_workflow = dagman_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(run) | CARRIES(memory) | CARRIES(cores) | CARRIES(kind) |
                CARRIES(retries) | CARRIES(priority) | CARRIES(done),

@@ -11,6 +11,7 @@
 
 typedef ARRAY(uint32_t) task_list;
 
+/* The splice of that name in this scope; NONE. */
 static uint32_t find_child(const struct dagman_scope *s, struct dagman_span name)
 {
     return intern_find(&s->child_name, name.at, name.n);
@@ -140,6 +141,7 @@ static bool apply_vars(struct dagman_reader *r, struct dagman_scope *s,
                                 (int)name.n, name.at);
 }
 
+/* DONE node, or DONE ALL_NODES. */
 static bool apply_done(struct dagman_reader *r, struct dagman_scope *s,
                        const struct dagman_placed *at)
 {
@@ -179,6 +181,7 @@ static bool apply_ignored(struct dagman_reader *r, struct dagman_scope *s,
     return statement_subject(r, s, at, name, &task, &all);
 }
 
+/* A second description of the same name replaces the first, as in DAGMan. */
 static void take_description(struct dagman_scope *s, const struct dagman_statement *st)
 {
     struct dagman_span rest = st->rest, name = dagman_word(&rest);
@@ -194,6 +197,7 @@ static void take_description(struct dagman_scope *s, const struct dagman_stateme
 
 /* ---- edges ---- */
 
+/* The product of both lists. Also notes who has a parent and a child, for the ends of a splice. */
 static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, const uint32_t *from,
                       size_t nfrom, const uint32_t *to, size_t nto)
 {
@@ -367,6 +371,7 @@ static struct dagman_span file_stem(struct dagman_span path)
     return path;
 }
 
+/* Command, kind, memory and cores from the node's description, with its VARS as macros. */
 static void describe_node(struct dagman_reader *r, const struct dagman_scope *s, uint32_t task,
                           const struct dagman_pair *vars, size_t nvars)
 {
@@ -468,6 +473,7 @@ static bool apply_one(struct dagman_reader *r, struct dagman_scope *s,
     }
 }
 
+/* VARS are collected by the statements and used after all of them: they may stand below the JOB. */
 bool dagman_apply(struct dagman_reader *r, struct dagman_scope *s)
 {
     if (s->fragment) {

@@ -1,3 +1,6 @@
+/* DAGMan files as statements: logical lines, keywords, inline submit descriptions. Nothing is
+ * resolved and nothing copied; a statement points into the text, which therefore must stay. A
+ * file that is spliced a hundred times is parsed once. */
 #include "formats/dagman/dagman_parse.h"
 #include "base/suggest.h"
 #include <string.h>
@@ -41,6 +44,7 @@ const char *dagman_keyword_name(enum dagman_keyword keyword)
     return keywords[keyword];
 }
 
+/* Keywords are in any case. */
 bool dagman_is(struct dagman_span word, const char *text)
 {
     return word.n == strlen(text) && strncasecmp(word.at, text, word.n) == 0;
@@ -51,6 +55,7 @@ static bool dagman_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
+/* The next word, of length 0 at the end; *rest moves behind it. */
 struct dagman_span dagman_word(struct dagman_span *rest)
 {
     while (rest->n && dagman_is_blank(*rest->at)) {
@@ -76,6 +81,7 @@ static enum dagman_keyword keyword_of(struct dagman_span word)
     return DAGMAN_KEYWORDS;
 }
 
+/* A text being taken line by line. */
 struct lines {
     const char *path;
     char *at, *end;
@@ -156,6 +162,7 @@ static bool find_block(struct lines *s, struct dagman_statement *st, struct erro
     return true;
 }
 
+/* False at the first word that is no command, with the nearest one that is. */
 bool dagman_parse(struct dagman_file *f, char *text, size_t length, struct error *err)
 {
     if (length > UINT32_MAX)
@@ -198,6 +205,8 @@ void dagman_file_free(struct dagman_file *f)
     f->path = NULL;
 }
 
+/* Every one of the first twenty statements must begin with a DAGMan keyword; JOB or PARENT with
+ * two words after it makes it certain. CWS files fail at TASK. */
 int dagman_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;

@@ -1,3 +1,8 @@
+/* Submit descriptions: key = value lines, macros, and HTCondor's two syntaxes of arguments. Only
+ * what a workflow can carry is asked for: the command, memory, cores.
+ *
+ * A macro's value comes from VARS of the node, else from the description; it may use macros
+ * itself, to a depth and a number that end hostile files. */
 #include "formats/dagman/dagman_submit.h"
 #include "base/quantity.h"
 #include <string.h>
@@ -15,6 +20,8 @@ static struct dagman_span submit_trimmed(const char *at, const char *end)
     return (struct dagman_span){at, (uint32_t)(end - at)};
 }
 
+/* Lines that are no pairs (queue, if ... endif) are passed over. The text is copied, because
+ * continuation lines are joined in it. */
 void dagman_description_parse(struct dagman_description *d, const char *text, size_t length)
 {
     *d = (struct dagman_description){.text = mem_copy_bytes(text, length)};
@@ -65,6 +72,7 @@ static void add_unescaped(struct strbuf *out, struct dagman_span value)
     }
 }
 
+/* Of several the last counts, and VARS before the description. */
 static bool raw_value(const struct dagman_macros *m, struct dagman_span name, struct strbuf *out)
 {
     for (size_t i = m->nvars; i--;)
@@ -81,6 +89,7 @@ static bool raw_value(const struct dagman_macros *m, struct dagman_span name, st
     return false;
 }
 
+/* $(Process) and the like: kept as they stand, since only HTCondor knows them. */
 static bool known_only_at_submission(struct dagman_span name)
 {
     static const char *const names[] = {"Cluster", "ClusterId", "Process",   "ProcId",
@@ -91,6 +100,7 @@ static bool known_only_at_submission(struct dagman_span name)
     return false;
 }
 
+/* $(name), $(name:default); $$( is for the machine where the job runs, and stays. */
 static void submit_expand_macros(const struct dagman_macros *m, const char *text, size_t n,
                                  unsigned depth, unsigned *budget, struct strbuf *out)
 {
@@ -149,6 +159,7 @@ static bool is_plain(const char *word)
     return true;
 }
 
+/* One argument as one word of a shell line. */
 static void add_shell_word(struct strbuf *out, const char *word)
 {
     if (out->n)
@@ -215,6 +226,8 @@ static bool split_arguments(const char *p, size_t n, struct words *out)
     return !group;
 }
 
+/* executable and arguments as one shell line. `/bin/sh -c 'line'`, as the writer writes commands
+ * that need a shell, gives the line back. */
 bool dagman_command(const struct dagman_macros *m, struct strbuf *out)
 {
     struct strbuf executable = {0}, arguments = {0};
@@ -240,6 +253,7 @@ bool dagman_command(const struct dagman_macros *m, struct strbuf *out)
     return good;
 }
 
+/* HTCondor counts in MiB where no unit is stated. */
 bool dagman_memory(const char *text, double *bytes)
 {
     size_t n = strlen(text);
@@ -290,6 +304,7 @@ static bool is_simple_command(const char *command)
     return strncmp(command, "/bin/sh -c ", 11) != 0 && !strchr(command, '=');
 }
 
+/* False: a description cannot carry it (line breaks). A dollar would begin a macro. */
 bool dagman_write_command(struct strbuf *out, const char *command)
 {
     if (strpbrk(command, "\n\r") || !*command)

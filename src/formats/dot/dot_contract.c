@@ -1,3 +1,10 @@
+/* Nextflow's drawings without their channels and operators: processes are joined wherever a way
+ * leads from one to the other through other nodes.
+ *
+ * First every operator is given the one node it leads to (its alias), from the ends backwards, so
+ * that chains cost one step; then a search from each process passes only nodes that branch.
+ * O(nodes + edges) for the first part; the second is the size of its result times the branching
+ * between. */
 #include "formats/dot/dot_contract.h"
 
 #define NONE UINT32_MAX
@@ -11,6 +18,7 @@ struct contraction {
     uint32_t *stamp;
 };
 
+/* Edges by their first end (CSR, counting sort). */
 static void build_successors(struct contraction *c, const struct dot_graph *g)
 {
     c->off = mem_new_zero(uint32_t, (size_t)c->n + 2);
@@ -83,6 +91,7 @@ static uint32_t resolve_aliases(struct contraction *c, const struct dot_graph *g
     return stuck;
 }
 
+/* Pairs of kept nodes into `out`, each once. Returns NONE, or a node on a cycle of others. */
 uint32_t dot_contract(const struct dot_graph *g, const bool *keep, struct dot_pairs *out)
 {
     struct contraction c = {.n = (uint32_t)g->node_line.n, .process = keep};

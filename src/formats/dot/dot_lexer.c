@@ -1,7 +1,10 @@
+/* The tokens of DOT, taken from the text in place: a quoted string is rewritten where it stands
+ * (it only gets shorter), so that no token is copied. Lines are counted as they are passed. */
 #include "formats/dot/dot_lexer.h"
 #include <string.h>
 #include <strings.h>
 
+/* `text` is changed and must outlive the tokens. */
 void dot_lexer_start(struct dot_lexer *x, const char *file, char *text, size_t length)
 {
     *x = (struct dot_lexer){
@@ -16,6 +19,7 @@ static void skip_line(struct dot_lexer *x)
     x->at = eol ? eol : x->end;
 }
 
+/* An open comment is an error at its beginning, where a person will look. */
 static bool skip_comment(struct dot_lexer *x, struct error *err)
 {
     size_t start = x->line;
@@ -29,6 +33,7 @@ static bool skip_comment(struct dot_lexer *x, struct error *err)
     return error_at(err, x->file, start, "this comment does not end; expected */");
 }
 
+/* A # begins a remark only at the start of a line, as the C preprocessor writes it. */
 static bool lexer_skip_blanks(struct dot_lexer *x, struct error *err)
 {
     while (x->at < x->end) {
@@ -53,6 +58,7 @@ static bool lexer_skip_blanks(struct dot_lexer *x, struct error *err)
     return true;
 }
 
+/* Bytes of UTF-8 are letters, as in Graphviz. */
 static bool starts_name(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
@@ -121,6 +127,7 @@ static bool lex_quoted(struct dot_lexer *x, struct dot_token *out, struct error 
     return true;
 }
 
+/* <...> with balanced brackets; what is inside is for drawing, and kept as it stands. */
 static bool lex_html(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     out->text = x->at;
@@ -138,6 +145,7 @@ static bool lex_html(struct dot_lexer *x, struct dot_token *out, struct error *e
     return error_at(err, x->file, out->line, "this HTML string does not end; expected a closing >");
 }
 
+/* Graphviz would take "2nd" for two tokens, silently; here it is an error with a remedy. */
 static bool lex_number(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     out->text = x->at;
@@ -176,6 +184,7 @@ static enum dot_keyword lex_keyword(const char *text, size_t len)
     return DOT_NOT_KEYWORD;
 }
 
+/* False with an error. At the end of the text DOT_END, again and again. */
 bool dot_lexer_next(struct dot_lexer *x, struct dot_token *out, struct error *err)
 {
     if (!lexer_skip_blanks(x, err))

@@ -1,3 +1,9 @@
+/* The grammar of DOT, by recursive descent over the tokens of dot_lexer.c: statements, attribute
+ * lists, subgraphs, edges between sets of nodes. Attributes that weft does not know are dropped
+ * as they are read.
+ *
+ * A subgraph as an endpoint stands for its nodes. Every mention of a node is pushed on a stack
+ * (`members`), so that a subgraph's nodes are those pushed since it began. */
 #include "formats/dot/dot_parse.h"
 #include "formats/dot/dot_lexer.h"
 #include <string.h>
@@ -8,6 +14,7 @@ enum { DEEPEST = 200 };
 /* {a b c} -> {d e f} is a product: a short text can ask for more edges than any memory holds. */
 #define MOST_EDGES ((uint64_t)1 << 28)
 
+/* Defaults set by `node [...]` and `edge [...]`, inherited by subgraphs and lost at their end. */
 struct scope {
     struct dot_value node[DOT_ATTRIBUTES], edge[DOT_ATTRIBUTES]; /* defaults */
 };
@@ -31,6 +38,7 @@ struct parser {
     uint64_t edges_asked;
 };
 
+/* "unexpected X; expected Y" at the token's line. */
 static bool parser_fail(struct parser *p, const char *what)
 {
     const struct dot_token *t = &p->token;
@@ -57,43 +65,47 @@ static bool at_punct(const struct parser *p, char c)
     return p->token.type == DOT_PUNCT && p->token.punct == c;
 }
 
+/* DOT_ATTRIBUTES: not one of ours. Linear, but the first letter decides most. */
 static uint32_t attribute_of(const char *text, size_t len)
 {
-    static const char *const names[DOT_ATTRIBUTES] = {[DOT_WORK] = "work",
-                                                      [DOT_MEMORY] = "memory",
-                                                      [DOT_CORES] = "cores",
-                                                      [DOT_KIND] = "kind",
-                                                      [DOT_COMMAND] = "command",
-                                                      [DOT_CALL] = "call",
-                                                      [DOT_RUNGS] = "rungs",
-                                                      [DOT_INPUTS] = "inputs",
-                                                      [DOT_OUTPUTS] = "outputs",
-                                                      [DOT_TEMPORARY_OUTPUTS] = "temporary_outputs",
-                                                      [DOT_IN_ORDER] = "in_order",
-                                                      [DOT_OUT_ORDER] = "out_order",
-                                                      [DOT_TEMPORARY] = "temporary",
-                                                      [DOT_NAME] = "weft_name",
-                                                      [DOT_OBJECT] = "object",
-                                                      [DOT_SIZE] = "size",
-                                                      [DOT_ALPHA] = "alpha",
-                                                      [DOT_CATEGORY] = "category",
-                                                      [DOT_WEIGHT] = "Weight",
-                                                      [DOT_START] = "Start time",
-                                                      [DOT_PROCESSOR] = "Processor",
-                                                      [DOT_WORK_WEIGHT] = "work_weight",
-                                                      [DOT_COMM_WEIGHT] = "comm_weight",
-                                                      [DOT_MEM_WEIGHT] = "mem_weight",
-                                                      [DOT_TYPE] = "type",
-                                                      [DOT_LABEL] = "label",
-                                                      [DOT_XLABEL] = "xlabel",
-                                                      [DOT_SHAPE] = "shape",
-                                                      [DOT_STYLE] = "style",
-                                                      [DOT_PROCESSORS] = "Number of processors",
-                                                      [DOT_LENGTH] = "Total schedule length",
+    /* clang-format off */
+    static const char *const names[DOT_ATTRIBUTES] = {
+        [DOT_WORK] = "work",
+        [DOT_MEMORY] = "memory",
+        [DOT_CORES] = "cores",
+        [DOT_KIND] = "kind",
+        [DOT_COMMAND] = "command",
+        [DOT_CALL] = "call",
+        [DOT_RUNGS] = "rungs",
+        [DOT_INPUTS] = "inputs",
+        [DOT_OUTPUTS] = "outputs",
+        [DOT_TEMPORARY_OUTPUTS] = "temporary_outputs",
+        [DOT_IN_ORDER] = "in_order",
+        [DOT_OUT_ORDER] = "out_order",
+        [DOT_TEMPORARY] = "temporary",
+        [DOT_NAME] = "weft_name",
+        [DOT_OBJECT] = "object",
+        [DOT_SIZE] = "size",
+        [DOT_ALPHA] = "alpha",
+        [DOT_CATEGORY] = "category",
+        [DOT_WEIGHT] = "Weight",
+        [DOT_START] = "Start time",
+        [DOT_PROCESSOR] = "Processor",
+        [DOT_WORK_WEIGHT] = "work_weight",
+        [DOT_COMM_WEIGHT] = "comm_weight",
+        [DOT_MEM_WEIGHT] = "mem_weight",
+        [DOT_TYPE] = "type",
+        [DOT_LABEL] = "label",
+        [DOT_XLABEL] = "xlabel",
+        [DOT_SHAPE] = "shape",
+        [DOT_STYLE] = "style",
+        [DOT_PROCESSORS] = "Number of processors",
+        [DOT_LENGTH] = "Total schedule length",
 #define DOT_COLUMN(name, ...) [DOT_##name] = #name,
-                                                      TASK_KEYS(COLUMN_SKIP, DOT_COLUMN, DOT_COLUMN)
+        TASK_KEYS(COLUMN_SKIP, DOT_COLUMN, DOT_COLUMN)
 #undef DOT_COLUMN
     };
+    /* clang-format on */
     for (uint32_t i = 0; i < DOT_ATTRIBUTES; i++)
         if (names[i][0] == text[0] && strlen(names[i]) == len && memcmp(names[i], text, len) == 0)
             return i;
@@ -112,6 +124,8 @@ struct target {
     bool edge;               /* the edge settings to append to */
 };
 
+/* Into a table of defaults, or appended to the settings of a node or edge, where the last counts.
+ */
 static void parser_set_attribute(struct parser *p, const struct target *to, uint32_t attribute,
                                  struct dot_value value)
 {
@@ -162,6 +176,7 @@ static bool attribute_lists(struct parser *p, const struct target *to)
     return true;
 }
 
+/* The node of that id, made on first mention with the defaults of its scope, as Graphviz does. */
 static uint32_t mention_node(struct parser *p, const struct scope *scope,
                              const struct dot_token *id)
 {
@@ -199,6 +214,8 @@ static void unique_members(struct parser *p, struct endpoint *range)
     range->last = p->members.n = to;
 }
 
+/* Every node of one end with every node of the other. All edges of a statement share its
+ * settings. */
 static bool parser_join_ends(struct parser *p, struct endpoint from, struct endpoint to,
                              size_t line, uint32_t first, uint32_t count)
 {
@@ -309,6 +326,7 @@ static bool edge_statement(struct parser *p, const struct scope *scope, struct e
     return true;
 }
 
+/* One of: defaults, an attribute of the graph, a node, an edge, a subgraph. */
 static bool parse_graph_statement(struct parser *p, struct scope *scope,
                                   struct dot_value *graph_table)
 {
@@ -369,6 +387,7 @@ static bool parse_statements(struct parser *p, struct scope *scope, struct dot_v
     return true;
 }
 
+/* The first graph of the text; what follows is only noticed. */
 static bool whole_graph(struct parser *p)
 {
     if (!parser_advance(p))
@@ -435,6 +454,8 @@ void dot_graph_free(struct dot_graph *g)
     array_free(&g->edge_settings);
 }
 
+/* A counting sort, stable, so that of equal attributes the last one in the file still comes last.
+ */
 uint32_t *dot_group_settings(struct dot_graph *g)
 {
     size_t nodes = g->node_line.n, n = g->node_settings.n;

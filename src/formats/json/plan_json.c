@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+/* A plan being written; `label` is room for names of anonymous objects. */
 struct writer {
     struct json_writer j;
     const struct plan *plan;
@@ -24,6 +25,7 @@ static const char *plan_object_label(struct writer *s, uint32_t object)
     return s->label.at;
 }
 
+/* The plan's own word, else what the model says; nothing for an empty text. */
 static void plan_put_text(struct json_writer *j, const char *key, const char *own,
                           const char *otherwise)
 {
@@ -32,6 +34,8 @@ static void plan_put_text(struct json_writer *j, const char *key, const char *ow
         json_put_string(j, key, text);
 }
 
+/* What every kind of plan has: for what, by whom, how good. Objectives that are not finite are
+ * left out: JSON has no infinity. */
 static void write_head(struct writer *s)
 {
     struct json_writer *j = &s->j;
@@ -120,6 +124,7 @@ static void write_placements(struct writer *s)
     json_write_end_array(j);
 }
 
+/* Task names in one line. */
 static void write_names(struct writer *s, const char *key, const uint32_t *tasks, size_t count)
 {
     json_write_key(&s->j, key);
@@ -198,6 +203,8 @@ static void write_order(struct writer *s)
     json_write_end_array(j);
 }
 
+/* A plan of any kind may also have placements: an order that was replayed, a stream's first item.
+ */
 void plan_json_write(const struct plan *plan, const struct workflow *w, const struct platform *p,
                      struct strbuf *out)
 {

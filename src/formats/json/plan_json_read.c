@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A plan being read: its text, and the files that it names, as found from here. */
 struct plan_file {
     struct text text;
     struct json j;
@@ -41,6 +42,7 @@ static bool find_file(struct plan_file *f, const char *key, char **out, struct e
     return true;
 }
 
+/* Enough to know that it is a plan, and which workflow and platform to read before the rest. */
 static bool check_head(struct plan_file *f, struct error *err)
 {
     const char *schema;
@@ -54,6 +56,7 @@ static bool check_head(struct plan_file *f, struct error *err)
            find_file(f, "platform", &f->platform, err);
 }
 
+/* Takes the text out of `file`, which the caller still closes. */
 struct plan_file *plan_file_from(struct format_file *file, struct error *err)
 {
     struct plan_file *f = mem_new_zero(struct plan_file, 1);
@@ -97,6 +100,7 @@ void plan_file_close(struct plan_file *f)
 
 /* ---- the plan ---- */
 
+/* The second step: names become numbers of this workflow and platform. */
 struct plan_reader {
     const struct json *j;
     const struct workflow *w;
@@ -113,6 +117,7 @@ static const char *need_name(struct plan_reader *r, json_ref row, const char *ke
     return *at == JSON_NONE ? NULL : json_string(r->j, *at, NULL);
 }
 
+/* A plan for another workflow fails here, with the name it does not have. */
 static bool plan_find_task(struct plan_reader *r, json_ref at, uint32_t *task)
 {
     if (!json_field_is(r->j, at, JSON_STRING, "a task", r->err))
@@ -162,6 +167,7 @@ static bool row_index(struct plan_reader *r, json_ref row, const char *key, cons
     return true;
 }
 
+/* Any time is read, also a negative one: the checker says what is wrong with it. */
 static bool row_times(struct plan_reader *r, json_ref row, const char *what, double *start,
                       double *finish)
 {
@@ -232,6 +238,8 @@ static bool read_names(struct plan_reader *r, json_ref row, const char *key, boo
     return true;
 }
 
+/* An order lists each task of the part once; whether it is a traversal is the checker's question.
+ */
 static bool read_part(struct plan_reader *r, json_ref row)
 {
     struct part x = {.order = NONE, .memory = NAN};
@@ -254,6 +262,7 @@ static bool read_part(struct plan_reader *r, json_ref row)
     return true;
 }
 
+/* Without a stated number the replicas are as many as the nodes. */
 static bool read_cluster(struct plan_reader *r, json_ref row)
 {
     struct cluster x = {0};
@@ -334,6 +343,7 @@ static bool read_order(struct plan_reader *r)
     return true;
 }
 
+/* A claim that could not be kept is an error: silently lost, it would never be judged. */
 static bool read_objectives(struct plan_reader *r)
 {
     const struct json *j = r->j;
@@ -360,6 +370,7 @@ static bool read_objectives(struct plan_reader *r)
     return true;
 }
 
+/* Options are texts; numbers and truth values of foreign plans are taken as they print. */
 static bool plan_read_options(struct plan_reader *r)
 {
     const struct json *j = r->j;
@@ -459,6 +470,7 @@ static bool read_stream_head(struct plan_reader *r)
            row_index(r, 0, "ports", "the plan", &r->plan->ports);
 }
 
+/* A stream or an order may bring placements along. */
 static bool read_lists(struct plan_reader *r)
 {
     enum plan_kind kind = r->plan->kind;

@@ -1,3 +1,11 @@
+/* Traces for Chrome and Perfetto: events as they come, one line each, into memory or, flushed
+ * every 64 KB, into a stream, so that a simulation of a million tasks needs no million events in
+ * memory.
+ *
+ *     process (pid)    a node, from 1
+ *     thread 0         faults
+ *     threads 1 ..     its cores
+ *     then             sending (even) and receiving (odd) lanes, as many as are busy at once */
 #include "formats/json/trace_json.h"
 #include "base/heap.h"
 #include "base/json.h"
@@ -33,6 +41,8 @@ struct trace_json {
 
 /* ---- single events ---- */
 
+/* What every event has: phase, process, thread. The caller goes on, and ends it with
+ * trace_end_event(). */
 static void trace_begin_event(struct trace_json *t, const char *phase, uint32_t node,
                               uint64_t thread)
 {
@@ -51,6 +61,7 @@ static void trace_end_event(struct trace_json *t)
     }
 }
 
+/* A metadata event: viewers show these names instead of numbers. */
 static void name_thing(struct trace_json *t, const char *what, uint32_t node, uint64_t thread,
                        const char *name)
 {
@@ -74,6 +85,7 @@ static void begin_slice(struct trace_json *t, uint32_t node, uint64_t thread, co
     json_put_number(&t->j, "dur", fmax(0, finish - start) * 1e6);
 }
 
+/* One end of the arrow between sender and receiver; both carry the same id. */
 static void arrow_end(struct trace_json *t, const char *phase, uint32_t node, uint64_t thread,
                       double at)
 {
@@ -89,6 +101,7 @@ static void arrow_end(struct trace_json *t, const char *phase, uint32_t node, ui
 
 /* ---- threads ---- */
 
+/* Threads are named when first used: a node of 128 cores that runs one task shows one row. */
 static uint64_t core_thread(struct trace_json *t, uint32_t node, uint32_t core)
 {
     struct node_threads *n = &t->node[node];
@@ -142,6 +155,7 @@ static void trace_write_task(struct trace_json *t, const struct trace_event *e)
     trace_end_event(t);
 }
 
+/* Valid until the next call. */
 static const char *object_label(struct trace_json *t, uint32_t object)
 {
     const struct workflow *w = t->w;
@@ -153,6 +167,8 @@ static const char *object_label(struct trace_json *t, uint32_t object)
     return t->label.at;
 }
 
+/* A slice at each end and an arrow between: it ends in the middle of the receiver's slice, which
+ * viewers can bind it to. */
 static void write_transfer(struct trace_json *t, const struct trace_event *e)
 {
     if (e->id >= t->w->nobjects || e->other >= t->p->nnodes)
@@ -213,6 +229,7 @@ static void write_counter(struct trace_json *t, const struct trace_event *e)
     trace_end_event(t);
 }
 
+/* Events without a place or a time are left out: a viewer could not draw them. */
 static void write_event(void *context, const struct trace_event *e)
 {
     struct trace_json *t = context;

@@ -1,3 +1,10 @@
+/* Experiment files, read: a workflow's name and, for each substitution, what is replaced and by
+ * what. Native YAML like workflows, and read with the same helpers, so that errors look the same.
+ * What the names mean (is there such a task?) is checked when the workflow is there, by the room
+ * `experiment`.
+ *
+ * Labels are what users see of an alternative, in names of files and in tables; they are made
+ * from the file's words and then made different. */
 #include "formats/native/experiment.h"
 #include "base/pool.h"
 #include "base/quantity.h"
@@ -92,6 +99,7 @@ static void make_labels_differ(struct substitution *s, bool made_up)
 
 /* ---- alternatives ---- */
 
+/* NAN: the change does not speak of it. */
 static struct alternative *add_alternative(struct experiment_reading *r, struct substitution *s,
                                            yaml_ref at)
 {
@@ -120,6 +128,7 @@ static bool read_command(struct experiment_reading *r, struct task_change *c, ya
     return true;
 }
 
+/* An empty list is a statement too: the task reads nothing. */
 static bool experiment_read_inputs(struct experiment_reading *r, struct task_change *c, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -210,6 +219,7 @@ static bool read_change(struct experiment_reading *r, struct task_change *c, yam
     return true;
 }
 
+/* What stands for the original: a description for tasks, a text for files and parameters. */
 static bool read_value(struct experiment_reading *r, struct substitution *s, struct alternative *a,
                        yaml_ref v)
 {
@@ -230,6 +240,8 @@ static bool read_value(struct experiment_reading *r, struct substitution *s, str
     return true;
 }
 
+/* A list (labels are made up) or a mapping from labels; tasks need labels, since a command is no
+ * name. */
 static bool read_by(struct experiment_reading *r, struct substitution *s, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -271,6 +283,7 @@ static bool read_range(struct experiment_reading *r, struct substitution *s, yam
             return false;
     }
     double from = value[0], to = value[1], step = value[2];
+    /* steps that should end on `to` do, in spite of rounding */
     double count = floor((to - from) / step * (1 + 1e-12) + 1e-9) + 1;
     if (isnan(from) || isnan(to) || step == 0)
         return native_error(&r->file, v, "a range has from, to and a step that is not 0");
@@ -294,6 +307,7 @@ static bool read_range(struct experiment_reading *r, struct substitution *s, yam
 
 /* ---- substitutions ---- */
 
+/* Names become parts of file names and of "name=label". */
 static bool check_name(struct experiment_reading *r, yaml_ref k)
 {
     const char *name = yaml_text(&r->file.y, k, NULL);
@@ -307,6 +321,7 @@ static bool check_name(struct experiment_reading *r, yaml_ref k)
                         name, LONGEST_LABEL);
 }
 
+/* Exactly one target, and exactly one of by and range. */
 static bool read_substitution(struct experiment_reading *r, struct substitution *s, yaml_ref at,
                               yaml_ref body)
 {
@@ -365,6 +380,7 @@ static bool read_substitutions(struct experiment_reading *r, yaml_ref v)
 
 /* ---- combinations ---- */
 
+/* Frees `names`. */
 static bool unknown_name(struct experiment_reading *r, yaml_ref at, const char *thing,
                          const char *given, const char **names, size_t count)
 {
@@ -375,6 +391,7 @@ static bool unknown_name(struct experiment_reading *r, yaml_ref at, const char *
     return false;
 }
 
+/* A label, or the alternative's own text. */
 static bool read_choice(struct experiment_reading *r, yaml_ref k, uint32_t *row)
 {
     const struct experiment *x = r->x;
@@ -408,6 +425,8 @@ static bool read_choice(struct experiment_reading *r, yaml_ref k, uint32_t *row)
     return unknown_name(r, yaml_value(k), thing, text, labels, sub->by.n);
 }
 
+/* A row for each combination, as wide as there are substitutions; what a row does not name stays
+ * original. */
 static bool read_listed(struct experiment_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -468,6 +487,7 @@ static bool read_folder(struct experiment_reading *r, yaml_ref v)
     return true;
 }
 
+/* The substitutions are read before `combine`, which refers to them, wherever the two stand. */
 static bool read_top(struct experiment_reading *r)
 {
     static const char *const keys[] = {"weft",    "experiment", "workflow", "substitute",
@@ -503,6 +523,7 @@ static bool read_top(struct experiment_reading *r)
     return read_substitutions(r, value[3]) && (value[4] == YAML_NONE || read_combine(r, value[4]));
 }
 
+/* After a failure there is nothing to free. */
 bool experiment_file_parse(const char *name, char *text, size_t length, struct experiment *x,
                            struct error *err)
 {

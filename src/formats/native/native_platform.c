@@ -18,6 +18,7 @@ struct platform_reading {
     size_t nodes;
 };
 
+/* NAN: the key is absent, and the builder keeps its own value. */
 static bool read_network(struct platform_reading *r, yaml_ref network)
 {
     static const char *const keys[] = {"bandwidth", "latency", "ports", NULL};
@@ -53,6 +54,7 @@ enum {
 static const char *const node_keys[] = {"name",        "count", "speed", "memory", "cores",
                                         "utilization", "up",    "ports", NULL};
 
+/* One entry of `nodes`, which may stand for many nodes. */
 struct node_values {
     const char *name;
     size_t length, line;
@@ -60,6 +62,7 @@ struct node_values {
     bool up;
 };
 
+/* Ranges are the builder's to check, but for `count`, which decides how often it is called. */
 static bool read_node_values(struct platform_reading *r, yaml_ref node, struct node_values *out)
 {
     const struct native *f = &r->file;
@@ -107,6 +110,8 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
     return out->name ? true : native_error(f, node, "a node has no name");
 }
 
+/* With `count` the names are numbered from 1, also for a count of 1: then a file can grow without
+ * renaming. */
 static bool read_node(struct platform_reading *r, yaml_ref node)
 {
     const struct yaml *y = &r->file.y;
@@ -142,6 +147,7 @@ static bool read_node(struct platform_reading *r, yaml_ref node)
     return true;
 }
 
+/* After the builder's first error reading stops and counts as good: the builder has the message. */
 static bool read_nodes(struct platform_reading *r, yaml_ref nodes)
 {
     const struct yaml *y = &r->file.y;
@@ -187,6 +193,7 @@ static bool platform_unknown_node(struct platform_reading *r, yaml_ref at, const
     return false;
 }
 
+/* Links name nodes after counts are expanded: fat1, not fat. */
 static bool read_ends(struct platform_reading *r, yaml_ref between, uint32_t end[2])
 {
     const struct yaml *y = &r->file.y;
@@ -249,6 +256,7 @@ static bool read_links(struct platform_reading *r, yaml_ref links)
     return true;
 }
 
+/* Nodes before links, wherever they stand in the file. */
 static bool platform_read_file(struct platform_reading *r)
 {
     static const char *const keys[] = {"weft", "name", "network", "nodes", "links", NULL};
@@ -284,6 +292,7 @@ struct platform *native_read_platform(const struct format_source *source, struct
 
 /* ---- writing ---- */
 
+/* Equal but for their names. */
 static bool platform_nodes_alike(const struct platform *p, uint32_t a, uint32_t b)
 {
     return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&

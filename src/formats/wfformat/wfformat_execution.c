@@ -1,3 +1,5 @@
+/* What a WfFormat file records of the run: its machines as a platform, and who ran where and
+ * when, for replaying a recorded execution. The graph is read by wfformat_read.c. */
 #include "base/mem.h"
 #include "formats/wfformat/wfformat.h"
 
@@ -7,6 +9,7 @@
 
 /* ---- machines ---- */
 
+/* JSON_NONE with an error: not a list, or nobody in it. */
 static json_ref machine_list(const struct wfformat_document *d, struct error *err)
 {
     const struct json *j = &d->json;
@@ -38,6 +41,7 @@ static double machine_number(const struct json *j, struct platform_builder *b, j
     return json_number(j, v);
 }
 
+/* *mhz is NAN where the machine states no speed. */
 static void add_machine(const struct json *j, struct platform_builder *b, json_ref machine,
                         double *mhz)
 {
@@ -187,6 +191,7 @@ static double parse_time(const char *p)
     return time;
 }
 
+/* Seconds as a number, or a date in one of the shapes above. */
 static double time_of(const struct json *j, json_ref v)
 {
     if (v == JSON_NONE)
@@ -198,6 +203,7 @@ static double time_of(const struct json *j, json_ref v)
 
 /* ---- the execution ---- */
 
+/* What is absent or of another type stays unknown: recorded files are patchy. */
 static void read_entry(const struct json *j, const struct platform *p,
                        const struct wfformat_members *m, uint32_t task,
                        struct wfformat_execution *out)
@@ -235,6 +241,7 @@ static bool wfformat_read_entries(const struct wfformat_document *d, const struc
     return true;
 }
 
+/* All NAN: `first` stays infinite and the starts stay NAN. */
 static void make_starts_relative(struct wfformat_execution *x)
 {
     double first = INFINITY;

@@ -1,3 +1,15 @@
+/* YAML through libfyaml, whose events become one flat array of nodes (the tape).
+ *
+ *     a: [1, 2]       0 mapping   size 1   next 5
+ *                     1 "a"                next 2
+ *                     2 sequence  size 2   next 5
+ *                     3 "1"                next 4
+ *                     4 "2"                next 5
+ *
+ * `next` of a container is past all that is in it, so skipping is one step, and nothing recurses.
+ * Keys are checked for repeats when a mapping ends. Of scalars only the place is taken from the
+ * parser; yaml_scalar.c decodes them, because version 0.7.12 gets some wrong; yaml_scan.c has
+ * refused before what would make it slow. */
 #include "formats/yaml/yaml.h"
 #include "base/array.h"
 #include "base/pool.h"
@@ -24,11 +36,13 @@ struct yaml_loading {
     struct strbuf decoded;
 };
 
+/* An error at the line of the last event. */
 static bool yaml_refuse_event(struct yaml_loading *l, const char *what)
 {
     return error_at(l->err, l->y->file, l->line, "%s", what);
 }
 
+/* Not every event has a token with a place; then the line before stays. */
 static void set_line(struct yaml_loading *l, struct fy_token *token)
 {
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
@@ -110,6 +124,7 @@ static bool check_keys(struct yaml_loading *l, const struct yaml_node *mapping)
     return good;
 }
 
+/* The size of a mapping was counted in keys and values. */
 static bool close_container(struct yaml_loading *l)
 {
     if (!l->depth)
@@ -147,6 +162,8 @@ static const char *scalar_text(struct yaml_loading *l, struct fy_token *token, s
     return strbuf_text(&l->decoded);
 }
 
+/* A scalar's text is copied with a NUL behind it, so that readers may treat it as a C string; a
+ * NUL inside is refused for the same reason. */
 static bool add_scalar(struct yaml_loading *l, struct fy_token *token)
 {
     size_t length = 0;
@@ -166,6 +183,7 @@ static bool add_scalar(struct yaml_loading *l, struct fy_token *token)
     return true;
 }
 
+/* Anchors and tags could mean anything; refusing them keeps files simple and reading safe. */
 static bool plain_node(struct yaml_loading *l, const struct fy_token *anchor,
                        const struct fy_token *tag)
 {
@@ -221,6 +239,7 @@ static void parser_error(struct yaml_loading *l, struct fy_diag *diag, size_t li
              e && e->msg ? e->msg : "the text cannot be parsed");
 }
 
+/* The parser is told to collect its complaints rather than print them. */
 static bool run_parser(struct yaml_loading *l)
 {
     const char *text = l->source;
@@ -278,6 +297,7 @@ static bool check_encoding(const char *file, const char *text, size_t length, st
                     (unsigned char)*bad);
 }
 
+/* `line` starts at 1: an error before any event is at the top. */
 bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length, struct error *err)
 {
     memset(y, 0, sizeof *y);
@@ -326,6 +346,7 @@ yaml_ref yaml_next(const struct yaml *y, yaml_ref container, yaml_ref at)
     return next < y->at[container].next ? next : YAML_NONE;
 }
 
+/* A walk over the keys: mappings of tasks are visited with yaml_next(), not asked by name. */
 yaml_ref yaml_get(const struct yaml *y, yaml_ref mapping, const char *key)
 {
     if (mapping == YAML_NONE || y->at[mapping].type != YAML_MAPPING)

@@ -1,3 +1,6 @@
+/* The text of YAML scalars, decoded from the source: quoted, plain over several lines, and
+ * blocks. Written apart from the parser because libfyaml 0.7.12 loses characters in some folded
+ * and escaped texts. The source is followed by a NUL, which ends every loop here. */
 #include "formats/yaml/yaml_scalar.h"
 #include "base/utf8.h"
 
@@ -22,6 +25,7 @@ static const char *skip_breaks(const char *at, size_t *breaks)
     return at;
 }
 
+/* Exactly so many digits. */
 static bool read_hex(const char *at, int digits, uint32_t *code)
 {
     *code = 0;
@@ -100,6 +104,8 @@ static const char *scalar_fold_lines(const char *at, struct strbuf *out)
     return next;
 }
 
+/* `at` is after the opening quote. Runs without anything special are copied at once. False: a
+ * wrong escape, or no end. */
 bool yaml_unquote(const char *at, const char *end, char quote, struct strbuf *out)
 {
     while (at < end) {
@@ -125,6 +131,7 @@ bool yaml_unquote(const char *at, const char *end, char quote, struct strbuf *ou
     return false;
 }
 
+/* A plain scalar over several lines: one break is a blank, each further one a newline. */
 void yaml_unfold(const char *at, const char *stop, struct strbuf *out)
 {
     while (stop > at && (scalar_is_blank(stop[-1]) || is_break(stop[-1])))
@@ -180,12 +187,15 @@ static const char *line_end(const char *at, const char *end, const char **next)
     return stop > at && stop[-1] == '\r' ? stop - 1 : stop;
 }
 
+/* Empty lines of a block. */
 static void add_breaks(struct strbuf *out, size_t n)
 {
     while (n--)
         strbuf_add_char(out, '\n');
 }
 
+/* The indentation is that of the first line with text. In a folded block lines that begin with a
+ * blank keep their breaks. Chomping decides about the last break and the empty lines after it. */
 static void copy_block(const char *at, const char *end, const struct block_head *head,
                        struct strbuf *out)
 {
@@ -228,6 +238,8 @@ static void copy_block(const char *at, const char *end, const struct block_head 
         strbuf_add_char(out, '\n');
 }
 
+/* `at` is where the parser says the content begins; the head (| or >) stands on a line above it.
+ * False: it cannot be found, or states its indentation; then the parser's own text is taken. */
 bool yaml_unblock(const char *source, const char *at, const char *end, struct strbuf *out)
 {
     struct block_head head;

@@ -81,6 +81,8 @@ static bool needs_escape(const char *text, const char *allowed)
     return false;
 }
 
+/* Double quotes can carry anything. Bytes that are not UTF-8 become U+FFFD and the result is
+ * false. */
 static bool write_double_quoted(struct strbuf *out, const char *text)
 {
     bool good = true;
@@ -124,6 +126,7 @@ static bool write_double_quoted(struct strbuf *out, const char *text)
     return good;
 }
 
+/* The simplest of plain, 'single' and "double" that every reader understands alike. */
 static bool write_scalar(struct strbuf *out, const char *text, enum yaml_place place, bool quote)
 {
     quote |= !may_be_plain(text, place);
@@ -138,6 +141,7 @@ bool yaml_write_string(struct strbuf *out, const char *text, enum yaml_place pla
     return write_scalar(out, text, place, is_keyword(text) || looks_like_number(text));
 }
 
+/* A parameter's value: numbers stay bare, since they are texts and numbers at once. */
 bool yaml_write_value(struct strbuf *out, const char *text, enum yaml_place place)
 {
     return write_scalar(out, text, place, strcasecmp(text, "null") == 0 || strcmp(text, "~") == 0);
