@@ -178,6 +178,7 @@ static bool unknown_attribute(struct scanner *s, const struct query_token *t, co
 static bool scan_word(struct scanner *s)
 {
     const char *text = s->out->text;
+    /* where each hyphenated part ends; 16 parts are more than any attribute has */
     size_t ends[16], parts = 0, at = s->at;
     do {
         while (at < s->size && is_word(text[at]))

@@ -180,6 +180,7 @@ static bool take_attribute(const struct query_token **at, const struct query_tok
 bool order_watch_recognise(struct order_watch *o, const struct lexed *l, size_t first, size_t end,
                            enum test test)
 {
+    /* parentheses around everything */
     const struct query_token *at = l->tokens.at + first, *last = l->tokens.at + end;
     while (at < last - 1 && token_is(at, "(") && token_is(last - 1, ")")) {
         at++;
@@ -216,6 +217,7 @@ bool order_watch_recognise(struct order_watch *o, const struct lexed *l, size_t 
     }
     if (at != last)
         return false;
+    /* with the rest behind in best order, only tests that this order fulfils can be counted */
     bool unique = attribute == TASK_ID || attribute == TASK_PATH_RANK;
     bool fits = descending ? test == TEST_AT_LEAST || (unique && test == TEST_MORE)
                            : test == TEST_AT_MOST || (unique && test == TEST_LESS);

@@ -173,6 +173,7 @@ static bool sql_error(struct emitter *e, size_t first, const char *message, int 
     for (size_t i = 0; offset >= 0 && i < e->pieces.n; i++)
         if (e->pieces.at[i].offset <= (size_t)offset)
             index = e->pieces.at[i].token;
+    /* a column or table that does not exist: the nearest that does */
     const char *near = NULL;
     if (!strncmp(message, "no such column: ", 16)) {
         const char *names[ATTRIBUTES], *column = strrchr(message, '.');
@@ -398,6 +399,7 @@ static bool parse_preference(struct constraint_parser *p, struct constraint *c, 
                              size_t end)
 {
     unsigned seen = 0;
+    /* either all by name or all by position */
     bool named = parameter_at(p, first) >= 0;
     int position = 0;
     c->measures = CONSTRAINT_VALUE;
@@ -421,6 +423,7 @@ static bool parse_preference(struct constraint_parser *p, struct constraint *c, 
             return false;
         i = stop + (stop < end && token_is(token_at(p, stop), ","));
     }
+    /* bits by parameter: 1 opt-type, 2 priority, 4 function, 8 min, 16 max */
     unsigned needed = c->requirement ? 4 : 4 | 1 | 8 | 16;
     if (!(seen & 4))
         return say_expected(p, end, "function = (the value to judge)");
@@ -440,6 +443,7 @@ static bool parse_header(struct constraint_parser *p, struct constraint *c)
                                         "order",        "preference", "requirement"};
     if (!parser_take(p, "assert"))
         return say_expected(p, p->at, "'assert'");
+    /* one word of each kind, in either order */
     int type = -1, importance = -1;
     while (type < 0 || importance < 0) {
         const struct query_token *t = token_at(p, p->at);

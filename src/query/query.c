@@ -215,6 +215,7 @@ static double changed_failures(struct query *q, struct constraint *c, uint32_t t
     return failed;
 }
 
+/* Watches see the rows before and after; everything else is evaluated when asked. */
 void query_push(struct query *q, uint32_t task, uint32_t proc, double start, double finish)
 {
     for (size_t i = 0; i < q->constraints.n; i++) {
@@ -343,6 +344,7 @@ static bool begin_constraint(struct query *q, struct constraint *c, struct error
         shape_begin(c->left.shape);
     if (c->right.shape)
         shape_begin(c->right.shape);
+    /* bounds that are not given: none for requirements, 0 and up for preferences */
     c->priority = 1;
     c->low = c->requirement ? -INFINITY : 0;
     c->high = INFINITY;

@@ -90,6 +90,7 @@ static void fill_remote(struct relations *r)
     }
 }
 
+/* Nothing is scheduled: processors NONE, communication unknown. */
 struct relations *relations_new(const struct costs *costs, const double *path_length,
                                 const uint32_t *order)
 {
@@ -257,6 +258,7 @@ static struct value task_value(struct relations *r, enum attribute a, uint32_t t
     }
 }
 
+/* A processor without tasks has no finish time and no task list. */
 static struct value proc_value(struct relations *r, enum attribute a, uint32_t n)
 {
     const struct platform *p = r->p;

@@ -200,6 +200,7 @@ static int parse_select(struct shape_parser *p)
         return give_up_shape(p);
     select.relation = (enum relation)relation;
     p->relation = relation;
+    /* aggregate(expression), count(*), or an expression for every row */
     if (p->at + 1 < p->end && token_is(p->at + 1, "("))
         select.aggregate = aggregate_named(p->at);
     if (select.aggregate != ROWS) {
@@ -222,6 +223,7 @@ static int parse_select(struct shape_parser *p)
     if (p->failed || (p->at < p->end && !next_is(p, ")")))
         return give_up_shape(p);
 
+    /* what is understood of it: sub-selects inside what is selected are not, nor those two deep */
     const struct shape_node *what = select.what >= 0 ? &p->s->nodes.at[select.what] : NULL;
     const struct shape_node *where = select.where >= 0 ? &p->s->nodes.at[select.where] : NULL;
     bool text = what && what->type == VALUE_TEXT;
@@ -233,6 +235,7 @@ static int parse_select(struct shape_parser *p)
     bool changes = (what && what->changes) || !select.fixed;
     select.constant = !changes;
     select.watched = select.aggregate != ROWS && changes && !(where && where->nested);
+    /* watched: kept up to date by shape_before() and shape_after() */
     find_lookup(p->s, &select);
     array_push(&p->s->selects, select);
     enum value_kind type = select.aggregate == AVG            ? VALUE_REAL

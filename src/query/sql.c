@@ -322,6 +322,7 @@ void sql_close(struct sql *s)
     free(s);
 }
 
+/* One read-only statement with one column, or NULL with what is wrong. */
 struct sql_statement *sql_prepare(struct sql *s, const char *text, char *message, size_t size,
                                   int *offset)
 {

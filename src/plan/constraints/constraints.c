@@ -85,6 +85,7 @@ static bool say_infeasible(struct space *s, const struct search_result *r,
 
 /* ---- what to tell ---- */
 
+/* The search in one line: method, states, what the preferences sum to. */
 static void tell_search(struct plan *plan, const struct space *s, const struct search_result *r,
                         bool optimal)
 {
@@ -219,6 +220,7 @@ static void mark_pins(struct plan *plan, struct space *s)
 
 /* ---- running ---- */
 
+/* Which search, by size and options; then the plan, and what there is to tell of it. */
 static struct plan *search_space(struct space *s, struct error *err)
 {
     const struct plan_request *request = s->request;

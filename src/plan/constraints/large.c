@@ -161,6 +161,7 @@ static void large_improve(struct large *l)
 {
     struct space *s = l->s;
     uint32_t n = s->w->ntasks;
+    /* a replay is linear in the tasks: about a million placements in all */
     uint64_t moves = 1000000 / n < 10 ? 10 : 1000000 / n;
     bool dirty = false;
     for (uint64_t i = 0; i < moves && l->g > 0; i++) {

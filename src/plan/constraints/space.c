@@ -150,6 +150,7 @@ static bool fill_forbidden(struct space *s, struct error *err)
     if (decided.n)
         s->forbidden = mem_new_zero(uint64_t, bitset_words((size_t)s->w->ntasks * nnodes));
     for (uint32_t t = 0; good && decided.n && t < s->w->ntasks; t++) {
+        /* scheduled alone on each node it can run on: do the requirements hold? */
         uint32_t possible = 0, could = 0;
         size_t last = decided.at[0];
         for (uint32_t n = 0; n < nnodes; n++) {

@@ -94,6 +94,8 @@ static bool collect_needs(struct schedule *s, uint32_t task, uint32_t node, doub
             *ready = fmax(*ready, arrival_of_object(s, from, NONE, node));
             continue;
         }
+        /* is it on the node already, by a copy or an earlier delivery? If not, which copy gets it
+         * there first? */
         double here = INFINITY, soonest = INFINITY;
         uint32_t source = NONE;
         for (uint32_t c = from; c != NONE; c = s->copies.at[c].more) {
@@ -126,6 +128,7 @@ double arrival_book_inputs(struct schedule *s, uint32_t task, uint32_t node, boo
         return INFINITY;
     if (s->needs.n > 1)
         qsort(s->needs.at, s->needs.n, sizeof *s->needs.at, compare_needs);
+    /* an estimate books in the same way, journaled, and takes everything back */
     bool journaling = s->ports.journaling;
     size_t mark = ports_mark(&s->ports);
     s->ports.journaling |= !keep;

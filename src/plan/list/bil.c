@@ -109,6 +109,7 @@ static bool bil_place_all(struct bil *b, struct error *err)
         ready.fresh.n = 0;
         if (!b->ready.n)
             break;
+        /* the task of the greatest k-th BIM; ties: the lowest */
         size_t best = 0;
         double best_priority = -1;
         for (size_t i = 0; i < b->ready.n; i++) {

@@ -164,6 +164,8 @@ static void map_clusters(const struct list_run *l, const struct dsc *d, uint32_t
         next[t] = first[d->cluster[t]];
         first[d->cluster[t]] = t;
     }
+    /* clusters are named by their first task, so that an order of tasks by work is one of clusters
+     */
     uint32_t *order = rank_order(l->w, work);
     for (uint32_t i = 0; i < ntasks; i++) {
         uint32_t cluster = order[i], best = 0;
@@ -195,6 +197,7 @@ static void map_clusters(const struct list_run *l, const struct dsc *d, uint32_t
     free(order);
 }
 
+/* Clusters, their nodes, then all tasks by falling bottom level, each on its cluster's node. */
 static struct plan *run_dsc(const struct plan_request *request, struct error *err)
 {
     struct list_run l;

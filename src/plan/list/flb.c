@@ -117,6 +117,7 @@ static bool flb_place_next(struct flb *f, struct error *err)
         }
     }
     const struct heap_item *top = heap_peek(&f->anywhere);
+    /* of the two candidates the one that starts first; ties go to the task that may go anywhere */
     uint32_t task = staying, node = home;
     if (top && (staying == NONE || fmax(top->key, f->idle[free_node]) <= home_start)) {
         task = (uint32_t)heap_pop(&f->anywhere).value;
@@ -128,6 +129,7 @@ static bool flb_place_next(struct flb *f, struct error *err)
     if (!list_place(&f->l, task, slot, err))
         return false;
     f->placed[task] = true;
+    /* tasks that waited at this node may be free of it now */
     flb_node_busy(f, slot.node);
     ready_done(&f->ready, task);
     for (size_t i = 0; i < f->ready.fresh.n; i++)
@@ -136,6 +138,7 @@ static bool flb_place_next(struct flb *f, struct error *err)
     return true;
 }
 
+/* Sources have no messages: they may go anywhere from the start. */
 static struct plan *run_flb(const struct plan_request *request, struct error *err)
 {
     struct flb f = {0};

@@ -39,6 +39,7 @@ static struct schedule_slot lookahead_slot(struct list_run *l, uint32_t task,
         struct schedule_slot slot = schedule_earliest(l->s, task, n);
         if (!(slot.finish < INFINITY))
             continue;
+        /* place it, place its children, see when the last ends, forget it all */
         schedule_try(l->s);
         schedule_place(l->s, task, slot);
         double value = 0;

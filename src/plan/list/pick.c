@@ -168,6 +168,7 @@ bool pick_all(struct list_run *l, const struct picker *picker, struct error *err
     bool use_heap = picker->rising && !platform_limits_ports(l->p), good = true;
     uint32_t changed = NONE, left = l->w->ntasks;
     ready_init(&ready, l->w);
+    /* who became ready by the last placement is evaluated once */
     for (uint32_t step = 0; good && left; step++, left--) {
         for (size_t i = 0; i < ready.fresh.n; i++) {
             struct pick_candidate fresh = pick_evaluate(l, picker, ready.fresh.at[i], step);

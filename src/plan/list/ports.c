@@ -71,6 +71,7 @@ static uint32_t pair_line(struct ports *p, uint32_t a, uint32_t b)
     uint32_t i = pair_slot(p, key);
     if (p->pair_key[i])
         return p->pair_number[i];
+    /* half full: twice the table */
     if (p->pairs.n * 2 > p->pair_mask) {
         uint32_t old_mask = p->pair_mask;
         uint64_t *old_key = p->pair_key;

@@ -138,6 +138,7 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
     const struct profile *memory = s->memory[node];
     for (uint32_t c = 0; c + wanted <= cores; c++) {
         double start = ready;
+        /* each core and the memory may push the start on; again until none does */
         for (double before = -1; start > before;) {
             before = start;
             for (uint32_t k = c; k < c + wanted; k++) {
@@ -153,6 +154,7 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
             if (wanted == 1 && !memory)
                 break;
         }
+        /* the earliest window; at `ready` no other can be earlier */
         if (start < best.start) {
             best.start = start;
             best.core = c;

@@ -90,6 +90,8 @@ static void add_transfers(const struct schedule *s, const bool *used, struct pla
     free(sent);
 }
 
+/* Copies in use are numbered 0, 1, ... per task; transfers are those that were booked (ports), or
+ * one to every node that reads the object. */
 struct plan *schedule_plan(struct schedule *s)
 {
     struct plan *plan = plan_new(PLAN_STATIC);

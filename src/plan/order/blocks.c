@@ -82,6 +82,7 @@ static enum proof solve_odd(struct solver *k, uint32_t block, uint64_t *bound)
     uint64_t hash = hash_form(form, length);
     uint32_t *slot = solver_slot(k, form, length, hash);
     enum proof proof;
+    /* an equal block was searched: its order, by normal place */
     if (*slot) {
         const struct memory *m = &k->known.at[*slot - 1];
         for (uint32_t i = 0; i < n; i++)
@@ -134,6 +135,7 @@ static uint32_t shape_of(struct solver *k, uint32_t block)
     return shapes_add(&k->b->shapes, k->rise.at, (uint32_t)k->rise.n - 1);
 }
 
+/* Blocks in order; each leaves its tails in the order found, and its profile among the shapes. */
 void blocks_solve(struct blocks *b, struct skeleton *s, struct effort *effort)
 {
     *b = (struct blocks){.s = s, .all = mem_new_zero(struct order_block, s->nblocks)};

@@ -26,6 +26,7 @@ static void add_rise(const struct order_shape *x, struct strbuf *out)
 
 static const char *const proofs[] = {"", "no IC-optimal order", "AREA-maximal", "heuristic order"};
 
+/* A line a block, MOST_BLOCKS at most. */
 void explain_blocks(const struct blocks *b, const struct workflow *w, struct strbuf *out)
 {
     const struct skeleton *s = b->s;
@@ -84,6 +85,8 @@ static void between_elements(struct blocks *b, const struct linear *l, struct li
                 add_table(b, l->sequence.at[one.first + i], l->sequence.at[two.first + k], out);
 }
 
+/* The sequence with |> between its elements, where it stopped and why, and what holds between
+ * neighbours (up to 16 elements). */
 void explain_linear(struct blocks *b, uint32_t phase, const struct linear *l, bool good,
                     struct strbuf *out)
 {

@@ -61,6 +61,7 @@ static uint32_t choose_prior_shape(struct order_line *l)
     return best;
 }
 
+/* The whole block, in its own order. */
 static void emit_block(struct order_line *l, uint32_t block)
 {
     const struct skeleton *s = l->s;
@@ -88,6 +89,7 @@ static void emit_sum(struct order_line *l, const uint32_t *members, uint32_t cou
         natoms += x->natoms;
     }
     uint32_t *turn = NULL;
+    /* the tables take this many cells: a millisecond or so */
     if (cells <= 1u << 20) {
         const uint32_t **rise = mem_new(const uint32_t *, count);
         uint32_t *sizes = mem_new(uint32_t, count), *taken = mem_new_zero(uint32_t, count);
@@ -102,6 +104,7 @@ static void emit_sum(struct order_line *l, const uint32_t *members, uint32_t cou
         free(sizes);
         free(taken);
     }
+    /* by atoms: all of them by falling slope */
     if (!turn) {
         struct block_atom *all = mem_new(struct block_atom, natoms);
         size_t n = 0;

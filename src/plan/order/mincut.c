@@ -68,6 +68,8 @@ static int64_t mincut_augment(struct mincut *m, uint64_t *spent)
 {
     uint32_t depth = 0, at = MINCUT_SOURCE;
     while (at != MINCUT_SINK) {
+        /* the next arc of this node that leads one level on; those before it are used up for this
+         * phase */
         uint32_t a = m->current[at];
         while (a != UINT32_MAX && (m->left[a] <= 0 || m->level[m->to[a]] != m->level[at] + 1)) {
             ++*spent;
@@ -80,11 +82,13 @@ static int64_t mincut_augment(struct mincut *m, uint64_t *spent)
         } else if (depth == 0) {
             return 0;
         } else {
+            /* a dead end: step back, and go past the arc that led here */
             a = m->path[--depth];
             at = m->to[a ^ 1];
             m->current[at] = m->next[a];
         }
     }
+    /* the path carries what its narrowest arc can */
     int64_t least = INT64_MAX;
     for (uint32_t i = 0; i < depth; i++)
         least = m->left[m->path[i]] < least ? m->left[m->path[i]] : least;

@@ -77,6 +77,9 @@ static int by_row(const void *a, const void *b, void *context)
     return nx < ny ? -1 : nx > ny;
 }
 
+/* The form: ntails, nheads, then for every head its row (which tail it is, how many parents,
+ * which), tails named by their place in the order of colours, rows sorted. place[i] is the tail at
+ * normal place i. The caller frees it. */
 uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *length)
 {
     uint64_t *tail = mem_new(uint64_t, p->ntails), *head = mem_new(uint64_t, p->nheads);
@@ -91,6 +94,7 @@ uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *leng
         place[i] = sorted[i].index;
         rank[sorted[i].index] = i;
     }
+    /* one row a head, in normal names, parents ascending */
     uint32_t *rows = mem_new(uint32_t, (size_t)arcs + 2 * (size_t)p->nheads);
     uint32_t *off = mem_new(uint32_t, (size_t)p->nheads + 1), *is = mem_new(uint32_t, p->nheads);
     uint32_t *which = mem_new(uint32_t, p->nheads);
@@ -109,6 +113,7 @@ uint32_t *normal_form(const struct order_piece *p, uint32_t *place, size_t *leng
         qsort(rows + off[h] + 2, at - off[h] - 2, sizeof *rows, compare_form_numbers);
     }
     off[p->nheads] = at;
+    /* rows in lexicographic order, so that the heads' own numbers do not matter */
     struct rows context = {rows, off};
     if (p->nheads)
         qsort_r(which, p->nheads, sizeof *which, by_row, &context);

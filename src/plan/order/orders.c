@@ -9,6 +9,7 @@
 #include "model/graph.h"
 #include <stdlib.h>
 
+/* eligible[t] after t tasks of the order, t = 0 .. n. */
 struct plan *order_plan(const struct workflow *w, const uint32_t *order)
 {
     struct plan *plan = plan_new(PLAN_ORDER);

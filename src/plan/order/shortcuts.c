@@ -69,6 +69,8 @@ static void sweep_window(struct sweeper *x, const uint32_t *tails, uint32_t coun
     memset(x->two + from, 0, ((size_t)end - from + 1) * sizeof *x->two);
 }
 
+/* Tails with long arcs are gathered in topological order, 64 at a time, and their window swept if
+ * the budget allows. */
 void skeleton_remove_shortcuts(struct skeleton *s, uint64_t budget)
 {
     uint32_t n = s->n, tails[64], count = 0;

@@ -111,14 +111,18 @@ static void find_phases(struct skeleton *s, const struct workflow *w, bool use_p
         uint32_t v = w->topo[i];
         if (s->child_off[v + 1] == s->child_off[v])
             continue;
+        /* every tip is a parent of every ready node: a series cut */
         if (use_phases && done && tips * ready == between) {
             array_push(&starts, done);
             phase++;
         }
         s->phase[v] = phase;
         s->phase_task[done++] = v;
+        /* v leaves the ready ones ... */
         between -= parents_in_state(s, state, v, TIP);
         ready--;
+        /* ... and becomes a tip; its parents are tips no more, and their arcs to ready nodes do not
+         * count */
         state[v] = TIP;
         tips++;
         for (uint32_t a = s->parent_off[v]; a < s->parent_off[v + 1]; a++) {

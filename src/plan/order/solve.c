@@ -130,6 +130,7 @@ static bool solve_by_sidney(const struct order_piece *p, struct effort *effort,
             last[h] = position[p->parent[a]] > last[h] ? position[p->parent[a]] : last[h];
     for (uint32_t c = 0; c < s.count; c++) {
         uint32_t from = s.off[c], tails = s.off[c + 1] - from;
+        /* the component by itself: what came before is done */
         struct order_piece *inner = piece_between(p, s.order + from, tails, position, last, from);
         struct component *x = &all[c];
         x->tails = tails;
@@ -152,6 +153,7 @@ static bool solve_by_sidney(const struct order_piece *p, struct effort *effort,
         done += tails;
         piece_free(inner);
     }
+    /* IC-optimal as a whole only with a certificate for each component */
     for (uint32_t c = 0; c < s.count && certified && !inexact; c++)
         certified = is_certified(all, s.count, c);
     out->proof = some_none ? PROOF_NONE : inexact ? PROOF_GUESS : certified ? PROOF_IC : PROOF_AREA;

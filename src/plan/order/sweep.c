@@ -84,6 +84,7 @@ void sweep_free(struct sweep *s)
     *s = (struct sweep){0};
 }
 
+/* The sum so far is one summand of the next sweep: turn[] is merged along. */
 uint32_t *sweep_all(const uint32_t *const *e, const uint32_t *n, uint32_t p)
 {
     size_t total = 0, so_far = p ? n[0] : 0;

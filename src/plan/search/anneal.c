@@ -309,6 +309,7 @@ static bool run_round(struct anneal_search *s, const struct round *round, struct
         if (stop_now(pace, pace->made % pace->check ? 0 : part_done(pace)))
             return true;
         pace->made++;
+        /* the threshold is drawn first, so that decoding may stop at it */
         make_move(s);
         double limit = d->makespan - heat * log(1 - rng_unit(&s->rng));
         double makespan = decoder_run(d, limit);

@@ -111,6 +111,7 @@ static void search_locally(struct auto_run *run, double from, double share)
                                          .progress_from = from,
                                          .progress_to = share};
     if (run->budget.moves) {
+        /* reproducible: a fixed number of streams, each with its share of the moves */
         run->streams = AUTO_STREAMS;
         run->limits.moves = (uint64_t)((double)run->budget.moves * (share - from) / AUTO_STREAMS);
         if (run->limits.moves == 0)
@@ -125,6 +126,7 @@ static void search_locally(struct auto_run *run, double from, double share)
         run->results[i] = encoding_new(p->n);
         encoding_copy(&run->results[i], &run->best, p->n);
     }
+    /* streams differ by their random numbers and by where they restart */
     parallel_for(run->streams, 0, auto_run_stream, run);
     for (unsigned i = 0; i < run->streams; i++) {
         if (run->results[i].makespan < run->best.makespan)

@@ -69,6 +69,7 @@ static void repair_order(const struct problem *p, uint32_t *order, const struct 
             while (edge[depth] < p->pred_off[t + 1] && done[p->pred[edge[depth]]])
                 edge[depth]++;
             if (edge[depth] < p->pred_off[t + 1]) {
+                /* a producer that comes later in the sorted order goes first */
                 uint32_t late = p->pred[edge[depth]];
                 stack[++depth] = late;
                 edge[depth] = p->pred_off[late];
@@ -262,6 +263,7 @@ double decoder_run(struct decoder *d, double limit)
         for (uint32_t k = 0; k < p->cores[t]; k++)
             d->available[d->core[t] + k] = d->finish[t];
     }
+    /* what stands before the first change keeps its times */
     double makespan = d->longest[d->first];
     for (uint32_t i = d->first; i < d->n; i++) {
         uint32_t t = d->order[i];

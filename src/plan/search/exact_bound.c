@@ -67,6 +67,7 @@ static double early_finishes(struct exact_state *s, double cut)
         double *early = s->early + (size_t)t * p->m, least = INFINITY;
         for (uint32_t v = 0; v < p->m; v++) {
             double time = problem_time(p, t, v);
+            /* empty nodes of a class are alike */
             if (s->representative[v] != v) {
                 early[v] = early[s->representative[v]];
                 continue;

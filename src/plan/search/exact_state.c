@@ -172,6 +172,7 @@ static void find_reach(struct exact_state *s)
 
 /* ---- life ---- */
 
+/* All memory at once; children and log grow, the table grows. */
 struct exact_state *exact_state_new(const struct problem *p, double root_bound)
 {
     struct exact_state *s = mem_new_zero(struct exact_state, 1);
@@ -282,6 +283,7 @@ static void find_ready(struct exact_state *s, uint32_t t)
     }
 }
 
+/* Place the child: O(cores + degree x nodes). */
 void exact_state_push(struct exact_state *s, const struct exact_child *child)
 {
     const struct problem *p = s->problem;
@@ -310,6 +312,8 @@ void exact_state_push(struct exact_state *s, const struct exact_child *child)
             find_ready(s, p->succ[e]);
 }
 
+/* The exact opposite of the last push; ready[] of successors stays, it is computed again when
+ * needed. */
 void exact_state_pop(struct exact_state *s)
 {
     const struct problem *p = s->problem;

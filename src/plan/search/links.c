@@ -253,6 +253,8 @@ double links_run(struct decoder *d, double limit)
     return longest_way(d);
 }
 
+/* The trial's times become the current ones; `rest` is brought up to date backwards, high positions
+ * first. */
 void links_keep(struct decoder *d)
 {
     const struct problem *p = d->problem;

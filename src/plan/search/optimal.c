@@ -108,6 +108,7 @@ static struct plan *optimal_search(const struct plan_request *request, struct pr
     struct plan *plan = portfolio.best;
     portfolio.best = NULL;
 
+    /* ports hidden: the exact search knows none, and a bound without them holds with them */
     p->ports = false;
     double bound = problem_bound(p);
     double deadline = states ? INFINITY : begun + seconds / 2;
@@ -120,6 +121,7 @@ static struct plan *optimal_search(const struct plan_request *request, struct pr
                                       .progress_to = 1};
         result = exact_search(p, &best, &limits);
     }
+    /* with ports the exact plan's times are not true: its order is decoded anew below */
     if (!ports)
         take_if_shorter(&plan, result.plan);
     else

@@ -81,6 +81,7 @@ static void keep_solution(struct portfolio *out, const struct problem *p, struct
         out->count++;
 }
 
+/* Options of the search are not the members'; their progress would be nobody's. */
 bool portfolio_run(const struct plan_request *request, const struct problem *p,
                    struct portfolio *out, struct error *err)
 {
@@ -95,6 +96,7 @@ bool portfolio_run(const struct plan_request *request, const struct problem *p,
         count++;
     work.plan = mem_new_zero(struct plan *, count);
     work.error = mem_new_zero(struct error, count);
+    /* each member writes its own entry; nobody looks before all are done */
     parallel_for(count, 0, run_member, &work);
 
     out->solutions = mem_new(struct encoding, PORTFOLIO_KEPT + 1);

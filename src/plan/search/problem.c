@@ -40,6 +40,7 @@ static void join_edges(struct problem *p, const struct workflow *w)
     }
     p->pred_off[p->n] = used;
 
+    /* successors by counting sort: ordered by consumer, as pred is by producer */
     p->succ_off = mem_new_zero(uint32_t, (size_t)p->n + 2);
     p->succ = mem_new(uint32_t, used);
     p->succ_bytes = mem_new(double, used);
@@ -239,6 +240,7 @@ static void problem_tails(struct problem *p)
     array_free(&local);
 }
 
+/* Everything that the searches ask of workflow and platform again and again. */
 struct problem *problem_new(const struct costs *costs)
 {
     const struct workflow *w = costs->workflow;

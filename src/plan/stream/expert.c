@@ -269,6 +269,7 @@ static void fill_expert_state(const struct expert *s, bool extended, struct stre
     stream_estimate_free(&e);
 }
 
+/* The clusters, then what they are worth. */
 void expert_run(const struct stream_problem *q, bool extended, struct mos_result *out)
 {
     const struct stream_graph *g = q->g;

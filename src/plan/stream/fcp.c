@@ -80,6 +80,7 @@ static uint32_t run_instance(const struct stream_problem *q, double rate, uint32
     s.finish = mem_new_zero(double, s.off[g->ntasks]);
     s.load = mem_new_zero(double, nprocessors);
     s.free_at = mem_new_zero(double, nprocessors);
+    /* processors are numbered as they come into use */
     uint32_t *number = mem_new(uint32_t, nprocessors), used = 0;
     for (uint32_t p = 0; p < nprocessors; p++)
         number[p] = NONE;

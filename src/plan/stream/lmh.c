@@ -87,6 +87,7 @@ static bool collapse_chain(const struct stream_problem *q, struct mos_bench *x,
     for (size_t i = 0; i < e->messages.n && !done; i++) {
         const struct stream_message *s = &e->messages.at[i];
         uint32_t a = s->from, b = s->to;
+        /* a chain, and its middle joint heavier than both outer ones together */
         if (in[a] != 1 || out[a] != 1 || in[b] != 1 || out[b] != 1 ||
             s->end - s->begin <= (in_weight[a] + out_weight[b]) * (1 + STREAM_TOLERANCE))
             continue;

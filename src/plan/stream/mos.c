@@ -167,6 +167,7 @@ bool mos_inverse(struct stream_problem *q, double limit, struct mos_result *out,
 
 /* ---- options ---- */
 
+/* "12", "0.5Tmax", "0.5 * Tmax", "Tmax"; a latency only without a throughput. */
 bool stream_target_read(const struct plan_request *r, const struct planner *p,
                         struct stream_target *out, struct error *err)
 {

@@ -233,6 +233,7 @@ static bool mend_channels(const struct stream_problem *q, struct mos_bench *x, u
     struct slow_port *slow = mem_new(struct slow_port, e->ports.n);
     uint32_t *heaviest = mem_new(uint32_t, e->ports.n);
     uint8_t *taken = mem_new_zero(uint8_t, m);
+    /* ports come by cluster: port_of[c] is the first of cluster c */
     for (uint32_t c = 0, k = 0; c <= m; c++) {
         while (k < e->ports.n && e->ports.at[k].cluster < c)
             k++;
@@ -257,6 +258,7 @@ static bool mend_channels(const struct stream_problem *q, struct mos_bench *x, u
     }
     if (e->ports.n)
         qsort(slow, e->ports.n, sizeof *slow, compare_slow);
+    /* the slowest channels first, each with its heaviest transfer, no cluster twice */
     state_copy(&x->choice, &x->current);
     for (size_t k = 0; k < e->ports.n && merged < count; k++) {
         if (heaviest[slow[k].port] == NONE)

@@ -71,6 +71,7 @@ static double memory_bound(const struct tree_setting *s, const uint32_t *holders
     return most;
 }
 
+/* A hair less than computed: the makespan sums in another order. */
 double tree_lower_bound(const struct tree_setting *s)
 {
     uint32_t *holders = mem_new(uint32_t, s->t->n);
@@ -86,6 +87,7 @@ double tree_lower_bound(const struct tree_setting *s)
     for (uint32_t q = 0; q < s->nprocs; q++)
         if (!distinct || speed[q] != speed[distinct - 1])
             speed[distinct++] = speed[q];
+    /* speeds in groups: the bound of a group holds for all its speeds */
     uint32_t groups = distinct < GROUPS ? distinct : GROUPS;
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t from = (uint32_t)((uint64_t)g * distinct / groups);

@@ -145,6 +145,7 @@ static void settle_task(struct hill_room *r, uint32_t x, const uint8_t *cut,
             longest = c;
         }
     }
+    /* the child with the most segments keeps its stack; the others' are merged into it */
     uint32_t top = longest == NONE ? NONE : top_of(r, longest);
     if (children > 1) {
         double largest = 0;
@@ -157,6 +158,8 @@ static void settle_task(struct hill_room *r, uint32_t x, const uint8_t *cut,
             const struct loose_segment *first = &array_last(&r->loose);
             largest = fmax(largest, first->rise - first->net);
         }
+        /* of the longest stack only the segments that could come later than one of the others are
+         * taken off */
         while (top != NONE && hill_segment(r, top)->hill - hill_segment(r, top)->valley <= largest)
             loosen_segments(r, &top);
         sort_loose(r->loose.at, r->loose.n);

@@ -35,6 +35,7 @@ static double memory_class(const struct tree_setting *s, int k)
 
 const struct planner planner_hompart;
 
+/* Planned with equal speeds, judged with the real ones; the shortest of the methods stays. */
 static struct plan *run_hompart(const struct plan_request *request, struct error *err)
 {
     struct tree_job job;

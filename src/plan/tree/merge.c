@@ -128,6 +128,7 @@ static double merged_memory(struct merger *m, const struct merge_candidate *c)
     uint32_t third = k == NONE ? 0 : p->at[k].stamp;
     if (known->i == p->at[i].stamp && known->j == p->at[j].stamp && known->k == third)
         return known->memory;
+    /* cuts of the merged piece: the children of all three, but for those that go into it */
     uint32_t three[3] = {i, j, k}, count = 0;
     for (int n = 0; n < 3; n++)
         for (uint32_t d = three[n] == NONE ? NONE : p->at[three[n]].first; d != NONE;
@@ -241,6 +242,7 @@ static uint32_t merges_a_round(uint32_t surplus)
     return surplus < 64 ? 1 : surplus / 16;
 }
 
+/* As many merges a round as merges_a_round() says; a round without one ends it. */
 bool merge_homogeneous(struct partition *p, uint32_t pieces, double limit)
 {
     struct merger m;

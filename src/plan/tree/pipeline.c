@@ -147,6 +147,7 @@ struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *so
     return plan;
 }
 
+/* The most demanding piece without a processor is the one to tell about. */
 bool tree_job_unplaced(const struct tree_job *job, struct partition *p, struct error *err)
 {
     const struct tree_setting *s = job->setting;

@@ -264,10 +264,12 @@ static bool propose_shift(struct tree_search *s, uint32_t i)
     if (i == 0)
         return false;
     uint32_t x = p->at[i].root, parent = p->at[i].parent, proc = p->at[i].proc;
+    /* mostly a few tasks, now and then up to 64 */
     uint32_t steps = 1;
     while (steps < 64 && search_below(s, 3))
         steps *= 2;
     steps = 1 + search_below(s, steps);
+    /* up: part of the parent joins the piece */
     if (search_below(s, 2)) {
         for (; steps && !p->cut[t->parent[x]]; steps--)
             x = t->parent[x];

@@ -102,6 +102,7 @@ static void search_all(struct tree_run *run)
     cut_levels_free(run->levels);
 }
 
+/* Starts from hetpart2's mappings; without a valid one there is nothing to search from. */
 static struct plan *plan_tree(const struct plan_request *request, struct error *err)
 {
     struct tree_run run = {.request = request, .begun = clock_seconds()};
