@@ -1,6 +1,7 @@
 /* `weft reproduce environment`: the performance studies of section 5 of Ahrens, Shapiro, Tanimoto
  * (HPDC 1997): Figures 5 to 9 and Table 1 on stand-ins for its program graphs, the published
- * numbers beside ours. */
+ * numbers beside ours. environment_trials.c runs the studies; here their rows become figures and
+ * text. */
 #include "base/mem.h"
 #include "study/environment_trials.h"
 #include "report/chart.h"
@@ -10,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of Table 1 that are shown: the paper shows four of its 47. */
 enum { TABLE_ROWS = 6 };
 
 /* ---- figures ---- */
 
+/* All tasks on one processor, over what the execution took. */
 static double speedup_of(const struct environment_row *row)
 {
     return row->executed > 0 ? row->serial / row->executed : 1;
@@ -29,12 +32,14 @@ static int by_speedup(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : strcmp(x->name, y->name);
 }
 
+/* Figure 5 is sorted by states; equal ones by name, so that the picture repeats. */
 static int by_states(const void *a, const void *b)
 {
     const struct environment_row *x = a, *y = b;
     return x->states != y->states ? (x->states < y->states ? -1 : 1) : strcmp(x->name, y->name);
 }
 
+/* The paper gives geometric means of speedups and plain ones of everything else. */
 static double mean_of(const environment_rows *rows, double (*value)(const struct environment_row *),
                       bool geometric)
 {
@@ -93,16 +98,19 @@ static bool is_fulfilled_real(const struct environment_row *row)
     return row->fulfilled_real;
 }
 
+/* It uses every processor that the constraints allow: marked by a dot in the figures. */
 static bool is_limited(const struct environment_row *row)
 {
     return row->scheduled == row->selected;
 }
 
+/* The number of states that the paper names for "most". */
 static bool is_below_500(const struct environment_row *row)
 {
     return row->states < 500;
 }
 
+/* A graph's name, with the dot before it: up to 31 bytes of name. */
 struct environment_label {
     char text[40];
 };
@@ -143,6 +151,7 @@ static bool environment_draw(const struct environment_study *s, const char *file
     return good;
 }
 
+/* Finish times of the two processors of Figure 8, executed. */
 static double oddvar_of(const struct environment_row *row)
 {
     return row->early_real[0];
@@ -286,6 +295,7 @@ static void report_experiments(const struct environment_study *s, struct strbuf 
                   1e3 * mean_of(rows, seconds_of, false), count_rows(rows, is_limited));
 }
 
+/* Graphs with at least five outputs, as in the paper's table, then the paper's own rows. */
 static void report_table(const struct environment_study *s, struct strbuf *out)
 {
     static const char *const paper[] = {
@@ -348,6 +358,7 @@ static void report_constraints(const struct environment_study *s, struct strbuf 
                   mean_of(&s->assigned, scheduled_of, false), s->gantt_name);
 }
 
+/* What a reader must know before he compares: which numbers were fitted, and which were not. */
 static const char reasons[] =
     "## Why numbers differ, and what was chosen by hand\n\n"
     "- The graphs, task times and image sizes are drawn, not the course's. How like chains they "
@@ -374,6 +385,7 @@ static const char reasons[] =
     "  Table 1. Outputs on different processors that should end close to each other change "
     "places.\n";
 
+/* The report is also what the command prints. */
 static bool environment_report(const struct reproduction_options *o, struct strbuf *out,
                                struct error *err)
 {

@@ -1,3 +1,6 @@
+/* The studies of the environment paper, run: every program graph is scheduled by the planner
+ * `constraints`, checked, executed in the simulator with noise, and judged by what its study asked
+ * for. One row a graph and study; nothing is written here. */
 #include "study/environment_trials.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -14,13 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Four versions of two tasks: 16 combinations, as in the paper's experiments. */
 enum { VERSIONS = 4 };
 
+/* The paper does not say by how much task times vary; 2 % is a choice, and the report says so. */
 const double environment_noise = 0.02;
 
 /* ---- scheduling and executing one graph ---- */
 
 /* Under these constraints: `rules` NULL for the default ones, `more` added to either. */
+/* 20 seconds and two million states are far beyond what any of these graphs needs: a guard. */
 static struct plan *trial_schedule(const struct environment_study *s, const struct workflow *w,
                                    const struct platform *p, const char *rules, const char *more,
                                    struct error *err)
@@ -60,6 +66,7 @@ static bool trial_execute(const struct environment_study *s, const struct workfl
     return replay_run(w, p, plan, &options, result, err);
 }
 
+/* Those that the default constraints allow: used by others at most 3 % of the time. */
 static uint32_t selected_processors(const struct platform *p)
 {
     uint32_t count = 0;
@@ -68,6 +75,7 @@ static uint32_t selected_processors(const struct platform *p)
     return count;
 }
 
+/* What every study notes of a graph; the rest stays zero. */
 static struct environment_row row_of(const char *name, const struct workflow *w,
                                      const struct platform *p, const struct plan *plan,
                                      const struct replay_result *real)
@@ -128,6 +136,7 @@ static bool trial_begin(struct environment_study *s, size_t i, const char *what,
     return t->w && t->p;
 }
 
+/* False: an error. The plan and the replay stay in the trial for the study to judge. */
 static bool trial_run(struct environment_study *s, size_t i, const char *rules, const char *more,
                       struct environment_trial *t, struct error *err)
 {
@@ -135,6 +144,7 @@ static bool trial_run(struct environment_study *s, size_t i, const char *rules, 
                      err);
 }
 
+/* Also after a failure at any point. */
 static void trial_end(struct environment_trial *t)
 {
     plan_free(t->plan);
@@ -145,6 +155,7 @@ static void trial_end(struct environment_trial *t)
 
 /* ---- study 1: the default constraints ---- */
 
+/* Figures 5 and 6. */
 static bool run_default(struct environment_study *s, struct error *err)
 {
     bool good = true;
@@ -161,6 +172,7 @@ static bool run_default(struct environment_study *s, struct error *err)
 
 /* ---- study 2: experiments ---- */
 
+/* An experiment that was not read from a file; experiment_free() frees all of it. */
 static void name_experiment(struct experiment *x, const char *name)
 {
     experiment_init(x);
@@ -194,6 +206,7 @@ static void add_version(struct substitution *sub, const char *label, const char 
                                      .retries = NAN};
 }
 
+/* Times within 30 % of the original's: versions differ, but not in kind. */
 static void add_versions(struct experiment *x, const char *name, const struct workflow *w,
                          uint32_t task, struct rng *rng)
 {
@@ -316,6 +329,7 @@ static bool at_least(double a, double b)
     return a >= b - 1e-9 * fmax(1, fabs(b));
 }
 
+/* Figure 8. Processors have names here, and none is used by others. */
 static bool run_early(struct environment_study *s, struct error *err)
 {
     /* all default constraints but the one on utilization */
@@ -417,6 +431,7 @@ static void judge_order(const struct plan *plan, const struct replay_result *rea
     free(executed);
 }
 
+/* Table 1. */
 static bool run_ordered(struct environment_study *s, struct error *err)
 {
     bool good = true;
@@ -447,6 +462,7 @@ const char environment_assigned_rules[] =
     "    (select proc-id from proc where proc-name = 'willow')),\n"
     "  min = 0, max = 1);\n";
 
+/* Figure 9; the schedule of the graph with most "Display Image" tasks is drawn. */
 static bool run_assigned(struct environment_study *s, struct error *err)
 {
     bool good = true;
@@ -479,6 +495,7 @@ static bool run_assigned(struct environment_study *s, struct error *err)
     return good;
 }
 
+/* In the order of the paper; the first error ends it. */
 bool environment_run(struct environment_study *s, const struct reproduction_options *o,
                      struct error *err)
 {

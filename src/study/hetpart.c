@@ -33,6 +33,7 @@ enum hetpart_run_name {
     RUNS
 };
 
+/* Planners and their options; rows in the order of enum hetpart_run_name. */
 static const struct hetpart_run {
     const char *title, *planner;
     struct option_value option[2];
@@ -68,6 +69,7 @@ static const struct hetpart_category {
 };
 enum { CATEGORIES = sizeof categories / sizeof *categories };
 
+/* One tree under all runs. */
 struct hetpart_row {
     size_t category;
     uint32_t tasks;
@@ -131,6 +133,7 @@ static bool run_one(const struct hetpart_study *s, enum hetpart_run_name r,
     return good;
 }
 
+/* All runs on one tree: the cluster's memories follow from the tree's most demanding task. */
 static bool run_tree(struct hetpart_study *s, size_t category, const struct workflow *w,
                      struct error *err)
 {
@@ -154,6 +157,8 @@ static bool run_tree(struct hetpart_study *s, size_t category, const struct work
 
 /* ---- where trees come from ---- */
 
+/* Five trees of each category and size, as in Table 1; the seed of a tree depends on its size and
+ * number only. */
 static bool run_generated(struct hetpart_study *s, struct error *err)
 {
     static const uint32_t sizes[] = {2000, 4000, 10000, 20000, 30000, 50000}, small[] = {300, 800};
@@ -222,6 +227,7 @@ static bool run_folder(struct hetpart_study *s, const char *folder, struct error
     return good;
 }
 
+/* The folders of --data, one after the other, before generated trees. */
 static bool run_folders(struct hetpart_study *s, struct error *err)
 {
     char *list = mem_copy_string(s->o->data), *rest = NULL;
@@ -266,6 +272,7 @@ static struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t c
     return (struct hetpart_mean){exp(mean), exp(mean - spread), exp(mean + spread), n};
 }
 
+/* Geometric mean of planning times; NAN: the category has no trees. */
 static double geometric_seconds(const struct hetpart_study *s, size_t category,
                                 enum hetpart_run_name r)
 {
@@ -279,6 +286,7 @@ static double geometric_seconds(const struct hetpart_study *s, size_t category,
     return n ? exp(sum / (double)n) : NAN;
 }
 
+/* Share of trees for which the run found no valid mapping. */
 static double hetpart_unsolved(const struct hetpart_study *s, size_t category,
                                enum hetpart_run_name r)
 {
@@ -299,6 +307,7 @@ static void hetpart_add_value(struct strbuf *out, double value, const char *fmt)
     strbuf_printf(out, " %s |", text);
 }
 
+/* Ours and the paper's, side by side. */
 static void add_pair(struct strbuf *out, double ours, double paper)
 {
     hetpart_add_value(out, ours, "%.3f");
@@ -341,6 +350,7 @@ static bool hetpart_draw(const struct hetpart_study *s, const char *file, const 
     return good;
 }
 
+/* Figures 4 to 10, one file each. */
 static bool draw_all(const struct hetpart_study *s, struct error *err)
 {
     static const enum hetpart_run_name hom[] = {ML, SM, FF},
@@ -380,6 +390,7 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
         static const struct hetpart_category all = {"all", NULL,  NULL, 1.158, 1.255,
                                                     NAN,   0.467, NAN,  NAN};
         const struct hetpart_category *k = c < CATEGORIES ? &categories[c] : &all;
+        /* the paper's text: 21.8 % of all trees, all of larger fanout, half of largest fanout */
         double paper_unsolved = c == CATEGORIES ? 0.218 : c == 2 ? 1 : c == 3 ? 0.5 : NAN;
         strbuf_printf(out, "| %s | %zu |", k->title, hetpart_ratio(s, c, HET1, HET1, false).count);
         add_pair(out, hetpart_ratio(s, c, ML, HET1, false).mean, k->ml);
@@ -462,6 +473,7 @@ static const char reasons[] = "\n## Why numbers differ\n\n"
                               "published ones are used with --data.\n"
                               "- Memory is counted leniently, as in the published programs.\n";
 
+/* Trees from --data first, then generated ones; the report is printed as well. */
 static bool hetpart_reproduce(const struct reproduction_options *o, struct strbuf *out,
                               struct error *err)
 {

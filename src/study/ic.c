@@ -1,5 +1,6 @@
-/* `weft reproduce ic`: the tables of the Sweep paper, what is proved about its dags and about the
- * scientific ones, and the client/server simulation of orders. */
+/* `weft reproduce ic`: the tables of the Sweep paper (Cordasco, Malewicz, Rosenberg 2008), what is
+ * proved about its dags and about the scientific ones, and the client/server simulation of orders
+ * (Malewicz et al. 2007) over its grid of parameters. */
 #include "base/mem.h"
 #include "study/reproduction.h"
 #include "generate/generate.h"
@@ -39,6 +40,7 @@ static const struct {
      "0>6 1>7 2>3 2>4 2>5 2>6 2>7 8>14 9>15 10>11 10>12 10>13 10>14 10>15"},
 };
 
+/* Two passes: names of tasks must exist before arcs can name them. */
 static struct workflow *ic_paper_figure(size_t i, struct error *err)
 {
     struct builder *b = builder_new(figures[i].name, "figure");
@@ -69,6 +71,7 @@ struct ic_dag {
     const char *quick; /* value of the first option with --quick */
 };
 
+/* Sizes of the published instances where they are known. */
 static const struct ic_dag dags[] = {
     {"AIRSN", "airsn", {"width"}, {"250"}, "40"},
     {"Inspiral", "inspiral", {"templates", "groups"}, {"710", "74"}, "60"},
@@ -101,6 +104,7 @@ static struct workflow *ic_generate(const struct ic_dag *d, bool quick, struct e
     return generator_workflow(generator_find(d->generator), values, n, 1, err);
 }
 
+/* An order needs no platform; one node will do. `method` NULL: the planner's own. */
 static struct plan *plan_with(const char *planner, const struct workflow *w, bool explain,
                               const char *method, uint64_t seed, struct error *err)
 {
@@ -126,6 +130,7 @@ static void add_cell(struct strbuf *md, const char *text)
         strbuf_printf(md, *text == '|' ? "\\%c" : "%c", *text);
 }
 
+/* The verdict of the planner and of the paper's procedure alone, then blocks and tables. */
 static bool write_figures(const struct reproduction_options *o, struct strbuf *md,
                           struct error *err)
 {
@@ -172,6 +177,7 @@ static bool write_figures(const struct reproduction_options *o, struct strbuf *m
 
 /* ---- simulation ---- */
 
+/* One dag with all orders of it. */
 struct ic_subject {
     const struct ic_dag *dag;
     struct workflow *w;
@@ -198,6 +204,7 @@ static bool subject_prepare(struct ic_subject *s, const struct ic_dag *d,
     return ok;
 }
 
+/* AREA: the sum of eligible tasks over the execution (the quality that IC-scheduling maximises). */
 static bool write_areas(const struct ic_subject *subjects, struct strbuf *md)
 {
     strbuf_add(md, "## What is proved, and the AREA of every order\n\nAREA relative to that of "
@@ -225,12 +232,14 @@ static bool write_areas(const struct ic_subject *subjects, struct strbuf *md)
 enum { TIME, STALLS, UTILISATION, METRICS };
 static const char *const metric_names[METRICS] = {"time", "stalls", "utilisation"};
 
+/* One point of the simulation's grid under one order. */
 struct ic_trial {
     const struct ic_subject *s;
     int order;
     double interarrival, batch;
 };
 
+/* Called by repeat_run() on several threads: everything shared is constant. */
 static bool trial_simulate(void *context, uint32_t i, uint64_t seed, double *values,
                            struct error *err)
 {
@@ -255,6 +264,7 @@ struct ic_outcome {
     double mean[METRICS], half[METRICS];
 };
 
+/* Orders have seeds of their own, so that two means are independent. */
 static bool run_trials(const struct ic_trial *t, const struct reproduction_options *o,
                        uint32_t runs, struct ic_outcome *out, struct error *err)
 {
@@ -287,6 +297,7 @@ static struct ic_ratio ratio_of(const struct ic_outcome *a, const struct ic_outc
 /* The grid of the priority tool's paper: interarrival 10^-3 .. 10^3, batches 2^0 .. 2^16. */
 enum { MOST_POINTS = 17 };
 
+/* Time of `ic` over that of FIFO at every point, as a table and a chart with intervals. */
 static bool write_grid(const struct ic_subject *s, const struct reproduction_options *o,
                        uint32_t runs, int bit_step, int batch_step, struct strbuf *md,
                        struct error *err)
@@ -408,6 +419,7 @@ static bool write_comparison(const struct ic_subject *subjects,
     return ok;
 }
 
+/* The two numbers that the papers state, beside ours. */
 static bool write_published(const struct ic_subject *airsn, const struct reproduction_options *o,
                             uint32_t runs, struct strbuf *md, struct strbuf *out, struct error *err)
 {
@@ -442,6 +454,7 @@ static bool ic_reproduce(const struct reproduction_options *o, struct strbuf *ou
 {
     struct strbuf md = {0};
     struct ic_subject subjects[DAGS] = {{0}};
+    /* AIRSN carries a published claim at 95 % confidence: many runs; the others are for comparison */
     uint32_t many = o->runs    ? o->runs
                     : o->quick ? 10
                                : 200,

@@ -1,5 +1,6 @@
 /* `weft reproduce matrix`: Figures 5 to 13 and Table 4 of the MATRIX paper, in virtual time, the
- * published numbers beside ours. */
+ * published numbers beside ours. Every figure is a set of simulations (sim/schedulers.h) of
+ * benchmark graphs (sim/workload.h); the same seed gives the same report. */
 #include "study/reproduction.h"
 #include "generate/generate.h"
 #include "report/chart.h"
@@ -18,6 +19,7 @@ enum { SCALES_MOST = 20, DAGS = 4 };
 static const enum workload_kind dags[DAGS] = {WORKLOAD_BOT, WORKLOAD_PIPELINE, WORKLOAD_FAN_OUT,
                                               WORKLOAD_FAN_IN};
 static const char *const dag_names[DAGS] = {"BOT", "Pipeline", "Fan-Out", "Fan-In"};
+/* As printed in Table 4: the average share of the bound. */
 static const double table4[DAGS] = {0.99139636, 0.88238118, 0.85690323, 0.90605218};
 static const double published12[DAGS] = {2.33e6, 1.85e6, 1.16e6, 852.15e3}; /* at 128K cores */
 
@@ -40,6 +42,7 @@ struct matrix_study {
 
 /* ---- one run ---- */
 
+/* One run; what a manner leaves open takes the simulation's default. */
 static bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t nodes,
                             struct matrix_manner m, struct schedulers_result *r)
 {
@@ -57,6 +60,7 @@ static bool matrix_simulate(struct matrix_study *s, struct workload *d, uint32_t
     return workload_init(d, s->err) && schedulers_run(&c, r, s->err);
 }
 
+/* Kodiak's gigabit network; a kilobyte is what a task's own description weighs when it moves. */
 static bool matrix_bound(struct matrix_study *s, struct workload *d, uint32_t nodes,
                          struct bound_result *r)
 {
@@ -81,6 +85,7 @@ static struct workload matrix_benchmark(const struct matrix_study *s, enum workl
     return d;
 }
 
+/* Write the picture and show it in the report. */
 static bool matrix_write_chart(struct matrix_study *s, const char *file, const struct chart *c)
 {
     struct strbuf svg = {0};
@@ -91,6 +96,7 @@ static bool matrix_write_chart(struct matrix_study *s, const char *file, const s
     return good;
 }
 
+/* Cores over time of one run. */
 static bool matrix_write_utilization(struct matrix_study *s, const char *file, const char *title,
                                      const struct schedulers_result *r, double cores)
 {
@@ -125,6 +131,7 @@ static const struct {
                 {3, 88857, 29620},   {4, 76575, 19145},      {5, 60590, 12120},
                 {10, 46480, 4650},   {20, 40460, 2025},      {30, 23695, 790}};
 
+/* Time per task per CPU at several localities, then the utilisation of one of them. */
 static bool matrix_figure_5(struct matrix_study *s)
 {
     enum { N = sizeof stacking / sizeof *stacking };
@@ -178,6 +185,8 @@ static bool matrix_figure_5(struct matrix_study *s)
 
 /* ---- all-pairs ---- */
 
+/* One setting, three ways: as described, with data fetched ahead, and with tasks beside their
+ * files. */
 static bool matrix_figure_6a(struct matrix_study *s, uint32_t nodes)
 {
     struct schedulers_result paper, ahead, ours;
@@ -235,6 +244,7 @@ static bool scales_of_pairs(struct matrix_study *s, const char *file, const char
                                               .nseries = n});
 }
 
+/* All-pairs under policies and with and without caching. */
 static bool matrix_figures_6_to_8(struct matrix_study *s)
 {
     static const struct matrix_manner policies[] = {{.policy = SCHED_MLB, .paper = true},
@@ -279,6 +289,24 @@ static bool matrix_figures_6_to_8(struct matrix_study *s)
 
 /* ---- benchmark DAGs ---- */
 
+/* The shares that figures 9 and 11 left in of_bound. */
+static void write_table_4(struct matrix_study *s)
+{
+    strbuf_printf(&s->md,
+                  "\n## Table 4: average share of the bound\n\n| | published | ours | ours at %u "
+                  "cores |\n| --- | --- | --- | --- |\n",
+                  s->nodes[s->nscales - 1] * 2);
+    for (int k = 0; k < DAGS; k++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < s->nscales; i++)
+            sum += s->of_bound[k][i];
+        strbuf_printf(&s->md, "| %s | %.1f %% | %.1f %% | %.1f %% |\n", dag_names[k],
+                      matrix_percent(table4[k]), matrix_percent(sum / s->nscales),
+                      matrix_percent(s->of_bound[k][s->nscales - 1]));
+    }
+}
+
+/* Benchmark graphs over the scales, simulated and by the bound; keeps the shares for Table 4. */
 static bool matrix_figures_9_and_11(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST], theory[DAGS][SCALES_MOST];
@@ -330,18 +358,7 @@ static bool matrix_figures_9_and_11(struct matrix_study *s)
     c.nseries = 2 * DAGS;
     if (!matrix_write_chart(s, "figure11.svg", &c))
         return false;
-    strbuf_printf(&s->md,
-                  "\n## Table 4: average share of the bound\n\n| | published | ours | ours at %u "
-                  "cores |\n| --- | --- | --- | --- |\n",
-                  s->nodes[s->nscales - 1] * 2);
-    for (int k = 0; k < DAGS; k++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < s->nscales; i++)
-            sum += s->of_bound[k][i];
-        strbuf_printf(&s->md, "| %s | %.1f %% | %.1f %% | %.1f %% |\n", dag_names[k],
-                      matrix_percent(table4[k]), matrix_percent(sum / s->nscales),
-                      matrix_percent(s->of_bound[k][s->nscales - 1]));
-    }
+    write_table_4(s);
     return true;
 }
 
@@ -366,6 +383,8 @@ static bool matrix_figure_10(struct matrix_study *s)
     return good;
 }
 
+/* The bound alone at scales that a simulation would take hours for, simulated as far as it is
+ * quick. */
 static bool matrix_figure_12(struct matrix_study *s)
 {
     double x[SCALES_MOST], y[DAGS][SCALES_MOST];
@@ -428,6 +447,7 @@ static bool matrix_figure_12(struct matrix_study *s)
                                               .nseries = DAGS});
 }
 
+/* Empty tasks: 20 us of a core to start one, 10 us a store operation, and nothing else. */
 static bool matrix_figure_13(struct matrix_study *s)
 {
     double x[8], y[8];

@@ -1,5 +1,6 @@
 /* `weft reproduce mos`: the tables and figures of sections 5 and 6 of OSU-CISRC-4/08-TR17, the
- * published numbers beside ours. */
+ * published numbers beside ours. Graphs are stand-ins (generate/mos_graphs.h); FCP and EXPERT are
+ * reconstructed (plan/stream/baselines.h), MOS is the planner itself. */
 #include "base/mem.h"
 #include "generate/mos_graphs.h"
 #include "study/reproduction.h"
@@ -17,6 +18,7 @@ static const char *const scheme_names[SCHEMES] = {"MOS", "FCP", "FCP-e", "EXP", 
 static const double levels[LEVELS] = {1, 0.75, 0.5, 0.25, 0};
 static const char *const level_names[LEVELS] = {"1", "0.75", "0.5", "0.25", "~0"};
 
+/* What a scheme did with one graph at one throughput. */
 struct mos_outcome {
     bool meets;
     double latency, throughput;
@@ -37,6 +39,7 @@ struct mos_study {
     struct mos_tally tally[SCHEMES];
 };
 
+/* NAN: the report states no number here; 0: it says that the scheme missed the throughput. */
 static void count_point(struct mos_study *s, int scheme, bool meets, double ours, double published)
 {
     struct mos_tally *t = &s->tally[scheme];
@@ -86,6 +89,7 @@ static void run_all(const struct stream_graph *g, uint32_t ports, double through
     stream_problem_free(&q);
 }
 
+/* Our number with the published one in brackets. */
 static void cell_ratio(struct strbuf *md, bool there, double value, double published)
 {
     if (there)
@@ -101,6 +105,7 @@ static void cell_ratio(struct strbuf *md, bool there, double value, double publi
     strbuf_add(md, " |");
 }
 
+/* A Markdown table with a column a scheme. */
 static void table_head(struct strbuf *md, const char *first, const char *second)
 {
     strbuf_printf(md, "\n| %s |%s%s", first, second ? second : "", second ? " |" : "");
@@ -114,12 +119,14 @@ static void table_head(struct strbuf *md, const char *first, const char *second)
 
 /* ---- synthetic graphs ---- */
 
+/* A setting of the synthetic graphs: how edges are drawn, communication to computation, ports. */
 struct mos_config {
     bool mean_degree;
     double ccr;
     uint32_t ports;
 };
 
+/* Sizes rise evenly over the graphs of a set: 10 to 50 tasks, as in section 5.1. */
 static struct workflow *synthetic_graph(const struct mos_study *s, const struct mos_config *c,
                                         uint32_t index, uint32_t count)
 {
@@ -138,6 +145,7 @@ struct mos_averages {
                                       that there could be is not above it */
 };
 
+/* Every scheme on every graph of the set at every share of the largest throughput. */
 static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_t count,
                         struct mos_averages *a)
 {
@@ -202,30 +210,40 @@ static bool write_picture(struct mos_study *s, const char *file, const char *tit
     return ok;
 }
 
+/* Read off Figure 4(b): processors used, by share and scheme. */
 static const double figure_4b[LEVELS][SCHEMES] = {{1, 0, 0, 0, 0},
                                                   {0.96, 0.97, 0.97, 1, 1},
                                                   {0.82, 0.89, 0.89, 0.72, 0.94},
                                                   {0.70, 0.79, 0.79, 0.42, 0.98},
                                                   {0.36, 0.71, 0.71, 0.03, 1}};
 
-static bool synthetic_section(struct mos_study *s, const struct mos_config *c, uint32_t count)
+/* Figure 4 was drawn for CCR 0.1 and two ports, Figure 5 for CCR 1 and four. */
+static bool is_figure_4(const struct mos_config *c)
 {
-    struct mos_averages a;
-    if (!mos_average(s, c, count, &a))
-        return false;
-    struct strbuf *md = &s->md;
-    bool published = c->ccr == 0.1 && c->ports == 2;
+    return c->ccr == 0.1 && c->ports == 2;
+}
+
+static bool is_figure_5(const struct mos_config *c)
+{
+    return c->ccr == 1 && c->ports == 4;
+}
+
+/* Latencies and processors by share of the largest throughput. */
+static void synthetic_tables(const struct mos_config *c, const struct mos_averages *a,
+                             struct strbuf *md)
+{
+    bool published = is_figure_4(c);
     strbuf_printf(md,
                   "\n### %s, CCR %g, k = %u\n\nMean latency / latency of MOS, over the graphs "
                   "where the scheme met "
                   "the throughput; in brackets how many of %u did.\n",
-                  c->mean_degree ? "4 edges a task" : "TGFF's method", c->ccr, c->ports, count);
+                  c->mean_degree ? "4 edges a task" : "TGFF's method", c->ccr, c->ports, a->graphs);
     table_head(md, "T / Tmax", NULL);
     for (int k = 0; k < LEVELS; k++) {
         strbuf_printf(md, "| %s |", level_names[k]);
         for (int x = 0; x < SCHEMES; x++) {
-            if (a.met[k][x])
-                strbuf_printf(md, " %.3f (%u) |", a.latency[k][x], a.met[k][x]);
+            if (a->met[k][x])
+                strbuf_printf(md, " %.3f (%u) |", a->latency[k][x], a->met[k][x]);
             else
                 strbuf_add(md, " - |");
         }
@@ -237,49 +255,67 @@ static bool synthetic_section(struct mos_study *s, const struct mos_config *c, u
     for (int k = 0; k < LEVELS; k++) {
         strbuf_printf(md, "| %s |", level_names[k]);
         for (int x = 0; x < SCHEMES; x++)
-            cell_ratio(md, a.met[k][x], a.use[k][x], published ? figure_4b[k][x] : NAN);
+            cell_ratio(md, a->met[k][x], a->use[k][x], published ? figure_4b[k][x] : NAN);
         strbuf_add_char(md, '\n');
     }
+}
+
+/* What the report says in words about these settings. */
+static void synthetic_remarks(const struct mos_config *c, const struct mos_averages *a,
+                              struct strbuf *md)
+{
+    bool published = is_figure_4(c);
     if (published)
         strbuf_add(md, "\nPublished of the latencies here (Figure 4(a)): FCP up to 1.07; EXP up to "
                        "1.16 at 0.25 Tmax, \"large\" at "
                        "~0; the modified schemes like the original ones.\n");
-    if (c->ccr == 1 && c->ports == 4)
+    if (is_figure_5(c))
         strbuf_printf(md, "\nPublished (Figure 5(a)) at 0.25 Tmax: FCP 1.30, EXP 1.37; at Tmax and "
                           "0.75 Tmax only MOS meets the "
                           "throughput.\n");
-    if ((published || (c->ccr == 1 && c->ports == 4)) && a.met[3][EXP])
+    if ((published || (is_figure_5(c))) && a->met[3][EXP])
         strbuf_printf(md,
                       "\nAt 0.25 Tmax, against the longest path with free edges (no latency is "
                       "below it): MOS %.3f, FCP %.3f, EXP %.3f, EXP-e %.3f.\n",
-                      a.bound[3][MOS], a.bound[3][FCP], a.bound[3][EXP], a.bound[3][EXP_E]);
-    if (!c->mean_degree && published) {
-        double worst = 0;
-        for (int k = 0; k < LEVELS; k++)
-            if (a.met[k][FCP])
-                worst = fmax(worst, a.latency[k][FCP]);
-        count_point(s, FCP, worst > 0, worst, 1.07);
-        count_point(s, EXP, a.met[3][EXP], a.latency[3][EXP], 1.16);
-    }
-    if (!c->mean_degree && c->ccr == 1 && c->ports == 4) {
-        count_point(s, FCP, a.met[3][FCP], a.latency[3][FCP], 1.30);
-        count_point(s, EXP, a.met[3][EXP], a.latency[3][EXP], 1.37);
-    }
+                      a->bound[3][MOS], a->bound[3][FCP], a->bound[3][EXP], a->bound[3][EXP_E]);
     strbuf_add(md, "\nDuplication (Figure 7): latency without / with it:");
     for (int k = 0; k < LEVELS; k++)
-        strbuf_printf(md, " %.3f at %s%s", a.duplication[k], level_names[k],
+        strbuf_printf(md, " %.3f at %s%s", a->duplication[k], level_names[k],
                       k + 1 < LEVELS ? "," : ".");
     strbuf_add(
         md, c->ccr == 1
                 ? " Published: up to 1.13 (conclusions: 1.18), none at Tmax, most near 0.5 Tmax.\n"
                 : " Published: less than at CCR 1.\n");
-    if (c->mean_degree)
-        return true;
+}
+
+/* The points of Figures 4(a) and 5(a) that have a number, into the tally. */
+static void synthetic_tally(struct mos_study *s, const struct mos_config *c,
+                            const struct mos_averages *a)
+{
+    if (c->mean_degree) /* the report used TGFF's method */
+        return;
+    if (is_figure_4(c)) {
+        double worst = 0;
+        for (int k = 0; k < LEVELS; k++)
+            if (a->met[k][FCP])
+                worst = fmax(worst, a->latency[k][FCP]);
+        count_point(s, FCP, worst > 0, worst, 1.07);
+        count_point(s, EXP, a->met[3][EXP], a->latency[3][EXP], 1.16);
+    }
+    if (is_figure_5(c)) {
+        count_point(s, FCP, a->met[3][FCP], a->latency[3][FCP], 1.30);
+        count_point(s, EXP, a->met[3][EXP], a->latency[3][EXP], 1.37);
+    }
+}
+
+static bool synthetic_pictures(struct mos_study *s, const struct mos_config *c,
+                               const struct mos_averages *a)
+{
     double value[LEVELS * SCHEMES];
     char file[64], title[96];
     for (int k = 0; k < LEVELS; k++)
         for (int x = 0; x < SCHEMES; x++)
-            value[k * SCHEMES + x] = a.met[k][x] ? a.latency[k][x] : NAN;
+            value[k * SCHEMES + x] = a->met[k][x] ? a->latency[k][x] : NAN;
     snprintf(file, sizeof file, "mos-latency-ccr%g-k%u.svg", c->ccr, c->ports);
     snprintf(title, sizeof title, "latency / MOS, CCR %g, k = %u, by T / Tmax", c->ccr, c->ports);
     if (!write_picture(s, file, title, value, "latency ratio", scheme_names, SCHEMES))
@@ -288,7 +324,18 @@ static bool synthetic_section(struct mos_study *s, const struct mos_config *c, u
     snprintf(file, sizeof file, "mos-duplication-ccr%g-k%u.svg", c->ccr, c->ports);
     snprintf(title, sizeof title, "benefit of duplication, CCR %g, k = %u, by T / Tmax", c->ccr,
              c->ports);
-    return write_picture(s, file, title, a.duplication, "latency ratio", one, 1);
+    return write_picture(s, file, title, a->duplication, "latency ratio", one, 1);
+}
+
+static bool synthetic_section(struct mos_study *s, const struct mos_config *c, uint32_t count)
+{
+    struct mos_averages a;
+    if (!mos_average(s, c, count, &a))
+        return false;
+    synthetic_tables(c, &a, &s->md);
+    synthetic_remarks(c, &a, &s->md);
+    synthetic_tally(s, c, &a);
+    return c->mean_degree || synthetic_pictures(s, c, &a);
 }
 
 /* ---- applications ---- */
@@ -343,6 +390,7 @@ static const struct mos_published placenta = {
      {13, 16, 16, 0, 32},
      {4, 9, 9, 1, 32}}};
 
+/* Tables 1 to 6: latencies and processors of one application. */
 static bool application_section(struct mos_study *s, const char *name, const char *title,
                                 uint32_t ports, const struct mos_published *p)
 {
@@ -388,6 +436,7 @@ static bool application_section(struct mos_study *s, const char *name, const cha
     return true;
 }
 
+/* Figure 8: nothing may be replicated, so the largest task decides the throughput. */
 static bool mpeg_section(struct mos_study *s)
 {
     static const unsigned divisions[] = {2, 4, 8, 16};
@@ -423,47 +472,60 @@ static bool mpeg_section(struct mos_study *s)
 
 /* ---- the inverse (section 6) ---- */
 
+enum { SHARES = 5, SCAN = 16 };
+static const double shares[SHARES] = {0, 0.25, 0.5, 0.75, 1};
+
+/* Over all graphs, by the share of the way between the least and the greatest latency. */
+struct inverse_totals {
+    double sum[SHARES][SCHEMES];
+    uint32_t found[SHARES][SCHEMES];
+};
+
+/* One graph: MOS^-1 finds the throughput at a latency; the others have no inverse, so the best of a
+ * scan over throughputs stands for it. */
+static void inverse_measure(struct stream_graph *g, uint32_t ports, struct inverse_totals *t)
+{
+    struct stream_problem q;
+    stream_problem_init(&q, g, ports);
+    double most = stream_problem_most(&q);
+    struct mos_outcome others[SCAN + 1][SCHEMES];
+    for (int k = 0; k <= SCAN; k++) {
+        q.throughput = most * k / SCAN;
+        for (int x = FCP; x < SCHEMES; x++)
+            others[k][x] = run_scheme(&q, x);
+    }
+    for (int l = 0; l < SHARES; l++) {
+        /* between the longest path with free edges and the sum of all tasks */
+        double limit = g->longest + shares[l] * (g->total - g->longest), least;
+        struct mos_result r;
+        if (!mos_inverse(&q, limit, &r, &least))
+            continue;
+        t->sum[l][MOS] += r.throughput / most;
+        t->found[l][MOS]++;
+        for (int x = FCP; x < SCHEMES; x++) {
+            double best = 0;
+            for (int k = 0; k <= SCAN; k++)
+                if (others[k][x].latency <= limit * (1 + STREAM_TOLERANCE))
+                    best = fmax(best, others[k][x].throughput);
+            t->sum[l][x] += best / r.throughput;
+            t->found[l][x] += best > 0;
+        }
+        mos_result_free(&r);
+    }
+    stream_problem_free(&q);
+}
+
 static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uint32_t count)
 {
     struct mos_config c = {false, ccr, ports};
     struct strbuf *md = &s->md;
-    enum { SHARES = 5, SCAN = 16 };
-    static const double shares[SHARES] = {0, 0.25, 0.5, 0.75, 1};
-    double sum[SHARES][SCHEMES] = {{0}};
-    uint32_t found[SHARES][SCHEMES] = {{0}};
+    struct inverse_totals total = {0};
     for (uint32_t i = 0; i < count; i++) {
         struct workflow *w = synthetic_graph(s, &c, i, count);
         if (!w)
             return false;
         struct stream_graph *g = stream_graph_new(w, s->platform);
-        struct stream_problem q;
-        stream_problem_init(&q, g, ports);
-        double most = stream_problem_most(&q);
-        struct mos_outcome others[SCAN + 1][SCHEMES];
-        for (int k = 0; k <= SCAN; k++) {
-            q.throughput = most * k / SCAN;
-            for (int x = FCP; x < SCHEMES; x++)
-                others[k][x] = run_scheme(&q, x);
-        }
-        for (int l = 0; l < SHARES; l++) {
-            /* between the longest path with free edges and the sum of all tasks */
-            double limit = g->longest + shares[l] * (g->total - g->longest), least;
-            struct mos_result r;
-            if (!mos_inverse(&q, limit, &r, &least))
-                continue;
-            sum[l][MOS] += r.throughput / most;
-            found[l][MOS]++;
-            for (int x = FCP; x < SCHEMES; x++) {
-                double best = 0;
-                for (int k = 0; k <= SCAN; k++)
-                    if (others[k][x].latency <= limit * (1 + STREAM_TOLERANCE))
-                        best = fmax(best, others[k][x].throughput);
-                sum[l][x] += best / r.throughput;
-                found[l][x] += best > 0;
-            }
-            mos_result_free(&r);
-        }
-        stream_problem_free(&q);
+        inverse_measure(g, ports, &total);
         stream_graph_free(g);
         workflow_free(w);
     }
@@ -480,8 +542,9 @@ static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uin
     for (int l = 0; l < SHARES; l++) {
         strbuf_printf(md, "| %.2f |", shares[l]);
         for (int x = 0; x < SCHEMES; x++)
-            strbuf_printf(md, " %.3f (%u) |", found[l][MOS] ? sum[l][x] / found[l][MOS] : 0,
-                          found[l][x]);
+            strbuf_printf(md, " %.3f (%u) |",
+                          total.found[l][MOS] ? total.sum[l][x] / total.found[l][MOS] : 0,
+                          total.found[l][x]);
         strbuf_add_char(md, '\n');
     }
     strbuf_add(md, "\nPublished: MOS⁻¹ up to 60 % more throughput than the others (that is, 0.63 "
@@ -491,6 +554,7 @@ static bool inverse_section(struct mos_study *s, double ccr, uint32_t ports, uin
 
 /* ---- promises and the replay ---- */
 
+/* Does a saturated replay of 1,000 items reach what the planners promised? */
 static bool replay_section(struct mos_study *s, uint32_t count)
 {
     struct strbuf *md = &s->md;
@@ -550,6 +614,7 @@ static bool replay_section(struct mos_study *s, uint32_t count)
 
 /* ---- the report ---- */
 
+/* One number for the whole reproduction: MOS's advantage where both have a number. */
 static void tally_section(struct mos_study *s)
 {
     struct strbuf *md = &s->md;
