@@ -1,4 +1,11 @@
-/* Ending things from outside: a run, a task with what depends on it, agents. */
+/* Ending things from outside: a run, a task with what depends on it, agents.
+ *
+ * Invariants:
+ *   I1. One agent is asked at a time to take a task out; the next only when it has answered, its
+ *       link has closed, or ANSWERING seconds have passed. Being asked twice does no harm: what
+ *       is taken out already is not there.
+ *   I2. The listener stands on the caller's stack and is taken away before these functions
+ *       return. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/client/client_state.h"
@@ -17,6 +24,7 @@ struct cancelling {
     struct strbuf *answer;
 };
 
+/* Only the one that was asked last: an earlier one may answer late, after another was asked. */
 static bool cancel_take_result(void *context, struct message_in *m)
 {
     struct cancelling *d = context;
@@ -36,6 +44,7 @@ static bool cancel_take_result(void *context, struct message_in *m)
 
 static message_handler *const cancel_handlers[MESSAGES] = {[MESSAGE_RESULT] = cancel_take_result};
 
+/* Whoever was asked is gone: ask the next. */
 static void cancel_peer_closed(void *context, struct client_peer *p)
 {
     struct cancelling *d = context;
@@ -78,6 +87,8 @@ static bool cancel_task(struct client *c, uint64_t run, uint32_t task, struct st
                      c->o.address->text);
 }
 
+/* A whole run is ended by the board alone: agents see its state, at once when they are told to
+ * look, else within a second. */
 bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf *answer,
                    struct error *err)
 {
@@ -102,6 +113,7 @@ struct leaving {
     bool now;
 };
 
+/* No list: all of them. */
 static bool leaving_names(const struct leaving *l, uint32_t node)
 {
     for (size_t i = 0; l->nodes && i < l->n; i++)
@@ -110,6 +122,7 @@ static bool leaving_names(const struct leaving *l, uint32_t node)
     return !l->nodes;
 }
 
+/* Also when an agent joins meanwhile: it is among all. */
 static void leaving_send(void *context, struct client_peer *p)
 {
     struct leaving *l = context;
@@ -141,6 +154,8 @@ static bool leaving_is_over(void *context)
     return !leaving_count(l) || client_stops(l->c) > 1;
 }
 
+/* Agents hand their data to others before they go, which takes its time: the caller says how much.
+ */
 uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds)
 {
     struct leaving l = {c, nodes, n, now};

@@ -25,6 +25,7 @@ static const double OPEN_PATIENCE =
 static const double LAST_WORDS = 0.02; /* seconds for what was sent last to leave this machine */
 enum { TICK_MS = 100 };                /* how late a stop or a display may be noticed */
 
+/* A line that does not fit is cut: it is for people. */
 void client_say(struct client *c, const char *fmt, ...)
 {
     if (!c->o.say)
@@ -37,6 +38,7 @@ void client_say(struct client *c, const char *fmt, ...)
     c->o.say(c->o.context, line);
 }
 
+/* Tells client_close_handle(), which waits on its stack. */
 static void client_handle_closed(uv_handle_t *handle)
 {
     *(bool *)handle->data = true;
@@ -51,6 +53,9 @@ void client_close_handle(struct client *c, uv_handle_t *handle)
         uv_run(c->stepper.loop, UV_RUN_NOWAIT);
 }
 
+/* Ten times a second: the board is looked at when it is due, what the sockets did not announce is
+ * polled (a connection that is being made again has no descriptor yet), and what is under way has
+ * its turn. */
 static void client_tick(uv_timer_t *timer)
 {
     struct client *c = timer->data;
@@ -80,6 +85,7 @@ void client_stop(struct client *c)
     stepper_stop(&c->stepper);
 }
 
+/* The flag first, then the wake-up: a step that was woken sees it. */
 void client_detach(struct client *c)
 {
     atomic_store(&c->detach, true);
@@ -97,6 +103,8 @@ void client_settle(struct client *c)
     atomic_store(&c->detach, false);
 }
 
+/* For what blocks. The owner of the loop may be somebody else (a fleet): his handles have their
+ * turns as well. */
 bool client_drive(struct client *c, bool (*until)(void *context), void *context, double seconds)
 {
     double end = clock_seconds() + seconds;
@@ -113,6 +121,8 @@ static bool client_has_looked(void *context)
     return ((struct client *)context)->looked > 0;
 }
 
+/* The first look decides: a server that does not answer, or agents that all have another key, is an
+ * error; some agents with another key are only worth a remark. */
 struct client *client_open(const struct client_config *config, struct error *err)
 {
     struct client *c = mem_new_zero(struct client, 1);
@@ -166,6 +176,8 @@ static bool client_never(void *context)
     return false;
 }
 
+/* Backwards. The listener goes first, so that nothing is told any more; links are given a moment to
+ * write, and turns of the loop to close; the stepper last, since all handles stood on its loop. */
 void client_close(struct client *c)
 {
     if (!c)

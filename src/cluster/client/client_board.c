@@ -4,8 +4,8 @@
  *
  * Invariants:
  *   I1. members and runs are those of one look, never of two.
- *   I2. At most one look is under way (`asked`): a server that is silent for an hour has one request
- *       to answer, not thousands.
+ *   I2. At most one look is under way (`asked`): a server that is silent for an hour has one
+ *       request to answer, not thousands.
  *   I3. A request whose asker does not wait any more must not find its context gone: closing the
  *       board drops it, and nothing but closing follows. */
 #include "base/clock.h"
@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An agent that has not sent a heartbeat for so many seconds is not counted on; none sends them less
- * often unless its user says so. */
+/* An agent that has not sent a heartbeat for so many seconds is not counted on; none sends them
+ * less often unless its user says so. */
 static const double HEARTBEAT_UNTIL = 20;
 
 /* ---- looks ---- */
 
+/* Keeps the arrays. */
 void client_forget_view(struct client *c)
 {
     for (size_t i = 0; i < c->members.n; i++)
@@ -29,12 +30,15 @@ void client_forget_view(struct client *c)
     c->members.n = c->runs.n = 0;
 }
 
+/* Sealed with another key, dead, or silent for too long: not one of ours to count on. */
 bool client_lives(const struct client *c, const struct member *m)
 {
     (void)c;
     return !m->sealed && m->state != BOARD_DEAD && m->age < HEARTBEAT_UNTIL;
 }
 
+/* A whole look at once (I1). Peers are told before the listener, so that he finds links to whom he
+ * sees. */
 static void client_took_view(void *context, const struct board_view *view, const char *why)
 {
     struct client *c = context;
@@ -92,6 +96,7 @@ const struct board_run *client_runs(const struct client *c, size_t *n)
     return c->runs.at;
 }
 
+/* The server's clock, carried on by ours since the last look: the two may differ by hours. */
 double client_now(const struct client *c)
 {
     return c->server_now + (clock_seconds() - c->looked);
@@ -116,6 +121,7 @@ static bool client_looked_since(void *context)
     return s->c->looked > s->when;
 }
 
+/* A look that was under way already counts: it ends after this call began. */
 bool client_look(struct client *c, double patience, struct error *err)
 {
     struct look_since s = {c, clock_seconds()};
@@ -144,6 +150,7 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
     return client_drive(c, client_has_agents, &(struct agents_wanted){c, agents}, seconds);
 }
 
+/* The last ten numbers: an old cluster has thousands. */
 bool client_unknown(const struct client *c, uint64_t run, struct error *err)
 {
     struct strbuf list = {0};
@@ -177,6 +184,7 @@ static bool reply_has_come(void *context)
     return r->come || client_stops(r->c) > r->stops || atomic_load(&r->c->detach);
 }
 
+/* The answer may come in any turn of the loop; the text is the board's and gone after the call. */
 static void reply_keep(struct board_reply *r, bool good, const char *why)
 {
     r->come = true;
@@ -212,6 +220,7 @@ static bool reply_await(struct client *c, struct board_reply *r, struct error *e
            error_set(err, ERROR_FAILED, "the store at %s refuses: %s", c->o.address->text, r->why);
 }
 
+/* Who stopped the wait is told so; who asked for a run that is not there, which there are. */
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err)
 {
     struct board_reply r = {.c = c, .stops = client_stops(c)};
@@ -236,6 +245,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     return good;
 }
 
+/* For callers that block; a run that is followed asks without waiting (follow.c). */
 bool client_set_state(struct client *c, uint64_t run, enum board_run_state state, struct error *err)
 {
     struct board_reply r = {.c = c, .stops = client_stops(c)};

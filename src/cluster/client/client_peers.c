@@ -17,6 +17,7 @@
 
 static const double RECONNECT = 1; /* seconds from the end of a link to the next attempt */
 
+/* Linear: called for each copy of an input at most, not for each message. */
 struct client_peer *client_peer(const struct client *c, uint32_t node)
 {
     for (size_t i = 0; i < c->peers.n; i++)
@@ -25,6 +26,7 @@ struct client_peer *client_peer(const struct client *c, uint32_t node)
     return NULL;
 }
 
+/* The handshake is over: what the last link's end was does not matter any more. */
 static void peer_opened(void *context, struct link *l)
 {
     struct client *c = context;
@@ -37,6 +39,8 @@ static void peer_opened(void *context, struct link *l)
         c->listener.opened(c->listener.context, p);
 }
 
+/* `why` is kept for people: it says why no agent can be reached. A peer that has another link by
+ * now (I3) keeps that. */
 static void peer_closed(void *context, struct link *l, const char *why)
 {
     struct client *c = context;
@@ -53,6 +57,7 @@ static void peer_closed(void *context, struct link *l, const char *why)
         c->listener.closed(c->listener.context, p);
 }
 
+/* The depot may have more to send over this link. */
 static void peer_drained(void *context, struct link *l)
 {
     struct client *c = context;
@@ -100,6 +105,7 @@ static void peer_message(void *context, struct link *l, uint8_t kind, const void
         link_close(l, "a message that is not understood");
 }
 
+/* At once for a new address, else not before RECONNECT has passed. */
 static void peer_connect(struct client *c, struct client_peer *p)
 {
     if (p->link || !p->lives || !p->address[0] || clock_seconds() < p->again)
@@ -111,6 +117,8 @@ static void peer_connect(struct client *c, struct client_peer *p)
         link_set_data(l, p);
 }
 
+/* Every agent that lives has a peer; one that died keeps it, without a link, in case it comes back.
+ */
 void client_refresh_peers(struct client *c)
 {
     for (size_t i = 0; i < c->peers.n; i++)
@@ -151,6 +159,7 @@ void client_connect(struct client *c)
     client_refresh_peers(c);
 }
 
+/* A link that failed has a reason; one that is still being made has none yet. */
 bool client_all_decided(const struct client *c)
 {
     for (size_t i = 0; i < c->peers.n; i++)
@@ -174,6 +183,7 @@ uint32_t client_connected(struct client *c, double seconds)
     return n;
 }
 
+/* Over links that are still being made too: messages wait there until the handshake is over. */
 void client_tell_all(struct client *c, uint8_t kind, uint64_t run)
 {
     struct strbuf *head = &c->scratch;

@@ -1,8 +1,8 @@
 /* A client and the store of one run: operations out, answers in, a server that comes and goes.
  *
  * Invariants:
- *   I1. `pending` counts the operations that were handed to the store and are not answered; the store
- *       answers each once, in order, however often it has to connect again.
+ *   I1. `pending` counts the operations that were handed to the store and are not answered; the
+ *       store answers each once, however often it has to connect again.
  *   I2. store_error is set once, when the store cannot go on (the run's keys are gone); after that
  *       nothing is polled any more.
  *   I3. A listener's `answers` may close the store: nothing of it is used after that call. */
@@ -15,6 +15,8 @@
 static const double OPEN_STORE = 60;            /* seconds that a run's store may take to open */
 static const long OPEN_STORE_AGAIN = 200000000; /* nanoseconds between two attempts */
 
+/* Until there are none. A server that is away is said once, and asked again by every tick; it is
+ * final when the store says so. */
 void client_take_answers(struct client *c)
 {
     for (;;) {
@@ -50,6 +52,8 @@ static void store_readable(uv_poll_t *poll, int status, int events)
     client_take_answers(poll->data);
 }
 
+/* Blocks: connecting does, and an old one may have to be closed. Every error but ERROR_FAILED is
+ * one that waiting does not mend, and final at once. */
 bool client_store(struct client *c, uint64_t run, const struct workflow *w, struct error *err)
 {
     char prefix[128];
@@ -77,6 +81,7 @@ bool client_store(struct client *c, uint64_t run, const struct workflow *w, stru
     return true;
 }
 
+/* What is not answered yet is dropped. */
 void client_store_close(struct client *c)
 {
     if (c->polls_store) {
@@ -89,6 +94,7 @@ void client_store_close(struct client *c)
     c->store = NULL;
 }
 
+/* Nothing blocks: the store buffers, and answers come to the listener (I1). */
 void client_ask(struct client *c, const struct meta_op *ops, size_t n)
 {
     c->pending += n;
@@ -107,6 +113,7 @@ static bool store_answered_or_stopped(void *context)
            client_stops(a->c) > a->stops || atomic_load(&a->c->detach);
 }
 
+/* For callers that block; a stop ends the wait, as does the end of the store. */
 bool client_answered(struct client *c, struct error *err)
 {
     client_drive(c, store_answered_or_stopped, &(struct store_wait){c, client_stops(c)},
@@ -117,6 +124,7 @@ bool client_answered(struct client *c, struct error *err)
                                     c->o.address->text);
 }
 
+/* META_COUNT answers in the fields of an item (store/store.h). */
 struct client_progress client_progress_of(const struct meta_answer *a)
 {
     return (struct client_progress){a->item.task, a->item.epoch, a->item.waiting};

@@ -1,5 +1,14 @@
 /* Final outputs come home: the store knows who has one, a living one of these sends it, and when
- * none has it any more an agent makes it again. */
+ * none has it any more an agent computes it again.
+ *
+ *     NOTHING ─ wanted ─▶ QUEUED ─ its turn ─▶ ASKED ─ the store says who ─▶ COMING ─▶ HERE
+ *                           ▲                    └───────┬──────────────────────┘
+ *                           └── RESTING ◀── a pause ─────┴── too often ──▶ MISSING
+ *
+ * Invariants:
+ *   I1. under_way counts the objects that are ASKED or COMING; at most AT_ONCE.
+ *   I2. An object is wanted once; HERE and MISSING are final.
+ *   I3. Without an agent to ask, nothing is tried in vain: ALONE seconds are waited for one. */
 #include "cluster/client/collect.h"
 
 #include "base/clock.h"
@@ -44,6 +53,7 @@ struct collect {
     char why[256];
 };
 
+/* Three bytes an object; nothing is asked for before collect_want(). */
 struct collect *collect_new(const struct collect_config *config)
 {
     struct collect *c = mem_new_zero(struct collect, 1);
@@ -66,6 +76,7 @@ void collect_free(struct collect *c)
     free(c);
 }
 
+/* needs is told too: what is present need not be computed by the next run. */
 static void collect_is_here(struct collect *c, uint32_t object)
 {
     c->stage[object] = STAGE_HERE;
@@ -88,12 +99,14 @@ void collect_want(struct collect *c, uint32_t object)
     array_push(&c->queue, object);
 }
 
+/* The queue is looked at by collect_tick(), ten times a second: finer pauses would be of no use. */
 static void collect_retry_later(struct collect *c, uint32_t object, double seconds)
 {
     c->stage[object] = STAGE_RESTING;
     array_push(&c->resting, (struct collect_resting){object, clock_seconds() + seconds});
 }
 
+/* The last reason is kept, for the error of the whole run. */
 static void collect_give_up(struct collect *c, uint32_t object, const char *why)
 {
     char label[512];
@@ -103,6 +116,7 @@ static void collect_give_up(struct collect *c, uint32_t object, const char *why)
              workflow_object_label(c->o.workflow, object, label, sizeof label), why);
 }
 
+/* Pauses of 0.5, 1, 1.5 ... seconds, later 4: an agent that restarts needs a few. */
 static void collect_failed(struct collect *c, uint32_t object, const char *why)
 {
     if (++c->tries[object] >= TRIES)
@@ -127,6 +141,9 @@ static struct client_peer *collect_choose_maker(const struct collect *c, uint32_
     return NULL;
 }
 
+/* Who has it, by the store. The holders are tried one after the other, one with each try; when none
+ * is left, or none lives, an agent is asked to compute it again. One that lives but cannot be
+ * reached is given half of the tries to come back first. */
 void collect_answer(struct collect *c, const struct meta_answer *a, const uint32_t *nodes)
 {
     uint32_t object = a->slot;
@@ -163,6 +180,7 @@ void collect_answer(struct collect *c, const struct meta_answer *a, const uint32
                 c->made[object] || digest_is_zero(expected) ? NULL : expected, make);
 }
 
+/* What came is what was expected, by its digest, unless it was computed again. */
 void collect_arrived(struct collect *c, uint32_t object, bool good, const char *why)
 {
     if (object >= c->o.workflow->nobjects || c->stage[object] != STAGE_COMING)
@@ -182,6 +200,7 @@ void collect_arrived(struct collect *c, uint32_t object, bool good, const char *
     collect_is_here(c, object);
 }
 
+/* While the server is silent nobody knows who lives: then nothing is given up. */
 static void collect_lose_patience(struct collect *c, double now)
 {
     bool open = false;
@@ -201,6 +220,8 @@ static void collect_lose_patience(struct collect *c, double now)
     c->resting.n = 0;
 }
 
+/* What has rested goes back into the queue; then as many are asked for as AT_ONCE allows, all in
+ * one request to the store. */
 void collect_tick(struct collect *c)
 {
     double now = clock_seconds();

@@ -1,6 +1,15 @@
-/* Following a run: what agents tell goes to the listeners as if it happened here (follow_events.c); what was
- * missed (before we came, while a link was down) is read from the store; final outputs are
- * collected (collect.c). */
+/* Following a run: what agents report goes to the listeners as if it happened here
+ * (follow_events.c); what was missed (before we came, while a link was down) is read from the
+ * store; final outputs are collected (collect.c). The phases are drawn in follow.h.
+ *
+ * Invariants:
+ *   I1. A listener hears of every task's end once, whether an agent or the store told us.
+ *   I2. A run is COLLECTED on the board only when every final output is here: until then agents
+ *       keep their copies, and another attach may fetch them.
+ *   I3. Everything happens in client_follow_step(), out of the client's ticker and sockets: no
+ *       threads, no signal handlers.
+ *   I4. Whoever follows may die at any moment: the run goes on, and nothing here is needed by the
+ *       agents. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/client/follow.h"
@@ -19,6 +28,8 @@ static const double DESERTED = 10; /* without an agent, until a stopping run is 
 
 static const double STORE_CLOSING = 5; /* seconds that deleting a run's keys may take */
 
+/* Whoever opens a link is asked to report. An agent that has lost our link tells again what failed;
+ * what it did meanwhile is read from the store. */
 static void follow_peer_opened(void *context, struct client_peer *p)
 {
     struct client_follow *f = context;
@@ -54,6 +65,7 @@ static void follow_look_ahead(const struct client_follow *f, struct client_load 
     }
 }
 
+/* Of the board, to what will be asked again if it was in vain. */
 static void follow_ignore_answer(void *context, bool good, const char *why)
 {
     (void)context;
@@ -61,12 +73,14 @@ static void follow_ignore_answer(void *context, bool good, const char *why)
     (void)why;
 }
 
+/* Agents are told to look, so that they do not take their second. */
 static void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
     board_run_state(f->c->board, f->o.run, state, follow_ignore_answer, NULL);
     client_tell_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
+/* Also their cores, for whoever brings more. */
 static uint32_t follow_count_agents(const struct client_follow *f, struct client_load *load)
 {
     size_t n;
@@ -104,6 +118,8 @@ static void follow_check_deserted(struct client_follow *f, uint32_t agents)
     }
 }
 
+/* After every look at the board: the run's state is the board's, whoever changed it (another client
+ * may have cancelled it). */
 static void follow_looked(void *context)
 {
     struct client_follow *f = context;
@@ -145,6 +161,8 @@ static void follow_looked(void *context)
     }
 }
 
+/* Each stop once, however many came between two ticks. After the third, or a detachment, the run
+ * goes on without us. */
 static void follow_heed_stops(struct client_follow *f)
 {
     struct client *c = f->c;
@@ -188,6 +206,9 @@ static void follow_record_learned(struct client_follow *f)
         client_say(f->c, "%s", err.text);
 }
 
+/* The store knows how many have ended; agents told us of some. When it knows of more for GAP
+ * seconds, a link was down or an agent died: the rest is read from the store. The last task's agent
+ * may have died before it ended the run: then we do. */
 static void follow_each_second(struct client_follow *f, double now)
 {
     f->second = now;
@@ -209,6 +230,7 @@ static void follow_each_second(struct client_follow *f, double now)
     }
 }
 
+/* `context` is the client (client_sign_off says why). */
 static void follow_signed_off(void *context, bool good, const char *why)
 {
     struct client_sign_off *s = &((struct client *)context)->sign_off;
@@ -231,6 +253,8 @@ static void follow_begin_sign_off(struct client_follow *f)
     board_run_state(c->board, f->o.run, BOARD_RUN_COLLECTED, follow_signed_off, c);
 }
 
+/* Agents delete their copies now, and the board forgets the run; its keys in the store go with the
+ * store. */
 static void follow_end_sign_off(struct client_follow *f)
 {
     struct client *c = f->c;
@@ -242,6 +266,8 @@ static void follow_end_sign_off(struct client_follow *f)
     store_redis_closing(c->store, true, STORE_CLOSING);
 }
 
+/* The order matters: stops first, then what the phase waits for, then the display, which may ask
+ * for a stop. */
 static void follow_tick(void *context)
 {
     struct client_follow *f = context;
@@ -270,6 +296,7 @@ static void follow_tick(void *context)
         client_stop(f->c);
 }
 
+/* Nothing is left but to close. */
 static bool follow_is_over(const struct client_follow *f)
 {
     return f->phase == PHASE_OVER || f->error.kind != ERROR_NONE;
@@ -277,6 +304,7 @@ static bool follow_is_over(const struct client_follow *f)
 
 /* ---- from beginning to end ---- */
 
+/* From the depot. */
 static void follow_arrived(void *context, uint32_t object, bool good, const char *why)
 {
     struct client_follow *f = context;
@@ -294,6 +322,8 @@ static void follow_output_here(void *context, uint32_t object)
     }
 }
 
+/* What was done before the run, and the inputs as they were handed in: listeners see the whole
+ * story. */
 static void follow_report_beginning(struct client_follow *f)
 {
     const struct needs *n = f->o.needs;
@@ -314,6 +344,7 @@ static void follow_report_beginning(struct client_follow *f)
                                         .size = n->bytes[o]});
 }
 
+/* Tasks that are neither done nor failed were skipped, or are still running elsewhere. */
 static void follow_fill_result(struct client_follow *f)
 {
     struct run_result *r = &f->result;
@@ -329,6 +360,7 @@ static void follow_fill_result(struct client_follow *f)
     collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
 }
 
+/* In the order of what people want to know first. */
 static bool follow_judge(struct client_follow *f, struct error *err)
 {
     const struct run_result *r = &f->result;
@@ -374,6 +406,8 @@ static void follow_offer_inputs(struct client_follow *f)
     strbuf_free(&path);
 }
 
+/* Inputs have the content that they had when they were handed in, even if the files have changed
+ * since: keys are computed from that. */
 static void follow_prepare(struct client_follow *f)
 {
     struct strbuf partial = {0};
@@ -411,6 +445,7 @@ static void follow_prepare(struct client_follow *f)
                                                       .context = f});
 }
 
+/* The depot and the store go back to the client (I1 of client.c). */
 static void follow_free(struct client_follow *f)
 {
     struct client *c = f->c;
@@ -433,6 +468,8 @@ static void follow_free(struct client_follow *f)
     free(f);
 }
 
+/* Links that are open already are told once; a run that we have just submitted was watched from
+ * before its beginning, and what came since then is replayed. */
 struct client_follow *client_follow_open(struct client *c, const struct client_following *o,
                                          struct error *err)
 {
@@ -470,6 +507,7 @@ bool client_follow_step(struct client_follow *f, double wait)
     return !follow_is_over(f);
 }
 
+/* The result is the caller's from now on. */
 bool client_follow_close(struct client_follow *f, struct client_followed *out,
                          struct run_result *result, struct error *err)
 {

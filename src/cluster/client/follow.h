@@ -1,5 +1,5 @@
-/* What the two files of following share: follow_events.c (what agents and the store tell) and follow.c (what
- * becomes of the run, from beginning to end). Private to them. */
+/* What the two files of following share: follow_events.c (what agents and the store tell) and
+ * follow.c (what becomes of the run, from beginning to end). Private to them. */
 #pragma once
 #include "cluster/client/client_state.h"
 #include "cluster/client/collect.h"
@@ -21,9 +21,10 @@ struct follow_counters {
     double value[FOLLOW_COUNTERS];
 };
 
-/* PHASE_FOLLOWING ── the board says ENDED ──▶ PHASE_READING ── every record read ──▶
- * PHASE_COLLECTING ── final outputs here or given up ──▶ PHASE_SIGNING_OFF ── answered ──▶ PHASE_OVER
- * Detaching and errors lead to PHASE_OVER from everywhere, as do missing outputs from COLLECTING. */
+/* FOLLOWING ─ ended ─▶ READING ─ all read ─▶ COLLECTING ─ all here ─▶ SIGNING_OFF ─ told ─▶ OVER
+ *
+ * ended: the board says so; told: it has been told that all is home. COLLECTING with outputs
+ * that nobody has, detaching and errors lead to OVER at once. */
 enum follow_phase {
     PHASE_FOLLOWING,
     PHASE_READING,

@@ -1,4 +1,10 @@
-/* What agents and the store tell of a run that is followed, and how it is passed on. */
+/* What agents and the store tell of a run that is followed, and how it is passed on.
+ *
+ * Invariants:
+ *   I1. seen[task] only grows from FOLLOW_SEEN_DONE on: reports may come twice and out of order,
+ *       over an old link and a new one, from an agent and from the store.
+ *   I2. Numbers in messages are checked against the workflow before they index anything.
+ *   I3. A task's log is kept here (STATE/logs/LABEL) as a run on this machine keeps it. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -13,6 +19,7 @@ enum { READS = 4096 }; /* at once */
 
 /* ---- telling ---- */
 
+/* To every listener, in the order in which they were given. */
 void follow_report(struct client_follow *f, const struct trace_event *e)
 {
     for (size_t i = 0; i < f->o.nsinks; i++)
@@ -26,6 +33,7 @@ void follow_report_file(struct client_follow *f, const struct trace_file *file)
             f->o.sinks[i]->file(f->o.sinks[i]->context, file);
 }
 
+/* Final outputs of a task that ran are wanted; those of one that was reused are here. */
 void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen how)
 {
     f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
@@ -42,6 +50,8 @@ bool follow_is_done(const struct client_follow *f, uint32_t task)
     return f->seen[task] >= FOLLOW_SEEN_DONE;
 }
 
+/* One event of an agent. The same may come twice, over an old and a new link: a task that is done
+ * stays done. Counters are kept by agent, since a display wants their sum. */
 static void follow_event(struct client_follow *f, uint32_t node, struct trace_event *e)
 {
     e->node = node;
@@ -110,6 +120,7 @@ void follow_agent_lost(struct client_follow *f, uint32_t node)
         }
 }
 
+/* Ten times a second at most, not with every change. */
 void follow_report_counters(struct client_follow *f)
 {
     if (!f->counters_changed)
@@ -130,6 +141,7 @@ void follow_report_counters(struct client_follow *f)
 
 /* ---- what agents say ---- */
 
+/* The count must fit the length to the byte. */
 static bool follow_take_events(void *context, struct message_in *m)
 {
     struct client_follow *f = context;
@@ -147,6 +159,8 @@ static bool follow_take_events(void *context, struct message_in *m)
     return bytes_end(in);
 }
 
+/* An object's content, once. With the contents of all that it read and wrote a task can be put on
+ * record (need_learn). */
 static void follow_learn_file(struct client_follow *f, struct trace_file *file)
 {
     struct needs *n = f->o.needs;
@@ -214,6 +228,8 @@ static char *follow_keep_log(struct client_follow *f, uint32_t task, uint32_t at
     return NULL;
 }
 
+/* Failures are told again to everybody who comes: each attempt counts once. At most RUN_FAILURES
+ * are kept. */
 static bool follow_take_failure(void *context, struct message_in *m)
 {
     struct client_follow *f = context;
@@ -254,6 +270,7 @@ message_handler *const follow_handlers[MESSAGES] = {
 
 /* ---- reading the store ---- */
 
+/* READS at a time, so that a million tasks do not fill the connection. */
 static void follow_read_more(struct client_follow *f)
 {
     struct meta_op *ops = mem_new_zero(struct meta_op, READS);
@@ -274,6 +291,7 @@ void follow_read_store(struct client_follow *f)
     follow_read_more(f);
 }
 
+/* For a failure of which only the store knows. */
 static void follow_record_blame(struct client_follow *f, const struct meta_record *r)
 {
     if (f->blamed[r->task])
@@ -291,6 +309,8 @@ static void follow_record_blame(struct client_follow *f, const struct meta_recor
                                                                 "log")});
 }
 
+/* What the store says of a task, told as an event if agents have not. Tasks that we completed
+ * ourselves when submitting were reused. */
 static void follow_take_record(struct client_follow *f, const struct meta_record *r)
 {
     uint32_t t = r->task;
@@ -326,6 +346,7 @@ static void follow_take_record(struct client_follow *f, const struct meta_record
     }
 }
 
+/* One question at a time. */
 void follow_ask_count(struct client_follow *f)
 {
     if (f->counting)
@@ -335,6 +356,7 @@ void follow_ask_count(struct client_follow *f)
     client_ask(f->c, &(struct meta_op){.kind = META_COUNT}, 1);
 }
 
+/* All answers come here; each kind has its owner. */
 void follow_answers(void *context, const struct meta_answers *answers)
 {
     struct client_follow *f = context;

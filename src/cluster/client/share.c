@@ -1,3 +1,5 @@
+/* Which agent gets which task (share.h). Only where a run begins: stealing balances it later. Pure;
+ * the same input gives the same shares. */
 #include "cluster/client/share.h"
 
 #include "base/mem.h"
@@ -49,6 +51,8 @@ static bool share_all_have_work(const struct workflow *w, const uint8_t *skip)
     return true;
 }
 
+/* Consecutive parts of the order, of equal weight. A task belongs to the part in which its middle
+ * lies, so that one heavy task does not push all others along. O(V + E). */
 void share_tasks(const struct workflow *w, enum share_kind kind, const uint32_t *nodes, uint32_t n,
                  const uint8_t *skip, uint32_t *home)
 {

@@ -61,6 +61,7 @@ bool stage_in_is_read(const struct workflow *w, const uint32_t *home, uint32_t o
     return false;
 }
 
+/* For I2. */
 static bool stage_is_at(const struct stage_in *s, uint32_t object, uint32_t node)
 {
     for (uint32_t i = 0; i < s->copies; i++) {
@@ -92,6 +93,7 @@ static uint32_t stage_choose_agent(const struct stage_in *s, uint32_t object, ui
     return NONE;
 }
 
+/* Every machine has it, by what the name says: it is not copied. */
 static bool stage_is_absolute(const struct workflow *w, uint32_t object)
 {
     char label[512];
@@ -185,6 +187,8 @@ static void stage_send_lists(struct stage_in *s)
     strbuf_free(&head);
 }
 
+/* The depot offers everything that is here, also what nobody is asked to keep: an agent may want it
+ * later. */
 struct stage_in *stage_in_new(const struct stage_in_config *config)
 {
     struct stage_in *s = mem_new_zero(struct stage_in, 1);
@@ -203,6 +207,8 @@ void stage_in_free(struct stage_in *s)
     free(s);
 }
 
+/* "Moved" is any byte that the depot sent: one large file may take longer than STAGE_IN_STANDSTILL.
+ */
 bool stage_in_advance(struct stage_in *s)
 {
     bool fresh = false;
@@ -229,6 +235,8 @@ bool stage_in_check(const struct stage_in *s, struct error *err)
                                  STAGE_IN_STANDSTILL);
 }
 
+/* Only the agent that was asked counts, and only while it is asked: an answer may come after its
+ * link closed and another was asked. */
 bool stage_in_kept(struct stage_in *s, const struct client_peer *from, struct bytes *in)
 {
     uint32_t object = bytes_u32(in);

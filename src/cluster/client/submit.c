@@ -69,6 +69,8 @@ static bool submit_is_in_group(const char *group, const char *host)
     return false;
 }
 
+/* Those that live, stay, can be reached and are in the group. The error says which of these was
+ * missing. */
 static bool submit_choose_agents(struct client_submit *s, struct error *err)
 {
     struct client *c = s->c;
@@ -138,6 +140,7 @@ static bool submit_probed(struct client_submit *s)
     return !s->probe || s->probed >= s->nodes.n;
 }
 
+/* Also when the submission is given up. */
 static void submit_remove_probe(struct client_submit *s)
 {
     if (s->probe)
@@ -166,6 +169,7 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
 
 /* ---- the ticket ---- */
 
+/* The ticket owns copies of everything: it is sealed and freed at once. */
 static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
 {
     const struct client_work *k = &s->work;
@@ -204,6 +208,7 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
     strbuf_add_bytes(&t->workflow, k->text->at, k->text->n);
 }
 
+/* The board has let go of us (I2). */
 static void submit_answered(struct client_submit *s, bool good, const char *why)
 {
     s->asked = false;
@@ -218,6 +223,8 @@ static void submit_numbered(void *context, bool good, uint64_t run, const char *
     s->run = run;
 }
 
+/* The number of the run is the board's to give; the run is not open yet, and no agent looks at it.
+ */
 static bool submit_post_ticket(struct client_submit *s, struct error *err)
 {
     struct ticket t;
@@ -434,8 +441,8 @@ static bool submit_connected(struct client_submit *s)
     return client_all_decided(s->c);
 }
 
-/* One stage of a submission: `begin` it, wait until `done` or so many seconds have passed, `end` it.
- * `done` may do more of the work each time that it is asked, after every turn of the loop. */
+/* One stage of a submission: `begin` it, wait until `done` or so many seconds have passed, `end`
+ * it. `done` may do more of the work each time that it is asked, after every turn of the loop. */
 struct submit_stage {
     const char *name;
     bool (*begin)(struct client_submit *s, struct error *err); /* NULL: nothing */
@@ -508,6 +515,7 @@ static bool submit_is_over(const struct client_submit *s)
     return s->stage == SUBMIT_STAGES || s->error.kind != ERROR_NONE;
 }
 
+/* A stage that cannot begin sets the error; submit_advance() sees it. */
 static void submit_begin_stage(struct client_submit *s, size_t stage)
 {
     s->stage = stage;
@@ -597,6 +605,7 @@ bool client_submit_step(struct client_submit *s, double wait)
     return !submit_is_over(s);
 }
 
+/* Everything that the stages took from the client is given back, in whatever stage it ends. */
 bool client_submit_close(struct client_submit *s, struct client_submitted *out, struct error *err)
 {
     struct client *c = s->c;

@@ -1,6 +1,6 @@
-/* What stands here, and who handles a message. Incoming and outgoing transfers are in depot_fetch.c
- * and depot_serve.c. One loop's thread; callbacks of the owner may call back into the depot, but not
- * free it. */
+/* What stands here, and who handles a message. Incoming and outgoing transfers are in
+ * depot_fetch.c and depot_serve.c. One loop's thread; callbacks of the owner may call back into
+ * the depot, but not free it. */
 #include "cluster/data/depot.h"
 
 #include "cluster/data/depot_state.h"

@@ -6,10 +6,10 @@
  * Invariants:
  *   I1. At most one fetch of an object at a time; it is in fetches[object] and in one ring: waiting
  *       while WAITING, begun from then on.
- *   I2. `arrived` is called once for every depot_fetch(), as the last thing, since the owner may ask
- *       for anything then. Only depot_free() gives fetches up without it.
- *   I3. From UNFETCH until UNFETCHED a pair of link and object is `stale`: what comes for it belongs
- *       to the old fetch and is dropped, even when a new one has begun.
+ *   I2. `arrived` is called once for every depot_fetch(), as the last thing, since the owner may
+ *       ask for anything then. Only depot_free() gives fetches up without it.
+ *   I3. From UNFETCH until UNFETCHED a pair of link and object is `stale`: what comes for it
+ *       belongs to the old fetch and is dropped, even when a new one has begun.
  *   I4. Nothing stands under an object's name before all of it came and had the right digest.
  *   I5. nfetches counts fetches by state; only fetch_change(), depot_fetch() and fetch_forget()
  *       touch it. */

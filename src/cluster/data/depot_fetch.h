@@ -5,9 +5,9 @@
  *                          │ later               ▲   └─ all hashed while it came ─▲
  *                          └──────▶ LATER ───────┘ head
  *
- * Any of them may end: absent, damaged, silent, its link closed, not needed any more. A fetch that is
- * ASKED, RECEIVING or CHECKING takes one of the depot's `most` turns; one that is LATER takes none,
- * since computing may last for hours. */
+ * Any of them may end: absent, damaged, silent, its link closed, not needed any more. A fetch
+ * that is ASKED, RECEIVING or CHECKING takes one of the depot's `most` turns; one that is LATER
+ * takes none, since computing may last for hours. */
 #pragma once
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -1,5 +1,5 @@
-/* A folder into bytes (the format stands in depot_pack.h): listed once, then read piece by piece while
- * the link takes them. At most one file is open. O(entries) memory, O(entries) stat calls. */
+/* A folder into bytes (the format stands in depot_pack.h): listed once, then read piece by piece
+ * while the link takes them. At most one file is open. O(entries) memory, O(entries) stat calls. */
 #include "cluster/data/depot_pack.h"
 
 #include "base/bytes.h"

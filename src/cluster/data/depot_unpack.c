@@ -3,8 +3,9 @@
  *
  * Invariants:
  *   I1. Nothing is made outside of root_fd, whatever the names and links say.
- *   I2. A symbolic link in the folder stays inside (depot_pack.h says when), so no later entry can be
- *       written through it to somewhere else; besides, parents are opened with O_NOFOLLOW.
+ *   I2. A symbolic link in the folder stays inside (depot_pack.h says when), so no later entry
+ *       can be written through it to somewhere else; besides, parents are opened with
+ *       O_NOFOLLOW.
  *   I3. in_entry: the head is whole and the thing is made; `left` bytes of content follow. */
 #include "base/bytes.h"
 #include "cluster/data/depot_pack.h"

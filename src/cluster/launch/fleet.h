@@ -41,7 +41,8 @@ void fleet_want(struct fleet *f, uint32_t agents);
  * many seconds. False: all that were asked for are ready or have failed (elastic: one is ready), or
  * it was stopped. */
 bool fleet_step(struct fleet *f, double wait);
-/* Readable when fleet_step() would find something to do; -1: the process has no descriptors left. */
+/* Readable when fleet_step() would find something to do; -1: the process has no descriptors
+ * left. */
 int fleet_fd(struct fleet *f);
 /* No more waiting: first while agents start, then for those that are let go. */
 void fleet_stop(struct fleet *f);

@@ -1,8 +1,9 @@
 /* One agent of a launch. Private to launch.
  *
- *     FREE ─ asked for ─▶ WAITING ─ its turn ─▶ STARTING ─ its line ─▶ READY ─ its job ends ─▶ ENDED
- *      ▲                                           └─ never ready ─▶ FAILED       (Slurm)
- *      └──────────────── its owner has seen that it left (this machine, ssh) ──────┘
+ *     FREE ─ asked for ─▶ WAITING ─ its turn ─▶ STARTING ─ its line ─▶ READY ─ job over ─▶ ENDED
+ *      ▲                                           │                    │          (Slurm)
+ *      │                                           └─ never ready ─▶ FAILED
+ *      └─────── its owner has seen that it left (here, ssh) ────────────┘ (from READY)
  */
 #pragma once
 #include <stdbool.h>

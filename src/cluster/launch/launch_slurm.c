@@ -1,9 +1,10 @@
 /* Agents in Slurm's jobs, or on the nodes of an allocation we are in.
  *
- *     asked ── sbatch ──▶ pieces (array elements, or one job of several nodes)
- *                            │ output file says so              │ squeue does not list it any more
- *                            ▼                                  ▼
- *                          ready ──── squeue lists it no more ──▶ ended, or failed when it never was ready
+ *     asked ─ sbatch ─▶ pieces (array elements, or one job of several nodes)
+ *                         │                      │
+ *                         │ a line in its output │ squeue lists it no more
+ *                         ▼                      ▼
+ *                       ready ─ job over ─▶ ended; failed when it never was ready
  *
  * This file asks for nodes; slurm_watch.c sees what becomes of them. Jobs of one node each, so that
  * each starts as soon as it can and is given back alone; Slurm's server has other users, so one
@@ -11,9 +12,10 @@
  *
  * Invariants:
  *   I1. Agents are numbered as they are asked for; those of a piece are first .. first + count.
- *   I2. The key stands in a file only while some agent is starting, 0600 in a folder 0700. Inside an
- *       allocation it goes through standard input and there is no file.
- *   I3. Every subprocess (sbatch, squeue, scancel, srun) is abandoned before the launch is freed. */
+ *   I2. The key stands in a file only while some agent is starting, 0600 in a folder 0700.
+ *       Inside an allocation it goes through standard input and there is no file.
+ *   I3. Every subprocess (sbatch, squeue, scancel, srun) is abandoned before the launch is
+ *       freed. */
 #include "cluster/launch/slurm_state.h"
 
 #include "base/clock.h"

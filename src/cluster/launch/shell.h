@@ -1,6 +1,6 @@
-/* Texts for shells. The scripts themselves stand in files of their own (*.sh, embedded at build) and
- * take parameters as positional arguments; these two functions are all that puts values into a
- * command line. */
+/* Texts for shells. The scripts themselves stand in files of their own (*.sh, embedded at build)
+ * and take parameters as positional arguments; these two functions are all that puts values into
+ * a command line. */
 #pragma once
 #include "base/strbuf.h"
 

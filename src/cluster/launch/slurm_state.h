@@ -1,5 +1,5 @@
-/* A launch under Slurm, as its files see it: launch_slurm.c (asking for nodes) and slurm_watch.c (what
- * became of them). Private to them. */
+/* A launch under Slurm, as its files see it: launch_slurm.c (asking for nodes) and slurm_watch.c
+ * (what became of them). Private to them. */
 #pragma once
 #include "cluster/launch/launch_state.h"
 #include <sys/types.h>

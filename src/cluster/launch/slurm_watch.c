@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 enum { TAIL = 2048 }; /* of an output file, for messages */
-/* Seconds between two questions to squeue: about a new job, while some start, when all are there. The
- * pause grows by a quarter each time, up to these. */
+/* Seconds between two questions to squeue: about a new job, while some start, when all are
+ * there. The pause grows by a quarter each time, up to these. */
 static const double ask_first = 0.5, ask_starting = 2, ask_ready = 10;
 static const double last_wait = 60; /* seconds from scancel until a job that stays is given up */
 

@@ -1,10 +1,10 @@
-/* One link, from the first byte to the last. Its states and what leads from one to the next stand in
- * link_machine.h.
+/* One link, from the first byte to the last. Its states and what leads from one to the next
+ * stand in link_machine.h.
  *
  * Invariants:
  *   I1. Only link_change() sets `state`.
- *   I2. `closed` of the owner is called once, from the loop and never from within a call of his own:
- *       always out of link_released(), which the loop calls after uv_close().
+ *   I2. `closed` of the owner is called once, from the loop and never from within a call of his
+ *       own: always out of link_released(), which the loop calls after uv_close().
  *   I3. A link is freed after `closed` returned and the resolver has let go of `lookup`.
  *   I4. Messages are sealed in the order in which they were sent. Before the handshake they wait in
  *       `early`, unsealed; from then on they are sealed into `out` at once. `busy` belongs to the

@@ -1,17 +1,18 @@
 /* The states of a link and what leads from one to the next. link.c calls link_change(), which looks
  * here; nothing else sets a link's state.
  *
- *     NEW ─ lookup ─▶ RESOLVING ─ address ─▶ CONNECTING ─ connected ─▶ HANDSHAKING ─ shaken ─▶ OPEN
- *      │                                     ▲    │ ▲                     ▲                      │
- *      ├──────────────── address ────────────┘    └─┘ next address        │                    close
- *      └──────────────── connected (accepted) ────────────────────────────┘                      ▼
- *                                                                                            DRAINING
- *     CLOSED ◀─ released ─ CLOSING ◀─ end ─ (any of them)          HALF_CLOSED ◀─ flushed ────┘
+ *     NEW ─ lookup ─▶ RESOLVING ─ address ─▶ CONNECTING ─ connected ─▶ HANDSHAKING
+ *      │                                      ▲     ▲ │                ▲     │
+ *      ├─── address ──────────────────────────┘     └─┘ next address   │   shaken
+ *      └─── connected (accepted) ──────────────────────────────────────┘     ▼
+ *                            HALF_CLOSED ◀─ flushed ─ DRAINING ◀─ close ─ OPEN
  *
- * DRAINING: we close in order; what is queued and a sealed goodbye are being written. HALF_CLOSED:
- * the end of our stream is written; what still comes is thrown away until theirs ends. CLOSING: the
- * handle is being closed by the loop. CLOSED: the owner was notified; the memory goes as soon as the
- * resolver has let go of it. */
+ *     (any of them) ─ end ─▶ CLOSING ─ released ─▶ CLOSED
+ *
+ * DRAINING: we close in order; what is queued and a sealed goodbye are being written.
+ * HALF_CLOSED: the end of our stream is written; what still comes is thrown away until theirs
+ * ends. CLOSING: the handle is being closed by the loop. CLOSED: the owner was notified; the
+ * memory goes as soon as the resolver has let go of it. */
 #pragma once
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  *   I1. Every link is in `first` from link_make() until it is freed; the clock runs while one is.
  *   I2. After links_free() no link is made, each that is there is closed, and the memory goes with
  *       the last of links and handles.
- *   I3. What strangers do costs bounded space: accepted links at most config.most, log lines at most
- *       LOG_BURST a second, one read buffer for all. */
+ *   I3. What strangers do costs bounded space: accepted links at most config.most, log lines at
+ *       most LOG_BURST a second, one read buffer for all. */
 #include "cluster/wire/link_state.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The table of messages, from messages.def, and the one place where what came is checked against it.
- * Relies on links (link.h) for whole messages in order; on handlers for what is inside. */
+/* The table of messages, from messages.def, and the one place where what came is checked against
+ * it. Relies on links (link.h) for whole messages in order; on handlers for what is inside. */
 #include "cluster/wire/message.h"
 
 #define MANY LINK_MESSAGE_MAX

@@ -1,5 +1,5 @@
-/* Messages as rows of a table (messages.def): who sends them, who takes them, how long they are. What
- * comes over a link is checked against its row before any handler sees it.
+/* Messages as rows of a table (messages.def): who sends them, who takes them, how long they are.
+ * What comes over a link is checked against its row before any handler sees it.
  *
  *     static const struct message_receiver receiver = {
  *         .end = MESSAGE_CLIENT,
