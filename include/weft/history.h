@@ -82,6 +82,18 @@ struct weft_record_file {
 };
 bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out);
 
+/* ---- for reports ---- */
+
+/* A run of the standard history, by a number or "last", with its workflow: as it was kept, else with
+ * names and kinds of tasks alone. */
+struct weft_record *weft_record_load(const char *which, struct weft_error *error);
+/* A trace (Chrome / Perfetto JSON, as `weft sim --trace` writes it) as the record of a run. `w` gives
+ * the graph; NULL: tasks have names and kinds, and no edges. */
+struct weft_record *weft_record_of_trace(const char *path, const struct weft_workflow *w,
+                                         struct weft_error *error);
+/* One HTML page that needs nothing else: timeline, load, memory, the graph, what took long. */
+bool weft_record_page(const struct weft_record *r, const char *path, struct weft_error *error);
+
 /* ---- two runs ---- */
 
 struct weft_changes;

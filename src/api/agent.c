@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Everything that the running agent points to, in one block that does not move. */
 struct weft_agent {
     bool broken;
     struct weft_agent_options o; /* its texts are the caller's */
@@ -76,6 +77,7 @@ static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err
     return good;
 }
 
+/* From the agent's loop, once. Whether it came decides who ends a store (agent_serve). */
 static void agent_is_ready(void *context, uint32_t node, const char *address)
 {
     struct weft_agent *s = context;
@@ -138,6 +140,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
     return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err);
 }
 
+/* Apart from running, so that a program may go into the background in between with the key read. */
 EXPORT struct weft_agent *weft_agent_open(const struct weft_agent_options *options,
                                           struct weft_error *error)
 {

@@ -20,6 +20,8 @@ struct known_run {
     struct workflow *w; /* NULL: its text cannot be read */
 };
 
+/* The client speaks to the store when it is asked and not in between: a handle that lies idle costs
+ * a connection. */
 struct weft_cluster {
     bool broken;
     struct event_target to;
@@ -71,6 +73,7 @@ EXPORT bool weft_run_submit(struct weft_run *run, struct weft_submitted *out,
 
 /* ---- the connection ---- */
 
+/* Also after a failed opening: what is not there yet is NULL. */
 static void cluster_tidy(struct weft_cluster *c)
 {
     for (size_t i = 0; i < c->known.n; i++) {
@@ -250,6 +253,7 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
     free(r);
 }
 
+/* `patience` 0 uses what the last look saw; opening looked once. */
 EXPORT const struct weft_cluster_status *weft_cluster_look(struct weft_cluster *c,
                                                            const struct weft_cluster_query *query,
                                                            struct weft_error *error)
@@ -340,7 +344,8 @@ EXPORT char *weft_key_file(void)
     return key_file_standard();
 }
 
-/* The folders it stands in, each for its owner alone; those that are there stay as they are. */
+/* The folders it stands in, each for its owner alone; those that are there stay as they are. A key in
+ * the open would be worse than none. */
 static bool key_make_folders(const char *path, struct error *err)
 {
     char *part = mem_copy_string(path);
@@ -364,6 +369,7 @@ EXPORT bool weft_key_make(const char *path, struct weft_error *error)
     return api_end(&call);
 }
 
+/* The key is wiped from our memory: only its name leaves. */
 EXPORT bool weft_key_name(const char *path, char name[WEFT_KEY_NAME], struct weft_error *error)
 {
     API_CALL(call, error)

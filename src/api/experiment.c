@@ -83,6 +83,7 @@ EXPORT struct weft_experiment *weft_experiment_open(const char *path,
     return NULL;
 }
 
+/* After its runs: they look into it. */
 EXPORT void weft_experiment_close(struct weft_experiment *x)
 {
     if (x && !x->broken)
@@ -107,6 +108,7 @@ EXPORT const char *weft_experiment_label(struct weft_experiment *x, uint32_t com
     return run_call_end(&call) ? strbuf_text(&x->said) : NULL;
 }
 
+/* Paths as the merged workflow names them: relative to the folder of the original. */
 EXPORT size_t weft_experiment_results(struct weft_experiment *x, uint32_t combination,
                                       const char *const **paths)
 {
@@ -212,6 +214,7 @@ static bool experiment_run(struct weft_experiment *x, struct weft_run *run, bool
     return plan != NULL;
 }
 
+/* Once an attempt was made the workflow is the session's, and goes with it when it fails. */
 EXPORT struct weft_run *weft_experiment_run(struct weft_experiment *x, bool planned,
                                             const struct weft_run_options *options,
                                             struct weft_error *error)

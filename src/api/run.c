@@ -175,8 +175,7 @@ static bool run_open_file(struct weft_run *run, const char *path,
     return true;
 }
 
-/* The model is frozen and others may read it, while a session learns times into its own. */
-static struct workflow *run_copy_workflow(const struct workflow *w, struct error *err)
+struct workflow *run_copy_workflow(const struct workflow *w, struct error *err)
 {
     const struct format *native = format_find("native");
     struct strbuf text = {0};
@@ -273,6 +272,7 @@ EXPORT struct weft_run *weft_run_attach(uint64_t number, const struct weft_run_o
     return run_opened(&call, run);
 }
 
+/* A broken run is not taken apart: what it held may be half changed. The handle alone is freed. */
 EXPORT void weft_run_close(struct weft_run *run)
 {
     if (!run)
@@ -333,6 +333,7 @@ EXPORT bool weft_run_follow(struct weft_run *run, const struct weft_plan *plan,
     return run_call_end(&call);
 }
 
+/* The plan is read against our workflow: one of another workflow is an error that names the task. */
 static bool run_follow_file(struct weft_run *run, const char *path, struct error *err)
 {
     struct plan_file *f = plan_file_open(path, err);
@@ -378,6 +379,7 @@ static bool run_plan_by(struct weft_run *run, const struct planner *planner,
     return good;
 }
 
+/* The planner is looked at before anything is predicted: a wrong word costs no time. */
 static bool run_plan(struct weft_run *run, const char *name, const char *const *options,
                      uint64_t seed, bool order_only, struct error *err)
 {
@@ -433,6 +435,7 @@ EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
     return run_call_end(&call);
 }
 
+/* Without a forecast before, the expected time and memory are 0. */
 EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
                           struct weft_error *error)
 {
@@ -499,11 +502,13 @@ EXPORT bool weft_run_start(struct weft_run *run, struct weft_error *error)
     return run_call_end(&call);
 }
 
+/* Made at the first call and the same from then on: an event loop keeps it. */
 EXPORT int weft_run_fd(struct weft_run *run)
 {
     return run->broken || run->over ? -1 : session_fd(&run->session);
 }
 
+/* `more` is volatile: it is read after the call may have been left by a jump. */
 EXPORT bool weft_run_step(struct weft_run *run, double wait, struct weft_error *error)
 {
     volatile bool more = false;
@@ -516,6 +521,7 @@ EXPORT bool weft_run_step(struct weft_run *run, double wait, struct weft_error *
 }
 
 /* The result in public structs, which point into the session's. */
+/* The texts stay the session's, which lives as long as the run: nothing is copied but numbers. */
 static void run_fill_result(struct weft_run *run)
 {
     const struct session *s = &run->session;
@@ -594,6 +600,7 @@ EXPORT void weft_run_detach(struct weft_run *run)
         session_stop(&run->session);
 }
 
+/* Its number on the cluster is asked for afterwards, too. */
 EXPORT void weft_run_release(struct weft_run *run)
 {
     RUN_CALL(call, NULL, &run->broken)

@@ -93,6 +93,7 @@ static bool agent_bytes(const struct arguments *a, const char *name, double *out
                      text);
 }
 
+/* All of them before anything is opened: a mistake leaves no folder behind. */
 static bool agent_settings(const struct arguments *a, struct weft_agent_options *o,
                            struct error *err)
 {
@@ -158,6 +159,7 @@ static int agent_detach(const char *state, struct agent_output *out, int *status
     return 0;
 }
 
+/* Before the agent is ready: who starts several gives the address to the others. */
 static void agent_put_store(void *context, const char *url)
 {
     const struct agent_output *out = context;
@@ -174,6 +176,7 @@ static void agent_put_store(void *context, const char *url)
 
 /* ---- the command ---- */
 
+/* The key is read before going into the background, where there is no standard input any more. */
 static int agent_command(const struct arguments *a)
 {
     struct error err = {0};
@@ -188,7 +191,7 @@ static int agent_command(const struct arguments *a)
     o.context = &out;
     struct weft_agent *agent = weft_agent_open(&o, &error);
     if (!agent)
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     int status = 0;
     bool here =
         !arguments_flag(a, "detach") || agent_detach(weft_agent_state(agent), &out, &status) == 0;
@@ -199,7 +202,7 @@ static int agent_command(const struct arguments *a)
                 dprintf(out.ready, "weft: %s\n", error.text);
                 close(out.ready);
             }
-            status = run_screen_fail(&error);
+            status = cli_failed(&error);
         }
     }
     weft_agent_close(agent);

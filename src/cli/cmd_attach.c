@@ -22,7 +22,7 @@ static int attach_command(const struct arguments *a)
     if (!run_screen_number(a->operand[0], &number, &err) || !run_screen_options(&s, a, &o, &err))
         return cli_fail(&err);
     s.run = weft_run_attach(number, &o, &error);
-    int status = s.run ? run_screen_follow(&s) : run_screen_fail(&error);
+    int status = s.run ? run_screen_follow(&s) : cli_failed(&error);
     const struct weft_result *result = s.run ? weft_run_result(s.run) : NULL;
     if (result && result->detached)
         status = 0; /* as the user wished */

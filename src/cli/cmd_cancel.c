@@ -62,7 +62,7 @@ static int cancel_command(const struct arguments *a)
                                    &error);
         signals_release();
     }
-    int status = good ? cancel_report(a, number, said) : run_screen_fail(&error);
+    int status = good ? cancel_report(a, number, said) : cli_failed(&error);
     weft_cluster_close(cluster);
     return status;
 }

@@ -18,6 +18,7 @@ static const struct cli_option clean_options[] = {
     OPTION_END,
 };
 
+/* "removed" is false for a dry run: the counts are then what would go. */
 static int clean_report(const struct run_screen *s, bool dry, const struct weft_cleaned *c)
 {
     struct strbuf out = {0};
@@ -67,7 +68,7 @@ static int clean_command(const struct arguments *a)
     /* the records are open from here on, so no run is going on in the folder */
     s.run = weft_run_open(a->operand[0], &o, &error);
     bool good = s.run && weft_run_clean(s.run, arguments_flag(a, "all"), dry, &cleaned, &error);
-    int status = good ? clean_report(&s, dry, &cleaned) : run_screen_fail(&error);
+    int status = good ? clean_report(&s, dry, &cleaned) : cli_failed(&error);
     run_screen_close(&s);
     return status;
 }

@@ -32,6 +32,7 @@ static void experiment_event(void *context, const struct weft_event *e)
         cli_say("", e->text);
 }
 
+/* The line that says how far the prediction is. */
 static bool experiment_show_planning(void *context, double fraction, const char *what)
 {
     const struct run_screen *s = context;
@@ -46,7 +47,7 @@ static int experiment_follow(struct run_screen *s, struct weft_experiment *x,
     bool show = arguments_flag(s->a, "dry-run");
     s->run = weft_experiment_run(x, arguments_value(s->a, "with") != NULL, o, &error);
     if (!s->run)
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     int status = show ? run_screen_show(s) : run_screen_follow(s);
     if (status == 0 && !show && !s->quiet) {
         struct strbuf out = {0};
@@ -72,14 +73,14 @@ static int experiment_report(struct run_screen *s, struct weft_experiment *x)
         return cli_fail(&err);
     }
     if (output && !weft_experiment_write(x, output, &error))
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     if (to_stdout)
         return 0;
     s->progress = cli_progress("predicting");
     bool good = weft_experiment_predict(x, &figures, &error);
     cli_progress_done();
     if (!good)
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     struct strbuf out = {0};
     if (s->json)
         experiment_json(inside_experiment(x), list, &out);
@@ -90,6 +91,7 @@ static int experiment_report(struct run_screen *s, struct weft_experiment *x)
     return status;
 }
 
+/* Read and merged first: every way of asking needs that. Then either figures or the run. */
 static int experiment_command(const struct arguments *a)
 {
     struct error err = {0};
@@ -117,7 +119,7 @@ static int experiment_command(const struct arguments *a)
     if (x)
         inside_experiment(x)->values = arguments_value(a, "values");
     if (!x)
-        status = run_screen_fail(&error);
+        status = cli_failed(&error);
     else if (!experiment_has_values(inside_experiment(x), &err))
         status = cli_fail(&err);
     else if (arguments_flag(a, "plan-only") || arguments_flag(a, "list") ||

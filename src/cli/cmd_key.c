@@ -52,7 +52,7 @@ static int key_command(const struct arguments *a)
     }
     bool good = (arguments_flag(a, "show") || weft_key_make(path, &error)) &&
                 weft_key_name(path, name, &error);
-    int status = good ? key_report(a, path, name) : run_screen_fail(&error);
+    int status = good ? key_report(a, path, name) : cli_failed(&error);
     free(path);
     return status;
 }

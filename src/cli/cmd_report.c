@@ -1,11 +1,8 @@
 /* `weft report`: what a run did, from the history or from a trace. */
 #include "api/inside.h"
 #include "cli/cli.h"
-#include "formats/json/trace_record.h"
-#include "report/page.h"
 #include "report/record_json.h"
 #include "report/summary.h"
-#include "session/recorded.h"
 
 #include <string.h>
 
@@ -19,68 +16,52 @@ static const struct cli_option report_options[] = {
     OPTION_END,
 };
 
-/* ---- reading ---- */
-
-static struct workflow *report_workflow(const struct arguments *a, const char *path,
-                                        struct error *err)
-{
-    struct weft_error error;
-    struct weft_file *file = cli_open(a, path, &error);
-    struct weft_workflow *w = file ? weft_file_workflow(file, &error) : NULL;
-    weft_file_close(file);
-    if (!w)
-        error_set(err, (enum error_kind)error.status, "%s", error.text);
-    return inside_take_workflow(w);
-}
-
-static bool report_read_trace(const struct arguments *a, const char *path, struct run_record *r,
-                              struct error *err)
+/* A trace, with the graph of --workflow where it is given. NULL: an error. */
+static struct weft_record *report_read_trace(const struct arguments *a, const char *path,
+                                             struct weft_error *error)
 {
     const char *flow = arguments_value(a, "workflow");
-    struct workflow *w = NULL;
-    if (flow) {
-        w = report_workflow(a, flow, err);
-        if (!w)
-            return false;
-    }
-    return trace_record_read(path, w, r, err);
+    if (!flow)
+        return weft_record_of_trace(path, NULL, error);
+    struct weft_file *file = cli_open(a, flow, error);
+    struct weft_workflow *w = file ? weft_file_workflow(file, error) : NULL;
+    weft_file_close(file);
+    struct weft_record *r = w ? weft_record_of_trace(path, w, error) : NULL;
+    weft_workflow_free(w);
+    return r;
 }
 
-/* ---- the command ---- */
-
-static int report_print(const struct arguments *a, const struct run_record *r)
+/* The page with -o, JSON with --json, the summary when neither is asked for. */
+static int report_print(const struct arguments *a, const struct weft_record *r)
 {
+    struct weft_error error;
     struct strbuf out = {0};
-    struct error err = {0};
     const char *path = arguments_value(a, "output");
-    int status = 0;
-    if (path) {
-        report_page(r, &out);
-        if (!cli_write_text(path, &out, &err))
-            status = cli_fail(&err);
-        strbuf_clear(&out);
-    }
-    if (status == 0 && arguments_flag(a, "json"))
-        record_json(r, &out);
-    else if (status == 0 && !path)
-        report_summary(
-            r, &(struct summary_options){.colour = cli_colour(), .columns = cli_columns()}, &out);
-    if (status == 0)
-        status = cli_print(&out);
+    if (path && !weft_record_page(r, path, &error))
+        return cli_failed(&error);
+    if (arguments_flag(a, "json"))
+        record_json(&r->run, &out);
+    else if (!path)
+        report_summary(&r->run,
+                       &(struct summary_options){.colour = cli_colour(), .columns = cli_columns()},
+                       &out);
+    int status = cli_print(&out);
     strbuf_free(&out);
     return status;
 }
 
+/* What looks like a file's name is a trace; the history's runs are numbers. */
 static int report_command(const struct arguments *a)
 {
-    struct error err = {0};
-    struct run_record r = {0};
+    struct weft_error error;
     const char *which = a->noperands ? a->operand[0] : "last";
     bool file = strchr(which, '.') || strchr(which, '/');
-    if (!(file ? report_read_trace(a, which, &r, &err) : recorded_show(which, &r, &err)))
-        return cli_fail(&err);
-    int status = report_print(a, &r);
-    record_free(&r);
+    struct weft_record *r =
+        file ? report_read_trace(a, which, &error) : weft_record_load(which, &error);
+    if (!r)
+        return cli_failed(&error);
+    int status = report_print(a, r);
+    weft_record_free(r);
     return status;
 }
 

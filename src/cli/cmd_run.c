@@ -64,7 +64,7 @@ static int run_choose_order(struct run_screen *s)
     struct error err = {0};
     int64_t seed;
     if (plan)
-        return weft_run_follow_file(s->run, plan, &error) ? 0 : run_screen_fail(&error);
+        return weft_run_follow_file(s->run, plan, &error) ? 0 : cli_failed(&error);
     if (!order && !with)
         return 0;
     if (!arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err))
@@ -77,7 +77,7 @@ static int run_choose_order(struct run_screen *s)
         weft_run_plan(s->run, order ? order : with, options, (uint64_t)seed, order != NULL, &error);
     cli_progress_done();
     free(options);
-    return good ? 0 : run_screen_fail(&error);
+    return good ? 0 : cli_failed(&error);
 }
 
 /* Open, choose an order, then one of: say why, show, run. */
@@ -92,7 +92,7 @@ static int run_command(const struct arguments *a)
         return cli_fail(&err);
     o.on = arguments_value(a, "on");
     s.run = weft_run_open(a->operand[0], &o, &error);
-    int status = s.run ? run_choose_order(&s) : run_screen_fail(&error);
+    int status = s.run ? run_choose_order(&s) : cli_failed(&error);
     if (status == 0 && why)
         status = run_screen_why(&s, why);
     else if (status == 0 && arguments_flag(a, "dry-run"))

@@ -27,6 +27,7 @@ enum { RUNS_SHOWN = 20 };
 /* Seconds: a dead agent is of interest for a while; a server that restarts is waited for. */
 static const double FORGOTTEN = 600, PATIENCE = 60;
 
+/* "silent": its lease has run out, and nobody has said so on the board yet. */
 static const char *agent_state_name(enum weft_agent_state state)
 {
     static const char *const names[] = {"up", "leaving", "silent", "dead"};
@@ -215,6 +216,7 @@ static void status_runs_text(const struct weft_cluster_status *s, struct strbuf 
     table_free(t);
 }
 
+/* All agents that the board knows, dead ones, too: a program decides what it shows. */
 static void status_agents_json(const struct weft_cluster_status *s, struct json_writer *j)
 {
     json_write_key(j, "agents");
@@ -244,6 +246,7 @@ static void status_agents_json(const struct weft_cluster_status *s, struct json_
     json_write_end_array(j);
 }
 
+/* What is not known is null. */
 static void status_runs_json(const struct weft_cluster_status *s, struct json_writer *j)
 {
     json_write_key(j, "runs");
@@ -269,6 +272,7 @@ static void status_runs_json(const struct weft_cluster_status *s, struct json_wr
     json_write_end_array(j);
 }
 
+/* One look, one picture. */
 static int status_show(const struct arguments *a, struct weft_cluster *c,
                        const struct weft_cluster_query *query)
 {
@@ -277,7 +281,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
     bool watch = arguments_flag(a, "watch");
     const struct weft_cluster_status *s = weft_cluster_look(c, query, &error);
     if (!s)
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     if (arguments_flag(a, "json")) {
         struct json_writer j;
         json_write_start(&j, &out, !watch);
@@ -300,6 +304,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
     return status;
 }
 
+/* --watch asks again every second and waits for a server that restarts; a closed pipe ends it. */
 static int status_command(const struct arguments *a)
 {
     struct error err = {0};
@@ -310,7 +315,7 @@ static int status_command(const struct arguments *a)
     query.count_collected = arguments_flag(a, "json");
     query.latest = arguments_flag(a, "json") ? 0 : RUNS_SHOWN;
     struct weft_cluster *c = cluster_view_open(a, query.run, &error);
-    int status = c ? status_show(a, c, &query) : run_screen_fail(&error);
+    int status = c ? status_show(a, c, &query) : cli_failed(&error);
     query.patience = PATIENCE;
     while (status == 0 && arguments_flag(a, "watch")) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);

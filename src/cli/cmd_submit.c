@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+/* Those of `weft run` that make sense without following it. */
 static const struct cli_option submit_options[] = {
     OPTION_STORE,
     OPTION_KEY,
@@ -92,7 +93,7 @@ static int submit_command(const struct arguments *a)
         good = weft_run_forecast(s.run, &forecast, &error) && weft_run_submit(s.run, &in, &error);
         signals_release();
     }
-    int status = good ? submit_report(&s, &forecast, &in) : run_screen_fail(&error);
+    int status = good ? submit_report(&s, &forecast, &in) : cli_failed(&error);
     run_screen_close(&s);
     return status;
 }

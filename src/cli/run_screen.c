@@ -32,7 +32,7 @@ static bool screen_size_option(const struct arguments *a, const char *name, doub
                      text);
 }
 
-/* How the run may use this machine. */
+/* How the run may use this machine; 0 leaves it to the library, which knows the machine. */
 static bool screen_machine_options(const struct arguments *a, struct weft_run_options *o,
                                    struct error *err)
 {
@@ -99,14 +99,6 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->planning = s->quiet ? NULL : screen_planning;
     o->context = s;
     return true;
-}
-
-int run_screen_fail(const struct weft_error *error)
-{
-    struct error err = {.kind = error->status == WEFT_NO_MEMORY ? ERROR_FAILED
-                                                                : (enum error_kind)error->status};
-    snprintf(err.text, sizeof err.text, "%s", error->text);
-    return cli_fail(&err);
 }
 
 bool run_screen_number(const char *text, uint64_t *run, struct error *err)
@@ -211,6 +203,7 @@ static void screen_summary(const struct run_screen *s)
     strbuf_free(&out);
 }
 
+/* JSON has its two lines all the same: who reads it waits for "done". */
 static int screen_nothing_to_do(const struct run_screen *s)
 {
     const struct session *run = inside_run(s->run);
@@ -264,7 +257,7 @@ int run_screen_follow(struct run_screen *s)
     signals_stop_run(s->run);
     int status;
     if (!weft_run_start(s->run, &error)) {
-        status = run_screen_fail(&error);
+        status = cli_failed(&error);
     } else {
         bool good = weft_run_wait(s->run, &error);
         status =
@@ -277,13 +270,14 @@ int run_screen_follow(struct run_screen *s)
 
 /* ---- without running ---- */
 
+/* The forecast fills what the views show: times, memory, reasons. */
 int run_screen_show(struct run_screen *s)
 {
     struct weft_error error;
     struct weft_forecast ahead;
     struct strbuf out = {0};
     if (!weft_run_forecast(s->run, &ahead, &error))
-        return run_screen_fail(&error);
+        return cli_failed(&error);
     const struct session *run = inside_run(s->run);
     struct dry_run d = {.name = run->name,
                         .workflow = run->w,
@@ -305,6 +299,7 @@ int run_screen_show(struct run_screen *s)
     return status;
 }
 
+/* The option stands before the library's text, which does not know what it was asked by. */
 int run_screen_why(struct run_screen *s, const char *task)
 {
     struct weft_error error;

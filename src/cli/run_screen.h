@@ -74,7 +74,5 @@ int run_screen_why(struct run_screen *s, const char *task);
 /* Closes the run. */
 void run_screen_close(struct run_screen *s);
 
-/* "weft: ..." and the exit status. */
-int run_screen_fail(const struct weft_error *error);
 /* The number of a run on a cluster, in an operand. */
 bool run_screen_number(const char *text, uint64_t *run, struct error *err);

@@ -126,11 +126,13 @@ static void figures_read(const struct expansion *e, struct figures *f)
     strbuf_free(&path);
 }
 
+/* More names than columns: the first ones are shown. */
 static uint32_t figures_columns(const struct figures *f)
 {
     return f->names.n < MOST_COLUMNS ? f->names.n : MOST_COLUMNS;
 }
 
+/* Only what the result of this combination has. */
 static void values_json(const struct figures *f, uint32_t combination, struct json_writer *j)
 {
     const str_id *row = f->cell.at + (size_t)combination * MOST_COLUMNS;
@@ -144,6 +146,7 @@ static void values_json(const struct figures *f, uint32_t combination, struct js
 
 /* ---- combinations ---- */
 
+/* The results of one combination, in one cell. */
 static void list_files(const struct expansion *e, uint32_t combination, uint32_t *object,
                        struct strbuf *out)
 {
@@ -268,6 +271,7 @@ void experiment_text(const struct expansion *e, bool list, bool colour, struct s
     }
 }
 
+/* One object a combination. An original choice is null: nothing was replaced there. */
 static void list_json(struct json_writer *j, const struct expansion *e)
 {
     const struct merged *m = e->merged;
@@ -310,6 +314,7 @@ static void list_json(struct json_writer *j, const struct expansion *e)
     free(object);
 }
 
+/* Figures as numbers, null where nothing is known. */
 void experiment_json(const struct expansion *e, bool list, struct strbuf *out)
 {
     static const char *const targets[] = {"data", "task", "parameter"};

@@ -18,6 +18,7 @@
 
 enum { MOST_UNMERGED = 200000 }; /* tasks: past them the plan without reuse is not made */
 
+/* The workflow stands where the experiment says, seen from here. */
 static bool expansion_read_workflow(struct expansion *e, const struct expand_options *o,
                                     struct error *err)
 {
@@ -66,6 +67,7 @@ void expansion_free(struct expansion *e)
 
 /* ---- figures ---- */
 
+/* Seconds at speed 1: what one core would take for all. */
 static double expansion_sum_work(const struct workflow *w)
 {
     double sum = 0;
@@ -183,6 +185,7 @@ bool expansion_predict(struct expansion *e, const struct expand_options *o, stru
     return good;
 }
 
+/* Without progress: the run that follows has a display of its own. */
 struct plan *expansion_plan(const struct expansion *e, const struct workflow *w, struct error *err)
 {
     return planner_run(

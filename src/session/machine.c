@@ -61,6 +61,7 @@ struct platform *machine_this(struct error *err)
     return platform_builder_finish(b, err);
 }
 
+/* A measured file that cannot be read counts as none here: a run is not to fail of it. */
 double machine_speed(void)
 {
     struct platform *p = machine_this(NULL);
@@ -103,6 +104,8 @@ static struct platform *machine_generated(const char *spec, struct error *err)
     return p;
 }
 
+/* In this order: the word for this machine, a file that is there, a number, what looks like a file, a
+ * generator. */
 struct platform *machine_named(const char *spec, struct error *err)
 {
     if (strcmp(spec, "this-machine") == 0)

@@ -92,6 +92,7 @@ bool note_read(const char *state, uint64_t run, struct note *out)
     return false;
 }
 
+/* Also one that note_read() did not fill. */
 void note_free(struct note *n)
 {
     free(n->store);
@@ -119,6 +120,7 @@ static bool note_remove_agent_folders(const char *state)
     return all;
 }
 
+/* The folder goes with the last note, the agents' folders when they are empty. */
 void note_remove(const char *state, uint64_t run)
 {
     struct strbuf path = {0};

@@ -49,6 +49,7 @@ bool place_find(struct cluster_place *p, const struct place_options *o, uint64_t
     return good;
 }
 
+/* The key does not stay in memory that is given back. */
 void place_free(struct cluster_place *p)
 {
     store_address_free(&p->address);
@@ -61,6 +62,7 @@ static void place_client_says(void *context, const char *line)
     remark(context, REMARK_INFO, "%s", line);
 }
 
+/* Connects, looks at the board once, and checks that our key opens what is written there. */
 struct client *place_client(const struct cluster_place *p, struct uv_loop_s *loop,
                             const struct remarks *remarks, struct error *err)
 {

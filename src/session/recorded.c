@@ -53,6 +53,7 @@ bool recorded_number(struct history *h, const char *text, int64_t *run, struct e
     return true;
 }
 
+/* Errors are of no interest: a run without its workflow can still be shown. */
 struct workflow *recorded_workflow(struct history *h, int64_t run)
 {
     size_t n = 0;
@@ -67,6 +68,7 @@ struct workflow *recorded_workflow(struct history *h, int64_t run)
     return w;
 }
 
+/* A text that no longer has as many tasks as ran is another workflow's, and is left out. */
 bool recorded_load(struct history *h, int64_t run, struct run_record *out, struct error *err)
 {
     if (!history_load(h, run, out, err))
