@@ -46,7 +46,7 @@ struct sched_config {
     double default_length; /* seconds, until a task has completed or is predicted [1] */
     const struct predictor *predictor; /* task lengths; without it the average of completed tasks */
     bool share_local;    /* FLDS: a thief also gets tasks of the LReadyQ that would wait there for
-                            longer    than their data take to move */
+                            longer than their data take to move */
     bool adapt_tt;       /* tt doubles after a move, halves after a failed steal */
     bool adapt_policy;   /* MDL when much is transferred, MLB when little, FLDS between */
     double much, little; /* transfer time / execution time [0.5, 0.01] */
@@ -88,7 +88,7 @@ struct sched_message {
 
 enum sched_event_kind {
     SCHED_EVENT_START,  /* first event of a node that may have lived before, or that others thought
-                           dead: begin a new  life, larger than the one before, and take back what it
+                           dead: begin a new life, larger than the one before, and take back what it
                            held */
     SCHED_EVENT_SUBMIT, /* tasks that were PUT into the store for this node */
     SCHED_EVENT_MESSAGE,

@@ -74,7 +74,7 @@ struct schedulers {
     const struct workload *dag;
     bool has_data;
     struct schedulers_node *nodes;
-    struct table table;
+    struct store_table table;
     struct answers answers;
     struct queue queue;
     double now;

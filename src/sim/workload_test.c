@@ -181,7 +181,7 @@ static void tables(enum workload_kind kind)
     struct error err = {0};
     workload_init(&d, &err);
     struct workflow *w = written_down(&d);
-    struct table a, b;
+    struct store_table a, b;
     struct answers x = {0}, y = {0};
     struct rng rng;
     rng_seed(&rng, 5);

@@ -367,42 +367,42 @@ static void new_number_came(struct board_request *a, const redisReply *reply, co
 
 /* ---- requests ---- */
 
-void board_join(struct board *b, const char *identity, uint64_t attempt, double lease,
-                const void *text, size_t n, board_joined done, void *context)
+void board_join(struct board *b, const struct board_joining *j, board_joined done, void *context)
 {
     struct board_request *q = request_new(b, join_came, context);
+    size_t identity = strlen(j->identity);
     char number[40];
     q->joined = done;
-    if (n > TEXT_MOST || !(lease > 0 && lease < 1e6) || !*identity || strlen(identity) > 512) {
+    if (j->n > TEXT_MOST || !(j->lease > 0 && j->lease < 1e6) || !identity || identity > 512) {
         request_refuse(q, "joining: expected an identity of 1 to 512 bytes, a lease of more than "
                           "0 s and a text of at most 64 KB");
         return;
     }
     request_call(q, "", "join");
-    request_add(q, identity, strlen(identity));
-    request_add(q, &attempt, sizeof attempt);
-    request_add(q, number, (size_t)snprintf(number, sizeof number, "%.9g", lease));
-    request_add(q, text, n);
+    request_add(q, j->identity, identity);
+    request_add(q, &j->attempt, sizeof j->attempt);
+    request_add(q, number, (size_t)snprintf(number, sizeof number, "%.9g", j->lease));
+    request_add(q, j->text, j->n);
     request_send(q, true);
 }
 
-void board_heartbeat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
-                     size_t n, board_seen seen, void *context)
+void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_seen seen,
+                     void *context)
 {
     struct board_request *q = request_new(b, view_came, context);
     q->seen = seen;
-    if (n > TEXT_MOST || state > BOARD_LEAVING) {
+    if (pulse->n > TEXT_MOST || pulse->state > BOARD_LEAVING) {
         request_refuse(q,
                        "a heartbeat: expected UP or LEAVING, and a text of at most 64 KB: it is in "
                        "every view");
         return;
     }
     request_call(q, "", "heartbeat");
-    request_add_number(q, node);
-    request_add_number(q, life);
-    request_add_number(q, state);
-    request_add(q, text, n);
-    request_send(q, false);
+    request_add_number(q, pulse->node);
+    request_add_number(q, pulse->life);
+    request_add_number(q, pulse->state);
+    request_add(q, pulse->text, pulse->n);
+    request_send(q, false); /* lost with a failover, the next one makes up for it */
 }
 
 void board_view(struct board *b, board_seen seen, void *context)

@@ -74,14 +74,27 @@ typedef void (*board_text)(void *context, bool good, const void *data, size_t n,
 
 /* Become a member: an identity that was here before gets its number back with a larger life; else
  * the lowest number of a dead member is taken over (with a larger life), else a new one. State is
- * UP, the lease begins. Sent again after a lost connection it gives the same number and life
- * (`attempt` is a random number that marks one joining). */
-void board_join(struct board *b, const char *identity, uint64_t attempt, double lease,
-                const void *text, size_t n, board_joined done, void *context);
+ * UP, the lease begins. */
+struct board_joining {
+    const char *identity; /* 1 to 512 bytes */
+    uint64_t
+        attempt;  /* a random number that marks one joining: sent again it gives the same answer */
+    double lease; /* seconds */
+    const void *text; /* what the member says of itself, at most 64 KB */
+    size_t n;
+};
+void board_join(struct board *b, const struct board_joining *j, board_joined done, void *context);
+
 /* "I live", what I say of myself, and the view in return. When the member has been declared dead or
  * its life is over, this changes nothing and the view shows it so: it must join again. */
-void board_heartbeat(struct board *b, uint32_t node, uint32_t life, uint8_t state, const void *text,
-                     size_t n, board_seen seen, void *context);
+struct board_pulse {
+    uint32_t node, life;
+    uint8_t state; /* UP or LEAVING */
+    const void *text;
+    size_t n;
+};
+void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_seen seen,
+                     void *context);
 void board_view(struct board *b, board_seen seen, void *context); /* for clients */
 /* Its lease has run out, as the view shows: make it DEAD, unless it sent a heartbeat
  * meanwhile or has begun another life. */

@@ -144,7 +144,11 @@ static struct board *open_board(const struct server *server, const char *more, s
 static struct heard join(struct board *b, const char *who, uint64_t attempt, double lease)
 {
     struct heard h = {0};
-    board_join(b, who, attempt, lease, who, strlen(who), on_joined, &h);
+    board_join(
+        b,
+        &(struct board_joining){
+            .identity = who, .attempt = attempt, .lease = lease, .text = who, .n = strlen(who)},
+        on_joined, &h);
     board_wait(b, 10);
     return h;
 }
@@ -153,7 +157,11 @@ static struct heard beat(struct board *b, uint32_t node, uint32_t life, uint8_t 
                          const char *text)
 {
     struct heard h = {0};
-    board_heartbeat(b, node, life, state, text, strlen(text), on_view, &h);
+    board_heartbeat(
+        b,
+        &(struct board_pulse){
+            .node = node, .life = life, .state = state, .text = text, .n = strlen(text)},
+        on_view, &h);
     board_wait(b, 10);
     return h;
 }
@@ -254,10 +262,14 @@ static void members(const struct server *server)
     h = join(c, "d", 16, 0.2);
     ok(h.node == 1 && h.life == 3, "the buried one joins again");
     struct heard wrong = {0};
-    board_join(b, "", 1, 5, "", 0, on_joined, &wrong);
+    board_join(
+        b, &(struct board_joining){.identity = "", .attempt = 1, .lease = 5, .text = "", .n = 0},
+        on_joined, &wrong);
     ok(wrong.calls == 0 && board_wait(b, 5) && wrong.calls == 1 && !wrong.good,
        "no identity: refused from within poll: %s", wrong.why);
-    board_heartbeat(b, 0, 2, BOARD_DEAD, "", 0, on_view, &wrong);
+    board_heartbeat(
+        b, &(struct board_pulse){.node = 0, .life = 2, .state = BOARD_DEAD, .text = "", .n = 0},
+        on_view, &wrong);
     struct pollfd fd = {board_fd(b), POLLIN, 0};
     is_int(poll(&fd, 1, 5000), 1, "a refusal makes the descriptor readable");
     ok(board_wait(b, 5) && wrong.calls == 2 && !wrong.good, "and is told: %s", wrong.why);
@@ -348,8 +360,13 @@ static void restart(struct server *server)
         return;
     struct heard a = join(b, "a", 1, 0.4), h[5] = {0}, dead = join(b, "dead", 2, 0.4);
     kill(server->pid, SIGSTOP);
-    board_heartbeat(b, a.node, a.life, BOARD_UP, "1", 1, on_view, &h[0]);
-    board_join(b, "c", 3, 5, "c", 1, on_joined, &h[1]);
+    board_heartbeat(b,
+                    &(struct board_pulse){
+                        .node = a.node, .life = a.life, .state = BOARD_UP, .text = "1", .n = 1},
+                    on_view, &h[0]);
+    board_join(
+        b, &(struct board_joining){.identity = "c", .attempt = 3, .lease = 5, .text = "c", .n = 1},
+        on_joined, &h[1]);
     board_new_run(b, "text", 4, on_number, &h[2]);
     ok(!board_wait(b, 0.1) && h[0].calls + h[1].calls + h[2].calls == 0, "the server is silent");
     server_kill(server);
@@ -383,7 +400,11 @@ static void restart(struct server *server)
     gone = join(b, "a", 9, 5);
     ok(gone.good && gone.node == 0, "and one joins again");
     for (int i = 0; i < 1000; i++)
-        board_heartbeat(b, gone.node, gone.life, BOARD_UP, "x", 1, on_view, &h[4]);
+        board_heartbeat(
+            b,
+            &(struct board_pulse){
+                .node = gone.node, .life = gone.life, .state = BOARD_UP, .text = "x", .n = 1},
+            on_view, &h[4]);
     ok(board_wait(b, 20), "many at once");
     is_int(h[4].calls, 1000, "are all answered");
     board_close(b);

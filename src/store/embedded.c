@@ -35,7 +35,7 @@ struct embedded_group {
 
 struct embedded {
     struct store store;
-    struct table table;
+    struct store_table table;
     bool eager, has_journal;
     uint64_t submitted;
     struct embedded_group shown; /* what the last poll handed out */
@@ -389,7 +389,7 @@ static const struct store_ops embedded_ops = {
 /* ---- opening ---- */
 
 struct embedded_replay {
-    struct table *table;
+    struct store_table *table;
     uint64_t operations;
 };
 

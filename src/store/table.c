@@ -41,10 +41,10 @@ static uint32_t *column_of_none(size_t n)
     return column;
 }
 
-void store_table_init(struct table *t, const struct workflow *w)
+void store_table_init(struct store_table *t, const struct workflow *w)
 {
     size_t n = w->ntasks;
-    *t = (struct table){.workflow = w, .ntasks = w->ntasks, .nobjects = w->nobjects};
+    *t = (struct store_table){.workflow = w, .ntasks = w->ntasks, .nobjects = w->nobjects};
     t->status = mem_new_zero(uint8_t, n);
     t->attempts = mem_new_zero(uint16_t, n);
     t->epoch = mem_new_zero(uint32_t, n);
@@ -60,10 +60,10 @@ void store_table_init(struct table *t, const struct workflow *w)
     t->ended = column_of_nan(n);
 }
 
-void store_table_init_graph(struct table *t, const struct store_graph *g)
+void store_table_init_graph(struct store_table *t, const struct store_graph *g)
 {
     size_t n = g->ntasks;
-    *t = (struct table){.graph = g, .ntasks = g->ntasks, .nobjects = g->nobjects};
+    *t = (struct store_table){.graph = g, .ntasks = g->ntasks, .nobjects = g->nobjects};
     t->status = mem_new_zero(uint8_t, n);
     t->attempts = mem_new_zero(uint16_t, n);
     t->epoch = mem_new_zero(uint32_t, n);
@@ -73,7 +73,7 @@ void store_table_init_graph(struct table *t, const struct store_graph *g)
         t->waiting[i] = g->parents(g->context, i);
 }
 
-void store_table_free(struct table *t)
+void store_table_free(struct store_table *t)
 {
     free(t->status);
     free(t->attempts);
@@ -93,7 +93,7 @@ void store_table_free(struct table *t)
     array_free(&t->nodes);
 }
 
-size_t store_table_bytes(const struct table *t)
+size_t store_table_bytes(const struct store_table *t)
 {
     size_t n = t->ntasks, objects = t->nobjects;
     return n * (1 + 2 + 3 * 4 + (t->first_holder ? 4 + 4 * 8 : 0)) + (t->size ? objects * 8 : 0) +
@@ -104,12 +104,12 @@ size_t store_table_bytes(const struct table *t)
 
 /* ---- small questions ---- */
 
-static bool table_has_ended(const struct table *t, uint32_t task)
+static bool table_has_ended(const struct store_table *t, uint32_t task)
 {
     return t->status[task] >= META_DONE;
 }
 
-static double table_object_size(const struct table *t, uint32_t object)
+static double table_object_size(const struct store_table *t, uint32_t object)
 {
     return t->size       ? t->size[object]
            : t->workflow ? t->workflow->size[object]
@@ -117,7 +117,7 @@ static double table_object_size(const struct table *t, uint32_t object)
 }
 
 /* Nodes are few and numbered from 0: the array grows to the largest that joined or died. */
-static struct store_table_node *table_node(struct table *t, uint32_t node)
+static struct store_table_node *table_node(struct store_table *t, uint32_t node)
 {
     while (t->nodes.n <= node)
         array_add(&t->nodes);
@@ -125,40 +125,40 @@ static struct store_table_node *table_node(struct table *t, uint32_t node)
 }
 
 /* A node that never joined has life 0 and may: a run on one machine has no lives. */
-static bool table_may_take(const struct table *t, uint32_t node, uint32_t life)
+static bool table_may_take(const struct store_table *t, uint32_t node, uint32_t life)
 {
     return node >= t->nodes.n || (!t->nodes.at[node].fenced && life >= t->nodes.at[node].life);
 }
 
 /* Edges out, and where the e-th leads. */
-static uint32_t table_child_count(const struct table *t, uint32_t task)
+static uint32_t table_child_count(const struct store_table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     return w ? w->succ_off[task + 1] - w->succ_off[task]
              : t->graph->children(t->graph->context, task);
 }
 
-static uint32_t table_child(const struct table *t, uint32_t task, uint32_t e)
+static uint32_t table_child(const struct store_table *t, uint32_t task, uint32_t e)
 {
     const struct workflow *w = t->workflow;
     return w ? w->succ_task[w->succ_off[task] + e] : t->graph->child(t->graph->context, task, e);
 }
 
-static uint32_t table_parent_count(const struct table *t, uint32_t task)
+static uint32_t table_parent_count(const struct store_table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     return w ? w->pred_off[task + 1] - w->pred_off[task]
              : t->graph->parents(t->graph->context, task);
 }
 
-static uint32_t table_parent(const struct table *t, uint32_t task, uint32_t e)
+static uint32_t table_parent(const struct store_table *t, uint32_t task, uint32_t e)
 {
     const struct workflow *w = t->workflow;
     return w ? w->pred_task[w->pred_off[task] + e] : t->graph->parent(t->graph->context, task, e);
 }
 
 /* The one object that a task produces; NONE: none, or several. */
-static uint32_t table_only_object(const struct table *t, uint32_t task)
+static uint32_t table_only_object(const struct store_table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     if (!w)
@@ -166,7 +166,7 @@ static uint32_t table_only_object(const struct table *t, uint32_t task)
     return w->object_off[task + 1] - w->object_off[task] == 1 ? w->object_off[task] : NONE;
 }
 
-static bool table_is_holder(const struct table *t, const struct meta_op *op)
+static bool table_is_holder(const struct store_table *t, const struct meta_op *op)
 {
     return t->holder[op->task] == op->node && t->epoch[op->task] == op->epoch;
 }
@@ -179,7 +179,7 @@ static void table_stamp(double *column, uint32_t task, double time)
 }
 
 /* The workflow's own inputs count where somebody said that they stand on a node. */
-static void table_add_input(const struct table *t, uint32_t object, struct meta_item *item)
+static void table_add_input(const struct store_table *t, uint32_t object, struct meta_item *item)
 {
     uint32_t copy = t->last_copy[object];
     if (copy == NONE)
@@ -192,7 +192,8 @@ static void table_add_input(const struct table *t, uint32_t object, struct meta_
     }
 }
 
-static void table_item_from_graph(const struct table *t, uint32_t task, struct meta_item *item)
+static void table_item_from_graph(const struct store_table *t, uint32_t task,
+                                  struct meta_item *item)
 {
     const struct store_graph *g = t->graph;
     for (uint32_t i = 0, n = g->parents(g->context, task); i < n; i++) {
@@ -211,7 +212,7 @@ static void table_item_from_graph(const struct table *t, uint32_t task, struct m
 
 /* Sizes and place of the inputs, for Algorithm 1: one sum for each parent (the edges are sorted by
  * parent), and the workflow's own inputs where somebody said that they stand on a node. */
-static struct meta_item table_item(const struct table *t, uint32_t task)
+static struct meta_item table_item(const struct store_table *t, uint32_t task)
 {
     const struct workflow *w = t->workflow;
     struct meta_item item = {.task = task,
@@ -245,7 +246,7 @@ static struct meta_item table_item(const struct table *t, uint32_t task)
 
 /* A change of hands. The history is a chain of links from the last holder back, made only for tasks
  * that move: most have one holder for ever. */
-static void table_take(struct table *t, uint32_t task, uint32_t node, double time)
+static void table_take(struct store_table *t, uint32_t task, uint32_t node, double time)
 {
     if (!t->first_holder) {
         /* no history */
@@ -263,7 +264,7 @@ static void table_take(struct table *t, uint32_t task, uint32_t node, double tim
 }
 
 /* A second PUT changes nothing: two clients may submit the same run. */
-static bool table_put(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_put(struct store_table *t, const struct meta_op *op, uint8_t *outcome)
 {
     if (t->status[op->task] != META_ABSENT)
         return false;
@@ -279,7 +280,7 @@ static bool table_put(struct table *t, const struct meta_op *op, uint8_t *outcom
 }
 
 /* The compare-and-swap on the epoch. Granted again to whoever has it since: the answer was lost. */
-static bool table_hold(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_hold(struct store_table *t, const struct meta_op *op, uint8_t *outcome)
 {
     uint32_t task = op->task;
     if (t->epoch[task] == op->epoch + 1 && t->holder[task] == op->node)
@@ -294,7 +295,7 @@ static bool table_hold(struct table *t, const struct meta_op *op, uint8_t *outco
 
 /* START and RETRY come from the holder only (the caller has checked); repeated they change
  * nothing. */
-static bool table_start(struct table *t, const struct meta_op *op)
+static bool table_start(struct store_table *t, const struct meta_op *op)
 {
     if (t->status[op->task] == META_RUNNING && t->attempts[op->task] == op->attempt)
         return false;
@@ -304,7 +305,7 @@ static bool table_start(struct table *t, const struct meta_op *op)
     return true;
 }
 
-static bool table_retry(struct table *t, const struct meta_op *op)
+static bool table_retry(struct store_table *t, const struct meta_op *op)
 {
     if (t->status[op->task] == META_QUEUED && t->attempts[op->task] >= op->attempt)
         return false;
@@ -314,7 +315,7 @@ static bool table_retry(struct table *t, const struct meta_op *op)
 }
 
 /* Sizes are the workflow's own array until one differs; then all are copied, 8 bytes an object. */
-static void table_set_size(struct table *t, uint32_t object, double bytes)
+static void table_set_size(struct store_table *t, uint32_t object, double bytes)
 {
     if (!t->size) {
         double *size = mem_new(double, t->nobjects);
@@ -327,8 +328,8 @@ static void table_set_size(struct table *t, uint32_t object, double bytes)
 
 /* The children that wait for nobody any more. The second time, for a repeated COMPLETE, nothing is
  * counted down. */
-static void table_list_ready(struct table *t, uint32_t task, bool count_down, struct answers *out,
-                             struct meta_answer *answer)
+static void table_list_ready(struct store_table *t, uint32_t task, bool count_down,
+                             struct answers *out, struct meta_answer *answer)
 {
     for (uint32_t e = 0, n = table_child_count(t, task); e < n; e++) {
         uint32_t child = table_child(t, task, e);
@@ -341,7 +342,7 @@ static void table_list_ready(struct table *t, uint32_t task, bool count_down, st
 }
 
 /* The commit. O(children); the object's real size is taken over when the task has exactly one. */
-static bool table_complete(struct table *t, const struct meta_op *op, struct answers *out,
+static bool table_complete(struct store_table *t, const struct meta_op *op, struct answers *out,
                            struct meta_answer *answer)
 {
     uint32_t task = op->task;
@@ -371,7 +372,7 @@ static bool table_complete(struct table *t, const struct meta_op *op, struct ans
 
 /* FAILED is the holder's to say, REMOVED anybody's. The children are listed for the scheduler to
  * remove in turn; nothing is removed here that was not asked for. */
-static bool table_end(struct table *t, const struct meta_op *op, struct answers *out,
+static bool table_end(struct store_table *t, const struct meta_op *op, struct answers *out,
                       struct meta_answer *answer)
 {
     if (op->status == META_FAILED && !table_is_holder(t, op)) {
@@ -406,7 +407,7 @@ static bool table_fence(struct store_table_node *node, uint32_t life)
 }
 
 /* O(tasks from op->task on): a death is rare, so there is no index of a node's tasks to keep up. */
-static bool table_adopt(struct table *t, const struct meta_op *op, struct answers *out,
+static bool table_adopt(struct store_table *t, const struct meta_op *op, struct answers *out,
                         struct meta_answer *answer)
 {
     answer->item = (struct meta_item){.task = NONE, .holder = op->other, .max_node = NONE};
@@ -441,7 +442,7 @@ static bool table_adopt(struct table *t, const struct meta_op *op, struct answer
 }
 
 /* A life that is over cannot begin again: its JOIN was on the way when others fenced it. */
-static bool table_join(struct table *t, const struct meta_op *op, uint8_t *outcome)
+static bool table_join(struct store_table *t, const struct meta_op *op, uint8_t *outcome)
 {
     struct store_table_node *node = table_node(t, op->node);
     if (op->life < node->life || (op->life == node->life && node->fenced)) {
@@ -459,7 +460,7 @@ static bool table_join(struct table *t, const struct meta_op *op, uint8_t *outco
 
 /* Copies are a chain, newest first. A removed one stays in the array and is not reached any
  * more. */
-static bool table_copy(struct table *t, const struct meta_op *op)
+static bool table_copy(struct store_table *t, const struct meta_op *op)
 {
     if (!t->last_copy)
         t->last_copy = column_of_none(t->nobjects);
@@ -480,7 +481,7 @@ static bool table_copy(struct table *t, const struct meta_op *op)
 }
 
 /* The producer's node first, and not twice. */
-static void table_where(const struct table *t, uint32_t object, struct answers *out,
+static void table_where(const struct store_table *t, uint32_t object, struct answers *out,
                         struct meta_answer *answer)
 {
     uint32_t producer = t->workflow          ? t->workflow->producer[object]
@@ -497,8 +498,8 @@ static void table_where(const struct table *t, uint32_t object, struct answers *
 }
 
 /* Objects can be spoken of before their producer was submitted. */
-static bool table_apply_to_object(struct table *t, const struct meta_op *op, struct answers *out,
-                                  struct meta_answer *answer)
+static bool table_apply_to_object(struct store_table *t, const struct meta_op *op,
+                                  struct answers *out, struct meta_answer *answer)
 {
     if (op->task >= t->nobjects || (op->kind == META_COPY && op->node == NONE)) {
         answer->outcome = META_UNKNOWN;
@@ -520,7 +521,7 @@ static bool table_apply_to_object(struct table *t, const struct meta_op *op, str
 /* ---- reading ---- */
 
 /* All of Figure 2. The history was collected from the last holder back, and is turned round. */
-static void table_read(const struct table *t, uint32_t task, struct answers *out)
+static void table_read(const struct store_table *t, uint32_t task, struct answers *out)
 {
     struct meta_record r = {.task = task,
                             .holder = t->holder[task],
@@ -555,7 +556,7 @@ static void table_read(const struct table *t, uint32_t task, struct answers *out
 }
 
 /* O(parents); asked by GET only. */
-static bool table_is_doomed(const struct table *t, uint32_t task)
+static bool table_is_doomed(const struct store_table *t, uint32_t task)
 {
     for (uint32_t e = 0, n = table_parent_count(t, task); e < n; e++)
         if (t->status[table_parent(t, task, e)] > META_DONE)
@@ -567,8 +568,8 @@ static bool table_is_doomed(const struct table *t, uint32_t task)
 
 /* An operation on a task that nobody submitted is UNKNOWN, but for PUT, and READ, which says so in
  * its record. */
-static bool table_apply_to_task(struct table *t, const struct meta_op *op, struct answers *out,
-                                struct meta_answer *answer)
+static bool table_apply_to_task(struct store_table *t, const struct meta_op *op,
+                                struct answers *out, struct meta_answer *answer)
 {
     uint32_t task = op->task;
     if (task >= t->ntasks ||
@@ -607,7 +608,7 @@ static bool table_apply_to_task(struct table *t, const struct meta_op *op, struc
     return op->kind == META_START ? table_start(t, op) : table_retry(t, op);
 }
 
-bool store_table_apply(struct table *t, const struct meta_op *op, struct answers *out)
+bool store_table_apply(struct store_table *t, const struct meta_op *op, struct answers *out)
 {
     /* without `out` (replay) answers are not built, and nothing is listed */
     struct meta_answer answer = {.kind = op->kind,

@@ -16,7 +16,7 @@ struct store_table_node {
     bool fenced;
 };
 
-struct table {
+struct store_table {
     const struct workflow *workflow; /* NULL: `graph` it is */
     const struct store_graph *graph;
     uint32_t ntasks, nobjects;
@@ -47,12 +47,12 @@ struct answers {
 void answers_clear(struct answers *a);
 void answers_free(struct answers *a);
 
-void store_table_init(struct table *t, const struct workflow *w);
+void store_table_init(struct store_table *t, const struct workflow *w);
 /* Over a graph by arithmetic, without timestamps and history: 15 bytes a task. */
-void store_table_init_graph(struct table *t, const struct store_graph *g);
-void store_table_free(struct table *t);
-size_t store_table_bytes(const struct table *t);
+void store_table_init_graph(struct store_table *t, const struct store_graph *g);
+void store_table_free(struct store_table *t);
+size_t store_table_bytes(const struct store_table *t);
 
 /* Apply one operation and append its answer (`out` may be NULL: replay). True: the tables changed,
  * so it belongs in the journal. */
-bool store_table_apply(struct table *t, const struct meta_op *op, struct answers *out);
+bool store_table_apply(struct store_table *t, const struct meta_op *op, struct answers *out);

@@ -94,7 +94,13 @@ void agent_join(struct agent *a)
     uint64_t attempt; /* tells a request that is sent again from another one */
     seal_random(&attempt, sizeof attempt);
     describe_agent(a, &text);
-    board_join(a->board, a->identity, attempt, a->lease, text.at, text.n, membership_joined, a);
+    board_join(a->board,
+               &(struct board_joining){.identity = a->identity,
+                                       .attempt = attempt,
+                                       .lease = a->lease,
+                                       .text = text.at,
+                                       .n = text.n},
+               membership_joined, a);
     strbuf_free(&text);
 }
 
@@ -168,7 +174,12 @@ void agent_send_heartbeat(struct agent *a)
     struct strbuf text = {0};
     describe_agent(a, &text);
     a->heartbeat_open = true;
-    board_heartbeat(a->board, a->node, a->life, agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING,
-                    text.at, text.n, membership_seen, a);
+    board_heartbeat(a->board,
+                    &(struct board_pulse){.node = a->node,
+                                          .life = a->life,
+                                          .state = agent_is_staying(a) ? BOARD_UP : BOARD_LEAVING,
+                                          .text = text.at,
+                                          .n = text.n},
+                    membership_seen, a);
     strbuf_free(&text);
 }

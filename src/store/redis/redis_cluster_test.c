@@ -82,7 +82,7 @@ static struct store *open_run(const struct server *server, const struct workflow
 }
 
 /* What the table says about a task, and what the store says. */
-static bool same_tasks(struct store *s, struct table *t)
+static bool same_tasks(struct store *s, struct store_table *t)
 {
     struct answers want = {0};
     struct meta_answers got;
@@ -182,7 +182,7 @@ static void whole_run(struct server *servers, const struct workflow *w, const ch
                       void (*disturb)(struct server *servers, uint32_t wave))
 {
     struct error err = {0};
-    struct table t;
+    struct store_table t;
     struct progress p = {.ready = mem_new_zero(uint8_t, w->ntasks)};
     double start = clock_seconds();
     struct store *s = open_run(&servers[1], w, prefix, replicas, &err);
@@ -248,7 +248,7 @@ static void kill_master(struct server *servers, uint32_t wave)
 static void half_told(struct server *servers, const struct workflow *w)
 {
     struct error err = {0};
-    struct table t;
+    struct store_table t;
     struct meta_answers all;
     struct store *s = open_run(&servers[1], w, "half", 0, &err), *dead;
     if (!ok(s != NULL, "open %s", err.text))
@@ -412,7 +412,11 @@ static void moved_board(struct server *servers, struct board *b, const char *pre
 static void board_after(struct board *b, struct seen joined)
 {
     struct seen s = {0};
-    board_heartbeat(b, joined.node, joined.life, BOARD_UP, "x", 1, on_view, &s);
+    board_heartbeat(
+        b,
+        &(struct board_pulse){
+            .node = joined.node, .life = joined.life, .state = BOARD_UP, .text = "x", .n = 1},
+        on_view, &s);
     ok(board_wait(b, 10) && s.good && s.nmembers == 1, "its board lives on the replica %s", s.why);
     board_run_text(b, 1, on_text, &s);
     ok(board_wait(b, 10) && s.good && s.length == 4, "with its texts %s", s.why);
@@ -445,7 +449,10 @@ int main(void)
         struct board *b = open_board(servers, prefix, sizeof prefix);
         struct seen joined = {0}, run = {0};
         if (b) {
-            board_join(b, "me", 1, 5, "", 0, on_joined, &joined);
+            board_join(b,
+                       &(struct board_joining){
+                           .identity = "me", .attempt = 1, .lease = 5, .text = "", .n = 0},
+                       on_joined, &joined);
             board_new_run(b, "text", 4, on_number, &run);
             ok(board_wait(b, 10) && joined.good && run.run == 1, "a member and a run %s%s",
                joined.why, run.why);

@@ -48,7 +48,8 @@ static struct workflow *make_random(uint32_t n, uint64_t seed)
 }
 
 /* Mostly what a scheduler would ask next, so that the run gets somewhere; sometimes nonsense. */
-static struct meta_op random_op(struct rng *g, const struct workflow *w, const struct table *t)
+static struct meta_op random_op(struct rng *g, const struct workflow *w,
+                                const struct store_table *t)
 {
     static const uint8_t kinds[] = {
         META_PUT,      META_PUT,      META_HOLD,   META_GET,      META_START, META_RETRY,
@@ -165,7 +166,7 @@ static bool compare(struct store *s, const struct answers *want)
     return same;
 }
 
-static bool same_state(struct store *s, struct table *t)
+static bool same_state(struct store *s, struct store_table *t)
 {
     struct answers want = {0};
     bool same = true;
@@ -199,7 +200,7 @@ static void against_the_table(const struct server *server, const struct workflow
                               uint32_t shards, uint32_t batch, uint64_t seed)
 {
     struct error err = {0};
-    struct table t;
+    struct store_table t;
     struct answers want = {0};
     struct rng g;
     char prefix[32];
@@ -249,7 +250,7 @@ static void against_the_table(const struct server *server, const struct workflow
 static void restart(struct server *server, const struct workflow *w, uint32_t shards)
 {
     struct error err = {0};
-    struct table t;
+    struct store_table t;
     struct answers want = {0};
     struct store *s = store_redis_open(&(struct store_redis_config){.workflow = w,
                                                                     .servers = server->address,
