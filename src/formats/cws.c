@@ -272,6 +272,7 @@ static bool known_task(struct cws_reader *r, struct cws_span name, size_t line, 
                     (int)(name.n > 200 ? 200 : name.n), name.at);
 }
 
+/* By file, then by task: the first writer of a file keeps its name. */
 static int compare_writings(const void *a, const void *b)
 {
     const struct writing *x = a, *y = b;

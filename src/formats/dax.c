@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* expat takes lengths as int: the text goes in pieces of 64 MB. Values longer than MOST_TEXT are
+ * no numbers. */
 enum { MOST_LEVELS = 100, MOST_TEXT = 256, PIECE = 1 << 26 };
 
 struct dax_reading {
@@ -42,6 +44,7 @@ static void dax_stop_parsing(struct dax_reading *r)
     XML_StopParser(r->parser, XML_FALSE);
 }
 
+/* NULL: the element has no such attribute. */
 static const char *dax_attribute(const char **attributes, const char *name)
 {
     for (; *attributes; attributes += 2)
@@ -57,6 +60,7 @@ static const char *local_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
+/* Attributes and texts alike, with blanks around them. */
 static bool dax_read_number(struct dax_reading *r, const char *what, const char *text, double *out)
 {
     while (*text == ' ' || *text == '\n' || *text == '\t' || *text == '\r')
@@ -69,6 +73,7 @@ static bool dax_read_number(struct dax_reading *r, const char *what, const char 
     return builder_error(r->b, line_of(r), "%s is '%.60s'; expected a finite number", what, text);
 }
 
+/* jobCount is only compared, never trusted. */
 static void begin_root(struct dax_reading *r, const char *name, const char **attributes)
 {
     if (strcmp(name, "adag") != 0) {
@@ -109,6 +114,7 @@ static void dax_set_size(struct dax_reading *r, const char *text)
         uses_size(r->uses, r->file, bytes, line_of(r));
 }
 
+/* Sub-workflows (<dax>, <dag>) are tasks like any other. */
 static void begin_job(struct dax_reading *r, const char *element, const char **attributes)
 {
     const char *id = dax_attribute(attributes, "id"), *kind = dax_attribute(attributes, "name");
@@ -131,6 +137,7 @@ static void begin_job(struct dax_reading *r, const char *element, const char **a
         builder_cores(r->b, r->task, value, line_of(r));
 }
 
+/* In 2.x the file is `file`, in 3.x `name`. */
 static void begin_uses(struct dax_reading *r, const char **attributes)
 {
     const char *name = dax_attribute(attributes, "file"), *link = dax_attribute(attributes, "link");
@@ -157,6 +164,7 @@ static void begin_uses(struct dax_reading *r, const char **attributes)
         dax_set_size(r, size);
 }
 
+/* <metadata key="size"> inside <uses> speaks of the file, others of the job. */
 static void begin_text(struct dax_reading *r, const char **attributes)
 {
     const char *key = dax_attribute(attributes, "key");
@@ -171,6 +179,8 @@ static void begin_text(struct dax_reading *r, const char **attributes)
     r->text_length = 0;
 }
 
+/* What matters stands at fixed depths: jobs at 2, their files at 3. Anything else is passed over.
+ */
 static void on_start(void *context, const char *name, const char **attributes)
 {
     struct dax_reading *r = context;
@@ -206,6 +216,7 @@ static void on_start(void *context, const char *name, const char **attributes)
         dax_stop_parsing(r);
 }
 
+/* A runtime that an attribute stated before stays. */
 static void end_text(struct dax_reading *r)
 {
     double value;
@@ -242,6 +253,7 @@ static void on_end(void *context, const char *name)
         dax_stop_parsing(r);
 }
 
+/* expat may deliver a text in several pieces. */
 static void dax_on_text(void *context, const char *text, int length)
 {
     struct dax_reading *r = context;
@@ -287,6 +299,7 @@ static bool dax_parse_text(struct dax_reading *r, const struct format_source *so
     return true;
 }
 
+/* Counts instead of a remark a job: published files have thousands of such jobs. */
 static void warn_header(struct dax_reading *r)
 {
     uint32_t jobs = builder_task_count(r->b);
@@ -346,6 +359,8 @@ static struct workflow *dax_read_workflow(const struct format_source *source, st
     return builder_finish(r.b, err);
 }
 
+/* Any XML is "perhaps", so that a foreign one gets an error about <adag> rather than "not
+ * recognised". */
 static int dax_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;

@@ -1,7 +1,7 @@
 /* The three tables of the public heft and peft programs:
  *
- *     X_task_connectivity.csv    T,T0,T1,...    data from the row's task to the column's; 0: no
- * edge X_task_exe_time.csv        TP,P_0,P_1     seconds of the row's task on the column's node
+ *     X_task_connectivity.csv    T,T0,T1,...    data from the row's task to the column's; 0: no edge
+ *     X_task_exe_time.csv        TP,P_0,P_1     seconds of the row's task on the column's node
  *     X_resource_BW.csv          P,P_0,P_1      bandwidth between two nodes; 0 on the diagonal
  *
  * The workflow is read from the first, together with the second when it stands beside it; the
@@ -41,6 +41,7 @@ static void table_free(struct heft_table *t)
     array_free(&t->values);
 }
 
+/* Blanks and quotes around a cell do not count; commas inside quotes do not occur. */
 static struct cell heft_trimmed(const char *from, const char *to)
 {
     while (from < to && (*from == ' ' || *from == '\t' || *from == '"'))
@@ -64,6 +65,7 @@ static bool next_cell(struct scan *s, bool *more, struct cell *out)
     return true;
 }
 
+/* Every row has as many numbers as the header has names, and none is negative. */
 static bool read_table(struct heft_table *t, const struct format_source *source, struct error *err)
 {
     struct scan s;
@@ -174,6 +176,7 @@ static int heft_sniff(const char *path, const char *text, size_t length)
 
 /* ---- workflow ---- */
 
+/* Rows must be in the graph's order: the files have no other link than the place. */
 static bool add_times(struct builder *b, const struct heft_table *graph, const struct heft_table *t,
                       struct error *err)
 {
@@ -196,6 +199,7 @@ static bool add_times(struct builder *b, const struct heft_table *graph, const s
     return true;
 }
 
+/* Without the table of times the graph is still a graph; a remark says so. */
 static bool add_sibling_times(struct builder *b, const struct heft_table *graph, struct error *err)
 {
     char *path = heft_sibling_path(graph->file, times);
@@ -219,6 +223,7 @@ static bool add_sibling_times(struct builder *b, const struct heft_table *graph,
     return good;
 }
 
+/* A square table: n^2 cells for n tasks, as published. */
 static bool add_graph(struct builder *b, const struct heft_table *t)
 {
     size_t n = t->names.n;
@@ -309,6 +314,7 @@ static bool check_names(const struct heft_table *t, struct error *err)
     return good;
 }
 
+/* From the table of bandwidths; nodes have speed 1, since the times are stated a node. */
 static struct platform *build_platform(const struct format_source *source, struct error *err)
 {
     struct heft_table t = {0};
@@ -330,6 +336,7 @@ static struct platform *build_platform(const struct format_source *source, struc
     return platform_builder_finish(b, err);
 }
 
+/* From any of the three names the platform is found in the third. */
 static struct platform *read_platform(const struct format_source *source, struct error *err)
 {
     if (!scan_has_suffix(source->path, connectivity) && !scan_has_suffix(source->path, times))

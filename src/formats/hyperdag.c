@@ -4,8 +4,7 @@
  *     31 40 76             hyperedges, vertices, pins
  *     0 1 1                a row a hyperedge: id, communication weight, memory weight
  *     0 1 0                a row a vertex: id, work, type
- *     0 0                  a row a pin: hyperedge, vertex; the first pin of a hyperedge is its
- * source
+ *     0 0                  a row a pin: hyperedge, vertex; the first pin of a hyperedge is its source
  *
  * A vertex is a task, named by its id; a type other than 0 becomes the kind "type3". A hyperedge is
  * a data object from its source to its other pins: the communication weight is its size, and the
@@ -21,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A row and what the pins say about it. */
 struct hyperedge {
     double size, memory;
     uint32_t source; /* NONE: no pin yet */
@@ -30,6 +30,7 @@ struct hyperedge {
     bool named;
 };
 
+/* A consumer; the first pin of a hyperedge is its source and not kept here. */
 struct pin {
     uint32_t edge, vertex, line;
 };
@@ -44,6 +45,8 @@ struct hyperdag {
     ARRAY(struct pin) pins;
 };
 
+/* The name in a remark is certain; three numbers alone are not, since Matrix Market's size line
+ * looks the same. */
 static int hyperdag_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
@@ -65,6 +68,7 @@ static int hyperdag_sniff(const char *path, const char *text, size_t length)
     return named ? 3 : 1;
 }
 
+/* A file that ends early is named as cut off, not read as smaller. */
 static bool next_row(struct hyperdag *h, const char *what, int64_t row, int64_t of)
 {
     if (scan_line(&h->scan))
@@ -94,6 +98,7 @@ static bool read_header(struct hyperdag *h, const struct format_source *source)
     return true;
 }
 
+/* Ids in any order, each once. */
 static bool read_hyperedges(struct hyperdag *h)
 {
     struct scan *s = &h->scan;
@@ -122,6 +127,7 @@ static bool read_hyperedges(struct hyperdag *h)
     return true;
 }
 
+/* task_of[] translates ids, which need not be in order. */
 static bool read_vertices(struct hyperdag *h)
 {
     struct scan *s = &h->scan;
@@ -149,6 +155,7 @@ static bool read_vertices(struct hyperdag *h)
     return true;
 }
 
+/* The format's own rule: the first pin makes, the others read. */
 static bool read_pins(struct hyperdag *h)
 {
     struct scan *s = &h->scan;
@@ -235,6 +242,8 @@ static void name_repeated_pairs(struct hyperdag *h)
     free(pairs);
 }
 
+/* Objects with several consumers, and those that repeat a pair, get names; the rest are anonymous
+ * edges. */
 static void hyperdag_build_workflow(struct hyperdag *h)
 {
     struct builder *b = h->builder;

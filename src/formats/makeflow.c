@@ -38,6 +38,8 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* A line with a colon, then one that begins with a tab: rules of make look the same, so only the
+ * suffix makes it certain. JX is claimed too, to be refused with a reason. */
 static int makeflow_sniff(const char *path, const char *text, size_t length)
 {
     bool suffix = scan_has_suffix(path, ".mf") || scan_has_suffix(path, ".makeflow") ||
@@ -60,6 +62,7 @@ static int makeflow_sniff(const char *path, const char *text, size_t length)
 
 /* ---- variables ---- */
 
+/* Takes `value`. */
 static void set_value(struct intern *names, char ***values, size_t *n, const char *name, size_t len,
                       char *value)
 {
@@ -73,6 +76,7 @@ static void set_value(struct intern *names, char ***values, size_t *n, const cha
     (*values)[number] = value;
 }
 
+/* The open rule's own variables hide those of the file. */
 static const char *makeflow_value_of(const struct makeflow_reader *r, const char *name, size_t len)
 {
     uint32_t number = r->open ? intern_find(&r->own_names, name, len) : UINT32_MAX;
@@ -156,6 +160,7 @@ static bool is_assignment(const char *p, const char *end, const char **name_end,
     return true;
 }
 
+/* False: it is no assignment. A value is expanded when it is assigned, as in make's :=. */
 static bool makeflow_assign(struct makeflow_reader *r, const char *p, const char *end, bool own)
 {
     const char *name_end, *value;
@@ -258,6 +263,7 @@ static const char *find_colon(const char *p, const char *end)
     return any;
 }
 
+/* The rule is over: its variables go. */
 static void clear_own(struct makeflow_reader *r)
 {
     for (size_t i = 0; i < r->own_values.n; i++)
@@ -302,6 +308,7 @@ static bool makeflow_directive(struct makeflow_reader *r, const char *p, const c
 
 /* ---- rules ---- */
 
+/* Targets and sources, kept until the command comes: only then is the rule a task. */
 static bool makeflow_rule_header(struct makeflow_reader *r, const char *p, const char *end)
 {
     const char *hash = NULL; /* a comment behind the files */
@@ -336,6 +343,8 @@ static const char *skip_word(const char *p, const char *word)
     return p;
 }
 
+/* CATEGORY, MEMORY and CORES as they stand at the rule. The kind is the category, else the
+ * program. */
 static void set_resources(struct makeflow_reader *r, uint32_t task, const char *command)
 {
     const char *category = makeflow_value_of(r, "CATEGORY", 8),
@@ -358,6 +367,7 @@ static void set_resources(struct makeflow_reader *r, uint32_t task, const char *
         builder_cores(r->b, task, value, r->open_line);
 }
 
+/* The first target names the task. NONE after an error. */
 static uint32_t add_targets(struct makeflow_reader *r, const char *p, const char *colon,
                             struct strbuf *file)
 {
@@ -385,6 +395,7 @@ static uint32_t add_targets(struct makeflow_reader *r, const char *p, const char
     return task;
 }
 
+/* Header and command together make the task. */
 static bool finish_rule(struct makeflow_reader *r, const char *p)
 {
     struct strbuf command = {0}, file = {0};
@@ -414,6 +425,7 @@ static bool finish_rule(struct makeflow_reader *r, const char *p)
     return task != NONE;
 }
 
+/* What a line is depends on its first character and on whether a rule waits for its command. */
 static bool one_line(struct makeflow_reader *r)
 {
     const char *p = strbuf_text(&r->text), *end = p + r->text.n, *first = p;

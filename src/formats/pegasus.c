@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file being read; errors are the builder's. */
 struct pegasus_reading {
     struct yaml y;
     struct builder *b;
@@ -60,6 +61,7 @@ static yaml_ref get_list(struct pegasus_reading *r, yaml_ref mapping, const char
     return YAML_NONE;
 }
 
+/* An lfn with a type: what the job reads, writes, or both (a checkpoint survives a restart). */
 static bool read_use(struct pegasus_reading *r, uint32_t task, yaml_ref use)
 {
     const struct yaml *y = &r->y;
@@ -98,6 +100,7 @@ static yaml_ref pegasus_profile_value(const struct yaml *y, yaml_ref job, const 
     return yaml_get(y, yaml_get(y, yaml_get(y, job, "profiles"), "pegasus"), key);
 }
 
+/* metadata.runtime is what the generators write, the profile what users state. */
 static bool read_costs(struct pegasus_reading *r, uint32_t task, yaml_ref job)
 {
     const struct yaml *y = &r->y;
@@ -126,6 +129,7 @@ static bool read_costs(struct pegasus_reading *r, uint32_t task, yaml_ref job)
     return true;
 }
 
+/* Sub-workflows have a `file` where jobs have a `name`. */
 static bool read_job(struct pegasus_reading *r, yaml_ref job)
 {
     const struct yaml *y = &r->y;
@@ -155,6 +159,7 @@ static bool read_job(struct pegasus_reading *r, yaml_ref job)
     return !builder_failed(r->b);
 }
 
+/* Children by id; they may be defined below, so uses.c resolves them. */
 static bool read_dependency(struct pegasus_reading *r, yaml_ref entry)
 {
     const struct yaml *y = &r->y;
@@ -231,6 +236,8 @@ static struct workflow *pegasus_read_workflow(const struct format_source *source
     return builder_finish(r.b, err);
 }
 
+/* The key at the start of some line: catalogs and workflows share it, and the reader tells them
+ * apart. */
 static int pegasus_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;

@@ -16,6 +16,7 @@ enum { MOST_PAIRS = 1 << 20 }; /* links written or made, by pairs of nodes */
 /* Stands for "no limit" where a number must be. */
 static const double unlimited_speed = 1e300;
 
+/* A file of nodes alone may be another format's: then only likely. */
 static int sniff_saga(const char *path, const char *text, size_t length)
 {
     (void)path;
@@ -27,6 +28,7 @@ static int sniff_saga(const char *path, const char *text, size_t length)
     return memmem(text, head, "\"network\"", 9) && memmem(text, head, "\"nodes\"", 7) ? 2 : 0;
 }
 
+/* NULL: it has none, or (with an error) something else. */
 static const char *document_name(const struct json *j, struct error *err)
 {
     const char *name;
@@ -35,6 +37,7 @@ static const char *document_name(const struct json *j, struct error *err)
 
 /* ---- reading ---- */
 
+/* A task without a cost states no work. */
 static bool saga_read_tasks(const struct json *j, json_ref tasks, struct builder *b,
                             struct error *err)
 {
@@ -60,6 +63,7 @@ static bool saga_read_tasks(const struct json *j, json_ref tasks, struct builder
     return true;
 }
 
+/* One end of a dependency; NONE with an error. */
 static uint32_t end_of(const struct json *j, json_ref edge, const char *key,
                        const struct builder *b, struct error *err)
 {
@@ -126,6 +130,7 @@ static struct workflow *saga_read_workflow(const struct format_source *source, s
     return w;
 }
 
+/* A link as stated, the lower node first. */
 struct stated_link {
     uint32_t a, b;
     json_ref at;
@@ -195,6 +200,8 @@ static bool merge_links(const struct json *j, link_array *links, struct error *e
     return true;
 }
 
+/* A full network of equal links is the network itself; otherwise each pair is stated, and pairs
+ * that the file leaves out cannot talk (bandwidth 0), which is why their number is bounded. */
 static bool saga_add_links(const struct json *j, json_ref network, const link_array *links,
                            uint32_t nodes, struct platform_builder *b, struct error *err)
 {

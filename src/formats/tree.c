@@ -22,6 +22,7 @@
 
 static const char root_input[] = "root-input", root_output[] = "root-output";
 
+/* A line; edges wait until all ids are known. */
 struct tree_row {
     double file; /* f */
     uint32_t id, parent, line;
@@ -35,6 +36,7 @@ struct tree_reading {
     ARRAY(struct tree_row) rows;
 };
 
+/* Four rows of five numbers. STG and HyperDAG files fail at the count. */
 static int tree_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
@@ -84,6 +86,7 @@ static bool read_row(struct tree_reading *t)
     return !builder_failed(t->builder);
 }
 
+/* Nothing to keep when it is 0. */
 static bool place_root_file(struct tree_reading *t, uint32_t task, const struct tree_row *row)
 {
     struct builder *b = t->builder;
@@ -233,6 +236,7 @@ static void tree_report(const struct workflow *w, bool inward, bool plain, struc
         strbuf_add(dropped, "direction of the edges (read it back with direction=in)\n");
 }
 
+/* A graph that is no tree is refused with the first task that has two predecessors. */
 static bool tree_write_workflow(const struct workflow *w, struct strbuf *out,
                                 struct strbuf *dropped, struct error *err)
 {

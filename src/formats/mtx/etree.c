@@ -1,3 +1,9 @@
+/* Elimination and assembly trees of sparse matrices, by CHOLMOD's symbolic analysis: the only
+ * file that knows it. Costs are those of the multifrontal method
+ * (docs/formats/trees-and-matrices.md); nothing is factorised.
+ *
+ * The pattern is made symmetric (A + A'), ordered to reduce fill, and analysed; columns or
+ * supernodes become tasks from child to parent. */
 #include "formats/mtx/etree.h"
 
 #include "base/mem.h"
@@ -26,6 +32,7 @@ struct analysis {
     size_t nfronts;
 };
 
+/* CHOLMOD's status as a sentence. Always false. */
 static bool etree_failed(const struct analysis *a, const char *file, const char *what,
                          struct error *err)
 {
@@ -171,6 +178,8 @@ static void take_supernodes(struct analysis *a)
     free(front_of);
 }
 
+/* A task is named by the first column it eliminates, in the numbering of the file, so that names
+ * do not depend on the ordering chosen. Numbers are 8 bytes each. */
 static void add_tasks(struct builder *b, const struct analysis *a)
 {
     const index_t *permutation = a->factor->Perm;
@@ -202,6 +211,8 @@ static void add_tasks(struct builder *b, const struct analysis *a)
     }
 }
 
+/* CHOLMOD is told to be silent: what is wrong is ours to say. Its memory is freed whatever
+ * happened. */
 bool etree_build(struct builder *b, size_t order, const struct etree_entry *entries, size_t count,
                  const struct etree_options *options, const char *file, struct error *err)
 {

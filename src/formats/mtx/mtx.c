@@ -1,8 +1,9 @@
 /* Matrix Market: a sparse matrix as a task graph. What graph, and by which ordering, are options:
  *
  *     tree=elimination   a task a column of the Cholesky factor, an in-tree (default)
- *     tree=assembly      a task a fundamental supernode; with relax=yes, amalgamated as CHOLMOD
- * does by default tree=dag           the sparse triangular solve L x = b: a task a row
+ *     tree=assembly      a task a fundamental supernode; with relax=yes, amalgamated as CHOLMOD does
+ *                        by default
+ *     tree=dag           the sparse triangular solve L x = b: a task a row
  *
  * Only the pattern counts. A general matrix is taken as A + A' for the trees. This file reads the
  * entries; etree.c makes trees of them. */
@@ -31,6 +32,7 @@ struct mtx {
     size_t above;                      /* entries above the diagonal of a symmetric matrix */
 };
 
+/* Without the banner the suffix still claims it, so that the error can say what is missing. */
 static int mtx_sniff(const char *path, const char *text, size_t length)
 {
     while (length && (*text == ' ' || *text == '\n' || *text == '\r' || *text == '\t'))
@@ -42,6 +44,7 @@ static int mtx_sniff(const char *path, const char *text, size_t length)
 
 /* ---- reading ---- */
 
+/* Words of the banner, in any case; the error lists what is allowed. */
 static bool next_word_is_one_of(struct mtx *m, const char *what, const char *const *words,
                                 int *which)
 {
@@ -64,6 +67,7 @@ static bool next_word_is_one_of(struct mtx *m, const char *what, const char *con
     return false;
 }
 
+/* %%MatrixMarket object format field symmetry */
 static bool read_banner(struct mtx *m)
 {
     static const char *const objects[] = {"matrix", NULL};
@@ -102,6 +106,7 @@ static bool read_banner(struct mtx *m)
     return true;
 }
 
+/* Counts are checked against the size of the file before anything is allocated by them. */
 static bool read_sizes(struct mtx *m)
 {
     struct scan *s = &m->scan;
@@ -156,6 +161,7 @@ static bool skip_value(struct mtx *m)
                       word);
 }
 
+/* The diagonal is dropped: every row has its own task anyway. */
 static bool read_entries(struct mtx *m)
 {
     struct scan *s = &m->scan;
@@ -316,6 +322,7 @@ static void build_solve(struct mtx *m)
 
 /* ---- options ---- */
 
+/* The first value is the default. */
 static bool choose_option(const struct format_source *source, const char *name,
                           const char *const *values, int *which, struct error *err)
 {
@@ -337,6 +344,7 @@ static bool choose_option(const struct format_source *source, const char *name,
     return !given;
 }
 
+/* Options before the file: a misspelt one should not wait for a gigabyte. */
 static bool mtx_read_all(struct mtx *m, const struct format_source *source)
 {
     static const char *const trees[] = {"elimination", "assembly", "dag", NULL};

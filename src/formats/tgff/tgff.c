@@ -34,8 +34,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Tasks times processors: a table of every task on every node must fit into memory. */
 enum { MOST_TIMES = 100000000 };
 
+/* An @ first; @HYPERPERIOD and @TASK_GRAPH are what the generator writes. */
 static int tgff_sniff(const char *path, const char *text, size_t length)
 {
     struct format_source source = {
@@ -51,6 +53,7 @@ static int tgff_sniff(const char *path, const char *text, size_t length)
     return 2;
 }
 
+/* "CORE0": label and number. */
 static void node_name(const struct tgff_block *b, struct strbuf *out)
 {
     strbuf_clear(out);
@@ -60,6 +63,7 @@ static void node_name(const struct tgff_block *b, struct strbuf *out)
 
 /* ---- the workflow ---- */
 
+/* The workflow under way, with counts for the remarks. */
 struct building {
     const struct tgff_file *file;
     struct builder *builder;
@@ -68,6 +72,8 @@ struct building {
     size_t unlisted_tasks, unlisted_arcs; /* types that no table has */
 };
 
+/* The task's type looked up in every processor's table. A task that no table can run gets work 0
+ * rather than no node at all. */
 static void add_task_costs(struct building *x, uint32_t task, const struct tgff_statement *st)
 {
     struct strbuf name = {0};
@@ -94,6 +100,7 @@ static void add_task_costs(struct building *x, uint32_t task, const struct tgff_
     }
 }
 
+/* The size of an arc by its type, 0 and counted when no table has it. */
 static double arc_size(struct building *x, int64_t type)
 {
     const struct tgff_row *row = tgff_find_row(x->sizes.at, x->sizes.n, type);
@@ -160,6 +167,7 @@ static bool tgff_add_graph(struct building *x, const struct tgff_block *b, struc
     return good;
 }
 
+/* What the model cannot carry, counted. */
 static void add_remarks(const struct building *x)
 {
     struct builder *w = x->builder;
@@ -191,6 +199,7 @@ static void add_remarks(const struct building *x)
         builder_warn(w, 0, "%zu soft deadlines are kept as deadlines", soft);
 }
 
+/* Tables first: graphs refer to them, wherever they stand. */
 static bool tgff_build_workflow(struct building *x)
 {
     size_t graphs = 0, tasks = 0;
@@ -237,6 +246,7 @@ static struct workflow *tgff_read_workflow(const struct format_source *source, s
 
 /* ---- the platform ---- */
 
+/* A node a processor table; bandwidth 1, so that communication times count as they stand. */
 static struct platform *tgff_read_platform(const struct format_source *source, struct error *err)
 {
     struct tgff_file f = {0};

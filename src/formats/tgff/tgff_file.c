@@ -1,3 +1,6 @@
+/* The blocks of a TGFF file: graphs (statements) and tables (numbers), with the columns that
+ * remarks name. tgff.c gives them a meaning. Words point into the text, which must outlive the
+ * file. */
 #include "formats/tgff/tgff_file.h"
 
 #include <ctype.h>
@@ -59,6 +62,7 @@ static bool read_statement(struct tgff *g, struct tgff_statement *out)
     return true;
 }
 
+/* A line of a graph: TASK, ARC, a deadline or the period. */
 static bool read_graph_line(struct tgff *g, struct tgff_block *b, struct tgff_word first)
 {
     struct scan *s = &g->scan;
@@ -135,6 +139,7 @@ static void read_remark(struct scan *s, struct tgff_block *b)
     }
 }
 
+/* By the label, since columns do not tell: the names that published files use. */
 bool tgff_is_communication(const struct tgff_block *b)
 {
     struct tgff_word label = b->label;
@@ -143,6 +148,8 @@ bool tgff_is_communication(const struct tgff_block *b)
                             tgff_starts_with(label, "LINK") || tgff_starts_with(label, "EDGE"));
 }
 
+/* A row under columns that we know becomes an entry; others (price, area) must be numbers, and
+ * are passed over. */
 static bool read_table_row(struct tgff *g, struct tgff_block *b)
 {
     struct scan *s = &g->scan;
@@ -207,6 +214,7 @@ static bool read_block_head(struct tgff *g, struct tgff_block *b, bool *has_body
     return true;
 }
 
+/* Of several rows of a type a valid one first, then the first of the file. */
 static int by_type(const void *a, const void *b)
 {
     const struct tgff_row *p = a, *q = b;
@@ -304,6 +312,7 @@ bool tgff_file_read(struct tgff_file *f, const struct format_source *source, str
     return good;
 }
 
+/* A table of times that is not about communication. */
 bool tgff_is_processor(const struct tgff_block *b)
 {
     return !b->is_graph && b->rows.n && !tgff_is_communication(b);
@@ -315,6 +324,7 @@ void tgff_sort_rows(struct tgff_row *rows, size_t n)
         qsort(rows, n, sizeof *rows, by_type);
 }
 
+/* Binary search; rows were sorted when their block ended. */
 const struct tgff_row *tgff_find_row(const struct tgff_row *rows, size_t n, int64_t type)
 {
     size_t lo = 0, hi = n;
