@@ -281,14 +281,14 @@ static int compare_writings(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static int compare_u64(const void *a, const void *b)
+static int cws_compare_pairs(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
 /* One object a file and writer. */
-static bool make_objects(struct cws_reader *r)
+static bool cws_make_objects(struct cws_reader *r)
 {
     for (size_t i = 0; i < r->uses.n; i++) {
         uint32_t task;
@@ -339,7 +339,7 @@ static bool stated_pairs(struct cws_reader *r, uint64_t **pairs, size_t *count)
         at[i] = (uint64_t)from << 32 | to;
     }
     if (r->edges.n)
-        qsort(at, r->edges.n, sizeof *at, compare_u64);
+        qsort(at, r->edges.n, sizeof *at, cws_compare_pairs);
     for (size_t i = 0; i < r->edges.n; i++)
         if (!*count || at[*count - 1] != at[i])
             at[(*count)++] = at[i];
@@ -367,7 +367,7 @@ static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npair
             uint64_t key = (uint64_t)w->task << 32 | task;
             if (w->task == task)
                 continue; /* it reads what it writes: a file changed in place */
-            bool stated = npairs && bsearch(&key, pairs, npairs, sizeof *pairs, compare_u64);
+            bool stated = npairs && bsearch(&key, pairs, npairs, sizeof *pairs, cws_compare_pairs);
             if (!stated)
                 array_push(&implied, key);
             if (stated || r->by_files)
@@ -382,7 +382,7 @@ static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npair
         }
     }
     if (implied.n)
-        qsort(implied.at, implied.n, sizeof *implied.at, compare_u64);
+        qsort(implied.at, implied.n, sizeof *implied.at, cws_compare_pairs);
     size_t distinct = 0;
     for (size_t i = 0; i < implied.n; i++)
         distinct += !i || implied.at[i] != implied.at[i - 1];
@@ -416,7 +416,7 @@ static struct workflow *cws_read_workflow(const struct format_source *source, st
     intern_init(&r.files);
     uint64_t *pairs = NULL;
     size_t npairs = 0;
-    bool good = cws_read_lines(&r) && make_objects(&r) && stated_pairs(&r, &pairs, &npairs) &&
+    bool good = cws_read_lines(&r) && cws_make_objects(&r) && stated_pairs(&r, &pairs, &npairs) &&
                 join_files(&r, pairs, npairs);
     free(pairs);
     intern_free(&r.files);

@@ -104,7 +104,7 @@ static bool daggen_read_node(struct daggen *g)
     return !builder_failed(g->builder);
 }
 
-static bool read_lines(struct daggen *g)
+static bool daggen_read_lines(struct daggen *g)
 {
     struct scan *s = &g->scan;
     while (scan_line(s)) {
@@ -238,7 +238,7 @@ static struct workflow *daggen_read_workflow(const struct format_source *source,
 {
     struct daggen g = {.err = err, .stated = -1, .builder = builder_new(source->path, "daggen")};
     scan_start(&g.scan, source, "/");
-    bool good = read_lines(&g) && index_nodes(&g) && join_tasks(&g) && join_transfers(&g);
+    bool good = daggen_read_lines(&g) && index_nodes(&g) && join_tasks(&g) && join_transfers(&g);
     array_free(&g.nodes);
     free(g.of_id);
     return scan_finish(g.builder, good, err);

@@ -112,7 +112,7 @@ static bool read_table(struct heft_table *t, const struct format_source *source,
 }
 
 /* Equal but for underscores. */
-static bool same_name(struct cell a, struct cell b)
+static bool heft_same_name(struct cell a, struct cell b)
 {
     size_t i = 0, k = 0;
     for (;;) {
@@ -135,7 +135,7 @@ static bool require_square(const struct heft_table *t, const char *what, struct 
                         "%zu rows and %zu columns; expected a square table of %s. Is it cut off?",
                         t->names.n, t->columns.n, what);
     for (size_t i = 0; i < t->names.n; i++) {
-        if (!same_name(t->names.at[i], t->columns.at[i]))
+        if (!heft_same_name(t->names.at[i], t->columns.at[i]))
             return error_at(err, t->file, t->lines.at[i],
                             "row '%.*s' stands where column '%.*s' does; expected the same order",
                             (int)t->names.at[i].length, t->names.at[i].at,
@@ -186,7 +186,7 @@ static bool add_times(struct builder *b, const struct heft_table *graph, const s
                         "times of %zu tasks; %s has %zu tasks", t->names.n,
                         file_basename(graph->file), n);
     for (size_t i = 0; i < n; i++) {
-        if (!same_name(t->names.at[i], graph->names.at[i]))
+        if (!heft_same_name(t->names.at[i], graph->names.at[i]))
             return error_at(
                 err, t->file, t->lines.at[i],
                 "times of '%.*s' stand where task '%.*s' does in %s; expected the same order",
@@ -224,7 +224,7 @@ static bool add_sibling_times(struct builder *b, const struct heft_table *graph,
 }
 
 /* A square table: n^2 cells for n tasks, as published. */
-static bool add_graph(struct builder *b, const struct heft_table *t)
+static bool heft_add_graph(struct builder *b, const struct heft_table *t)
 {
     size_t n = t->names.n;
     for (size_t i = 0; i < n; i++) {
@@ -252,7 +252,7 @@ static struct workflow *heft_read_workflow(const struct format_source *source, s
     struct builder *b = builder_new(source->path, "heft-csv");
     struct heft_table t = {0};
     bool good = format_require_utf8(source, err) && read_table(&t, source, err) &&
-                require_square(&t, "tasks", err) && add_graph(b, &t) &&
+                require_square(&t, "tasks", err) && heft_add_graph(b, &t) &&
                 add_sibling_times(b, &t, err);
     table_free(&t);
     return scan_finish(b, good, err);
@@ -260,7 +260,8 @@ static struct workflow *heft_read_workflow(const struct format_source *source, s
 
 /* ---- platform ---- */
 
-static bool add_links(struct platform_builder *b, const struct heft_table *t, struct error *err)
+static bool heft_add_links(struct platform_builder *b, const struct heft_table *t,
+                           struct error *err)
 {
     size_t n = t->names.n;
     const double *value = t->values.at;
@@ -326,7 +327,7 @@ static struct platform *build_platform(const struct format_source *source, struc
         for (size_t i = 0; i < t.columns.n; i++)
             platform_builder_node(b, t.columns.at[i].at, t.columns.at[i].length, 1);
         if (!platform_builder_failed(b))
-            good = add_links(b, &t, err);
+            good = heft_add_links(b, &t, err);
     }
     table_free(&t);
     if (!good) {
@@ -337,7 +338,7 @@ static struct platform *build_platform(const struct format_source *source, struc
 }
 
 /* From any of the three names the platform is found in the third. */
-static struct platform *read_platform(const struct format_source *source, struct error *err)
+static struct platform *heft_read_platform(const struct format_source *source, struct error *err)
 {
     if (!scan_has_suffix(source->path, connectivity) && !scan_has_suffix(source->path, times))
         return build_platform(source, err);
@@ -359,5 +360,5 @@ const struct format format_heft_csv = {
     .suffixes = NULL,
     .sniff = heft_sniff,
     .read_workflow = heft_read_workflow,
-    .read_platform = read_platform,
+    .read_platform = heft_read_platform,
 };

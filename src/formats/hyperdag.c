@@ -412,22 +412,63 @@ static size_t write_pins(const struct workflow *w, const struct written *rows, u
     return pins;
 }
 
-static bool write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
-                           struct error *err)
+/* Ids of the tasks: their names, when these are the numbers 0 to n - 1 in any order; else their places.
+ * Returns whether names stay. */
+static bool hyperdag_number_tasks(const struct workflow *w, uint32_t *id)
 {
-    (void)err;
-    /* Names stay when they are the numbers 0..n-1 in any order. */
-    uint32_t n = w->ntasks;
-    uint32_t *id = mem_new(uint32_t, n);
     bool plain = true;
-    for (uint32_t t = 0; t < n && plain; t++) {
+    for (uint32_t t = 0; t < w->ntasks && plain; t++) {
         int64_t number = 0;
-        plain = scan_plain_number(workflow_task_name(w, t), &number) && number < n;
+        plain = scan_plain_number(workflow_task_name(w, t), &number) && number < w->ntasks;
         id[t] = (uint32_t)number;
     }
-    for (uint32_t t = 0; t < n && !plain; t++)
+    for (uint32_t t = 0; t < w->ntasks && !plain; t++)
         id[t] = t;
+    return plain;
+}
 
+/* What no row can carry, counted while the rows are chosen. */
+struct hyperdag_losses {
+    size_t memory, kinds;
+};
+
+/* A row for each object with a size and one for the ordering edges of a task. Objects that keep their
+ * id have their row in row_of; the others take those that are not `taken`, in order. A task's whole
+ * memory goes on its first row: readers add them up. */
+static void choose_rows(const struct workflow *w, const uint32_t *row_of, const bool *taken,
+                        struct written *rows, uint32_t nrows, struct hyperdag_losses *lost)
+{
+    uint32_t next = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        double memory = w->memory[t];
+        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++) {
+            if (w->size[o] == 0)
+                continue;
+            while (row_of[o] == NONE && next < nrows && taken[next])
+                next++;
+            uint32_t row = row_of[o] == NONE ? next++ : row_of[o];
+            rows[row] = (struct written){o, t, memory};
+            memory = 0;
+        }
+        if (ordering_count(w, t)) {
+            while (next < nrows && taken[next])
+                next++;
+            rows[next++] = (struct written){NONE, t, memory};
+            memory = 0;
+        }
+        lost->memory += memory > 0;
+        const char *kind = workflow_text(w, w->kind[t]);
+        lost->kinds += *kind && strcmp(kind, workflow_task_name(w, t)) != 0 && !type_of(w, t);
+    }
+}
+
+static bool hyperdag_write_workflow(const struct workflow *w, struct strbuf *out,
+                                    struct strbuf *dropped, struct error *err)
+{
+    (void)err;
+    uint32_t n = w->ntasks;
+    uint32_t *id = mem_new(uint32_t, n);
+    bool plain = hyperdag_number_tasks(w, id);
     uint32_t nrows = 0;
     for (uint32_t o = 0; o < w->nobjects; o++)
         nrows += w->producer[o] != NONE && w->size[o] > 0;
@@ -437,29 +478,8 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
     bool *taken = mem_new_zero(bool, nrows);
     bool object_names = keep_object_ids(w, nrows, row_of, taken);
     struct written *rows = mem_new(struct written, nrows);
-    uint32_t next = 0;
-    size_t memory_lost = 0, kinds_lost = 0;
-    for (uint32_t t = 0; t < n; t++) {
-        double memory = w->memory[t];
-        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++) {
-            if (w->size[o] == 0)
-                continue;
-            while (row_of[o] == NONE && next < nrows && taken[next])
-                next++;
-            uint32_t row = row_of[o] == NONE ? next++ : row_of[o];
-            rows[row] = (struct written){o, t, memory};
-            memory = 0; /* the whole memory on the first hyperedge: readers add them up */
-        }
-        if (ordering_count(w, t)) {
-            while (next < nrows && taken[next])
-                next++;
-            rows[next++] = (struct written){NONE, t, memory};
-            memory = 0;
-        }
-        memory_lost += memory > 0;
-        const char *kind = workflow_text(w, w->kind[t]);
-        kinds_lost += *kind && strcmp(kind, workflow_task_name(w, t)) != 0 && !type_of(w, t);
-    }
+    struct hyperdag_losses lost = {0};
+    choose_rows(w, row_of, taken, rows, nrows, &lost);
 
     strbuf_printf(out, "%%%% HyperdagDB format written by weft\n%u %u %zu\n", nrows, n,
                   write_pins(w, rows, nrows, id, NULL));
@@ -484,8 +504,8 @@ static bool write_workflow(const struct workflow *w, struct strbuf *out, struct 
                    format_hyperdag.carries & ~(object_names ? 0 : CARRIES_OBJECT_NAMES) &
                        ~(plain ? 0 : CARRIES_NAMES),
                    dropped);
-    dropped_count(dropped, memory_lost, "memory", "task without successor");
-    dropped_count(dropped, kinds_lost, "kinds", "task");
+    dropped_count(dropped, lost.memory, "memory", "task without successor");
+    dropped_count(dropped, lost.kinds, "kinds", "task");
     free(id);
     free(row_of);
     free(taken);
@@ -499,7 +519,7 @@ const struct format format_hyperdag = {
     .suffixes = ".hdag",
     .sniff = hyperdag_sniff,
     .read_workflow = hyperdag_read_workflow,
-    .write_workflow = write_workflow,
+    .write_workflow = hyperdag_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(work) | CARRIES(memory) | CARRIES(kind) | CARRIES_SIZES |
                CARRIES_OBJECTS | CARRIES_OBJECT_NAMES | CARRIES_OUTPUTS,
 };

@@ -137,7 +137,7 @@ struct stated_link {
     double speed;
 };
 
-static int compare_links(const void *x, const void *y)
+static int saga_compare_links(const void *x, const void *y)
 {
     const struct stated_link *p = x, *q = y;
     if (p->a != q->a)
@@ -184,7 +184,7 @@ static bool saga_read_links(const struct json *j, json_ref edges, const struct p
 static bool merge_links(const struct json *j, link_array *links, struct error *err)
 {
     if (links->n)
-        qsort(links->at, links->n, sizeof *links->at, compare_links);
+        qsort(links->at, links->n, sizeof *links->at, saga_compare_links);
     size_t n = 0;
     for (size_t i = 0; i < links->n; i++) {
         const struct stated_link *l = &links->at[i], *last = n ? &links->at[n - 1] : NULL;

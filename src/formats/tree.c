@@ -58,7 +58,7 @@ static int tree_sniff(const char *path, const char *text, size_t length)
     return !rows ? named : named ? 3 : 2;
 }
 
-static bool read_row(struct tree_reading *t)
+static bool tree_read_row(struct tree_reading *t)
 {
     struct scan *s = &t->scan;
     struct tree_row row = {.line = (uint32_t)s->line};
@@ -153,7 +153,7 @@ static bool tree_read_all(struct tree_reading *t, const struct format_source *so
     scan_start(&t->scan, source, "%");
     builder_expect(t->builder, source->length / 24, source->length / 24);
     while (scan_line(&t->scan)) {
-        if (!read_row(t))
+        if (!tree_read_row(t))
             return false;
     }
     if (!t->rows.n)
@@ -176,7 +176,7 @@ static struct workflow *tree_read_workflow(const struct format_source *source, s
 /* Ids 1..n: the names, when they are just that; otherwise by the reversed topological order,
  * because the published readers want every parent's id larger than its children's. Returns whether
  * names stay. */
-static bool number_tasks(const struct workflow *w, bool inward, uint32_t *order, uint32_t *id)
+static bool tree_number_tasks(const struct workflow *w, bool inward, uint32_t *order, uint32_t *id)
 {
     uint32_t n = w->ntasks;
     bool plain = true;
@@ -260,7 +260,7 @@ static bool tree_write_workflow(const struct workflow *w, struct strbuf *out,
     }
     bool inward = shape == TREE_IN;
     uint32_t *order = mem_new(uint32_t, w->ntasks), *id = mem_new(uint32_t, w->ntasks);
-    bool plain = number_tasks(w, inward, order, id);
+    bool plain = tree_number_tasks(w, inward, order, id);
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t task = order[i], parent;
         double bytes = file_size(w, task, inward, &parent);

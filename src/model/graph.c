@@ -147,6 +147,39 @@ uint64_t *graph_closure(const struct workflow *w)
     return rows;
 }
 
+/* One window of graph_shortcuts(): 64 tails, and for each task which of them reach it by one edge or
+ * more, and by two or more. */
+struct shortcut_window {
+    const uint32_t *tails, *position;
+    uint32_t size, lo,
+        hi;              /* tails in it; positions from the first tail to the furthest long head */
+    uint64_t *one, *two; /* by task, a bit a tail */
+};
+
+/* Carry the bits once through the window, in topological order. Returns the edges looked at. */
+static uint64_t sweep_window(const struct workflow *w, const struct shortcut_window *v)
+{
+    uint64_t spent = 0;
+    uint32_t next = 0;
+    for (uint32_t x = v->lo; x <= v->hi; x++) {
+        uint32_t t = w->topo[x];
+        uint64_t mine = v->one[t];
+        uint64_t self = next < v->size && v->tails[next] == t ? (uint64_t)1 << next : 0;
+        next += self != 0;
+        if (!mine && !self)
+            continue;
+        spent += w->succ_off[t + 1] - w->succ_off[t];
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t s = w->succ_task[e];
+            if (v->position[s] <= v->hi) {
+                v->two[s] |= mine;
+                v->one[s] |= mine | self;
+            }
+        }
+    }
+    return spent;
+}
+
 /* Transitive reduction by levels and windows of 64 tails (specs/ic-spec.md, section 1).
  *
  * An edge to the next level (longest-path depth) is never a shortcut: another way has at least two
@@ -175,7 +208,7 @@ size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget
     /* 64 tails share a sweep, one bit each */
     for (uint32_t batch = 0; batch < ntails; batch += 64) {
         uint32_t size = ntails - batch < 64 ? ntails - batch : 64;
-        uint32_t lo = position[tails[batch]], hi = lo, next = 0;
+        uint32_t lo = position[tails[batch]], hi = lo;
         for (uint32_t j = 0; j < size; j++) {
             uint32_t t = tails[batch + j];
             for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++)
@@ -184,22 +217,9 @@ size_t graph_shortcuts(const struct workflow *w, bool *shortcut, uint64_t budget
         }
         /* past the budget edges are left undecided rather than the program without an answer */
         bool skip = budget && spent > budget;
-        for (uint32_t x = lo; x <= hi && !skip; x++) {
-            uint32_t t = w->topo[x];
-            uint64_t mine = one[t];
-            uint64_t self = next < size && tails[batch + next] == t ? (uint64_t)1 << next : 0;
-            next += self != 0;
-            if (!mine && !self)
-                continue;
-            spent += w->succ_off[t + 1] - w->succ_off[t];
-            for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
-                uint32_t s = w->succ_task[e];
-                if (position[s] <= hi) {
-                    two[s] |= mine;
-                    one[s] |= mine | self;
-                }
-            }
-        }
+        if (!skip)
+            spent += sweep_window(
+                w, &(struct shortcut_window){tails + batch, position, size, lo, hi, one, two});
         for (uint32_t j = 0; j < size; j++) {
             uint32_t t = tails[batch + j];
             for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {

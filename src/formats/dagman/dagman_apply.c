@@ -198,8 +198,8 @@ static void take_description(struct dagman_scope *s, const struct dagman_stateme
 /* ---- edges ---- */
 
 /* The product of both lists. Also notes who has a parent and a child, for the ends of a splice. */
-static bool add_edges(struct dagman_reader *r, const struct dagman_placed *at, const uint32_t *from,
-                      size_t nfrom, const uint32_t *to, size_t nto)
+static bool dagman_add_edges(struct dagman_reader *r, const struct dagman_placed *at,
+                             const uint32_t *from, size_t nfrom, const uint32_t *to, size_t nto)
 {
     r->edges += (uint64_t)nfrom * nto;
     if (r->edges > MOST_EDGES)
@@ -249,7 +249,7 @@ static bool apply_parent(struct dagman_reader *r, struct dagman_scope *s,
     }
     if (good && (!parents_named || !children_named))
         good = dagman_fail(r, at, "expected PARENT a ... CHILD b ...");
-    good = good && add_edges(r, at, from.at, from.n, to.at, to.n);
+    good = good && dagman_add_edges(r, at, from.at, from.n, to.at, to.n);
     array_free(&from);
     array_free(&to);
     return good;
@@ -321,7 +321,7 @@ static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s,
         while (k < nin && in[k].number < out[i].number)
             k++;
         for (size_t j = k; j < nin && in[j].number == out[i].number; j++)
-            if (!add_edges(r, at, &out[i].task, 1, &in[j].task, 1))
+            if (!dagman_add_edges(r, at, &out[i].task, 1, &in[j].task, 1))
                 return false;
     }
     return true;

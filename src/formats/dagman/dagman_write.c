@@ -261,6 +261,31 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Tasks with equal lists of successors: chains through next[] from each first one to last[]; the
+ * successors of a first task t are to[off[t] .. off[t + 1]). */
+struct dagman_groups {
+    uint32_t *off, *to, *next, *last;
+    bool *first;
+};
+
+static void print_groups(struct dagman_writer *p, const struct dagman_groups *g)
+{
+    for (uint32_t t = 0; t < p->w->ntasks; t++) {
+        if (!g->first[t])
+            continue;
+        strbuf_add(p->out, "PARENT");
+        for (uint32_t s = t;; s = g->next[s]) {
+            strbuf_printf(p->out, " %s", dagman_name_of(p, s));
+            if (s == g->last[t])
+                break;
+        }
+        strbuf_add(p->out, " CHILD");
+        for (uint32_t e = g->off[t]; e < g->off[t + 1]; e++)
+            strbuf_printf(p->out, " %s", dagman_name_of(p, g->to[e]));
+        strbuf_add_char(p->out, '\n');
+    }
+}
+
 /* Group tasks by equal successor lists: a hash table of first tasks, a linked list of the others in
  * order. */
 static void write_edges(struct dagman_writer *p)
@@ -305,20 +330,7 @@ static void write_edges(struct dagman_writer *p)
         }
         off[t + 1] = used;
     }
-    for (uint32_t t = 0; t < n; t++) {
-        if (!first[t])
-            continue;
-        strbuf_add(p->out, "PARENT");
-        for (uint32_t s = t;; s = next[s]) {
-            strbuf_printf(p->out, " %s", dagman_name_of(p, s));
-            if (s == last[t])
-                break;
-        }
-        strbuf_add(p->out, " CHILD");
-        for (uint32_t e = off[t]; e < off[t + 1]; e++)
-            strbuf_printf(p->out, " %s", dagman_name_of(p, to[e]));
-        strbuf_add_char(p->out, '\n');
-    }
+    print_groups(p, &(struct dagman_groups){off, to, next, last, first});
     free(off);
     free(to);
     free(slot);

@@ -162,7 +162,7 @@ static bool skip_value(struct mtx *m)
 }
 
 /* The diagonal is dropped: every row has its own task anyway. */
-static bool read_entries(struct mtx *m)
+static bool mtx_read_entries(struct mtx *m)
 {
     struct scan *s = &m->scan;
     array_reserve(&m->entries, (size_t)m->nentries);
@@ -357,7 +357,7 @@ static bool mtx_read_all(struct mtx *m, const struct format_source *source)
     if (relax && tree != 1)
         return error_set(m->err, ERROR_INPUT, "option relax=yes is for tree=assembly only");
     scan_start(&m->scan, source, "%");
-    if (!read_banner(m) || !read_sizes(m) || !read_entries(m))
+    if (!read_banner(m) || !read_sizes(m) || !mtx_read_entries(m))
         return false;
     if (tree == 2) {
         build_solve(m);

@@ -110,7 +110,8 @@ static struct alternative *add_alternative(struct experiment_reading *r, struct 
     return a;
 }
 
-static bool read_command(struct experiment_reading *r, struct task_change *c, yaml_ref v, bool call)
+static bool experiment_read_command(struct experiment_reading *r, struct task_change *c, yaml_ref v,
+                                    bool call)
 {
     const char *text;
     size_t length;
@@ -168,7 +169,7 @@ static bool read_change(struct experiment_reading *r, struct task_change *c, yam
     if (yaml_is_null(y, v))
         return true;
     if (yaml_type(y, v) == YAML_SCALAR)
-        return read_command(r, c, v, false);
+        return experiment_read_command(r, c, v, false);
     if (!native_is_mapping(&r->file, v, "the task's description"))
         return false;
     for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
@@ -180,10 +181,10 @@ static bool read_change(struct experiment_reading *r, struct task_change *c, yam
                                 "leave out 'out'");
         switch (native_key(&r->file, k, keys)) {
         case 0:
-            good = read_command(r, c, e, false);
+            good = experiment_read_command(r, c, e, false);
             break;
         case 1:
-            good = read_command(r, c, e, true);
+            good = experiment_read_command(r, c, e, true);
             break;
         case 2:
             good = experiment_read_inputs(r, c, e);

@@ -19,7 +19,7 @@ struct platform_reading {
 };
 
 /* NAN: the key is absent, and the builder keeps its own value. */
-static bool read_network(struct platform_reading *r, yaml_ref network)
+static bool platform_read_network(struct platform_reading *r, yaml_ref network)
 {
     static const char *const keys[] = {"bandwidth", "latency", "ports", NULL};
     const struct yaml *y = &r->file.y;
@@ -112,7 +112,7 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
 
 /* With `count` the names are numbered from 1, also for a count of 1: then a file can grow without
  * renaming. */
-static bool read_node(struct platform_reading *r, yaml_ref node)
+static bool platform_read_node(struct platform_reading *r, yaml_ref node)
 {
     const struct yaml *y = &r->file.y;
     struct node_values v;
@@ -157,7 +157,7 @@ static bool read_nodes(struct platform_reading *r, yaml_ref nodes)
                             "nodes is %s; expected a list of { name: ..., speed: ... }",
                             yaml_found(y, nodes, found, sizeof found));
     for (yaml_ref e = yaml_first(y, nodes); e != YAML_NONE; e = yaml_next(y, nodes, e))
-        if (platform_builder_failed(r->b) || !read_node(r, e))
+        if (platform_builder_failed(r->b) || !platform_read_node(r, e))
             return platform_builder_failed(r->b);
     return true;
 }
@@ -240,7 +240,7 @@ static bool read_link(struct platform_reading *r, yaml_ref link)
     return true;
 }
 
-static bool read_links(struct platform_reading *r, yaml_ref links)
+static bool platform_read_links(struct platform_reading *r, yaml_ref links)
 {
     const struct yaml *y = &r->file.y;
     char found[80];
@@ -267,13 +267,13 @@ static bool platform_read_file(struct platform_reading *r)
         yaml_ref v = yaml_value(k);
         int key = native_key(&r->file, k, keys);
         if (key < 0 || (key == 1 && !native_text(&r->file, v, "name", &text, &length)) ||
-            (key == 2 && !read_network(r, v)))
+            (key == 2 && !platform_read_network(r, v)))
             return false;
         if (key == 1)
             platform_builder_name(r->b, text, length);
     }
     return read_nodes(r, yaml_get(y, 0, "nodes")) &&
-           (platform_builder_failed(r->b) || read_links(r, yaml_get(y, 0, "links")));
+           (platform_builder_failed(r->b) || platform_read_links(r, yaml_get(y, 0, "links")));
 }
 
 struct platform *native_read_platform(const struct format_source *source, struct error *err)
@@ -319,7 +319,7 @@ static uint32_t run_length(const struct platform *p, uint32_t first)
     return n;
 }
 
-static void put_number(struct strbuf *out, const char *key, double value)
+static void platform_put_number(struct strbuf *out, const char *key, double value)
 {
     strbuf_printf(out, ", %s: ", key);
     strbuf_add_number(out, value);
@@ -339,15 +339,15 @@ static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
         free(name);
         if (count > 1)
             strbuf_printf(out, ", count: %u", count);
-        put_number(out, "speed", p->speed[i]);
+        platform_put_number(out, "speed", p->speed[i]);
         if (isfinite(p->memory[i]))
-            put_number(out, "memory", p->memory[i]);
+            platform_put_number(out, "memory", p->memory[i]);
         if (p->cores[i] != 1)
-            put_number(out, "cores", p->cores[i]);
+            platform_put_number(out, "cores", p->cores[i]);
         if (p->utilization[i] != 0)
-            put_number(out, "utilization", p->utilization[i]);
+            platform_put_number(out, "utilization", p->utilization[i]);
         if (platform_ports(p, i) != p->ports)
-            put_number(out, "ports", platform_ports(p, i));
+            platform_put_number(out, "ports", platform_ports(p, i));
         strbuf_add(out, p->up[i] ? "}\n" : ", up: false}\n");
     }
     return broken;
@@ -360,9 +360,9 @@ static void write_network(const struct platform *p, struct strbuf *out)
     strbuf_add(out, "network: {latency: ");
     strbuf_add_number(out, p->latency);
     if (isfinite(p->bandwidth))
-        put_number(out, "bandwidth", p->bandwidth);
+        platform_put_number(out, "bandwidth", p->bandwidth);
     if (p->ports)
-        put_number(out, "ports", p->ports);
+        platform_put_number(out, "ports", p->ports);
     strbuf_add(out, "}\n");
 }
 
@@ -379,10 +379,10 @@ static size_t write_links(const struct platform *p, struct strbuf *out)
         broken += !yaml_write_string(out, platform_node_name(p, l->b), YAML_IN_FLOW);
         strbuf_add_char(out, ']');
         if (isfinite(l->bandwidth))
-            put_number(out, "bandwidth", l->bandwidth);
+            platform_put_number(out, "bandwidth", l->bandwidth);
         else
             strbuf_add(out, ", bandwidth: unlimited");
-        put_number(out, "latency", l->latency);
+        platform_put_number(out, "latency", l->latency);
         strbuf_add(out, "}\n");
     }
     return broken;

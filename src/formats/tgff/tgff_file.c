@@ -98,7 +98,7 @@ static bool read_graph_line(struct tgff *g, struct tgff_block *b, struct tgff_wo
 
 /* "# type version valid task_time": the columns of the rows that follow. Rules and prose are
  * remarks too; only one that begins with "type" names the columns that we read. */
-static void read_remark(struct scan *s, struct tgff_block *b)
+static void tgff_read_remark(struct scan *s, struct tgff_block *b)
 {
     s->at++; /* the # */
     struct tgff_word w;
@@ -242,7 +242,7 @@ static bool read_block_body(struct tgff *g)
         if (scan_line_done(s))
             continue;
         if (*s->at == '#') {
-            read_remark(s, b);
+            tgff_read_remark(s, b);
             continue;
         }
         char c = *s->at;
