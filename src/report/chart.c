@@ -13,6 +13,8 @@
 /* Pixels around the picture. Beyond 500 points markers would touch and hide the line. */
 enum { MARGIN = 20, MARKERS_MOST = 500 };
 
+/* How the numbers of an axis are written. Seconds take one unit for the whole axis, named in its
+ * title, unless the axis is logarithmic: then every tick names its own. */
 enum notation { PLAIN, SECONDS, BYTES };
 
 /* From values to pixels. A logarithmic axis works on log10 of the values: low and high are
@@ -27,6 +29,7 @@ struct axis {
     bool log;
 };
 
+/* y axes run upwards by having `from` below `to` in pixels. */
 static double axis_pixel(const struct axis *a, double value)
 {
     if (a->log)
@@ -58,6 +61,7 @@ static void axis_set(struct axis *a, double low, double high, unsigned parts)
         a->step = fmax(1, ceil((a->high - a->low) / parts));
         return;
     }
+    /* the unit follows from the largest value, so that ticks are round in that unit */
     if (a->notation == SECONDS)
         a->unit = svg_time_unit(fmax(fabs(low), fabs(high)), &a->suffix);
     /* a constant: a tenth of room around it, so that the line is not at the edge */
@@ -94,6 +98,7 @@ static void axis_text(const struct axis *a, double value, char *out)
         human_number(out, value / a->unit);
 }
 
+/* Pixels that the widest number needs: the plot begins to the right of it. */
 static double widest_tick(const struct axis *a)
 {
     double width = 0;
@@ -170,6 +175,7 @@ static void line_path(struct strbuf *out, const struct chart_series *s, const do
                       const struct axis *x, const struct axis *y)
 {
     bool drawing = false;
+    /* four points a column is the point at which thinning halves the file */
     bool thin = s->n > 4 * (size_t)fabs(x->to - x->from);
     double last_x = 0, last_y = 0;
     for (size_t i = 0; i < s->n;) {
@@ -255,12 +261,15 @@ static void series_limits(const struct chart *c, struct axis *x, struct axis *y,
                 axis_widen(c->series[s].high[i], y, &limit[2], &limit[3]);
             }
         }
+    /* a logarithm has no zero to start from */
     if (c->y_from_zero && !c->y_log && limit[2] <= limit[3]) {
         limit[2] = fmin(limit[2], 0);
         limit[3] = fmax(limit[3], 0);
     }
 }
 
+/* Axes from the data, margins from the axes, then title, legend, grid, lines, markers, in the order
+ * in which they cover each other. */
 void report_line_chart(const struct chart *c, struct strbuf *out)
 {
     double width = fmax(c->width > 0 ? c->width : 800, 200),
@@ -370,6 +379,8 @@ static void draw_one_bar(struct strbuf *out, const struct bar_chart *c, const st
                middle, y1, y2, middle - cap, y1, 2 * cap, middle - cap, y2, 2 * cap);
 }
 
+/* Width from the number of bars unless one is asked for, at most 4000 pixels. Names of groups are
+ * cut at 170 pixels. */
 void report_bar_chart(const struct bar_chart *c, struct strbuf *out)
 {
     double nbars = (double)c->ngroups * (double)c->nseries;
@@ -402,6 +413,7 @@ void report_bar_chart(const struct bar_chart *c, struct strbuf *out)
     if (c->series)
         draw_legend(out, c->series, c->nseries, left, top - 4, right - left, true);
     draw_y_axis(out, &y, left, right, c->y_title);
+    /* bars fill four fifths of a group's width, so that groups stay apart */
     double room = pitch * 0.78, bar = c->nseries ? room / (double)c->nseries : room;
     for (size_t g = 0; g < c->ngroups; g++) {
         double x = left + pitch * (double)g + pitch * 0.11;

@@ -29,6 +29,7 @@ static const struct {
     {SIGUSR2, "SIGUSR2", "a signal of its own"},
 };
 
+/* Signals without a row here (real-time ones) are named by number. */
 static void add_signal(struct strbuf *out, int number)
 {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -39,6 +40,7 @@ static void add_signal(struct strbuf *out, int number)
     strbuf_printf(out, "signal %d", number);
 }
 
+/* Shells report a command that a signal killed as 128 + its number. */
 static void add_status(struct strbuf *out, int status)
 {
     strbuf_printf(out, "exit status %d", status);
@@ -54,6 +56,7 @@ static void add_status(struct strbuf *out, int status)
     }
 }
 
+/* `limit` is the memory limit that applied, 0: none is known. */
 void report_ending(const struct trace_event *e, double limit, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];

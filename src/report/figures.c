@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Without a workflow (an old run whose text was not kept) tasks are numbers. */
 const char *figures_task_name(const struct run_figures *f, uint32_t task, char *buffer, size_t size)
 {
     const struct workflow *w = f->record->workflow;
@@ -21,6 +22,7 @@ const char *figures_task_name(const struct run_figures *f, uint32_t task, char *
     return buffer;
 }
 
+/* Never more cores than the run had: a task that asks for more was given all of them. */
 uint32_t figures_cores(const struct run_figures *f, uint32_t task)
 {
     const struct workflow *w = f->record->workflow;
@@ -80,6 +82,7 @@ static void name_kinds(struct run_figures *f)
         array_add(&f->kind)->name = k;
 }
 
+/* An attempt under a sort: `event` keeps equal ones in the order of the record. */
 struct timed {
     double seconds;
     uint32_t kind, event;
@@ -146,6 +149,7 @@ static void figures_rank(struct run_figures *f)
     const struct run_record *r = f->record;
     struct timed *list = mem_new(struct timed, (size_t)f->attempts + 1);
     uint32_t n = 0, ended = 0;
+    /* First pass: totals, and the attempt that decides about each task. */
     for (uint32_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
         if (e->kind != TRACE_TASK || e->id >= f->ntasks || !figures_usable(e))
@@ -161,6 +165,7 @@ static void figures_rank(struct run_figures *f)
             list[ended++] = list[i];
     if (ended)
         qsort(list, ended, sizeof *list, by_kind);
+    /* one stretch of the sorted list a kind: its middle is the median */
     for (uint32_t i = 0, end; i < ended; i = end) {
         for (end = i; end < ended && list[end].kind == list[i].kind; end++)
             ;
@@ -191,6 +196,7 @@ static void measure_path(struct run_figures *f)
         finish = isnan(finish) ? e->finish : fmax(finish, e->finish);
         f->path_running += e->finish - e->start;
     }
+    /* the path begins with the run, so its waiting counts from 0 */
     f->path_waiting = isnan(finish) ? 0 : fmax(finish - f->path_running, 0);
 }
 
@@ -204,6 +210,8 @@ void figures_of(struct run_figures *f, const struct run_record *r)
     for (uint32_t t = 0; t < f->ntasks; t++)
         f->last[t] = NONE;
     f->end = r->seconds > 0 && isfinite(r->seconds) ? r->seconds : 0;
+    /* Second pass, when the deciding attempts are known: a task that failed first and then ran did
+     * not fail. */
     for (uint32_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
         if (e->id >= f->ntasks)

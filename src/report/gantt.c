@@ -40,6 +40,7 @@ uint32_t gantt_cores(const struct placement *pl, const struct workflow *w, const
     return cores < have - pl->core ? cores : have - pl->core;
 }
 
+/* "FLOW on PLATFORM, planned by PLANNER", with what is not known left out. The caller frees. */
 char *gantt_title(const struct plan *plan, const struct workflow *w, const struct platform *p,
                   const struct gantt_options *options)
 {
@@ -59,6 +60,7 @@ char *gantt_title(const struct plan *plan, const struct workflow *w, const struc
 
 /* ---- static plans ---- */
 
+/* Lanes are grouped by node: one name for all its cores. */
 static const char *gantt_node_name(void *context, uint32_t node)
 {
     const struct static_plan *s = context;
@@ -104,6 +106,7 @@ static void describe_transfer(void *context, const struct timeline_arrow *arrow,
                   human_number(finish, t->finish));
 }
 
+/* One core of one node. */
 struct lane {
     uint32_t node, core;
 };
@@ -162,6 +165,7 @@ static void add_arrows(const struct static_plan *s, const lane_list *lanes, stru
     double *waiting = mem_new(double, n + 1);
     for (size_t i = 0; i < n; i++) {
         const struct transfer *x = &plan->transfers.at[i];
+        /* numbers of a plan from a file may point anywhere */
         bool known = x->object < s->w->nobjects && x->from < s->p->nnodes && x->to < s->p->nnodes;
         from[i] = to[i] = UINT32_MAX;
         waiting[i] = INFINITY;
@@ -176,6 +180,8 @@ static void add_arrows(const struct static_plan *s, const lane_list *lanes, stru
             uint32_t lane = gantt_find_lane(lanes, pl->node, pl->core);
             if (pl->node == x->from && pl->task == producer)
                 from[i] = lane;
+            /* a consumer that starts before the transfer ends does not wait for it; 1e-9 forgives
+             * rounding */
             if (pl->node != x->to || pl->start >= waiting[i] || pl->start < x->finish * (1 - 1e-9))
                 continue;
             for (uint32_t c = 0; c < consumers; c++)
@@ -251,6 +257,7 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
         .end_label = "makespan",
         .width = options ? options->width : 0,
     };
+    /* lanes first: bars name them by index */
     lane_list lanes = {0};
     list_lanes(&s, options && options->used_only, &lanes);
     for (size_t i = 0; i < lanes.n; i++)
@@ -269,6 +276,7 @@ static void static_svg(const struct plan *plan, const struct workflow *w, const 
                                                   (uint32_t)i, kinds.colour[pl->task], pl->copy > 0,
                                                   false, s.pinned ? s.pinned[pl->task] : 0});
     }
+    /* arrows only where they can be followed with the eye, and only in pictures with single bars */
     bool arrows =
         plan->transfers.n <= ARROWS_MOST && plan->placements.n <= TIMELINE_BARS && lanes.n <= 64;
     if (arrows && !(options && options->no_transfers))

@@ -140,6 +140,7 @@ struct node_plan {
     const struct platform *p;
 };
 
+/* A part on a node that does not exist is shown, with a question mark. */
 static const char *lane_node(void *context, uint32_t node)
 {
     const struct node_plan *c = context;
@@ -192,6 +193,7 @@ void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
            *finish = mem_new(double, n + 1);
     gantt_part_times(plan, w, p, start, arrived, finish);
     uint8_t *used = mem_new_zero(uint8_t, p->nnodes + 1);
+    /* the model's makespan, which for a valid plan is the one that it claims */
     double makespan = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (plan->parts.at[i].node < p->nnodes)
@@ -211,6 +213,7 @@ void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
         uint32_t node = plan->parts.at[i].node;
         if (node >= p->nnodes)
             continue;
+        /* the input's own bar, pale and before the part */
         if (arrived[i] > start[i])
             array_push(&t.bars, (struct timeline_bar){start[i], arrived[i], lane[node], 1, i,
                                                       SVG_COLOURS, true, true, 0});
@@ -282,6 +285,7 @@ void gantt_stream_svg(const struct plan *plan, const struct workflow *w, const s
     uint32_t *lane = used_nodes(p, used, &t);
     for (uint32_t i = 0; i < plan->clusters.n; i++) {
         const struct cluster *cl = &plan->clusters.at[i];
+        /* duplicates are computed too, in every cluster that has them */
         double work = work_of(plan, w, cl->tasks, cl->ntasks) +
                       work_of(plan, w, cl->duplicates, cl->nduplicates);
         for (uint32_t k = 0; k < cl->nnodes && cl->nodes + k < plan->nodes.n; k++) {

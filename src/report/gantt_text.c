@@ -146,6 +146,7 @@ static void print_cells(struct strbuf *out, const struct gantt_cell *cells, unsi
             colour = want;
         }
         bool seam = c + 1 < used && cell->owner != cells[c + 1].owner && cells[c + 1].busy > 0.5;
+        /* shades as far apart as four steps allow; below 2 % a cell counts as empty */
         int level = cell->busy > 0.87   ? 4
                     : cell->busy > 0.6  ? 3
                     : cell->busy > 0.35 ? 2
@@ -206,6 +207,7 @@ static void print_chart(const struct workflow *w, const struct platform *p, span
     /* the chart needs the columns more than long node names do */
     names = names > 20 ? 20 : names;
     unsigned columns = o->columns ? o->columns : 80, most = o->max_rows ? o->max_rows : 24;
+    /* a terminal that is too narrow gets ten cells and wraps */
     unsigned width = columns > names + 12 ? columns - (unsigned)names - 2 : 10, rows = 0;
     if (end <= 0)
         end = 1;
@@ -213,9 +215,11 @@ static void print_chart(const struct workflow *w, const struct platform *p, span
     uint32_t hidden = 0, last_node = NONE;
     for (size_t i = 0; i < spans->n;) {
         size_t stop = i;
+        /* one lane: spans are sorted by node and core */
         while (stop < spans->n && spans->at[stop].node == spans->at[i].node &&
                spans->at[stop].core == spans->at[i].core)
             stop++;
+        /* further lanes are counted, so that nobody takes the part for the whole */
         if (rows++ >= most) {
             hidden++;
         } else {
@@ -252,6 +256,7 @@ void report_gantt_text(const struct plan *plan, const struct workflow *w, const 
     if (!options)
         options = &standard;
     char text[HUMAN_SIZE];
+    /* orders and streams have no time axis to draw: a line says what they are */
     if (plan->kind == PLAN_ORDER) {
         strbuf_printf(out, "an order of %s tasks", human_count(text, plan->order.n));
         if (plan->verdict)

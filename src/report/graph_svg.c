@@ -36,6 +36,7 @@ struct graph_drawing {
     double left;       /* where x = 0 of the layout is */
 };
 
+/* The name, else the file: pictures are often seen without their surroundings. The caller frees. */
 static char *title_of(const struct workflow *w, const struct graph_svg_options *options)
 {
     if (options && options->title)
@@ -60,6 +61,7 @@ static char *subtitle_of(const struct workflow *w, uint32_t depth, double critic
     return strbuf_steal(&text);
 }
 
+/* On a page the section has its own heading (`bare`). */
 static void draw_heading(struct strbuf *out, const struct graph_svg_options *options,
                          const char *title, const char *subtitle, double room)
 {
@@ -131,6 +133,7 @@ static double place_layers(struct graph_drawing *d, double top)
     }
     double y = top + d->look.height / 2;
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
+        /* tasks without edges: rows close together, since nothing runs between them */
         if (layer > l->alone)
             y += d->look.height + fmin(d->look.gap * 1.3, d->look.least_rise);
         else if (layer)
@@ -165,6 +168,7 @@ static void add_way(const struct graph_drawing *d, struct strbuf *out, uint32_t 
     const struct layout *l = &d->layout;
     double half = d->look.height / 2;
     uint32_t span = l->layer[to] - l->layer[from];
+    /* edges longer than any with bends go straight */
     uint32_t bends = span <= l->longest ? span - 1 : 0;
     double x = node_x(d, from), y = d->layer_y[l->layer[from]] + half, slope = 0;
     double end_x = node_x(d, to), end_y = d->layer_y[l->layer[to]] - half;
@@ -242,6 +246,7 @@ static void graph_draw_task(struct graph_drawing *d, uint32_t t)
     double x = node_x(d, t), y = d->layer_y[d->layout.layer[t]], half = d->look.height / 2;
     char work[HUMAN_SIZE];
     const char *name = workflow_task_name(w, t), *kind = workflow_text(w, w->kind[t]);
+    /* an arrow head for every task with predecessors: one serves all its edges */
     bool critical = d->critical[t];
     if (d->look.labels && w->pred_off[t] != w->pred_off[t + 1])
         svg_printf(d->out, "<path fill=\"%s\" d=\"M%f %fl-3.2 -5.5h6.4z\"/>\n",
@@ -314,6 +319,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
                        const struct graph_svg_options *options)
 {
     struct graph_drawing d = {.w = w, .out = out, .seconds = options ? options->seconds : NULL};
+    /* layers and crossings first; their sizes depend on how many there are; places come last */
     take_kinds(&d.kinds, w, options);
     layout_new(&d.layout, w);
     d.width = mem_new_zero(double, w->ntasks + 1);
@@ -326,6 +332,7 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     memset(next, 0xff, (w->ntasks + 1) * sizeof *next);
     double critical = mark_critical_path(&d, options, next);
 
+    /* the picture is at least as wide as its heading, up to 700 pixels */
     char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.depth, critical);
     double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
     double content = fmax(d.layout.width, fmin(fmax(heading, 320), 700));

@@ -24,6 +24,7 @@ static int human_plain(char *out, double value)
     return len;
 }
 
+/* Whole numbers up to 99,999 as they are, then three digits and a letter. */
 char *human_number(char *out, double value)
 {
     if (human_special(out, value))
@@ -50,6 +51,7 @@ char *human_number(char *out, double value)
     return out;
 }
 
+/* Groups of three digits; 26 characters at most. */
 char *human_count(char *out, uint64_t value)
 {
     char digits[24];
@@ -64,6 +66,7 @@ char *human_count(char *out, uint64_t value)
     return out;
 }
 
+/* Powers of 1000, as disks and networks are sold. */
 char *human_bytes(char *out, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -78,6 +81,7 @@ char *human_bytes(char *out, double bytes)
     return out;
 }
 
+/* Two units above two minutes ("3 min 05 s"), one below: nobody reads "185 s". */
 char *human_seconds(char *out, double value)
 {
     if (human_special(out, value))
@@ -107,6 +111,7 @@ char *human_seconds(char *out, double value)
     return out;
 }
 
+/* One decimal, but "100 %" and not "100.0 %". */
 char *human_percent(char *out, double share)
 {
     if (human_special(out, share))
@@ -165,6 +170,7 @@ static size_t next_character(const char *text, size_t *columns)
     return bytes ? bytes : 1;
 }
 
+/* Columns on a terminal; a byte that is no UTF-8 counts as one. */
 size_t human_width(const char *text)
 {
     size_t width = 0, columns;
@@ -173,6 +179,7 @@ size_t human_width(const char *text)
     return width;
 }
 
+/* Bytes of the longest beginning that fits `limit` columns, never within a character. */
 size_t human_prefix(const char *text, size_t limit)
 {
     size_t used = 0, width = 0, columns;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A palette of one's own (times, outcomes) wins over the colours of kinds. */
 const char *kinds_fill(const struct kinds *k, uint32_t colour)
 {
     return k->palette ? k->palette[colour < KINDS_SHOWN ? colour : KINDS_SHOWN] : svg_fill(colour);
@@ -24,6 +25,7 @@ size_t kinds_stem(const char *name)
     return len ? len : full;
 }
 
+/* A kind and how many tasks it has. */
 struct counted {
     uint32_t number, count;
 };
@@ -66,6 +68,7 @@ void kinds_of(struct kinds *k, const struct workflow *w)
             order[i].number = i;
         for (uint32_t t = 0; t < w->ntasks; t++)
             order[kind[t]].count++;
+        /* the most frequent kinds get colours of their own */
         qsort(order, texts.n, sizeof *order, by_count);
         k->shown = texts.n < KINDS_SHOWN ? texts.n : KINDS_SHOWN;
         k->count[0] = 0;

@@ -32,6 +32,7 @@ static uint32_t *layout_offsets(const struct layout *l, bool up)
     return off;
 }
 
+/* Both directions from the segments, in O(segments). */
 static void adjacency_new(struct adjacency *a, const struct layout *l)
 {
     a->up_off = layout_offsets(l, true);
@@ -61,6 +62,7 @@ static void adjacency_free(struct adjacency *a)
 
 /* ---- levels and bends ---- */
 
+/* A task without any edge. */
 static bool is_alone(const struct workflow *w, uint32_t t)
 {
     return w->pred_off[t] == w->pred_off[t + 1] && w->succ_off[t] == w->succ_off[t + 1];
@@ -76,6 +78,7 @@ static void assign_alone(struct layout *l, uint32_t alone)
         if (!is_alone(w, t) && ++count[l->layer[t]] > row)
             row = count[l->layer[t]];
     free(count);
+    /* a block about two and a half times as wide as high */
     double page = ceil(sqrt(2.5 * alone));
     row = page > row ? (uint32_t)page : row;
     if (alone == w->ntasks)
@@ -104,6 +107,7 @@ static void assign_layers(struct layout *l)
             uint32_t layer = l->layer[w->succ_task[e]];
             first = layer < first ? layer : first;
         }
+        /* it has at least one successor, and that one is not in layer 0 */
         l->layer[t] = first - 1;
     }
     l->alone = l->nlayers;
@@ -116,6 +120,8 @@ static uint32_t longest_with_bends(const struct layout *l)
 {
     const struct workflow *w = l->workflow;
     uint32_t limit = l->nlayers;
+    /* halve until the bends fit: a graph of a few edges over thousands of layers would have
+     * millions */
     for (;; limit /= 2) {
         uint64_t bends = 0;
         for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -197,6 +203,7 @@ static void first_order(struct layout *l, const struct adjacency *a)
     for (uint32_t root = 0; root < n; root++) {
         if (seen[root] || a->up_off[root] != a->up_off[root + 1])
             continue;
+        /* a stack of our own: chains may be long */
         uint32_t depth = 0;
         stack[depth++] = root;
         seen[root] = 1;
@@ -241,6 +248,7 @@ static void sort_layer(struct layout *l, const struct adjacency *a, uint32_t lay
 {
     uint32_t first = l->layer_off[layer], count = l->layer_off[layer + 1] - first;
     uint32_t other = up ? layer - 1 : layer + 1;
+    /* nodes without neighbours there keep their relative place */
     double scale = (double)(l->layer_off[other + 1] - l->layer_off[other]) / (count ? count : 1);
     const uint32_t *off = up ? a->up_off : a->down_off, *near = up ? a->up : a->down;
     for (uint32_t i = 0; i < count; i++) {
@@ -300,6 +308,7 @@ static uint64_t count_crossings(const struct layout *l, const struct adjacency *
     uint64_t total = 0;
     uint32_t *tree = mem_new(uint32_t, l->nnodes + 2), *ends = mem_new(uint32_t, l->segments.n + 1);
     for (uint32_t layer = 0; layer + 1 < l->nlayers; layer++) {
+        /* inversions between this layer and the next, in O(edges log width) */
         uint32_t width = l->layer_off[layer + 2] - l->layer_off[layer + 1], entered = 0;
         memset(tree, 0, (width + 1) * sizeof *tree);
         for (uint32_t i = l->layer_off[layer]; i < l->layer_off[layer + 1]; i++) {
@@ -349,6 +358,7 @@ static void reduce_crossings(struct layout *l, const struct adjacency *a)
                 sort_layer(l, a, layer, false, keyed);
         layout_exchange(l, a);
         uint64_t count = count_crossings(l, a);
+        /* sweeps may make it worse for a while: the best order seen is what counts */
         if (count < least) {
             least = count;
             memcpy(best, l->at, l->nnodes * sizeof *best);
@@ -485,6 +495,7 @@ void layout_place(struct layout *l, const double *width, double gap, double bend
     struct placing p = {.l = l, .a = &a, .width = width, .gap = gap, .bend_gap = bend_gap};
     p.offset = mem_new(double, l->nnodes + 1);
     p.blocks = mem_new(struct layout_block, l->nnodes + 1);
+    /* a first placement: every layer as tight as it can be, its middle at 0 */
     for (uint32_t layer = 0; layer < l->nlayers; layer++) {
         const uint32_t *at = l->at + l->layer_off[layer];
         uint32_t count = l->layer_off[layer + 1] - l->layer_off[layer];
@@ -504,6 +515,7 @@ void layout_place(struct layout *l, const double *width, double gap, double bend
         for (uint32_t layer = l->nlayers; layer-- > 1;)
             place_layer(&p, layer - 1, pass >= 6, true);
     }
+    /* the leftmost edge becomes 0 */
     double left = INFINITY, right = -INFINITY;
     for (uint32_t v = 0; v < l->nnodes; v++) {
         left = fmin(left, l->x[v] - node_width(&p, v) / 2);

@@ -18,6 +18,7 @@ struct live_line {
     bool colour;
 };
 
+/* ANSI codes; every look is ended at once, so that a cut line leaves no colour behind. */
 static const char BOLD[] = "1", DIM[] = "2", RED[] = "31", GREEN[] = "32", YELLOW[] = "33",
                   BLUE[] = "34";
 
@@ -126,6 +127,7 @@ static void put_count(struct live_line *l, const char *look, uint64_t count, con
     live_put(l, count ? look : DIM, text);
 }
 
+/* Name, bar, percent, counts: the bar takes what room the others leave, up to 60 cells. */
 static void progress_line(const struct live_state *s, struct live_line *l, bool ascii)
 {
     char counts[96], number[HUMAN_SIZE], of[HUMAN_SIZE];
@@ -143,6 +145,7 @@ static void progress_line(const struct live_state *s, struct live_line *l, bool 
     live_put(l, NULL, counts);
 }
 
+/* Zeros are dim: the eye should fall on what is not. */
 static void count_line(const struct live_state *s, struct live_line *l)
 {
     put_count(l, NULL, s->running, "running");
@@ -160,6 +163,7 @@ static void count_line(const struct live_state *s, struct live_line *l)
     }
 }
 
+/* How long, how much longer, how fast; what is not known yet is left out. */
 static void time_line(const struct live_state *s, struct live_line *l)
 {
     char text[96], number[HUMAN_SIZE];
@@ -205,6 +209,7 @@ static void load_line(const struct live_state *s, struct live_line *l, bool asci
     }
 }
 
+/* Times right-aligned, so that names begin in one column. */
 static void task_line(const struct live_task *t, struct live_line *l, bool ascii)
 {
     char number[HUMAN_SIZE], text[HUMAN_SIZE + 8];
@@ -241,6 +246,7 @@ size_t live_lines(const struct live_state *s, const struct live_style *style, st
     return n;
 }
 
+/* One line for a log file: everything at once, no colour, no cursor. */
 void live_plain(const struct live_state *s, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];

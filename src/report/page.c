@@ -73,6 +73,7 @@ static const char sheet[] =
     "h1{font-size:23px}}\n"
     "@media print{body{background:#fff}section{break-inside:avoid}nav{display:none}}\n";
 
+/* Sections are landmarks: their heading labels them for readers that do not see the page. */
 void page_section(struct page *p, const char *id, const char *title, const char *note)
 {
     svg_printf(p->out, "<section id=\"%s\" aria-labelledby=\"%s-h\"><h2 id=\"%s-h\">%s</h2>\n", id,
@@ -86,6 +87,7 @@ void page_section_end(struct page *p)
     strbuf_add(p->out, "</section>\n");
 }
 
+/* A figure can be scrolled, so it can be focused. */
 void page_figure(struct page *p, const char *class, const char *label)
 {
     svg_printf(p->out, "<figure class=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n",

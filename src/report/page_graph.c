@@ -85,6 +85,7 @@ void page_graph(struct page *p)
         seconds[t] = e ? e->finish - e->start : NAN;
         longest = fmax(longest, e ? seconds[t] : 0);
     }
+    /* outcomes take the place of kinds: the same legend, other names and colours */
     struct kinds k = {.colour = mem_new_zero(uint8_t, w->ntasks + 1)};
     name_shades(&k, longest);
     for (uint32_t t = 0; t < w->ntasks; t++) {
@@ -183,6 +184,7 @@ void page_scatter(struct page *p)
     double legend = f->kind.n > 1 && p->kinds.colour ? kinds_legend_height(&p->kinds, 540) : 0;
     svg_begin(p->out, 580, q.top + q.side + 52 + legend, "Predicted and real time of each task");
     draw_square(&q, p->out);
+    /* every n-th task: tasks of a kind are neighbours, so all kinds stay represented */
     uint32_t stride = n / POINTS + 1, seen = 0;
     for (uint32_t t = 0; t < f->ntasks; t++) {
         if (f->last[t] == NONE || p->r->events.at[f->last[t]].outcome != TRACE_DONE)

@@ -29,11 +29,13 @@ struct page_lanes {
     char text[64];
 };
 
+/* Nodes first, then cores: one number sorts both. */
 static uint64_t lane_key(const struct trace_event *e)
 {
     return (uint64_t)e->node << 32 | e->lane;
 }
 
+/* Sort, and drop equal neighbours. */
 static void keep_distinct(struct page_lanes *l)
 {
     size_t n = 0;
@@ -145,6 +147,7 @@ void page_timeline(struct page *p)
                                                    : p->kinds.colour ? p->kinds.colour[e->id]
                                                                      : 0});
     }
+    /* the note says what a bar is, which depends on how many there are */
     bool merged = t.bars.n > TIMELINE_BARS;
     page_section(
         p, "timeline", "Timeline",
@@ -192,6 +195,8 @@ static void picture_chart(struct page *p, const char *title, const struct chart 
     strbuf_add(p->out, "</div>\n");
 }
 
+/* Cores that tasks held, and what they computed with them: the distance is waiting for disk or
+ * network. */
 static void cores_chart(struct page *p)
 {
     double *held = mem_new_zero(double, 2 * (BINS + 2)), *held_slope = held + BINS + 2;
@@ -207,6 +212,7 @@ static void cores_chart(struct page *p)
                            e->cpu / (e->finish - e->start));
     }
     for (uint32_t i = 0; i < BINS; i++) {
+        /* differences to levels, then the parts of bins on top */
         held_slope[i + 1] += held_slope[i];
         used_slope[i + 1] += used_slope[i];
         held[i] += held_slope[i];
@@ -329,6 +335,7 @@ static void memory_chart(struct page *p)
     curve_free(&c);
 }
 
+/* Ready tasks beside running ones: a long queue means that more cores would have helped. */
 static void queue_chart(struct page *p)
 {
     struct curve ready = {0}, running = {0};

@@ -30,6 +30,7 @@ static void open_table(struct page *p, const char *caption, const char *const *h
     strbuf_add(p->out, "</tr></thead><tbody>\n");
 }
 
+/* rows 0: all are shown. */
 static void close_table(struct page *p, size_t rows, size_t shown, const char *what)
 {
     char a[HUMAN_SIZE];
@@ -284,6 +285,7 @@ static void deviation_cell(struct page *p, double predicted, double real)
     svg_printf(p->out, "<td class=\"r\"><span class=\"%s\">%s</span></td>", class, text);
 }
 
+/* Nothing is known on either side: no row. */
 static void whole_row(struct page *p, const char *what, double predicted, double real, bool bytes)
 {
     char a[HUMAN_SIZE];
@@ -297,6 +299,7 @@ static void whole_row(struct page *p, const char *what, double predicted, double
     row_end(p);
 }
 
+/* Means, not sums: a kind that ran twice as often is not twice as wrong. */
 static void kinds_predicted(struct page *p)
 {
     static const char *const heads[] = {"Kind", "Tasks", "Predicted", "Real", "Deviation", NULL};
@@ -387,6 +390,7 @@ void page_files(struct page *p)
                 page_table_cell(p, "");
             right_cell(p, human_bytes(a, file->size));
             digest_text(&file->digest, digest);
+            /* enough to tell two contents apart by eye */
             digest[12] = 0;
             svg_printf(p->out, "<td><code>%s</code></td>",
                        digest_is_zero(&file->digest) ? "" : digest);

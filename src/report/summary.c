@@ -38,6 +38,7 @@ static void summary_label(struct summary *s, const char *text)
     strbuf_printf(s->out, "%*s", (int)(width < LABEL ? LABEL - width : 1), "");
 }
 
+/* "1 task", "2 tasks". */
 static void summary_count(struct strbuf *out, uint64_t n, const char *one, const char *many)
 {
     char number[HUMAN_SIZE];
@@ -89,6 +90,7 @@ static void summary_predicted(struct summary *s, double real, double promised, b
         strbuf_printf(s->out, " (%+.0f %%)", (real / promised - 1) * 100);
 }
 
+/* Each line only when there is something to say. */
 static void summary_resources(struct summary *s)
 {
     const struct run_record *r = s->r;
@@ -149,6 +151,7 @@ static void path_lines(struct summary *s)
     /* two lines, without the words that stand between the ends */
     size_t room = s->columns > LABEL + 42 ? 2 * (s->columns - LABEL - 2) - 24 : 60, used = 0;
     struct strbuf head = {0}, tail = {0};
+    /* hops in turn from the end and from the start: the end of the path is what finished last */
     for (bool from_back = true; front + back < n; from_back = !from_back) {
         char *text = summary_hop(s, s->f.path[from_back ? n - 1 - back : front]);
         size_t width = human_width(text) + 3;
@@ -258,6 +261,7 @@ static void slowest_kinds(struct summary *s)
 static void add_tail(struct summary *s, const char *tail)
 {
     size_t len = strlen(tail), at, lines = 0;
+    /* empty lines at the end of a log would push out the ones that matter */
     while (len && (tail[len - 1] == '\n' || tail[len - 1] == '\r'))
         len--;
     for (at = len; at && lines < TAIL_LINES; at--)
@@ -286,6 +290,7 @@ static void add_tail(struct summary *s, const char *tail)
     }
 }
 
+/* What the caller knows beyond the record: log, limit, reason. NULL: nothing. */
 static const struct summary_failure *summary_known(const struct summary *s, uint32_t task)
 {
     for (size_t i = 0; s->o && i < s->o->nfailures; i++)
@@ -323,6 +328,7 @@ static void add_hint(struct summary *s, const struct trace_event *e, double limi
         strbuf_printf(s->out, "    %s\n", hint);
 }
 
+/* Name, ending, the last lines of its log, a hint, where the log is. */
 static void one_failure(struct summary *s, const struct trace_event *e)
 {
     const struct summary_failure *more = summary_known(s, e->id);
@@ -388,6 +394,7 @@ static void add_command(struct summary *s, const char *option, const char *task,
     strbuf_free(&line);
 }
 
+/* The first few in full, the number of the others, and the two commands that help. */
 static void summary_failures(struct summary *s)
 {
     if (!s->f.failures.n)

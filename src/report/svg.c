@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Title for those who do not see the picture, and a style of few classes: h heading, s subtitle, l
+ * label, t tick, m middle, e end. */
 void svg_begin(struct strbuf *out, double width, double height, const char *title)
 {
     svg_printf(out,
@@ -62,6 +64,7 @@ void svg_escape(struct strbuf *out, const char *text)
     }
 }
 
+/* At most two decimals, no exponent, no "-0". */
 void svg_number(struct strbuf *out, double value)
 {
     if (!isfinite(value))
@@ -158,6 +161,7 @@ double svg_text_width(const char *text, double size)
     return width * size;
 }
 
+/* False: not even two characters and an ellipsis fit; nothing is drawn. */
 bool svg_text_within(struct strbuf *out, double x, double y, const char *class, const char *text,
                      double size, double room)
 {

@@ -14,6 +14,7 @@ struct column {
     enum table_align align;
 };
 
+/* A row or a rule between rows. */
 struct table_line {
     size_t first, count; /* cells */
     bool rule, bold;
@@ -77,6 +78,7 @@ void table_cell(struct table *t, const char *text)
     row->count++;
 }
 
+/* Out of memory: the cell is left out. */
 void table_printf(struct table *t, const char *fmt, ...)
 {
     va_list args;
@@ -112,6 +114,7 @@ void table_emphasise(struct table *t)
         array_last(&t->rows).bold = true;
 }
 
+/* Rules do not count. */
 size_t table_rows(const struct table *t)
 {
     size_t count = 0;

@@ -57,6 +57,7 @@ static double lane_height(uint32_t lanes)
     return 3;
 }
 
+/* A little room between groups, where groups have several lanes. */
 static void place_lanes(struct timeline_frame *f)
 {
     const uint32_t *group = f->t->lanes.at;
@@ -98,6 +99,8 @@ static void draw_lanes(struct timeline_frame *f)
     }
 }
 
+/* Grid lines through all lanes; numbers below, and above too when the picture is taller than a
+ * screen. */
 static void draw_axis(struct timeline_frame *f)
 {
     const char *unit;
@@ -120,6 +123,7 @@ static void draw_axis(struct timeline_frame *f)
     svg_text(f->out, f->left, f->bottom + 36, "t", name);
 }
 
+/* The dashed line where it ends, its label kept inside the picture. */
 static void draw_end(struct timeline_frame *f)
 {
     const struct timeline *t = f->t;
@@ -142,6 +146,7 @@ static void draw_end(struct timeline_frame *f)
 /* From its first lane to its last; a task of several cores covers the gaps between. */
 static double bar_height(const struct timeline_frame *f, const struct timeline_bar *bar)
 {
+    /* less air around bars the thinner the lanes are */
     double inset = f->lane >= 12 ? 2 : f->lane >= 6 ? 1 : 0.4;
     uint32_t last = bar->lane + bar->span - 1;
     if (last >= f->nlanes)
@@ -286,6 +291,7 @@ static void draw_runs(struct timeline_frame *f)
     array_free(&runs);
 }
 
+/* Curves from lane to lane, leaving and arriving at the edges of bars. */
 static void draw_arrows(struct timeline_frame *f)
 {
     const struct timeline *t = f->t;
@@ -338,6 +344,7 @@ void timeline_svg(struct timeline *t, struct strbuf *out)
     double width = fmin(fmax(t->width > 0 ? t->width : 1200, 320), 20000);
     f.nlanes = t->lanes.n < TIMELINE_LANES ? (uint32_t)t->lanes.n : TIMELINE_LANES;
     f.lane = lane_height(f.nlanes);
+    /* room for the longest name of a lane, up to 170 pixels */
     double names = 0;
     for (uint32_t i = 0; i < f.nlanes; i++)
         names = fmax(names, svg_text_width(t->group_name(t->context, t->lanes.at[i]), 11));
