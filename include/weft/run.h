@@ -16,6 +16,9 @@
  * signal handlers, no working folder, no output. For runs on other machines it has to ignore
  * SIGPIPE. Children of the run are reaped by their own numbers: a program may have other children.
  *
+ * When memory runs out inside a call on a run, the call says so and the run is good for nothing but
+ * closing it; what it had open then (its folder's lock, its children) may stay until the process ends.
+ *
  * Texts and arrays that a function gives belong to the run (cluster, experiment) and are valid until
  * the next call on it, unless a comment says more. Options may be freed once the call that takes
  * them has returned. Numbers of tasks are those of weft_run_workflow(). */
@@ -367,9 +370,9 @@ struct weft_cluster_query {
         .size = sizeof(struct weft_cluster_query)                                                  \
     }
 /* What is there. Valid until the next call on the cluster. `query` may be NULL. */
-const struct weft_cluster_status *weft_cluster_look(struct weft_cluster *c,
-                                                    const struct weft_cluster_query *query,
-                                                    struct weft_error *error);
+const struct weft_cluster_status *weft_cluster_snapshot(struct weft_cluster *c,
+                                                        const struct weft_cluster_query *query,
+                                                        struct weft_error *error);
 /* End a run, or (`task` not NULL) one of its tasks with everything that depends on it. What is done
  * stays done. `said` (may be NULL): what the agent says of it; valid until the next call. */
 bool weft_cluster_cancel(struct weft_cluster *c, uint64_t run, const char *task, const char **said,

@@ -254,9 +254,9 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
 }
 
 /* `patience` 0 uses what the last look saw; opening looked once. */
-EXPORT const struct weft_cluster_status *weft_cluster_look(struct weft_cluster *c,
-                                                           const struct weft_cluster_query *query,
-                                                           struct weft_error *error)
+EXPORT const struct weft_cluster_status *
+weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *query,
+                      struct weft_error *error)
 {
     RUN_CALL(call, error, &c->broken)
     {

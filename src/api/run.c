@@ -1,4 +1,4 @@
-/* weft/run.h: opening, looking ahead, running. Thin: the session (session/session.h) and the remote
+/* weft/run.h: opening, running, results. Thin: the session (session/session.h) and the remote
  * (session/remote.h) do it; here are the boundary for memory, copies of options, results as public
  * structs.
  *
@@ -10,10 +10,8 @@
 #include "base/strbuf.h"
 #include "exec/child.h"
 #include "formats/format.h"
-#include "plan/planner.h"
 #include "session/cleaning.h"
 #include "session/log_tail.h"
-#include "session/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -305,172 +303,6 @@ EXPORT const char *weft_run_name(const struct weft_run *run)
 EXPORT const char *weft_run_folder(const struct weft_run *run)
 {
     return run->session.ws.folder;
-}
-
-/* ---- orders ---- */
-
-/* Streams have no order of tasks: each item passes through all of them. */
-static bool run_follow_plan(struct weft_run *run, const struct plan *plan, const char *path,
-                            struct error *err)
-{
-    if (plan->kind == PLAN_STREAM)
-        return error_set(err, ERROR_INPUT,
-                         "%s: a plan for a stream of items; `weft run` runs a workflow once", path);
-    session_follow(&run->session, plan);
-    return true;
-}
-
-EXPORT bool weft_run_follow(struct weft_run *run, const struct weft_plan *plan,
-                            struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    {
-        if (plan->workflow->model->ntasks != run->session.w->ntasks)
-            error_set(&call.err, ERROR_INPUT, "the plan is of another workflow");
-        else
-            call.good = run_follow_plan(run, plan->model, "the plan", &call.err);
-    }
-    return run_call_end(&call);
-}
-
-/* The plan is read against our workflow: one of another workflow is an error that names the task. */
-static bool run_follow_file(struct weft_run *run, const char *path, struct error *err)
-{
-    struct plan_file *f = plan_file_open(path, err);
-    if (!f)
-        return false;
-    /* the order counts, not the nodes: any platform that the plan names will do */
-    const char *on = plan_file_platform(f);
-    struct platform *p = on ? machine_named(on, err) : session_platform(&run->session, err);
-    struct plan *plan = p ? plan_file_read(f, run->session.w, p, err) : NULL;
-    plan_file_close(f);
-    bool good = plan && run_follow_plan(run, plan, path, err);
-    plan_free(plan);
-    platform_free(p);
-    return good;
-}
-
-EXPORT bool weft_run_follow_file(struct weft_run *run, const char *path, struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    call.good = run_follow_file(run, path, &call.err);
-    return run_call_end(&call);
-}
-
-/* Planned on the times that are expected (session_predict), not on those that the file states. */
-static bool run_plan_by(struct weft_run *run, const struct planner *planner,
-                        const struct plan_request *request, struct error *err)
-{
-    struct session *s = &run->session;
-    struct plan_request mine = *request;
-    session_predict(s);
-    workflow_set_work(s->w, s->seconds, NULL);
-    struct platform *p = session_platform(s, err);
-    struct progress progress = {run_events_planning, run};
-    mine.workflow = s->w;
-    mine.platform = p;
-    mine.progress = run->planning ? &progress : NULL;
-    struct plan *plan = p ? planner_run(planner, &mine, err) : NULL;
-    if (plan)
-        session_follow(s, plan);
-    bool good = plan != NULL;
-    plan_free(plan);
-    platform_free(p);
-    return good;
-}
-
-/* The planner is looked at before anything is predicted: a wrong word costs no time. */
-static bool run_plan(struct weft_run *run, const char *name, const char *const *options,
-                     uint64_t seed, bool order_only, struct error *err)
-{
-    const struct planner *planner = planner_find(name);
-    struct api_pairs pairs;
-    if (!planner)
-        return planner_unknown(name, err);
-    if (planner->accepts & ACCEPTS_STREAM)
-        return error_set(err, ERROR_INPUT, "'%s' plans a stream of items; a run takes one", name);
-    if (order_only && !(planner->accepts & ACCEPTS_ORDER))
-        return error_set(err, ERROR_INPUT,
-                         "--order %s: that planner makes plans, not orders; --with %s", name, name);
-    if (!api_pairs_split(&pairs, options, err))
-        return false;
-    struct option_value *values = mem_new_zero(struct option_value, pairs.n + 1);
-    for (size_t i = 0; i < pairs.n; i++)
-        values[i] = (struct option_value){pairs.at[i].name, pairs.at[i].text};
-    bool good = run_plan_by(
-        run, planner, &(struct plan_request){.options = values, .noptions = pairs.n, .seed = seed},
-        err);
-    free(values);
-    api_pairs_free(&pairs);
-    return good;
-}
-
-EXPORT bool weft_run_plan(struct weft_run *run, const char *planner, const char *const *options,
-                          uint64_t seed, bool order_only, struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    call.good = run_plan(run, planner, options, seed, order_only, &call.err);
-    return run_call_end(&call);
-}
-
-/* ---- ahead ---- */
-
-EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
-                              struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    {
-        struct session *s = &run->session;
-        session_predict(s);
-        *out = (struct weft_forecast){.tasks = s->w->ntasks,
-                                      .to_run = s->needs.run,
-                                      .done = s->needs.skip,
-                                      .known = s->ahead.known,
-                                      .cores = s->cores,
-                                      .seconds = s->ahead.seconds,
-                                      .memory = s->ahead.memory,
-                                      .disk = s->ahead.disk};
-        call.good = true;
-    }
-    return run_call_end(&call);
-}
-
-/* Without a forecast before, the expected time and memory are 0. */
-EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need *out,
-                          struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    {
-        const struct session *s = &run->session;
-        if (task >= s->w->ntasks) {
-            error_set(&call.err, ERROR_INPUT, "there is no task %u", task);
-        } else {
-            bool runs = s->needs.task[task] != NEED_NOT;
-            *out = (struct weft_need){.runs = runs,
-                                      .reason = runs ? need_name(s->needs.task[task]) : NULL,
-                                      .seconds = s->seconds ? s->seconds[task] : 0,
-                                      .memory = s->task_memory ? s->task_memory[task] : 0};
-            call.good = true;
-        }
-    }
-    return run_call_end(&call);
-}
-
-EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
-                                struct weft_error *error)
-{
-    RUN_CALL(call, error, &run->broken)
-    {
-        const struct session *s = &run->session;
-        uint32_t task = session_find_task(s, task_or_file, &call.err);
-        strbuf_clear(&run->said);
-        if (task != NONE) {
-            strbuf_printf(&run->said, "%s ", workflow_task_name(s->w, task));
-            need_explain(&s->needs, task, &run->said);
-            call.good = true;
-        }
-    }
-    return run_call_end(&call) ? run->said.at : NULL;
 }
 
 /* ---- running ---- */

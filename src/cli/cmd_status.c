@@ -279,7 +279,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
     struct weft_error error;
     struct strbuf out = {0};
     bool watch = arguments_flag(a, "watch");
-    const struct weft_cluster_status *s = weft_cluster_look(c, query, &error);
+    const struct weft_cluster_status *s = weft_cluster_snapshot(c, query, &error);
     if (!s)
         return cli_failed(&error);
     if (arguments_flag(a, "json")) {

@@ -25,7 +25,7 @@
 
 enum {
     CLOCK_EVERY = 256, /* events between two looks at the clock: 0.1 us a look, so for nothing */
-    FAILURES_TOLD = 20,
+    FAILURES_REPORTED = 20,
     LONGEST = 5,  /* running tasks that are named */
     SAMPLES = 64, /* of the last WINDOW seconds and a little more */
 };
@@ -62,7 +62,7 @@ struct live_display {
     ARRAY(struct display_slot) slots;
     uint32_t first, last, free; /* of the list; of the slots not in use, chained by `after` */
 
-    uint64_t done, running, failed, reused, ready, told;
+    uint64_t done, running, failed, reused, ready, reported;
     double memory;
     double weight_total, weight_done;              /* expected seconds, work or count */
     double busy_ended, running_cores, running_sum; /* the last: sum of cores x start */
@@ -201,12 +201,12 @@ static void leave_list(struct live_display *d, uint32_t task)
 }
 
 /* Each at once, but not thousands of them: the summary lists what is left. */
-static void tell_failure(struct live_display *d, const struct trace_event *e)
+static void display_report_failure(struct live_display *d, const struct trace_event *e)
 {
-    if (d->quiet || ++d->told > FAILURES_TOLD + 1)
+    if (d->quiet || ++d->reported > FAILURES_REPORTED + 1)
         return;
     struct strbuf text = {0};
-    if (d->told > FAILURES_TOLD) {
+    if (d->reported > FAILURES_REPORTED) {
         strbuf_add(&text, "more failures are counted, and listed at the end");
     } else {
         strbuf_add(&text, "task ");
@@ -236,7 +236,7 @@ static void display_task_ended(struct live_display *d, const struct trace_event 
     } else if (e->outcome != TRACE_CANCELLED) {
         d->state[e->id] = FAILED;
         d->failed++;
-        tell_failure(d, e);
+        display_report_failure(d, e);
     }
 }
 

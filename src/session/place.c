@@ -56,7 +56,7 @@ void place_free(struct cluster_place *p)
     explicit_bzero(&p->key, sizeof p->key);
 }
 
-/* The client's lines are notes: of what happens out there, rarely. */
+/* While nothing is followed yet its lines only say how things go; then they are notes (remote.c). */
 static void place_client_says(void *context, const char *line)
 {
     remark(context, REMARK_INFO, "%s", line);
