@@ -1,3 +1,9 @@
+/* A launch with a loop of its own (fleet.h).
+ *
+ * Invariants:
+ *   I1. The loop is the stepper's: it outlives the launch and every client that shares it.
+ *   I2. Stops count for what is under way: while agents start, and again while they are let go.
+ *   I3. Agents that are ready are nobody's children: they go on when this process ends. */
 #include "cluster/launch/fleet.h"
 
 #include "base/array.h"
@@ -31,6 +37,7 @@ static void fleet_say(struct fleet *f, const char *line)
         f->o.say(f->o.context, line);
 }
 
+/* Its number on the board: by that it is told to leave later. */
 static void fleet_agent_ready(void *context, uint32_t agent, uint32_t node, const char *address)
 {
     struct fleet *f = context;
@@ -39,6 +46,7 @@ static void fleet_agent_ready(void *context, uint32_t agent, uint32_t node, cons
     array_push(&f->nodes, node);
 }
 
+/* In one line, and kept: when none becomes ready, the last reason is the error. */
 static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
 {
     struct fleet *f = context;
@@ -53,6 +61,7 @@ static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
     fleet_say(f, f->last);
 }
 
+/* A Slurm job is over: agents without work leave by themselves. */
 static void fleet_agent_ended(void *context, uint32_t agent)
 {
     struct fleet *f = context;
@@ -64,11 +73,13 @@ static void fleet_launch_log(void *context, const char *line)
     fleet_say(context, line);
 }
 
+/* Wakes a step that waits, so that whoever waits looks again. */
 static void fleet_tick(uv_timer_t *timer)
 {
     (void)timer; /* whoever waits looks again */
 }
 
+/* Whatever is left on the loop, but the stepper's own handle, which it closes itself. */
 static void fleet_close_handle(uv_handle_t *handle, void *context)
 {
     const struct fleet *f = context;
@@ -76,6 +87,7 @@ static void fleet_close_handle(uv_handle_t *handle, void *context)
         uv_close(handle, NULL);
 }
 
+/* The launch frees itself once the loop has seen its handles close; then the loop can go. */
 static void fleet_free(struct fleet *f)
 {
     launch_free(f->launch);
@@ -88,6 +100,7 @@ static void fleet_free(struct fleet *f)
     free(f);
 }
 
+/* Nothing is started before fleet_want(). On an error everything is taken down again. */
 struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
 {
     struct fleet *f = mem_new_zero(struct fleet, 1);
@@ -155,6 +168,7 @@ static bool fleet_is_settled(const struct fleet *f)
     return stepper_stops(&f->stepper) || !c.starting || (f->elastic && c.ready);
 }
 
+/* Slurm may take hours: what it waits for is said whenever it changes. */
 bool fleet_step(struct fleet *f, double wait)
 {
     if (fleet_is_settled(f))
@@ -211,6 +225,7 @@ const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n)
     return f->nodes.at;
 }
 
+/* Once, from the loop: Slurm has ended all jobs, or has been given up. */
 static void fleet_let_go(void *context, const char *why)
 {
     struct fleet *f = context;
@@ -219,6 +234,7 @@ static void fleet_let_go(void *context, const char *why)
         fleet_say(f, why);
 }
 
+/* A stop ends the waiting: what Slurm still has then ends by its own limits, or by hand. */
 void fleet_end(struct fleet *f, double grace)
 {
     double until = clock_seconds() + grace + CANCELLING;

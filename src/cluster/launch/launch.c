@@ -1,3 +1,5 @@
+/* Starting agents: what local, ssh and Slurm have in common (launch.h). How each starts them stands
+ * in launch_direct.c and launch_slurm.c; what an agent says is understood here. */
 #include "cluster/launch/launch.h"
 #include "cluster/launch/launch_state.h"
 
@@ -20,6 +22,7 @@ bool launch_is_target(const char *text)
 
 /* ---- the target ---- */
 
+/* Numbers are places in the array and never change. */
 struct launch_agent *launch_add_agent(struct launch *l, const char *name)
 {
     struct launch_agent *a = mem_new_zero(struct launch_agent, 1);
@@ -43,6 +46,8 @@ static bool launch_is_host(const char *at, size_t n)
     return true;
 }
 
+/* "a,user@b,c=10.0.0.1": split and checked before anything is started, so that a typing error costs
+ * nothing. */
 static bool launch_take_hosts(struct launch *l, const char *at, struct error *err)
 {
     while (true) {
@@ -70,6 +75,8 @@ static bool launch_take_hosts(struct launch *l, const char *at, struct error *er
     }
 }
 
+/* Local agents and hosts exist from the beginning, FREE; Slurm's are added as they are asked for.
+ */
 static bool launch_take_target(struct launch *l, struct error *err)
 {
     const char *text = l->target;
@@ -99,12 +106,14 @@ static bool launch_take_target(struct launch *l, struct error *err)
 
 /* ---- making ---- */
 
+/* What the caller gives wins over the environment. Never NULL. */
 static const char *launch_setting(const char *given, const char *variable)
 {
     const char *text = given ? given : getenv(variable);
     return text ? text : "";
 }
 
+/* At blanks; no quotes are known, as the header says. */
 static void launch_split_words(launch_words *words, const char *text)
 {
     for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
@@ -140,6 +149,8 @@ static bool launch_make_state(struct launch *l, const char *path, struct error *
     return l->state || error_set(err, ERROR_FAILED, "%s: %s", path, strerror(errno));
 }
 
+/* Beside it and renamed: a node that looks sees all of it or nothing. O_EXCL and O_NOFOLLOW: never
+ * into a file that somebody has put there. */
 bool launch_write_private(const char *path, const char *text, mode_t mode)
 {
     struct strbuf temporary = {0};
@@ -160,6 +171,7 @@ bool launch_write_private(const char *path, const char *text, mode_t mode)
     return good;
 }
 
+/* The last handle is closed: nobody can call back any more. */
 static void launch_free_memory(struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++) {
@@ -188,6 +200,8 @@ static void launch_free_memory(struct launch *l)
     free(l);
 }
 
+/* The name has to be another for each launch, not secret: jobs and folders of several launches
+ * stand side by side. Without randomness the process's number does. */
 struct launch *launch_new(const struct launch_config *config, struct error *err)
 {
     struct launch *l = mem_new_zero(struct launch, 1);
@@ -236,12 +250,14 @@ static void launch_handle_closed(uv_handle_t *handle)
         launch_free_memory(l);
 }
 
+/* Counted: the memory goes with the last one. */
 void launch_close_handle(struct launch *l, uv_handle_t *handle)
 {
     handle->data = l;
     uv_close(handle, launch_handle_closed);
 }
 
+/* Agents that are ready go on; starters that still run are ended. */
 void launch_free(struct launch *l)
 {
     if (!l || l->freed)
@@ -284,6 +300,7 @@ uint32_t launch_most(const struct launch *l)
     return l->kind == LAUNCH_SLURM ? launch_slurm_most(l) : (uint32_t)l->agents.n;
 }
 
+/* O(agents). WAITING counts as starting: it was asked for. */
 struct launch_counts launch_look(const struct launch *l)
 {
     struct launch_counts c = {.waiting = launch_slurm_waiting(l)};
@@ -300,6 +317,8 @@ struct launch_counts launch_look(const struct launch *l)
 
 /* ---- what agents say ---- */
 
+/* The first to say wins. An agent's store always takes its password from the key, whatever its line
+ * says. */
 static void launch_take_store(struct launch *l, const char *url)
 {
     if (l->store[0])
@@ -334,6 +353,8 @@ static void launch_warn_of_loopback(struct launch *l, struct launch_agent *a)
     }
 }
 
+/* Two lines matter: "weft agent: store at URL" and "weft agent: node N ready at ADDRESS". Others
+ * are passed over: a login shell may greet. */
 bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line)
 {
     static const char store[] = "weft agent: store at ", node[] = "weft agent: node ",
@@ -375,6 +396,7 @@ void launch_over(struct launch *l, struct launch_agent *a)
         l->config.ended(l->config.context, a->number);
 }
 
+/* What other programs say, and what helps. The first that fits; most special first. */
 const char *launch_remedy(const char *said, int status, const char *otherwise)
 {
     static const struct {
@@ -425,6 +447,7 @@ void launch_common_arguments(const struct launch *l, launch_words *words)
 
 /* ---- more, fewer, none ---- */
 
+/* More than the target has is cut by those below. */
 void launch_want(struct launch *l, uint32_t agents)
 {
     if (l->done || l->freed)
@@ -435,6 +458,7 @@ void launch_want(struct launch *l, uint32_t agents)
         launch_direct_want(l, agents);
 }
 
+/* Only hosts have places to use again; Slurm gives new nodes. */
 void launch_gone(struct launch *l, uint32_t agent)
 {
     if (l->kind != LAUNCH_SLURM && agent < l->agents.n &&
@@ -448,6 +472,7 @@ static void launch_report_done(uv_timer_t *timer)
     l->done(l->config.context, l->why);
 }
 
+/* Never from within the caller's call: a timer of 0 brings it from the loop. Once. */
 void launch_finish(struct launch *l, const char *why)
 {
     if (l->why)

@@ -1,5 +1,10 @@
 /* Agents that we start ourselves, one process each: here, and at the other end of an ssh. Both go
- * on detached; the process that starts them ends when they are ready. */
+ * on detached; the process that starts them ends when they are ready.
+ *
+ * Invariants:
+ *   I1. While nobody knows where the store is, one agent at a time is started: it starts the store.
+ *   I2. An agent has a starter exactly while it is STARTING, or ready and its starter still ends.
+ *   I3. At most AT_ONCE starters at a time. */
 #include "cluster/launch/launch_state.h"
 #include "cluster/launch/shell.h"
 
@@ -9,6 +14,7 @@ extern const char cluster_launch_ssh_agent_sh[]; /* ssh_agent.sh */
 
 static void direct_start_more(struct launch *l);
 
+/* Of the ssh command: only OpenSSH itself is given OpenSSH's options. */
 static const char *direct_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,6 +49,8 @@ static char *direct_ssh_command(const struct launch *l, const struct launch_agen
     return strbuf_steal(&command);
 }
 
+/* The user's own words first, so that his options win; then the host, which launch_is_host() has
+ * checked, and the command. */
 static void direct_ssh_arguments(const struct launch *l, const struct launch_agent *a,
                                  launch_words *words)
 {
@@ -58,6 +66,7 @@ static void direct_ssh_arguments(const struct launch *l, const struct launch_age
     array_push(words, direct_ssh_command(l, a));
 }
 
+/* No shell in between: nothing has to be quoted. */
 static void direct_local_arguments(const struct launch *l, const struct launch_agent *a,
                                    launch_words *words)
 {
@@ -74,6 +83,7 @@ static void direct_local_arguments(const struct launch *l, const struct launch_a
     launch_common_arguments(l, words);
 }
 
+/* Once the store's address is known the others can start, together. */
 static void direct_line_came(void *context, const char *line)
 {
     struct launch_agent *a = context;
@@ -84,6 +94,8 @@ static void direct_line_came(void *context, const char *line)
         direct_start_more(l);
 }
 
+/* The starter ends when its agent is detached and ready; an end before that is a failure, whatever
+ * its status. */
 static void direct_starter_ended(void *context, int status, const char *said)
 {
     struct launch_agent *a = context;
@@ -104,6 +116,7 @@ static void direct_starter_ended(void *context, int status, const char *said)
     direct_start_more(l);
 }
 
+/* The key goes through standard input and is wiped after it was written. */
 static void direct_start_one(struct launch *l, struct launch_agent *a)
 {
     a->state = LAUNCH_STARTING;
@@ -142,6 +155,8 @@ static void direct_start_more(struct launch *l)
     }
 }
 
+/* FAILED and ENDED ones are not counted and not tried again: a host that refused once would refuse
+ * for every task. */
 void launch_direct_want(struct launch *l, uint32_t agents)
 {
     uint32_t there = 0;
@@ -158,6 +173,7 @@ void launch_direct_want(struct launch *l, uint32_t agents)
     direct_start_more(l);
 }
 
+/* Agents that are ready belong to their owner; what is still starting is ended with its starter. */
 void launch_direct_end(struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++) {

@@ -38,6 +38,7 @@ enum {
 };
 static const double sbatch_patience = 120; /* seconds: a busy controller lets sbatch wait */
 
+/* Numbers come from pieces (I1). */
 struct launch_agent *slurm_agent(struct launch *l, uint32_t number)
 {
     return l->agents.at[number];
@@ -73,6 +74,8 @@ static void slurm_job_number(void *context, const char *line)
         snprintf(q->id, sizeof q->id, "%.*s", (int)n, line);
 }
 
+/* A job's number makes pieces: one an element, or one for a job of several nodes. A refusal fails
+ * all of the request's agents with one reason. */
 static void slurm_sbatch_ended(void *context, int status, const char *said)
 {
     struct slurm_request *q = context;
@@ -145,6 +148,8 @@ static void slurm_node_arguments(const struct launch *l, launch_words *words)
     launch_common_arguments(l, words);
 }
 
+/* All cores of a node, unless the user says how many an agent has: then several agents may share a
+ * node. Memory likewise: 0 means all of it to Slurm. */
 static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
 {
     struct slurm *s = l->slurm;
@@ -209,6 +214,7 @@ static void slurm_submit(struct launch *l, uint32_t first, uint32_t count)
     launch_arguments_free(&words);
 }
 
+/* Inside an allocation there is no squeue to ask: the end of srun is the end of its agents. */
 static void slurm_step_ended(void *context, int status, const char *said)
 {
     (void)said; /* it went to the output */
@@ -220,6 +226,8 @@ static void slurm_step_ended(void *context, int status, const char *said)
     slurm_piece_over(p->launch, p, status);
 }
 
+/* Detached, as its agents are: it goes on when we are gone. Its words go to a file, which is read
+ * as a job's output is. */
 static void slurm_start_step(struct launch *l, uint32_t first, uint32_t count, uint32_t slot)
 {
     struct slurm *s = l->slurm;
@@ -258,6 +266,7 @@ static void slurm_start_step(struct launch *l, uint32_t first, uint32_t count, u
     launch_arguments_free(&words);
 }
 
+/* The number of the first. */
 static uint32_t slurm_add_agents(struct launch *l, uint32_t count)
 {
     uint32_t first = (uint32_t)l->agents.n;
@@ -266,6 +275,8 @@ static uint32_t slurm_add_agents(struct launch *l, uint32_t count)
     return first;
 }
 
+/* Inside an allocation, runs of nodes that are free are taken from the front; else arrays of jobs
+ * are asked for. */
 void launch_slurm_want(struct launch *l, uint32_t agents)
 {
     struct slurm *s = l->slurm;
@@ -302,6 +313,7 @@ void launch_slurm_want(struct launch *l, uint32_t agents)
 
 /* ---- from the beginning to the end ---- */
 
+/* In the state folder, which all nodes see. The caller owns it. */
 static char *slurm_path_in(const struct launch *l, const char *name)
 {
     struct strbuf path = {0};
@@ -309,6 +321,8 @@ static char *slurm_path_in(const struct launch *l, const char *name)
     return strbuf_steal(&path);
 }
 
+/* SLURM_JOB_ID: we are in an allocation, and stay on its nodes. The script is written once; its
+ * parameters differ by launch only. */
 bool launch_slurm_open(struct launch *l, struct error *err)
 {
     struct slurm *s = l->slurm = mem_new_zero(struct slurm, 1);
@@ -344,6 +358,7 @@ const char *launch_slurm_waiting(const struct launch *l)
     return l->slurm ? l->slurm->waiting : "";
 }
 
+/* Jobs have `grace` seconds: their agents were told to leave by their owner. */
 void launch_slurm_end(struct launch *l, double grace)
 {
     l->slurm->deadline = clock_seconds() + (grace > 0 ? grace : 0);
@@ -351,6 +366,7 @@ void launch_slurm_end(struct launch *l, double grace)
     slurm_go_on_ending(l);
 }
 
+/* Steps go on (they `stay`); what asks Slurm is ended. */
 void launch_slurm_close(struct launch *l)
 {
     struct slurm *s = l->slurm;

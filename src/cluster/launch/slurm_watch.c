@@ -29,6 +29,7 @@ static const double last_wait = 60; /* seconds from scancel until a job that sta
 
 /* ---- the key ---- */
 
+/* While one is, its job may still read the key. */
 static bool slurm_any_starting(const struct launch *l)
 {
     for (size_t i = 0; i < l->agents.n; i++)
@@ -37,6 +38,7 @@ static bool slurm_any_starting(const struct launch *l)
     return false;
 }
 
+/* I2 of launch_slurm.c. */
 static void slurm_forget_key(struct launch *l)
 {
     struct slurm *s = l->slurm;
@@ -48,6 +50,8 @@ static void slurm_forget_key(struct launch *l)
 
 /* ---- pieces ---- */
 
+/* Its last words are the reason when an agent never was ready; after launch_end() nobody wants to
+ * hear it. */
 void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
 {
     if (p->over)
@@ -80,6 +84,8 @@ void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
     }
 }
 
+/* The k-th ready line is the k-th agent's: which of a job's nodes says it first does not matter.
+ * The store's address is written for the others as soon as it is known. */
 static void slurm_take_line(struct launch *l, struct slurm_piece *p, const char *line)
 {
     if (p->ready < p->count && launch_take_line(l, slurm_agent(l, p->first + p->ready), line))
@@ -92,6 +98,7 @@ static void slurm_take_line(struct launch *l, struct slurm_piece *p, const char 
     }
 }
 
+/* Only what is new, by offset; lines may come in pieces. The end of it is kept for messages. */
 void slurm_read_output(struct launch *l, struct slurm_piece *p)
 {
     int fd = open(p->path, O_RDONLY | O_CLOEXEC);
@@ -130,6 +137,7 @@ void slurm_ask_soon(struct slurm *s)
     s->ask_at = clock_seconds() + ask_first;
 }
 
+/* "12_3|PENDING|Resources": id, state, reason. What is pending is marked -, what runs +. */
 static void slurm_job_listed(void *context, const char *line)
 {
     struct launch *l = context;
@@ -144,6 +152,7 @@ static void slurm_job_listed(void *context, const char *line)
         snprintf(s->waiting, sizeof s->waiting, "%s", reason + 1);
 }
 
+/* Each id stands between blanks, so that 1_1 is not found in 1_12. */
 static bool slurm_is_listed(const struct slurm *s, const struct slurm_piece *p, char mark)
 {
     char text[sizeof p->id + 4];
@@ -151,6 +160,7 @@ static bool slurm_is_listed(const struct slurm *s, const struct slurm_piece *p, 
     return strstr(strbuf_text(&s->listed), text);
 }
 
+/* An answer that failed says nothing about jobs: the controller may be restarting. */
 static void slurm_squeue_ended(void *context, int status, const char *said)
 {
     struct launch *l = context;
@@ -183,6 +193,7 @@ static void slurm_squeue_ended(void *context, int status, const char *said)
         slurm_forget_key(l);
 }
 
+/* By the launch's name: one question for all of its jobs. */
 static void slurm_ask_squeue(struct launch *l)
 {
     struct slurm *s = l->slurm;
@@ -206,6 +217,7 @@ static void slurm_ask_squeue(struct launch *l)
     });
 }
 
+/* What it could not cancel stays listed; slurm_go_on_ending() hands it to the user in the end. */
 static void slurm_scancel_ended(void *context, int status, const char *said)
 {
     struct launch *l = context;
@@ -244,6 +256,9 @@ static void slurm_cancel(struct launch *l, bool all)
     launch_arguments_free(&words);
 }
 
+/* Called by every tick once the end has begun: jobs that never started are cancelled at once, the
+ * others after the grace; what Slurm still lists a minute later is left to the user, with the
+ * command that ends it. */
 void slurm_go_on_ending(struct launch *l)
 {
     struct slurm *s = l->slurm;
@@ -274,6 +289,7 @@ void slurm_go_on_ending(struct launch *l)
     strbuf_free(&left);
 }
 
+/* A callback may free the launch: it is looked at before each use. */
 void slurm_tick(uv_timer_t *timer)
 {
     struct launch *l = timer->data;

@@ -1,3 +1,9 @@
+/* A Redis of one's own, for a cluster without a store (store_server.h): TLS only, with a password
+ * and a certificate that are derived from the cluster's key, so that nothing has to be configured
+ * or copied.
+ *
+ * Relies on a redis-server in PATH, built with TLS. Blocks for up to ten seconds: agents start it
+ * before their loop. */
 #include "cluster/launch/store_server.h"
 
 #include "base/file.h"
@@ -22,6 +28,7 @@
 
 extern char **environ;
 
+/* 64 hexadecimal digits that whoever has the key can compute: it travels nowhere. */
 void store_server_password(const struct seal_key *key, char password[static STORE_PASSWORD])
 {
     uint8_t secret[32];
@@ -41,6 +48,7 @@ static bool server_make_certificate(const struct seal_key *key, struct strbuf *c
     return good;
 }
 
+/* A password or a certificate that the URL names itself is left alone. */
 bool store_server_unlock(const struct seal_key *key, struct store_address *a, struct error *err)
 {
     struct strbuf certificate = {0};
@@ -79,6 +87,7 @@ static bool server_split_address(const char *bind, char host[256], int *port, st
     return true;
 }
 
+/* The first address of the name. Blocks: this runs before the agent's loop does. */
 static bool server_resolve(const char *host, int port, struct sockaddr_storage *at, socklen_t *size,
                            struct error *err)
 {
@@ -95,6 +104,8 @@ static bool server_resolve(const char *host, int port, struct sockaddr_storage *
     return true;
 }
 
+/* Free now, and most likely when Redis binds it a moment later; if not, it ends at once and says
+ * so. */
 static bool server_free_port(const char *host, int *port, struct error *err)
 {
     char service[16] = "";
@@ -116,6 +127,7 @@ static bool server_free_port(const char *host, int *port, struct error *err)
     return good;
 }
 
+/* A connection is all that is tried: TLS and the password come later. */
 static bool server_answers(const char *host, int port)
 {
     struct sockaddr_storage at = {0};
@@ -180,6 +192,8 @@ static bool server_write_private(const char *folder, const char *name, const str
     return good;
 }
 
+/* Made from the key, so that every client knows which one to believe; its secret key stays in this
+ * folder. */
 static bool server_put_certificate(const char *folder, const struct seal_key *key,
                                    struct error *err)
 {
@@ -265,6 +279,8 @@ static bool server_explain_end(const char *log, const char *said, struct error *
                      told ? said : log);
 }
 
+/* Ten seconds in steps of ten milliseconds: a server that has a large file to read takes longer,
+ * but answers connections before. */
 static bool server_wait_for(const char *host, int port, pid_t pid, const char *folder,
                             const char *said, struct error *err)
 {
@@ -287,6 +303,9 @@ static bool server_wait_for(const char *host, int port, pid_t pid, const char *f
     return good;
 }
 
+/* The configuration goes through standard input: the password stands in no file and no process
+ * list. The note is written before waiting, so that a killed agent leaves a server that can be
+ * found. */
 static bool server_start_new(const char *folder, const char *host, int port,
                              const struct seal_key *key, pid_t *pid, struct error *err)
 {
@@ -309,6 +328,8 @@ static bool server_start_new(const char *folder, const char *host, int port,
     return good;
 }
 
+/* A server of this folder that lives is taken over: an agent that is started again finds its data.
+ * Something else at the port is an error, else it would be taken for ours. */
 bool store_server_start(const char *folder, const char *bind, const struct seal_key *key,
                         struct strbuf *url, pid_t *pid, struct error *err)
 {
@@ -344,6 +365,7 @@ pid_t store_server_running(const char *folder)
     return server_running(folder, host, &port);
 }
 
+/* SIGTERM lets it write its file; five seconds are waited for that. */
 void store_server_stop(pid_t pid)
 {
     if (!server_is_redis(pid))

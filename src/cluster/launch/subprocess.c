@@ -1,3 +1,10 @@
+/* A program beside the loop (subprocess.h).
+ *
+ * Invariants:
+ *   I1. `ended` is called once, from the loop, unless it was abandoned; then nothing is called.
+ *   I2. The program's end is told when both pipes have ended as well, or LAST_WORDS later.
+ *   I3. Memory is freed when the last of its handles is closed: `open` counts them.
+ *   I4. What is kept of its output is bounded: one line, and the end of stderr. */
 #include "cluster/launch/subprocess.h"
 
 #include "base/mem.h"
@@ -12,11 +19,12 @@
 
 enum {
     KEPT = 4096,          /* of stderr */
+    KILL_AFTER_MS = 2000, /* from SIGTERM to SIGKILL */
     LINE_MAX_SIZE = 65536 /* of stdout: the rest of a longer line is not kept */
 };
 
 /* Somebody it left behind may hold its pipes: they are not waited for longer than this. */
-static const double last_words = 1;
+static const double LAST_WORDS = 1;
 
 struct subprocess {
     struct subprocess_config config;
@@ -34,6 +42,7 @@ struct subprocess {
     bool running, dropped, told, killed;
 };
 
+/* It is the key, most of the time. */
 static void subprocess_wipe_input(struct subprocess *e)
 {
     if (e->input)
@@ -53,6 +62,7 @@ static void subprocess_handle_closed(uv_handle_t *handle)
     free(e);
 }
 
+/* A handle without data was never made. */
 static void subprocess_close_one(uv_handle_t *handle)
 {
     if (handle->data && !uv_is_closing(handle))
@@ -68,6 +78,7 @@ static void subprocess_close_all(struct subprocess *e)
     subprocess_close_one((uv_handle_t *)&e->timer);
 }
 
+/* The last line may have no end. `line` may abandon us: then `ended` is not called. */
 static void subprocess_report_end(struct subprocess *e)
 {
     if (e->told)
@@ -84,6 +95,8 @@ static void subprocess_report_end(struct subprocess *e)
     subprocess_close_all(e);
 }
 
+/* First SIGTERM, two seconds later SIGKILL. After the end: its pipes were held by somebody else for
+ * long enough. */
 static void subprocess_timeout(uv_timer_t *timer)
 {
     struct subprocess *e = timer->data;
@@ -93,9 +106,11 @@ static void subprocess_timeout(uv_timer_t *timer)
     }
     uv_process_kill(&e->process, e->killed ? SIGKILL : SIGTERM);
     e->killed = true;
-    uv_timer_start(timer, subprocess_timeout, 2000, 0);
+    uv_timer_start(timer, subprocess_timeout, KILL_AFTER_MS, 0);
 }
 
+/* It is over when it has exited and said everything; who inherited its pipes may keep them open
+ * (I2). */
 static void subprocess_end_if_over(struct subprocess *e)
 {
     if (e->running)
@@ -103,9 +118,10 @@ static void subprocess_end_if_over(struct subprocess *e)
     if (e->streams == 0)
         subprocess_report_end(e);
     else
-        uv_timer_start(&e->timer, subprocess_timeout, (uint64_t)(last_words * 1000), 0);
+        uv_timer_start(&e->timer, subprocess_timeout, (uint64_t)(LAST_WORDS * 1000), 0);
 }
 
+/* A program that was ended by us and said nothing gets a reason. */
 static void subprocess_exited(uv_process_t *process, int64_t status, int signal)
 {
     struct subprocess *e = process->data;
@@ -116,6 +132,7 @@ static void subprocess_exited(uv_process_t *process, int64_t status, int signal)
     subprocess_end_if_over(e);
 }
 
+/* A longer line than LINE_MAX_SIZE is cut, so that nobody can fill our memory. */
 static void subprocess_take_lines(struct subprocess *e, const char *at, size_t n)
 {
     for (size_t i = 0; i < n && !e->dropped; i++) {
@@ -147,6 +164,7 @@ static void subprocess_give_room(uv_handle_t *handle, size_t suggested, uv_buf_t
     *buffer = uv_buf_init(e->chunk, sizeof e->chunk); /* one read at a time: taken at once */
 }
 
+/* The callback of both pipes. */
 static void subprocess_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
     struct subprocess *e = stream->data;
@@ -169,6 +187,7 @@ static void subprocess_input_written(uv_write_t *request, int status)
     subprocess_close_one((uv_handle_t *)&e->in);
 }
 
+/* As if it had run and ended: callers have one path for both. */
 static void subprocess_not_started(uv_timer_t *timer)
 {
     subprocess_report_end(timer->data);
@@ -278,6 +297,7 @@ void subprocess_signal(struct subprocess *e, int signal)
         uv_process_kill(&e->process, signal);
 }
 
+/* The handles close in the loop's next turns; the memory goes with them. */
 void subprocess_abandon(struct subprocess *e)
 {
     if (!e || e->dropped)
