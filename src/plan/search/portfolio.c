@@ -6,6 +6,7 @@
 #include "plan/search/portfolio.h"
 #include "plan/own.h"
 #include "base/parallel.h"
+#include "plan/own.h"
 #include <math.h>
 
 /* Solutions kept for the searches to start from and return to. */
@@ -29,7 +30,7 @@ static bool is_member(const struct planner *planner, uint32_t tasks)
 const struct planner **portfolio_members(uint32_t tasks)
 {
     size_t all = 0, count = 0;
-    while (planner_at(all)) /* also those that the program added */
+    while (planner_at(all))
         all++;
     const struct planner **members = mem_new(const struct planner *, all + 1);
     for (size_t i = 0; i < all; i++) {
