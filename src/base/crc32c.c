@@ -5,6 +5,7 @@
 
 static uint32_t table[8][256];
 
+/* table[k][b]: the effect of byte b with k more bytes behind it. */
 __attribute__((constructor)) static void make_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {
@@ -18,6 +19,7 @@ __attribute__((constructor)) static void make_tables(void)
             table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 255];
 }
 
+/* The bytes are read little-endian in pairs of words; the tail byte by byte. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
     const unsigned char *p = data;

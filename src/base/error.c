@@ -34,6 +34,8 @@ bool error_vat(struct error *err, const char *file, size_t line, const char *fmt
     return false;
 }
 
+/* "FILE:LINE: text"; line 0 names the file only. Always ERROR_INPUT: a place in a file is the
+ * user's. */
 bool error_at(struct error *err, const char *file, size_t line, const char *fmt, ...)
 {
     va_list args;

@@ -144,6 +144,7 @@ bool file_out_open(struct file_out *f, const char *path, struct error *err)
         file_out_abandon(f);
         return false;
     }
+    /* a file that is replaced keeps its mode */
     if (stat(path, &st) == 0 && fchmod(fd, st.st_mode & 07777) != 0)
         errno = 0; /* a file system without modes: keep what it gave */
     f->stream = fdopen(fd, "w");
@@ -196,6 +197,7 @@ bool file_write(const char *path, const char *data, size_t len, struct error *er
     return file_out_commit(&f, err);
 }
 
+/* Names in a workflow are relative to the workflow's own folder. */
 char *file_beside(const char *base, const char *name)
 {
     const char *slash = strrchr(base, '/');

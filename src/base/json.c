@@ -122,6 +122,7 @@ static bool json_parse_fail(struct json_parser *s, const char *at, const char *f
 }
 
 /* The text does not go on as it should. */
+/* What was expected, and what stands there; at the end of the text, in which container. */
 static bool fail_expected(struct json_parser *s, const char *expected) __attribute__((cold));
 static bool fail_expected(struct json_parser *s, const char *expected)
 {
@@ -279,6 +280,7 @@ static bool string_slow(struct json_parser *s, char *start, char *in)
                                    c == '\n' ? " or \\n (is the closing quote missing?)" : "");
         }
     }
+    /* the closing quote becomes the string's NUL: there is always room */
     struct json_value *v = json_parse_push(s, JSON_STRING, (size_t)(start - s->j->text));
     if (!v)
         return false;
@@ -399,6 +401,7 @@ static bool json_parse_number(struct json_parser *s)
     return true;
 }
 
+/* true, false and null need no content: the type says it all */
 static bool json_parse_literal(struct json_parser *s, const char *word, enum json_type type)
 {
     size_t n = strlen(word);
@@ -420,6 +423,7 @@ static inline void skip_space(struct json_parser *s)
     s->p = p;
 }
 
+/* `next` is filled in when it closes: one step then skips the whole container. */
 static bool json_parse_open_container(struct json_parser *s, enum json_type type)
 {
     if (s->depth == JSON_DEPTH)

@@ -189,6 +189,7 @@ int number_format(char *out, double value)
         if (n)
             return n;
     }
+    /* very large and very small numbers, by trial: rare, so slow is fine */
     for (int digits = 15; digits < 17; digits++) {
         int len = sprintf(out, "%.*g", digits, value);
         if (strtod(out, NULL) == value)

@@ -38,6 +38,7 @@ bool quantity_number(const char *text, size_t len, double *out)
     return true;
 }
 
+/* Decimal digits with a sign; overflow is a refusal, not a wrap. */
 bool quantity_integer(const char *text, size_t len, int64_t *out)
 {
     bool negative = len && *text == '-';

@@ -33,6 +33,7 @@ static uint64_t rng_rotl(uint64_t x, int k)
     return x << k | x >> (64 - k);
 }
 
+/* Period 2^256 - 1; passes the usual batteries of tests. */
 uint64_t rng_next(struct rng *r)
 {
     uint64_t result = rng_rotl(r->s[1] * 5, 7) * 9, t = r->s[1] << 17;

@@ -28,6 +28,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Appended to `names`. The order of readdir() differs between file systems; this does not. */
 bool folder_list(const char *path, folder_names *names)
 {
     DIR *d = opendir(path);
@@ -49,6 +50,7 @@ void folder_names_free(folder_names *names)
     array_free(names);
 }
 
+/* Somebody else may have removed it meanwhile: that is fine. */
 static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *ftw)
 {
     (void)s;

@@ -47,6 +47,7 @@ size_t utf8_valid(const char *text, size_t length)
     return i;
 }
 
+/* One to four bytes for a code point up to U+10FFFF; `out` needs four. */
 size_t utf8_encode(char *out, uint32_t code)
 {
     if (code < 0x80) {

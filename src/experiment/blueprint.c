@@ -81,6 +81,7 @@ static bool unknown_target(const struct blueprint *b, const struct substitution 
     return false;
 }
 
+/* NONE: there is nothing of that name. */
 static uint32_t find_target(const struct blueprint *b, const struct substitution *s)
 {
     const struct workflow *w = b->w;
@@ -318,6 +319,7 @@ static bool add_bodies(struct blueprint *b, struct error *err)
 
 /* ---- who is touched, who comes after whom ---- */
 
+/* From task, file and parameter to the substitution that replaces it; NONE: none does. */
 static void index_substitutions(struct blueprint *b)
 {
     const struct experiment *x = b->x;
@@ -356,6 +358,7 @@ static uint32_t *blueprint_group(const links *all, uint32_t groups, uint32_t **t
     return off;
 }
 
+/* Files that alternatives bring in have no producer. */
 static void blueprint_add_producer(const struct blueprint *b, links *preds, uint32_t task,
                                    uint32_t object)
 {

@@ -155,6 +155,7 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
     }
     if (x->combine == COMBINE_SAMPLE && x->sample < total)
         want = x->sample;
+    /* refused, not cut: whoever wrote the experiment thinks that all are tried */
     if (want > MOST_COMBINATIONS)
         return error_at(err, x->file, 0,
                         "%s%llu combinations; at most %d are taken at once: 'combine: {sample: "

@@ -84,6 +84,7 @@ static void find_alive(struct merging *m)
 
 /* ---- keys ---- */
 
+/* An alternative that only has a label is the original. */
 static bool changes_nothing(const struct task_change *c)
 {
     return !c->command && !c->kind && isnan(c->work) && isnan(c->memory) && isnan(c->cores) &&
@@ -156,6 +157,7 @@ static void enter_key(struct merging *m, uint32_t task)
     m->slot[merge_slot_of(m, &m->key.at[task])] = task + 1;
 }
 
+/* Adds a substitution to a set. */
 static void merge_depend(uint64_t *set, uint32_t substitution)
 {
     set[substitution / 64] |= (uint64_t)1 << (substitution % 64);
@@ -371,6 +373,7 @@ void merged_free(struct merged *m)
     free(m);
 }
 
+/* The whole combination, for people and for folders. */
 void merged_label(const struct merged *m, const struct experiment *x, uint32_t combination,
                   struct strbuf *out)
 {

@@ -161,6 +161,7 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
         changed |= COLUMN_BIT(retries);
         builder_retries(out, task, c->retries, 0);
     }
+    /* all other columns as they are: a new column needs no change here */
     builder_copy_columns(out, task, w, t, changed);
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);

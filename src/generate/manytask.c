@@ -42,6 +42,7 @@ static const struct generator_option pipeline_options[] = {
     {0},
 };
 
+/* One function draws all four: they differ in whom a task reads from. */
 enum shape { BAG, FAN_IN, FAN_OUT, PIPELINE };
 
 static struct workflow *make_many(const struct generator_request *r, enum shape shape,
@@ -57,6 +58,7 @@ static struct workflow *make_many(const struct generator_request *r, enum shape 
         degree = (uint32_t)generator_whole(r, "pipe");
     double time = generator_real(r, "time"), size = generator_real(r, "size");
     double memory = generator_real(r, "memory");
+    /* drawn in the order of the tasks: work, then size */
     struct rng rng;
     rng_seed(&rng, r->seed);
     struct builder *b = builder_new("<generated>", r->generator->name);

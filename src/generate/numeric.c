@@ -32,6 +32,7 @@ static struct workflow *make_fft(const struct generator_request *r, struct error
                   points, 1u << (31 - __builtin_clz(points)));
         return NULL;
     }
+    /* log2 of the points: one row of butterflies each */
     while (1u << stages < points)
         stages++;
     double n = points;
@@ -85,6 +86,7 @@ static struct workflow *make_gauss(const struct generator_request *r, struct err
 {
     uint32_t size = (uint32_t)generator_whole(r, "size");
     bool proportional = generator_flag(r, "proportional");
+    /* pivots and updates of columns, as the HEFT paper counts them */
     double n = ((double)size * size + size - 2) / 2;
     if (!sketch_fits(n, 2 * n, r, "lower size", err))
         return NULL;
@@ -92,6 +94,7 @@ static struct workflow *make_gauss(const struct generator_request *r, struct err
     sketch_init(&s, r);
     uint32_t *column = mem_new(uint32_t, size + 1); /* the task that last wrote column j */
     for (uint32_t k = 1; k < size; k++) {
+        /* rows that are left: what a pivot searches and an update changes */
         double rest = proportional ? size - k : 1;
         uint32_t pivot = sketch_task(&s, "pivot", rest);
         if (k > 1)
@@ -189,6 +192,7 @@ static const struct generator_option stencil_options[] = {
     {0},
 };
 
+/* Row by row: a cell's number less `cols` is the cell above it. */
 static void draw_rectangle(struct sketch *s, uint32_t rows, uint32_t cols, bool steps)
 {
     for (uint32_t row = 0; row < rows; row++)
@@ -227,6 +231,7 @@ static struct workflow *make_stencil(const struct generator_request *r, struct e
     uint32_t rows = (uint32_t)generator_whole(r, "rows");
     uint32_t cols = (uint32_t)generator_whole(r, "cols");
     const char *shape = generator_text(r, "shape");
+    /* both meshes are triangles; the others rectangles */
     bool mesh = strstr(shape, "mesh"), steps = strcmp(shape, "steps") == 0;
     double n = mesh ? (double)rows * (rows + 1.0) / 2 : (double)rows * cols;
     if (!sketch_fits(n, (steps ? 3 : 2) * n, r, "lower rows or cols", err))

@@ -35,6 +35,7 @@ static void platform_add_node(struct platform_builder *b, const char *stem, uint
         platform_builder_memory(b, node, memory, 0);
 }
 
+/* The network's own figures; bandwidth 0: the pairs state theirs. */
 static struct platform_builder *platform_begin(const struct generator_request *r, double bandwidth)
 {
     struct platform_builder *b = platform_builder_new("<generated>");

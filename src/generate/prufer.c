@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* low to high for a tree's base, +- spread for a task around it. */
 struct range {
     uint32_t low, high, spread;
 };
@@ -149,6 +150,7 @@ static uint32_t *draw_tree(struct rng *rng, uint32_t n, const struct category *c
     return parent;
 }
 
+/* One base a tree: trees of a category differ more than tasks of a tree. */
 static double draw_base(struct rng *rng, const struct range *range)
 {
     return range->low + (double)rng_below(rng, range->high - range->low + 1);
@@ -168,6 +170,7 @@ static struct workflow *make_prufer(const struct generator_request *r, struct er
     struct rng rng;
     rng_seed(&rng, r->seed);
     uint32_t *parent = draw_tree(&rng, n, c);
+    /* the tree's own bases, before any task is drawn */
     double memory = draw_base(&rng, &c->memory), file = draw_base(&rng, &c->file);
 
     struct builder *b = builder_new("<generated>", "prufer");

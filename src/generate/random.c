@@ -67,6 +67,7 @@ static uint32_t *draw_levels(struct rng *rng, uint32_t n, double fat, double reg
     return first.at;
 }
 
+/* For the limit: what the draw below gives on average. */
 static double expected_edges(const uint32_t *first, uint32_t nlevels, double density, double most)
 {
     double edges = 0;
@@ -119,6 +120,7 @@ static struct workflow *make_layered(const struct generator_request *r, struct e
 {
     uint32_t n = (uint32_t)generator_whole(r, "n"), nlevels;
     double density = generator_real(r, "density"), most = generator_real(r, "parents");
+    /* 0 is "as density says" */
     if (most == 0)
         most = INFINITY;
     struct sketch s;
@@ -181,6 +183,7 @@ struct free_degrees {
     uint32_t most;
 };
 
+/* O(1): the last one takes its place, so the order of a list means nothing. */
 static void list_remove(task_list *list, uint32_t *place, uint32_t task)
 {
     uint32_t last = array_pop(list);
@@ -196,6 +199,7 @@ static void list_add(task_list *list, uint32_t *place, uint32_t task)
     array_push(list, task);
 }
 
+/* A new task may get `most` children. */
 static void degrees_new_task(struct free_degrees *f, uint32_t task)
 {
     f->left[task] = f->most;
@@ -203,6 +207,7 @@ static void degrees_new_task(struct free_degrees *f, uint32_t task)
     list_add(&f->any, f->in_any, task);
 }
 
+/* One child fewer: to the next list, or out of all of them. */
 static void degrees_take(struct free_degrees *f, uint32_t task)
 {
     uint32_t left = f->left[task]--;
@@ -251,6 +256,7 @@ static void fan_in(struct sketch *s, struct free_degrees *f, uint32_t max_in)
     degrees_new_task(f, task);
 }
 
+/* Fan-in and fan-out steps in turn by the toss of a coin, until there are n tasks. */
 static void draw_tgff(struct sketch *s, uint32_t n, uint32_t max_in, uint32_t max_out)
 {
     struct free_degrees f = {.most = max_out};
@@ -335,6 +341,7 @@ static const struct generator_option random_options[] = {
 static struct workflow *make_random(const struct generator_request *r, struct error *err)
 {
     uint32_t n = (uint32_t)generator_whole(r, "n");
+    /* pairs of an order: every graph drawn this way is acyclic */
     double all = (double)n * (n - 1) / 2, asked = generator_real(r, "edges");
     double edges = asked > 0 ? asked : floor(generator_real(r, "p") * all + 0.5);
     if (edges > all) {

@@ -32,6 +32,7 @@ static struct workflow *make_airsn(const struct generator_request *r, struct err
     uint32_t fringe = (uint32_t)s.tasks.n;
     for (uint32_t i = 0; i < width; i++)
         sketch_task(&s, "fringe", 1);
+    /* two covers: the first behind bottleneck and fringe, the second behind the first's join */
     uint32_t before = NONE;
     for (uint32_t cover = 0; cover < 2; cover++) {
         uint32_t first = (uint32_t)s.tasks.n;
@@ -79,6 +80,7 @@ static struct workflow *make_inspiral(const struct generator_request *r, struct 
     struct sketch s;
     sketch_init(&s, r);
     for (uint64_t g = 0; g < groups; g++) {
+        /* shared out evenly: groups differ by one at most */
         uint32_t size = (uint32_t)((g + 1) * templates / groups - g * templates / groups);
         uint32_t before = NONE;
         for (int half = 0; half < 2; half++) {
@@ -134,6 +136,7 @@ static struct workflow *make_sdss(const struct generator_request *r, struct erro
     for (uint32_t i = 0; i < n; i++)
         sketch_edge(&s, i, sketch_task(&s, "brgSearch", 1), 1);
     for (uint32_t i = 0; i < n; i++) {
+        /* a search reads its field and the two beside it */
         uint32_t search = sketch_task(&s, "bcgSearch", 1);
         for (uint32_t k = i ? i - 1 : 0; k <= i + 1 && k < n; k++)
             sketch_edge(&s, n + k, search, 1);
@@ -172,6 +175,7 @@ static struct workflow *make_diamond(const struct generator_request *r, struct e
 {
     uint32_t depth = (uint32_t)generator_whole(r, "depth");
     uint32_t arity = (uint32_t)generator_whole(r, "arity");
+    /* tasks above the leaves, and leaves: the mirror image shares the latter */
     double row = 1, inner = 0;
     for (uint32_t level = 0; level < depth && inner <= SKETCH_TASKS; level++, row *= arity)
         inner += row;
@@ -221,6 +225,7 @@ static struct workflow *make_laplace(const struct generator_request *r, struct e
         return NULL;
     struct sketch s;
     sketch_init(&s, r);
+    /* a parallel prefix (Kogge and Stone): level l adds what stands 2^(l-1) to the left */
     for (uint32_t level = 0; level <= levels; level++)
         for (uint32_t i = 0; i < points; i++) {
             uint32_t t = sketch_task(&s, "prefix", 1);
@@ -230,6 +235,7 @@ static struct workflow *make_laplace(const struct generator_request *r, struct e
             if (i >= 1u << (level - 1))
                 sketch_edge(&s, t - points - (1u << (level - 1)), t, 1);
         }
+    /* the last row of the prefix feeds a binary reduction */
     uint32_t from = levels * points;
     for (uint32_t row = points / 2; row > 0; row /= 2) {
         uint32_t first = (uint32_t)s.tasks.n;

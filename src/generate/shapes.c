@@ -20,6 +20,7 @@ static struct workflow *make_forkjoin(const struct generator_request *r, struct 
 {
     uint32_t stages = (uint32_t)generator_whole(r, "stages");
     uint32_t width = (uint32_t)generator_whole(r, "width");
+    /* a fork, then `width` tasks and a join for every stage */
     double n = 1 + stages * (width + 1.0);
     if (!sketch_fits(n, 2.0 * stages * width, r, "lower stages or width", err))
         return NULL;
@@ -55,6 +56,7 @@ static const struct generator_option tree_options[] = {
     {0},
 };
 
+/* Numbered as a heap: the parent of t is (t - 1) / arity. */
 static struct workflow *make_tree(const struct generator_request *r, bool in, struct error *err)
 {
     uint32_t arity = (uint32_t)generator_whole(r, "arity");
@@ -209,6 +211,7 @@ static struct workflow *make_montage(const struct generator_request *r, struct e
     uint32_t images = (uint32_t)generator_whole(r, "images");
     uint64_t diffs = (uint64_t)generator_whole(r, "diffs"),
              all = (uint64_t)images * (images - 1) / 2;
+    /* the smallest square that holds all images */
     uint32_t cols = 1;
     while ((uint64_t)cols * cols < images)
         cols++;

@@ -37,6 +37,7 @@ bool sketch_fits(double tasks, double edges, const struct generator_request *r, 
     return true;
 }
 
+/* `kind` must be a constant text: kinds are told apart by address. */
 uint32_t sketch_task(struct sketch *s, const char *kind, double weight)
 {
     array_push(&s->tasks, (struct sketch_task){kind, weight});
@@ -48,6 +49,7 @@ void sketch_edge(struct sketch *s, uint32_t from, uint32_t to, double weight)
     array_push(&s->edges, (struct sketch_edge){from, to, weight});
 }
 
+/* Six significant digits, the same on every machine. */
 double sketch_round(double value)
 {
     if (!(value > 0) || isinf(value))
@@ -75,6 +77,7 @@ struct kind_counts {
     size_t n;
 };
 
+/* "mProject3": the third task of its kind; "t3" where there are no kinds. At most 32 kinds. */
 static int sketch_task_name(struct kind_counts *counts, const char *kind, char *out, size_t size)
 {
     size_t i = 0;

@@ -188,6 +188,7 @@ int64_t database_path_hash(int64_t folder, const char *path)
     return (int32_t)hash;
 }
 
+/* The same hash for SQL: migration fills the column with it. */
 static void path_hash(sqlite3_context *c, int n, sqlite3_value **v)
 {
     (void)n;
@@ -217,6 +218,7 @@ bool database_migrate(struct history *h, int to, struct error *err)
         return error_set(err, ERROR_FAILED,
                          "%s: from an older weft, and cannot be brought up to date: not writable",
                          h->path);
+    /* the lock before the first read of the version that counts */
     if (!database_exec(h, "BEGIN IMMEDIATE", err))
         return false;
     /* Another process may have done it while we waited for the lock. */

@@ -102,6 +102,7 @@ static double slope_without(const struct fit_pair *pairs, uint32_t n, uint32_t o
     return 0;
 }
 
+/* Equal sizes by number: samples are newest first, and stay so. */
 static int by_size(const void *a, const void *b, void *context)
 {
     const struct fit_sample *s = context;
@@ -151,6 +152,7 @@ struct groups {
     uint32_t *off, *n, *at;
 };
 
+/* Counting sort; samples come newest first, so the newest FIT_OWN are kept. */
 static void groups_make(struct groups *g, const struct fit_sample *s, uint32_t n, uint32_t groups)
 {
     g->off = mem_new_zero(uint32_t, (size_t)groups + 2);
@@ -369,6 +371,7 @@ void fit_make(struct fit *f, const struct fit_sample *s, uint32_t n, uint32_t gr
     if (fit_slopes(s, n, &slope, without))
         candidate_make(&c[lines++], s, n, &g, groups, slope, without);
     free(without);
+    /* simpler candidates first: a later one must beat SIMPLER times the best error so far */
     double best = INFINITY;
     bool own = false;
     uint32_t line = 0;

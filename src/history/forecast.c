@@ -35,6 +35,7 @@ struct forecast {
     bool knows;
 };
 
+/* As `weft predict` shows it. */
 const char *forecast_method_name(enum forecast_method method)
 {
     static const char *const names[] = {"default", "few",         "median",
@@ -89,6 +90,7 @@ static bool read_samples(struct history *h, sqlite3_stmt *s, struct samples *out
 }
 
 /* Fits of every kind of the workflow that the history knows. */
+/* One query, newest first, for every kind that the history knows. */
 static bool make_fits(struct history *h, struct forecast *f, struct error *err)
 {
     sqlite3_stmt *s =

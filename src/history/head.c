@@ -111,6 +111,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
     sqlite3_bind_int64(s, 8, head->cores);
     database_bind_number(s, 9, head->memory);
     database_bind_number(s, 10, head->speed > 0 ? head->speed : 1);
+    /* until head_end() says otherwise, or a reader finds the process gone */
     sqlite3_bind_int64(s, 11, RECORD_RUNNING);
     sqlite3_bind_int64(s, 12,
                        head->tasks      ? head->tasks

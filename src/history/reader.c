@@ -255,6 +255,7 @@ static bool load_reused(struct history *h, struct run_record *r, struct error *e
     return row == 0;
 }
 
+/* Counters, transfers and faults: everything that is neither an attempt nor reuse. */
 static bool load_events(struct history *h, struct run_record *r, struct error *err)
 {
     sqlite3_stmt *s = rows_of(h,
@@ -308,6 +309,7 @@ static void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
     read_digest(s, from + 4, &f->key);
 }
 
+/* With the paths, which stand in a table of their own. */
 static bool load_files(struct history *h, struct run_record *r, struct error *err)
 {
     sqlite3_stmt *s = rows_of(h,
@@ -325,6 +327,7 @@ static bool load_files(struct history *h, struct run_record *r, struct error *er
     return row == 0;
 }
 
+/* Five words a task, as head.c wrote them. */
 static bool load_predictions(struct history *h, struct run_record *r, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(h, "SELECT tasks FROM predictions WHERE run = ?", err);
@@ -405,6 +408,7 @@ char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct er
 
 /* ---- tasks ---- */
 
+/* Names and kinds of a run's tasks, as far as they were written without a hole. */
 bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, struct error *err)
 {
     *out = (struct history_tasks){0};
@@ -511,6 +515,7 @@ static int newest_first(const void *a, const void *b)
     return (x->file.object > y->file.object) - (x->file.object < y->file.object);
 }
 
+/* Where a file came from: under every folder that contains it, and by its whole path. */
 bool history_file(struct history *h, const char *path, size_t limit, history_origins *out,
                   struct error *err)
 {

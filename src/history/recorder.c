@@ -283,6 +283,7 @@ static bool is_sample(uint32_t n)
     return n % step == 0;
 }
 
+/* `kind` is set for samples only: the index over it stays small. */
 static bool write_attempt(struct recorder *r, const struct recorder_entry *e, uint32_t n,
                           struct error *err)
 {
@@ -329,6 +330,7 @@ static bool recorder_write_event(struct recorder *r, const struct recorder_entry
     return database_run(r->history, s, err);
 }
 
+/* Tasks first .. first + count - 1 were reused at this time. */
 static bool write_range(struct recorder *r, uint32_t first, uint32_t count, int64_t at, uint32_t n,
                         struct error *err)
 {
@@ -506,6 +508,7 @@ static void recorder_free(struct recorder *r)
     free(r);
 }
 
+/* False: the run goes on without a record. */
 static bool start_thread(struct recorder *r, struct error *err)
 {
     /* Signals are the run's business: none may land on this thread. */

@@ -10,6 +10,7 @@
 
 #define SHOWN 10 /* rows of each table: what changed most stands first */
 
+/* NAN on one side (the task ran in one run only) becomes null. */
 static void changes_put_rows(struct json_writer *j, const char *key,
                              const history_change_list *rows, bool tasks)
 {
@@ -54,6 +55,7 @@ void history_view_changes_json(const struct history_changes *c, struct strbuf *o
     json_write_end_object(&j);
 }
 
+/* Rows are sorted by change: the slower half from the front, the faster from the back. */
 static void changes_print_rows(const history_change_list *rows, bool tasks, bool slower,
                                const struct history_changes *c, bool colour, struct strbuf *out)
 {
@@ -97,6 +99,7 @@ static void changes_print_rows(const history_change_list *rows, bool tasks, bool
     table_free(t);
 }
 
+/* How many tasks each run has for itself: times of such tasks cannot be compared. */
 void history_view_changes(const struct history_changes *c, bool colour, struct strbuf *out)
 {
     char when[HUMAN_SIZE], time[HUMAN_SIZE];

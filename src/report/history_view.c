@@ -14,6 +14,7 @@
 
 /* ---- JSON ---- */
 
+/* The keys of a run's head; also used by comparisons, so that both have the same names. */
 void history_view_head(struct json_writer *j, const struct run_record *r)
 {
     json_put_integer(j, "run", r->run);
@@ -57,6 +58,7 @@ void history_view_list_json(const history_runs *runs, struct strbuf *out)
     json_write_end_object(&j);
 }
 
+/* Times are seconds since the start of the run. */
 static void put_attempt(struct json_writer *j, const struct trace_event *e,
                         const struct history_tasks *t)
 {
@@ -77,8 +79,9 @@ static void put_attempt(struct json_writer *j, const struct trace_event *e,
     json_write_end_object(j);
 }
 
-static void put_file(struct json_writer *j, const struct record_file *f,
-                     const struct history_tasks *t)
+/* Digests that are zero were not computed: null. */
+static void history_put_file(struct json_writer *j, const struct record_file *f,
+                             const struct history_tasks *t)
 {
     char text[DIGEST_TEXT];
     json_write_object_inline(j);
@@ -91,6 +94,7 @@ static void put_file(struct json_writer *j, const struct record_file *f,
     json_write_end_object(j);
 }
 
+/* Everything that is recorded: the tables show ten rows of it. */
 void history_view_run_json(const struct run_record *r, const struct history_tasks *t,
                            struct strbuf *out)
 {
@@ -114,13 +118,14 @@ void history_view_run_json(const struct run_record *r, const struct history_task
     json_write_key(&j, "files");
     json_write_array(&j);
     for (size_t i = 0; i < r->files.n; i++)
-        put_file(&j, &r->files.at[i], t);
+        history_put_file(&j, &r->files.at[i], t);
     json_write_end_array(&j);
     json_write_end_object(&j);
 }
 
 /* ---- CSV (RFC 4180) ---- */
 
+/* Quoted only where it must be; a quote inside is doubled. */
 static void csv_text(struct strbuf *out, const char *text)
 {
     if (!text)
@@ -138,6 +143,7 @@ static void csv_text(struct strbuf *out, const char *text)
     strbuf_add_char(out, '"');
 }
 
+/* Nothing for what is not known: spreadsheets read an empty cell as such. */
 static void csv_number(struct strbuf *out, double value, char after)
 {
     if (isfinite(value))
@@ -145,6 +151,7 @@ static void csv_number(struct strbuf *out, double value, char after)
     strbuf_add_char(out, after);
 }
 
+/* Lines end with CR LF, as RFC 4180 says. */
 void history_view_list_csv(const history_runs *runs, struct strbuf *out)
 {
     strbuf_add(out, "run,workflow,file,folder,host,planner,outcome,started,seconds,tasks,ran,"
@@ -190,25 +197,27 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
 
 /* ---- tables ---- */
 
-static void columns(struct table *t, const char *const *titles, size_t left)
+/* The first `left` columns are texts, the others numbers. */
+static void add_columns(struct table *t, const char *const *titles, size_t left)
 {
     for (size_t i = 0; titles[i]; i++)
         table_column(t, titles[i], i < left ? TABLE_LEFT : TABLE_RIGHT);
 }
 
-static void print_table(struct table *t, bool colour, struct strbuf *out)
+static void history_print_table(struct table *t, bool colour, struct strbuf *out)
 {
     table_print(t, out, &(struct table_style){.colour = colour, .max_cell = 40});
     table_free(t);
 }
 
+/* Failed and lost runs stand out. */
 void history_view_list(const history_runs *runs, bool colour, struct strbuf *out)
 {
     struct table *t = table_new();
     table_column(t, "run", TABLE_RIGHT);
     static const char *const titles[] = {"when",   "workflow", "outcome", "ran",
                                          "reused", "failed",   "time",    NULL};
-    columns(t, titles, 3);
+    add_columns(t, titles, 3);
     char when[HUMAN_SIZE];
     for (size_t i = 0; i < runs->n; i++) {
         const struct run_record *r = &runs->at[i];
@@ -224,9 +233,10 @@ void history_view_list(const history_runs *runs, bool colour, struct strbuf *out
         if (r->outcome == RECORD_FAILED || r->outcome == RECORD_LOST)
             table_emphasise(t);
     }
-    print_table(t, colour, out);
+    history_print_table(t, colour, out);
 }
 
+/* Equal times by number, so that the table repeats. */
 static int longest_first(const void *a, const void *b)
 {
     const struct trace_event *x = *(const struct trace_event *const *)a,
@@ -237,6 +247,7 @@ static int longest_first(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* Two tables in one: how attempts ended, or what they used. */
 static void attempts_table(const struct trace_event **at, size_t n, const struct history_tasks *t,
                            bool endings, bool colour, struct strbuf *out)
 {
@@ -245,7 +256,7 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
                                        "memory", "read", "written", NULL};
     static const char *const bad[] = {"task",    "kind",  "outcome", "status",
                                       "attempt", "after", "time",    NULL};
-    columns(table, endings ? bad : good, endings ? 3 : 2);
+    add_columns(table, endings ? bad : good, endings ? 3 : 2);
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         const struct trace_event *e = at[i];
         table_row(table);
@@ -265,17 +276,18 @@ static void attempts_table(const struct trace_event **at, size_t n, const struct
             table_bytes(table, e->written);
         }
     }
-    print_table(table, colour, out);
+    history_print_table(table, colour, out);
     if (n > SHOWN)
         strbuf_printf(out, "and %zu more\n", n - SHOWN);
 }
 
+/* Inputs have no maker. */
 static void files_table(const struct run_record *r, const struct history_tasks *t, bool colour,
                         struct strbuf *out)
 {
     struct table *table = table_new();
     static const char *const titles[] = {"file", "made by", "size", NULL};
-    columns(table, titles, 2);
+    add_columns(table, titles, 2);
     for (size_t i = 0; i < r->files.n && i < SHOWN; i++) {
         const struct record_file *f = &r->files.at[i];
         table_row(table);
@@ -283,12 +295,13 @@ static void files_table(const struct run_record *r, const struct history_tasks *
         table_cell(table, f->task == NONE ? "(input)" : history_task_name(t, f->task));
         table_bytes(table, f->size);
     }
-    print_table(table, colour, out);
+    history_print_table(table, colour, out);
     if (r->files.n > SHOWN)
         strbuf_printf(out, "and %zu more\n", r->files.n - SHOWN);
 }
 
-static void line(struct strbuf *out, const char *name, const char *text)
+/* A text of the record, if there is one; made visible, since it may come from a file. */
+static void history_line(struct strbuf *out, const char *name, const char *text)
 {
     struct strbuf shown = {0};
     if (text && *text) {
@@ -298,8 +311,9 @@ static void line(struct strbuf *out, const char *name, const char *text)
     strbuf_free(&shown);
 }
 
-static void measured(struct strbuf *out, const char *name, double real, double predicted,
-                     char *(*human)(char *, double))
+/* What was measured beside what was predicted; nothing when neither is known. */
+static void history_measured(struct strbuf *out, const char *name, double real, double predicted,
+                             char *(*human)(char *, double))
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     if (isnan(real) && isnan(predicted))
@@ -310,6 +324,7 @@ static void measured(struct strbuf *out, const char *name, double real, double p
     strbuf_add_char(out, '\n');
 }
 
+/* Head, failures, slowest attempts, files: in the order in which they are asked for. */
 void history_view_run(const struct run_record *r, const struct history_tasks *t, bool colour,
                       struct strbuf *out)
 {
@@ -319,14 +334,14 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     strbuf_printf(out, "run %lld: %s, %s\n\n", (long long)r->run, strbuf_text(&name),
                   record_outcome_name(r->outcome));
     strbuf_free(&name);
-    line(out, "started", human_when(when, r->started));
-    line(out, "file", r->file);
-    line(out, "folder", r->folder);
-    line(out, "host", r->host);
-    line(out, "planner", r->planner);
-    measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
-    measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
-    measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);
+    history_line(out, "started", human_when(when, r->started));
+    history_line(out, "file", r->file);
+    history_line(out, "folder", r->folder);
+    history_line(out, "host", r->host);
+    history_line(out, "planner", r->planner);
+    history_measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
+    history_measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
+    history_measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);
     strbuf_printf(out, "  %-10s %u: %u ran, %u reused, %u failed, %u skipped\n", "tasks", r->tasks,
                   r->ran, r->reused, r->failed, r->skipped);
     const struct trace_event **good = mem_new(const struct trace_event *, r->events.n + 1);

@@ -5,9 +5,9 @@
 #include "report/table.h"
 #include "report/utilization.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
+/* Of the last policy: with several, pictures would need one file each. */
 void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
 {
     char title[200];
@@ -28,48 +28,38 @@ void schedulers_view_chart(const struct schedulers_view *s, struct strbuf *out)
 
 /* ---- text ---- */
 
-static void schedulers_line(struct strbuf *out, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void schedulers_line(struct strbuf *out, const char *name, const char *fmt, ...)
-{
-    char text[400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    strbuf_printf(out, "  %-18s %s\n", name, text);
-}
-
+/* One policy: everything that was counted, in words. */
 static void schedulers_one(const struct schedulers_view *s, struct strbuf *out)
 {
     const struct schedulers_result *r = s->result[0];
     char x[HUMAN_SIZE], y[HUMAN_SIZE], z[HUMAN_SIZE], u[HUMAN_SIZE];
-    schedulers_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
-                    human_seconds(y, r->work));
-    schedulers_line(out, "cluster", "%s schedulers of %u cores, policy %s",
-                    human_count(x, s->nodes), s->cores, s->policy[0]);
-    schedulers_line(out, "makespan", "%s, efficiency %s", human_seconds(x, r->makespan),
-                    human_percent(y, r->efficiency));
-    schedulers_line(out, "throughput", "%s tasks a second", human_number(x, r->throughput));
-    schedulers_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
-                    human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
-    schedulers_line(out, "data",
-                    "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
-                    human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
-                    human_percent(z, r->reads ? (double)r->local_reads / r->reads : 1),
-                    human_count(u, r->reads), human_percent((char[HUMAN_SIZE]){0}, r->hit_rate));
-    schedulers_line(
-        out, "stealing", "%s tasks stolen in %s rounds (%s failed), %s pushed, %s relaxed",
-        human_count(x, r->stolen), human_count(y, r->steals), human_count(z, r->failed_steals),
-        human_count(u, r->pushed), human_count((char[HUMAN_SIZE]){0}, r->relaxed));
-    schedulers_line(out, "store",
-                    "%.2f operations and %.2f round trips a task, %.2f messages between schedulers",
-                    (double)r->store_operations / r->tasks, (double)r->store_trips / r->tasks,
-                    (double)r->messages / r->tasks);
-    schedulers_line(out, "simulated", "%s events in %s, %s", human_count(x, r->events),
-                    human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
+    report_line(out, "graph", "%s: %s tasks, %s of work", s->name, human_count(x, r->tasks),
+                human_seconds(y, r->work));
+    report_line(out, "cluster", "%s schedulers of %u cores, policy %s", human_count(x, s->nodes),
+                s->cores, s->policy[0]);
+    report_line(out, "makespan", "%s, efficiency %s", human_seconds(x, r->makespan),
+                human_percent(y, r->efficiency));
+    report_line(out, "throughput", "%s tasks a second", human_number(x, r->throughput));
+    report_line(out, "bound", "%s (section 3): this is %s of it", human_seconds(x, s->bound),
+                human_percent(y, r->makespan > 0 ? s->bound / r->makespan : 1));
+    report_line(out, "data",
+                "%s moved in %s transfers; %s of %s reads were local, %s of the others hits",
+                human_bytes(x, r->bytes_moved), human_count(y, r->transfers),
+                human_percent(z, r->reads ? (double)r->local_reads / r->reads : 1),
+                human_count(u, r->reads), human_percent((char[HUMAN_SIZE]){0}, r->hit_rate));
+    report_line(out, "stealing", "%s tasks stolen in %s rounds (%s failed), %s pushed, %s relaxed",
+                human_count(x, r->stolen), human_count(y, r->steals),
+                human_count(z, r->failed_steals), human_count(u, r->pushed),
+                human_count((char[HUMAN_SIZE]){0}, r->relaxed));
+    report_line(out, "store",
+                "%.2f operations and %.2f round trips a task, %.2f messages between schedulers",
+                (double)r->store_operations / r->tasks, (double)r->store_trips / r->tasks,
+                (double)r->messages / r->tasks);
+    report_line(out, "simulated", "%s events in %s, %s", human_count(x, r->events),
+                human_seconds(y, s->seconds[0]), human_bytes(z, r->memory));
 }
 
+/* Several policies: a row each, the columns that tell them apart. */
 static void schedulers_table(const struct schedulers_view *s, struct strbuf *out)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
@@ -102,6 +92,7 @@ static void schedulers_table(const struct schedulers_view *s, struct strbuf *out
 
 /* ---- JSON ---- */
 
+/* Names are those of docs/cluster-simulation.md. */
 static void schedulers_put_run(struct json_writer *j, const struct schedulers_view *s, uint32_t i)
 {
     const struct schedulers_result *r = s->result[i];

@@ -9,14 +9,15 @@
 #include "sim/replay_series.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Points of the utilisation curve in JSON: a plot needs no more, and the object stays readable. */
 enum { BINS = 100 };
 
 /* ---- shared ---- */
 
+/* What every kind of simulation has: opens the object; the caller closes it. */
 static void put_head(struct json_writer *j, const struct sim_subject *s, const char *kind,
                      double makespan)
 {
@@ -32,6 +33,7 @@ static void put_head(struct json_writer *j, const struct sim_subject *s, const c
         json_put_string(j, "planner", s->plan->planner);
 }
 
+/* Only after --repeat: mean, interval and extremes of every metric. */
 static void put_repeat(struct json_writer *j, const struct sim_subject *s)
 {
     const struct repeat_result *r = s->repeat;
@@ -91,33 +93,109 @@ static void print_repeat(const struct sim_subject *s, struct strbuf *out)
     table_free(t);
 }
 
-static void line(struct strbuf *out, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void line(struct strbuf *out, const char *name, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    strbuf_printf(out, "  %-18s %s\n", name, text);
-}
-
+/* What the simulation itself cost, not what it simulated. */
 static void print_effort(const struct sim_subject *s, uint64_t events, struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
-    line(out, "simulated", "%s events in %s", human_count(a, events), human_seconds(b, s->seconds));
+    report_line(out, "simulated", "%s events in %s", human_count(a, events),
+                human_seconds(b, s->seconds));
 }
 
 /* ---- plans ---- */
 
-static void replay_json(const struct sim_subject *s, const struct replay_result *r,
-                        struct strbuf *out)
+/* Where the time of cores and tasks went, and the chain that decided the makespan; the chain's
+ * names are cut at a thousand. */
+static void replay_put_times(struct json_writer *j, const struct sim_subject *s,
+                             const struct replay_result *r)
+{
+    const struct workflow *w = s->workflow;
+    json_write_key(j, "time");
+    json_write_object_inline(j);
+    json_put_number(j, "compute", r->compute);
+    json_put_number(j, "lost", r->lost);
+    json_put_number(j, "wait_data", r->wait_data);
+    json_put_number(j, "wait_node", r->wait_node);
+    json_write_end_object(j);
+    json_write_key(j, "critical_chain");
+    json_write_object(j);
+    json_put_number(j, "compute", r->chain_compute);
+    json_put_number(j, "data", r->chain_data);
+    json_put_number(j, "fault", r->chain_fault);
+    json_put_number(j, "idle", r->chain_idle);
+    json_write_key(j, "tasks");
+    json_write_array_inline(j);
+    for (uint32_t i = 0; i < r->nchain && i < 1000; i++)
+        json_write_string(j, workflow_task_name(w, s->plan->placements.at[r->chain[i]].task));
+    json_write_end_array(j);
+    json_write_end_object(j);
+}
+
+static void replay_put_stretch(struct json_writer *j, const struct sim_subject *s,
+                               const struct replay_result *r)
+{
+    const struct workflow *w = s->workflow;
+    struct stretch_summary stretch;
+    replay_stretch_summary(r, w, s->plan, &stretch);
+    json_write_key(j, "stretch");
+    json_write_object_inline(j);
+    json_put_number(j, "mean", stretch.mean);
+    json_put_number(j, "median", stretch.median);
+    json_put_number(j, "p95", stretch.p95);
+    json_put_number(j, "max", stretch.max);
+    if (stretch.worst != NONE)
+        json_put_string(j, "worst",
+                        workflow_task_name(w, s->plan->placements.at[stretch.worst].task));
+    json_write_end_object(j);
+}
+
+/* One object a node, idle ones too, in the order of the platform. */
+static void replay_put_nodes(struct json_writer *j, const struct sim_subject *s,
+                             const struct replay_result *r)
 {
     const struct workflow *w = s->workflow;
     const struct platform *p = s->platform;
-    struct stretch_summary stretch;
-    replay_stretch_summary(r, w, s->plan, &stretch);
+    json_write_key(j, "nodes");
+    json_write_array(j);
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        json_write_object_inline(j);
+        json_put_string(j, "node", platform_node_name(p, i));
+        json_put_number(j, "utilization",
+                        r->makespan > 0 ? r->node_busy[i] / (r->makespan * p->cores[i]) : 0);
+        json_put_number(j, "memory_peak", r->node_peak[i]);
+        json_write_key(j, "memory_exceeded_by");
+        uint32_t by = r->node_exceeded_by[i];
+        if (by == NONE)
+            json_write_null(j);
+        else
+            json_write_string(j, workflow_task_name(w, s->plan->placements.at[by].task));
+        json_put_number(j, "sending", r->node_sending[i]);
+        json_put_number(j, "receiving", r->node_receiving[i]);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+}
+
+/* Pairs of time and share. */
+static void replay_put_utilization(struct json_writer *j, const struct sim_subject *s,
+                                   const struct replay_result *r)
+{
+    struct series u;
+    replay_utilization_series(r, s->workflow, s->platform, s->plan, BINS, &u);
+    json_write_key(j, "utilization_over_time");
+    json_write_array_inline(j);
+    for (size_t i = 0; i < u.n; i++) {
+        json_write_array_inline(j);
+        json_write_number(j, u.at[i].time);
+        json_write_number(j, u.at[i].value);
+        json_write_end_array(j);
+    }
+    json_write_end_array(j);
+    series_free(&u);
+}
+
+static void replay_json(const struct sim_subject *s, const struct replay_result *r,
+                        struct strbuf *out)
+{
     struct json_writer j;
     json_write_start(&j, out, true);
     put_head(&j, s, "static", r->makespan);
@@ -127,72 +205,17 @@ static void replay_json(const struct sim_subject *s, const struct replay_result 
     json_put_number(&j, "utilization", r->utilization);
     json_put_number(&j, "bytes_moved", r->bytes_moved);
     json_put_integer(&j, "transfers", (int64_t)r->transfers);
-    json_write_key(&j, "time");
-    json_write_object_inline(&j);
-    json_put_number(&j, "compute", r->compute);
-    json_put_number(&j, "lost", r->lost);
-    json_put_number(&j, "wait_data", r->wait_data);
-    json_put_number(&j, "wait_node", r->wait_node);
-    json_write_end_object(&j);
-    json_write_key(&j, "critical_chain");
-    json_write_object(&j);
-    json_put_number(&j, "compute", r->chain_compute);
-    json_put_number(&j, "data", r->chain_data);
-    json_put_number(&j, "fault", r->chain_fault);
-    json_put_number(&j, "idle", r->chain_idle);
-    json_write_key(&j, "tasks");
-    json_write_array_inline(&j);
-    for (uint32_t i = 0; i < r->nchain && i < 1000; i++)
-        json_write_string(&j, workflow_task_name(w, s->plan->placements.at[r->chain[i]].task));
-    json_write_end_array(&j);
-    json_write_end_object(&j);
-    json_write_key(&j, "stretch");
-    json_write_object_inline(&j);
-    json_put_number(&j, "mean", stretch.mean);
-    json_put_number(&j, "median", stretch.median);
-    json_put_number(&j, "p95", stretch.p95);
-    json_put_number(&j, "max", stretch.max);
-    if (stretch.worst != NONE)
-        json_put_string(&j, "worst",
-                        workflow_task_name(w, s->plan->placements.at[stretch.worst].task));
-    json_write_end_object(&j);
+    replay_put_times(&j, s, r);
+    replay_put_stretch(&j, s, r);
     json_put_integer(&j, "failures", (int64_t)r->failures);
     json_put_integer(&j, "tasks_lost", (int64_t)r->tasks_lost);
-    json_write_key(&j, "nodes");
-    json_write_array(&j);
-    for (uint32_t i = 0; i < p->nnodes; i++) {
-        json_write_object_inline(&j);
-        json_put_string(&j, "node", platform_node_name(p, i));
-        json_put_number(&j, "utilization",
-                        r->makespan > 0 ? r->node_busy[i] / (r->makespan * p->cores[i]) : 0);
-        json_put_number(&j, "memory_peak", r->node_peak[i]);
-        json_write_key(&j, "memory_exceeded_by");
-        uint32_t by = r->node_exceeded_by[i];
-        if (by == NONE)
-            json_write_null(&j);
-        else
-            json_write_string(&j, workflow_task_name(w, s->plan->placements.at[by].task));
-        json_put_number(&j, "sending", r->node_sending[i]);
-        json_put_number(&j, "receiving", r->node_receiving[i]);
-        json_write_end_object(&j);
-    }
-    json_write_end_array(&j);
-    struct series u;
-    replay_utilization_series(r, w, p, s->plan, BINS, &u);
-    json_write_key(&j, "utilization_over_time");
-    json_write_array_inline(&j);
-    for (size_t i = 0; i < u.n; i++) {
-        json_write_array_inline(&j);
-        json_write_number(&j, u.at[i].time);
-        json_write_number(&j, u.at[i].value);
-        json_write_end_array(&j);
-    }
-    json_write_end_array(&j);
-    series_free(&u);
+    replay_put_nodes(&j, s, r);
+    replay_put_utilization(&j, s, r);
     put_repeat(&j, s);
     json_write_end_object(&j);
 }
 
+/* Nodes that did something, at most 24: a cluster of thousands does not fit a screen. */
 static void print_nodes(const struct sim_subject *s, const struct replay_result *r,
                         struct strbuf *out)
 {
@@ -230,37 +253,38 @@ static void print_nodes(const struct sim_subject *s, const struct replay_result 
     table_free(t);
 }
 
+/* Promise and result first, then where the time went. */
 static void replay_text(const struct sim_subject *s, const struct replay_result *r,
                         struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
     struct stretch_summary stretch;
     replay_stretch_summary(r, s->workflow, s->plan, &stretch);
-    line(out, "makespan", "%.10g s simulated, %.10g s predicted (%+.1f %%)", r->makespan,
-         r->predicted, r->predicted > 0 ? 100 * (r->makespan / r->predicted - 1) : 0.0);
-    line(out, "network", "%s: %s in %s transfers", s->network, human_bytes(a, r->bytes_moved),
-         human_count(b, r->transfers));
-    line(out, "utilisation", "%s of the cores of the nodes in use",
-         human_percent(a, r->utilization));
-    line(out, "computing", "%s core-seconds, %s lost to failures", human_number(a, r->compute),
-         human_number(b, r->lost));
-    line(out, "waiting", "%s task-seconds for data, %s for a core or node",
-         human_number(a, r->wait_data), human_number(b, r->wait_node));
-    line(out, "critical chain", "%u tasks: %s computing, %s waiting for data, %s failures",
-         r->nchain, human_seconds(a, r->chain_compute), human_seconds(b, r->chain_data),
-         human_seconds(c, r->chain_fault));
+    report_line(out, "makespan", "%.10g s simulated, %.10g s predicted (%+.1f %%)", r->makespan,
+                r->predicted, r->predicted > 0 ? 100 * (r->makespan / r->predicted - 1) : 0.0);
+    report_line(out, "network", "%s: %s in %s transfers", s->network,
+                human_bytes(a, r->bytes_moved), human_count(b, r->transfers));
+    report_line(out, "utilisation", "%s of the cores of the nodes in use",
+                human_percent(a, r->utilization));
+    report_line(out, "computing", "%s core-seconds, %s lost to failures",
+                human_number(a, r->compute), human_number(b, r->lost));
+    report_line(out, "waiting", "%s task-seconds for data, %s for a core or node",
+                human_number(a, r->wait_data), human_number(b, r->wait_node));
+    report_line(out, "critical chain", "%u tasks: %s computing, %s waiting for data, %s failures",
+                r->nchain, human_seconds(a, r->chain_compute), human_seconds(b, r->chain_data),
+                human_seconds(c, r->chain_fault));
     struct strbuf worst = {0}; /* a name from a file must not move the cursor */
     if (stretch.worst != NONE)
         utf8_add_visible(
             &worst, workflow_task_name(s->workflow, s->plan->placements.at[stretch.worst].task));
-    line(out, "stretch", "mean %s, median %s, 95 %% %s, worst %s%s%s",
-         human_number(a, stretch.mean), human_number(b, stretch.median),
-         human_number(c, stretch.p95), human_number(d, stretch.max),
-         stretch.worst == NONE ? "" : ", task ", stretch.worst == NONE ? "" : strbuf_text(&worst));
+    report_line(
+        out, "stretch", "mean %s, median %s, 95 %% %s, worst %s%s%s", human_number(a, stretch.mean),
+        human_number(b, stretch.median), human_number(c, stretch.p95), human_number(d, stretch.max),
+        stretch.worst == NONE ? "" : ", task ", stretch.worst == NONE ? "" : strbuf_text(&worst));
     strbuf_free(&worst);
     if (r->failures)
-        line(out, "failures", "%s of nodes, %s runs of tasks lost", human_count(a, r->failures),
-             human_count(b, r->tasks_lost));
+        report_line(out, "failures", "%s of nodes, %s runs of tasks lost",
+                    human_count(a, r->failures), human_count(b, r->tasks_lost));
     print_effort(s, r->events, out);
     print_nodes(s, r, out);
     print_repeat(s, out);
@@ -275,6 +299,7 @@ void sim_view_replay(const struct sim_subject *s, const struct replay_result *r,
         replay_text(s, r, out);
 }
 
+/* 400 points: two pixels each. */
 void sim_view_utilization(const struct sim_subject *s, const struct replay_result *r,
                           struct strbuf *out)
 {
@@ -300,6 +325,7 @@ void sim_view_utilization(const struct sim_subject *s, const struct replay_resul
 
 /* ---- streams ---- */
 
+/* All processors and channels, however many: JSON is for programs. */
 static void stream_json(const struct sim_subject *s, const struct stream_result *r,
                         struct strbuf *out)
 {
@@ -355,6 +381,7 @@ static void stream_json(const struct sim_subject *s, const struct stream_result 
     json_write_end_object(&j);
 }
 
+/* Two tables, each cut at 32 rows; a note says where the rest is. */
 static void print_processors(const struct sim_subject *s, const struct stream_result *r,
                              struct strbuf *out)
 {
@@ -399,6 +426,7 @@ static void print_processors(const struct sim_subject *s, const struct stream_re
         strbuf_printf(out, "  only the first %d are shown; --json lists all\n", SHOWN);
 }
 
+/* What the plan promised stands below what was reached. */
 void sim_view_stream(const struct sim_subject *s, const struct stream_result *r, bool json,
                      struct strbuf *out)
 {
@@ -407,22 +435,22 @@ void sim_view_stream(const struct sim_subject *s, const struct stream_result *r,
         return;
     }
     char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE], d[HUMAN_SIZE];
-    line(out, "throughput", "%.6g items a second in steady state, %.6g overall%s", r->throughput,
-         r->overall, "");
+    report_line(out, "throughput", "%.6g items a second in steady state, %.6g overall%s",
+                r->throughput, r->overall, "");
     if (!isnan(r->predicted_throughput))
-        line(out, "", "%.6g promised by the plan", r->predicted_throughput);
-    line(out, "latency", "mean %s, 50 %% %s, 95 %% %s, 99 %% %s", human_seconds(a, r->latency_mean),
-         human_seconds(b, r->latency_p50), human_seconds(c, r->latency_p95),
-         human_seconds(d, r->latency_p99));
-    line(out, "", "largest %s, first item %.6g s", human_seconds(a, r->latency_max),
-         r->latency_first);
+        report_line(out, "", "%.6g promised by the plan", r->predicted_throughput);
+    report_line(out, "latency", "mean %s, 50 %% %s, 95 %% %s, 99 %% %s",
+                human_seconds(a, r->latency_mean), human_seconds(b, r->latency_p50),
+                human_seconds(c, r->latency_p95), human_seconds(d, r->latency_p99));
+    report_line(out, "", "largest %s, first item %.6g s", human_seconds(a, r->latency_max),
+                r->latency_first);
     if (!isnan(r->predicted_latency))
-        line(out, "", "%.6g s promised by the plan", r->predicted_latency);
-    line(out, "makespan", "%.10g s for %u items", r->makespan, r->items);
-    line(out, "network", "%s: %s in %s transfers", s->network, human_bytes(a, r->bytes_moved),
-         human_count(b, r->transfers));
-    line(out, "utilisation", "%s of %u processors", human_percent(a, r->utilization),
-         r->nprocessors);
+        report_line(out, "", "%.6g s promised by the plan", r->predicted_latency);
+    report_line(out, "makespan", "%.10g s for %u items", r->makespan, r->items);
+    report_line(out, "network", "%s: %s in %s transfers", s->network,
+                human_bytes(a, r->bytes_moved), human_count(b, r->transfers));
+    report_line(out, "utilisation", "%s of %u processors", human_percent(a, r->utilization),
+                r->nprocessors);
     print_effort(s, r->events, out);
     print_processors(s, r, out);
     print_repeat(s, out);
@@ -430,6 +458,7 @@ void sim_view_stream(const struct sim_subject *s, const struct stream_result *r,
 
 /* ---- orders ---- */
 
+/* Few enough numbers for one function to print both forms. */
 void sim_view_order(const struct sim_subject *s, const struct order_options *o,
                     const struct order_result *r, bool json, struct strbuf *out)
 {
@@ -455,17 +484,18 @@ void sim_view_order(const struct sim_subject *s, const struct order_options *o,
         return;
     }
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
-    line(out, "completion", "%.10g s, tasks given %s", r->makespan,
-         o->order ? "in the order of the plan" : "first in, first out");
-    line(out, "clients", "%s requests in %s batches", human_count(a, r->requests),
-         human_count(b, r->batches));
-    line(out, "stalled", "%s of the batches found no eligible task",
-         human_percent(a, r->stall_probability));
-    line(out, "unfilled", "%s of the requests", human_percent(a, r->unfilled));
-    line(out, "utilisation", "%s of the requests got a task", human_percent(a, r->utilization));
-    line(out, "eligible", "%s tasks on average", human_number(a, r->eligible_mean));
+    report_line(out, "completion", "%.10g s, tasks given %s", r->makespan,
+                o->order ? "in the order of the plan" : "first in, first out");
+    report_line(out, "clients", "%s requests in %s batches", human_count(a, r->requests),
+                human_count(b, r->batches));
+    report_line(out, "stalled", "%s of the batches found no eligible task",
+                human_percent(a, r->stall_probability));
+    report_line(out, "unfilled", "%s of the requests", human_percent(a, r->unfilled));
+    report_line(out, "utilisation", "%s of the requests got a task",
+                human_percent(a, r->utilization));
+    report_line(out, "eligible", "%s tasks on average", human_number(a, r->eligible_mean));
     if (r->vanished)
-        line(out, "vanished", "%s clients", human_count(a, r->vanished));
+        report_line(out, "vanished", "%s clients", human_count(a, r->vanished));
     print_effort(s, r->events, out);
     print_repeat(s, out);
 }

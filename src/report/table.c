@@ -225,3 +225,14 @@ void table_print(const struct table *t, struct strbuf *out, const struct table_s
     }
     free(width);
 }
+
+void report_line(struct strbuf *out, const char *name, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) >= 0)
+        strbuf_printf(out, "  %-18s %s\n", name, text);
+    va_end(args);
+    free(text);
+}

@@ -43,3 +43,8 @@ void table_emphasise(struct table *t);             /* the current row is bold wh
 size_t table_rows(const struct table *t);
 /* `style` may be NULL: no colour, UTF-8, a rule. No line has trailing blanks. */
 void table_print(const struct table *t, struct strbuf *out, const struct table_style *style);
+
+/* A line "  name               text" of a summary: names stand in a column of 18. For results that
+ * are no table. */
+void report_line(struct strbuf *out, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -80,6 +80,7 @@ static double combinations_of(const struct environment_row *row)
     return row->combinations;
 }
 
+/* How many rows of a study have a property. */
 static size_t count_rows(const environment_rows *rows, bool (*has)(const struct environment_row *))
 {
     size_t count = 0;
@@ -116,6 +117,7 @@ struct environment_label {
 };
 
 /* One or two bars for each graph, in the order of the rows. */
+/* `dots` marks graphs that use every processor they may. */
 static bool environment_draw(const struct environment_study *s, const char *file, const char *title,
                              const char *axis, const environment_rows *rows,
                              const char *const *series, size_t nseries,
@@ -162,6 +164,7 @@ static double norge_of(const struct environment_row *row)
     return row->early_real[1];
 }
 
+/* Figures 5 to 9; each has its own order of graphs. */
 static bool environment_draw_all(const struct environment_study *s, struct error *err)
 {
     static const char *const speed[] = {"speedup", "scheduled processors"};
@@ -197,6 +200,7 @@ static bool environment_draw_all(const struct environment_study *s, struct error
 
 /* ---- the report ---- */
 
+/* What the numbers stand on, before any of them. */
 static void report_head(const struct environment_study *s, struct strbuf *out)
 {
     double tasks = 0, dependencies = 0;
@@ -225,6 +229,7 @@ static void report_head(const struct environment_study *s, struct strbuf *out)
         dependencies / (double)s->plain.n, 100 * environment_noise);
 }
 
+/* Figures 5 and 6: states, time to schedule, speedup. */
 static void report_default(const struct environment_study *s, struct strbuf *out)
 {
     const environment_rows *rows = &s->plain;
@@ -257,6 +262,7 @@ static void report_default(const struct environment_study *s, struct strbuf *out
                   count_rows(rows, is_limited));
 }
 
+/* Figures 4 and 7: what reuse saves, and the speedup of merged experiments. */
 static void report_experiments(const struct environment_study *s, struct strbuf *out)
 {
     const environment_rows *rows = &s->experiments;
@@ -319,6 +325,7 @@ static void report_table(const struct environment_study *s, struct strbuf *out)
         strbuf_add(out, paper[i]);
 }
 
+/* Figures 8 and 9, Table 1: wishes that schedules fulfil, and whether the execution kept them. */
 static void report_constraints(const struct environment_study *s, struct strbuf *out)
 {
     strbuf_printf(out,

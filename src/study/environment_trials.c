@@ -182,6 +182,7 @@ static void name_experiment(struct experiment *x, const char *name)
     x->results = mem_copy_string("results");
 }
 
+/* Another thing for a task; its alternatives follow. */
 static struct substitution *add_substitution(struct experiment *x, const char *name,
                                              const char *task)
 {
@@ -410,6 +411,7 @@ static uint32_t draw_outputs(const struct workflow *w, uint64_t seed, uint32_t *
 }
 
 /* Do the outputs end in this order? Fills the first of the executed times. */
+/* Equal times count as ordered: at_least() forgives rounding. */
 static void judge_order(const struct plan *plan, const struct replay_result *real,
                         const uint32_t *outputs, uint32_t count, uint32_t ntasks,
                         struct environment_row *row)

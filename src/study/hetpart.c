@@ -240,6 +240,7 @@ static bool run_folders(struct hetpart_study *s, struct error *err)
 
 /* ---- figures ---- */
 
+/* A geometric mean with its interval, as the paper gives them. */
 struct hetpart_mean {
     double mean, low, high; /* geometric, 95 % interval; NAN: no instance has both */
     size_t count;
@@ -299,6 +300,7 @@ static double hetpart_unsolved(const struct hetpart_study *s, size_t category,
     return all ? (double)none / (double)all : NAN;
 }
 
+/* "-" for what is not known. */
 static void hetpart_add_value(struct strbuf *out, double value, const char *fmt)
 {
     char text[32] = "-";
@@ -371,6 +373,7 @@ static bool draw_all(const struct hetpart_study *s, struct error *err)
                         true, err);
 }
 
+/* Figures 4 to 7 as tables. */
 static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
 {
     strbuf_add(out, "## Figure 4: step 1 of HomPart\n\n"
@@ -428,6 +431,7 @@ static void report_makespans(const struct hetpart_study *s, struct strbuf *out)
     strbuf_add(out, "\n![](fig6.svg)\n\n![](fig7.svg)\n\n");
 }
 
+/* Figures 8 to 10 and Table 3. */
 static void report_times(const struct hetpart_study *s, struct strbuf *out)
 {
     strbuf_add(
@@ -459,6 +463,7 @@ static void report_times(const struct hetpart_study *s, struct strbuf *out)
     }
 }
 
+/* Which differences are due to errors of the published programs, and which to ours being better. */
 static const char reasons[] = "\n## Why numbers differ\n\n"
                               "- The published programs return mappings that exceed memories or "
                               "use a processor twice (most of A+B);\n"

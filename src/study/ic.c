@@ -260,6 +260,7 @@ static bool trial_simulate(void *context, uint32_t i, uint64_t seed, double *val
     return true;
 }
 
+/* Means over the runs, with half-widths of 95 % intervals. */
 struct ic_outcome {
     double mean[METRICS], half[METRICS];
 };
@@ -282,6 +283,7 @@ static bool run_trials(const struct ic_trial *t, const struct reproduction_optio
     return true;
 }
 
+/* Time of one order over another's. */
 struct ic_ratio {
     double value, half;
 };
@@ -383,6 +385,7 @@ static bool write_orders(const struct ic_subject *s, const struct reproduction_o
     return true;
 }
 
+/* One point for every dag, where batches come about once a task's time. */
 static bool write_comparison(const struct ic_subject *subjects,
                              const struct reproduction_options *o, uint32_t runs, struct strbuf *md,
                              struct error *err)
@@ -449,6 +452,7 @@ static bool write_published(const struct ic_subject *airsn, const struct reprodu
     return true;
 }
 
+/* Figures, published gains, areas, the grid, every order: cheap things first. */
 static bool ic_reproduce(const struct reproduction_options *o, struct strbuf *out,
                          struct error *err)
 {

@@ -71,6 +71,7 @@ static bool matrix_bound(struct matrix_study *s, struct workload *d, uint32_t no
 }
 
 /* A benchmark with the paper's setting on so many nodes of two cores; small when quick. */
+/* Small enough for a test when `quick`: two hundred tasks a node. */
 static struct workload matrix_benchmark(const struct matrix_study *s, enum workload_kind kind,
                                         uint32_t nodes)
 {
@@ -362,6 +363,7 @@ static bool matrix_figures_9_and_11(struct matrix_study *s)
     return true;
 }
 
+/* A drawing in the paper: its workflow is run, so that there is a number. */
 static bool matrix_figure_10(struct matrix_study *s)
 {
     struct generator_value value = {"width", "10"};
@@ -481,6 +483,7 @@ static bool matrix_figure_13(struct matrix_study *s)
                                               .nseries = 1});
 }
 
+/* 1 to 100 nodes of two cores, as on Kodiak; three scales will do for a test. */
 static bool matrix_reproduce(const struct reproduction_options *o, struct strbuf *out,
                              struct error *err)
 {

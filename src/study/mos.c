@@ -26,6 +26,7 @@ struct mos_outcome {
 };
 
 /* Published latency ratios and ours, over all points where both are known. */
+/* How often both numbers exist, and their sums. */
 struct mos_tally {
     double published, ours;
     uint32_t points, missed, met; /* missed: by us only; met: by us only */
@@ -56,6 +57,7 @@ static void count_point(struct mos_study *s, int scheme, bool meets, double ours
 
 /* ---- one run ---- */
 
+/* EXPERT and MOS share a result; FCP has one of its own kind. */
 static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
 {
     struct mos_outcome out = {0};
@@ -190,6 +192,7 @@ static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_
     return true;
 }
 
+/* Bars by share of the largest throughput, beside the line of MOS. */
 static bool write_picture(struct mos_study *s, const char *file, const char *title,
                           const double *value, const char *y_title, const char *const *series,
                           size_t nseries)
@@ -631,6 +634,7 @@ static void tally_section(struct mos_study *s)
     }
 }
 
+/* Applications, synthetic graphs, the tally, the inverse, the replay: sections 5.2, 5.1 and 6. */
 static bool write_report(struct mos_study *s)
 {
     bool quick = s->o->quick;
