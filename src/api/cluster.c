@@ -101,6 +101,7 @@ EXPORT struct weft_cluster *weft_cluster_open(const struct weft_cluster_options 
         if (api_options(&o, options, &call.err)) {
             struct weft_cluster *c = mem_new_zero(struct weft_cluster, 1);
             opened = c;
+            /* the remarks point at the target, which therefore lives in the handle */
             c->to = (struct event_target){o.event, o.context};
             c->remarks = api_remarks(&c->to);
             struct place_options where = {.store = o.store, .key = o.key, .folder = o.folder};
@@ -210,7 +211,8 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
             }
         array_push(&c->agents, a);
     }
-    size_t at = 0; /* only now: the array may have moved while it grew */
+    /* Only now do agents point at their work: the array may have moved while it grew. */
+    size_t at = 0;
     for (size_t i = 0; i < c->agents.n; i++) {
         c->agents.at[i].work = c->work.at + at;
         at += c->agents.at[i].nwork;

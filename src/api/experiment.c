@@ -38,6 +38,7 @@ static bool experiment_open(struct weft_experiment *x, const char *path,
         .no_history = o->no_history,
         .remarks = api_remarks(&x->to),
     };
+    /* planner and platform are looked up now and kept as models */
     bool good = expansion_open(&x->e, path, &x->o, err);
     x->o.planner = x->o.platform = NULL; /* the caller's texts: not needed again */
     return good;
@@ -118,6 +119,7 @@ EXPORT size_t weft_experiment_results(struct weft_experiment *x, uint32_t combin
     RUN_CALL(call, NULL, &x->broken)
     {
         const struct merged *m = x->e.merged;
+        /* room for the combination with most results; each asks for at most that */
         uint32_t most = merged_most_results(m, x->e.original);
         uint32_t *object = mem_new(uint32_t, most + 1);
         char label[512];

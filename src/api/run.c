@@ -142,6 +142,7 @@ static struct workflow *run_read_workflow(const char *path, const struct weft_ru
     }
     if (!api_pairs_split(&pairs, o.read, err))
         return NULL;
+    /* one type by two names, in two rooms that do not know each other */
     _Static_assert(sizeof(struct api_pair) == sizeof(struct format_option), "the same two texts");
     struct format_file *f =
         format_file_open(path, format, (const struct format_option *)(const void *)pairs.at, err);
@@ -205,7 +206,8 @@ static bool run_open_model(struct weft_run *run, const struct workflow *w,
     return true;
 }
 
-/* What opening leaves behind when it fails: remarks of closing go nowhere. */
+/* A failed opening is taken apart again, in the order of weft_run_close(). When memory ran out in it
+ * the structures may be half made: they are left alone, and their blocks are lost. */
 static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
 {
     if (run_call_end(call))
@@ -218,6 +220,8 @@ static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
     return NULL;
 }
 
+/* `run` is volatile here and below: it is set inside the call and read after it may have been left by
+ * a jump. A handle that does not exist yet cannot remember that it is broken, so a local does. */
 EXPORT struct weft_run *weft_run_open(const char *path, const struct weft_run_options *options,
                                       struct weft_error *error)
 {
@@ -278,6 +282,7 @@ EXPORT void weft_run_close(struct weft_run *run)
     RUN_CALL(call, NULL, &run->broken)
     {
         struct error ignored = {0};
+        /* a run that was never waited for is stopped here: its record says cancelled */
         if (run->started && !run->over)
             session_finish(&run->session, &ignored); /* ends what still runs */
         remote_close(&run->remote);                  /* I2 */
@@ -400,6 +405,7 @@ static bool run_wait(struct weft_run *run, struct error *err)
         return error_set(err, ERROR_FAILED, "the run was not started");
     while (session_step(&run->session, -1))
         ;
+    /* ends what still runs, closes the record, takes the mark of a crash away */
     bool good = session_finish(&run->session, err);
     if (!run->over) {
         run->over = true;
@@ -418,7 +424,8 @@ EXPORT bool weft_run_wait(struct weft_run *run, struct weft_error *error)
 
 EXPORT void weft_run_stop(struct weft_run *run)
 {
-    if (run->on_agents) /* I1 */
+    /* I1. A remote that is not open yet counts the stop and passes it on once it is. */
+    if (run->on_agents)
         remote_stop(&run->remote);
     else
         session_stop(&run->session);

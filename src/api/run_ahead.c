@@ -64,6 +64,7 @@ static bool run_plan_by(struct weft_run *run, const struct planner *planner,
 {
     struct session *s = &run->session;
     struct plan_request mine = *request;
+    /* the session owns its workflow: its times may be set without anybody else seeing it */
     session_predict(s);
     workflow_set_work(s->w, s->seconds, NULL);
     struct platform *p = session_platform(s, err);
@@ -95,6 +96,7 @@ static bool run_plan(struct weft_run *run, const char *name, const char *const *
                          "--order %s: that planner makes plans, not orders; --with %s", name, name);
     if (!api_pairs_split(&pairs, options, err))
         return false;
+    /* the texts stay where api_pairs_split() put them until the plan is made */
     struct option_value *values = mem_new_zero(struct option_value, pairs.n + 1);
     for (size_t i = 0; i < pairs.n; i++)
         values[i] = (struct option_value){pairs.at[i].name, pairs.at[i].text};

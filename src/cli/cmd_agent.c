@@ -129,12 +129,13 @@ static int agent_detach(const char *state, struct agent_output *out, int *status
         *status = ERROR_FAILED;
         return -1;
     }
-    fflush(NULL);
+    fflush(NULL); /* or the child would print our buffers a second time */
     pid_t pid = fork();
     if (pid != 0) {
         char line[2048];
         close(ends[1]);
         *status = ERROR_FAILED;
+        /* the parent passes on what the child says until it is ready or has failed (the pipe closes) */
         FILE *said = pid > 0 ? fdopen(ends[0], "r") : NULL;
         while (said && fgets(line, sizeof line, said)) {
             if (strstr(line, " ready at "))
@@ -147,6 +148,7 @@ static int agent_detach(const char *state, struct agent_output *out, int *status
         return -1;
     }
     close(ends[0]);
+    /* from here on nobody's terminal reaches it; its log is a file in its own folder */
     setsid();
     strbuf_printf(&log, "%s/agent.log", state);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -45,6 +45,7 @@ static int experiment_follow(struct run_screen *s, struct weft_experiment *x,
 {
     struct weft_error error;
     bool show = arguments_flag(s->a, "dry-run");
+    /* --with asks for a plan to follow; without it the default planner only predicts */
     s->run = weft_experiment_run(x, arguments_value(s->a, "with") != NULL, o, &error);
     if (!s->run)
         return cli_failed(&error);
@@ -76,6 +77,7 @@ static int experiment_report(struct run_screen *s, struct weft_experiment *x)
         return cli_failed(&error);
     if (to_stdout)
         return 0;
+    /* planning all combinations may take seconds */
     s->progress = cli_progress("predicting");
     bool good = weft_experiment_predict(x, &figures, &error);
     cli_progress_done();

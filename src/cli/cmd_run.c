@@ -72,6 +72,7 @@ static int run_choose_order(struct run_screen *s)
     const char **options = cli_list(a, "set", &err);
     if (!options)
         return cli_fail(&err);
+    /* shown only when it takes longer than a moment */
     s->progress = cli_progress("planning");
     bool good =
         weft_run_plan(s->run, order ? order : with, options, (uint64_t)seed, order != NULL, &error);

@@ -133,6 +133,7 @@ static void status_agents_text(const struct weft_cluster_status *s, const char *
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(t, columns[i].name, columns[i].align);
+    /* agents that died long ago, or of which nothing is known, are left out */
     for (size_t i = 0; i < s->nagents; i++) {
         const struct weft_agent_info *m = &s->agents[i];
         bool dead = m->state == WEFT_AGENT_DEAD, lives = !dead && m->state != WEFT_AGENT_SILENT;
@@ -189,6 +190,7 @@ static void status_runs_text(const struct weft_cluster_status *s, struct strbuf 
         table_cell(t, text);
         table_cell(t, r->workflow ? r->workflow : "?");
         table_cell(t, run_state_name(r->state));
+        /* a run that goes on is as old as the server's clock says, not ours */
         double end = r->state >= WEFT_CLUSTER_ENDED ? r->changed : s->now;
         table_seconds(t, fmax(end - r->created, 0));
         if (r->counted) {
@@ -294,6 +296,7 @@ static int status_show(const struct arguments *a, struct weft_cluster *c,
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else {
+        /* the picture replaces the one before */
         if (watch && isatty(STDOUT_FILENO))
             strbuf_add(&out, "\033[H\033[J");
         status_agents_text(s, weft_cluster_store(c), &out);

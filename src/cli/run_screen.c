@@ -72,6 +72,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
 {
     *s = (struct run_screen){.a = a, .json = arguments_flag(a, "json")};
     s->quiet = arguments_flag(a, "quiet") || s->json;
+    /* agents run the very program that starts them: versions must agree */
     ssize_t n = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
     s->program[n > 0 ? n : 0] = 0;
     *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
@@ -154,6 +155,7 @@ void run_screen_event(void *context, const struct weft_event *e)
         screen_started(s);
     if (e->kind != WEFT_EVENT_PROGRESS || !s->display)
         return;
+    /* said once: the display shows it from then on */
     if (e->counts.stopping && !s->stopping) {
         s->stopping = true;
         live_display_stopping(s->display);
@@ -181,6 +183,7 @@ static void screen_summary(const struct run_screen *s)
                                                          .tail = weft_log_tail(f->log),
                                                          .limit = f->limit};
     }
+    /* the record has what happened, the options what only this place knows */
     report_summary(&inside_run(s->run)->record,
                    &(struct summary_options){.colour = cli_colour(),
                                              .columns = cli_columns(),
@@ -227,6 +230,7 @@ static int screen_end(struct run_screen *s, bool good, const struct weft_error *
 {
     bool detached = weft_run_result(s->run)->detached;
     int status = good ? 0 : error->status == WEFT_NO_MEMORY ? WEFT_FAILED : (int)error->status;
+    /* the display goes before anything else is printed: it owns the lower lines of the screen */
     live_display_free(s->display);
     s->display = NULL;
     if (s->events) {

@@ -16,6 +16,7 @@ static bool signals_set;
 static struct weft_run *_Atomic stopped_run;
 static struct weft_cluster *_Atomic stopped_cluster;
 
+/* Twice the same signal counts twice: the library makes more of each stop. */
 static void on_stop_signal(int number)
 {
     struct weft_run *run = atomic_load(&stopped_run);
@@ -28,6 +29,8 @@ static void on_stop_signal(int number)
         weft_cluster_stop(cluster);
 }
 
+/* SA_RESTART: a read that is interrupted elsewhere goes on; the run's loop is woken by the stop itself.
+ * All signals are blocked meanwhile, so that handlers do not nest. */
 static void signals_install(void)
 {
     struct sigaction action = {.sa_handler = on_stop_signal, .sa_flags = SA_RESTART};

@@ -70,6 +70,7 @@ void recording_begin(struct session *s)
 {
     if (s->history) {
         struct error err = {0};
+        /* the text is what a report will read the workflow from, years later */
         struct strbuf text = {0};
         format_find("native")->write_workflow(s->w, &text, NULL, &err);
         s->record.run = history_begin(s->history, &s->record, text.at, text.n, &err);
@@ -114,6 +115,7 @@ static double recording_peak_memory(const struct run_record *r)
     if (!m.n)
         return NAN;
     qsort(m.at, m.n, sizeof *m.at, memory_moment_order);
+    /* a sweep over beginnings and ends in order of time */
     double now = 0, peak = 0;
     for (size_t i = 0; i < m.n; i++) {
         now += m.at[i].bytes;

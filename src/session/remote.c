@@ -77,6 +77,7 @@ static bool remote_alone_here(const struct session *s, struct error *err)
                      place_address(note.store, &place.key, &place.address, NULL) &&
                      (client = place_client(&place, NULL, &s->o.remarks, NULL));
         const struct board_run *run = there ? client_run(client, runs[i]) : NULL;
+        /* whoever cannot be asked has gone, and its run with it */
         if (run && run->state != BOARD_RUN_COLLECTED)
             good = error_set(err, ERROR_FAILED,
                              "run %" PRIu64 " of this folder goes on at %s; `weft attach %" PRIu64
@@ -153,7 +154,7 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
     }
     if (!remote_open_client(r, err))
         return false;
-    if (own)
+    if (own) /* ready means started: on the board each stands a moment later */
         agents_wait_joined(r);
     double memory;
     uint32_t cores = place_cores(r->client, &memory);
@@ -195,6 +196,7 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     r->late = true;
     r->interrupt = CLIENT_INTERRUPT_DETACHES;
     s->o.remarks = s_options->remarks; /* the client speaks before the session is open */
+    /* the folder and the name come from the ticket, where the caller did not say */
     struct session_options so = *s_options;
     struct workflow *w;
     if (!place_find(&r->place, &o->place, run, err) || !remote_open_client(r, err) ||

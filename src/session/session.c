@@ -66,6 +66,8 @@ static bool session_take_as_text(struct session *s, const struct need_options *n
     free(copy);
     if (!w)
         return false;
+    /* numbers of tasks and files may differ from those of the first reading: what must run is found
+     * again */
     needs_free(&s->needs);
     workflow_free(s->w);
     s->w = w;
@@ -271,6 +273,7 @@ void session_prepare(struct session *s)
     s->forecast = NULL;
     recording_fill_head(s);
     recording_begin(s);
+    /* logs are named by the record's number, or by the process where nothing is recorded */
     struct strbuf logs = {0};
     snprintf(s->label, sizeof s->label, "%lld",
              s->record.run ? (long long)s->record.run : (long long)getpid());

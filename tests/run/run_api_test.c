@@ -211,6 +211,60 @@ static void test_two_at_once(void)
     }
 }
 
+static void write_text(const char *where, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", where, name);
+    FILE *f = fopen(path, "we");
+    ok(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s is written", name);
+}
+
+/* Two words in two cases: the words are made once each. */
+static void test_experiment(void)
+{
+    struct weft_error error;
+    struct counts c = {0};
+    char path[128];
+    write_text(folder[1], "flow.yaml",
+               "weft: 1\ntasks:\n"
+               "  say: { run: 'echo one > {out}', out: word.txt }\n"
+               "  cast: { run: 'cat {in} > {out}', in: word.txt, out: cast.txt }\n");
+    write_text(folder[1], "exp.yaml",
+               "weft: 1\nexperiment: words\nworkflow: flow.yaml\nsubstitute:\n"
+               "  word:\n    task: say\n    by:\n      one: {}\n      two: 'echo two > {out}'\n"
+               "  case:\n    task: cast\n    by:\n      low: {}\n"
+               "      high: 'tr a-z A-Z < {in} > {out}'\n");
+    snprintf(path, sizeof path, "%s/exp.yaml", folder[1]);
+    struct weft_experiment_options xo = WEFT_EXPERIMENT_OPTIONS_INIT;
+    xo.no_history = true;
+    struct weft_experiment *x = weft_experiment_open(path, &xo, &error);
+    ok(x != NULL, "an experiment opens");
+    is_int(weft_experiment_combinations(x), 4, "with four combinations");
+    ok(weft_experiment_label(x, 0) && !weft_experiment_label(x, 4), "each has a label");
+    const char *const *paths;
+    is_int(weft_experiment_results(x, 3, &paths), 1, "and gives one file");
+    struct weft_experiment_figures figures;
+    ok(weft_experiment_predict(x, &figures, &error), "figures");
+    is_int(figures.tasks, 6, "six tasks");
+    is_int((int)figures.tasks_without_reuse, 8, "eight without reuse");
+    is_int(figures.remaining, 6, "none of which was computed");
+    struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
+    o.no_history = true;
+    o.event = count_event;
+    o.context = &c;
+    struct weft_run *run = weft_experiment_run(x, true, &o, &error);
+    ok(run && weft_run_start(run, &error) && weft_run_wait(run, &error), "it runs, by a plan");
+    is_int(weft_run_result(run)->done, 6, "all of it");
+    char result[300];
+    snprintf(result, sizeof result, "%s/%s", folder[1],
+             weft_experiment_results(x, 0, &paths) ? paths[0] : "?");
+    ok(access(result, R_OK) == 0, "and the result is there");
+    ok(!weft_experiment_run(x, false, &o, &error), "but not twice");
+    weft_run_close(run);
+    ok(!weft_experiment_predict(x, &figures, &error), "nor can more be asked of it");
+    weft_experiment_close(x);
+}
+
 static void test_mistakes(void)
 {
     struct weft_error error;
@@ -237,6 +291,7 @@ int main(void)
     test_failure();
     test_stop();
     test_two_at_once();
+    test_experiment();
     test_mistakes();
     remove_folders();
     return tap_done();
