@@ -341,6 +341,7 @@ static bool saga_write_workflow(const struct workflow *w, struct strbuf *out,
     return true;
 }
 
+/* Every pair is listed, as the format has no other way; hence the bound. */
 static bool write_platform(const struct platform *p, struct strbuf *out, struct strbuf *dropped,
                            struct error *err)
 {
@@ -400,6 +401,8 @@ static bool write_platform(const struct platform *p, struct strbuf *out, struct 
     return true;
 }
 
+/* Both words may stand anywhere in the file, so all of it is searched: cheaper than parsing it
+ * twice. */
 static unsigned saga_holds(const char *text, size_t length)
 {
     unsigned workflow = memmem(text, length, "\"task_graph\"", 12) ? HOLDS_WORKFLOW : 0;

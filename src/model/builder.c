@@ -33,6 +33,7 @@ struct builder *builder_new(const char *file, const char *format)
     return b;
 }
 
+/* Also of a builder that failed half-way: NULL and empty arrays are fine. */
 void builder_free(struct builder *b)
 {
     if (!b)
@@ -66,6 +67,7 @@ void builder_free(struct builder *b)
     free(b);
 }
 
+/* error_vat() keeps the first error and lets later ones pass. */
 bool builder_error(struct builder *b, size_t line, const char *fmt, ...)
 {
     va_list args;
@@ -85,6 +87,7 @@ const struct error *builder_first_error(const struct builder *b)
     return &b->error;
 }
 
+/* Past MOST_WARNINGS only the count grows: a file of a million repeated edges has one cause. */
 void builder_warn(struct builder *b, size_t line, const char *fmt, ...)
 {
     if (++b->warned > MOST_WARNINGS)
@@ -174,6 +177,7 @@ static bool good_value(struct builder *b, uint32_t task, const char *what, doubl
                          builder_task_name(b, task), what, value);
 }
 
+/* A stated 0 is a statement: TASK_HAS_WORK tells it from silence. */
 void builder_work(struct builder *b, uint32_t task, double work, size_t line)
 {
     if (good_value(b, task, "work", work, line)) {
@@ -188,6 +192,7 @@ void builder_memory(struct builder *b, uint32_t task, double bytes, size_t line)
         b->memory.at[task] = bytes;
 }
 
+/* A double, because readers have numbers: whole is checked here, once for all formats. */
 void builder_cores(struct builder *b, uint32_t task, double cores, size_t line)
 {
     if (!good_value(b, task, "cores", cores, line))
@@ -217,6 +222,7 @@ void builder_flag(struct builder *b, uint32_t task, unsigned flags)
         b->flags.at[task] |= (uint8_t)flags;
 }
 
+/* Optional columns are as long as the last task with a value: setting lengthens them. */
 #define column_set(column, task, nothing, value)                                                   \
     do {                                                                                           \
         column_extend((column), (size_t)(task) + 1, (nothing));                                    \
@@ -282,6 +288,7 @@ void builder_number(struct builder *b, uint32_t task, enum column_id id, double 
     }
 }
 
+/* Whoever makes one workflow from another copies new columns without knowing them. */
 void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
                           uint32_t without)
 {
@@ -312,6 +319,7 @@ void builder_parameter(struct builder *b, const char *name, const char *value)
     w->parameter_value[n] = pool_add(&w->text, value, strlen(value));
 }
 
+/* The line is kept: the constraint planner's errors point into this file. */
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line)
 {
     struct workflow *w = b->w;
@@ -349,6 +357,7 @@ uint32_t builder_find_object(const struct builder *b, const char *name, size_t l
     return name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);
 }
 
+/* Names are found by hash: O(1) a mention. */
 uint32_t builder_object(struct builder *b, const char *name, size_t len)
 {
     if (!len || memchr(name, 0, len)) {
@@ -375,6 +384,7 @@ void builder_temporary(struct builder *b, uint32_t object)
         array_push(&b->temporary, object);
 }
 
+/* The first size stays, since formats state a file's size at every mention and some disagree. */
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line)
 {
     if (object >= b->object_name.n)
@@ -418,6 +428,7 @@ void builder_consumes(struct builder *b, uint32_t task, uint32_t object, size_t 
         array_push(&b->readings, (struct builder_reading){task, object});
 }
 
+/* Repeated edges are found at the end, when the lists are sorted. */
 void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line)
 {
     if (from >= b->task_name.n || to >= b->task_name.n)
@@ -441,6 +452,7 @@ void builder_edge_named(struct builder *b, const char *from, size_t from_len, co
                                            pool_add(&b->w->text, to, to_len), (uint32_t)line});
 }
 
+/* An anonymous object never enters the index: its name is made from its ends when somebody asks. */
 void builder_data_edge(struct builder *b, uint32_t from, uint32_t to, double bytes, size_t line)
 {
     if (from >= b->task_name.n || to >= b->task_name.n)

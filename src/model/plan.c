@@ -53,6 +53,7 @@ void plan_free(struct plan *p)
     free(p);
 }
 
+/* Set again, the value is replaced. */
 void plan_set_objective(struct plan *p, const char *name, double value)
 {
     uint32_t i = 0;
@@ -67,6 +68,7 @@ void plan_set_objective(struct plan *p, const char *name, double value)
     p->objectives[i].value = value;
 }
 
+/* NAN: the plan claims nothing of that name. */
 double plan_objective(const struct plan *p, const char *name)
 {
     for (uint32_t i = 0; i < p->nobjectives; i++)
@@ -113,6 +115,7 @@ static int compare_placements(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
+/* Every field that tells two transfers apart, so that the order is total. */
 static int compare_transfers(const void *a, const void *b)
 {
     const struct transfer *x = a, *y = b;
@@ -145,6 +148,7 @@ double plan_makespan(const struct plan *p)
     return latest;
 }
 
+/* Of any kind of plan: by placements, parts or replicas. */
 uint32_t plan_nodes_used(const struct plan *p, const struct platform *platform)
 {
     uint8_t *used = mem_new_zero(uint8_t, platform->nnodes);

@@ -22,6 +22,7 @@ struct platform_builder {
     ARRAY(struct platform_link) links;
 };
 
+/* Also a half-built one. */
 void platform_free(struct platform *p)
 {
     if (!p)
@@ -89,6 +90,7 @@ double platform_link_transfer(const struct platform *p, uint32_t a, uint32_t b, 
     return bandwidth == 0 ? INFINITY : latency + bytes / bandwidth;
 }
 
+/* Ranks of list planners use the mean over all pairs (HEFT). */
 void platform_mean_transfer(const struct platform *p, double *latency, double *seconds_per_byte)
 {
     /* The mean of what differs, weighed against the pairs that are as the network says. Pairs that
@@ -277,6 +279,7 @@ uint32_t platform_builder_find(const struct platform_builder *b, const char *nam
     return name_index_find(&b->p->node_index, &b->p->text, b->p->node_name, name, len);
 }
 
+/* The error names the node, the value and the range. */
 static bool bad_node(struct platform_builder *b, uint32_t node, const char *what, double value,
                      const char *expected, size_t line)
 {
@@ -294,6 +297,7 @@ void platform_builder_speed(struct platform_builder *b, uint32_t node, double sp
         b->p->speed[node] = speed;
 }
 
+/* INFINITY is "no limit", and fine. */
 void platform_builder_memory(struct platform_builder *b, uint32_t node, double bytes, size_t line)
 {
     if (node >= b->p->nnodes)
@@ -325,6 +329,7 @@ void platform_builder_utilization(struct platform_builder *b, uint32_t node, dou
         b->p->utilization[node] = load;
 }
 
+/* The column exists from the first node that states ports; NONE marks those that say nothing. */
 void platform_builder_ports(struct platform_builder *b, uint32_t node, double ports, size_t line)
 {
     struct platform *p = b->p;
@@ -348,6 +353,7 @@ void platform_builder_down(struct platform_builder *b, uint32_t node)
         b->p->up[node] = 0;
 }
 
+/* NAN: as the network says, which may come later in the file; finish_links() fills it in. */
 void platform_builder_link(struct platform_builder *b, uint32_t a, uint32_t c, double bandwidth,
                            double latency, size_t line)
 {

@@ -14,6 +14,7 @@
 bool dagman_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);
 
+/* A file being written; `renamed` and the like are for the remarks. */
 struct dagman_writer {
     const struct workflow *w;
     struct strbuf *out;
@@ -25,11 +26,13 @@ struct dagman_writer {
 
 /* ---- names ---- */
 
+/* DAGMan's own rules forbid . and +; the rest would be read as something else. */
 static bool is_name_character(unsigned char c)
 {
     return c > ' ' && c != 0x7F && !strchr(".+\"'\\#{}", c);
 }
 
+/* Words that the reader, and DAGMan, take for something else. */
 static bool is_reserved(const char *name)
 {
     static const char *const words[] = {"PARENT", "CHILD", "ALL_NODES"};
@@ -135,11 +138,13 @@ static bool is_default_kind(const char *kind, const char *command)
     return strlen(kind) == n && memcmp(kind, command, n) == 0;
 }
 
+/* A statement is one line. */
 static bool has_line_break(const char *text)
 {
     return strpbrk(text, "\r\n") != NULL;
 }
 
+/* JOB name { ... }: commands stand in the file itself, and no submit file is needed. */
 static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbuf *command)
 {
     const struct workflow *w = p->w;
@@ -164,6 +169,8 @@ static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbu
     }
 }
 
+/* JOB name kind.sub: the user supplies the submit file; memory and cores go into VARS, which it
+ * may use. */
 static void write_reference(struct dagman_writer *p, uint32_t t)
 {
     const struct workflow *w = p->w;
@@ -196,6 +203,7 @@ static void write_reference(struct dagman_writer *p, uint32_t t)
     strbuf_add_char(out, '\n');
 }
 
+/* One JOB a task, in the order of the workflow, so that reading gives the same numbers. */
 static void write_nodes(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
@@ -341,6 +349,7 @@ static void write_edges(struct dagman_writer *p)
 
 /* ---- what is lost ---- */
 
+/* DAGMan's own losses around the table's. */
 static void dagman_report(const struct dagman_writer *p, bool ranked, struct strbuf *dropped)
 {
     const struct workflow *w = p->w;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+/* Every message of a native file has one shape: file:line: task 'b': what is wrong; what was
+ * expected. */
 bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
 {
     char text[1024];
@@ -19,6 +21,7 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
                     *n->where ? ": " : "", text);
 }
 
+/* Linear: a level has at most two dozen keys. */
 int native_key(const struct native *n, yaml_ref key, const char *const *allowed)
 {
     const char *text = yaml_text(&n->y, key, NULL);
@@ -49,6 +52,7 @@ bool native_is_mapping(const struct native *n, yaml_ref v, const char *what)
                         yaml_found(&n->y, v, found, sizeof found));
 }
 
+/* "cores is 'many'; expected a whole number". Always false. */
 static bool native_wrong_value(const struct native *n, yaml_ref v, const char *what,
                                const char *expected)
 {
@@ -57,6 +61,7 @@ static bool native_wrong_value(const struct native *n, yaml_ref v, const char *w
                         yaml_found(&n->y, v, found, sizeof found), expected);
 }
 
+/* A null is not a text: `run:` with nothing behind it is a slip, not an empty command. */
 bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
                  size_t *length)
 {
@@ -66,6 +71,7 @@ bool native_text(const struct native *n, yaml_ref v, const char *what, const cha
     return *length ? true : native_error(n, v, "%s is empty; expected a text", what);
 }
 
+/* Quantities are parsed from the scalar's text, quoted or not: '4' and 4 are the same number. */
 bool native_number(const struct native *n, yaml_ref v, const char *what, double *out)
 {
     size_t length;
@@ -99,6 +105,7 @@ bool native_seconds(const struct native *n, yaml_ref v, const char *what, double
                               "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
 }
 
+/* Only true and false: YAML's yes, on and their kin mean different things to different readers. */
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out)
 {
     const char *text = yaml_text(&n->y, v, NULL);
@@ -113,6 +120,7 @@ bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out
 
 /* ---- which file is it ---- */
 
+/* The version is a number of its own, so that a later weft can change meanings. */
 static bool native_check_version(struct native *n)
 {
     yaml_ref version = yaml_get(&n->y, 0, "weft");
@@ -136,6 +144,8 @@ static const struct {
     {"tasks", "workflow", "a"}, {"nodes", "platform", "a"}, {"substitute", "experiment", "an"}};
 enum { NCONTENTS = sizeof contents / sizeof *contents };
 
+/* One file, one kind of thing: the key that is there says which, and an error says what it is
+ * instead. */
 static bool check_contents(struct native *n, const char *wanted)
 {
     bool has_wanted = yaml_get(&n->y, 0, wanted) != YAML_NONE;
@@ -161,6 +171,7 @@ static bool check_contents(struct native *n, const char *wanted)
                                      contents[want].article, contents[want].kind);
 }
 
+/* Everything that can be refused before any key is read. */
 bool native_open(struct native *n, const struct format_source *source, const char *wanted,
                  struct error *err)
 {
@@ -204,6 +215,8 @@ static bool has_top_key(const char *text, size_t length, const char *key)
     return false;
 }
 
+/* `weft:` at the start of a line is certain. Without it, only the suffix makes it ours, to say
+ * what is missing. */
 static int native_sniff(const char *path, const char *text, size_t length)
 {
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {

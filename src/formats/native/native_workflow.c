@@ -17,12 +17,15 @@ static const char *const task_keys[] = {
 };
 #define DEFAULT_KEYS (task_keys + COLUMN_FIRST_DEFAULT)
 
+/* A workflow file being read. The defaults are read again for each task, so that they can be
+ * overridden key by key. */
 struct native_reading {
     struct native file;
     struct builder *b;
     yaml_ref defaults; /* YAML_NONE: none */
 };
 
+/* The text is checked here, what it names (files, parameters) when it is expanded. */
 static bool native_read_command(struct native_reading *r, uint32_t task, yaml_ref v, bool call)
 {
     const char *text;
@@ -80,6 +83,7 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
     return true;
 }
 
+/* One entry may stand without a list: `in: photo.pgm`. */
 static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
     const struct yaml *y = &r->file.y;
@@ -93,6 +97,7 @@ static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bo
     return true;
 }
 
+/* Only after a mistake: all names are gathered for the suggestion. */
 static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name)
 {
     uint32_t count = builder_task_count(r->b);
@@ -109,6 +114,7 @@ static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name
     return false;
 }
 
+/* All tasks exist by now: the first pass made them. */
 static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const char *name;
@@ -135,6 +141,7 @@ static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
+/* Nodes are names here: a workflow does not know its platform. */
 static bool read_times(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -189,6 +196,8 @@ struct native_answers {
     bool temporary;
 };
 
+/* The bit is set when the value is not the usual one, and cleared when a task takes a default
+ * back. */
 static bool read_switch(struct native_reading *r, const struct column_row *c, yaml_ref v,
                         struct native_answers *answers)
 {
@@ -200,6 +209,7 @@ static bool read_switch(struct native_reading *r, const struct column_row *c, ya
     return true;
 }
 
+/* The range is checked here, too, so that the message names the key's place in the file. */
 static bool read_number(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v)
 {
     const struct native *f = &r->file;
@@ -256,6 +266,7 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
     }
 }
 
+/* Defaults are few: reading them anew for a million tasks costs less than keeping values apart. */
 static bool apply_defaults(struct native_reading *r, uint32_t task, struct native_answers *answers)
 {
     const struct yaml *y = &r->file.y;
@@ -287,6 +298,7 @@ static void all_temporary(struct native_reading *r, yaml_ref out)
     }
 }
 
+/* Defaults first, then the task's own keys over them; flags at the end, when both have spoken. */
 static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
@@ -369,6 +381,7 @@ static bool read_tasks(struct native_reading *r, yaml_ref tasks)
     return good;
 }
 
+/* Values are texts as they stand: 1.40 stays 1.40 in a command. */
 static bool read_parameters(struct native_reading *r, yaml_ref parameters)
 {
     const struct yaml *y = &r->file.y;
@@ -417,6 +430,8 @@ static bool read_assertions(struct native_reading *r, yaml_ref v)
     return true;
 }
 
+/* Checked once by themselves, with task NONE, so that an error names the defaults and not the
+ * first task. */
 static bool read_defaults(struct native_reading *r, yaml_ref defaults)
 {
     struct native_answers answers = {0};
@@ -431,6 +446,7 @@ static bool read_defaults(struct native_reading *r, yaml_ref defaults)
     return good;
 }
 
+/* Keys of the file in any order; the tasks last, because the defaults may stand below them. */
 static bool read_file(struct native_reading *r)
 {
     static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",

@@ -58,12 +58,15 @@ static void label_objects(struct native_writing *s)
     strbuf_free(&text);
 }
 
+/* Its name, or the label that label_objects() gave it. */
 static const char *object_name(const struct native_writing *s, uint32_t object)
 {
     return s->label ? intern_text(&s->labels, s->label[object])
                     : workflow_text(s->w, s->w->object_name[object]);
 }
 
+/* A key's text is tried in place; only when it comes out too long is it written again in the long
+ * form. */
 static void write_key(struct native_writing *s, const char *indent, const char *key)
 {
     strbuf_add(s->out, indent);
@@ -88,6 +91,8 @@ static void write_number(struct native_writing *s, const char *key, double value
 
 /* ---- lists: on one line when short ---- */
 
+/* A list being written: its key appears with the first entry, so that an empty list leaves no
+ * trace. */
 struct native_list {
     const char *key;
     size_t count, written;
@@ -111,6 +116,7 @@ static void list_end(struct native_writing *s, const struct native_list *l)
         strbuf_add(s->out, l->count <= LONGEST_ROW ? "]\n" : "\n");
 }
 
+/* `with_size`: sizes and marks are stated once, where the object is made (or first read). */
 static void list_object(struct native_writing *s, struct native_list *l, uint32_t object,
                         bool with_size)
 {
@@ -142,6 +148,8 @@ static void list_input(struct native_writing *s, struct native_list *l, uint32_t
                 w->producer[object] == NONE && w->input_task[w->object_edge[object]] == task);
 }
 
+/* in, out and after. Where tasks have commands the order of the file is kept, since {in} follows
+ * it. */
 static void write_lists(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
@@ -239,6 +247,7 @@ static void write_generic(struct native_writing *s, uint32_t t)
     }
 }
 
+/* Only what differs from the defaults is written: a task that says nothing is `name: {}`. */
 static void native_write_task(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
@@ -274,6 +283,7 @@ static void native_write_task(struct native_writing *s, uint32_t t)
     }
 }
 
+/* Tasks in the order of the workflow, so that reading gives the same numbers again. */
 bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err)
 {

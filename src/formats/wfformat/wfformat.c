@@ -1,3 +1,6 @@
+/* WfFormat, the document: which version it is, where its parts stand, which spelling of a member
+ * counts. wfformat_read.c reads the graph, wfformat_execution.c the recorded run,
+ * wfformat_write.c writes 1.5, wfformat_own.c keeps what the schema has no place for. */
 #include "formats/wfformat/wfformat.h"
 
 #include <ctype.h>
@@ -5,6 +8,8 @@
 
 /* ---- the document ---- */
 
+/* schemaVersion is certain; the words of older files are likely. A plan of weft is JSON with a
+ * workflow in it, too. */
 static int sniff_wfformat(const char *path, const char *text, size_t length)
 {
     (void)path;
@@ -45,6 +50,8 @@ static const char *version_by_structure(const struct json *j, bool split, json_r
     return json_get(j, workflow, "makespanInSeconds") != JSON_NONE ? "1.4" : "1.3";
 }
 
+/* The shape decides, not the stated version: real files claim 1.4 and are 1.5. The claim counts
+ * where it fits the shape, and a remark says when it does not. */
 static bool find_parts(struct wfformat_document *d, struct error *err)
 {
     const struct json *j = &d->json;
@@ -119,6 +126,8 @@ bool wfformat_open(struct wfformat_document *d, const struct format_source *sour
     return false;
 }
 
+/* One pass over an object's members against a table: files have dozens of members a task, of
+ * which a handful count. Of two spellings the newer wins, wherever it stands. */
 void wfformat_members(const struct json *j, json_ref object, struct wfformat_members *out)
 {
     static const struct {
@@ -174,6 +183,8 @@ void wfformat_members(const struct json *j, json_ref object, struct wfformat_mem
 
 /* ---- names ---- */
 
+/* Trailing digits and the separator before them go: task names of recorded runs are a kind and a
+ * number. */
 size_t wfformat_stem(const char *name, size_t length)
 {
     size_t n = length;

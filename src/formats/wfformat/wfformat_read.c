@@ -1,3 +1,6 @@
+/* The graph of a WfFormat file, all versions. Tasks first; then the execution's entries (1.5);
+ * then stated edges; then files as data objects: outputs of all tasks before inputs of any, since
+ * a file's producer must be known before its readers. wfformat.h states the decisions. */
 #include "base/array.h"
 #include "base/mem.h"
 #include "formats/wfformat/wfformat.h"
@@ -6,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+/* A stated edge. */
 struct wfformat_pair {
     uint32_t from, to;
 };
@@ -38,6 +42,7 @@ struct wfformat_reader {
     uint32_t *first_second, nfirst; /* by object < nfirst: index into `second` or NONE */
 };
 
+/* Always false; the error is the builder's, so that the first one counts. */
 static bool wfformat_wrong_type(struct wfformat_reader *r, json_ref v, uint32_t task,
                                 const char *what, const char *expected)
 {
@@ -77,6 +82,7 @@ static bool is_shell_operator(const char *s)
     return false;
 }
 
+/* One argument as a word of a shell line, quoted only where it must be. */
 static void add_quoted(struct strbuf *out, const char *text, size_t n)
 {
     bool plain = n > 0;
@@ -137,6 +143,8 @@ static void join_command(struct wfformat_reader *r, uint32_t task, json_ref prog
     }
 }
 
+/* The command and, where no category states it, the kind: the program's base name, or the stem of
+ * the task's name. */
 static void wfformat_read_command(struct wfformat_reader *r, uint32_t task,
                                   const struct wfformat_members *m)
 {
@@ -204,6 +212,7 @@ static void wfformat_read_record(struct wfformat_reader *r, uint32_t task,
     wfformat_read_command(r, task, m);
 }
 
+/* Does it state a kind? An empty category states none. */
 static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref category)
 {
     if (category == JSON_NONE)
@@ -217,6 +226,8 @@ static bool read_category(struct wfformat_reader *r, uint32_t task, json_ref cat
     return n > 0;
 }
 
+/* Every task is made before anything refers to it. Up to 1.4 the task itself is also the record
+ * of its run. */
 static bool wfformat_read_tasks(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
@@ -319,6 +330,8 @@ static bool string_list(struct wfformat_reader *r, uint32_t task, json_ref list,
     return true;
 }
 
+/* Parents and children say the same thing twice in most files; both are collected, and repeated
+ * edges count once. */
 static bool read_neighbours(struct wfformat_reader *r, uint32_t task, json_ref list, bool parents)
 {
     const struct json *j = r->j;
@@ -357,6 +370,7 @@ static bool read_stated_edges(struct wfformat_reader *r)
 
 /* ---- files ---- */
 
+/* r->nobjects is one past the highest object seen: the builder numbers them in order. */
 static uint32_t file_object(struct wfformat_reader *r, json_ref v)
 {
     size_t n;
@@ -367,6 +381,7 @@ static uint32_t file_object(struct wfformat_reader *r, json_ref v)
     return object;
 }
 
+/* The first stated size of a file counts; the builder warns of others. */
 static void read_size(struct wfformat_reader *r, uint32_t object, json_ref file, const char *name)
 {
     const struct json *j = r->j;
@@ -405,6 +420,7 @@ static json_ref file_name(struct wfformat_reader *r, json_ref file)
     return name;
 }
 
+/* 1.5 lists files apart: then objects below r->declared are known ones. */
 static bool read_declared_files(struct wfformat_reader *r)
 {
     const struct json *j = r->j;
@@ -445,6 +461,7 @@ static void add_producer(struct wfformat_reader *r, uint32_t task, uint32_t obje
     array_push(&r->second, (struct wfformat_second_producer){name, object, task, NONE});
 }
 
+/* 1.5: a file that the list lacks has no size, and a remark. */
 static void check_declared(struct wfformat_reader *r, uint32_t task, uint32_t object, json_ref name)
 {
     if (r->d->files != JSON_NONE && object != NONE && object >= r->declared)
@@ -467,6 +484,7 @@ static int is_output(struct wfformat_reader *r, uint32_t task, json_ref file)
     return -1;
 }
 
+/* Up to 1.4 inputs and outputs stand in one list: this pass takes the outputs and all sizes. */
 static bool read_outputs(struct wfformat_reader *r, uint32_t task)
 {
     const struct json *j = r->j;
@@ -527,6 +545,8 @@ struct wfformat_marks {
     uint32_t *stated, *given;
 };
 
+/* A file is read from each producer that is stated to come before; from none of them it makes no
+ * edge, but a remark. */
 static void wfformat_consume_file(struct wfformat_reader *r, uint32_t task, uint32_t object,
                                   json_ref name, struct wfformat_marks *m)
 {
@@ -616,6 +636,7 @@ static bool read_edges(struct wfformat_reader *r)
     return good;
 }
 
+/* The order of these passes is what the comment at the top explains. */
 static bool wfformat_read_all(struct wfformat_reader *r)
 {
     if (!wfformat_read_tasks(r) || !read_execution_tasks(r) || !read_stated_edges(r) ||

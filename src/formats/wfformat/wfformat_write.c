@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A document being written. `scratch` holds one made-up text at a time. */
 struct wfformat_writer {
     const struct workflow *w;
     struct json_writer j;
@@ -17,6 +18,7 @@ struct wfformat_writer {
     struct strbuf scratch;
 };
 
+/* Anonymous objects are named by their ends; valid until the next call. */
 static const char *object_id(struct wfformat_writer *s, uint32_t object)
 {
     const struct workflow *w = s->w;
@@ -44,6 +46,8 @@ static bool is_plain_line(const char *command)
     return before != ' ';
 }
 
+/* Split into program and arguments where joining gives the line back; else the whole line is the
+ * program, which the reader takes as it stands. */
 static void write_command(struct wfformat_writer *s, const char *command)
 {
     json_write_key(&s->j, "command");
@@ -66,6 +70,7 @@ static void write_command(struct wfformat_writer *s, const char *command)
     json_write_end_object(&s->j);
 }
 
+/* Calls of functions are no programs: they go into "weft". */
 static const char *wfformat_command_of(const struct workflow *w, uint32_t task)
 {
     return w->command && w->command[task] && !(w->flags[task] & TASK_CALL)
@@ -83,6 +88,7 @@ static bool kind_is_derived(const struct workflow *w, uint32_t task)
     return strlen(kind) == n && memcmp(kind, derived, n) == 0;
 }
 
+/* Each neighbour once, however many objects join the two; `mark` is different for every list. */
 static void write_neighbours(struct wfformat_writer *s, const char *key, const uint32_t *tasks,
                              uint32_t from, uint32_t to, uint32_t mark)
 {
@@ -97,6 +103,7 @@ static void write_neighbours(struct wfformat_writer *s, const char *key, const u
     json_write_end_array(&s->j);
 }
 
+/* Does the task need an entry in the execution? */
 static bool has_record(const struct workflow *w, uint32_t t)
 {
     return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
@@ -120,6 +127,7 @@ static void write_inputs(struct wfformat_writer *s, uint32_t t)
         json_write_string(&s->j, object_id(s, w->input_object[i]));
 }
 
+/* What the specification says of a task. */
 static void wfformat_write_task(struct wfformat_writer *s, uint32_t t)
 {
     const struct workflow *w = s->w;
@@ -183,6 +191,7 @@ static void write_execution(struct wfformat_writer *s)
     json_write_end_object(&s->j);
 }
 
+/* The whole document in memory; a million tasks are some hundred megabytes of text. */
 bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                     struct error *err)
 {
