@@ -1,7 +1,15 @@
 /* Pegasus DAX, XML of versions 2.x and 3.x. The only file that knows expat.
  *
  * A job's id is its task's name, its transformation (name) the kind, runtime the work in seconds on
- * the reference machine. See uses.h for how edges and files go together. */
+ * the reference machine. See uses.h for how edges and files go together.
+ *
+ *     <adag name="montage" jobCount="25">
+ *       <job id="ID00000" name="mProjectPP" runtime="13.59">        a task, its kind, its work
+ *         <uses file="region.hdr" link="input" size="304"/>         an object that it reads
+ *         <uses file="p2mass.fits" link="output" size="4222080"/>   one that it makes
+ *       </job>
+ *       <child ref="ID00005"> <parent ref="ID00000"/> </child>      an edge
+ *     </adag> */
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/uses.h"

@@ -1,6 +1,13 @@
 /* Makeflow: rules like make's, one command each; tasks are joined by files only. Variables are
  * replaced where they are used, with the value that they have at that point of the file. Names that
- * no variable has are left to the shell. */
+ * no variable has are left to the shell.
+ *
+ *     CATEGORY="align"                        a variable, which is also the kind of what follows
+ *     MEMORY=2000
+ *     out.bam: reads.fq ref.fa                targets : sources
+ *         @CORES=4                            for this rule only
+ *         bwa mem ref.fa reads.fq > out.bam   one command, after a tab or blanks
+ *     .SIZE reads.fq 12000000 */
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/quantity.h"

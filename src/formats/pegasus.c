@@ -1,5 +1,19 @@
 /* Pegasus 5 workflows in YAML. Keys that say nothing about the graph (catalogs, hooks ...) are
- * passed over. */
+ * passed over.
+ *
+ *     pegasus: "5.0"
+ *     name: diamond
+ *     jobs:
+ *       - type: job
+ *         id: ID0000001                       a task
+ *         name: preprocess                    its kind
+ *         metadata: {runtime: "60"}           its work; or profiles.pegasus.runtime
+ *         profiles: {pegasus: {cores: 1, memory: 2048}}
+ *         uses:
+ *           - {lfn: f.a, type: input, size: 1000}
+ *           - {lfn: f.b1, type: output}
+ *     jobDependencies:
+ *       - {id: ID0000001, children: [ID0000002, ID0000003]} */
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/uses.h"

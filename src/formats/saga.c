@@ -1,7 +1,13 @@
 /* SAGA / dagbench JSON: a task graph with costs and sizes, and a network of nodes with speeds.
  *
  * Links have no direction: a pair stated both ways must agree. Links of a node with itself are
- * ignored (moving nothing takes no time here). Pairs without a link cannot talk. */
+ * ignored (moving nothing takes no time here). Pairs without a link cannot talk.
+ *
+ *     {"name": "x",
+ *      "task_graph": {"tasks": [{"name": "a", "cost": 3}],
+ *                     "dependencies": [{"source": "a", "target": "b", "size": 10}]},
+ *      "network":    {"nodes": [{"name": "n1", "speed": 2}],
+ *                     "edges": [{"source": "n1", "target": "n2", "speed": 5}]}} */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"

@@ -2,7 +2,12 @@
  *
  * Everything is collected first, since edges may name jobs that come later. Then outputs are
  * sorted by file, inputs by job, edges by job, and one walk over the jobs marks the stated
- * parents of each and looks for them among the writers of its inputs. */
+ * parents of each and looks for them among the writers of its inputs.
+ *
+ *     outputs (by file)     inputs (by job)       edges (by job)
+ *     f1: A                 B: f1, f2             B: from A          f1, f2 are data on A -> B
+ *     f2: A, C              D: f2                 D: from C          f2@C is data on C -> D
+ *                                                 E: from A          no file: ordering */
 #include "formats/uses.h"
 #include "base/array.h"
 #include "base/strbuf.h"

@@ -3,7 +3,14 @@
  *
  * The first mistake sticks in b->error and later calls are harmless: numbers of tasks and objects
  * that do not exist (NONE, after a refused one) are passed over. Names go into one pool and are
- * found by a hash index; nothing else is allocated per task. */
+ * found by a hash index; nothing else is allocated per task.
+ *
+ *      reader                      builder                          builder_finish()
+ *      ------                      -------                          ----------------
+ *      builder_task("a")    -->    task_name, work, memory ...      columns move as they are
+ *      builder_object("x")  -->    object_name, size, producer      renumbered by producer
+ *      builder_consumes()   -->    readings: (task, object)         edges, sorted into CSR
+ *      builder_edge()       -->    orderings: (from, to)            the same, with object NONE */
 #include "model/builder_state.h"
 
 #include <math.h>

@@ -1,6 +1,12 @@
 /* The rows of column_list.h as an array, and what can be asked about any column. Optional numbers
  * and switches are answered from their row alone; a column of its own has a case in
- * column_is_set() and in column_is_equal(). formats/columns_test.c sees a case that was forgotten. */
+ * column_is_set() and in column_is_equal(). formats/columns_test.c sees a case that was forgotten.
+ *
+ *      column_list.h            here                 asked by
+ *      -------------            ----                 --------
+ *      OWN(run, ...)     ---->  task_column[0]       column_is_set(), column_is_equal(): a case each
+ *      SWITCH(...)       ---->  .flag, .usual        the same, from the row
+ *      NUMBER(timeout..) ---->  .field, .absent      column_number(), and the same */
 #include "model/columns.h"
 
 #include <math.h>

@@ -2,7 +2,15 @@
  * splices first, then what is said about them. A splice is read under the prefix "name+"; as a
  * parent it stands for its sinks, as a child for its sources. The files that a dag names are sought
  * from the submit directory (the folder of the top-level file). Run times are not part of the
- * format. */
+ * format.
+ *
+ *     JOB a a.sub DIR work                    a node and its submit file
+ *     JOB b { ... } DONE                      or its description, inline
+ *     SPLICE s inner.dag                      nodes s+x, s+y ...
+ *     VARS a name="value"                     macros of its description
+ *     PARENT a CHILD b s                      a before b and before every source of s
+ *     RETRY b 3
+ *     PRIORITY b 10 */
 #include "formats/dagman/dagman_scope.h"
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,14 @@
  * what a workflow can carry is asked for: the command, memory, cores.
  *
  * A macro's value comes from VARS of the node, else from the description; it may use macros
- * itself, to a depth and a number that end hostile files. */
+ * itself, to a depth and a number that end hostile files.
+ *
+ *     executable     = /bin/tool
+ *     arguments      = "-n $(count) 'two words'"      new syntax: the whole in double quotes
+ *     request_memory = 2 GB                           MiB without a unit
+ *     request_cpus   = 4
+ *     count          = $(JOB)_$(RETRY)                a macro of its own
+ *     queue */
 #include "formats/dagman/dagman_submit.h"
 #include "base/quantity.h"
 #include <string.h>

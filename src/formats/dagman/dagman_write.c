@@ -1,6 +1,16 @@
 /* DAGMan files written. A task with a command becomes a JOB with an inline submit description; one
  * without refers to a submit file that the user supplies, named after its kind. Tasks with the same
- * successors share a PARENT line. */
+ * successors share a PARENT line.
+ *
+ *     JOB blur {                              a command: everything stands here
+ *       executable = blur
+ *       arguments = "-s 1.4 photo.pgm soft.pgm"
+ *       request_memory = 96
+ *       +WeftMemory = 100000000               where MiB would round it
+ *     }
+ *     VARS blur +WeftKind="\"filter\""        where the command does not tell the kind
+ *     JOB edges edges.sub                     no command: a submit file that the user supplies
+ *     PARENT blur CHILD edges */
 #include "base/array.h"
 #include "base/pool.h"
 #include "formats/dagman/dagman_parse.h"

@@ -1,5 +1,11 @@
 /* DOT, written so that Graphviz draws it and weft reads the same workflow back; dot.c lists the
- * attributes. */
+ * attributes.
+ *
+ *     digraph "name" {
+ *       "a" [work=3.5, memory=1e8, kind="x", command="cp {in} {out}", timeout=600];
+ *       "b" [work=1, inputs="12 photo.pgm", in_order="1 0"];
+ *       "a" -> "b" [object="soft.pgm", size=12000000, temporary="true"];
+ *     } */
 #include "formats/dot/dot.h"
 #include "base/array.h"
 #include "formats/dropped.h"

@@ -1,4 +1,12 @@
-/* Writing the plan file; reading is in plan_json_read.c. */
+/* Writing the plan file; reading is in plan_json_read.c.
+ *
+ *     {"schema": "weft-plan/1",
+ *      "workflow": {name, file, tasks, edges}, "platform": {name, file, nodes},
+ *      "planner", "options", "seed", "planning_seconds", "kind", "objectives", "notes",
+ *      static     "constraints", "placements": [...], "transfers": [...]
+ *      partition  "parts": [...]
+ *      stream     "pipelined", "rotating", "ports", "clusters": [...]
+ *      order      "verdict", "proof", "order": [...], "eligible": [...]} */
 #include "base/json.h"
 #include "formats/format.h"
 

@@ -1,4 +1,8 @@
-/* Reading the plan file; writing is in plan_json.c. */
+/* Reading the plan file; writing is in plan_json.c.
+ *
+ * In two steps, because a plan names its workflow and platform: plan_file_open() parses the text
+ * and finds the files it names, plan_file_read() makes names into numbers of the models that the
+ * caller has read meanwhile. Whether the plan is any good is the checker's question. */
 #include "base/mem.h"
 #include "formats/format.h"
 #include "formats/json_field.h"

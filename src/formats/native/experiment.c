@@ -4,7 +4,17 @@
  * `experiment`.
  *
  * Labels are what users see of an alternative, in names of files and in tables; they are made
- * from the file's words and then made different. */
+ * from the file's words and then made different.
+ *
+ *     weft: 1
+ *     experiment: edges
+ *     workflow: edges.yaml
+ *     substitute:
+ *       image: {data: photo.pgm, by: [a.pgm, b.pgm]}
+ *       detector: {task: edges, by: {sobel: {run: ...}, original: {}}}
+ *       blur: {parameter: sigma, range: {from: 0.5, to: 3, step: 0.25}}
+ *     combine: all                            or a list of rows, or {sample: 20, seed: 1}
+ *     results: results */
 #include "formats/native/experiment.h"
 #include "base/pool.h"
 #include "base/quantity.h"

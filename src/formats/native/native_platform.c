@@ -1,4 +1,13 @@
-/* Native platforms, read and written. */
+/* Native platforms, read and written.
+ *
+ *     weft: 1
+ *     name: small
+ *     network: {bandwidth: 125M, latency: 1ms, ports: 4}
+ *     nodes:
+ *       - {name: fat, count: 9, speed: 0.5, memory: 3G, cores: 8}    fat1 ... fat9
+ *       - {name: login, up: false}
+ *     links:
+ *       - {between: [fat1, fat2], bandwidth: 1G} */
 #include "base/array.h"
 #include "base/suggest.h"
 #include "formats/dropped.h"

@@ -1,5 +1,18 @@
 /* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name
- * later ones. */
+ * later ones.
+ *
+ *     weft: 1
+ *     name: two-steps
+ *     defaults: {memory: 100M}                any key from COLUMN_FIRST_DEFAULT on
+ *     parameters: {sigma: 1.4}
+ *     assert: makespan < 100
+ *     tasks:
+ *       blur:
+ *         run: blur -s {sigma} {in} {out}
+ *         in: [photo.pgm]
+ *         out: [{name: soft.pgm, size: 12M, temporary: true}]
+ *         after: [setup]
+ *         memory: [2G, 4G]                    a size, or one for each attempt */
 #include "base/array.h"
 #include "base/suggest.h"
 #include "formats/native/native.h"

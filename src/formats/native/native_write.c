@@ -1,5 +1,9 @@
 /* Native workflows, written so that reading gives the same graph back. Tasks stand in the order of
- * the workflow. */
+ * the workflow.
+ *
+ * Texts are written plain where every YAML reader takes them so, quoted or as blocks where not
+ * (yaml_write.c). A value that is the usual one is left out, a list of up to LONGEST_ROW entries
+ * stands on one line. Anonymous objects get names, since native objects exist by being named. */
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/native/native.h"

@@ -1,6 +1,12 @@
 /* The graph of a WfFormat file, all versions. Tasks first; then the execution's entries (1.5);
  * then stated edges; then files as data objects: outputs of all tasks before inputs of any, since
- * a file's producer must be known before its readers. wfformat.h states the decisions. */
+ * a file's producer must be known before its readers. wfformat.h states the decisions.
+ *
+ *     1.5   workflow.specification.tasks   id, parents, children, inputFiles, outputFiles
+ *           workflow.specification.files   id, sizeInBytes
+ *           workflow.execution.tasks       id, runtimeInSeconds, command, coreCount, memoryInBytes
+ *     1.4   workflow.tasks                 all of it, with files: [{name, link, sizeInBytes}]
+ *     1.2   workflow.jobs                  the same, with runtime, memory (kB), cores, arguments */
 #include "base/array.h"
 #include "base/mem.h"
 #include "formats/wfformat/wfformat.h"
