@@ -224,7 +224,7 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
 
 static void cluster_end(struct bed *c)
 {
-    client_leave(c->client, NULL, 0, true, 20);
+    client_shut_down(c->client, NULL, 0, true, 20);
     for (uint32_t i = 1; i <= c->agents; i++) {
         kill(processes[i], SIGTERM);
         waitpid(processes[i], NULL, 0);
@@ -337,7 +337,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     const struct board_run *r = NULL;
     for (double start = clock_seconds(); !r || r->state < BOARD_RUN_ENDED;) {
         usleep(50000);
-        bench_must(client_look(c->client, 60, &err), &err);
+        bench_must(client_refresh(c->client, 60, &err), &err);
         r = client_run(c->client, in.run);
         if (clock_seconds() - start > MOST) {
             fprintf(stderr, "bench_agents: the run does not end: see %s\n", c->home);
@@ -351,7 +351,7 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
     m.bytes = (after.in - before.in + after.out - before.out) / n;
     m.server = 1e6 * (after.cpu - before.cpu) / n;
     usleep(1100000); /* agents have said how it went */
-    bench_must(client_look(c->client, 60, &err), &err);
+    bench_must(client_refresh(c->client, 60, &err), &err);
     size_t members;
     const struct member *at = client_members(c->client, &members);
     for (size_t i = 0; i < members; i++) {

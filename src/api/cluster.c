@@ -190,10 +190,11 @@ static void cluster_fill_agents(struct weft_cluster *c, uint64_t only)
     for (size_t i = 0; i < n; i++) {
         struct weft_agent_info a = {.node = m[i].node,
                                     .life = m[i].life,
-                                    .state = m[i].state == BOARD_DEAD          ? WEFT_AGENT_DEAD
-                                             : !client_lives(c->client, &m[i]) ? WEFT_AGENT_SILENT
-                                             : m[i].state == BOARD_LEAVING     ? WEFT_AGENT_LEAVING
-                                                                               : WEFT_AGENT_UP,
+                                    .state = m[i].state == BOARD_DEAD ? WEFT_AGENT_DEAD
+                                             : !client_is_alive(c->client, &m[i])
+                                                 ? WEFT_AGENT_SILENT
+                                             : m[i].state == BOARD_LEAVING ? WEFT_AGENT_LEAVING
+                                                                           : WEFT_AGENT_UP,
                                     .age = m[i].age,
                                     .known = m[i].text != NULL,
                                     .host = m[i].host,
@@ -265,9 +266,9 @@ weft_cluster_snapshot(struct weft_cluster *c, const struct weft_cluster_query *q
         struct weft_cluster_query q = WEFT_CLUSTER_QUERY_INIT;
         if (api_options(&q, query, &call.err)) {
             if (q.patience > 0)
-                client_look(c->client, q.patience, NULL); /* else what opening saw */
+                client_refresh(c->client, q.patience, NULL); /* else what opening saw */
             if (q.run && !client_run(c->client, q.run)) {
-                client_unknown(c->client, q.run, &call.err);
+                client_no_such_run(c->client, q.run, &call.err);
             } else {
                 double now = client_now(c->client);
                 cluster_fill_runs(c, &q);
@@ -310,7 +311,7 @@ static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *nam
     const struct board_run *r = client_run(c->client, run);
     uint32_t task = NONE;
     if (!r)
-        return client_unknown(c->client, run, err);
+        return client_no_such_run(c->client, run, err);
     if (r->state >= BOARD_RUN_ENDED)
         return error_set(err, ERROR_FAILED, "run %" PRIu64 " has ended already", run);
     if (name) {

@@ -114,8 +114,8 @@ void agents_release(struct remote *r)
     bool own_store = !r->o.place.store;
     bool failed = r->session->state != SESSION_ENDED; /* it never began */
     if (r->client && n) /* at a store of their own they have no other work, and no data to save */
-        client_leave(r->client, own_store ? NULL : nodes, n, r->stopped || failed || own_store,
-                     LEAVING);
+        client_shut_down(r->client, own_store ? NULL : nodes, n, r->stopped || failed || own_store,
+                         LEAVING);
     remote_reachable(r, NULL, NULL);
     client_close(r->client);
     r->client = NULL;

@@ -82,7 +82,7 @@ uint32_t place_cores(const struct client *c, double *memory)
     const struct member *m = client_members(c, &n);
     *memory = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!client_lives(c, &m[i]))
+        if (!client_is_alive(c, &m[i]))
             continue;
         cores += m[i].cores;
         *memory += m[i].memory;

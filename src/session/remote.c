@@ -400,7 +400,7 @@ void remote_close(struct remote *r)
         agents_release(r);
     else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
              r->session->state == SESSION_ENDED) /* they were started for this run alone */
-        client_leave(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
+        client_shut_down(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
     remote_reachable(r, NULL, NULL); /* I1 */
     client_close(r->client);
     fleet_abandon(r->fleet); /* I3; NULL unless it goes on */

@@ -45,7 +45,7 @@ static void inside_ssh(void)
     if (ok(launch_test_open(&t, &config), "ssh to five")) {
         launch_want(t.launch, UINT32_MAX);
         ok(launch_test_wait(&t, 3, 2, 0, false), "three ready, two failed");
-        is_int(launch_look(t.launch).ready, 3, "counted");
+        is_int(launch_counts(t.launch).ready, 3, "counted");
         ok(strncmp(t.address[0], "127.0.0.1:", 10) == 0 &&
                strncmp(t.address[2], "127.0.0.1:", 10) == 0 &&
                strncmp(t.address[4], "127.0.0.1:", 10) == 0,
@@ -125,11 +125,12 @@ static void inside_slurm(void)
         launch_want(t.launch, 4);
         ok(launch_test_wait(&t, 3, 0, 0, false), "three are ready");
         double until = clock_seconds() + 20;
-        while (!*launch_look(t.launch).waiting && clock_seconds() < until) {
+        while (!*launch_counts(t.launch).waiting && clock_seconds() < until) {
             uv_run(&t.loop, UV_RUN_NOWAIT);
             usleep(10000);
         }
-        ok(*launch_look(t.launch).waiting, "the fourth waits: %s", launch_look(t.launch).waiting);
+        ok(*launch_counts(t.launch).waiting, "the fourth waits: %s",
+           launch_counts(t.launch).waiting);
         struct stat s;
         ok(stat(folder_file(&t.folder, "state/key"), &s) == 0 && (s.st_mode & 0777) == 0600,
            "the key waits for it, 0600");
@@ -140,7 +141,7 @@ static void inside_slurm(void)
         is_str(launch_test_file(&t, 0, "ended"), "told\n",
                "agents were told (SIGTERM), not killed");
         ok(!exists(&t, "state/key"), "no key is left");
-        is_int(launch_look(t.launch).failed, 0, "what was not wanted any more did not fail");
+        is_int(launch_counts(t.launch).failed, 0, "what was not wanted any more did not fail");
     }
     launch_test_end(&t);
 
@@ -165,7 +166,7 @@ static void inside_slurm(void)
         ok(launch_test_wait(&t, 1, 1, 0, false), "one failed, the other ready");
         has_str(t.why, "broken on purpose", "what it said is in the job's output");
         launch_want(t.launch, 2);
-        is_int(launch_look(t.launch).starting, 0, "it is not tried again");
+        is_int(launch_counts(t.launch).starting, 0, "it is not tried again");
         launch_end(t.launch, 0, launch_test_done);
         ok(launch_test_wait(&t, 1, 1, 1, true), "the end");
     }
@@ -289,8 +290,8 @@ static void bed(const char *self, const char *part, const char *command)
 {
     char line[8192];
     snprintf(line, sizeof line,
-             "BED_CPUS=1 BED_DELAY=20ms timeout 280 bash %s/tests/cluster/%s '%s' %s 2>&1", WEFT_SOURCE_DIR,
-             command, self, part);
+             "BED_CPUS=1 BED_DELAY=20ms timeout 280 bash %s/tests/cluster/%s '%s' %s 2>&1",
+             WEFT_SOURCE_DIR, command, self, part);
     FILE *in = popen(line, "r");
     char last[512] = "";
     while (in && fgets(line, sizeof line, in)) {

@@ -128,7 +128,7 @@ void evict_answer(struct job *j, const struct meta_answer *answer, const struct 
             return;
     /* all is known: the oldest go first, until it is enough */
     for (size_t i = 0; i < v->candidates.n; i++)
-        if (depot_look(j->depot).bytes > j->agent->o->cache)
+        if (depot_counts(j->depot).bytes > j->agent->o->cache)
             evict_decide(j, &v->candidates.at[i]);
     v->candidates.n = 0;
 }

@@ -123,7 +123,7 @@ static void find_data(struct job *j)
         j->needs.content[o] = digest;
         j->needs.bytes[o] = bytes;
         j->needs.present[o] = 1;
-        depot_made(j->depot, o, &digest, bytes);
+        depot_added(j->depot, o, &digest, bytes);
     }
     strbuf_free(&path);
 }

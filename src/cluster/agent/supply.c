@@ -135,7 +135,7 @@ void supply_held_failed(struct job *j, uint32_t held, const char *why)
         if (j->supply.want_of[o] != NONE)
             want_fail(j, j->supply.want_of[o], why);
         else
-            depot_cannot(j->depot, o, why);
+            depot_unavailable(j->depot, o, why);
 }
 
 /* ---- starting ---- */
@@ -254,7 +254,7 @@ static void supply_produced(struct job *j, uint32_t task, bool copies)
         else if (j->needs.bytes[o] != w->size[o])
             job_ask(j, META_OBJECT, o, NONE)->bytes = j->needs.bytes[o];
         j->supply.touched[o] = job_now(j);
-        depot_made(j->depot, o, &j->needs.content[o], j->needs.bytes[o]);
+        depot_added(j->depot, o, &j->needs.content[o], j->needs.bytes[o]);
         want_arrived(j, o);
     }
 }
@@ -356,7 +356,7 @@ void supply_tick(struct job *j)
         return;
     want_tick(j);
     if (!j->eviction.candidates.n && j->agent->o->cache > 0 &&
-        depot_look(j->depot).bytes > j->agent->o->cache)
+        depot_counts(j->depot).bytes > j->agent->o->cache)
         evict_begin(j);
 }
 

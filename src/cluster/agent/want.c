@@ -116,7 +116,7 @@ void want_fail(struct job *j, uint32_t number, const char *why)
     __typeof__(x->waiting) waiting = x->waiting; /* failing may add and free wants (I4) */
     x->waiting = (__typeof__(x->waiting)){0};
     want_free(j, number);
-    depot_cannot(j->depot, object, why);
+    depot_unavailable(j->depot, object, why);
     agent_answer_keep(j->agent, j->number, object, false, why);
     for (size_t i = 0; i < waiting.n; i++)
         supply_held_failed(j, waiting.at[i], why);

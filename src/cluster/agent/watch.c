@@ -163,7 +163,7 @@ void job_describe(const struct job *j, struct json_writer *out)
     if (job_is_scheduling(j))
         sched_snapshot(driver_sched(j->driver), &c);
     if (j->depot)
-        d = depot_look(j->depot);
+        d = depot_counts(j->depot);
     uint32_t held = 0;
     for (int i = SCHED_ARRIVING; i < SCHED_PLACES; i++)
         held += c.at[i];

@@ -98,7 +98,7 @@ bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf 
     } else {
         good = client_set_state(c, run, BOARD_RUN_CANCELLED, err);
         if (good && client_connected(c, CONNECTING))
-            client_tell_all(c, MESSAGE_RUN_CHANGED, run);
+            client_send_all(c, MESSAGE_RUN_CHANGED, run);
     }
     client_settle(c);
     return good;
@@ -156,7 +156,8 @@ static bool leaving_is_over(void *context)
 
 /* Agents hand their data to others before they go, which takes its time: the caller says how much.
  */
-uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds)
+uint32_t client_shut_down(struct client *c, const uint32_t *nodes, size_t n, bool now,
+                          double seconds)
 {
     struct leaving l = {c, nodes, n, now};
     if (!c->board)

@@ -62,7 +62,7 @@ static void client_tick(uv_timer_t *timer)
     double now = clock_seconds();
     if (c->board) {
         if (now - c->looked >= (c->hurry ? LOOK_HURRY : LOOK_EVERY))
-            client_ask_look(c);
+            client_ask_refresh(c);
         board_poll(c->board);
         if (c->looked > 0 && !c->said_silent && now - c->looked > SILENCE) {
             c->said_silent = true;
@@ -142,7 +142,7 @@ struct client *client_open(const struct client_config *config, struct error *err
         c->board_ready.data = c;
         c->polls_board = true;
         uv_poll_start(&c->board_ready, UV_READABLE, client_board_readable);
-        client_ask_look(c);
+        client_ask_refresh(c);
         good =
             client_drive(c, client_has_looked, c, OPEN_PATIENCE) ||
             error_set(err, ERROR_FAILED, "the store at %s does not answer", config->address->text);

@@ -54,19 +54,19 @@ int client_fd(struct client *c);
 /* ---- what is there ---- */
 
 /* Look at the board now. False: the server did not answer in `patience` seconds. */
-bool client_look(struct client *c, double patience, struct error *err);
+bool client_refresh(struct client *c, double patience, struct error *err);
 /* Of the last look; valid until the next, or until something else is asked of the client. */
 const struct member *client_members(const struct client *c, size_t *n);
 const struct board_run *client_runs(const struct client *c, size_t *n);
 double client_now(const struct client *c); /* server's clock */
 /* Beats, and leaves no more than that to be seen. */
-bool client_lives(const struct client *c, const struct member *m);
+bool client_is_alive(const struct client *c, const struct member *m);
 /* The run on the board; NULL: not there (not opened yet, or collected long ago). */
 const struct board_run *client_run(const struct client *c, uint64_t run);
 /* What its submitter left on the board. False: there is none of that number, and these are. */
 bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct error *err);
 /* The run has no such number: an error that lists those there are. */
-bool client_unknown(const struct client *c, uint64_t run, struct error *err);
+bool client_no_such_run(const struct client *c, uint64_t run, struct error *err);
 /* Wait until so many agents live, or the seconds have passed (false). */
 bool client_wait_agents(struct client *c, uint32_t agents, double seconds);
 
@@ -183,4 +183,5 @@ bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf 
                    struct error *err);
 /* Tell these agents (NULL: all) to leave; `now`: running tasks are ended. Waits until they have
  * left the board, or so many seconds. How many have not. */
-uint32_t client_leave(struct client *c, const uint32_t *nodes, size_t n, bool now, double seconds);
+uint32_t client_shut_down(struct client *c, const uint32_t *nodes, size_t n, bool now,
+                          double seconds);

@@ -31,7 +31,7 @@ void client_forget_view(struct client *c)
 }
 
 /* Sealed with another key, dead, or silent for too long: not one of ours to count on. */
-bool client_lives(const struct client *c, const struct member *m)
+bool client_is_alive(const struct client *c, const struct member *m)
 {
     (void)c;
     return !m->sealed && m->state != BOARD_DEAD && m->age < HEARTBEAT_UNTIL;
@@ -53,7 +53,7 @@ static void client_took_view(void *context, const struct board_view *view, const
         struct member m;
         member_read(&view->members[i], &c->o.key, &m);
         c->sealed |= m.sealed && m.state != BOARD_DEAD && m.age < HEARTBEAT_UNTIL;
-        c->opened |= client_lives(c, &m);
+        c->opened |= client_is_alive(c, &m);
         array_push(&c->members, m);
     }
     for (size_t i = 0; i < view->nruns; i++)
@@ -68,7 +68,7 @@ static void client_took_view(void *context, const struct board_view *view, const
         c->listener.looked(c->listener.context);
 }
 
-void client_ask_look(struct client *c)
+void client_ask_refresh(struct client *c)
 {
     if (c->asked > 0)
         return;
@@ -122,10 +122,10 @@ static bool client_looked_since(void *context)
 }
 
 /* A look that was under way already counts: it ends after this call began. */
-bool client_look(struct client *c, double patience, struct error *err)
+bool client_refresh(struct client *c, double patience, struct error *err)
 {
     struct look_since s = {c, clock_seconds()};
-    client_ask_look(c);
+    client_ask_refresh(c);
     if (client_drive(c, client_looked_since, &s, patience))
         return true;
     return error_set(err, ERROR_FAILED, "the store at %s does not answer", c->o.address->text);
@@ -141,7 +141,7 @@ static bool client_has_agents(void *context)
     const struct agents_wanted *e = context;
     uint32_t n = 0;
     for (size_t i = 0; i < e->c->members.n; i++)
-        n += client_lives(e->c, &e->c->members.at[i]) && e->c->members.at[i].state == BOARD_UP;
+        n += client_is_alive(e->c, &e->c->members.at[i]) && e->c->members.at[i].state == BOARD_UP;
     return n >= e->agents;
 }
 
@@ -151,7 +151,7 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds)
 }
 
 /* The last ten numbers: an old cluster has thousands. */
-bool client_unknown(const struct client *c, uint64_t run, struct error *err)
+bool client_no_such_run(const struct client *c, uint64_t run, struct error *err)
 {
     struct strbuf list = {0};
     size_t first = c->runs.n > 10 ? c->runs.n - 10 : 0;
@@ -232,7 +232,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     if (!r.come)
         error_set(err, stopped.kind, "%s", stopped.text);
     else if (!found || !r.text.n)
-        client_unknown(c, run, err);
+        client_no_such_run(c, run, err);
     else if (!seal_open_piece(&c->o.key, "ticket", r.text.at, r.text.n, &text))
         error_set(err, ERROR_FAILED,
                   "run %" PRIu64 " at %s was submitted with another cluster key; --key names the "

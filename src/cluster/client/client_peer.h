@@ -22,7 +22,7 @@ bool client_all_decided(const struct client *c);
 uint32_t client_connected(struct client *c, double seconds);
 struct client_peer *client_peer(const struct client *c, uint32_t node); /* NULL: none */
 /* A message without a body to all that are open. */
-void client_tell_all(struct client *c, uint8_t kind, uint64_t run);
+void client_send_all(struct client *c, uint8_t kind, uint64_t run);
 static inline struct client_peer *client_peer_of(const struct message_in *m)
 {
     return link_data(m->from);

@@ -125,7 +125,7 @@ void client_refresh_peers(struct client *c)
         c->peers.at[i]->lives = false;
     for (size_t i = 0; i < c->members.n; i++) {
         const struct member *m = &c->members.at[i];
-        if (!client_lives(c, m))
+        if (!client_is_alive(c, m))
             continue;
         struct client_peer *p = client_peer(c, m->node);
         if (!p) {
@@ -184,7 +184,7 @@ uint32_t client_connected(struct client *c, double seconds)
 }
 
 /* Over links that are still being made too: messages wait there until the handshake is over. */
-void client_tell_all(struct client *c, uint8_t kind, uint64_t run)
+void client_send_all(struct client *c, uint8_t kind, uint64_t run)
 {
     struct strbuf *head = &c->scratch;
     strbuf_clear(head);

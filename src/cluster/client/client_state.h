@@ -81,7 +81,7 @@ void client_say(struct client *c, const char *fmt, ...) __attribute__((format(pr
 /* Drive the loop until `until` says so, or so many seconds have passed (false). */
 bool client_drive(struct client *c, bool (*until)(void *context), void *context, double seconds);
 /* Look at the board as soon as it answers; asked while a look is under way: nothing more. */
-void client_ask_look(struct client *c);
+void client_ask_refresh(struct client *c);
 void client_forget_view(struct client *c);
 void client_board_readable(uv_poll_t *poll, int status, int events);
 /* Closed, and the loop has let go of it: the memory may be used again. */

@@ -77,7 +77,7 @@ static void follow_ignore_answer(void *context, bool good, const char *why)
 static void follow_set_state(struct client_follow *f, enum board_run_state state)
 {
     board_run_state(f->c->board, f->o.run, state, follow_ignore_answer, NULL);
-    client_tell_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
+    client_send_all(f->c, MESSAGE_RUN_CHANGED, f->o.run);
 }
 
 /* Also their cores, for whoever brings more. */
@@ -86,7 +86,7 @@ static uint32_t follow_count_agents(const struct client_follow *f, struct client
     size_t n;
     const struct member *m = client_members(f->c, &n);
     for (size_t i = 0; i < n; i++) {
-        if (!client_lives(f->c, &m[i]))
+        if (!client_is_alive(f->c, &m[i]))
             continue;
         load->agents++;
         load->cores += m[i].cores;
@@ -261,7 +261,7 @@ static void follow_end_sign_off(struct client_follow *f)
     if (!c->sign_off.good)
         client_say(c, "the store at %s refuses: %s", c->o.address->text, c->sign_off.why);
     f->phase = PHASE_OVER;
-    client_tell_all(c, MESSAGE_RUN_CHANGED, f->o.run);
+    client_send_all(c, MESSAGE_RUN_CHANGED, f->o.run);
     board_forget_run(c->board, f->o.run, follow_ignore_answer, NULL);
     store_redis_closing(c->store, true, STORE_CLOSING);
 }
@@ -401,7 +401,7 @@ static void follow_offer_inputs(struct client_follow *f)
             memo_digest(o->needs->memo, path_in(o->folder, name, &path), false, &now, &size,
                         &err) &&
             digest_equal(&now, &t->digest))
-            depot_made(f->c->depot, t->object, &now, size);
+            depot_added(f->c->depot, t->object, &now, size);
     }
     strbuf_free(&path);
 }

@@ -140,7 +140,7 @@ static void stage_plan_copies(struct stage_in *s)
         s->first_copy[o] = NONE;
         if (!k->needs->present[o] || stage_is_absolute(w, o))
             continue;
-        depot_made(s->o.client->depot, o, &k->needs->content[o], k->needs->bytes[o]);
+        depot_added(s->o.client->depot, o, &k->needs->content[o], k->needs->bytes[o]);
         if (!stage_in_is_read(w, s->o.home, o))
             continue;
         s->first_copy[o] = (uint32_t)s->all.n;
@@ -216,7 +216,7 @@ bool stage_in_advance(struct stage_in *s)
         fresh = s->all.at[i].state == COPY_NEW;
     if (fresh)
         stage_send_lists(s);
-    double bytes = depot_look(s->o.client->depot).served_bytes;
+    double bytes = depot_counts(s->o.client->depot).served_bytes;
     if (bytes != s->moved_bytes) {
         s->moved_bytes = bytes;
         s->moved = clock_seconds();

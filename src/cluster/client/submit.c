@@ -79,7 +79,7 @@ static bool submit_choose_agents(struct client_submit *s, struct error *err)
     const struct member *m = client_members(c, &n);
     const char *why = "";
     for (size_t i = 0; i < n; i++) {
-        if (!client_lives(c, &m[i]) || m[i].state != BOARD_UP)
+        if (!client_is_alive(c, &m[i]) || m[i].state != BOARD_UP)
             continue;
         living++;
         struct client_peer *p = client_peer(c, m[i].node);
@@ -341,7 +341,7 @@ static bool submit_begin_staging(struct client_submit *s, struct error *err)
                                                          .nnodes = (uint32_t)s->nodes.n,
                                                          .home = s->home});
     s->out.files = stage_in_files(s->stage_in);
-    client_tell_all(s->c, MESSAGE_RUN_CHANGED, s->run);
+    client_send_all(s->c, MESSAGE_RUN_CHANGED, s->run);
     return true;
 }
 
@@ -392,7 +392,7 @@ static bool submit_open_run(struct client_submit *s, struct error *err)
     if (s->work.watch) { /* before anything can happen */
         client_forget_early(c);
         c->watched = s->run;
-        client_tell_all(c, MESSAGE_WATCH, s->run);
+        client_send_all(c, MESSAGE_WATCH, s->run);
     }
     s->asked = true;
     board_run_state(c->board, s->run, BOARD_RUN_OPEN, submit_opened, s);
@@ -404,7 +404,7 @@ static bool submit_check_open(struct client_submit *s, struct error *err)
     if (!s->answered_good)
         return error_set(err, ERROR_FAILED, "the store at %s refuses: %s", s->c->o.address->text,
                          s->why);
-    client_tell_all(s->c, MESSAGE_RUN_CHANGED, s->run);
+    client_send_all(s->c, MESSAGE_RUN_CHANGED, s->run);
     s->out.run = s->run;
     return true;
 }
@@ -414,7 +414,7 @@ static bool submit_check_open(struct client_submit *s, struct error *err)
 static bool submit_look(struct client_submit *s, struct error *err)
 {
     (void)err;
-    client_ask_look(s->c);
+    client_ask_refresh(s->c);
     return true;
 }
 

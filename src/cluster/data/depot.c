@@ -123,7 +123,7 @@ const struct digest *depot_digest(const struct depot *d, uint32_t object)
 void depot_put_here(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
 {
     struct depot_object x = {bytes, *digest};
-    depot_gone(d, object);
+    depot_removed(d, object);
     d->state[object] = OBJECT_HERE;
     d->objects[object] = x;
     d->counts.bytes += bytes;
@@ -131,21 +131,21 @@ void depot_put_here(struct depot *d, uint32_t object, const struct digest *diges
 }
 
 /* Serving first: a fetch of the same object that is under way has become useless. */
-void depot_made(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
+void depot_added(struct depot *d, uint32_t object, const struct digest *digest, double bytes)
 {
     depot_put_here(d, object, digest, bytes);
-    depot_serve_made(d, object);
+    depot_serve_added(d, object);
     if (d->fetches[object])
         depot_fetch_cancel(d, object, true);
 }
 
-void depot_cannot(struct depot *d, uint32_t object, const char *why)
+void depot_unavailable(struct depot *d, uint32_t object, const char *why)
 {
-    depot_serve_cannot(d, object, why);
+    depot_serve_unavailable(d, object, why);
 }
 
 /* Of its metadata only: see depot_drop(). */
-void depot_gone(struct depot *d, uint32_t object)
+void depot_removed(struct depot *d, uint32_t object)
 {
     if (!depot_has(d, object))
         return;
@@ -159,7 +159,7 @@ void depot_gone(struct depot *d, uint32_t object)
 void depot_drop(struct depot *d, uint32_t object)
 {
     char label[DEPOT_LABEL];
-    depot_gone(d, object);
+    depot_removed(d, object);
     if (depot_name_is_safe(depot_label(d, object, label)))
         tree_remove(depot_path(d, object));
 }
@@ -167,7 +167,7 @@ void depot_drop(struct depot *d, uint32_t object)
 /* ---- messages ---- */
 
 /* Every message of the family DATA begins so. */
-struct strbuf *depot_say(struct depot *d, uint32_t object)
+struct strbuf *depot_begin_message(struct depot *d, uint32_t object)
 {
     strbuf_clear(&d->message);
     bytes_put_u64(&d->message, d->config.run);
@@ -238,7 +238,7 @@ bool depot_is_fetching(const struct depot *d, uint32_t object)
 }
 
 /* O(1). */
-struct depot_counts depot_look(const struct depot *d)
+struct depot_counts depot_counts(const struct depot *d)
 {
     struct depot_counts c = d->counts;
     c.under_way = depot_turns_taken(d);

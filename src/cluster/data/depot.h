@@ -24,8 +24,8 @@ struct depot_config {
     /* These may do anything but free the depot; link_close() is fine, it tells later. */
     /* A fetch ended. `why`: "" or what went wrong, for people. */
     void (*arrived)(void *context, uint32_t object, bool good, const char *why);
-    /* Somebody wants what is not here, and said `make`: true when `depot_made()` or
-     * `depot_cannot()` will follow; the asker waits until then. NULL: never. */
+    /* Somebody wants what is not here, and said `make`: true when `depot_added()` or
+     * `depot_unavailable()` will follow; the asker waits until then. NULL: never. */
     bool (*make)(void *context, uint32_t object);
     /* What stood here does not any more, or is not what it was (found when it was asked for): it
      * counts as gone. NULL: nobody wants to know. */
@@ -50,11 +50,11 @@ double depot_bytes(const struct depot *d, uint32_t object);
 const struct digest *depot_digest(const struct depot *d, uint32_t object);
 /* It stands here now (a task left it, or it was found): askers that wait are served, and a fetch of
  * it has ended well. */
-void depot_made(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
+void depot_added(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
 /* It could not be made after all: askers that wait are told. */
-void depot_cannot(struct depot *d, uint32_t object, const char *why);
+void depot_unavailable(struct depot *d, uint32_t object, const char *why);
 /* It does not stand here any more (deleted by its owner, found damaged). The file is left alone. */
-void depot_gone(struct depot *d, uint32_t object);
+void depot_removed(struct depot *d, uint32_t object);
 /* Delete the file or folder, and forget it. */
 void depot_drop(struct depot *d, uint32_t object);
 
@@ -84,4 +84,4 @@ struct depot_counts {
     uint32_t here;                             /* objects */
     uint32_t under_way, waiting; /* fetches; waiting for their turn or until it is made */
 };
-struct depot_counts depot_look(const struct depot *d);
+struct depot_counts depot_counts(const struct depot *d);

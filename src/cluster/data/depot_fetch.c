@@ -159,7 +159,7 @@ static void fetch_begin(struct depot *d, struct depot_fetch *f)
     fetch_change(d, f, FETCH_GETS_TURN);
     f->silent = -1;
     fetch_find_partial(d, f);
-    struct strbuf *m = depot_say(d, f->object);
+    struct strbuf *m = depot_begin_message(d, f->object);
     bytes_put_u64(m, f->asked_offset);
     bytes_put(m, f->asked.at, sizeof f->asked.at);
     bytes_put_u8(m, f->make);
@@ -202,7 +202,7 @@ static void fetch_send_unfetch(struct depot *d, const struct depot_fetch *f, boo
 {
     if (f->state == FETCH_WAITING)
         return;
-    bytes_put_u8(depot_say(d, f->object), damaged);
+    bytes_put_u8(depot_begin_message(d, f->object), damaged);
     depot_send(d, f->from, MESSAGE_UNFETCH);
     array_push(&d->stale, (struct depot_stale){f->from, f->object});
 }
@@ -349,7 +349,7 @@ static void fetch_finish(struct depot *d, struct depot_fetch *f)
     fetch_tell_memo(d, f, to);
     uint32_t object = f->object;
     depot_put_here(d, object, &f->digest, bytes);
-    depot_serve_made(d, object);
+    depot_serve_added(d, object);
     if (d->fetches[object] == f)
         fetch_end(d, f, true, "");
 }

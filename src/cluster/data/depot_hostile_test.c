@@ -171,11 +171,12 @@ static void test_hostile(void)
     bytes_put_u64(&fetch, 1 << 20);
     bytes_put(&fetch, depot_digest(a.depot, 54)->at, 32);
     bytes_put_u8(&fetch, 0);
-    double sent = depot_look(a.depot).served_bytes;
+    double sent = depot_counts(a.depot).served_bytes;
     hostile_say(b.last, MESSAGE_FETCH, 54, fetch.at, fetch.n);
     strbuf_free(&fetch);
     turn(5);
-    is_dbl(depot_look(a.depot).served_bytes - sent, 5, 0, "beyond the end begins at the beginning");
+    is_dbl(depot_counts(a.depot).served_bytes - sent, 5, 0,
+           "beyond the end begins at the beginning");
 
     /* silence */
     count_anew(&a);
@@ -316,7 +317,7 @@ static void test_garbage(struct link *l)
         if (rng_below(&rng, 50) == 0)
             depot_fetch(a.depot, (uint32_t)(100 + rng_below(&rng, 20)), l, NULL, true);
         if (rng_below(&rng, 50) == 0)
-            depot_gone(a.depot, (uint32_t)(100 + rng_below(&rng, 20)));
+            depot_removed(a.depot, (uint32_t)(100 + rng_below(&rng, 20)));
         refusals += !depot_message(a.depot, l, kind, data, n);
         tried++;
         if (round % 500 == 0)
@@ -325,7 +326,7 @@ static void test_garbage(struct link *l)
     ok(refusals > tried / 2 && refusals < tried, "%u of %u random messages are refused", refusals,
        tried);
     depot_closed(a.depot, l);
-    struct depot_counts n = depot_look(a.depot);
+    struct depot_counts n = depot_counts(a.depot);
     ok(n.under_way == 0 && n.waiting == 0, "and leave nothing under way");
 }
 

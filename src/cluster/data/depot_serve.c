@@ -76,7 +76,7 @@ static void serve_end(struct depot *d, struct depot_serve *s)
 static void serve_end_absent(struct depot *d, struct depot_serve *s, const char *why)
 {
     size_t n = strlen(why);
-    bytes_put_text(depot_say(d, s->object), why, n < 1000 ? n : 1000);
+    bytes_put_text(depot_begin_message(d, s->object), why, n < 1000 ? n : 1000);
     depot_send(d, s->peer->link, MESSAGE_ABSENT);
     serve_end(d, s);
 }
@@ -86,7 +86,7 @@ static void serve_end_lost(struct depot *d, struct depot_serve *s, const char *w
 {
     uint32_t object = s->object;
     serve_end_absent(d, s, why);
-    depot_gone(d, object);
+    depot_removed(d, object);
     if (d->config.lost)
         d->config.lost(d->config.context, object, why);
 }
@@ -167,7 +167,7 @@ static bool serve_begin(struct depot *d, struct depot_serve *s)
     }
     serve_change(s, SERVE_OPEN);
     s->digest = d->objects[s->object].digest;
-    struct strbuf *m = depot_say(d, s->object);
+    struct strbuf *m = depot_begin_message(d, s->object);
     bytes_put_u64(m, s->offset);
     bytes_put_u64(m, s->total);
     bytes_put(m, s->digest.at, sizeof s->digest.at);
@@ -216,7 +216,7 @@ static size_t serve_send_piece(struct depot *d, struct depot_serve *s)
         return 0;
     }
     if (n) {
-        struct strbuf *m = depot_say(d, s->object);
+        struct strbuf *m = depot_begin_message(d, s->object);
         link_send(s->peer->link, MESSAGE_DATA, m->at, m->n, d->piece, n);
         d->counts.served_bytes += (double)n;
         s->offset += n;
@@ -291,7 +291,7 @@ bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct 
         serve_end_absent(d, s, "it is not here");
         return true;
     }
-    depot_say(d, object);
+    depot_begin_message(d, object);
     depot_send(d, l, MESSAGE_LATER);
     return true;
 }
@@ -307,13 +307,13 @@ bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struc
         serve_end(d, s);
     if (damaged && depot_has(d, object))
         d->state[object] |= OBJECT_DOUBTED;
-    depot_say(d, object);
+    depot_begin_message(d, object);
     depot_send(d, l, MESSAGE_UNFETCHED);
     return true;
 }
 
 /* All links may have a new transfer; each is pumped once. */
-void depot_serve_made(struct depot *d, uint32_t object)
+void depot_serve_added(struct depot *d, uint32_t object)
 {
     for (struct depot_serve *s = d->serves[object]; s; s = s->next)
         if (s->state == SERVE_WAITING)
@@ -326,7 +326,7 @@ void depot_serve_made(struct depot *d, uint32_t object)
             serve_pump(d, d->peers.at[i]);
 }
 
-void depot_serve_cannot(struct depot *d, uint32_t object, const char *why)
+void depot_serve_unavailable(struct depot *d, uint32_t object, const char *why)
 {
     for (struct depot_serve *s = d->serves[object], *next; s; s = next) {
         next = s->next;

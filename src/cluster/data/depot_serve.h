@@ -48,8 +48,8 @@ struct depot_serve {
 bool depot_serve_fetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in);
 bool depot_serve_unfetch(struct depot *d, struct link *l, uint32_t object, struct bytes *in);
 /* It stands here now; or it never will. */
-void depot_serve_made(struct depot *d, uint32_t object);
-void depot_serve_cannot(struct depot *d, uint32_t object, const char *why);
+void depot_serve_added(struct depot *d, uint32_t object);
+void depot_serve_unavailable(struct depot *d, uint32_t object, const char *why);
 void depot_serve_drained(struct depot *d, struct link *l);
 void depot_serve_closed(struct depot *d, struct link *l);
 void depot_serve_free(struct depot *d);

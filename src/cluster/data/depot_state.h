@@ -54,7 +54,7 @@ const char *depot_label(const struct depot *d, uint32_t object, char label[stati
 const char *depot_path(struct depot *d, uint32_t object); /* until the next call */
 void depot_put_here(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
 /* Begin a message in d->message. */
-struct strbuf *depot_say(struct depot *d, uint32_t object);
+struct strbuf *depot_begin_message(struct depot *d, uint32_t object);
 void depot_send(struct depot *d, struct link *l, uint8_t kind);
 /* Fetches that take one of the `most` turns. */
 static inline uint32_t depot_turns_taken(const struct depot *d)

@@ -56,7 +56,7 @@ static void test_small(struct link *l)
        "the memo need not read it");
     ok(is_empty_folder(a.partial), "nothing is left over");
     is_int(b.served, 3, "they are counted where they come from");
-    struct depot_counts n = depot_look(a.depot);
+    struct depot_counts n = depot_counts(a.depot);
     ok(n.here == 3 && n.bytes == 15 && n.fetched == 3 && !n.under_way && !n.waiting, "and here");
 
     /* what is here is not fetched; what is not there is not got */
@@ -88,7 +88,7 @@ static void test_many(struct link *l)
         put_file(&b, o, text, strlen(text));
         depot_fetch(a.depot, o, l, NULL, false);
     }
-    struct depot_counts n = depot_look(a.depot);
+    struct depot_counts n = depot_counts(a.depot);
     ok(n.under_way == 3 && n.waiting == 97, "three are under way, the others wait");
     ok(until(&a, 100) && a.arrived == 100, "a hundred arrive");
     is_int(a.peak, 3, "three at once");
@@ -116,7 +116,7 @@ static void test_make(struct link *l)
         depot_fetch(a.depot, o, l, NULL, true);
     turn(10);
     is_int(b.asked_to_make, 8, "what they make takes no turn: all eight are asked for");
-    struct depot_counts n = depot_look(a.depot);
+    struct depot_counts n = depot_counts(a.depot);
     ok(n.under_way == 0 && n.waiting == 8, "and wait");
     depot_tick(a.depot, 1000);
     depot_tick(a.depot, 2000);
@@ -124,7 +124,7 @@ static void test_make(struct link *l)
     put_file(&b, 21, "made", 4);
     ok(until(&a, 1) && a.arrived == 1, "made, it arrives");
     is_str(folder_read(&a.folder, name_of(21)), "made", "as it was made");
-    depot_cannot(b.depot, 22, "the task failed");
+    depot_unavailable(b.depot, 22, "the task failed");
     ok(until(&a, 2) && a.failed == 1, "what cannot be made does not");
     is_str(a.why, "the task failed", "and it is said why");
     put_file(&a, 23, "here", 4);
@@ -141,7 +141,7 @@ static void test_make(struct link *l)
     ok(until(&a, 5) && a.failed == 2, "who makes nothing says so");
     link_close(l, "");
     until_closed(&a, 1);
-    ok(a.failed == 7 && depot_look(a.depot).waiting == 0, "with the link ends what waits for it");
+    ok(a.failed == 7 && depot_counts(a.depot).waiting == 0, "with the link ends what waits for it");
     has_str(a.why, "ended", "and it is said");
     until_closed(&b, 1);
     put_file(&b, 20, "nobody", 6);
@@ -188,7 +188,7 @@ static void test_folder(struct link *l)
     ok(is_empty_folder(a.partial), "nothing is left over");
 
     /* again, in place of another; then one that has changed where it comes from */
-    depot_gone(a.depot, TREE);
+    depot_removed(a.depot, TREE);
     folder_write(&a.folder, "tree/foreign", "x");
     depot_fetch(a.depot, TREE, l, NULL, false);
     ok(until(&a, 2) && a.arrived == 2 && access(folder_file(&a.folder, "tree/foreign"), F_OK) != 0,
@@ -218,7 +218,7 @@ static void test_large(struct link *l, size_t size)
     count_anew(&a);
     count_anew(&b);
     double begin = clock_seconds(), cpu = clock_cpu_seconds();
-    double before = depot_look(a.depot).fetched_bytes;
+    double before = depot_counts(a.depot).fetched_bytes;
     depot_fetch(a.depot, BIG, l, depot_digest(b.depot, BIG), false);
     ok(until(&a, 1) && a.arrived == 1, "a large file arrives %s", a.why);
     double took = clock_seconds() - begin;
@@ -236,17 +236,17 @@ static void test_large(struct link *l, size_t size)
     until_closed(&b, 1);
     ok(!is_empty_folder(a.partial), "what came is kept");
     struct link *other = call(&a, &c);
-    double got = depot_look(a.depot).fetched_bytes;
+    double got = depot_counts(a.depot).fetched_bytes;
     depot_fetch(a.depot, BIG, other, NULL, false);
     ok(until(&a, 2) && a.arrived == 1, "another gives the rest %s", a.why);
-    ok(depot_look(a.depot).fetched_bytes - got < 0.6 * (double)size, "and only the rest");
-    is_int(depot_look(a.depot).resumed, 1, "which is counted");
+    ok(depot_counts(a.depot).fetched_bytes - got < 0.6 * (double)size, "and only the rest");
+    is_int(depot_counts(a.depot).resumed, 1, "which is counted");
     ok(same_files(file_of(&a, BIG), file_of(&b, BIG)), "the whole is as it is");
     ok(is_empty_folder(a.partial), "nothing is left over");
 
     /* cut again, and the depot starts anew */
     depot_drop(a.depot, BIG);
-    a.cut_after = depot_look(a.depot).fetched_bytes + (double)size * 0.5;
+    a.cut_after = depot_counts(a.depot).fetched_bytes + (double)size * 0.5;
     count_anew(&a);
     count_anew(&c);
     depot_fetch(a.depot, BIG, other, NULL, false);
@@ -256,13 +256,13 @@ static void test_large(struct link *l, size_t size)
     depot_open(&a);
     other = call(&a, &c);
     depot_fetch(a.depot, BIG, other, NULL, false);
-    ok(until(&a, 2) && a.arrived == 1 && depot_look(a.depot).resumed == 1,
+    ok(until(&a, 2) && a.arrived == 1 && depot_counts(a.depot).resumed == 1,
        "a new depot goes on where the old one was");
     ok(same_files(file_of(&a, BIG), file_of(&b, BIG)), "the whole is as it is");
 
     /* cut, and what is there is another content meanwhile */
     depot_drop(a.depot, BIG);
-    a.cut_after = depot_look(a.depot).fetched_bytes + (double)size * 0.3;
+    a.cut_after = depot_counts(a.depot).fetched_bytes + (double)size * 0.3;
     count_anew(&a);
     count_anew(&c);
     depot_fetch(a.depot, BIG, other, NULL, false);
@@ -273,13 +273,13 @@ static void test_large(struct link *l, size_t size)
     free(data);
     other = call(&a, &c);
     depot_fetch(a.depot, BIG, other, NULL, false);
-    ok(until(&a, 2) && a.arrived == 1 && depot_look(a.depot).resumed == 1,
+    ok(until(&a, 2) && a.arrived == 1 && depot_counts(a.depot).resumed == 1,
        "another content begins again %s", a.why);
     ok(same_files(file_of(&a, BIG), file_of(&c, BIG)), "and is whole");
 
     /* the beginning is spoilt here: seen, thrown away, and then got */
     depot_drop(a.depot, BIG);
-    a.cut_after = depot_look(a.depot).fetched_bytes + (double)size * 0.3;
+    a.cut_after = depot_counts(a.depot).fetched_bytes + (double)size * 0.3;
     count_anew(&a);
     count_anew(&c);
     depot_fetch(a.depot, BIG, other, NULL, false);
@@ -382,8 +382,8 @@ int main(int argc, char **argv)
     TAP_DO(test_no_room(l));
 
     drop_all(&a);
-    is_int(depot_look(a.depot).here, 0, "dropped, nothing is here");
-    is_dbl(depot_look(a.depot).bytes, 0, 0, "nor any bytes");
+    is_int(depot_counts(a.depot).here, 0, "dropped, nothing is here");
+    is_dbl(depot_counts(a.depot).bytes, 0, 0, "nor any bytes");
     b.makes = true;
     depot_drop(b.depot, 70);
     count_anew(&a);

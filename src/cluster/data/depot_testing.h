@@ -57,7 +57,7 @@ static inline void on_message(void *context, struct link *l, uint8_t kind, const
         link_close(l, "malformed");
         return;
     }
-    struct depot_counts now = depot_look(p->depot);
+    struct depot_counts now = depot_counts(p->depot);
     p->peak = now.under_way > p->peak ? now.under_way : p->peak;
     if (p->cut_after > 0 && now.fetched_bytes >= p->cut_after) {
         p->cut_after = 0;
@@ -212,7 +212,7 @@ static inline void stands(struct place *p, uint32_t object)
     struct error err = {0};
     if (!memo_digest(p->memo, file_of(p, object), true, &digest, &bytes, &err))
         abort();
-    depot_made(p->depot, object, &digest, bytes);
+    depot_added(p->depot, object, &digest, bytes);
 }
 
 static inline void put_file(struct place *p, uint32_t object, const void *data, size_t n)

@@ -65,7 +65,7 @@ static void fleet_agent_failed(void *context, uint32_t agent, const char *why)
 static void fleet_agent_ended(void *context, uint32_t agent)
 {
     struct fleet *f = context;
-    launch_gone(f->launch, agent); /* its node may be asked for again */
+    launch_agent_left(f->launch, agent); /* its node may be asked for again */
 }
 
 static void fleet_launch_log(void *context, const char *line)
@@ -152,7 +152,7 @@ void fleet_want(struct fleet *f, uint32_t agents)
 /* While Slurm lets us wait, people want to know what for. */
 static void fleet_report_waiting(struct fleet *f)
 {
-    struct launch_counts c = launch_look(f->launch);
+    struct launch_counts c = launch_counts(f->launch);
     if (!c.waiting || !c.waiting[0] || strcmp(c.waiting, f->waiting) == 0)
         return;
     snprintf(f->waiting, sizeof f->waiting, "%s", c.waiting);
@@ -164,7 +164,7 @@ static void fleet_report_waiting(struct fleet *f)
 /* Nothing is left to wait for. */
 static bool fleet_is_settled(const struct fleet *f)
 {
-    struct launch_counts c = launch_look(f->launch);
+    struct launch_counts c = launch_counts(f->launch);
     return stepper_stops(&f->stepper) || !c.starting || (f->elastic && c.ready);
 }
 
@@ -192,7 +192,7 @@ bool fleet_started(const struct fleet *f, struct error *err)
 {
     if (stepper_stops(&f->stepper))
         return error_set(err, ERROR_FAILED, "stopped before the agents were ready; nothing ran");
-    return launch_look(f->launch).ready ||
+    return launch_counts(f->launch).ready ||
            error_set(err, ERROR_FAILED, "no agent could be started: %s",
                      f->last[0] ? f->last : "none became ready");
 }
@@ -216,7 +216,7 @@ struct uv_loop_s *fleet_loop(struct fleet *f)
 
 uint32_t fleet_ready(const struct fleet *f)
 {
-    return launch_look(f->launch).ready;
+    return launch_counts(f->launch).ready;
 }
 
 const uint32_t *fleet_nodes(const struct fleet *f, uint32_t *n)

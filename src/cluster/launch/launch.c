@@ -301,7 +301,7 @@ uint32_t launch_most(const struct launch *l)
 }
 
 /* O(agents). WAITING counts as starting: it was asked for. */
-struct launch_counts launch_look(const struct launch *l)
+struct launch_counts launch_counts(const struct launch *l)
 {
     struct launch_counts c = {.waiting = launch_slurm_waiting(l)};
     for (size_t i = 0; i < l->agents.n; i++) {
@@ -382,14 +382,14 @@ bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line
     return true;
 }
 
-void launch_fail(struct launch *l, struct launch_agent *a, const char *why)
+void launch_agent_failed(struct launch *l, struct launch_agent *a, const char *why)
 {
     a->state = LAUNCH_FAILED;
     if (!l->freed)
         l->config.failed(l->config.context, a->number, why);
 }
 
-void launch_over(struct launch *l, struct launch_agent *a)
+void launch_agent_ended(struct launch *l, struct launch_agent *a)
 {
     a->state = LAUNCH_ENDED;
     if (!l->freed)
@@ -459,7 +459,7 @@ void launch_want(struct launch *l, uint32_t agents)
 }
 
 /* Only hosts have places to use again; Slurm gives new nodes. */
-void launch_gone(struct launch *l, uint32_t agent)
+void launch_agent_left(struct launch *l, uint32_t agent)
 {
     if (l->kind != LAUNCH_SLURM && agent < l->agents.n &&
         l->agents.at[agent]->state == LAUNCH_READY)

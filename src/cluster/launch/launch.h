@@ -72,7 +72,7 @@ struct launch *launch_new(const struct launch_config *config, struct error *err)
 void launch_want(struct launch *l, uint32_t agents);
 uint32_t launch_most(const struct launch *l); /* UINT32_MAX: no limit known */
 /* Its owner has seen that it left: its place may be used by a later launch_want(). */
-void launch_gone(struct launch *l, uint32_t agent);
+void launch_agent_left(struct launch *l, uint32_t agent);
 
 /* Where the store is, once an agent is ready; "" before. With `auth=key`: its password comes from
  * the key. */
@@ -84,7 +84,7 @@ struct launch_counts {
     uint32_t asked, starting, ready, failed, ended; /* asked: all of the others together */
     const char *waiting; /* why Slurm has not started what is starting ("Resources"), or "" */
 };
-struct launch_counts launch_look(const struct launch *l);
+struct launch_counts launch_counts(const struct launch *l);
 
 /* Let go of what we asked for: agents still being started are ended; Slurm's jobs have `grace`
  * seconds to end by themselves (their agents were told to leave), then they are cancelled. Agents

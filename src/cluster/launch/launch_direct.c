@@ -110,7 +110,7 @@ static void direct_starter_ended(void *context, int status, const char *said)
                       launch_remedy(said, status,
                                     ssh ? "try the same ssh by hand, with `weft version`"
                                         : "see its agent.log in the state folder"));
-        launch_fail(l, a, strbuf_text(&why));
+        launch_agent_failed(l, a, strbuf_text(&why));
         strbuf_free(&why);
     }
     direct_start_more(l);

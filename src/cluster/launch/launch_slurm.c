@@ -94,7 +94,7 @@ static void slurm_sbatch_ended(void *context, int status, const char *said)
                                     "give it what it needs with WEFT_SBATCH, as in "
                                     "WEFT_SBATCH='--partition=short --time=1:00:00'"));
         for (uint32_t i = 0; i < q->count; i++)
-            launch_fail(l, slurm_agent(l, q->first + i), strbuf_text(&why));
+            launch_agent_failed(l, slurm_agent(l, q->first + i), strbuf_text(&why));
         strbuf_free(&why);
     } else {
         uint32_t pieces = l->config.together ? 1 : q->count;
@@ -280,7 +280,7 @@ static uint32_t slurm_add_agents(struct launch *l, uint32_t count)
 void launch_slurm_want(struct launch *l, uint32_t agents)
 {
     struct slurm *s = l->slurm;
-    struct launch_counts c = launch_look(l);
+    struct launch_counts c = launch_counts(l);
     /* what failed counts as had: a job that cannot start is not asked for again and again */
     uint32_t had = c.starting + c.ready + c.failed, most = launch_slurm_most(l);
     agents = agents < most ? agents : most;

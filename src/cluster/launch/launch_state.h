@@ -31,8 +31,8 @@ struct launch {
 void launch_log(struct launch *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A line that an agent printed. True when it says that it is ready. */
 bool launch_take_line(struct launch *l, struct launch_agent *a, const char *line);
-void launch_fail(struct launch *l, struct launch_agent *a, const char *why);
-void launch_over(struct launch *l, struct launch_agent *a);
+void launch_agent_failed(struct launch *l, struct launch_agent *a, const char *why);
+void launch_agent_ended(struct launch *l, struct launch_agent *a);
 struct launch_agent *launch_add_agent(struct launch *l, const char *name);
 /* The arguments of an agent that are the same everywhere: cores, memory, linger, extra. */
 void launch_common_arguments(const struct launch *l, launch_words *words);

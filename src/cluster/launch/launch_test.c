@@ -138,7 +138,7 @@ static void test_local(void)
                "the store of the first");
         launch_want(t.launch, 99);
         ok(launch_test_wait(&t, 3, 0, 0, false), "and the third");
-        is_int(launch_look(t.launch).asked, 3, "no more than there are");
+        is_int(launch_counts(t.launch).asked, 3, "no more than there are");
         const char *first = launch_test_file(&t, 0, "arguments");
         has_str(first, "--serve-store 127.0.0.1:0", "the first starts the store");
         has_str(first, "-j 2 -m 1000000000 --temporary --cache 5M", "settings are handed on");
@@ -149,13 +149,13 @@ static void test_local(void)
         has_str(launch_test_file(&t, 2, "arguments"), "--linger 7", "and may leave");
         struct stat s;
         ok(stat(t.state, &s) == 0 && (s.st_mode & 0777) == 0700, "the state folder is ours alone");
-        launch_gone(t.launch, 1);
+        launch_agent_left(t.launch, 1);
         launch_want(t.launch, 3);
         ok(launch_test_wait(&t, 4, 0, 0, false), "one that left is started again");
         launch_end(t.launch, 0, launch_test_done);
         ok(launch_test_wait(&t, 4, 0, 0, true) && !*t.done_why, "the end");
         launch_want(t.launch, 3);
-        is_int(launch_look(t.launch).starting, 0, "nothing starts after it");
+        is_int(launch_counts(t.launch).starting, 0, "nothing starts after it");
     }
     launch_test_end(&t);
 }
@@ -172,8 +172,8 @@ static void test_local_failures(void)
         has_str(launch_test_file(&t, 0, "arguments"), "--serve-store",
                 "the next one starts the store");
         launch_want(t.launch, 2);
-        is_int(launch_look(t.launch).failed, 1, "what failed is not tried again");
-        is_int(launch_look(t.launch).starting, 0, "at all");
+        is_int(launch_counts(t.launch).failed, 1, "what failed is not tried again");
+        is_int(launch_counts(t.launch).starting, 0, "at all");
     }
     launch_test_end(&t);
 

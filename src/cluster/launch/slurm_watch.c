@@ -65,7 +65,7 @@ void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
     for (uint32_t i = 0; i < p->count; i++) {
         struct launch_agent *a = slurm_agent(l, p->first + i);
         if (a->state == LAUNCH_READY) {
-            launch_over(l, a);
+            launch_agent_ended(l, a);
         } else if (a->state == LAUNCH_STARTING && l->done) {
             a->state = LAUNCH_ENDED; /* we did not want it any more */
         } else if (a->state == LAUNCH_STARTING) {
@@ -78,7 +78,7 @@ void slurm_piece_over(struct launch *l, struct slurm_piece *p, int status)
                                         p->id[0] ? "see its output in the state folder, and "
                                                    "`scontrol show job`"
                                                  : "see its output in the state folder"));
-            launch_fail(l, a, strbuf_text(&why));
+            launch_agent_failed(l, a, strbuf_text(&why));
             strbuf_free(&why);
         }
     }

@@ -24,7 +24,7 @@ struct member_work {
 struct member {
     uint32_t node, life;
     uint8_t state; /* enum board_state */
-    double age;    /* seconds since its last beat when the board was looked at */
+    double age;    /* seconds since its last heartbeat when the board was looked at */
     bool sealed;   /* with another key: nothing below is known */
     char *host, *address, *version;
     uint32_t cores;

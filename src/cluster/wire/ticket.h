@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The submitter as a node of the store: it holds what was done before the run, and never beats. */
+/* The submitter as a node of the store: it holds what was done before the run, and sends no heartbeats. */
 #define TICKET_CLIENT_NODE ((1u << 24) - 2)
 
 /* An object that the submitter has: an input of the workflow, or made by a task that is done. */
