@@ -1,9 +1,10 @@
-/* What every planner must fulfil, for tests: its row is complete; on small random graphs and platforms
- * of every sort the plan passes the one checker, claims a makespan that is its own and not below what
- * physics allows, and comes out the same a second time; what cannot be planned is infeasible.
+/* What every planner must fulfil, for tests: its row is complete; on small random graphs and
+ * platforms of every sort the plan passes the one checker, claims a makespan that is its own and
+ * not below what physics allows, and comes out the same a second time; what cannot be planned is
+ * infeasible.
  *
- * conformance_test.c asks it of every planner in the registry; tests/plan/adding_planner_test.c of the one
- * that docs/adding-a-planner.md shows. */
+ * conformance_test.c asks it of every planner in the registry; tests/plan/adding_planner_test.c of
+ * the one that docs/adding-a-planner.md shows. */
 #pragma once
 #include "base/rng.h"
 #include "model/builder.h"

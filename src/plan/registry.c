@@ -1,5 +1,5 @@
-/* The registry: the table of all planners, their options read and checked, and the one way in which a
- * planner is run.
+/* The registry: the table of all planners, their options read and checked, and the one way in which
+ * a planner is run.
  *
  * A planner's row stands in its own file; planners.def names it, and everything else (help, pages,
  * completion, `compare`, the portfolio of the searches, the conformance test) follows from the row.

@@ -1,5 +1,5 @@
-/* Inside the room: one constraint, parsed (parse.c), evaluated (query.c, order.c), looked through for
- * what it tells apart (symmetry.c). */
+/* Inside the room: one constraint, parsed (parse.c), evaluated (query.c, order.c), looked through
+ * for what it tells apart (symmetry.c). */
 #pragma once
 #include "query/lexer.h"
 #include "query/query.h"

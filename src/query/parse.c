@@ -1,9 +1,9 @@
 /* Statements to constraints, and their expressions to SQL.
  *
  *    text --lexer--> tokens --find_body--> body --by type--> operands
- *                                                             |  emit: tokens to SQL, = UNKNOWN to IS NULL
+ *                                                             |  emit_tokens(): to SQL
  *                                                             +--> sql_prepare() checks it
- *                                                             +--> shape_parse(), the quick way, if it is known
+ *                                                             +--> shape_parse(), if it knows it
  *
  * The language is the paper's, section 3.2, as printed, with its looser examples: parameters in any
  * order, commas missing, a body without parentheses. Every mistake is reported at its token. SQLite

@@ -2,7 +2,7 @@
  * accepted, into nodes of shape_nodes.h. What it does not know makes it give up, which is no error:
  * SQLite evaluates that.
  *
- *    or --> and --> not --> equality --> inequality --> sum --> product --> sign --> primary      as in SQLite
+ *    or --> and --> not --> equality --> inequality --> sum --> product --> sign --> primary
  *                                                                                   |
  *                        (select [aggregate(] expression [)] from relation [where or])
  *

@@ -1,8 +1,8 @@
 /* Best-first search, A* and branch and bound over the space of schedules (Ahrens, Shapiro, Tanimoto
  * 1997, section 3.3); search.h has the contract.
  *
- *    p1 = 0       best-first by g: thorough            F = (G + p1 H) / (sum of priorities)
- *    p1 large     nearly depth first: fast              G: preferences, H: share of tasks not scheduled
+ *    p1 = 0       best-first by g: thorough  F = (G + p1 H) / (sum of priorities)
+ *    p1 large     nearly depth first: fast     G: preferences, H: share of tasks not scheduled
  *    optimal      by a lower bound of g; a goal ends the search only when no open state is below it
  *
  * States are kept for good (a parent and one task each), at most MOST_STATES, about

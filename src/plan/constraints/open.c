@@ -1,8 +1,8 @@
-/* A binary heap of open states (24 bytes each) and a set of state hashes (8 bytes, at most half full);
- * open.h has the contract. Ties are total, so that the search repeats exactly.
+/* A binary heap of open states (24 bytes each) and a set of state hashes (8 bytes, at most half
+ * full); open.h has the contract. Ties are total, so that the search repeats exactly.
  *
- * A 64-bit hash is taken for the state: among 10^7 states two are mistaken for each other with a chance
- * of about 3 in 10^6, and one of them is then not looked at. */
+ * A 64-bit hash is taken for the state: among 10^7 states two are mistaken for each other with a
+ * chance of about 3 in 10^6, and one of them is then not looked at. */
 #include "plan/constraints/open.h"
 
 static bool open_before(const struct open_item *a, const struct open_item *b)

@@ -4,7 +4,8 @@
  *    states     0 initial
  *               1 (parent 0, task a on n1)   2 (parent 0, task a on n2)
  *               3 (parent 1, task b on n1)   ...
- *    path       the states from the root to the one laid out; going to another takes back what differs
+ *    path       the states from the root to the one laid out; going to another takes back
+ *               those in which the two differ
  *
  * Requirements that a pair of task and node decides alone are a table (`forbidden`) before the
  * search begins. Nodes that no constraint can tell apart have one `kind`, and of empty nodes of a

@@ -1,10 +1,10 @@
 /* The problem space of section 3.1: one state laid out (relations, constraints, schedule), the one
  * operator schedule-task-to-processor, and what a new state is worth.
  *
- * A state is remembered as its parent and the one task it adds (struct space_state): 88 bytes whatever
- * the size of the workflow. space_go() lays another one out; it takes back and schedules only the
- * tasks in which the two differ, but for the schedule's timelines, which know no way back and are
- * filled anew unless the new state continues the old one. */
+ * A state is remembered as its parent and the one task it adds (struct space_state): 88 bytes
+ * whatever the size of the workflow. space_go() lays another one out; it takes back and schedules
+ * only the tasks in which the two differ, but for the schedule's timelines, which know no way back
+ * and are filled anew unless the new state continues the old one. */
 #pragma once
 #include "plan/list/schedule.h"
 #include "plan/planner.h"

@@ -1,10 +1,10 @@
 /* When the data of a task is on a node: the input half of every estimate of a schedule.
  *
- * Contention-free (no port limit) the answer is a maximum over the incoming edges, kept as two numbers
- * or as a row over the nodes (struct arrival). With ports the transfers are really booked into the
- * earliest slots in which the pair and a channel of each side are idle, and taken back if it was only
- * a question; which node is asked is therefore decided by the contention-free answer first
- * (best_limited() in schedule.c).
+ * Contention-free (no port limit) the answer is a maximum over the incoming edges, kept as two
+ * numbers or as a row over the nodes (struct arrival). With ports the transfers are really booked
+ * into the earliest slots in which the pair and a channel of each side are idle, and taken back if
+ * it was only a question; which node is asked is therefore decided by the contention-free answer
+ * first (best_limited() in schedule.c).
  *
  * Relies on the predecessors being placed; those that are not are ignored. */
 #include "plan/list/schedule_state.h"
@@ -47,7 +47,8 @@ void arrival_compute(struct schedule *s, uint32_t task)
             a->floor = copy->finish;
         if (object == NONE)
             continue;
-        /* keep the largest two of different senders: a node does not wait for what it sends itself */
+        /* keep the largest two of different senders: a node does not wait for what it sends itself
+         */
         double seconds = latency + w->size[object] / bandwidth;
         double there = copy->finish + (seconds == seconds ? seconds : INFINITY);
         if (copy->node == a->top_node) {
@@ -79,9 +80,9 @@ static int compare_needs(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* The inputs that have to be sent to the node, into s->needs, each with the copy from which it would
- * arrive first. *ready: when those are there that need no sending (a copy or an earlier delivery on
- * the node). False: some input cannot get there at all. */
+/* The inputs that have to be sent to the node, into s->needs, each with the copy from which it
+ * would arrive first. *ready: when those are there that need no sending (a copy or an earlier
+ * delivery on the node). False: some input cannot get there at all. */
 static bool collect_needs(struct schedule *s, uint32_t task, uint32_t node, double *ready)
 {
     const struct workflow *w = s->w;

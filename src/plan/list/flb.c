@@ -6,9 +6,9 @@
  * there; and the task of type non-EP whose last message is there first, on the processor that is
  * idle first.
  *
- *  ready task --- last message later than its sender is idle ---> EP: stay_data, stay_last of the sender
- *       |                                                            |
- *       +------------------ otherwise ---> non-EP: anywhere <--------+  the sender gets busy beyond the message
+ *    ready task -- last message later than its sender is idle --> EP: stay_data, stay_last there
+ *        |                                                           |
+ *        +-- otherwise --> non-EP: anywhere <-- it gets busy beyond --+
  *
  * O(tasks (log width + nodes) + edges), without insertion. Entries of tasks that were placed or
  * have changed type are dropped when they come up. Ties: the non-EP task, then first in, then

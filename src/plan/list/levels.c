@@ -1,6 +1,6 @@
-/* HLFET (Adam, Chandy, Dickson 1974), MCP (Wu and Gajski 1990) and the older algorithm of Wu and Gajski
- * (1988, as Ahrens et al. 1997 tell it): an order from the levels of the graph, then one look at the
- * nodes.
+/* HLFET (Adam, Chandy, Dickson 1974), MCP (Wu and Gajski 1990) and the older algorithm of Wu and
+ * Gajski (1988, as Ahrens et al. 1997 tell it): an order from the levels of the graph, then one
+ * look at the nodes.
  *
  * HLFET orders by static level, without communication; Wu-Gajski by the longest path to an output
  * with communication; MCP by the latest start (ALAP time) of the task, then those of its

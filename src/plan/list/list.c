@@ -105,14 +105,14 @@ double *rank_static(const struct costs *c, const double *times)
 }
 
 /* For sorting by a key; the position in topological order breaks ties and makes the order total. */
-struct ranked_task {
+struct list_ranked {
     double key;
     uint32_t position, task;
 };
 
 static int compare_ranked_tasks(const void *a, const void *b)
 {
-    const struct ranked_task *x = a, *y = b;
+    const struct list_ranked *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
@@ -120,9 +120,9 @@ static int compare_ranked_tasks(const void *a, const void *b)
 
 static uint32_t *order_by(const struct workflow *w, const double *key, double sign)
 {
-    struct ranked_task *ranked = mem_new(struct ranked_task, w->ntasks);
+    struct list_ranked *ranked = mem_new(struct list_ranked, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++)
-        ranked[i] = (struct ranked_task){sign * key[w->topo[i]], i, w->topo[i]};
+        ranked[i] = (struct list_ranked){sign * key[w->topo[i]], i, w->topo[i]};
     qsort(ranked, w->ntasks, sizeof *ranked, compare_ranked_tasks);
     uint32_t *order = mem_new(uint32_t, w->ntasks);
     for (uint32_t i = 0; i < w->ntasks; i++)

@@ -8,13 +8,13 @@
 /* Sums of taken and returned memory drift by rounding; far below what anybody would call a byte. */
 #define DRIFT 1e-12
 
-void profile_free(struct profile *p)
+void profile_free(struct memory_profile *p)
 {
     array_free(&p->steps);
 }
 
 /* Number of steps at or before `time`. */
-static size_t steps_until(const struct profile *p, double time)
+static size_t steps_until(const struct memory_profile *p, double time)
 {
     size_t low = 0, high = p->steps.n;
     while (low < high) {
@@ -27,7 +27,7 @@ static size_t steps_until(const struct profile *p, double time)
     return low;
 }
 
-double profile_find(const struct profile *p, double limit, double ready, double duration,
+double profile_find(const struct memory_profile *p, double limit, double ready, double duration,
                     double amount)
 {
     if (!(duration > 0) || amount <= 0)
@@ -47,7 +47,7 @@ double profile_find(const struct profile *p, double limit, double ready, double 
 }
 
 /* The step at exactly this time, made if there is none: it continues what was used before it. */
-static size_t add_step(struct profile *p, double time)
+static size_t add_step(struct memory_profile *p, double time)
 {
     size_t i = steps_until(p, time);
     if (i && p->steps.at[i - 1].time == time)
@@ -62,7 +62,7 @@ static size_t add_step(struct profile *p, double time)
 
 /* A step that changes nothing any more goes, so that the profile does not grow with what was taken
  * back. */
-static void drop_step(struct profile *p, size_t i)
+static void drop_step(struct memory_profile *p, size_t i)
 {
     double before = i ? p->steps.at[i - 1].used : 0;
     if (fabs(p->steps.at[i].used - before) > DRIFT * fmax(1, before))
@@ -72,7 +72,7 @@ static void drop_step(struct profile *p, size_t i)
     p->steps.n--;
 }
 
-void profile_add(struct profile *p, double start, double finish, double amount)
+void profile_add(struct memory_profile *p, double start, double finish, double amount)
 {
     if (!(finish > start) || amount == 0)
         return;

@@ -1,10 +1,10 @@
-/* A schedule under construction: idle slots, placing, trying and undoing. See schedule.h for what it
- * promises, schedule_state.h for how it is laid out, arrival.c for when data is where.
+/* A schedule under construction: idle slots, placing, trying and undoing. See schedule.h for what
+ * it promises, schedule_state.h for how it is laid out, arrival.c for when data is where.
  *
- * Every core is a timeline of idle gaps (timeline.h), a node whose memory can run short has a profile
- * of bytes over time (profile.h), and port mode has timelines of channels (ports.h). An estimate asks
- * these in turn until a start satisfies all of them; placing books it in each. `version` counts the
- * changes, so that cached arrivals are known to be stale. */
+ * Every core is a timeline of idle gaps (timeline.h), a node whose memory can run short has a
+ * profile of bytes over time (profile.h), and port mode has timelines of channels (ports.h). An
+ * estimate asks these in turn until a start satisfies all of them; placing books it in each.
+ * `version` counts the changes, so that cached arrivals are known to be stale. */
 #include "plan/list/schedule_state.h"
 
 /* The shortest time of any task on each node: shorter gaps are useless. Slightly less, for
@@ -39,7 +39,7 @@ static void fill_memory(struct schedule *s)
         most = fmax(most, s->w->memory[t]);
     for (uint32_t n = 0; n < s->p->nnodes; n++)
         if (s->p->cores[n] > 1 && s->p->cores[n] * most > s->p->memory[n])
-            s->memory[n] = mem_new_zero(struct profile, 1);
+            s->memory[n] = mem_new_zero(struct memory_profile, 1);
 }
 
 struct schedule *schedule_new(const struct costs *costs)
@@ -56,7 +56,7 @@ struct schedule *schedule_new(const struct costs *costs)
         s->core_off[n + 1] = s->core_off[n] + s->p->cores[n];
     s->lines = mem_new(struct core_timeline, s->core_off[nnodes]);
     s->least = mem_new(double, nnodes);
-    s->memory = mem_new_zero(struct profile *, nnodes);
+    s->memory = mem_new_zero(struct memory_profile *, nnodes);
     s->row = mem_new(double, nnodes);
     s->bound = mem_new(double, nnodes);
     fill_least(s);
@@ -135,7 +135,7 @@ static struct schedule_slot find_cores(const struct schedule *s, uint32_t task, 
         return best;
     uint32_t first = s->core_off[node], cores = s->core_off[node + 1] - first;
     uint32_t wanted = s->w->cores[task];
-    const struct profile *memory = s->memory[node];
+    const struct memory_profile *memory = s->memory[node];
     for (uint32_t c = 0; c + wanted <= cores; c++) {
         double start = ready;
         /* each core and the memory may push the start on; again until none does */

@@ -1,7 +1,8 @@
 /* The finished plan of a schedule: placements, the transfers they need, the makespan.
  *
  * With duplicates, copies that turned out to serve nobody are left out: going backwards through the
- * topological order, a copy is used when a used copy of a successor draws on it. O(edges x copies). */
+ * topological order, a copy is used when a used copy of a successor draws on it. O(edges x copies).
+ */
 #include "plan/list/schedule_state.h"
 
 /* ---- the plan ---- */

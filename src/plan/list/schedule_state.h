@@ -1,5 +1,6 @@
-/* Inside a schedule under construction: shared by schedule.c (slots, placing), arrival.c (when the data
- * of a task is where) and schedule_plan.c (the finished plan). Planners include schedule.h only. */
+/* Inside a schedule under construction: shared by schedule.c (slots, placing), arrival.c (when the
+ * data of a task is where) and schedule_plan.c (the finished plan). Planners include schedule.h
+ * only. */
 #pragma once
 #include "plan/list/ports.h"
 #include "plan/list/profile.h"
@@ -69,8 +70,8 @@ struct schedule {
     uint32_t *core_off;          /* nnodes + 1: the node's timelines */
     struct core_timeline *lines; /* one a core */
     struct timeline_store store;
-    double *least;           /* per node: the shortest time of any task */
-    struct profile **memory; /* per node; NULL: memory cannot run short there */
+    double *least;                  /* per node: the shortest time of any task */
+    struct memory_profile **memory; /* per node; NULL: memory cannot run short there */
 
     /* what is placed */
     ARRAY(struct schedule_copy) copies;
@@ -105,8 +106,8 @@ static inline double object_transfer_time(const struct schedule *s, uint32_t fro
     return seconds == seconds ? seconds : INFINITY; /* 0 bytes over a link without bandwidth */
 }
 
-/* When `object` (NONE: only the end of `producer`) can be on `node`, without contention: from the copy
- * that gets it there first. O(copies of the producer). */
+/* When `object` (NONE: only the end of `producer`) can be on `node`, without contention: from the
+ * copy that gets it there first. O(copies of the producer). */
 double arrival_of_object(const struct schedule *s, uint32_t producer, uint32_t object,
                          uint32_t node);
 
@@ -116,8 +117,8 @@ static inline bool arrival_needs_row(const struct schedule *s)
     return !s->simple_network || s->copies.n > s->w->ntasks;
 }
 
-/* Fill s->arrival for a task: what holds without contention. O(degree), or O(degree x nodes) when a row
- * is needed. */
+/* Fill s->arrival for a task: what holds without contention. O(degree), or O(degree x nodes) when a
+ * row is needed. */
 void arrival_compute(struct schedule *s, uint32_t task);
 
 /* The same, unless it is known. */

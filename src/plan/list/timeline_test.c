@@ -111,7 +111,7 @@ static void test_take_back(bool zeros, uint64_t seed)
 
 static void test_profile(void)
 {
-    struct profile p = {0};
+    struct memory_profile p = {0};
     profile_add(&p, 0, 10, 6);
     profile_add(&p, 5, 8, 3);
     is_dbl(profile_find(&p, 10, 0, 4, 4), 0, 0, "memory: fits before the second task");

@@ -1,6 +1,6 @@
-/* Recognises blocks with a known IC-optimal order (specification 3.1) by degrees and a walk along the
- * strand, in time linear in the block, and leaves the tails in that order. catalogue.h draws the
- * families. V, L and Q need no walk: any order of their tails is as good as any other. */
+/* Recognises blocks with a known IC-optimal order (specification 3.1) by degrees and a walk along
+ * the strand, in time linear in the block, and leaves the tails in that order. catalogue.h draws
+ * the families. V, L and Q need no walk: any order of their tails is as good as any other. */
 #include "plan/order/catalogue.h"
 #include "base/mem.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names as in
- * the literature; tails above, heads below:
+/* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names
+ * as in the literature; tails above, heads below:
  *
  *      V_3       L_3         W_2,3           M_2,3          N_3          C_3        Q_2,2
  *

@@ -1,5 +1,6 @@
-/* Maximum flow and minimum cut by Dinic's algorithm, without recursion, with a budget of arc visits.
- * Used by sidney.c on networks of tails and heads. O(V^2 E) at worst, which the budget cuts short.
+/* Maximum flow and minimum cut by Dinic's algorithm, without recursion, with a budget of arc
+ * visits. Used by sidney.c on networks of tails and heads. O(V^2 E) at worst, which the budget cuts
+ * short.
  *
  * Arcs stand in pairs: arc a and its reverse a ^ 1, left[] what either can still carry; first[] and
  * next[] chain the arcs out of a node. */

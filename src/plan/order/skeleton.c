@@ -1,7 +1,8 @@
 /* From a workflow to phases and blocks; skeleton.h defines both.
  *
- *    workflow --copy_arcs--> dag --find_phases--> series cuts --drop_early_arcs--> arcs within phases
- *       --remove_shortcuts--> reduced dag --find_classes--> blocks --merge_cycles--> super-dag acyclic
+ *    workflow --copy_arcs--> dag --find_phases--> series cuts
+ *       --drop_early_arcs--> arcs within phases --remove_shortcuts--> reduced dag
+ *       --find_classes--> blocks --merge_cycles--> a super-dag without cycles
  *
  * Union-find over 2n ports ("out of t", "into t") gives the blocks: arcs that share a tail or a
  * head are one class. Everything is linear but for the shortcuts. */
@@ -82,21 +83,11 @@ static uint32_t parents_in_state(const struct skeleton *s, const uint8_t *state,
     return count;
 }
 
-/* Walk the nonsinks topologically. A prefix is a series cut iff its maximal elements (tips) are all
- * parents of all minimal elements of the rest (ready): the number of arcs between the two, kept up
- * to date, is then the product of their counts. Every topological order passes through every series
- * cut, so one walk finds all. */
-static void find_phases(struct skeleton *s, const struct workflow *w, bool use_phases)
+/* Nothing is run yet: counts missing parents; nonsinks without any are ready. Returns how many. */
+static uint64_t start_walk(struct skeleton *s, uint8_t *state, uint32_t *missing)
 {
-    uint32_t n = s->n, done = 0, phase = 0;
-    uint64_t tips = 0, ready = 0, between = 0;
-    uint8_t *state = mem_new_zero(uint8_t, n);
-    uint32_t *missing = mem_new(uint32_t, n);
-    s->phase = mem_new(uint32_t, n);
-    s->phase_task = mem_new(uint32_t, n);
-    ARRAY(uint32_t) starts = {0};
-    array_push(&starts, 0);
-    for (uint32_t t = 0; t < n; t++) {
+    uint64_t ready = 0;
+    for (uint32_t t = 0; t < s->n; t++) {
         missing[t] = s->parent_off[t + 1] - s->parent_off[t];
         s->phase[t] = NONE;
         bool is_nonsink = s->child_off[t + 1] > s->child_off[t];
@@ -107,6 +98,24 @@ static void find_phases(struct skeleton *s, const struct workflow *w, bool use_p
             ready++;
         }
     }
+    return ready;
+}
+
+/* Walk the nonsinks topologically. A prefix is a series cut iff its maximal elements (tips) are all
+ * parents of all minimal elements of the rest (ready): the number of arcs between the two, kept up
+ * to date, is then the product of their counts. Every topological order passes through every series
+ * cut, so one walk finds all. */
+static void find_phases(struct skeleton *s, const struct workflow *w, bool use_phases)
+{
+    uint32_t n = s->n, done = 0, phase = 0;
+    uint64_t tips = 0, between = 0;
+    uint8_t *state = mem_new_zero(uint8_t, n);
+    uint32_t *missing = mem_new(uint32_t, n);
+    s->phase = mem_new(uint32_t, n);
+    s->phase_task = mem_new(uint32_t, n);
+    uint64_t ready = start_walk(s, state, missing);
+    ARRAY(uint32_t) starts = {0};
+    array_push(&starts, 0);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = w->topo[i];
         if (s->child_off[v + 1] == s->child_off[v])

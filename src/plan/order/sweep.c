@@ -4,8 +4,9 @@
  *    V   0    1    2  -> tails of the second      Y: E is the largest of its diagonal, and a Y lies
  *    0   Y    .    .                               above or to the left
  *    1   Y    Y    Y      a path of Ys from (0,0)
- *    2   .    Y    Y      to (n1,n2) is an order   down: next tail of the first; right: of the second
- */
+ *    2   .    Y    Y      to (n1,n2) is an order   down: next tail of the first, right: of the
+ *                                                 second
+ * / */
 #include "plan/order/sweep.h"
 #include "base/bitset.h"
 #include "base/mem.h"

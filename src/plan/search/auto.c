@@ -7,7 +7,8 @@
  *    exact 5 %, anneal to 50 %, exact to 70 %, anneal to 100 %   anneal 100 %     of the budget
  *         |
  *         v
- *    the shorter of the best encoding, decoded, and the best plan of a member or of the exact search
+ *    the shortest: the best encoding, decoded; the best plan of a member; that of the exact
+ *    search
  *
  * By time the search uses all cores; with a budget in moves always AUTO_STREAMS streams, so that
  * the answer does not depend on the machine. Streams share nothing but the stop flag; results are

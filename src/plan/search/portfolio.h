@@ -15,9 +15,9 @@ struct portfolio {
     uint32_t members; /* planners that gave a plan */
 };
 
-/* How many tasks a workflow may have for members of each class, so that a search is not kept waiting:
- * of 2,000 tasks in layers on 16 nodes the slowest member (lookahead) takes about 0.2 s; past 50,000
- * tasks even those of n log n take seconds. */
+/* How many tasks a workflow may have for members of each class, so that a search is not kept
+ * waiting: of 2,000 tasks in layers on 16 nodes the slowest member (lookahead) takes about 0.2 s;
+ * past 50,000 tasks even those of n log n take seconds. */
 enum { PORTFOLIO_SMALL_TASKS = 2000, PORTFOLIO_MEDIUM_TASKS = 50000 };
 
 /* The members for a workflow of `tasks` tasks, ended by NULL; free() the array. */

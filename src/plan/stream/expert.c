@@ -242,7 +242,8 @@ static void make_expert_clusters(struct expert *s)
         merge_lightest(s);
 }
 
-/* The clusters as a state with its estimate; one replica each, or the processors left shared out. */
+/* The clusters as a state with its estimate; one replica each, or the processors left shared out.
+ */
 static void fill_expert_state(const struct expert *s, bool extended, struct stream_state *state)
 {
     const struct stream_problem *q = s->q;

@@ -2,7 +2,7 @@
  * contract.
  *
  *    clusters      up to PAIRS_EXACT   up to PAIRS_MANY             more
- *    looked at     all pairs           all pairs, the best `most`   linked pairs and neighbours in time
+ *    looked at     all pairs           all pairs, the best `most`   linked, or near in time
  *    judged by     full estimates      a pass over their tasks      a pass over their tasks
  *
  * `linked` is a bit matrix of clusters that exchange data. `rough` ranks before any estimate:

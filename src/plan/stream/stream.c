@@ -1,8 +1,8 @@
 /* `stream`: least latency at a throughput on any nodes, links and ports; promises what a replay
  * confirms.
  *
- *    starts: MOS (on unequal nodes: on platforms as bad as the worst of the fastest k), everything in one
- *            cluster, each task alone
+ *    starts: MOS (on unequal nodes: as if all were as bad as the worst of the fastest k),
+ *            everything in one cluster, each task alone
  *       |
  *    all partitions up to 8 tasks, annealing, one item at a time
  *       |

@@ -9,7 +9,8 @@
  *    place        0    1    2    3          k: a node of the tree, 2k and 2k+1 its children
  *    largest     -1    5   -1    9          leaves: the file of a waiting task, else -1
  *                  \__/      \__/
- *                   5          9            last place with a file >= 4: go right where the right is enough
+ *                   5          9            last place with a file >= 4:
+ *                                           go right where the right is enough
  *
  * In-trees are walked from the root like out-trees: the traversal is turned around, memory is
  * symmetric. */
