@@ -133,6 +133,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .read = place_read_workflow,
         .ready = agent_is_ready,
         .log = agent_logs,
+        .trace = getenv("WEFT_AGENT_TRACE") ? agent_logs : NULL,
         .context = s,
     };
     strbuf_printf(&folder, "%s/store", s->agent.state);
