@@ -194,6 +194,7 @@ static bool cws_read_task(struct cws_reader *r)
     const char *kind = memrchr(name.at, '/', name.n);
     kind = kind ? kind + 1 : name.at;
     double seconds;
+    /* the command as it stands in the file, quotes included: it is a shell line already */
     const char *rest = r->scan.at;
     bool one_more = scan_words_left(&r->scan) == 1;
     if (!options && kind == name.at && one_more && scan_word(&r->scan, &last.at, &last.n) &&
@@ -349,6 +350,7 @@ static bool stated_pairs(struct cws_reader *r, uint64_t **pairs, size_t *count)
 /* Connect the readers. `implied` collects the pairs that only the files state. */
 static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npairs)
 {
+    /* writers by file; they are sorted by file already */
     uint32_t *first = mem_new_zero(uint32_t, r->size.n + 2); /* of each file's writings */
     for (size_t i = 0; i < r->writings.n; i++)
         first[r->writings.at[i].file + 1]++;

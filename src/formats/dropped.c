@@ -8,6 +8,7 @@ void dropped_count(struct strbuf *dropped, size_t count, const char *what, const
         strbuf_printf(dropped, "%s of %zu %s%s\n", what, count, of, count == 1 ? "" : "s");
 }
 
+/* What belongs to tasks, from the table: one count a column that the format lacks. */
 static void dropped_columns(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
     if (!(carried & CARRIES_NAMES))
@@ -15,6 +16,7 @@ static void dropped_columns(const struct workflow *w, uint64_t carried, struct s
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
         if (task_column[id].lost && !(carried >> id & 1))
             dropped_count(dropped, column_count(w, id), task_column[id].lost, "task");
+    /* a work that nobody stated is predicted from the history; a written 0 is taken at its word */
     size_t unstated = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
         unstated += !(w->flags[t] & TASK_HAS_WORK);
@@ -26,6 +28,8 @@ static void dropped_columns(const struct workflow *w, uint64_t carried, struct s
         dropped_count(dropped, w->nassertions, "texts", "assert");
 }
 
+/* What belongs to objects: three sorts (inputs, unread outputs, those between tasks) are lost in
+ * different ways. */
 static void dropped_objects(const struct workflow *w, uint64_t carried, struct strbuf *dropped)
 {
     size_t names = 0, shared = 0, empty = 0, inputs = 0, outputs = 0, sized = 0, temporary = 0;

@@ -249,6 +249,7 @@ static void hyperdag_build_workflow(struct hyperdag *h)
     struct builder *b = h->builder;
     drop_repeated_pins(h);
     name_repeated_pairs(h);
+    /* memory weights of a source's hyperedges add up */
     double *memory = mem_new_zero(double, (size_t)h->nvertices);
     size_t empty = 0;
     for (int64_t i = 0; i < h->nedges; i++) {

@@ -18,6 +18,7 @@
 /* A variable that doubles itself line by line must end. */
 enum { LONGEST_TEXT = 1 << 24 };
 
+/* A file being read, line by line. Variables are a name table and an array of values beside it. */
 struct makeflow_reader {
     const struct format_source *source;
     struct builder *b;
@@ -98,6 +99,7 @@ static const char *makeflow_value_of(const struct makeflow_reader *r, const char
 static bool makeflow_expand(struct makeflow_reader *r, const char *p, const char *end,
                             struct strbuf *out)
 {
+    /* quotes are followed only to know whether a dollar counts; they stay in the text */
     bool single = false, twice = false;
     while (p < end) {
         if (*p == '\\' && p + 1 < end && !single) {
@@ -318,6 +320,7 @@ static bool makeflow_directive(struct makeflow_reader *r, const char *p, const c
 /* Targets and sources, kept until the command comes: only then is the rule a task. */
 static bool makeflow_rule_header(struct makeflow_reader *r, const char *p, const char *end)
 {
+    /* a comment behind the files */
     const char *hash = NULL; /* a comment behind the files */
     char quote = 0;
     for (const char *q = p; q < end && !hash; q++) {
@@ -378,6 +381,7 @@ static void set_resources(struct makeflow_reader *r, uint32_t task, const char *
 static uint32_t add_targets(struct makeflow_reader *r, const char *p, const char *colon,
                             struct strbuf *file)
 {
+    /* a file that another rule makes is an error at this rule, before its task exists */
     uint32_t task = NONE;
     while (next_file(&p, colon, file)) {
         if (!file->n)
@@ -459,6 +463,7 @@ static bool one_line(struct makeflow_reader *r)
     if (*first == '.' && end - first > 5 &&
         (strncmp(first, ".MAKEFLOW", 9) == 0 || strncmp(first, ".SIZE", 5) == 0))
         return makeflow_directive(r, first, end);
+    /* `export NAME=value` assigns, `export NAME` alone does not concern the graph */
     const char *exported = skip_word(first, "export");
     if (makeflow_assign(r, exported, end, false))
         return true;

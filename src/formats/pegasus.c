@@ -87,6 +87,7 @@ static bool read_use(struct pegasus_reading *r, uint32_t task, yaml_ref use)
         return false;
     yaml_ref type = yaml_get(y, use, "type"), size = yaml_get(y, use, "size");
     const char *kind = type == YAML_NONE ? "none" : yaml_text(y, type, NULL);
+    /* a checkpoint is written by one attempt and read by the next */
     bool both = strcmp(kind, "inout") == 0 || strcmp(kind, "checkpoint") == 0;
     bool in = both || strcmp(kind, "input") == 0, out = both || strcmp(kind, "output") == 0;
     if (!in && !out)

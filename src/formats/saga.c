@@ -211,6 +211,7 @@ static bool merge_links(const struct json *j, link_array *links, struct error *e
 static bool saga_add_links(const struct json *j, json_ref network, const link_array *links,
                            uint32_t nodes, struct platform_builder *b, struct error *err)
 {
+    /* a network of one node has no pair */
     uint64_t pairs = (uint64_t)nodes * (nodes - (nodes > 0)) / 2;
     bool alike = links->n == pairs && links->n && links->at[0].speed > 0;
     for (size_t i = 1; i < links->n && alike; i++)
@@ -268,6 +269,7 @@ static bool saga_read_network(const struct json *j, struct platform_builder *b, 
         if (platform_builder_failed(b))
             return true;
     }
+    /* a network without links: nobody talks to anybody */
     json_ref edges = json_field(j, network, "edges");
     if (edges != JSON_NONE && !json_field_is(j, edges, JSON_ARRAY, "\"edges\" of the network", err))
         return false;

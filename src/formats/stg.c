@@ -207,6 +207,7 @@ static bool stg_read_all(struct stg *g, const struct format_source *source)
         return scan_error(s, g->err,
                           "the header says %lld tasks, but a file of %zu bytes holds at most %zu",
                           (long long)g->header, source->length, source->length / 5 + 1);
+    /* a predecessor takes a few bytes of the file: a rough guess for the edges */
     builder_expect(g->builder, (size_t)g->header + 2, source->length / 12);
     while (scan_any_line(s)) {
         if (scan_line_done(s))

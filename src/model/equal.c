@@ -163,6 +163,7 @@ static bool same_texts(const struct workflow *a, const struct workflow *b, struc
     return true;
 }
 
+/* Tasks first, since objects and edges are compared through the map of tasks. */
 bool workflow_equal(const struct workflow *a, const struct workflow *b, struct error *why)
 {
     if (a->ntasks != b->ntasks || a->npairs != b->npairs || a->nobjects != b->nobjects)

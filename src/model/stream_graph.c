@@ -114,6 +114,7 @@ static int compare_elements(const void *a, const void *b)
     return (x->element > y->element) - (x->element < y->element); /* tasks are below edges */
 }
 
+/* O((tasks + edges) log): once a graph, not once an estimate. */
 static void fill_order(struct stream_graph *g)
 {
     const struct workflow *w = g->w;
@@ -136,6 +137,7 @@ static void fill_order(struct stream_graph *g)
     array_free(&all);
 }
 
+/* What follows from the times, whichever constructor set them. */
 static void finish_graph(struct stream_graph *g)
 {
     uint32_t *topo = mem_new(uint32_t, g->ntasks);
@@ -152,6 +154,7 @@ static void finish_graph(struct stream_graph *g)
     }
 }
 
+/* Room for everything, filled by the caller. */
 static struct stream_graph *new_graph(const struct workflow *w, const struct platform *p)
 {
     struct stream_graph *g = mem_new_zero(struct stream_graph, 1);
@@ -182,6 +185,7 @@ struct stream_graph *stream_graph_new(const struct workflow *w, const struct pla
     return g;
 }
 
+/* A bound from above that is uniform: whatever is mapped with it runs at least as fast. */
 struct stream_graph *stream_graph_worst(const struct workflow *w, const struct platform *p,
                                         const uint32_t *nodes, uint32_t count)
 {

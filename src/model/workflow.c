@@ -169,6 +169,7 @@ void workflow_set_work(struct workflow *w, const double *work, const double *mem
     }
 }
 
+/* An estimate from the columns' lengths: what `weft show` reports. */
 size_t workflow_bytes(const struct workflow *w)
 {
     size_t n = w->ntasks, m = w->nedges, o = w->nobjects;

@@ -305,6 +305,7 @@ static bool declare_splice(struct dagman_reader *r, struct dagman_scope *s,
     struct dagman_file *f = load_named(r, s, at, d.dir, d.submit);
     if (!f)
         return false;
+    /* names below are S+node, files are sought below the splice's DIR */
     struct strbuf prefix = {0}, dir = {0};
     strbuf_add(&prefix, s->prefix);
     strbuf_add_bytes(&prefix, d.name.at, d.name.n);
@@ -369,6 +370,7 @@ static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const cha
     good = good && dagman_declare(r, &s, depth);
     f->busy = false;
     if (good) {
+        /* a file for INCLUDE, read by itself: its statements are about nodes elsewhere */
         s.fragment = !depth && !r->nodes.n && !s.children.n;
         good = dagman_apply(r, &s);
     }

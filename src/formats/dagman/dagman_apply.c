@@ -66,6 +66,7 @@ static bool apply_number(struct dagman_reader *r, struct dagman_scope *s,
         return dagman_fail(r, at, "%s of '%.*s' is '%.*s'; expected a whole number%s",
                            dagman_keyword_name(at->st->keyword), (int)name.n, name.at,
                            (int)(word.n > 60 ? 60 : word.n), word.at, retry ? ", 0 or more" : "");
+    /* ALL_NODES are the scope's own, not those of its splices */
     for (uint32_t t = all ? s->first : task; task != NONE || all; t++) {
         if (all && t >= s->last)
             break;
@@ -299,6 +300,7 @@ static bool apply_connect(struct dagman_reader *r, struct dagman_scope *s,
                              : dagman_fail(r, at, "expected CONNECT and the names of two splices");
         child[i] = s->children.at[number];
     }
+    /* both sorted by number, then walked together */
     struct dagman_pin *out = child[0]->pin_out.at, *in = child[1]->pin_in.at;
     size_t nout = child[0]->pin_out.n, nin = child[1]->pin_in.n;
     if (nout)
@@ -393,6 +395,7 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
         builder_command(r->b, task, text.at, text.n);
     struct dagman_span kind = file_stem(n->submit);
     if (dagman_value(&m, "+WeftKind", &text) && text.n) {
+        /* a string attribute of the job has quotes of its own */
         bool quoted = text.n >= 2 && text.at[0] == '"' && text.at[text.n - 1] == '"';
         builder_kind(r->b, task, text.at + quoted, text.n - 2 * quoted);
     } else if (kind.n) {

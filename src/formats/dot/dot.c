@@ -37,6 +37,7 @@ struct dot_reader {
     size_t repeated_line;
 };
 
+/* digraph or graph, after remarks; a name that only begins like it ("digraphs") is not one. */
 static int dot_sniff(const char *path, const char *text, size_t length)
 {
     (void)path;
@@ -85,6 +86,7 @@ static void dot_unescape(struct strbuf *out, struct dot_value v)
     }
 }
 
+/* Numbers of foreign tools are bare; weft's own sizes may have a unit. */
 static bool dot_read_number(struct dot_reader *r, const char *what, struct dot_value v, bool bytes,
                             double *out)
 {
@@ -108,6 +110,7 @@ static bool size_number(struct dot_reader *r, struct dot_value v, double *out)
     return true;
 }
 
+/* Styles are lists: "rounded,dashed". */
 static bool value_contains(struct dot_value v, const char *word)
 {
     return v.text && memmem(v.text, v.len, word, strlen(word));
@@ -234,6 +237,7 @@ static void set_objects(struct dot_reader *r, uint32_t task, struct dot_value v,
     }
 }
 
+/* Where each tool puts the work: the first that is there counts. */
 static void set_work(struct dot_reader *r, uint32_t task, const struct dot_value *v)
 {
     static const struct {
@@ -408,6 +412,8 @@ static void add_object_edge(struct dot_reader *r, const struct dot_edge *e,
     builder_consumes(r->b, e->to, object, e->line);
 }
 
+/* In this order: an object that the edge names, a size, the producer's own size for all, plain
+ * ordering. */
 static void add_edge(struct dot_reader *r, const struct dot_edge *e, struct pairs *seen,
                      struct strbuf *buffer)
 {
@@ -453,6 +459,7 @@ static void add_edge(struct dot_reader *r, const struct dot_edge *e, struct pair
     builder_data_edge(r->b, e->from, e->to, bytes, e->line);
 }
 
+/* The table of pairs is sized once for all edges: it never grows. */
 static void dot_add_edges(struct dot_reader *r, const struct dot_edge *edges, size_t n)
 {
     struct pairs seen = {.mask = 15};
@@ -505,6 +512,7 @@ static void read_contracted(struct dot_reader *r)
 
 /* ---- the whole ---- */
 
+/* Nodes before edges: an edge may be stated before its ends are described. */
 static void dot_read_all(struct dot_reader *r)
 {
     struct strbuf buffer = {0};
@@ -517,6 +525,7 @@ static void dot_read_all(struct dot_reader *r)
     dot_add_edges(r, r->graph.edges.at, r->graph.edges.n);
 }
 
+/* Counted while reading, said once. */
 static void dot_add_remarks(struct dot_reader *r)
 {
     if (r->repeated && !r->graph.strict)
@@ -563,6 +572,8 @@ static struct workflow *dot_read_workflow(const struct format_source *source, st
     return builder_finish(r.b, err);
 }
 
+/* For tests and benchmarks: graphs that come with their best schedule. The text is copied, since
+ * parsing changes it and the workflow is read from it as well. */
 bool dot_read_optimum(const struct format_source *source, uint32_t *processors, double *length,
                       struct error *err)
 {

@@ -48,6 +48,7 @@ static void add_id(struct strbuf *out, const char *name)
     strbuf_add_char(out, '"');
 }
 
+/* A graph being written. */
 struct dot_writer {
     const struct workflow *w;
     struct strbuf *out;
@@ -73,6 +74,7 @@ static void add_task_id(struct dot_writer *p, uint32_t task)
     add_id(p->out, id);
 }
 
+/* [ before the first, a comma before the others. */
 static void dot_begin_attribute(struct strbuf *out, bool *any, const char *name)
 {
     strbuf_printf(out, "%s%s=", *any ? ", " : " [", name);
@@ -252,6 +254,7 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     strbuf_add(out, any ? "];\n" : ";\n");
 }
 
+/* Edges stand by producer, in the order of the workflow's objects. */
 static void write_edge(struct dot_writer *p, uint32_t from, uint32_t e)
 {
     const struct workflow *w = p->w;
@@ -274,6 +277,7 @@ static void write_edge(struct dot_writer *p, uint32_t from, uint32_t e)
     strbuf_add(out, any ? "];\n" : ";\n");
 }
 
+/* Nodes first, so that a node without edges is there and the order of tasks stays. */
 bool dot_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                         struct error *err)
 {

@@ -161,6 +161,7 @@ static bool row_node(struct plan_reader *r, json_ref row, const char *key, const
 static bool row_index(struct plan_reader *r, json_ref row, const char *key, const char *what,
                       uint32_t *out)
 {
+    /* as a double first: a count past 2^32 must be refused, not wrapped */
     double value = *out;
     if (!json_field_number(r->j, row, key, 0, &value, what, r->err))
         return false;
@@ -339,6 +340,7 @@ static bool read_order(struct plan_reader *r)
         return false;
     for (json_ref v = json_first(j, eligible); v != JSON_NONE;
          v = json_next_element(j, eligible, v)) {
+        /* -1 stands for anything that is no number */
         double x = json_type(j, v) == JSON_NUMBER ? json_number(j, v) : -1;
         if (x < 0 || x >= NONE || x != floor(x))
             return json_error(j, v, r->err, "an entry of \"eligible\" must be a whole number");
@@ -364,6 +366,7 @@ static bool read_objectives(struct plan_reader *r)
         if (json_type(j, v) != JSON_NUMBER)
             return json_error(j, v, r->err, "objective '%s' is %s; expected a number", name,
                               json_type_name(json_type(j, v)));
+        /* names have a fixed room in the plan */
         if (strlen(name) >= sizeof r->plan->objectives[0].name ||
             (r->plan->nobjectives == PLAN_OBJECTIVES && isnan(plan_objective(r->plan, name))))
             return json_error(j, k, r->err,

@@ -21,6 +21,7 @@
  * every 16 rows. */
 enum { ORDER_ANYHOW = 100000, MOST_ORDER = 1 << 27, ROWS_PER_ENTRY = 16 };
 
+/* A matrix being read; of its entries only the places are kept. */
 struct mtx {
     struct scan scan;
     struct builder *builder;
@@ -76,6 +77,7 @@ static bool read_banner(struct mtx *m)
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian",
                                              NULL};
     struct scan *s = &m->scan;
+    /* blank lines may stand before the banner, remarks may not */
     do {
         if (!scan_any_line(s))
             return scan_error(
@@ -101,6 +103,7 @@ static bool read_banner(struct mtx *m)
             field == 4 ? "'array pattern' is no Matrix Market format; expected 'coordinate'"
                        : "a dense matrix (array): every entry is there, so it has no pattern "
                          "to make a graph of; expected 'coordinate'");
+    /* a pattern has no values, a complex number two */
     m->values = field == 4 ? 0 : field == 3 ? 2 : 1;
     m->symmetric = symmetry != 0;
     return true;
@@ -271,6 +274,7 @@ static void build_solve(struct mtx *m)
                 *e = (struct etree_entry){e->column, e->row};
         }
     }
+    /* both triangles of a symmetric matrix name the same pair */
     size_t repeated = sort_entries(m);
     if (m->symmetric && m->above)
         builder_warn(b, 0,
@@ -303,6 +307,7 @@ static void build_solve(struct mtx *m)
         builder_work(b, task, 2.0 * (double)(entry - first) + 1, 0);
         builder_memory(b, task, 8.0 * (double)(entry - first + 1), 0);
     }
+    /* an object for each x_j that somebody reads, made at its first reader */
     uint32_t *object = mem_new(uint32_t, n);
     memset(object, 0xff, n * sizeof *object);
     for (size_t i = 0; i < m->entries.n; i++) {

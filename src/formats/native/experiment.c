@@ -28,6 +28,7 @@
 
 enum { LONGEST_LABEL = 60, MOST_IN_RANGE = 1000000 };
 
+/* An experiment file being read. */
 struct experiment_reading {
     struct native file;
     struct experiment *x;
@@ -338,6 +339,7 @@ static bool read_substitution(struct experiment_reading *r, struct substitution 
 {
     static const char *const keys[] = {"data", "task", "parameter", "by", "range", NULL};
     const struct yaml *y = &r->file.y;
+    /* the values are kept until all keys are seen: the target decides how `by` is read */
     yaml_ref value[5] = {YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE, YAML_NONE};
     const char *text;
     size_t length;
@@ -420,6 +422,7 @@ static bool read_choice(struct experiment_reading *r, yaml_ref k, uint32_t *row)
     const struct substitution *sub = &x->substitutions.at[s];
     if (!native_text(&r->file, yaml_value(k), sub->name, &text, &length))
         return false;
+    /* labels first: a label may equal another alternative's text */
     for (int by_text = 0; by_text < 2; by_text++)
         for (size_t i = 0; i < sub->by.n; i++) {
             const char *have = by_text ? sub->by.at[i].text : sub->by.at[i].label;
@@ -470,6 +473,7 @@ static bool read_combine(struct experiment_reading *r, yaml_ref v)
                             "combine is %s; expected all, a list of combinations, or {sample: N}",
                             yaml_found(y, v, found, sizeof found));
     }
+    /* sample and seed; a sample of 0 is none */
     double number[2] = {0, 1};
     for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
         int key = native_key(&r->file, k, keys);

@@ -21,6 +21,7 @@ enum {
     MOST_NODES = 1 << 24
 }; /* `count` comes from a file: a slip of the finger must not fill the memory */
 
+/* A platform file being read; `nodes` counts them with their counts expanded. */
 struct platform_reading {
     struct native file;
     struct platform_builder *b;
@@ -132,6 +133,7 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
         snprintf(r->file.where, sizeof r->file.where, "node '%.120s'", yaml_text(y, name, NULL));
     if (!read_node_values(r, node, &v))
         return false;
+    /* the total is bounded as well as each count */
     size_t count = isnan(v.count) ? 1 : (size_t)v.count;
     r->nodes += count;
     if (r->nodes > MOST_NODES)

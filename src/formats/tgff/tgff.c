@@ -147,6 +147,7 @@ static bool tgff_add_graph(struct building *x, const struct tgff_block *b, struc
                 tgff_shown(st->name), st->name.at, tgff_shown(*missing), missing->at);
         builder_data_edge(w, first_task + from, first_task + to, arc_size(x, st->type), st->line);
     }
+    /* of several deadlines on a task the tightest counts */
     double *deadline = mem_new(double, b->tasks.n);
     for (size_t i = 0; i < b->tasks.n; i++)
         deadline[i] = INFINITY;

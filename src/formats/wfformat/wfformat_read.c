@@ -128,6 +128,8 @@ static void join_command(struct wfformat_reader *r, uint32_t task, json_ref prog
         wfformat_wrong_type(r, arguments, task, "arguments", "an array");
         return;
     }
+    /* one operator among the arguments makes the whole list a shell line, whose words must not be
+     * quoted */
     bool raw = false;
     for (json_ref v = json_first(j, arguments); v != JSON_NONE;
          v = json_next_element(j, arguments, v)) {
@@ -281,6 +283,8 @@ static bool read_execution_tasks(struct wfformat_reader *r)
     json_ref list = r->d->execution_tasks;
     if (list == JSON_NONE)
         return true;
+    /* `guess` is the task after the last one: entries mostly come in the order of the
+     * specification */
     uint32_t n = builder_task_count(r->b), guess = 0;
     bool *seen = mem_new_zero(bool, (size_t)n + 1), good = true;
     struct json_cursor cursor = {0};
@@ -615,6 +619,7 @@ static bool wfformat_read_inputs(struct wfformat_reader *r, uint32_t task, struc
 static bool read_edges(struct wfformat_reader *r)
 {
     size_t n = r->lists.n;
+    /* stated edges by consumer: a counting sort, offsets shifted by two as usual here */
     uint32_t *at = mem_new_zero(uint32_t, n + 2), *from = mem_new(uint32_t, r->stated.n + 1);
     struct wfformat_marks m = {mem_new_zero(uint32_t, n + 1), mem_new_zero(uint32_t, n + 1)};
     for (size_t i = 0; i < r->stated.n; i++)
@@ -625,6 +630,7 @@ static bool read_edges(struct wfformat_reader *r)
         from[at[r->stated.at[i].to + 1]++] = r->stated.at[i].from;
     bool good = true;
     for (uint32_t t = 0; good && t < n; t++) {
+        /* marks hold the task's number plus 1, so that they need no clearing */
         for (uint32_t i = at[t]; i < at[t + 1]; i++)
             m.stated[from[i]] = t + 1;
         good = wfformat_read_inputs(r, t, &m);
