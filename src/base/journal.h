@@ -1,7 +1,7 @@
 /* An append-only file of checksummed frames.
  *
- *     header    offset  0           8        12          16           24     28       32        36
- *     40 bytes          "weftjrnl"  version  byte order  fingerprint  tasks  objects  reserved  checksum
+ *     header    offset  0           8        12     16           24     28       32        36
+ *     40 bytes          "weftjrnl"  version  order  fingerprint  tasks  objects  reserved  checksum
  *
  *     frame     offset  0       4       8       16           20        24
  *     24 bytes          marker  length  number  checksum of  checksum  payload, `length` bytes
@@ -9,7 +9,7 @@
  *
  *     frame     ...
  *
- * Checksums are CRC-32C, numbers as in memory; `byte order` refuses a machine of the other kind.
+ * Checksums are CRC-32C, numbers as in memory; `order` (of bytes) refuses a machine of the other kind.
  *
  * A frame is one group commit: it is written and synced before the next one starts, so only the
  * last can be unfinished. On opening, a bad frame with nothing valid behind it is that unfinished

@@ -1,6 +1,6 @@
-/* What the store says: P1 (a waiting task is ready), P2 (children of a completed task), removal of
- * subtrees. Every answer is matched by slot, place and epoch (answer_slot): the task may have gone on
- * since the question, and then the answer says nothing about it. */
+/* What the store says: P1 (a waiting task is ready), P2 (children of a completed task), removal
+ * of subtrees. Every answer is matched by slot, place and epoch (answer_slot): the task may have
+ * gone on since the question, and then the answer says nothing about it. */
 #include "sched/state.h"
 
 /* Its last parent is done, says the answer to that parent's COMPLETE, a READY message or P1. Said

@@ -4,7 +4,7 @@
  *                                     │
  *                                     └─ no ACK in time ──▶ ARRIVING (HOLD for itself)
  *                                                              ├─ granted ──▶ SReadyQ
- *                                                              └─ refused: the taker has it ──▶ forgotten
+ *                                                              └─ refused: it is the taker's ──▶ gone
  *
  *     taker    TASKS or PUSH ──▶ ARRIVING (HOLD)
  *                                   ├─ granted ──▶ ready, ACK to the giver

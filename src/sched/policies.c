@@ -1,6 +1,6 @@
-/* The rows of the policies (policies.h; MATRIX, section 4.2). Each is a function of its input alone,
- * without state, so that the paper's numbers can be tested directly (policy_test.c); the machinery
- * that calls them, the monitor and the switching of section 4.4, stands in policy.c. */
+/* The rows of the policies (policies.h; MATRIX, section 4.2). Each is a function of its input
+ * alone, without state, so that the paper's numbers can be tested directly (policy_test.c); the
+ * machinery that calls them, the monitor and the switching of section 4.4, stands in policy.c. */
 #include "sched/policies.h"
 #include <math.h>
 #include <strings.h>

@@ -1,14 +1,15 @@
-/* The scheduling policies, one row each. A row says where a task that became ready goes and whether a
- * long queue of tasks that stay with their data is relaxed. Everything else that knows policies (the
- * command's --policy, its help and completion, `weft sim --policy all`, the tickets of agents, the
- * tests, the table in docs/scheduler.md) goes through this table: docs/adding-a-policy.md. */
+/* The scheduling policies, one row each. A row says where a task that became ready goes and
+ * whether a long queue of tasks that stay with their data is relaxed. Everything else that knows
+ * policies (the command's --policy, its help and completion, `weft sim --policy all`, the
+ * tickets of agents, the tests, the table in docs/scheduler.md) goes through this table:
+ * docs/adding-a-policy.md. */
 #pragma once
 #include "sched/decide.h"
 #include <stdbool.h>
 
-/* NUMBER and name of each; the row is `policy_NAME`, in policies.c or in a file of its own. The first
- * is the default; new ones go to the end. A policy's number travels in tickets between agents of one
- * version. */
+/* NUMBER and name of each; the row is `policy_NAME`, in policies.c or in a file of its own. The
+ * first is the default; new ones go to the end. A policy's number travels in tickets between
+ * agents of one version. */
 /* clang-format off */
 #define SCHED_POLICY_LIST(ROW) \
     ROW(FLDS, flds) \
@@ -30,8 +31,8 @@ struct policy {
     const char *meaning; /* the name that the paper spells out */
     const char *summary; /* one line, for the table in the documentation */
 
-    /* A task with inputs has become ready: into the SReadyQ, where thieves find it; into this node's
-     * LReadyQ; or to the node with most of its data. A function of its input alone. */
+    /* A task with inputs has become ready: into the SReadyQ, where thieves find it; into this
+     * node's LReadyQ; or to the node with most of its data. A function of its input alone. */
     enum decision (*decide)(const struct decide_input *in);
     /* How many tasks of an LReadyQ of `queued` are to become stealable, when `done` tasks completed
      * in the last `seconds` and `tt` seconds of work may wait; at most `queued`. NULL: never any;

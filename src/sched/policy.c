@@ -1,6 +1,7 @@
-/* What the rows of policies.c are used for: estimated lengths, the order of the ready queues, the
- * monitor of the LReadyQ (section 4.3) and the switching between policies (section 4.4). The window of
- * throughput counts what completed here lately; half of it is forgotten every ten seconds. */
+/* What the rows of policies.c are used for: estimated lengths, the order of the ready queues,
+ * the monitor of the LReadyQ (section 4.3) and the switching between policies (section 4.4). The
+ * window of throughput counts what completed here lately; half of it is forgotten every ten
+ * seconds. */
 #include "sched/state.h"
 #include <math.h>
 

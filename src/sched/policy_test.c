@@ -1,5 +1,5 @@
-/* The policies: the paper's decisions and numbers, the monitor, switching; and what every row of the
- * table must keep (test_rows), so that a new policy is tested by being listed. */
+/* The policies: the paper's decisions and numbers, the monitor, switching; and what every row of
+ * the table must keep (test_rows), so that a new policy is tested by being listed. */
 #include "base/file.h"
 #include "sched/policy_conformance.h"
 

@@ -1,5 +1,5 @@
-/* See ready.h. The heap has four children an entry: half the levels of a binary heap, and the children
- * of one entry are near each other in memory. */
+/* See ready.h. The heap has four children an entry: half the levels of a binary heap, and the
+ * children of one entry are near each other in memory. */
 #include "sched/ready.h"
 #include "sched/slots.h"
 

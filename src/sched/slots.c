@@ -1,5 +1,6 @@
-/* See slots.h: records that are used again, and an open-addressed table from task to slot with linear
- * probing. Dropping a task closes the gap, so there are no tombstones and the table never degrades. */
+/* See slots.h: records that are used again, and an open-addressed table from task to slot with
+ * linear probing. Dropping a task closes the gap, so there are no tombstones and the table never
+ * degrades. */
 #include "sched/slots.h"
 
 void slots_init(struct slots *s)

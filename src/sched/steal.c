@@ -73,7 +73,8 @@ static void steal_query_neighbours(struct sched *s)
     uint32_t tries = 0, next = 0;
     while (s->scratch.n < want) {
         uint32_t node;
-        /* eight draws for each that is wanted are nearly always enough; then walk, to come to an end */
+        /* eight draws for each that is wanted are nearly always enough; then walk, to come to an
+         * end */
         if (tries < 8 * want) {
             node = (uint32_t)rng_below(&s->rng, n);
             if (++tries == 8 * want)

@@ -1,11 +1,12 @@
 /* The board of a cluster: requests to board.lua, through the client of Redis (redis/client.h).
  *
- *   I1. All keys of a board are in one slot, so one channel carries everything, in the order of asking.
+ *   I1. All keys of a board are in one slot, so one channel carries everything, in the order of
+ *       asking.
  *   I2. Every request may be applied twice: joining has an attempt, a new run a mark, by which the
  *       script knows that it has answered before; the others set what they say. So the client may
  *       send them again whenever it likes.
- *   I3. A callback is called exactly once, from board_poll() or board_wait(), never from the function
- *       that asks; not at all if the board is closed before. */
+ *   I3. A callback is called exactly once, from board_poll() or board_wait(), never from the
+ *       function that asks; not at all if the board is closed before. */
 #include "store/board.h"
 #include "base/array.h"
 #include "base/clock.h"

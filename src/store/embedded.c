@@ -6,14 +6,15 @@
  *     submit ─▶ filling ─ writer ─▶ flying ─ synced ─▶ landed ─ poll ─▶ shown
  *
  * Relies on:
- *   I1. The mutex guards filling, landed, the counters, busy, stop and the trouble. `flying` belongs to
- *       the writer while `busy`, `shown` and `direct` to the caller; the tables are the caller's alone.
- *   I2. Groups reach the disk in the order of submission, one after the other, each synced before the
- *       next is written: a crash loses a suffix of the operations and nothing in between.
- *   I3. Strict answers leave only with a group that is synced. An eager answer leaves at once, and its
- *       operation may be lost; `durable` says from where on.
- *   I4. A write that failed leaves the file as it was, so the group stays in `flying` and can be tried
- *       again. After a failed sync nobody knows what the disk has: that is final. */
+ *   I1. The mutex guards filling, landed, the counters, busy, stop and the trouble. `flying`
+ *       belongs to the writer while `busy`, `shown` and `direct` to the caller; the tables are the
+ *       caller's alone.
+ *   I2. Groups reach the disk in the order of submission, one after the other, each synced before
+ *       the next is written: a crash loses a suffix of the operations and nothing in between.
+ *   I3. Strict answers leave only with a group that is synced. An eager answer leaves at once, and
+ *       its operation may be lost; `durable` says from where on.
+ *   I4. A write that failed leaves the file as it was, so the group stays in `flying` and can be
+ *       tried again. After a failed sync nobody knows what the disk has: that is final. */
 #include "store/embedded.h"
 #include "base/mem.h"
 #include "store/fingerprint.h"

@@ -1,6 +1,6 @@
-/* One number for a graph with its names: edges by task and object, and each task's name, mixed in order
- * (the multiplier is 2^64 / the golden ratio). Sizes, times and commands are not part of it: a journal
- * or a run on Redis stays valid when only those were changed. O(tasks + edges). */
+/* One number for a graph with its names: edges by task and object, and each task's name, mixed
+ * in order (the multiplier is 2^64 / the golden ratio). Sizes, times and commands are not part
+ * of it: a journal or a run on Redis stays valid when only those were changed. O(tasks + edges). */
 #include "store/fingerprint.h"
 #include <string.h>
 

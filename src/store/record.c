@@ -1,8 +1,9 @@
-/* See record.h. A table of fields a kind instead of a function a kind: what is written and what is read
- * cannot differ. The order of `layout` is the format: a change needs another version of the journal.
+/* See record.h. A table of fields a kind instead of a function a kind: what is written and what is
+ * read cannot differ. The order of `layout` is the format: a change needs another version of the
+ * journal.
  *
  *     byte 0   1 ...
- *     kind     the fields that fields_of[kind] names, in the order of `layout`, packed, as in memory */
+ *     kind     the fields that fields_of[kind] names, in the order of `layout`, packed */
 #include "store/record.h"
 #include <string.h>
 

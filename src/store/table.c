@@ -1,6 +1,7 @@
-/* The metadata of all tasks as columns, and each operation of model/metadata.h as a function: what it
- * changes, and what it answers. No I/O, no time but the operations' own, so the journal is replayed
- * through the same code, and the Redis store's script is compared with it answer by answer.
+/* The metadata of all tasks as columns, and each operation of model/metadata.h as a function: what
+ * it changes, and what it answers. No I/O, no time but the operations' own, so the journal is
+ * replayed through the same code, and the Redis store's script is compared with it answer by
+ * answer.
  *
  * Each function returns whether it changed anything: only then does the operation belong into the
  * journal. That an operation applied twice changes nothing the second time is therefore also what

@@ -1,5 +1,5 @@
-/* Many schedulers in a bad world (world.h), fault by fault, over the model store; and the model against
- * the real store: the same seed must lead to the same run.
+/* Many schedulers in a bad world (world.h), fault by fault, over the model store; and the model
+ * against the real store: the same seed must lead to the same run.
  *   faults_test [SEEDS [FIRST]]      so many seeds of each, from this one on */
 #include "tap.h"
 #include "world.h"

@@ -1,5 +1,6 @@
-/* See model_store.h. Every function below is a sentence of model/metadata.h; where it differs from
- * src/store/table.c in anything but speed, one of the two is wrong (faults_test.c compares them). */
+/* See model_store.h. Every function below is a sentence of model/metadata.h; where it differs
+ * from src/store/table.c in anything but speed, one of the two is wrong (faults_test.c compares
+ * them). */
 #include "model_store.h"
 #include "base/array.h"
 #include "store/table.h"

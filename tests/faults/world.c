@@ -1,6 +1,6 @@
-/* The world itself: an event queue in virtual time, the actions of the schedulers carried out badly,
- * and the faults of world.h. All chance comes from one generator, drawn in the order of events: a
- * change in the order of two draws makes every seed another run. */
+/* The world itself: an event queue in virtual time, the actions of the schedulers carried out
+ * badly, and the faults of world.h. All chance comes from one generator, drawn in the order of
+ * events: a change in the order of two draws makes every seed another run. */
 #include "world_state.h"
 #include "model/builder.h"
 #include "model_store.h"

@@ -1,5 +1,5 @@
-/* A small cluster in a bad world, from a seed: real schedulers, a store, and everything between them
- * that can go wrong.
+/* A small cluster in a bad world, from a seed: real schedulers, a store, and everything between
+ * them that can go wrong.
  *
  *     messages   late, out of order, twice, never
  *     nodes      die, come back at once, late or never; are slow; are thought dead and are not
@@ -13,7 +13,8 @@
  * run to the bit, so a failing one can be run again.
  *
  * The world is judged with two stores: the real embedded one (with its journal, when a folder is
- * given; soak_test.c) and the model (model_store.h; faults_test.c), which must lead to the same run. */
+ * given; soak_test.c) and the model (model_store.h; faults_test.c), which must lead to the same
+ * run. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

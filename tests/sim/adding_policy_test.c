@@ -1,5 +1,5 @@
-/* The policy that docs/adding-a-policy.md shows, compiled from the page and listed as the page lists
- * it, conforms as every policy of the table must. */
+/* The policy that docs/adding-a-policy.md shows, compiled from the page and listed as the page
+ * lists it, conforms as every policy of the table must. */
 #include "adding_policy.c"
 #include "base/file.h"
 #include "sched/policy_conformance.h"

@@ -1,18 +1,19 @@
-/* The calls of the store's scripts: batches of operations, one queue a shard, and the store's side of
- * the client (client.h).
+/* The calls of the store's scripts: batches of operations, one queue a shard, and the store's side
+ * of the client (client.h).
  *
  *   I1. A shard's channel has a window of 1: its calls are applied in the order in which they were
  *       created, whatever happens to connections and slots.
  *   I2. A call that is in flight, or may have been applied, is sealed: nothing is added to it. So a
  *       call that is sent again has the same number and the same operations.
- *   I3. A call that changes something carries its number and REDIS_KEEP_ANSWER. Sent again, the shard
- *       finds the number of our last call, and gives the kept answers instead of applying it twice.
+ *   I3. A call that changes something carries its number and REDIS_KEEP_ANSWER. Sent again, the
+ *       shard finds the number of our last call, and gives the kept answers instead of applying it
+ *       twice.
  *
  * What a call looks like (apply.lua reads it; numbers are little-endian):
  *
  *     offset  0       1     2       6      10     14      22      26
  *             resent  keep  expire  tasks  edges  client  number  operations ...
- *             B       B     I       I      I      8       I       28 bytes and more each (encode.c) */
+ *             B       B     I       I      I      8       I       28 bytes or more each */
 #include "base/clock.h"
 #include "store/redis/state.h"
 #include "store/redis/words.h"

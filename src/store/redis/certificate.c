@@ -1,6 +1,7 @@
 /* The certificate of a store that a cluster serves itself, from a seed that every holder of the
- * cluster's key can derive (certificate.h). So nobody hands out certificates: a client makes the same
- * one and believes no other (tls.c, I3). The private key is wiped from OpenSSL's buffers after use. */
+ * cluster's key can derive (certificate.h). So nobody hands out certificates: a client makes the
+ * same one and believes no other (tls.c, I3). The private key is wiped from OpenSSL's buffers
+ * after use. */
 #include "store/redis/certificate.h"
 #include <openssl/bio.h>
 #include <openssl/err.h>

@@ -9,15 +9,16 @@
  *       flight. With a window of 1 they are therefore applied in this order, also across MOVED, ASK
  *       and failovers; with a larger one, a refused command may be overtaken by those behind it.
  *   I3. Whoever is in flight has its mark (channel, id) among the open commands of the connection
- *       `sent_on`. A connection that ends forgets all its marks, and no command stays in flight on it.
- *   I4. A command is marked `resent` exactly if a connection ended while it was in flight: then, and
- *       only then, it may have been applied without our knowing.
+ *       `sent_on`. A connection that ends forgets all its marks, and no command stays in flight on
+ *       it.
+ *   I4. A command is marked `resent` exactly if a connection ended while it was in flight: then,
+ *       and only then, it may have been applied without our knowing.
  *   I5. While something is not as it should be (a needed connection is down or greeting, a command
  *       waits for its time, a slot has no server), `unwell` is set and the timer ticks every 20 ms;
  *       with commands in flight it ticks every second, so that silence is noticed; else not at all.
- *   I6. The answer of a command that changes something is held back until WAIT has answered too; the
- *       WAIT of a refused command is turned into MARK_IGNORE, so that no other try takes it for its
- *       own.
+ *   I6. The answer of a command that changes something is held back until WAIT has answered too;
+ *       the WAIT of a refused command is turned into MARK_IGNORE, so that no other try takes it for
+ *       its own.
  *
  * Cost: a kick looks at every channel, a reply at the commands in flight of its channel. */
 #include "store/redis/client_state.h"

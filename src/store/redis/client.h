@@ -6,11 +6,11 @@
  *                                     ▼
  *                         connection to whoever has the slot now ──▶ server
  *                                     │ reply, in order
- *     owner ◀── answered / refused ───┘   (lost, MOVED, ASK, LOADING ...: it stays, and is sent again)
+ *     owner ◀── answered / refused ───┘   (lost, MOVED, ASK, LOADING ...: it is sent again)
  *
  * A channel is a slot and the queue of commands for it. The store of a run has one a shard with a
- * window of 1: the next call fills while one is under way. The board has one channel in all, with an
- * open window: commands follow each other without waiting.
+ * window of 1: the next call fills while one is under way. The board has one channel in all, with
+ * an open window: commands follow each other without waiting.
  *
  * A command can be applied twice: its connection was lost before the answer came, and nobody knows
  * whether the server had read it. Then `resent` is set, and the owner must make it harmless (the
@@ -57,15 +57,15 @@ struct redis_channel {
 /* What the client calls, from redis_client_poll() and redis_client_kick() only. The owner may ask
  * for more in all but compose. */
 struct redis_client_ops {
-    /* Write the words of a command (for a script: number of keys, keys, arguments), how many. Called
-     * at every sending; they must stay valid until it returns to the client. */
+    /* Write the words of a command (for a script: number of keys, keys, arguments), how many.
+     * Called at every sending; they must stay valid until it returns to the client. */
     size_t (*compose)(void *owner, struct redis_command *c, double now, const char **words,
                       size_t *lengths);
     /* It has left its queue; `reply` is no error, and valid during the call. */
     void (*answered)(void *owner, struct redis_channel *ch, struct redis_command *c,
                      const redisReply *reply);
-    /* The server `by` (NULL: the client itself) says no, for good. True: the command is over; false:
-     * it stays first in line, for redis_client_resume(). */
+    /* The server `by` (NULL: the client itself) says no, for good. True: the command is over;
+     * false: it stays first in line, for redis_client_resume(). */
     bool (*refused)(void *owner, struct redis_command *c, const struct redis_conn *by,
                     const char *text);
     /* A command is over, or the client goes: free it. */

@@ -1,6 +1,6 @@
-/* The client alone, against servers that say exactly what the test wants: order and window, connections
- * that are lost, MOVED, ASK, "not yet", forgotten scripts, refusals. The servers are sockets of this
- * thread; step() lets them and the client take turns. */
+/* The client alone, against servers that say exactly what the test wants: order and window,
+ * connections that are lost, MOVED, ASK, "not yet", forgotten scripts, refusals. The servers are
+ * sockets of this thread; step() lets them and the client take turns. */
 #include "store/redis/client_state.h"
 #include "store/redis/testing.h"
 #include "tap.h"

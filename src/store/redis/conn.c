@@ -6,8 +6,9 @@
  *   I1. Nothing blocks but looking a name up.
  *   I2. `open` has a mark for each command whose reply has not been taken, in the order of sending;
  *       Redis answers in that order.
- *   I3. A function that returns false has noted why in `why` and closed nothing: its owner decides to
- *       end the connection by redis_conn_stop(), which forgets bytes and marks at once. */
+ *   I3. A function that returns false has noted why in `why` and closed nothing: its owner
+ *       decides to end the connection by redis_conn_stop(), which forgets bytes and marks at
+ *       once. */
 #include "store/redis/conn.h"
 #include <errno.h>
 #include <netdb.h>

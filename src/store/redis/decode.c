@@ -1,8 +1,8 @@
-/* What the script says, back to answers: the client knows the graph, so it makes the items. The script
- * writes no lengths that follow from the graph; both sides count the same edges.
+/* What the script says, back to answers: the client knows the graph, so it makes the items. The
+ * script writes no lengths that follow from the graph; both sides count the same edges.
  *
- * A reply is not trusted: every read is checked (struct redis_cursor), and one that does not come out
- * even is refused as a whole. */
+ * A reply is not trusted: every read is checked (struct redis_cursor), and one that does not
+ * come out even is refused as a whole. */
 #include "store/redis/state.h"
 #include <math.h>
 

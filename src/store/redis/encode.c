@@ -1,12 +1,12 @@
-/* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers of
- * tasks and edges are the shard's own, from 0 on; apply.lua unpacks them in the same order.
+/* Operations to what the script reads: a head of 28 bytes each, then what its kind needs. Numbers
+ * of tasks and edges are the shard's own, from 0 on; apply.lua unpacks them in the same order.
  *
  *     offset  0     1       2        4     8      12    16                     20    28
  *             kind  status  attempt  task  epoch  node  x: other, life, ...    time  more, by kind
  *             B     B       H        I     I      I     I                      d
  *
- * Relies on: an operation that must be seen in order by the next is encoded into the same shard's queue,
- * or holds the next one up (redis_encode). */
+ * Relies on: an operation that must be seen in order by the next is encoded into the same
+ * shard's queue, or holds the next one up (redis_encode). */
 #include "store/redis/state.h"
 
 /* A call is filled for as long as it waits: amortised O(1) a byte. */
@@ -269,8 +269,8 @@ void redis_encode_item(struct redis *r, uint64_t number, uint32_t task)
     redis_entry_at(r, number)->open++;
 }
 
-/* ADOPT begins by fencing the dead node off everywhere and learning whom it left half notified; with
- * one shard nobody is, and taking its tasks fences it. */
+/* ADOPT begins by fencing the dead node off everywhere and learning whom it left half notified;
+ * with one shard nobody is, and taking its tasks fences it. */
 static void encode_adopt_first(struct redis *r, uint64_t number)
 {
     struct redis_entry *e = redis_entry_at(r, number);

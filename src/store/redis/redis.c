@@ -1,10 +1,10 @@
 /* The store on Redis: entries, opening and closing (state.h draws the whole).
  *
- *   I1. Entries are numbered in the order of submission; head <= next <= tail. Those before `head` are
- *       answered, those before `next` are with their shards, the others wait.
+ *   I1. Entries are numbered in the order of submission; head <= next <= tail. Those before `head`
+ *       are answered, those before `next` are with their shards, the others wait.
  *   I2. Answers are shown in the order of numbers.
- *   I3. After trouble nothing is sent (the client is paused); what was submitted stays, and retry goes on
- *       unless the trouble is final.
+ *   I3. After trouble nothing is sent (the client is paused); what was submitted stays, and retry
+ *       goes on unless the trouble is final.
  *   I4. One thread. Nothing blocks but opening, flushing, waiting and closing. */
 #include "store/redis/redis.h"
 #include "base/clock.h"
@@ -292,7 +292,8 @@ static void redis_free(struct redis *r)
     free(r);
 }
 
-/* Nobody will ask again for what the shards keep for us; when that does not reach them, little stays. */
+/* Nobody will ask again for what the shards keep for us; when that does not reach them, little
+ * stays. */
 static void redis_say_goodbye(struct redis *r)
 {
     for (uint32_t i = 0; i < r->nshards; i++)

@@ -1,5 +1,5 @@
-/* The Redis store against the table, operation by operation; servers that die, answers that are lost.
- * What goes wrong otherwise, and who is let in, stands in redis_errors_test.c. */
+/* The Redis store against the table, operation by operation; servers that die, answers that are
+ * lost. What goes wrong otherwise, and who is let in, stands in redis_errors_test.c. */
 #include "base/rng.h"
 #include "store/redis/client_state.h"
 #include "store/redis/state.h"

@@ -1,5 +1,6 @@
-/* What the server runs for the store: one script applies a batch of operations to one shard, another
- * one creates the shard (src/store/redis/apply.lua, open.lua: their heads draw the keys). */
+/* What the server runs for the store: one script applies a batch of operations to one shard,
+ * another one creates the shard (src/store/redis/apply.lua, open.lua: their heads draw the
+ * keys). */
 #pragma once
 
 #define REDIS_SCRIPT_KEYS 12

@@ -7,7 +7,8 @@
  *                  │
  *                  └─ in the order of submission ─▶ answers
  *
- * A shard has one call in flight, the next one fills meanwhile: a slow server makes larger batches. */
+ * A shard has one call in flight, the next one fills meanwhile: a slow server makes larger
+ * batches. */
 #pragma once
 #include "base/array.h"
 #include "base/error.h"

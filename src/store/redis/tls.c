@@ -1,10 +1,11 @@
-/* TLS over two memory buffers (tls.h): OpenSSL never sees the socket. Bytes from the server are fed in,
- * bytes for it are taken out, by conn.c, in the same places where plain bytes would be moved.
+/* TLS over two memory buffers (tls.h): OpenSSL never sees the socket. Bytes from the server are fed
+ * in, bytes for it are taken out, by conn.c, in the same places where plain bytes would be moved.
  *
  *   I1. `in` and `out` belong to the session, which frees them.
  *   I2. OpenSSL's queue of errors is a global of the thread: it is cleared before each call whose
  *       failure is asked about, or an old error would be reported.
- *   I3. With a pin the chain, name and dates are not looked at: only the very certificate is believed. */
+ *   I3. With a pin the chain, name and dates are not looked at: only the very certificate is
+ *       believed. */
 #include "store/redis/tls.h"
 #include "base/mem.h"
 #include <arpa/inet.h>

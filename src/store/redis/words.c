@@ -1,4 +1,5 @@
-/* What is said to any Redis server and what it may answer, as text (words.h). Nothing here has state. */
+/* What is said to any Redis server and what it may answer, as text (words.h). Nothing here has
+ * state. */
 #include "store/redis/words.h"
 #include <ctype.h>
 #include <stdio.h>
