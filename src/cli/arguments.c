@@ -1,3 +1,6 @@
+/* The command line taken apart by a command's table of options: long options (--name value,
+ * --name=value), letters (-n value, -nvalue), operands, `--`. What a value means is the command's
+ * business; here it is only found. Names and values point into argv. */
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"

@@ -1,3 +1,4 @@
+/* The registry: one line a command. Help, completion and the man pages follow from it. */
 #include "cli/cli.h"
 
 #include <string.h>

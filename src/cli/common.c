@@ -1,3 +1,5 @@
+/* What commands share: lines on standard error, results on standard output, files as --from and --read
+ * want them read, the line of progress. Nothing here decides anything: that is the library's. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"

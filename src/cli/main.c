@@ -1,3 +1,4 @@
+/* The program: finds the command, its help, or says what is wrong with the name. */
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "cli/cli.h"

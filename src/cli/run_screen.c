@@ -53,13 +53,6 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
     return true;
 }
 
-/* --read NAME=VALUE as the library wants them. */
-static bool screen_read_options(struct run_screen *s, const struct arguments *a, struct error *err)
-{
-    s->read = (char **)cli_list(a, "read", err);
-    return s->read != NULL;
-}
-
 static bool screen_planning(void *context, double fraction, const char *what)
 {
     const struct run_screen *s = context;
@@ -78,11 +71,11 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
     if (arguments_flag(a, "shared") && arguments_flag(a, "no-shared"))
         return error_set(err, ERROR_INPUT, "--shared and --no-shared: one of them");
-    if (!screen_machine_options(a, o, err) || !screen_read_options(s, a, err))
+    if (!screen_machine_options(a, o, err) || !(s->read = cli_list(a, "read", err)))
         return false;
     o->folder = arguments_value(a, "directory");
     o->format = arguments_value(a, "from");
-    o->read = (const char *const *)s->read;
+    o->read = s->read;
     o->keep_going = arguments_flag(a, "keep-going");
     o->force = arguments_flag(a, "force");
     o->resume = arguments_flag(a, "resume");

@@ -15,7 +15,7 @@ struct run_screen {
     bool stopping;            /* the user knows that it is stopping */
     struct progress progress; /* of planning */
     char program[4096];
-    char **read; /* of --read, for the library */
+    const char **read; /* of --read, for the library */
 };
 
 /* The options that a command must have among its own. */
