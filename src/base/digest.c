@@ -16,6 +16,7 @@
 _Static_assert(sizeof(crypto_generichash_state) <= sizeof((struct digest_state){0}.opaque),
                "the state does not fit");
 
+/* The header knows nothing of libsodium: the state is bytes there. */
 static crypto_generichash_state *digest_inner_state(struct digest_state *s)
 {
     return (crypto_generichash_state *)(void *)s->opaque;

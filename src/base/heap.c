@@ -42,6 +42,7 @@ void heap_push(struct heap *h, double key, uint64_t value)
     h->at[i] = item;
 }
 
+/* The heap must not be empty. */
 struct heap_item heap_pop(struct heap *h)
 {
     struct heap_item top = h->at[0];

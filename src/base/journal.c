@@ -1,3 +1,11 @@
+/* The append-only file of journal.h: frames, each a group commit.
+ *
+ * I1. `end` is the end of the last frame that is known to be whole; everything behind it is written
+ *     over or cut off.
+ * I2. A frame is never changed once it is synced.
+ * I3. One process has the file at a time (flock()); the lock ends with the process, however it
+ *     ends.
+ * I4. After a failed sync nothing is trusted: the journal is broken, and the caller must say so. */
 #include "base/journal.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -11,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of the format, not of the program. ORDER reads differently on a machine of the other byte order.
+ */
 #define VERSION 1
 #define ORDER 0x01020304u
 #define MARKER 0x74667277u /* "wrft" */
@@ -50,6 +60,8 @@ static int write_all(int fd, const void *data, size_t n, uint64_t at)
     return 0;
 }
 
+/* FULL: nothing was recorded, and trying again may help; BROKEN: nobody knows what is on the disk.
+ */
 enum journal_result journal_append(struct journal *j, const void *payload, size_t n, int *reason)
 {
     struct frame f = {.marker = MARKER,
@@ -74,6 +86,7 @@ enum journal_result journal_append(struct journal *j, const void *payload, size_
     return JOURNAL_OK;
 }
 
+/* A new file survives a power cut only when its folder's entry does too. */
 static bool sync_folder(const char *path)
 {
     char *copy = mem_copy_string(path);
@@ -86,7 +99,8 @@ static bool sync_folder(const char *path)
     return good;
 }
 
-static bool create(struct journal *j, const struct journal_id *id, struct error *err)
+/* The header, synced before the first frame is taken. */
+static bool journal_create(struct journal *j, const struct journal_id *id, struct error *err)
 {
     struct header h = {.version = VERSION,
                        .order = ORDER,
@@ -138,6 +152,7 @@ static bool frame_behind(const unsigned char *data, uint64_t size, uint64_t at, 
     return false;
 }
 
+/* In this order: what it is, whether we can read it, whether it is whole, whether it is ours. */
 static bool check_header(const struct journal *j, const unsigned char *data,
                          const struct journal_id *id, struct error *err)
 {
@@ -166,6 +181,8 @@ static bool check_header(const struct journal *j, const unsigned char *data,
     return true;
 }
 
+/* Every frame in order; the caller's replay() may refuse one. Sets `cut` to the bytes of an
+ * unfinished write at the end. */
 static bool replay_all(struct journal *j, const unsigned char *data, uint64_t size,
                        journal_replay_f replay, void *context, uint64_t *cut, struct error *err)
 {
@@ -194,6 +211,7 @@ static bool replay_all(struct journal *j, const unsigned char *data, uint64_t si
     return true;
 }
 
+/* Mapped, not read: a journal of gigabytes is gone through once. */
 static bool read_existing(struct journal *j, uint64_t size, const struct journal_id *id,
                           journal_replay_f replay, void *context, uint64_t *cut, struct error *err)
 {
@@ -218,6 +236,7 @@ static bool open_locked(struct journal *j, struct error *err)
                          strerror(errno));
     /* A run that was just killed may have left a child that is about to exec: until then it shares
      * the lock. */
+    /* a second, in steps of 20 ms */
     int tries = 50;
     while (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && --tries)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -258,7 +277,7 @@ bool journal_open(struct journal *j, const char *path, const struct journal_id *
                                  "one away",
                                  path);
             else
-                good = create(j, id, err);
+                good = journal_create(j, id, err);
             *cut = good ? size : 0;
         }
     }
@@ -267,6 +286,7 @@ bool journal_open(struct journal *j, const char *path, const struct journal_id *
     return good;
 }
 
+/* Gives up the lock with the descriptor. Harmless when it never opened. */
 void journal_close(struct journal *j)
 {
     if (j->fd >= 0)

@@ -17,6 +17,7 @@ void json_write_start(struct json_writer *w, struct strbuf *out, bool pretty)
     w->first[0] = true;
 }
 
+/* Two blanks a level. */
 static void new_line(struct json_writer *w)
 {
     static const char spaces[2 * JSON_WRITE_DEPTH + 1] =
@@ -57,6 +58,7 @@ static void json_begin_container(struct json_writer *w, char bracket, bool is_in
     w->is_inline[w->depth] = is_inline || outer;
 }
 
+/* An empty container stays on one line. */
 static void json_end_container(struct json_writer *w, char bracket)
 {
     bool empty = w->first[w->depth], on_lines = !w->is_inline[w->depth];
@@ -171,6 +173,7 @@ void json_write_number(struct json_writer *w, double value)
     scalar_done(w);
 }
 
+/* By hand: the largest outputs are mostly integers, and printf() is slow. */
 static void add_integer(struct json_writer *w, bool negative, uint64_t rest)
 {
     json_write_separator(w);
@@ -215,6 +218,7 @@ void json_put_string(struct json_writer *w, const char *key, const char *text)
     json_write_string(w, text);
 }
 
+/* NULL is null; json_put_string() must not get it. */
 void json_put_text(struct json_writer *w, const char *key, const char *text)
 {
     json_write_key(w, key);

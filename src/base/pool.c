@@ -28,6 +28,7 @@ uint64_t hash_bytes(const void *data, size_t len)
     return h ^ (h >> 29);
 }
 
+/* The empty text stands first, so that number 0 is always valid. */
 void pool_init(struct pool *p)
 {
     p->cap = 256;
@@ -143,6 +144,7 @@ uint32_t intern_find(const struct intern *t, const char *text, size_t len)
     return name_index_find(&t->index, &t->pool, t->names, text, len);
 }
 
+/* The number of a text, a new one on first sight: 0, 1, 2 ... in that order. */
 uint32_t intern_number(struct intern *t, const char *text, size_t len)
 {
     uint32_t found = intern_find(t, text, len);
@@ -157,6 +159,7 @@ uint32_t intern_number(struct intern *t, const char *text, size_t len)
     return t->n++;
 }
 
+/* Valid until the next text is added. */
 const char *intern_text(const struct intern *t, uint32_t number)
 {
     return pool_text(&t->pool, t->names[number]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One more for the NUL. */
 static void room_for(struct strbuf *b, size_t more)
 {
     size_t want = b->n + more + 1;
@@ -66,6 +67,7 @@ const char *strbuf_text(const struct strbuf *b)
     return b->at ? b->at : "";
 }
 
+/* Keeps its memory for the next text. */
 void strbuf_clear(struct strbuf *b)
 {
     b->n = 0;

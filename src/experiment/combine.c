@@ -145,6 +145,7 @@ bool combinations_make(const struct experiment *x, uint32_t **rows, uint32_t *co
                        struct error *err)
 {
     size_t columns = x->substitutions.n;
+    /* a sample of more than there are is all of them */
     uint64_t total = combinations_of_all(x), want = total;
     if (x->combine == COMBINE_LISTED) {
         if (columns && x->listed.n / columns > MOST_COMBINATIONS)

@@ -19,6 +19,7 @@ void merging_command(struct merging *m, const struct body *body, const uint32_t 
         case TOKEN_TEXT:
             strbuf_add_bytes(out, t->text, t->length);
             break;
+        /* a brace that stands for itself is doubled, whatever it was in the original */
         case TOKEN_BRACE:
             strbuf_add_char(out, t->brace);
             strbuf_add_char(out, t->brace);

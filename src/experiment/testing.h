@@ -1,9 +1,11 @@
 /* Experiments made by hand, for the tests of this room. */
 #pragma once
 #include "base/array.h"
+#include "model/builder.h"
 #include "model/experiment.h"
 
 #include <math.h>
+#include <string.h>
 
 __attribute__((unused)) static void start_experiment(struct experiment *x)
 {
@@ -41,4 +43,25 @@ __attribute__((unused)) static struct alternative *by(struct substitution *s, co
     else if (text)
         a->text = mem_copy_string(text);
     return a;
+}
+
+/* ---- workflows made by hand ---- */
+
+__attribute__((unused)) static void reads(struct builder *b, uint32_t t, const char *name)
+{
+    builder_consumes(b, t, builder_object(b, name, strlen(name)), 0);
+}
+
+__attribute__((unused)) static void makes(struct builder *b, uint32_t t, const char *name)
+{
+    builder_produces(b, t, builder_object(b, name, strlen(name)), 0);
+}
+
+__attribute__((unused)) static uint32_t task(struct builder *b, const char *name,
+                                             const char *command)
+{
+    uint32_t t = builder_task(b, name, strlen(name), 0);
+    if (command)
+        builder_command(b, t, command, strlen(command));
+    return t;
 }

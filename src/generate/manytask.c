@@ -77,6 +77,7 @@ static struct workflow *make_many(const struct generator_request *r, enum shape 
         uint32_t object = builder_object(b, name, (size_t)len);
         builder_size(b, object, sketch_round(rng_uniform(&rng, 0, 2 * size)), 0);
         builder_produces(b, task, object, 0);
+        /* a heap: the parent of task i is (i - 1) / degree */
         if (shape == FAN_OUT && i)
             builder_consumes(b, task, (i - 1) / degree, 0);
         if (shape == PIPELINE && i % degree)

@@ -65,6 +65,7 @@ static struct workflow *mos_build_graph(const char *name, const char *const *nam
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* `name` is one of three; anything else is the last. */
 struct workflow *mos_graph(const char *name, struct error *err)
 {
     if (strcmp(name, "dvb") == 0)
@@ -88,6 +89,7 @@ struct workflow *mos_graph_mpeg(unsigned divisions, struct error *err)
     struct builder *b = builder_new("<stand-in>", "stand-in");
     char name[32];
     builder_name(b, "mpeg", 4);
+    /* divisions are independent between split and join */
     uint32_t split = builder_task(b, "split", 5, 0);
     builder_work(b, split, 0, 0);
     for (unsigned d = 0; d < divisions; d++)
@@ -135,6 +137,7 @@ struct workflow *mos_graph_synthetic(uint32_t ntasks, double degree, double ccr,
     struct workflow *w = generator_workflow(generator_find("tgff"), values, 4, seed, err);
     if (!w)
         return NULL;
+    /* edges are drawn anew: TGFF's sizes have another distribution */
     struct rng rng;
     rng_seed_stream(&rng, seed, 1);
     struct builder *b = builder_new("<generated>", "generated");

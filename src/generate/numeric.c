@@ -24,6 +24,10 @@ static const struct generator_option fft_options[] = {
     {0},
 };
 
+/* Stage s joins points whose numbers differ in bit s; above the butterflies, the tree of calls.
+ *
+ *   call ─┬─ call ─┬─ ...        butterfly i of a row reads i and i xor 2^s of the row above
+ *         └─ call ─┴─ ... */
 static struct workflow *make_fft(const struct generator_request *r, struct error *err)
 {
     uint32_t points = (uint32_t)generator_whole(r, "points"), stages = 0;
@@ -82,6 +86,7 @@ static const struct generator_option gauss_options[] = {
     {0},
 };
 
+/* Step k: one pivot in column k, then an update of every column to its right. */
 static struct workflow *make_gauss(const struct generator_request *r, struct error *err)
 {
     uint32_t size = (uint32_t)generator_whole(r, "size");
@@ -138,6 +143,10 @@ static uint32_t tile_task(struct sketch *s, uint32_t *writer, const char *kind, 
     return task;
 }
 
+/* For every k: factor the diagonal tile, solve the tiles below it, update what is right of them.
+ *
+ *   potrf(k,k) ─▶ trsm(i,k) ─┬─▶ syrk(i,i)
+ *                            └─▶ gemm(i,j)    with trsm(j,k) */
 static struct workflow *make_cholesky(const struct generator_request *r, struct error *err)
 {
     uint32_t tiles = (uint32_t)generator_whole(r, "tiles");

@@ -47,6 +47,7 @@ static struct platform_builder *platform_begin(const struct generator_request *r
 
 /* ---- homogeneous ---- */
 
+/* Equal nodes: speeds and bandwidth are what the options say, nothing is drawn. */
 static const struct generator_option homogeneous_options[] = {
     {"n", GENERATOR_INTEGER, "8", NULL, 1, NODES_MOST, "nodes"},
     {"speed", GENERATOR_NUMBER, "1", NULL, 1e-9, 1e18, "operations a second"},

@@ -42,6 +42,7 @@ const struct generator *const generator_registry[] = {
 };
 /* clang-format on */
 
+/* Linear: two dozen names. */
 const struct generator *generator_find(const char *name)
 {
     for (const struct generator *const *g = generator_registry; *g; g++)
@@ -179,6 +180,7 @@ static bool check_value(const struct generator *g, const struct generator_option
     return true;
 }
 
+/* All values before anything is generated: a mistake in the last one costs nothing. */
 bool generator_check_options(const struct generator *g, const struct generator_value *values,
                              size_t count, struct error *err)
 {
@@ -192,6 +194,7 @@ bool generator_check_options(const struct generator *g, const struct generator_v
     return true;
 }
 
+/* The generator sees only options that are in its table and within their limits. */
 struct workflow *generator_workflow(const struct generator *g, const struct generator_value *values,
                                     size_t count, uint64_t seed, struct error *err)
 {
@@ -243,6 +246,7 @@ const char *generator_text(const struct generator_request *r, const char *name)
     return text;
 }
 
+/* Cannot fail: the value was checked before the generator was called. */
 double generator_real(const struct generator_request *r, const char *name)
 {
     double value = 0;

@@ -15,6 +15,14 @@ static const struct generator_option airsn_options[] = {
     {0},
 };
 
+/* The umbrella of the DAGMan priority tool: a handle that ends in the bottleneck, and two covers.
+ *
+ *   h ─ h ─ ... ─ h ─┬─▶ first 1 ─┐           ┌─▶ second 1 ─┐
+ *       fringe 1 ────┼─▶          ├──▶ join ──┤             ├──▶ join
+ *                    └─▶ first W ─┘           └─▶ second W ─┘
+ *       fringe W ──────▶
+ *
+ * Each task of the first cover also waits for its own fringe task. */
 static struct workflow *make_airsn(const struct generator_request *r, struct error *err)
 {
     uint32_t width = (uint32_t)generator_whole(r, "width");
@@ -66,6 +74,11 @@ static const struct generator_option inspiral_options[] = {
     {0},
 };
 
+/* A group, twice the same with another kind of bank; groups do not touch:
+ *
+ *   TmpltBank ─▶ Inspiral ─┐              ┌─▶ TrigBank ─▶ Inspiral ─┐
+ *   TmpltBank ─▶ Inspiral ─┼──▶ Thinca ───┼─▶ TrigBank ─▶ Inspiral ─┼──▶ Thinca
+ *   TmpltBank ─▶ Inspiral ─┘              └─▶ TrigBank ─▶ Inspiral ─┘ */
 static struct workflow *make_inspiral(const struct generator_request *r, struct error *err)
 {
     uint64_t groups = (uint64_t)generator_whole(r, "groups");
@@ -117,6 +130,12 @@ static const struct generator_option sdss_options[] = {
     {0},
 };
 
+/* A strip of sky: neighbouring searches share their inputs, then coalesce in stretches.
+ *
+ *   field ─▶ brgSearch ─┬─▶ bcgSearch ─┐
+ *   field ─▶ brgSearch ─┼─▶ bcgSearch ─┼─▶ bcgCoalesce ─┐
+ *   field ─▶ brgSearch ─┴─▶ bcgSearch ─┘                ├─▶ getCatalog
+ *   ...                                   bcgCoalesce ──┘ */
 static struct workflow *make_sdss(const struct generator_request *r, struct error *err)
 {
     uint64_t fields = (uint64_t)generator_whole(r, "fields");
@@ -171,6 +190,8 @@ static const struct generator_option diamond_options[] = {
     {0},
 };
 
+/* A tree that opens and its mirror image that closes, joined at the leaves: task t and n - 1 - t
+ * are images of each other. */
 static struct workflow *make_diamond(const struct generator_request *r, struct error *err)
 {
     uint32_t depth = (uint32_t)generator_whole(r, "depth");

@@ -12,6 +12,7 @@ struct changes_side {
     double *took, *memory; /* of the last attempt that ended well, per task; NAN: none */
 };
 
+/* Events come in the order of time, so a later attempt overwrites an earlier one. */
 static bool changes_load(struct history *h, int64_t run, struct changes_side *s, struct error *err)
 {
     if (!history_load(h, run, &s->run, err) || !history_tasks(h, s->run.run, &s->tasks, err))
@@ -42,6 +43,7 @@ static int changes_most(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* Tasks are matched by name: the two runs may be of different versions of a workflow. */
 static void changes_add_side(const struct changes_side *s, bool second, struct intern *names,
                              history_change_list *tasks)
 {

@@ -94,6 +94,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
         err);
     if (!s)
         return false;
+    /* who writes this: see process.c */
     struct process self;
     process_self(&self);
     char host[256] = "";
@@ -143,6 +144,7 @@ static bool add_predictions(struct history *h, struct head_rows *r, const struct
         any = head->predicted[t].samples > 0;
     if (!any)
         return true;
+    /* floats: seven digits are more than a prediction is worth */
     uint32_t *words = mem_new(uint32_t, (size_t)w->ntasks * 5);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         const struct prediction *p = &head->predicted[t];

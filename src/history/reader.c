@@ -53,6 +53,7 @@ static bool count_attempts(struct history *h, struct run_record *r, struct error
         r->failed = (uint32_t)sqlite3_column_int64(s, 1);
     }
     sqlite3_finalize(s);
+    /* the number of reused tasks is a sum over ranges */
     s = row == 1 ? database_prepare(h,
                                     "SELECT sum(count) FROM reused"
                                     " WHERE id BETWEEN ?1 AND ?1 + 4294967295",
@@ -353,6 +354,7 @@ static bool load_predictions(struct history *h, struct run_record *r, struct err
 }
 
 /* By the time at which it was reported; equal ones by kind, number and attempt. */
+/* Reported: tasks when they end, everything else when it begins. */
 static int reader_by_time(const void *a, const void *b)
 {
     const struct trace_event *x = a, *y = b;
@@ -424,6 +426,7 @@ bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, st
         return false;
     }
     sqlite3_bind_int64(s, 1, run);
+    /* grown by half: the number of tasks is not known before the last row */
     size_t cap = 0;
     int row;
     char last[256] = "";
@@ -526,6 +529,7 @@ bool history_file(struct history *h, const char *path, size_t limit, history_ori
         int64_t id = sqlite3_column_int64(s, 0);
         const char *folder = (const char *)sqlite3_column_text(s, 1);
         size_t n = folder ? strlen(folder) : 0;
+        /* "/" itself becomes empty, and every path is inside */
         while (n && folder[n - 1] == '/')
             n--;
         bool inside =

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+/* What a signal means to somebody who wonders why his task died. */
 static const struct {
     int number;
     const char *name, *words;

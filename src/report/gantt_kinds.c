@@ -148,6 +148,7 @@ static const char *lane_node(void *context, uint32_t node)
 }
 
 /* Nodes that something is on, ascending; lane_of[node] for each. The caller frees. */
+/* Lanes only for nodes in use: platforms are larger than plans. */
 static uint32_t *used_nodes(const struct platform *p, const uint8_t *used, struct timeline *t)
 {
     uint32_t *lane = mem_new_zero(uint32_t, p->nnodes + 1);
@@ -239,6 +240,7 @@ void gantt_partition_svg(const struct plan *plan, const struct workflow *w,
 
 /* ---- streams ---- */
 
+/* Up to 30 names: a tooltip is no list. */
 static void describe_cluster(void *context, const struct timeline_bar *bar, bool whole,
                              struct strbuf *out)
 {
@@ -347,6 +349,7 @@ static double *eligible_counts(const struct plan *plan, const struct workflow *w
     return count;
 }
 
+/* The plan's own profile where it has one. */
 void gantt_order_svg(const struct plan *plan, const struct workflow *w, const struct platform *p,
                      struct strbuf *out, const struct gantt_options *options)
 {

@@ -21,6 +21,7 @@ struct gantt_span {
 
 typedef ARRAY(struct gantt_span) span_list;
 
+/* Spans of a lane side by side, in order of time. */
 static int gantt_text_by_lane(const void *a, const void *b)
 {
     const struct gantt_span *x = a, *y = b;
@@ -130,6 +131,7 @@ static void print_cells(struct strbuf *out, const struct gantt_cell *cells, unsi
     /* shades for partly busy cells; a half block where another task follows at once */
     static const char *const blocks[] = {" ", "░", "▒", "▓", "█"}, *const ascii[] = {" ", ".", ":",
                                                                                      "=", "#"};
+    /* the nearest of the 16 colours that every terminal has */
     static const uint8_t terminal[SVG_COLOURS + 1] = {4, 1, 3, 2, 5, 6, 12, 11, 7};
     int colour = -1;
     unsigned used = width;

@@ -144,6 +144,7 @@ static double place_layers(struct graph_drawing *d, double top)
     return y + d->look.height / 2;
 }
 
+/* Middle of a task or bend in the picture. */
 static double node_x(const struct graph_drawing *d, uint32_t v)
 {
     return d->left + d->layout.x[v];
@@ -195,6 +196,7 @@ static void add_way(const struct graph_drawing *d, struct strbuf *out, uint32_t 
     }
 }
 
+/* Drawn later and thicker, so not with the others. */
 static bool is_critical_edge(const struct graph_drawing *d, const uint32_t *next, uint32_t from,
                              uint32_t to)
 {
@@ -367,14 +369,15 @@ enum { PROFILE_ROWS = 300, PROFILE_WIDTH = 900 };
 
 /* Tasks of every level by colour; neighbouring levels share a row when there are too many, and a
  * row then shows their mean. */
-struct profile {
+struct graph_profile {
     uint32_t levels, rows, colours;
     double *count;    /* rows x colours */
     uint32_t *in_row; /* levels in each row */
     double most;      /* tasks in the longest row, at least 1 */
 };
 
-static void profile_count(struct profile *f, const struct workflow *w, const struct kinds *kinds)
+static void profile_count(struct graph_profile *f, const struct workflow *w,
+                          const struct kinds *kinds)
 {
     uint32_t *depth = mem_new_zero(uint32_t, w->ntasks + 1);
     f->levels = graph_depths(w, depth);
@@ -397,7 +400,7 @@ static void profile_count(struct profile *f, const struct workflow *w, const str
 }
 
 /* One row: its colours side by side, and what it stands for when pointed at. */
-static void profile_draw_row(const struct profile *f, const struct kinds *kinds, uint32_t row,
+static void profile_draw_row(const struct graph_profile *f, const struct kinds *kinds, uint32_t row,
                              uint32_t level, double left, double y, double pitch, double scale,
                              struct strbuf *out)
 {
@@ -423,7 +426,7 @@ static void draw_profile(const struct workflow *w, struct strbuf *out,
                          const struct graph_svg_options *options)
 {
     struct kinds kinds;
-    struct profile f;
+    struct graph_profile f;
     take_kinds(&kinds, w, options);
     profile_count(&f, w, &kinds);
     char *title = title_of(w, options),

@@ -344,6 +344,7 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     history_measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);
     strbuf_printf(out, "  %-10s %u: %u ran, %u reused, %u failed, %u skipped\n", "tasks", r->tasks,
                   r->ran, r->reused, r->failed, r->skipped);
+    /* two lists of pointers: the record itself stays in order */
     const struct trace_event **good = mem_new(const struct trace_event *, r->events.n + 1);
     const struct trace_event **bad = mem_new(const struct trace_event *, r->events.n + 1);
     size_t ngood = 0, nbad = 0;

@@ -154,6 +154,7 @@ static void add_predicted(struct strbuf *out, double real, double promised, bool
 static void add_cards(struct page *p)
 {
     const struct run_record *r = p->r;
+    /* what stands small below each figure */
     struct strbuf more = {0};
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
     strbuf_add(p->out, "<ul class=\"cards\">\n");

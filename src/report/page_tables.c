@@ -79,6 +79,7 @@ static void row_end(struct page *p)
     strbuf_add(p->out, "</tr>\n");
 }
 
+/* As the tables and the legend name it. */
 static const char *kind_name(const struct page *p, uint32_t task)
 {
     return intern_text(&p->f.kinds, p->f.kind_of[task]);
@@ -86,6 +87,7 @@ static const char *kind_name(const struct page *p, uint32_t task)
 
 /* ---- failures ---- */
 
+/* First on the page when there are any. */
 void page_failures(struct page *p)
 {
     static const char *const heads[] = {"Task",   "Kind", "What happened", "Attempt", "Ran for",
@@ -236,6 +238,7 @@ void page_kinds(struct page *p)
     page_section_end(p);
 }
 
+/* Attempts, not tasks: a task that was tried twice may be here twice. */
 void page_slowest(struct page *p)
 {
     static const char *const heads[] = {"Task", "Kind",      "Ran for",     "",  "Predicted",

@@ -228,6 +228,7 @@ static void print_nodes(const struct sim_subject *s, const struct replay_result 
     table_column(t, "receiving", TABLE_RIGHT);
     table_column(t, "memory peak", TABLE_RIGHT);
     table_column(t, "exceeded by", TABLE_LEFT);
+    /* nodes that did nothing are not worth a row */
     uint32_t used = 0;
     for (uint32_t i = 0; i < p->nnodes; i++) {
         if (!(r->node_busy[i] > 0) || used++ >= SHOWN)

@@ -258,6 +258,7 @@ static void slowest_kinds(struct summary *s)
 /* ---- failures ---- */
 
 /* The last lines of a log, each behind a bar, what steers a terminal made visible. */
+/* At most TAIL_LINES, each cut at the terminal's width. */
 static void add_tail(struct summary *s, const char *tail)
 {
     size_t len = strlen(tail), at, lines = 0;
@@ -419,6 +420,7 @@ static void summary_failures(struct summary *s)
                 "why it would run, and with what");
 }
 
+/* Where to find what the run left. */
 static void summary_places(struct summary *s)
 {
     const char *outputs = s->o && s->o->outputs ? s->o->outputs : s->r->folder;

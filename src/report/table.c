@@ -139,6 +139,7 @@ static void add_blanks(struct strbuf *out, size_t count)
         strbuf_add_char(out, ' ');
 }
 
+/* The last cell is not padded: no blanks at the ends of lines. */
 static void table_add_cell(struct strbuf *out, const char *text, enum table_align align,
                            size_t width, bool last, const struct table_style *style)
 {
@@ -160,6 +161,7 @@ static void table_add_cell(struct strbuf *out, const char *text, enum table_alig
         add_blanks(out, width - shown);
 }
 
+/* A line under the titles, or between rows, as wide as the columns. */
 static void add_rule(struct strbuf *out, const size_t *width, size_t columns,
                      const struct table_style *style)
 {
@@ -175,6 +177,7 @@ static void add_rule(struct strbuf *out, const size_t *width, size_t columns,
     strbuf_add(out, style->colour ? "\033[0m\n" : "\n");
 }
 
+/* Two passes: widths, then lines. A missing cell at the end of a row is empty. */
 void table_print(const struct table *t, struct strbuf *out, const struct table_style *style)
 {
     static const struct table_style standard = {0};

@@ -37,6 +37,7 @@ static int by_lane(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Pixels from the left edge of the lanes. */
 static double time_x(const struct timeline_frame *f, double time)
 {
     return f->left + time * f->scale;
@@ -164,6 +165,7 @@ static void draw_disc(struct timeline_frame *f, double x, double y, double radiu
     svg_printf(f->out, "<text class=\"p m\" x=\"%f\" y=\"%f\">%s</text>", x, y + 3, text);
 }
 
+/* With a tooltip; with its name where there is room, with a disc where a constraint pinned it. */
 static void draw_bar(struct timeline_frame *f, const struct timeline_bar *bar)
 {
     double x = time_x(f, bar->start), width = fmax((bar->finish - bar->start) * f->scale, 0.4);

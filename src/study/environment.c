@@ -134,6 +134,7 @@ static bool environment_draw(const struct environment_study *s, const char *file
         for (size_t k = 0; k < nseries; k++)
             values[i * nseries + k] = value[k](&rows->at[i]);
     }
+    /* 47 groups need a wide picture */
     struct bar_chart chart = {.title = title,
                               .y_title = axis,
                               .width = rows->n > 20 ? 1600 : 0,

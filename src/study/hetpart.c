@@ -103,6 +103,7 @@ static struct platform *table2_cluster(double dmax, bool speeds, struct error *e
 }
 
 /* Plan, check, note. Only a mapping that the checker refuses is an error. */
+/* `row->bound` is that of the last run, which is `tree`. */
 static bool run_one(const struct hetpart_study *s, enum hetpart_run_name r,
                     const struct workflow *w, const struct platform *p, struct hetpart_row *row,
                     struct error *err)
@@ -161,6 +162,7 @@ static bool run_tree(struct hetpart_study *s, size_t category, const struct work
  * number only. */
 static bool run_generated(struct hetpart_study *s, struct error *err)
 {
+    /* Table 1's sizes; two small ones for tests */
     static const uint32_t sizes[] = {2000, 4000, 10000, 20000, 30000, 50000}, small[] = {300, 800};
     size_t nsizes = s->o->quick ? 2 : 6;
     uint32_t each = s->o->quick ? 1 : s->o->runs ? s->o->runs : 5;
@@ -183,6 +185,7 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
 }
 
 /* By the names of the published folders; anything else is an elimination tree. */
+/* Folders of the published data have names that say what is in them. */
 static size_t category_of(const char *file)
 {
     for (size_t c = 0; c < CATEGORIES; c++)
@@ -266,6 +269,7 @@ static struct hetpart_mean hetpart_ratio(const struct hetpart_study *s, size_t c
     }
     if (!n)
         return (struct hetpart_mean){NAN, NAN, NAN, 0};
+    /* 1.96 standard errors in logarithms: a 95 % interval */
     double mean = sum / (double)n, spread = 0;
     if (n > 1)
         spread = 1.96 * sqrt(fmax(0, squares - (double)n * mean * mean) / (double)(n - 1)) /

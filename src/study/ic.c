@@ -269,6 +269,7 @@ struct ic_outcome {
 static bool run_trials(const struct ic_trial *t, const struct reproduction_options *o,
                        uint32_t runs, struct ic_outcome *out, struct error *err)
 {
+    /* a thousand seeds apart: runs of two orders never share one */
     struct repeat_options options = {
         .count = runs, .seed = o->seed + 1000 * (uint64_t)t->order, .confidence = 0.95};
     struct repeat_result r;
@@ -304,6 +305,7 @@ static bool write_grid(const struct ic_subject *s, const struct reproduction_opt
                        uint32_t runs, int bit_step, int batch_step, struct strbuf *md,
                        struct error *err)
 {
+    /* one series a time between batches, one point a batch size */
     double batches[MOST_POINTS], value[7][MOST_POINTS], low[7][MOST_POINTS], high[7][MOST_POINTS];
     struct chart_series series[7] = {{0}};
     char names[7][48];

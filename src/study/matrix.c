@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rooms for scales in the tables below; the four graphs of Table 3. */
 enum { SCALES_MOST = 20, DAGS = 4 };
 
+/* In the order of Table 4. */
 static const enum workload_kind dags[DAGS] = {WORKLOAD_BOT, WORKLOAD_PIPELINE, WORKLOAD_FAN_OUT,
                                               WORKLOAD_FAN_IN};
 static const char *const dag_names[DAGS] = {"BOT", "Pipeline", "Fan-Out", "Fan-In"};
@@ -148,6 +150,7 @@ static bool matrix_figure_5(struct matrix_study *s)
     for (size_t i = 0; i < N; i++) {
         struct workload d = matrix_benchmark(s, WORKLOAD_STACKING, nodes);
         struct schedulers_result r;
+        /* a two-hundredth of every workload keeps its locality */
         uint32_t less = s->o->quick ? 200 : 1;
         d.ntasks = stacking[i].tasks / less + 1;
         d.files = stacking[i].files / less ? stacking[i].files / less : 1;
@@ -211,6 +214,8 @@ static bool matrix_figure_6a(struct matrix_study *s, uint32_t nodes)
 }
 
 /* Efficiency over the scales, one line a manner. */
+/* One table row a scale, one line of the chart a manner; `hits` adds the cache's share to the
+ * table. */
 static bool scales_of_pairs(struct matrix_study *s, const char *file, const char *title,
                             const struct matrix_manner *manners, const char *const *names, size_t n,
                             bool hits)
@@ -400,6 +405,7 @@ static bool matrix_figure_12(struct matrix_study *s)
     for (int k = 0; k < DAGS; k++)
         strbuf_printf(&s->md, " %s |", dag_names[k]);
     strbuf_add(&s->md, "\n| --- | --- | --- | --- | --- |\n");
+    /* powers of four, and the last scale whatever it is */
     for (uint32_t nodes = 1; nodes <= last; nodes *= 4, n++) {
         if (nodes * 4 > last)
             nodes = last;

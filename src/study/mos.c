@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* -e: extended, using the processors that the scheme itself leaves (plan/stream/baselines.h). */
 enum { MOS, FCP, FCP_E, EXP, EXP_E, SCHEMES, LEVELS = 5, PROCESSORS = 32 };
 static const char *const scheme_names[SCHEMES] = {"MOS", "FCP", "FCP-e", "EXP", "EXP-e"};
 static const double levels[LEVELS] = {1, 0.75, 0.5, 0.25, 0};
@@ -80,9 +81,11 @@ static struct mos_outcome run_scheme(struct stream_problem *q, int scheme)
 }
 
 /* All schemes on one graph at one throughput. */
+/* One problem for all schemes: graph, ports and throughput are the same. */
 static void run_all(const struct stream_graph *g, uint32_t ports, double throughput,
                     struct mos_outcome *out)
 {
+    /* Figure 7 asks what duplication is worth: MOS once more without it */
     struct stream_problem q;
     stream_problem_init(&q, g, ports);
     q.throughput = throughput;
@@ -159,6 +162,7 @@ static bool mos_average(struct mos_study *s, const struct mos_config *c, uint32_
         struct stream_graph *g = stream_graph_new(w, s->platform);
         for (int k = 0; k < LEVELS; k++) {
             struct mos_outcome out[SCHEMES];
+            /* Tmax: all processors busy all the time */
             double throughput = levels[k] * PROCESSORS / g->total;
             run_all(g, c->ports, throughput, out);
             for (int x = 0; x < SCHEMES; x++) {
@@ -565,6 +569,7 @@ static bool replay_section(struct mos_study *s, uint32_t count)
     static const char *const names[] = {"mos", "stream"};
     double least[2] = {INFINITY, INFINITY}, sum[2] = {0}, latency = 0;
     uint32_t runs = 0, short_of[2] = {0};
+    /* as the planners' option wants them */
     static const char *const at[] = {"Tmax", "0.75Tmax", "0.5Tmax", "0.25Tmax", "0"};
     for (uint32_t i = 0; i < count; i++) {
         struct mos_config c = {false, i % 2 ? 1 : 0.1, 4};
