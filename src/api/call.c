@@ -48,7 +48,7 @@ bool api_end(struct api_call *call)
     struct error failure = {0};
     if (call->broken) {
         error_set(&failure, ERROR_MEMORY,
-                  "memory ran out in an earlier call on this handle: it can only be freed");
+                  "out of memory in an earlier call on this handle, which is only good for freeing");
     } else if (call->boundary.failed) {
         /* A size that does not fit a size_t stands for a product that overflowed. */
         if (call->boundary.asked == SIZE_MAX)

@@ -288,16 +288,20 @@ struct mem_ledger *mem_boundary_ledger(void)
 
 void mem_guard_enter(struct mem_guard *g, void (*clean)(void *of), void *of)
 {
-    if (!mem_here)
-        return;
-    *g = (struct mem_guard){clean, of, mem_here->guards};
-    mem_here->guards = g;
+    *g = (struct mem_guard){clean, of, mem_here ? mem_here->guards : NULL};
+    if (mem_here)
+        mem_here->guards = g;
 }
 
 void mem_guard_leave(struct mem_guard *g)
 {
-    if (mem_here)
-        mem_here->guards = g->outer;
+    /* Nearly always the newest one of the innermost boundary. */
+    for (struct mem_boundary *b = mem_here; b; b = b->outer)
+        for (struct mem_guard **at = &b->guards; *at; at = &(*at)->outer)
+            if (*at == g) {
+                *at = g->outer;
+                return;
+            }
 }
 
 void mem_fail(size_t size)

@@ -97,8 +97,9 @@ bool mem_try(struct mem_ledger *ledger, void (*work)(void *of), void *of, size_t
 struct mem_ledger *mem_boundary_ledger(void);
 
 /* What a jump would lose besides blocks (a descriptor, a parser of another library, a lock): call
- * `clean(of)` when the work fails between these two calls. Nested like frames; `g` lives in the
- * caller's frame. Nothing happens on threads without a boundary. */
+ * `clean(of)` when the work fails between these two calls. `g` lives in the caller's frame, or in a
+ * block of what it guards, on the thread that entered it; the two calls stand in one boundary.
+ * Nothing happens on threads without one. */
 void mem_guard_enter(struct mem_guard *g, void (*clean)(void *of), void *of);
 void mem_guard_leave(struct mem_guard *g);
 

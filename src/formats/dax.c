@@ -339,6 +339,15 @@ static void format_label(const struct format_source *source, char *label, size_t
         snprintf(label, size, "dax-%.*s", (int)n, version);
 }
 
+/* A guard: our memory ran out in a handler. Expat holds no lock, and its frames, which the jump
+ * leaves, keep nothing but pointers into the parser. */
+static void dax_free_parser(void *of)
+{
+    struct dax_reading *r = of;
+    if (r->parser)
+        XML_ParserFree(r->parser);
+}
+
 static struct workflow *dax_read_workflow(const struct format_source *source, struct error *err)
 {
     size_t blank = 0;
@@ -356,10 +365,13 @@ static struct workflow *dax_read_workflow(const struct format_source *source, st
     r.parser = XML_ParserCreate(NULL);
     if (!r.parser)
         builder_error(r.b, 0, "the XML parser cannot start");
-    else if (dax_parse_text(&r, source)) {
+    struct mem_guard guard;
+    mem_guard_enter(&guard, dax_free_parser, &r);
+    if (r.parser && dax_parse_text(&r, source)) {
         uses_finish(r.uses);
         warn_header(&r);
     }
+    mem_guard_leave(&guard);
     if (r.parser)
         XML_ParserFree(r.parser);
     uses_free(r.uses);

@@ -21,6 +21,7 @@ struct sql {
     sqlite3 *db;
     struct relations *relations;
     uint32_t calls; /* of the progress handler in this evaluation */
+    struct mem_guard guard;
 };
 
 struct sql_statement {
@@ -55,22 +56,27 @@ static int table_connect(sqlite3 *db, void *context, int argc, const char *const
     (void)argv;
     (void)message;
     const struct module *m = context;
-    struct strbuf declaration = {0};
-    strbuf_add(&declaration, "CREATE TABLE x(");
+    /* SQLite calls this: its own memory, and its own error when there is none (base/mem.h). */
+    sqlite3_str *declaration = sqlite3_str_new(db);
+    sqlite3_str_appendall(declaration, "CREATE TABLE x(");
     for (int a = relation_first(m->relation); a <= (int)relation_last(m->relation); a++) {
         enum value_kind kind = attribute_table[a].kind;
-        strbuf_printf(&declaration, "%s%s %s", a > (int)relation_first(m->relation) ? "," : "",
-                      attribute_table[a].name,
-                      kind == VALUE_TEXT      ? "TEXT"
-                      : kind == VALUE_INTEGER ? "INTEGER"
-                                              : "REAL");
+        sqlite3_str_appendf(declaration, "%s%s %s", a > (int)relation_first(m->relation) ? "," : "",
+                            attribute_table[a].name,
+                            kind == VALUE_TEXT      ? "TEXT"
+                            : kind == VALUE_INTEGER ? "INTEGER"
+                                                    : "REAL");
     }
-    strbuf_add(&declaration, ")");
-    int rc = sqlite3_declare_vtab(db, strbuf_text(&declaration));
-    strbuf_free(&declaration);
+    sqlite3_str_appendall(declaration, ")");
+    char *text = sqlite3_str_finish(declaration);
+    int rc = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+    sqlite3_free(text);
     if (rc != SQLITE_OK)
         return rc;
-    struct sql_table *table = mem_new_zero(struct sql_table, 1);
+    struct sql_table *table = sqlite3_malloc64(sizeof *table);
+    if (!table)
+        return SQLITE_NOMEM;
+    *table = (struct sql_table){0};
     table->relations = m->relations;
     table->relation = m->relation;
     *out = &table->base;
@@ -79,7 +85,7 @@ static int table_connect(sqlite3 *db, void *context, int argc, const char *const
 
 static int table_disconnect(sqlite3_vtab *base)
 {
-    free(base);
+    sqlite3_free(base);
     return SQLITE_OK;
 }
 
@@ -107,14 +113,17 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     (void)base;
-    struct sql_cursor *cursor = mem_new_zero(struct sql_cursor, 1);
+    struct sql_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+    if (!cursor)
+        return SQLITE_NOMEM;
+    *cursor = (struct sql_cursor){0};
     *out = &cursor->base;
     return SQLITE_OK;
 }
 
 static int table_close(sqlite3_vtab_cursor *base)
 {
-    free(base);
+    sqlite3_free(base);
     return SQLITE_OK;
 }
 
@@ -153,12 +162,35 @@ static int table_eof(sqlite3_vtab_cursor *base)
     return cursor->row >= cursor->end;
 }
 
+/* The value of a cell, at an edge: a list of tasks is built in our memory, and a failure must not
+ * jump over SQLite's frames. */
+struct sql_cell {
+    struct relations *relations;
+    enum attribute attribute;
+    uint32_t row;
+    struct value value;
+};
+
+static void sql_cell_read(void *of)
+{
+    struct sql_cell *c = of;
+    c->value = relations_value(c->relations, c->attribute, c->row);
+}
+
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct sql_cursor *cursor = (const struct sql_cursor *)base;
     const struct sql_table *table = (const struct sql_table *)base->pVtab;
     int attribute = relation_first(table->relation) + column;
-    struct value v = relations_value(table->relations, (enum attribute)attribute, cursor->row);
+    struct sql_cell cell = {table->relations, (enum attribute)attribute, cursor->row, {0}};
+    size_t asked;
+    if (attribute != PROC_TASK_LIST) {
+        sql_cell_read(&cell);
+    } else if (!mem_try(NULL, sql_cell_read, &cell, &asked)) {
+        sqlite3_result_error_nomem(context);
+        return SQLITE_NOMEM;
+    }
+    struct value v = cell.value;
     switch (v.kind) {
     case VALUE_UNKNOWN:
         sqlite3_result_null(context);
@@ -283,9 +315,27 @@ static void set_limits(sqlite3 *db)
 
 /* The order matters: modules first, their columns declared, then limits and the authorizer that
  * refuses any further declaration. */
+/* A guard: what a failed call leaves open. The statements first, or the connection stays. */
+static void sql_abandon(void *of)
+{
+    struct sql *s = of;
+    sqlite3_stmt *stmt;
+    while (s->db && (stmt = sqlite3_next_stmt(s->db, NULL)))
+        sqlite3_finalize(stmt);
+    sqlite3_close(s->db);
+}
+
+/* SQLite had no memory, or a callback of ours had none: as if ours had failed here. */
+static void sql_check_memory(int rc)
+{
+    if ((rc & 0xff) == SQLITE_NOMEM)
+        mem_fail(0);
+}
+
 struct sql *sql_open(struct relations *r, struct error *err)
 {
     struct sql *s = mem_new_zero(struct sql, 1);
+    mem_guard_enter(&s->guard, sql_abandon, s);
     s->relations = r;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
     int rc = sqlite3_open_v2(":memory:", &s->db, flags, NULL);
@@ -295,13 +345,15 @@ struct sql *sql_open(struct relations *r, struct error *err)
     for (int k = 0; rc == SQLITE_OK && k < RELATIONS; k++) {
         struct module *m = mem_new(struct module, 1);
         *m = (struct module){r, (enum relation)k};
-        rc = sqlite3_create_module_v2(s->db, relation_name[k], &module_functions, m, free);
+        rc = sqlite3_create_module_v2(s->db, relation_name[k], &module_functions, m, mem_free);
     }
     /* a virtual table declares its columns when first named: before declarations are refused */
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(s->db,
                           "SELECT 1 FROM task, proc, dep, json_each('[]'), json_tree('[]') LIMIT 0",
                           NULL, NULL, NULL);
+    if (s->db)
+        sql_check_memory(rc);
     if (rc != SQLITE_OK) {
         error_set(err, ERROR_FAILED, "SQLite cannot start: %s",
                   s->db ? sqlite3_errmsg(s->db) : "out of memory");
@@ -318,6 +370,7 @@ void sql_close(struct sql *s)
 {
     if (!s)
         return;
+    mem_guard_leave(&s->guard);
     sqlite3_close(s->db);
     free(s);
 }
@@ -331,6 +384,7 @@ struct sql_statement *sql_prepare(struct sql *s, const char *text, char *message
     s->calls = 0;
     *offset = -1;
     int rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &stmt, &tail);
+    sql_check_memory(rc);
     if (rc != SQLITE_OK) {
         snprintf(message, size, "%s", sqlite3_errmsg(s->db));
         *offset = sqlite3_error_offset(s->db);
@@ -404,6 +458,7 @@ bool sql_rows(struct sql_statement *s, struct values *out, struct error *err)
     int rc;
     while ((rc = sqlite3_step(s->stmt)) == SQLITE_ROW)
         array_push(&out->list, column_value(s->stmt, out));
+    sql_check_memory(rc);
     if (rc != SQLITE_DONE)
         error_set(err, ERROR_INPUT, "%s: %s",
                   rc == SQLITE_INTERRUPT ? "a constraint takes too long to evaluate"

@@ -9,13 +9,14 @@ ok() { # status text
     count=$((count + 1))
     if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 12; fi
 }
-# example NAME TEXT: in the folder of its own
+# example NAME TEXT ARGUMENT...: in the folder of its own
 example() {
-    mkdir -p "$work/$1"
-    (cd "$work/$1" && "$WEFT_BUILD/examples/c/example_$1" >"$work/out" 2>"$work/err" </dev/null)
+    local name=$1 text=$2; shift 2
+    mkdir -p "$work/$name"
+    (cd "$work/$name" && "$WEFT_BUILD/examples/c/example_$name" "$@" >"$work/out" 2>"$work/err" </dev/null)
     local status=$?
     [ "$status" = 0 ] && ! grep -qE 'Sanitizer|runtime error' "$work/err"
-    ok $? "$2"
+    ok $? "$text"
 }
 prints() { grep -qF -- "$1" "$work/out"; ok $? "prints: $1"; }
 
@@ -32,9 +33,30 @@ prints "one begins"
 prints "the program does something else"
 prints "3 tasks done"
 
+example planner "a planner of one's own plans" "$PWD/examples/heft-paper.yaml" "$PWD/examples/heft-paper-nodes.yaml"
+prints "greedy: 80"
+prints "roundrobin"
+
+example simulate "a graph is simulated"
+prints "simulated    17.250 s"
+prints "with a fault"
+prints "10 tasks ran"
+
+# the history of a run of our own
+export WEFT_HISTORY=$work/history.db
+mkdir "$work/flow"
+printf 'weft: 1\ntasks:\n  make: {run: "echo 1 >made", out: [made]}\n  use: {run: "cat made >used", in: [made], out: [used]}\n' >"$work/flow/flow.yaml"
+"$WEFT" run "$work/flow/flow.yaml" --quiet >"$work/out" 2>"$work/err" </dev/null; ok $? "a run to remember"
+example history "the history answers" "$work/flow/used" "$work/flow/flow.yaml"
+prints "run 1: flow, done, 2 ran, 0 reused"
+prints "made by use in run 1, and still as it left it"
+prints "  from made"
+prints "make: 1 samples"
+export WEFT_HISTORY=none
+
 for source in examples/c/*.c; do
     name=$(basename "$source" .c)
-    case $name in run | events) continue ;; esac
+    case $name in run | events | planner | simulate | history) continue ;; esac
     example "$name" "$name runs"
 done
 echo "1..$count"

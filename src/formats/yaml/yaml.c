@@ -241,6 +241,25 @@ static void parser_error(struct yaml_loading *l, struct fy_diag *diag, size_t li
 }
 
 /* The parser is told to collect its complaints rather than print them. */
+/* What libfyaml holds while we take its events: given back when our memory runs out between two of
+ * them. Events are pulled, so that no frame of its is jumped over. */
+struct yaml_pull {
+    struct fy_diag *diag;
+    struct fy_parser *parser;
+    struct fy_event *event;
+};
+
+static void yaml_pull_end(void *of)
+{
+    struct yaml_pull *p = of;
+    if (p->event)
+        fy_parser_event_free(p->parser, p->event);
+    if (p->parser)
+        fy_parser_destroy(p->parser);
+    if (p->diag)
+        fy_diag_destroy(p->diag);
+}
+
 static bool run_parser(struct yaml_loading *l)
 {
     const char *text = l->source;
@@ -257,6 +276,9 @@ static bool run_parser(struct yaml_loading *l)
     if (diag)
         fy_diag_set_collect_errors(diag, true);
     struct fy_parser *parser = diag ? fy_parser_create(&config) : NULL;
+    struct yaml_pull pull = {diag, parser, NULL};
+    struct mem_guard guard;
+    mem_guard_enter(&guard, yaml_pull_end, &pull);
     bool good = parser && fy_parser_set_string(parser, text, length) == 0;
     if (!good)
         error_set(l->err, ERROR_FAILED, "the YAML parser cannot start");
@@ -273,13 +295,13 @@ static bool run_parser(struct yaml_loading *l)
             }
             break;
         }
+        pull.event = event;
         good = take_event(l, event);
+        pull.event = NULL;
         fy_parser_event_free(parser, event);
     }
-    if (parser)
-        fy_parser_destroy(parser);
-    if (diag)
-        fy_diag_destroy(diag);
+    mem_guard_leave(&guard);
+    yaml_pull_end(&pull);
     return good;
 }
 
