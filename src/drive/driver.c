@@ -24,7 +24,7 @@ struct driver {
     double began; /* clock_seconds() */
 
     struct store *store; /* owned; NULL: not attached yet */
-    bool prompt;         /* the store answers at once */
+    bool prompt;         /* the store answers at once, and is not watched */
     bool in_trouble;     /* it said so, and has not been retried since */
     struct sched *sched; /* owned; NULL: not scheduling yet */
     struct sched_actions out;
@@ -157,7 +157,7 @@ void driver_attach_store(struct driver *d, struct store *store)
 {
     int fd = store_fd(store);
     d->store = store;
-    d->prompt = fd < 0;
+    d->prompt |= fd < 0;
     if (d->prompt)
         return;
     uv_poll_init(d->waker.loop, &d->store_ready, fd);
@@ -254,6 +254,7 @@ struct driver *driver_new(const struct driver_config *config)
     d->ops = config->ops;
     d->context = config->context;
     d->began = config->began;
+    d->prompt = config->prompt_store;
     uv_timer_init(config->loop, &d->waker);
     d->waker.data = d;
     d->handles = 1;

@@ -61,6 +61,9 @@ struct driver_config {
     const struct driver_ops *ops;
     void *context;
     double began; /* clock_seconds() that is second 0 for the scheduler */
+    /* The store answers at once though it has a descriptor (an embedded one whose journal follows
+     * behind): it is asked after every event, and the descriptor is left alone. */
+    bool prompt_store;
 };
 
 struct driver *driver_new(const struct driver_config *config);
@@ -77,7 +80,7 @@ double driver_began(const struct driver *d);
 void driver_set_began(struct driver *d, double began); /* before it schedules */
 
 /* The store is the driver's from now on. One without a descriptor answers at once and is asked
- * after every submission; another is watched by the loop. */
+ * after every event (as with `prompt_store`); another is watched by the loop. */
 void driver_attach_store(struct driver *d, struct store *store);
 struct store *driver_store(const struct driver *d); /* NULL: none yet */
 /* Operations of the owner's own; their answers come to `answers`. */

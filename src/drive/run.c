@@ -421,8 +421,11 @@ static bool open_parts(struct run *r, struct error *err)
     if (!open_loop(r, err))
         return false;
     r->disk = disk_new(r->w, r->o.needs, r->o.folder);
-    r->driver = driver_new(&(struct driver_config){
-        .loop = r->stepper.loop, .ops = &run_driver_ops, .context = r, .began = began});
+    r->driver = driver_new(&(struct driver_config){.loop = r->stepper.loop,
+                                                   .ops = &run_driver_ops,
+                                                   .context = r,
+                                                   .began = began,
+                                                   .prompt_store = true});
     r->executor = executor_new(&(struct executor_config){.loop = r->stepper.loop,
                                                          .options = &r->o,
                                                          .driver = r->driver,

@@ -77,6 +77,25 @@ static void test_poll_loop(void)
     tree_remove(f.path);
 }
 
+/* With a journal the store has a descriptor, but answers before it is durable. */
+static void test_journal(void)
+{
+    struct bench_folder f = folder_make();
+    struct workflow *w = fan_workflow("cat {in} > {out}");
+    struct error err = {0};
+    struct run_result result;
+    char state[128], journal[128];
+    snprintf(journal, sizeof journal, "%s/journal", f.path);
+    struct run_options o = options_in(&f, w, state, sizeof state);
+    o.journal = journal;
+    o.journal_eager = true;
+    ok(run_workflow(&o, &result, &err), "a run whose store has a journal %s", err.text);
+    is_int(result.done, WIDTH + 3, "all tasks were run");
+    run_result_free(&result);
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
 static void test_wait_some(void)
 {
     struct bench_folder f = folder_make();
@@ -212,8 +231,9 @@ static void test_close_early(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_poll_loop),      TAP_CASE(test_wait_some),   TAP_CASE(test_stop_by_thread),
-        TAP_CASE(test_stop_by_signal), TAP_CASE(test_close_early), TAP_CASE(test_two_threads),
+        TAP_CASE(test_poll_loop),      TAP_CASE(test_journal),        TAP_CASE(test_wait_some),
+        TAP_CASE(test_stop_by_thread), TAP_CASE(test_stop_by_signal), TAP_CASE(test_close_early),
+        TAP_CASE(test_two_threads),
     };
     children_adopt_orphans();
     return tap_run(cases, sizeof cases / sizeof *cases);
