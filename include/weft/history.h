@@ -77,7 +77,7 @@ struct weft_record_file {
     const char *path;  /* as in the workflow */
     const char *maker; /* the task's name; NULL: an input of the workflow */
     double bytes;
-    bool made;       /* by this run; else found as it was */
+    bool produced;   /* by this run; else found as it was */
     char digest[65]; /* of its content, in hexadecimal; "": not known */
 };
 bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out);

@@ -222,7 +222,7 @@ static struct weft_compare *compare_new(const struct weft_workflow *handle,
         struct progress progress = {o->progress, o->context};
         struct plan_request request = {.workflow = w, .platform = p, .seed = o->seed};
         for (size_t i = 0; i < list.n; i++) {
-            if (!progress_tell(&progress, (double)i / (double)list.n, list.at[i]->name))
+            if (!progress_report(&progress, (double)i / (double)list.n, list.at[i]->name))
                 break; /* stopped early: those so far */
             compare_add(c, list.at[i], &request, o->budget);
         }

@@ -188,7 +188,7 @@ EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_
         .path = f->path,
         .maker = f->task == NONE ? NULL : history_name_of(&r->tasks, f->task),
         .bytes = f->size,
-        .made = f->made,
+        .produced = f->produced,
     };
     _Static_assert(sizeof out->digest >= DIGEST_TEXT, "room for the text");
     if (!digest_is_zero(&f->digest))

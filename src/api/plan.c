@@ -56,8 +56,8 @@ bool making_begin(struct making *m, const struct weft_workflow *w, const struct 
         .seed = m->options.seed,
         .progress = m->options.progress ? &m->progress : NULL,
         .explain = m->options.explain,
-        .haste = m->options.hurry,
-        .haste_context = m->options.context,
+        .urgency = m->options.hurry,
+        .urgency_context = m->options.context,
     };
     return true;
 }

@@ -278,7 +278,7 @@ EXPORT double weft_draft_time(const struct weft_draft *d, uint32_t task, uint32_
 
 EXPORT bool weft_draft_progress(struct weft_draft *d, double fraction, const char *what)
 {
-    return progress_tell(d->request->progress, fraction, what);
+    return progress_report(d->request->progress, fraction, what);
 }
 
 /* A change of the draft: `what` works on d->plan. */

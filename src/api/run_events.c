@@ -90,7 +90,7 @@ static void run_on_trace_file(void *context, const struct trace_file *file)
                                  .name = has_producer ? workflow_task_name(w, file->task) : NULL,
                                  .path = file->path,
                                  .bytes = file->size,
-                                 .produced = file->made,
+                                 .produced = file->produced,
                                  .counts = run->counts});
 }
 

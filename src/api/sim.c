@@ -156,7 +156,7 @@ static bool sim_repeat(struct weft_sim *s, sim_repeat_f *run_one, struct error *
                                .threads = s->options.threads,
                                .seed = s->options.seed,
                                .confidence = s->options.confidence,
-                               .progress = s->progress.tell ? &s->progress : NULL};
+                               .progress = s->progress.report ? &s->progress : NULL};
     return repeat_run(&o, s->metrics, s->nmetrics, run_one, s, &s->repeat, err);
 }
 
@@ -192,7 +192,7 @@ static bool sim_run_replay(struct weft_sim *s, const struct plan *plan, struct e
     r->faults = s->faults;
     r->nfaults = o->nfaults;
     r->trace = o->keep || o->event ? &sink : NULL;
-    r->progress = s->progress.tell ? &s->progress : NULL;
+    r->progress = s->progress.report ? &s->progress : NULL;
     bool good = replay_run(s->workflow->model, s->platform->model, plan, r, &s->replay, err);
     sim_replay_values(&s->replay, s->values);
     good = good && sim_repeat(s, sim_repeat_replay, err);
@@ -219,7 +219,7 @@ static bool sim_run_stream(struct weft_sim *s, const struct plan *plan, struct e
     r->window = o->window;
     r->period = o->period;
     r->trace = o->keep || o->event ? &sink : NULL;
-    r->progress = s->progress.tell ? &s->progress : NULL;
+    r->progress = s->progress.report ? &s->progress : NULL;
     bool good = stream_run(s->workflow->model, s->platform->model, plan, r, &s->stream, err);
     sim_stream_values(&s->stream, s->values);
     good = good && sim_repeat(s, sim_repeat_stream, err);

@@ -36,7 +36,7 @@ static void experiment_event(void *context, const struct weft_event *e)
 static bool experiment_show_planning(void *context, double fraction, const char *what)
 {
     const struct run_screen *s = context;
-    return s->progress.tell(s->progress.context, fraction, what);
+    return s->progress.report(s->progress.context, fraction, what);
 }
 
 /* Run the merged workflow in the folder of the original, then say where the results are. */

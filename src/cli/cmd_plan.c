@@ -164,7 +164,7 @@ static bool plan_settings_read(const struct arguments *a, struct plan_settings *
 
 static unsigned plan_hurry(void *keys)
 {
-    return keys_haste(keys);
+    return keys_urgency(keys);
 }
 
 static int plan_make(const struct arguments *a, const struct weft_problem *problem, uint64_t seed)

@@ -42,7 +42,7 @@ void keys_leave(struct keys *k)
     k->listening = false;
 }
 
-unsigned keys_haste(void *context)
+unsigned keys_urgency(void *context)
 {
     struct keys *k = context;
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -56,7 +56,7 @@ static bool screen_machine_options(const struct arguments *a, struct weft_run_op
 static bool screen_planning(void *context, double fraction, const char *what)
 {
     const struct run_screen *s = context;
-    return s->progress.tell(s->progress.context, fraction, what);
+    return s->progress.report(s->progress.context, fraction, what);
 }
 
 /* Options that a command does not have are simply not given: one function serves all commands. */

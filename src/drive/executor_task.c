@@ -251,7 +251,7 @@ static void report_files(struct executor *x, uint32_t task, bool made)
     const struct workflow *w = x->w;
     if (!n || !x->outbox->wanted || w->object_off[task] == w->object_off[task + 1])
         return;
-    struct trace_file f = {.task = task, .made = made};
+    struct trace_file f = {.task = task, .produced = made};
     need_key(n, task, &f.key);
     for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
         f.object = o;

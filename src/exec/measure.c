@@ -473,13 +473,13 @@ void measure_machine(struct machine *m, const struct measure_options *options, s
     /* parts of the time: a disk needs most to be past its own cache */
     double patience = options->patience > 0 ? options->patience : 4;
     measure_inventory(m);
-    progress_tell(options->progress, 0, "how busy the machine is");
+    progress_report(options->progress, 0, "how busy the machine is");
     measure_utilization(m, patience * 0.25);
-    progress_tell(options->progress, 0.25, "speed of a core");
+    progress_report(options->progress, 0.25, "speed of a core");
     measure_speed(m, patience * 0.2);
-    progress_tell(options->progress, 0.45, "disk");
+    progress_report(options->progress, 0.45, "disk");
     measure_disk(m, options->folder ? options->folder : ".", patience * 0.4, notes);
-    progress_tell(options->progress, 0.85, "loopback");
+    progress_report(options->progress, 0.85, "loopback");
     measure_loopback(m, patience * 0.15, notes);
-    progress_tell(options->progress, 1, "done");
+    progress_report(options->progress, 1, "done");
 }

@@ -205,7 +205,7 @@ static void cut_command(struct blueprint *b, struct body *body, const struct pla
         at += plain;
         if (!*at)
             break;
-        struct marking m = command_look(b->w, at);
+        struct marking m = command_marking(b->w, at);
         struct blueprint_token token = {.index = m.index, .brace = *at};
         switch (m.mark) {
         case MARK_IN:

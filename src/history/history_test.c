@@ -71,13 +71,14 @@ static void report_run(struct trace_sink sink)
     struct trace_file f = {.object = 10, .task = NONE, .path = "in.dat", .size = 77};
     memset(f.digest.at, 7, sizeof f.digest.at);
     sink.file(sink.context, &f);
-    f = (struct trace_file){.object = 0, .task = 0, .path = "out-0", .size = 123456, .made = true};
+    f = (struct trace_file){
+        .object = 0, .task = 0, .path = "out-0", .size = 123456, .produced = true};
     memset(f.digest.at, 1, sizeof f.digest.at);
     memset(f.key.at, 2, sizeof f.key.at);
     sink.file(sink.context, &f);
     f.path = "out-2";
     f.task = 2;
-    f.made = false; /* found: its maker has recorded it */
+    f.produced = false; /* found: its maker has recorded it */
     sink.file(sink.context, &f);
 }
 
@@ -119,9 +120,9 @@ static void check_run(struct history *h, int64_t run)
     is_int(r.files.n, 2, "an input and a file that was made");
     if (r.files.n == 2) {
         is_str(r.files.at[0].path, "in.dat", "the input's path");
-        ok(r.files.at[0].task == NONE && !r.files.at[0].made, "nobody made it");
+        ok(r.files.at[0].task == NONE && !r.files.at[0].produced, "nobody made it");
         ok(digest_is_zero(&r.files.at[0].key) && r.files.at[0].digest.at[31] == 7, "its digests");
-        ok(r.files.at[1].made && r.files.at[1].task == 0 && r.files.at[1].size == 123456,
+        ok(r.files.at[1].produced && r.files.at[1].task == 0 && r.files.at[1].size == 123456,
            "the file's maker and size");
         ok(r.files.at[1].digest.at[0] == 1 && r.files.at[1].key.at[0] == 2, "its digests");
     }

@@ -302,7 +302,7 @@ static void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
                     : (uint32_t)sqlite3_column_int64(s, from + 1),
         .path = database_text(s, from + 2),
         .size = sqlite3_column_double(s, from + 5),
-        .made = sqlite3_column_int(s, from + 6) != 0,
+        .produced = sqlite3_column_int(s, from + 6) != 0,
     };
     if (!f->path)
         f->path = mem_copy_string("");

@@ -48,7 +48,7 @@ struct file_entry {
     size_t path; /* in `text` */
     struct digest digest, key;
     int64_t size;
-    bool made;
+    bool produced;
 };
 
 struct buffer {
@@ -139,7 +139,7 @@ static void recorder_event(void *context, const struct trace_event *e)
 static void recorder_file(void *context, const struct trace_file *f)
 {
     struct recorder *r = context;
-    if (!f->made && f->task != NONE)
+    if (!f->produced && f->task != NONE)
         return;
     struct file_entry entry = {
         .object = f->object,
@@ -147,7 +147,7 @@ static void recorder_file(void *context, const struct trace_file *f)
         .digest = f->digest,
         .key = f->key,
         .size = recorder_whole(f->size),
-        .made = f->made,
+        .produced = f->produced,
     };
     pthread_mutex_lock(&r->lock);
     if (r->filling.files.n < PENDING_MOST) {
@@ -380,7 +380,7 @@ static bool recorder_write_file(struct recorder *r, const struct file_entry *f, 
     else
         sqlite3_bind_blob(s, 6, f->key.at, sizeof f->key.at, SQLITE_STATIC);
     sqlite3_bind_int64(s, 7, f->size);
-    sqlite3_bind_int64(s, 8, f->made);
+    sqlite3_bind_int64(s, 8, f->produced);
     return database_run(h, s, err);
 }
 

@@ -59,7 +59,7 @@ static void add_file(const struct workflow *w, uint32_t object, struct strbuf *o
 
 /* What stands at a brace. Anything unknown is MARK_NONE: the brace stands for itself, since shell
  * commands (awk, ${VAR}) are full of them. */
-struct marking command_look(const struct workflow *w, const char *at)
+struct marking command_marking(const struct workflow *w, const char *at)
 {
     if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}'))
         return (struct marking){MARK_BRACE, 2, 0};
@@ -100,7 +100,7 @@ static bool command_substitute(const struct workflow *w, uint32_t task, bool fil
         at += plain;
         if (!*at)
             break;
-        struct marking m = command_look(w, at);
+        struct marking m = command_marking(w, at);
         if (m.mark == MARK_NONE || (m.mark != MARK_PARAMETER && !files)) {
             size_t length = m.length ? m.length : 1;
             strbuf_add_bytes(out, at, length);

@@ -21,7 +21,7 @@ struct marking {
 };
 
 /* `at` points at a brace of either kind. */
-struct marking command_look(const struct workflow *w, const char *at);
+struct marking command_marking(const struct workflow *w, const char *at);
 
 /* Append the command of `task` with everything filled in. False: {in[7]} with fewer inputs. */
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err);

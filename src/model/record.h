@@ -13,7 +13,7 @@ struct record_file {
     char *path;
     struct digest digest, key;
     double size;
-    bool made;
+    bool produced;
 };
 
 struct run_record {

@@ -41,13 +41,13 @@ struct trace_event {
     double read, written; /* bytes of declared inputs and outputs */
 };
 
-/* A file that a run made or found: provenance. */
+/* A file that a run produced or found: provenance. */
 struct trace_file {
     uint32_t object, task;     /* task: its producer; NONE: an input of the workflow */
     const char *path;          /* as in the workflow */
-    struct digest digest, key; /* content; the computation that made it (zero: an input) */
+    struct digest digest, key; /* content; the computation that produced it (zero: an input) */
     double size;
-    bool made; /* by this run; false: found as it was */
+    bool produced; /* by this run; false: found as it was */
 };
 
 struct trace_sink {

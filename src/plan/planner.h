@@ -63,10 +63,10 @@ struct plan_request {
     uint64_t seed;
     const struct progress *progress; /* may be NULL */
     bool explain;
-    /* How often the user has asked for haste (pressed `+`) so far; NULL: nobody can. Searches that
+    /* How often the user has asked for more speed (pressed `+`) so far; NULL: nobody can. Searches that
      * trade quality for time ask a few times a second and hurry with each. */
-    unsigned (*haste)(void *context);
-    void *haste_context;
+    unsigned (*urgency)(void *context);
+    void *urgency_context;
 };
 
 struct planner {

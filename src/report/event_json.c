@@ -136,7 +136,7 @@ static void on_file(void *context, const struct trace_file *file)
     if (file->task < e->w->ntasks)
         json_put_string(&j, "task", workflow_task_name(e->w, file->task));
     json_put_number(&j, "size", file->size);
-    json_put_bool(&j, "made", file->made);
+    json_put_bool(&j, "made", file->produced);
     if (!digest_is_zero(&file->digest))
         json_put_string(&j, "digest", digest_text(&file->digest, text));
     if (!digest_is_zero(&file->key))

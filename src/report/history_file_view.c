@@ -34,7 +34,7 @@ static void file_origin_json(struct json_writer *j, const struct file_origin *f)
     json_put_number(j, "size", o->file.size);
     file_put_digest(j, "digest", &o->file.digest);
     file_put_digest(j, "key", &o->file.key);
-    json_put_bool(j, "made", o->file.made);
+    json_put_bool(j, "made", o->file.produced);
     json_put_bool(j, "current", f->current);
     json_write_key(j, "inputs");
     json_write_array(j);

@@ -90,7 +90,7 @@ static void history_put_file(struct json_writer *j, const struct record_file *f,
     json_put_number(j, "size", f->size);
     json_put_text(j, "digest", digest_is_zero(&f->digest) ? NULL : digest_text(&f->digest, text));
     json_put_text(j, "key", digest_is_zero(&f->key) ? NULL : digest_text(&f->key, text));
-    json_put_bool(j, "made", f->made);
+    json_put_bool(j, "made", f->produced);
     json_write_end_object(j);
 }
 

@@ -229,9 +229,10 @@ static void test_events(void)
     is_int(ftell(file) > 0, 1, "the first line is out before anything ends");
     give(sink, TRACE_TASK, 1, 0.5, 2, TRACE_FAILED);
     give(sink, TRACE_TASK, 7, 0.5, 2, TRACE_FAILED); /* no such task */
-    sink.file(sink.context,
-              &(struct trace_file){
-                  .task = 1, .path = "out \n.txt", .size = 12, .made = true, .digest = {{0xab}}});
+    sink.file(
+        sink.context,
+        &(struct trace_file){
+            .task = 1, .path = "out \n.txt", .size = 12, .produced = true, .digest = {{0xab}}});
     r.outcome = RECORD_FAILED;
     r.seconds = 2.5;
     r.reused = r.failed = 1;

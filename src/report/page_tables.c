@@ -366,7 +366,7 @@ void page_files(struct page *p)
     size_t made = 0, shown = 0;
     double bytes = 0;
     for (size_t i = 0; i < r->files.n; i++)
-        if (r->files.at[i].made) {
+        if (r->files.at[i].produced) {
             made++;
             bytes += r->files.at[i].size > 0 ? r->files.at[i].size : 0;
         }
@@ -381,7 +381,7 @@ void page_files(struct page *p)
         for (size_t i = 0; i < r->files.n && shown < FILES; i++) {
             const struct record_file *file = &r->files.at[i];
             char digest[DIGEST_TEXT];
-            if (!file->made)
+            if (!file->produced)
                 continue;
             shown++;
             page_table_row(p);

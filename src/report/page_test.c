@@ -164,7 +164,7 @@ static void test_large(void)
         snprintf(name, sizeof name, "results/%u.txt", t);
         array_push(&r.files,
                    (struct record_file){
-                       .task = t, .path = mem_copy_string(name), .size = 1000, .made = true});
+                       .task = t, .path = mem_copy_string(name), .size = 1000, .produced = true});
     }
     struct strbuf out = {0};
     report_page(&r, &out);

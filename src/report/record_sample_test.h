@@ -100,5 +100,5 @@ __attribute__((unused)) static void sample_record(struct run_record *r, const ch
                                                .task = 5,
                                                .path = mem_copy_string("edges.pgm"),
                                                .size = 2e6,
-                                               .made = true});
+                                               .produced = true});
 }

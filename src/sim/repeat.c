@@ -111,7 +111,7 @@ static void repeat_once(void *context, size_t i)
         w->failed = (uint32_t)i;
         w->error = err;
     }
-    if (!progress_tell(w->o->progress, (double)w->done / w->o->count, "repeating"))
+    if (!progress_report(w->o->progress, (double)w->done / w->o->count, "repeating"))
         w->stop = true;
     pthread_mutex_unlock(&w->lock);
 }

@@ -428,7 +428,7 @@ static bool replay_loop(struct replay *r, struct error *err)
             return false;
         if (e->events >= next_report) {
             next_report = e->events + (1 << 16);
-            if (!progress_tell(r->options->progress, 1 - (double)r->left / total, "simulating"))
+            if (!progress_report(r->options->progress, 1 - (double)r->left / total, "simulating"))
                 return error_set(err, ERROR_FAILED, "stopped by the user");
         }
     }

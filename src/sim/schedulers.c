@@ -516,7 +516,7 @@ bool schedulers_run(const struct schedulers_config *config, struct schedulers_re
             char what[64];
             snprintf(what, sizeof what, "%llu tasks done at %.3g s", (unsigned long long)c.done,
                      c.now);
-            stopped = !progress_tell(c.config.progress, (double)c.done / c.dag->ntasks, what);
+            stopped = !progress_report(c.config.progress, (double)c.done / c.dag->ntasks, what);
         }
     }
     double cores = (double)c.config.nodes * c.config.cores;

@@ -232,7 +232,7 @@ static bool stream_loop(struct stream *s, struct error *err)
         }
         if (e->events >= next_report) {
             next_report = e->events + (1 << 16);
-            if (!progress_tell(s->o->progress, (double)s->finished / s->o->items, "streaming"))
+            if (!progress_report(s->o->progress, (double)s->finished / s->o->items, "streaming"))
                 return error_set(err, ERROR_FAILED, "stopped by the user");
         }
     }

@@ -50,7 +50,7 @@ struct board_request {
     board_answer answer;
     union {
         board_done done;
-        board_seen seen;
+        board_viewed seen;
         board_joined joined;
         board_text got;
         board_numbered numbered;
@@ -387,7 +387,7 @@ void board_join(struct board *b, const struct board_joining *j, board_joined don
     request_send(q, true);
 }
 
-void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_seen seen,
+void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_viewed seen,
                      void *context)
 {
     struct board_request *q = request_new(b, view_came, context);
@@ -406,7 +406,7 @@ void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_see
     request_send(q, false); /* lost with a failover, the next one makes up for it */
 }
 
-void board_view(struct board *b, board_seen seen, void *context)
+void board_view(struct board *b, board_viewed seen, void *context)
 {
     struct board_request *q = request_new(b, view_came, context);
     q->seen = seen;

@@ -67,7 +67,7 @@ const char *board_trouble(const struct board *b);
 /* `good` false: the server refused (text) or the request is impossible. Results are valid during
  * the call. */
 typedef void (*board_done)(void *context, bool good, const char *why);
-typedef void (*board_seen)(void *context, const struct board_view *view, const char *why);
+typedef void (*board_viewed)(void *context, const struct board_view *view, const char *why);
 typedef void (*board_joined)(void *context, bool good, uint32_t node, uint32_t life,
                              const char *why);
 typedef void (*board_text)(void *context, bool good, const void *data, size_t n, const char *why);
@@ -93,9 +93,9 @@ struct board_pulse {
     const void *text;
     size_t n;
 };
-void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_seen seen,
+void board_heartbeat(struct board *b, const struct board_pulse *pulse, board_viewed seen,
                      void *context);
-void board_view(struct board *b, board_seen seen, void *context); /* for clients */
+void board_view(struct board *b, board_viewed seen, void *context); /* for clients */
 /* Its lease has run out, as the view shows: make it DEAD, unless it sent a heartbeat
  * meanwhile or has begun another life. */
 void board_expire(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);

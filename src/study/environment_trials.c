@@ -113,7 +113,7 @@ static bool run_graph(struct environment_study *s, const char *name, const struc
 
 static void trial_report_progress(struct environment_study *s, size_t i, const char *what)
 {
-    progress_tell(s->o->progress, (double)i / (double)s->count, what);
+    progress_report(s->o->progress, (double)i / (double)s->count, what);
 }
 
 /* One program graph under one study: what every study of them begins and ends with. */

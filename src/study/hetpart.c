@@ -173,7 +173,7 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
                 char n[16];
                 snprintf(n, sizeof n, "%u", s->o->quick ? small[k] : sizes[k]);
                 struct generator_value values[] = {{"n", n}, {"category", categories[c].generator}};
-                progress_tell(s->o->progress, (double)done / (double)all, categories[c].title);
+                progress_report(s->o->progress, (double)done / (double)all, categories[c].title);
                 struct workflow *w = generator_workflow(generator_find("prufer"), values, 2,
                                                         s->o->seed + 1000 * k + i, err);
                 bool good = w && run_tree(s, c, w, err);
@@ -223,7 +223,7 @@ static bool run_folder(struct hetpart_study *s, const char *folder, struct error
     for (size_t k = 0; k < names.n && good; k++) {
         if (names.at[k][0] == '.')
             continue;
-        progress_tell(s->o->progress, (double)k / (double)names.n, names.at[k]);
+        progress_report(s->o->progress, (double)k / (double)names.n, names.at[k]);
         good = run_file(s, folder, names.at[k], err);
     }
     folder_names_free(&names);

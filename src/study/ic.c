@@ -476,14 +476,14 @@ static bool ic_reproduce(const struct reproduction_options *o, struct strbuf *ou
         WEFT_VERSION, (unsigned long long)o->seed, o->quick ? ", small version" : "");
     bool ok = write_figures(o, &md, err);
     for (int d = 0; d < DAGS && ok; d++) {
-        progress_tell(o->progress, 0.1 * d / DAGS, dags[d].title);
+        progress_report(o->progress, 0.1 * d / DAGS, dags[d].title);
         ok = subject_prepare(&subjects[d], &dags[d], o, err);
     }
     ok = ok && write_published(&subjects[0], o, airsn, &md, out, err) && write_areas(subjects, &md);
     if (ok)
         strbuf_add(&md, "## The simulation over its parameters\n\n");
     for (int d = 0; d < DAGS && ok; d++) {
-        progress_tell(o->progress, 0.1 + 0.7 * d / DAGS, dags[d].title);
+        progress_report(o->progress, 0.1 + 0.7 * d / DAGS, dags[d].title);
         bool is_first = d == 0;
         ok = write_grid(&subjects[d], o, is_first ? many : few,
                         o->quick   ? 3
@@ -494,7 +494,7 @@ static bool ic_reproduce(const struct reproduction_options *o, struct strbuf *ou
                                    : 4,
                         &md, err);
     }
-    progress_tell(o->progress, 0.85, "every order");
+    progress_report(o->progress, 0.85, "every order");
     ok = ok && write_comparison(subjects, o, few * 2, &md, err) &&
          reproduction_write(o, "ic.md", &md, err);
     if (ok)

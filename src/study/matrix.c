@@ -427,7 +427,7 @@ static bool matrix_figure_12(struct matrix_study *s)
             strbuf_add(&s->md, " |");
         }
         strbuf_add_char(&s->md, '\n');
-        progress_tell(s->o->progress, -1, "the bound at scale");
+        progress_report(s->o->progress, -1, "the bound at scale");
     }
     if (!s->o->quick) {
         strbuf_add(&s->md, "| 128K, published |");

@@ -32,7 +32,7 @@ static void put_files(const struct job *j, struct strbuf *out, size_t from, size
         bytes_put(out, f->digest.at, sizeof f->digest.at);
         bytes_put(out, f->key.at, sizeof f->key.at);
         bytes_put_f64(out, f->size);
-        bytes_put_u8(out, f->made);
+        bytes_put_u8(out, f->produced);
     }
 }
 
@@ -118,7 +118,7 @@ static void send_known_files(struct job *j, struct link *l)
                                .task = task,
                                .digest = j->needs.content[o],
                                .size = j->needs.bytes[o],
-                               .made = true};
+                               .produced = true};
         need_key(&j->needs, task, &f.key);
         array_push(&j->outbox.files, f);
     }

@@ -191,7 +191,7 @@ static bool follow_take_files(void *context, struct message_in *m)
         const void *digest = bytes_take(in, sizeof file.digest.at);
         const void *key = bytes_take(in, sizeof file.key.at);
         file.size = bytes_f64(in);
-        file.made = bytes_u8(in);
+        file.produced = bytes_u8(in);
         if (in->bad)
             return false;
         memcpy(file.digest.at, digest, sizeof file.digest.at);

@@ -25,7 +25,7 @@ struct best_first {
     struct search_result r;
     uint32_t goal; /* the best so far; NONE: none */
     double goal_g;
-    unsigned haste;
+    unsigned urgency;
 };
 
 /* What open states are sorted by. */
@@ -44,10 +44,10 @@ static void best_first_enter(struct best_first *b, uint32_t state)
 static void raise_priority(struct best_first *b)
 {
     const struct plan_request *request = b->s->request;
-    unsigned asked = request->haste ? request->haste(request->haste_context) : 0;
-    if (asked == b->haste)
+    unsigned asked = request->urgency ? request->urgency(request->urgency_context) : 0;
+    if (asked == b->urgency)
         return;
-    for (; b->haste < asked; b->haste++)
+    for (; b->urgency < asked; b->urgency++)
         b->s->p1 = b->s->p1 > 0 ? 2 * b->s->p1 : b->s->weights > 0 ? b->s->weights : 1;
     b->optimal = false; /* who is in a hurry wants a goal, not a proof */
     for (size_t i = 0; i < b->open.items.n; i++)
@@ -68,7 +68,7 @@ static bool must_stop(struct best_first *b)
     char what[96];
     snprintf(what, sizeof what, "searching: %llu states, %u of %u tasks",
              (unsigned long long)b->r.states, b->s->relations->depth, b->s->w->ntasks);
-    if (b->r.expanded % 1024 == 0 && !progress_tell(b->s->request->progress, -1, what))
+    if (b->r.expanded % 1024 == 0 && !progress_report(b->s->request->progress, -1, what))
         return true;
     return clock_seconds() >= b->limits->deadline || query_failed(b->s->query, NULL);
 }

@@ -104,8 +104,8 @@ static bool large_construct(struct large *l, bool shake)
             return false;
         space_push(s, child.task, child.slot);
         if (s->relations->depth % 256 == 0 &&
-            !progress_tell(s->request->progress, (double)s->relations->depth / n,
-                           "constructing a schedule"))
+            !progress_report(s->request->progress, (double)s->relations->depth / n,
+                             "constructing a schedule"))
             return false;
     }
     return space_allows(s, false, true);
@@ -153,7 +153,7 @@ static double complete_worth(struct space *s)
 static bool is_hurried(const struct large *l)
 {
     const struct plan_request *r = l->s->request;
-    return r->haste && r->haste(r->haste_context) > 0;
+    return r->urgency && r->urgency(r->urgency_context) > 0;
 }
 
 /* Move one task at a time to another node, and stay where that is better. */
@@ -167,7 +167,7 @@ static void large_improve(struct large *l)
     for (uint64_t i = 0; i < moves && l->g > 0; i++) {
         if (time_is_up(l) || is_hurried(l) ||
             (l->slow && l->slow_seconds > l->limits->seconds / 2) ||
-            !progress_tell(s->request->progress, (double)i / (double)moves, "improving")) {
+            !progress_report(s->request->progress, (double)i / (double)moves, "improving")) {
             l->r.stopped = true;
             break;
         }

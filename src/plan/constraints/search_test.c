@@ -300,8 +300,8 @@ static void test_search(void)
                                    .platform = equal,
                                    .options = options,
                                    .noptions = 3,
-                                   .haste = pressed,
-                                   .haste_context = &pluses};
+                                   .urgency = pressed,
+                                   .urgency_context = &pluses};
     struct plan *hurried = planner_run(planner_find("constraints"), &request, &err);
     ok(is_valid(hurried, wide, equal) && !strstr(hurried->notes.at[0], "stopped"),
        "pressing + ends a search that would take for ever");

@@ -331,7 +331,7 @@ void study_run(struct order_study *out, const struct workflow *w,
 {
     struct study_run r = {.out = out, .w = w, .o = *options, .all_area = true};
     *out = (struct order_study){.order = mem_new(uint32_t, w->ntasks)};
-    progress_tell(options->progress, -1, "parsing into blocks");
+    progress_report(options->progress, -1, "parsing into blocks");
     bool use_phases = options->method == METHOD_ALL || options->method == METHOD_AREA;
     r.s = skeleton_new(w, use_phases, options->shortcut_budget);
     blocks_solve(&r.b, r.s, &r.o.effort);
@@ -345,7 +345,7 @@ void study_run(struct order_study *out, const struct workflow *w,
         explain_blocks(&r.b, w, r.o.explain);
     for (uint32_t q = 0; q < r.s->nphases; q++) {
         if (q % 1024 == 0)
-            progress_tell(options->progress, (double)q / r.s->nphases, "ordering phases");
+            progress_report(options->progress, (double)q / r.s->nphases, "ordering phases");
         decide_phase(&r, q);
     }
     add_sinks(&r);

@@ -274,7 +274,7 @@ static bool stop_now(struct pace *pace, double fraction)
         pace->told = now;
         double done =
             limits->progress_from + (limits->progress_to - limits->progress_from) * fraction;
-        if (progress_tell(limits->progress, done, "local search"))
+        if (progress_report(limits->progress, done, "local search"))
             return false;
         if (limits->stop)
             atomic_store(limits->stop, true);

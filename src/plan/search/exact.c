@@ -177,7 +177,7 @@ static bool out_of_limits(const struct exact_limits *limits, struct exact_result
         double done = isfinite(deadline) ? 1 - (deadline - now) / limits->seconds : 0;
         double fraction =
             limits->progress_from + (limits->progress_to - limits->progress_from) * done;
-        result->interrupted = !progress_tell(limits->progress, fraction, "exact search");
+        result->interrupted = !progress_report(limits->progress, fraction, "exact search");
     }
     return result->interrupted;
 }

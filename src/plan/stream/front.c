@@ -38,7 +38,7 @@ bool stream_front(const struct planner *planner, const struct plan_request *requ
             array_push(&out->plans, plan);
         else if (why.kind != ERROR_INFEASIBLE)
             return error_set(err, why.kind, "%s", why.text);
-        progress_tell(request->progress, (k + 1.0) / points, "front");
+        progress_report(request->progress, (k + 1.0) / points, "front");
     }
     if (!out->plans.n)
         return error_set(err, ERROR_INFEASIBLE, "no throughput can be met at all");

@@ -416,9 +416,9 @@ uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels
                               : (clock_seconds() - begun) / (limits->deadline - begun);
         if (limits->progress && share - told >= 0.02) {
             told = share;
-            wanted = progress_tell(limits->progress,
-                                   limits->progress_from + fmin(share, 1) * limits->progress_share,
-                                   "searching");
+            wanted = progress_report(
+                limits->progress, limits->progress_from + fmin(share, 1) * limits->progress_share,
+                "searching");
         }
     }
     free(s.critical);
