@@ -27,6 +27,7 @@ struct scanner {
     size_t line_start;
 };
 
+/* Either spelling; -1: none. */
 static int find_attribute(const char *word)
 {
     for (int a = 0; a < ATTRIBUTES; a++)
@@ -71,6 +72,7 @@ bool lexed_error(const struct lexed *l, const struct query_token *at, struct err
     return false;
 }
 
+/* At most 40 characters of it. */
 const char *token_label(const struct lexed *l, const struct query_token *t, char *buffer,
                         size_t size)
 {
@@ -132,6 +134,7 @@ static bool scan_blanks(struct scanner *s)
     return true;
 }
 
+/* Letters, digits, underscores and anything beyond ASCII: names of tasks may be in any language. */
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;

@@ -166,6 +166,7 @@ static bool take_word(const struct query_token **at, const struct query_token *e
     return true;
 }
 
+/* The next token, if it is this attribute. */
 static bool take_attribute(const struct query_token **at, const struct query_token *end,
                            int attribute)
 {
@@ -282,6 +283,7 @@ void order_watch_push(struct order_watch *o, enum test test, uint32_t task)
     }
 }
 
+/* The count before the push was saved. */
 void order_watch_pop(struct order_watch *o, uint32_t task)
 {
     tree_add(o->count, o->ranks, o->rank[task], o->rest ? 1 : UINT32_MAX);

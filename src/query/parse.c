@@ -53,6 +53,7 @@ struct parse_piece {
     size_t offset, token;
 };
 
+/* SQL being written. */
 struct emitter {
     struct constraint_parser *p;
     struct strbuf sql;
@@ -195,6 +196,7 @@ static bool sql_error(struct emitter *e, size_t first, const char *message, int 
     return lexed_error(e->p->l, token_at(e->p, index), e->p->err, "%s", message);
 }
 
+/* As many rows as it gives, one value, or a number that is evaluated once. */
 enum relation_use { USE_RELATION, USE_VALUE, USE_BOUND };
 
 /* Check an expression and make it ready for both ways of evaluation. */

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdio.h>
 
+/* One query a search: it borrows the relations, and owns texts, tokens and statements until
+ * query_free(). */
 struct query *query_new(struct relations *relations, struct error *err)
 {
     struct sql *sql = sql_open(relations, err);
@@ -62,6 +64,7 @@ void query_free(struct query *q)
     free(q);
 }
 
+/* Name and text are copied: tokens point into them for messages as long as the query lives. */
 bool query_read(struct query *q, const char *name, const char *text, struct error *err)
 {
     struct lexed *l = mem_new_zero(struct lexed, 1);
@@ -136,6 +139,7 @@ static double failed_ordering(struct query *q, struct constraint *c)
     return count_failed_pairs(&q->a, c->test);
 }
 
+/* Cheap where a watch counts along, a query to SQLite where nothing else can. */
 double query_measure(struct query *q, size_t index)
 {
     struct constraint *c = &q->constraints.at[index];
@@ -147,6 +151,7 @@ double query_measure(struct query *q, size_t index)
     return v.kind == VALUE_INTEGER || v.kind == VALUE_REAL ? v.number : NAN;
 }
 
+/* Unknown bounds and unknown measures hold: a requirement removes only what is certainly wrong. */
 bool query_holds(struct query *q, size_t index)
 {
     const struct constraint *c = &q->constraints.at[index];
@@ -159,6 +164,7 @@ bool query_holds(struct query *q, size_t index)
            !(measure > c->high + slack * fabs(c->high));
 }
 
+/* From the better bound, in units of the range; better than expected counts as 0. */
 double query_scale(const struct query *q, size_t index, double measure)
 {
     const struct constraint *c = &q->constraints.at[index];
@@ -246,6 +252,7 @@ void query_push(struct query *q, uint32_t task, uint32_t proc, double start, dou
     }
 }
 
+/* In the opposite order of query_push(). */
 void query_pop(struct query *q)
 {
     uint32_t task = relations_pop(q->relations);
@@ -366,6 +373,7 @@ static bool begin_constraint(struct query *q, struct constraint *c, struct error
     return true;
 }
 
+/* On the empty state, once, after all constraints are read. */
 bool query_begin(struct query *q, struct error *err)
 {
     for (size_t i = 0; i < q->constraints.n; i++)

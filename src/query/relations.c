@@ -166,6 +166,7 @@ void relations_push(struct relations *r, uint32_t task, uint32_t proc, double st
     }
 }
 
+/* The last pushed, so that the saved load fits. */
 uint32_t relations_pop(struct relations *r)
 {
     const struct workflow *w = r->w;
@@ -320,6 +321,7 @@ static struct value dep_value(struct relations *r, enum attribute a, uint32_t e)
     }
 }
 
+/* Attributes of a relation are contiguous. */
 struct value relations_value(struct relations *r, enum attribute a, uint32_t row)
 {
     if (a <= TASK_PRIORITY)

@@ -67,6 +67,7 @@ static bool node_is_text(const struct shape_parser *p, int node)
     return node >= 0 && p->s->nodes.at[node].type == VALUE_TEXT;
 }
 
+/* Minus, abs, not, is unknown. */
 static int add_unary(struct shape_parser *p, enum node_kind kind, int left)
 {
     if (p->failed || (node_is_text(p, left) && kind != NODE_IS_UNKNOWN))
@@ -307,6 +308,7 @@ static int parse_sign(struct shape_parser *p)
     return minus ? add_unary(p, NODE_MINUS, inner) : inner;
 }
 
+/* Left to right, as SQLite. */
 static int parse_product(struct shape_parser *p)
 {
     int left = parse_sign(p);
@@ -350,6 +352,7 @@ static int parse_inequality(struct shape_parser *p)
     return left;
 }
 
+/* Also `is null`, `is not null`, and their spelling with UNKNOWN. */
 static int parse_equality(struct shape_parser *p)
 {
     int left = parse_inequality(p);
@@ -404,6 +407,7 @@ static int parse_or(struct shape_parser *p)
     return left;
 }
 
+/* NULL is no error: the statement that SQLite prepared is asked instead. */
 struct query_shape *shape_parse(struct relations *r, const struct lexed *l, size_t first,
                                 size_t end)
 {
@@ -495,6 +499,7 @@ static const struct select *only_select(const struct query_shape *s)
     return root->kind == NODE_SELECT ? &s->selects.at[root->left] : NULL;
 }
 
+/* What the select takes, if that is an attribute and nothing more. */
 static const struct shape_node *only_attribute(const struct query_shape *s,
                                                const struct select *select)
 {

@@ -11,6 +11,7 @@
 
 static struct value select_value(struct query_shape *s, struct select *select);
 
+/* Truth as a value, as SQLite has it: 1, 0 or NULL. */
 static struct value truth_value(enum truth t)
 {
     return t == TRUTH_UNKNOWN ? value_unknown() : value_integer(t == TRUTH_TRUE);
@@ -127,6 +128,7 @@ static bool number_beats(const struct select *select, double a, double b)
     return select->aggregate == MIN ? a < b : a > b;
 }
 
+/* The extreme is the first number, or one that beats it. */
 static void tally_include(const struct select *select, struct tally *tally, double number)
 {
     if (!tally->count || number_beats(select, number, tally->extreme))
@@ -195,6 +197,7 @@ static struct value first_row(struct query_shape *s, const struct select *select
     return value_unknown();
 }
 
+/* From the cheapest source: constant, tally, or a pass over the relation. */
 static struct value select_value(struct query_shape *s, struct select *select)
 {
     if (select->aggregate == ROWS)
@@ -284,6 +287,7 @@ void shape_after(struct query_shape *s, uint32_t task, uint32_t proc)
     }
 }
 
+/* Only tallies change from state to state. */
 void shape_undo(struct query_shape *s)
 {
     for (size_t i = 0; i < s->selects.n; i++)
@@ -320,6 +324,7 @@ static void shape_add_value(struct values *out, struct value v)
     array_push(&out->list, v);
 }
 
+/* All rows that the filter lets through; one by key where there is one. */
 void shape_values(struct query_shape *s, struct values *out)
 {
     struct value v;

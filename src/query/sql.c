@@ -24,6 +24,7 @@ struct sql {
     struct mem_guard guard;
 };
 
+/* Prepared once, asked for every state. */
 struct sql_statement {
     struct sql *sql;
     sqlite3_stmt *stmt;
@@ -366,6 +367,7 @@ struct sql *sql_open(struct relations *r, struct error *err)
     return s;
 }
 
+/* Statements must be finished before. */
 void sql_close(struct sql *s)
 {
     if (!s)
@@ -434,6 +436,7 @@ void values_free(struct values *v)
     array_free(&v->list);
 }
 
+/* Texts are copied: SQLite's are gone with the next step. */
 static struct value column_value(sqlite3_stmt *stmt, struct values *out)
 {
     switch (sqlite3_column_type(stmt, 0)) {

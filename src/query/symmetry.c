@@ -77,6 +77,7 @@ static bool selected_by(const struct constraint *c, const struct operand *o,
     return token_is(at, "select") && at + 1 == t && token_is(t + 1, "from");
 }
 
+/* Does this side give processors, or UNKNOWN? */
 static bool selects_processor(const struct constraint *c, const struct operand *o)
 {
     const struct query_token *at = c->source->tokens.at + o->first;
@@ -120,6 +121,7 @@ static bool operand_alike(const struct query *q, const struct constraint *c,
     return true;
 }
 
+/* One operand that cannot be judged spoils it for all. */
 bool query_symmetry(const struct query *q, bool *single)
 {
     for (size_t i = 0; i < q->constraints.n; i++) {
