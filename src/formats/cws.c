@@ -228,6 +228,7 @@ static bool read_uses(struct cws_reader *r, bool writes)
     return true;
 }
 
+/* Lines in any order: what refers to tasks is kept by name until the end. */
 static bool cws_read_lines(struct cws_reader *r)
 {
     bool any = false;
@@ -402,6 +403,8 @@ static bool join_files(struct cws_reader *r, const uint64_t *pairs, size_t npair
     return good;
 }
 
+/* `first` is ours, so that an error of the lines wins over what the builder would say of half a
+ * graph. */
 static struct workflow *cws_read_workflow(const struct format_source *source, struct error *err)
 {
     if (!format_require_utf8(source, err))

@@ -58,6 +58,7 @@ static int daggen_sniff(const char *path, const char *text, size_t length)
     return n == 4 && memcmp(word, "NODE", 4) == 0 ? 2 : named;
 }
 
+/* The four words of the format; anything else names them. */
 static bool read_type(struct daggen *g, enum node_type *out)
 {
     const char *word;
@@ -104,6 +105,8 @@ static bool daggen_read_node(struct daggen *g)
     return !builder_failed(g->builder);
 }
 
+/* NODE_COUNT, where it stands, must agree with the lines: a cut-off file must not pass for a
+ * smaller one. */
 static bool daggen_read_lines(struct daggen *g)
 {
     struct scan *s = &g->scan;

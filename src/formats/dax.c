@@ -238,6 +238,7 @@ static void end_text(struct dax_reading *r)
     r->wanted = TEXT_NONE;
 }
 
+/* Leaving a job or a <child>, by depth: names need not be compared again. */
 static void on_end(void *context, const char *name)
 {
     struct dax_reading *r = context;
@@ -287,6 +288,7 @@ static void on_entity(void *context, const char *name, int is_parameter, const c
     dax_stop_parsing(r);
 }
 
+/* Entities are refused when they are declared (on_entity), so none can be expanded. */
 static bool dax_parse_text(struct dax_reading *r, const struct format_source *source)
 {
     XML_SetUserData(r->parser, r);
@@ -348,6 +350,7 @@ static void dax_free_parser(void *of)
         XML_ParserFree(r->parser);
 }
 
+/* An empty file is named as such, before expat calls it "no element found". */
 static struct workflow *dax_read_workflow(const struct format_source *source, struct error *err)
 {
     size_t blank = 0;

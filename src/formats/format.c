@@ -202,6 +202,7 @@ struct format_file *format_file_of(const char *name, struct text text, const str
     return f;
 }
 
+/* The options are copies, whatever their type says. */
 void format_file_close(struct format_file *f)
 {
     if (!f)
@@ -326,6 +327,7 @@ static struct platform *file_read_platform(struct format_file *f, struct error *
     return p;
 }
 
+/* The workflow first; its reader gets a copy of the text when a platform may follow. */
 bool format_file_both(struct format_file *f, struct workflow **w, struct platform **p,
                       struct error *err)
 {

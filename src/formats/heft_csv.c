@@ -160,6 +160,7 @@ static char *heft_sibling_path(const char *path, const char *suffix)
     return NULL;
 }
 
+/* The names of the published tables are certain, their corner cells a hint. */
 static int heft_sniff(const char *path, const char *text, size_t length)
 {
     if (scan_has_suffix(path, connectivity) || scan_has_suffix(path, times) ||
@@ -241,6 +242,7 @@ static bool heft_add_graph(struct builder *b, const struct heft_table *t)
     return !builder_failed(b);
 }
 
+/* The other two tables are known by their names and refused with the name of the right one. */
 static struct workflow *heft_read_workflow(const struct format_source *source, struct error *err)
 {
     if (scan_has_suffix(source->path, times) || scan_has_suffix(source->path, bandwidths)) {
@@ -260,6 +262,7 @@ static struct workflow *heft_read_workflow(const struct format_source *source, s
 
 /* ---- platform ---- */
 
+/* A table is directed, a link is not: both halves must agree. */
 static bool heft_add_links(struct platform_builder *b, const struct heft_table *t,
                            struct error *err)
 {

@@ -96,6 +96,7 @@ static void hetpart_add_links(struct platform_builder *b, const struct hetpart_g
     }
 }
 
+/* Groups in the order of the file, nodes numbered through. */
 static bool read_groups(const struct json *j, const struct format_source *source,
                         struct platform_builder *b, struct error *err)
 {
@@ -121,6 +122,7 @@ static bool read_groups(const struct json *j, const struct format_source *source
     return good;
 }
 
+/* The platform is named after the file: the format has no name of its own. */
 static struct platform *hetpart_read_platform(const struct format_source *source, struct error *err)
 {
     struct json j;

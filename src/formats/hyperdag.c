@@ -77,6 +77,7 @@ static bool next_row(struct hyperdag *h, const char *what, int64_t row, int64_t 
                       what, (long long)row + 1, (long long)of);
 }
 
+/* Counts are believed only as far as the file is long. */
 static bool read_header(struct hyperdag *h, const struct format_source *source)
 {
     struct scan *s = &h->scan;
@@ -285,6 +286,7 @@ static void hyperdag_build_workflow(struct hyperdag *h)
     }
 }
 
+/* Arrays by id are made after the header was checked against the file's size. */
 static struct workflow *hyperdag_read_workflow(const struct format_source *source,
                                                struct error *err)
 {
@@ -383,6 +385,7 @@ static uint32_t ordering_count(const struct workflow *w, uint32_t task)
     return count;
 }
 
+/* Twice: without `out` to count them for the header, then to write them. */
 static size_t write_pins(const struct workflow *w, const struct written *rows, uint32_t nrows,
                          const uint32_t *id, struct strbuf *out)
 {
@@ -463,6 +466,7 @@ static void choose_rows(const struct workflow *w, const uint32_t *row_of, const 
     }
 }
 
+/* Hyperedges, vertices, pins, as the reader expects them; ids of objects stay where they can. */
 static bool hyperdag_write_workflow(const struct workflow *w, struct strbuf *out,
                                     struct strbuf *dropped, struct error *err)
 {

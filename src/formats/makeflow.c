@@ -472,6 +472,7 @@ static bool one_line(struct makeflow_reader *r)
     return makeflow_rule_header(r, first, end);
 }
 
+/* One pass: rules become tasks as their commands come, files join them at the end. */
 static struct workflow *makeflow_read_workflow(const struct format_source *source,
                                                struct error *err)
 {

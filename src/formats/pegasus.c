@@ -198,6 +198,7 @@ static bool read_dependency(struct pegasus_reading *r, yaml_ref entry)
     return true;
 }
 
+/* Catalogs are files of the same key without jobs: they are told apart here. */
 static bool pegasus_read_file(struct pegasus_reading *r)
 {
     const struct yaml *y = &r->y;
@@ -229,6 +230,7 @@ static bool pegasus_read_file(struct pegasus_reading *r)
     return true;
 }
 
+/* The label shows the version that the file states. */
 static struct workflow *pegasus_read_workflow(const struct format_source *source, struct error *err)
 {
     struct pegasus_reading r = {0};

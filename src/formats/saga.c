@@ -84,6 +84,7 @@ static uint32_t end_of(const struct json *j, json_ref edge, const char *key,
     return task;
 }
 
+/* A size of 0 is plain ordering. */
 static bool read_dependencies(const struct json *j, json_ref edges, struct builder *b,
                               struct error *err)
 {
@@ -155,6 +156,7 @@ static int saga_compare_links(const void *x, const void *y)
 
 typedef ARRAY(struct stated_link) link_array;
 
+/* Ends are put in order, so that both directions of a pair are one link. */
 static bool saga_read_links(const struct json *j, json_ref edges, const struct platform_builder *b,
                             link_array *links, struct error *err)
 {
@@ -239,6 +241,8 @@ static bool saga_add_links(const struct json *j, json_ref network, const link_ar
     return true;
 }
 
+/* Nodes first, then links between them; errors of the builder stop the loop and are reported at
+ * the end. */
 static bool saga_read_network(const struct json *j, struct platform_builder *b, struct error *err)
 {
     if (!json_field_is(j, 0, JSON_OBJECT, "the document", err))
@@ -311,6 +315,8 @@ static void write_dependency(struct json_writer *j, const struct workflow *w, ui
     json_write_end_object(j);
 }
 
+/* Objects between two tasks are summed into one size; that they were several is named as dropped.
+ */
 static bool saga_write_workflow(const struct workflow *w, struct strbuf *out,
                                 struct strbuf *dropped, struct error *err)
 {

@@ -64,6 +64,7 @@ bool scan_line(struct scan *s)
     return false;
 }
 
+/* Words end at blanks and at the end of the line. */
 bool scan_word(struct scan *s, const char **word, size_t *length)
 {
     if (scan_line_done(s))
@@ -196,6 +197,7 @@ bool scan_number(struct scan *s, const char *what, double *out, struct error *er
     return true;
 }
 
+/* `what` stands in the message: "predecessor 7 is out of range". */
 bool scan_integer(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t *out,
                   struct error *err)
 {

@@ -165,6 +165,8 @@ static uint32_t stg_find_task(const struct stg *g, int64_t id)
     return builder_find_task(g->builder, name, length);
 }
 
+/* The scanner is put back on each row's predecessors: the text is read twice, and nothing is kept
+ * of it. */
 static bool stg_read_edges(struct stg *g)
 {
     struct scan *s = &g->scan;
@@ -246,6 +248,7 @@ static bool stg_number_tasks(const struct workflow *w, uint32_t *order, int64_t 
     return plain;
 }
 
+/* Objects between two tasks are one cost, their sum. */
 static bool stg_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                                struct error *err)
 {

@@ -58,6 +58,7 @@ static int tree_sniff(const char *path, const char *text, size_t length)
     return !rows ? named : named ? 3 : 2;
 }
 
+/* The task is made here, its edge when all ids are known. */
 static bool tree_read_row(struct tree_reading *t)
 {
     struct scan *s = &t->scan;

@@ -203,6 +203,7 @@ struct joining {
     uint32_t unstated_file, unstated_line;
 };
 
+/* Sorted and without repeats: files list a file twice more often than one would think. */
 static void sort_uses(struct uses *u)
 {
     if (u->outputs.n)
@@ -286,6 +287,7 @@ static void join_all(struct joining *j)
     }
 }
 
+/* One remark a cause, with the count and the first place. */
 static void tell_remarks(const struct joining *j)
 {
     const struct uses *u = j->u;

@@ -242,6 +242,7 @@ void builder_command(struct builder *b, uint32_t task, const char *command, size
         column_set(&b->command, task, 0, pool_add(&b->w->text, command, len));
 }
 
+/* Node names are looked for among the last 64 times: a row of the same nodes for every task. */
 void builder_time(struct builder *b, uint32_t task, const char *node, size_t len, double seconds,
                   size_t line)
 {

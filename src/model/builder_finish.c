@@ -1,5 +1,9 @@
 /* Freezing: resolve names, number objects by producer, sort edges into CSR, look for cycles.
- * O(tasks + edges) but for sorting each task's edges. */
+ * O(tasks + edges) but for sorting each task's edges.
+ *
+ *     readings (task, object)   \    keys: object << 32 | consumer,
+ *                                >-  grouped by producer, sorted   -->  succ_*, then pred_*
+ *     orderings (from, to)      /    (ordering: object NONE, last) */
 #include "model/builder_state.h"
 
 #include <math.h>

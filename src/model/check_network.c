@@ -251,6 +251,7 @@ static void check_ports(struct check *c)
     array_free(&changes);
 }
 
+/* Copies by task and transfers by object, the latter sorted by destination for binary search. */
 void check_network(struct check *c)
 {
     struct checked_network net;

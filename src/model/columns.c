@@ -163,6 +163,7 @@ static bool same_rungs(const struct workflow *a, uint32_t s, const struct workfl
                          n * sizeof *a->more_memory) == 0);
 }
 
+/* Doubles are compared as they are: a format that rounds has lost something. */
 bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
                      enum column_id id)
 {

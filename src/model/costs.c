@@ -140,6 +140,7 @@ double costs_restricted_time(const struct costs *c, uint32_t task, uint32_t node
     return w->work[task] * c->inverse_speed[node];
 }
 
+/* Nodes that cannot run it do not count; INFINITY when none can. */
 double costs_mean(const struct costs *c, uint32_t task)
 {
     double sum = 0;

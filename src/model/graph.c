@@ -284,6 +284,7 @@ static bool one_neighbour(const uint32_t *task, uint32_t from, uint32_t to)
     return true;
 }
 
+/* One pass over degrees: a single source and one predecessor each is an out-tree, and connected. */
 enum tree_shape graph_tree_shape(const struct workflow *w)
 {
     if (!w->ntasks)
@@ -301,6 +302,7 @@ enum tree_shape graph_tree_shape(const struct workflow *w)
     return out && in ? TREE_CHAIN : out ? TREE_OUT : in ? TREE_IN : TREE_NOT;
 }
 
+/* What `weft show` prints. Linear but for the width. */
 void graph_statistics(const struct workflow *w, struct statistics *out)
 {
     *out = (struct statistics){0};

@@ -378,6 +378,8 @@ static int platform_compare_links(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* Sorted by pair, repeats refused, then offsets by the lower node and, for small platforms, the
+ * dense table. */
 static void finish_links(struct platform_builder *b)
 {
     struct platform *p = b->p;
@@ -447,6 +449,7 @@ static void finish_ports(struct platform *p)
     }
 }
 
+/* A platform without nodes could run nothing; one of a billion cores could not be planned for. */
 struct platform *platform_builder_finish(struct platform_builder *b, struct error *err)
 {
     struct platform *p = NULL;

@@ -114,6 +114,7 @@ struct stream_work *stream_work_new(const struct stream_graph *g)
     return work;
 }
 
+/* Grows, never shrinks: estimates of one search differ little in size. */
 void stream_work_fit(struct stream_work *work, uint32_t nclusters, uint32_t ncopies)
 {
     if (nclusters > work->nsides) {

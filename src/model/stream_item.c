@@ -172,6 +172,7 @@ static uint32_t choose_processor(struct item *s, uint32_t task, uint32_t nproces
     return best;
 }
 
+/* Tasks in the graph's order; transfers are booked as each task is placed. */
 double stream_item(struct stream_work *work, uint32_t nprocessors, const uint32_t *nodes,
                    uint32_t ports, uint32_t *processor)
 {

@@ -239,6 +239,8 @@ static void slots_insert_block(stream_blocks *list, double start, double finish,
     list->at[first] = (struct stream_block){start, finish};
 }
 
+/* `message` is the last one by number, not by time: predecessors are asked in the order of
+ * booking. */
 void stream_slot_book_side(struct stream_work *work, uint32_t cluster, uint32_t channel,
                            double start, double finish, uint32_t message)
 {
@@ -266,6 +268,7 @@ static bool slots_list_holds(const uint32_t *list, size_t count, uint32_t value)
     return false;
 }
 
+/* Also notes which channels carry this link: the next message prefers them. */
 void stream_slot_book_link(struct stream_work *work, uint32_t a, uint32_t b,
                            const struct stream_slot *slot, double duration, uint32_t message)
 {

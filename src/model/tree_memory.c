@@ -205,6 +205,7 @@ static void traversal_orient(const struct tree *t, uint32_t *order, uint32_t n)
     }
 }
 
+/* From the leaves up; m->nodes has parents first, so the loop runs backwards. */
 double tree_least_memory(struct tree_memory *m, uint32_t root, const uint8_t *cut,
                          enum tree_count counting, uint32_t *order, uint32_t *count)
 {

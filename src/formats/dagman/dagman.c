@@ -391,6 +391,7 @@ static bool read_scope(struct dagman_reader *r, struct dagman_file *f, const cha
 
 /* ---- the whole ---- */
 
+/* What was read and not carried, by keyword with its count, in one remark. */
 static void dagman_add_remarks(struct dagman_reader *r)
 {
     struct strbuf list = {0};
@@ -405,6 +406,7 @@ static void dagman_add_remarks(struct dagman_reader *r)
         builder_warn(r->b, 0, "no run times: DAGMan files state none, every task's work is 0");
 }
 
+/* Texts last until here: statements, spans and macros point into them. */
 static void reader_free(struct dagman_reader *r)
 {
     for (size_t i = 0; i < r->files.n; i++) {

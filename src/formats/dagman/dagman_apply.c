@@ -450,6 +450,7 @@ static void describe_nodes(struct dagman_reader *r, struct dagman_scope *s)
 
 /* ---- */
 
+/* Declarations were the first pass's: they pass here without effect. */
 static bool apply_one(struct dagman_reader *r, struct dagman_scope *s,
                       const struct dagman_placed *at)
 {

@@ -139,6 +139,8 @@ static void submit_expand_macros(const struct dagman_macros *m, const char *text
     }
 }
 
+/* The value of a key with its macros replaced; false when neither VARS nor the description has
+ * it. A fresh budget for each value: one hostile key does not spoil the others. */
 bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf *out)
 {
     struct strbuf raw = {0};
@@ -153,6 +155,7 @@ bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf 
 
 /* ---- arguments ---- */
 
+/* One word that no shell would take apart. */
 static bool is_plain(const char *word)
 {
     if (!*word)

@@ -286,6 +286,7 @@ struct dagman_groups {
     bool *first;
 };
 
+/* PARENT a b CHILD c d: all tasks of a group before all of their successors. */
 static void print_groups(struct dagman_writer *p, const struct dagman_groups *g)
 {
     for (uint32_t t = 0; t < p->w->ntasks; t++) {

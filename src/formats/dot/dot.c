@@ -179,6 +179,7 @@ static bool is_process(const struct dot_value *value)
     return !drawn_small || (labelled && !value_equals(value[DOT_SHAPE], "point"));
 }
 
+/* weft's own `kind` first; then where foreign tools put what a node is. */
 static void set_kind(struct dot_reader *r, uint32_t task, const struct dot_value *v,
                      struct strbuf *buffer)
 {
@@ -257,6 +258,7 @@ static void set_work(struct dot_reader *r, uint32_t task, const struct dot_value
         builder_work(r->b, task, value, v[DOT_SIZE].line);
 }
 
+/* An optional number or a switch, by its row. */
 static void set_column(struct dot_reader *r, uint32_t task, enum column_id id, struct dot_value at)
 {
     const struct column_row *c = &task_column[id];
@@ -308,6 +310,7 @@ static void dot_set_order(struct dot_reader *r, uint32_t task, struct dot_value 
     builder_permute(r->b, task, outputs, r->places.at, (uint32_t)r->places.n, at.line);
 }
 
+/* mem_weight before memory, so that weft's own attribute wins where both stand. */
 static void set_numbers(struct dot_reader *r, uint32_t task, const struct dot_value *v)
 {
     double value;
@@ -324,6 +327,7 @@ static void set_numbers(struct dot_reader *r, uint32_t task, const struct dot_va
 #undef SET_COLUMN
 }
 
+/* A node is a task, whatever it looks like; read_contracted() leaves out those that are none. */
 static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value *v,
                      struct strbuf *buffer)
 {
@@ -543,6 +547,8 @@ static void dot_add_remarks(struct dot_reader *r)
         builder_warn(r->b, 0, "something follows the first graph; it is ignored");
 }
 
+/* The graph points into the source's text, which must stay until the builder has copied the
+ * names. */
 static struct workflow *dot_read_workflow(const struct format_source *source, struct error *err)
 {
     if (!format_require_utf8(source, err))

@@ -171,6 +171,7 @@ static bool lex_number(struct dot_lexer *x, struct dot_token *out, struct error 
     return true;
 }
 
+/* Keywords are in any case, and only when not quoted. */
 static enum dot_keyword lex_keyword(const char *text, size_t len)
 {
     static const struct {

@@ -428,6 +428,7 @@ static bool whole_graph(struct parser *p)
     return true;
 }
 
+/* 4 GiB is what 32-bit places and lengths can address. */
 bool dot_parse(struct dot_graph *g, const char *file, char *text, size_t length, struct error *err)
 {
     *g = (struct dot_graph){0};

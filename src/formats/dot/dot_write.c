@@ -140,6 +140,7 @@ static void put_columns(struct dot_writer *p, bool *any, uint32_t t)
     }
 }
 
+/* "4e9 8e9": the first attempt's memory stands in `memory`. */
 static void put_rungs(struct dot_writer *p, bool *any, uint32_t t)
 {
     const struct workflow *w = p->w;
@@ -188,6 +189,8 @@ static bool states_name(const struct workflow *w, uint32_t object)
     return w->object_name[object] || readers > 1 || w->size[object] == 0;
 }
 
+/* The reader meets a task's inputs as: the list `inputs`, then edges by producer. Its outputs as:
+ * the lists, then named objects of edges, then anonymous ones, which the builder puts last. */
 static void put_orders(struct dot_writer *p, bool *any, uint32_t t)
 {
     const struct workflow *w = p->w;
@@ -214,6 +217,7 @@ static void put_orders(struct dot_writer *p, bool *any, uint32_t t)
               (uint32_t)p->stated.n);
 }
 
+/* Attributes that are as usual are left out: a graph without costs stays as small as it was. */
 static void dot_write_task(struct dot_writer *p, uint32_t t)
 {
     const struct workflow *w = p->w;

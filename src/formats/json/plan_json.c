@@ -93,6 +93,7 @@ static void write_constraints(struct writer *s)
     json_write_end_array(&s->j);
 }
 
+/* Sorted already (plan_sort), so that equal plans are equal files. */
 static void write_placements(struct writer *s)
 {
     struct json_writer *j = &s->j;
@@ -148,6 +149,7 @@ static void write_tasks(struct writer *s, const char *key, uint32_t first, uint3
     write_names(s, key, count ? s->plan->tasks.at + first : NULL, count);
 }
 
+/* An infinite or unknown memory is left out. */
 static void write_parts(struct writer *s)
 {
     struct json_writer *j = &s->j;
@@ -170,6 +172,7 @@ static void write_parts(struct writer *s)
     json_write_end_array(j);
 }
 
+/* `rotating` is written only where it is set: files of older versions had no such field. */
 static void write_clusters(struct writer *s)
 {
     struct json_writer *j = &s->j;

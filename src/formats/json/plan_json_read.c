@@ -32,6 +32,7 @@ static char *plan_resolve_path(const char *plan_path, const char *stated)
     return mem_copy_string(stated);
 }
 
+/* The file that the plan names under "workflow" or "platform"; absent is fine. */
 static bool find_file(struct plan_file *f, const char *key, char **out, struct error *err)
 {
     json_ref v = json_field(&f->j, 0, key);
@@ -131,6 +132,7 @@ static bool plan_find_task(struct plan_reader *r, json_ref at, uint32_t *task)
     return *task != NONE || json_error(r->j, at, r->err, "the workflow has no task '%s'", name);
 }
 
+/* A plan may be read without a platform, as long as it names no node. */
 static bool find_node(struct plan_reader *r, json_ref at, uint32_t *node)
 {
     if (!json_field_is(r->j, at, JSON_STRING, "a node", r->err))
@@ -182,6 +184,7 @@ static bool row_times(struct plan_reader *r, json_ref row, const char *what, dou
            json_field_number(r->j, row, "finish", -INFINITY, finish, what, r->err);
 }
 
+/* `copy` and `core` default to 0, as docs/formats/plan.md says. */
 static bool read_placement(struct plan_reader *r, json_ref row)
 {
     struct placement x = {0};
@@ -317,6 +320,8 @@ static bool read_constraints(struct plan_reader *r)
     return true;
 }
 
+/* Each name must be a task; that each comes once and in a possible order is the checker's to say.
+ */
 static bool read_order(struct plan_reader *r)
 {
     const struct json *j = r->j;
@@ -414,6 +419,7 @@ static bool copy_text(struct plan_reader *r, json_ref object, const char *key, c
     return true;
 }
 
+/* Who made it, with what, and what it says of itself. */
 static bool read_head(struct plan_reader *r)
 {
     const struct json *j = r->j;
@@ -493,6 +499,7 @@ static bool read_lists(struct plan_reader *r)
            read_rows(r, "transfers", false, "a transfer", read_transfer);
 }
 
+/* Sorted, so that a plan of any writer is written back in one order. */
 struct plan *plan_file_read(struct plan_file *f, const struct workflow *w, const struct platform *p,
                             struct error *err)
 {

@@ -134,6 +134,7 @@ static uint64_t lane_thread(struct trace_json *t, uint32_t node, bool receives, 
 
 /* ---- kinds of events ---- */
 
+/* A slice on the first of its cores; failures are coloured. */
 static void trace_write_task(struct trace_json *t, const struct trace_event *e)
 {
     if (e->id >= t->w->ntasks)
@@ -193,6 +194,7 @@ static void write_transfer(struct trace_json *t, const struct trace_event *e)
     arrow_end(t, "f", nodes[1], threads[1], e->start + (e->finish - e->start) / 2);
 }
 
+/* A repair makes it a slice; without one it is an instant. */
 static void write_fault(struct trace_json *t, const struct trace_event *e)
 {
     struct node_threads *n = &t->node[e->node];
@@ -212,6 +214,7 @@ static void write_fault(struct trace_json *t, const struct trace_event *e)
     trace_end_event(t);
 }
 
+/* Counters are drawn as curves under the node. */
 static void write_counter(struct trace_json *t, const struct trace_event *e)
 {
     static const struct {
@@ -257,6 +260,8 @@ static void write_event(void *context, const struct trace_event *e)
 
 /* ---- the document ---- */
 
+/* The document is opened and the nodes are named; events follow one by one until
+ * trace_json_close(). */
 struct trace_json *trace_json_open(const struct workflow *w, const struct platform *p, FILE *stream,
                                    struct strbuf *out)
 {

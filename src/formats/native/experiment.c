@@ -121,6 +121,7 @@ static struct alternative *add_alternative(struct experiment_reading *r, struct 
     return a;
 }
 
+/* The same rules as for a task of a workflow. */
 static bool experiment_read_command(struct experiment_reading *r, struct task_change *c, yaml_ref v,
                                     bool call)
 {
@@ -371,6 +372,7 @@ static bool read_substitution(struct experiment_reading *r, struct substitution 
     return value[3] != YAML_NONE ? read_by(r, s, value[3]) : read_range(r, s, value[4]);
 }
 
+/* In the order of the file, which is the order of the combinations. */
 static bool read_substitutions(struct experiment_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
@@ -459,6 +461,7 @@ static bool read_listed(struct experiment_reading *r, yaml_ref v)
     return r->x->listed.n || native_error(&r->file, v, "combine lists no combination");
 }
 
+/* all, a list of rows, or a sample. */
 static bool read_combine(struct experiment_reading *r, yaml_ref v)
 {
     static const char *const keys[] = {"sample", "seed", NULL};
@@ -490,6 +493,7 @@ static bool read_combine(struct experiment_reading *r, yaml_ref v)
 
 /* ---- the file ---- */
 
+/* Without trailing slashes, so that paths below it are joined in one way. */
 static bool read_folder(struct experiment_reading *r, yaml_ref v)
 {
     const char *text;

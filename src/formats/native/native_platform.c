@@ -228,6 +228,7 @@ static bool read_ends(struct platform_reading *r, yaml_ref between, uint32_t end
     return true;
 }
 
+/* bandwidth 0 is allowed here, and only here: these two cannot talk. */
 static bool read_link(struct platform_reading *r, yaml_ref link)
 {
     static const char *const keys[] = {"between", "bandwidth", "latency", NULL};
@@ -336,6 +337,8 @@ static void platform_put_number(struct strbuf *out, const char *key, double valu
     strbuf_add_number(out, value);
 }
 
+/* Runs of equal, numbered nodes become one entry with a count. Returns texts that were not UTF-8.
+ */
 static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
 {
     size_t broken = 0;

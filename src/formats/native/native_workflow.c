@@ -368,6 +368,7 @@ static void name_place(struct native *f, const struct yaml *y, yaml_ref key)
     memcpy(f->where + 6 + length, "'", 2);
 }
 
+/* Two passes: all tasks, then what each says, so that `after` may name later ones. */
 static bool read_tasks(struct native_reading *r, yaml_ref tasks)
 {
     const struct yaml *y = &r->file.y;
@@ -497,6 +498,7 @@ static bool read_file(struct native_reading *r)
     return read_tasks(r, yaml_get(y, 0, "tasks"));
 }
 
+/* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
     struct native_reading r = {.defaults = YAML_NONE};

@@ -192,6 +192,7 @@ static void write_lists(struct native_writing *s, uint32_t t)
 
 /* ---- tasks ---- */
 
+/* Of two times for one node only the last is written: a key of YAML stands once. */
 static void write_times(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;

@@ -269,6 +269,7 @@ static bool read_block_body(struct tgff *g)
         s, g->err, "the file ends before the '}' of the block on line %u; is it cut off?", b->line);
 }
 
+/* Blocks one after the other; a label without a body (@HYPERPERIOD) is passed over. */
 static bool read_blocks(struct tgff *g, const struct format_source *source)
 {
     struct scan *s = &g->scan;

@@ -114,6 +114,7 @@ static bool find_parts(struct wfformat_document *d, struct error *err)
     return d->name == JSON_NONE || wfformat_require_type(j, d->name, JSON_STRING, "\"name\"", err);
 }
 
+/* After a failure there is nothing to free. */
 bool wfformat_open(struct wfformat_document *d, const struct format_source *source,
                    struct error *err)
 {
@@ -199,6 +200,7 @@ size_t wfformat_stem(const char *name, size_t length)
     return n ? n : length;
 }
 
+/* The writer asks the same question, to know whether the kind must be stated. */
 const char *wfformat_kind(const char *name, size_t name_length, const char *program,
                           size_t program_length, size_t *length)
 {

@@ -92,6 +92,7 @@ static void set_speeds(struct platform_builder *b, const double *mhz, uint32_t n
         platform_builder_speed(b, i, mhz[i] / fastest, 0);
 }
 
+/* Speeds are set when all machines are known: they are relative to the fastest. */
 struct platform *wfformat_read_platform(const struct format_source *source, struct error *err)
 {
     struct wfformat_document d;
@@ -218,6 +219,7 @@ static void read_entry(const struct json *j, const struct platform *p,
         out->runtime[task] = json_number(j, m->runtime);
 }
 
+/* 1.5 names tasks by id, older files by name: as the workflow was read. */
 static bool wfformat_read_entries(const struct wfformat_document *d, const struct workflow *w,
                                   const struct platform *p, struct wfformat_execution *out,
                                   struct error *err)

@@ -33,6 +33,7 @@ bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record)
     return false;
 }
 
+/* What is a list or a mapping, and so no row of the table. */
 static void own_write_lists(struct json_writer *j, const struct workflow *w, uint32_t t)
 {
     if (column_is_set(w, t, COLUMN_rungs)) {
@@ -51,6 +52,8 @@ static void own_write_lists(struct json_writer *j, const struct workflow *w, uin
     }
 }
 
+/* Nothing is written for a task that the schema can describe, so that most files have no such
+ * member. */
 void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_t t,
                         bool has_record)
 {
@@ -149,6 +152,7 @@ static bool own_read_times(const struct own_reading *r, json_ref v)
     return true;
 }
 
+/* Found by its key in the table; an unknown one is of a later version, and passed over. */
 static bool own_read_generic(const struct own_reading *r, const char *key, json_ref v)
 {
     enum json_type type = json_type(r->j, v);
@@ -169,6 +173,7 @@ static bool own_read_generic(const struct own_reading *r, const char *key, json_
     return true; /* of a later version */
 }
 
+/* A member of the wrong type is an error: weft wrote it, so somebody has broken it. */
 bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, uint32_t task,
                        bool *unstated)
 {

@@ -589,6 +589,7 @@ static void wfformat_consume_file(struct wfformat_reader *r, uint32_t task, uint
             builder_task_name(r->b, first));
 }
 
+/* Up to 1.4 outputs stand in the same list, and were read before. */
 static bool wfformat_read_inputs(struct wfformat_reader *r, uint32_t task, struct wfformat_marks *m)
 {
     const struct json *j = r->j;

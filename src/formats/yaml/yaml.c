@@ -70,6 +70,7 @@ static bool yaml_add_node(struct yaml_loading *l, enum yaml_type type)
     return true;
 }
 
+/* The containers around a place are a small stack, bounded by YAML_MOST_LEVELS. */
 static bool open_container(struct yaml_loading *l, enum yaml_type type)
 {
     if (l->depth == YAML_MOST_LEVELS)
@@ -196,6 +197,7 @@ static bool plain_node(struct yaml_loading *l, const struct fy_token *anchor,
     return true;
 }
 
+/* Everything that is not a node is either refused or of no consequence. */
 static bool take_event(struct yaml_loading *l, const struct fy_event *e)
 {
     switch (e->type) {
@@ -305,6 +307,7 @@ static bool run_parser(struct yaml_loading *l)
     return good;
 }
 
+/* NUL first: it is valid UTF-8, and the mark of UTF-16. */
 static bool check_encoding(const char *file, const char *text, size_t length, struct error *err)
 {
     size_t good = utf8_valid(text, length);

@@ -168,6 +168,7 @@ static bool scan_lines(const char *file, const char *text, size_t length, struct
     return true;
 }
 
+/* s.column is where the content of a block must be right of: the key or dash that it belongs to. */
 bool yaml_scan(const char *file, const char *text, size_t length, struct error *err)
 {
     struct yaml_scanner s = {.at = text, .end = text + length, .line = 1};

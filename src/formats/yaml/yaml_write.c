@@ -165,6 +165,7 @@ static bool may_be_literal(const char *text)
     return true;
 }
 
+/*  keeps the last newline, |- says that there is none. */
 bool yaml_write_block(struct strbuf *out, const char *text, size_t indent)
 {
     if (!may_be_literal(text))
