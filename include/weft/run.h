@@ -476,10 +476,12 @@ struct weft_agent;
  * is closed. NULL: an error. */
 struct weft_agent *weft_agent_open(const struct weft_agent_options *options,
                                    struct weft_error *error);
-/* Work for the cluster until it is told to leave: by a message, `linger`, SIGTERM or SIGINT (running
- * tasks may end; a second one ends them), for which it has handlers while it runs: a process is one
- * agent. Blocks. Once. */
+/* Work for the cluster until it is told to leave: by weft_agent_stop(), a message, or `linger`.
+ * Blocks. Once. */
 bool weft_agent_run(struct weft_agent *a, struct weft_error *error);
+/* Ask it to leave: running tasks may end. Twice: they are ended. From any thread and from signal
+ * handlers, between open and close; before weft_agent_run() it leaves as soon as it has joined. */
+void weft_agent_stop(struct weft_agent *a);
 const char *weft_agent_state(const struct weft_agent *a); /* its folder */
 void weft_agent_close(struct weft_agent *a);              /* NULL is fine */
 

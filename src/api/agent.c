@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct weft_agent {
     char host[256];
     char *folder; /* of a store of its own */
     bool was_ready;
+    int stop; /* eventfd: weft_agent_stop() adds, the agent's loop reads */
 };
 
 /* Folders of an agent are its owner's alone: tasks' data and logs lie there. */
@@ -136,6 +138,10 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .trace = getenv("WEFT_AGENT_TRACE") ? agent_logs : NULL,
         .context = s,
     };
+    s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->stop < 0)
+        return error_set(err, ERROR_FAILED, "no descriptor to be stopped by: %s", strerror(errno));
+    s->agent.stop = s->stop;
     strbuf_printf(&folder, "%s/store", s->agent.state);
     s->folder = strbuf_steal(&folder);
     return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err);
@@ -167,6 +173,16 @@ EXPORT bool weft_agent_run(struct weft_agent *s, struct weft_error *error)
     return run_call_end(&call);
 }
 
+/* One write to an eventfd: safe in a signal handler, which is why errno is kept. */
+EXPORT void weft_agent_stop(struct weft_agent *s)
+{
+    int before = errno;
+    uint64_t one = 1;
+    ssize_t written = write(s->stop, &one, sizeof one);
+    (void)written; /* it fails only when 2^64 - 2 requests wait already */
+    errno = before;
+}
+
 EXPORT const char *weft_agent_state(const struct weft_agent *s)
 {
     return s->agent.state;
@@ -176,6 +192,8 @@ EXPORT void weft_agent_close(struct weft_agent *s)
 {
     if (!s || s->broken)
         return;
+    if (s->stop > 0)
+        close(s->stop);
     store_address_free(&s->address);
     explicit_bzero(&s->agent.key, sizeof s->agent.key);
     free(s->folder);

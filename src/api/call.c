@@ -47,8 +47,9 @@ bool api_end(struct api_call *call)
     mem_boundary_leave(&call->boundary);
     struct error failure = {0};
     if (call->broken) {
-        error_set(&failure, ERROR_MEMORY,
-                  "out of memory in an earlier call on this handle, which is only good for freeing");
+        error_set(
+            &failure, ERROR_MEMORY,
+            "out of memory in an earlier call on this handle, which is only good for freeing");
     } else if (call->boundary.failed) {
         /* A size that does not fit a size_t stands for a product that overflowed. */
         if (call->boundary.asked == SIZE_MAX)

@@ -2,6 +2,7 @@
 #include "base/quantity.h"
 #include "base/strbuf.h"
 #include "cli/run_screen.h"
+#include "cli/signals.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -199,6 +200,7 @@ static int agent_command(const struct arguments *a)
         !arguments_flag(a, "detach") || agent_detach(weft_agent_state(agent), &out, &status) == 0;
     if (here) {
         weft_adopt_orphans();
+        signals_stop_agent(agent);
         if (!weft_agent_run(agent, &error)) {
             if (out.ready >= 0) { /* the one who waits is told why */
                 dprintf(out.ready, "weft: %s\n", error.text);
@@ -207,6 +209,7 @@ static int agent_command(const struct arguments *a)
             status = cli_failed(&error);
         }
     }
+    signals_release();
     weft_agent_close(agent);
     return status;
 }

@@ -12,9 +12,11 @@
 static const int signal_numbers[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signal_numbers / sizeof *signal_numbers };
 static struct sigaction actions_before[SIGNALS];
-static bool signals_set;
+static int signals_set; /* how many of them */
 static struct weft_run *_Atomic stopped_run;
 static struct weft_cluster *_Atomic stopped_cluster;
+static struct weft_agent *_Atomic stopped_agent;
+static atomic_int agent_stops;
 
 /* Twice the same signal counts twice: the library makes more of each stop. */
 static void on_stop_signal(int number)
@@ -27,38 +29,53 @@ static void on_stop_signal(int number)
         weft_run_stop(run);
     if (cluster)
         weft_cluster_stop(cluster);
+    struct weft_agent *agent = atomic_load(&stopped_agent);
+    if (agent && atomic_fetch_add(&agent_stops, 1) < 2) {
+        weft_agent_stop(agent);
+    } else if (agent) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 /* SA_RESTART: a read that is interrupted elsewhere goes on; the run's loop is woken by the stop itself.
  * All signals are blocked meanwhile, so that handlers do not nest. */
-static void signals_install(void)
+static void signals_install(int count)
 {
     struct sigaction action = {.sa_handler = on_stop_signal, .sa_flags = SA_RESTART};
     sigfillset(&action.sa_mask);
-    for (int i = 0; i < SIGNALS; i++)
+    for (int i = 0; i < count; i++)
         sigaction(signal_numbers[i], &action, &actions_before[i]);
-    signals_set = true;
+    signals_set = count;
 }
 
 void signals_stop_run(struct weft_run *run)
 {
     signals_release();
     atomic_store(&stopped_run, run);
-    signals_install();
+    signals_install(SIGNALS);
 }
 
 void signals_stop_cluster(struct weft_cluster *cluster)
 {
     signals_release();
     atomic_store(&stopped_cluster, cluster);
-    signals_install();
+    signals_install(SIGNALS);
+}
+
+void signals_stop_agent(struct weft_agent *agent)
+{
+    signals_release();
+    atomic_store(&stopped_agent, agent);
+    signals_install(2); /* not SIGHUP: an agent without a terminal goes on */
 }
 
 void signals_release(void)
 {
-    for (int i = 0; i < SIGNALS && signals_set; i++)
+    for (int i = 0; i < signals_set; i++)
         sigaction(signal_numbers[i], &actions_before[i], NULL);
-    signals_set = false;
+    signals_set = 0;
     atomic_store(&stopped_run, NULL);
     atomic_store(&stopped_cluster, NULL);
+    atomic_store(&stopped_agent, NULL);
 }

@@ -6,5 +6,7 @@
 
 void signals_stop_run(struct weft_run *run);
 void signals_stop_cluster(struct weft_cluster *cluster);
+/* SIGINT and SIGTERM alone; a third one ends the program, should the agent not get to leaving. */
+void signals_stop_agent(struct weft_agent *agent);
 /* Before the thing is closed. Nothing set is fine. */
 void signals_release(void);

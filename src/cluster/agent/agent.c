@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -145,12 +144,18 @@ static void agent_on_turn(uv_prepare_t *prepare)
         uv_idle_stop(&a->spin);
 }
 
-/* Once: running tasks may end. Twice: they are ended. */
-static void agent_on_signal(uv_signal_t *signal, int number)
+/* Once: running tasks may end. Twice: they are ended. Requests that came together are counted by the
+ * eventfd, so that none is lost. */
+static void agent_on_stop(uv_poll_t *poll, int status, int events)
 {
-    (void)number;
-    struct agent *a = signal->data;
-    agent_leave(a, !agent_is_staying(a));
+    (void)status;
+    (void)events;
+    struct agent *a = poll->data;
+    uint64_t requests = 0;
+    if (read(a->o->stop, &requests, sizeof requests) != (ssize_t)sizeof requests)
+        return;
+    for (uint64_t i = 0; i < requests && i < 2; i++) /* a third asks for nothing more */
+        agent_leave(a, !agent_is_staying(a));
     agent_go_on_leaving(a);
 }
 
@@ -242,7 +247,6 @@ static bool agent_open(struct agent *a, struct error *err)
 
 static void agent_open_handles(struct agent *a)
 {
-    static const int numbers[] = {SIGTERM, SIGINT};
     uint64_t every = (uint64_t)(a->lease * 1000 / BEATS_A_LEASE);
     uv_timer_init(&a->loop, &a->heartbeat);
     uv_timer_init(&a->loop, &a->tick);
@@ -253,10 +257,10 @@ static void agent_open_handles(struct agent *a)
                    every > LEAST_BEAT_MS ? every : LEAST_BEAT_MS);
     uv_timer_start(&a->tick, agent_on_tick, TICK_MS, TICK_MS);
     uv_prepare_start(&a->turn, agent_on_turn);
-    for (int i = 0; i < 2; i++) {
-        uv_signal_init(&a->loop, &a->signals[i]);
-        a->signals[i].data = a;
-        uv_signal_start(&a->signals[i], agent_on_signal, numbers[i]);
+    if (a->o->stop) {
+        uv_poll_init(&a->loop, &a->stop_ready, a->o->stop);
+        a->stop_ready.data = a;
+        uv_poll_start(&a->stop_ready, UV_READABLE, agent_on_stop);
     }
 }
 
@@ -280,8 +284,8 @@ static void agent_free(struct agent *a, bool opened)
         uv_close((uv_handle_t *)&a->heartbeat, NULL);
         uv_close((uv_handle_t *)&a->tick, NULL);
         uv_close((uv_handle_t *)&a->spin, NULL);
-        for (int i = 0; i < 2; i++)
-            uv_close((uv_handle_t *)&a->signals[i], NULL);
+        if (a->o->stop)
+            uv_close((uv_handle_t *)&a->stop_ready, NULL);
     }
     if (a->board)
         uv_close((uv_handle_t *)&a->board_ready, NULL);

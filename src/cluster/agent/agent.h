@@ -21,6 +21,7 @@ struct agent_options {
     uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
     bool serves;      /* the store is its own: it leaves last */
     double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
+    int stop;         /* an eventfd: what is added to it are requests to leave [0: there is none] */
     /* The reader of the native format: a run's workflow is such a text. */
     struct workflow *(*read)(const char *text, size_t n, struct error *err);
     void (*ready)(void *context, uint32_t node, const char *address);
@@ -31,6 +32,6 @@ struct agent_options {
     void *context;
 };
 
-/* Until it has left: by MESSAGE_LEAVE, SIGTERM (running tasks may end), a second one (they are
- * ended), or `linger`. False: could not begin, or could not go on. */
+/* Until it has left: by MESSAGE_LEAVE, a request at `stop` (running tasks may end), a second one
+ * (they are ended), or `linger`. Installs no signal handlers. False: could not begin, or could not go on. */
 bool agent_run(const struct agent_options *o, struct error *err);
