@@ -108,7 +108,7 @@ static struct history_figures record_run(const struct workflow *w, bool files, d
             char name[32];
             snprintf(name, sizeof name, "out%u.dat", t);
             struct trace_file file = {
-                .object = t, .task = t, .path = name, .size = e.written, .made = true};
+                .object = t, .task = t, .path = name, .size = e.written, .produced = true};
             for (size_t i = 0; i < 4; i++) {
                 uint64_t word = rng_next(&r);
                 memcpy(file.digest.at + 8 * i, &word, 8);
