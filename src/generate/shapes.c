@@ -18,9 +18,10 @@ static const struct generator_option forkjoin_options[] = {
 
 /* A join is the next stage's fork:
  *
- *         ┌─▶ work ─┐        ┌─▶ work ─┐
- *   fork ─┼─▶ work ─┼─▶ join ┼─▶ work ─┼─▶ join
- *         └─▶ work ─┘        └─▶ work ─┘ */
+ *           ┌─▶ work ─┐        ┌─▶ work ─┐
+ *     fork ─┼─▶ work ─┼─▶ join ┼─▶ work ─┼─▶ join
+ *           └─▶ work ─┘        └─▶ work ─┘
+ */
 static struct workflow *make_forkjoin(const struct generator_request *r, struct error *err)
 {
     uint32_t stages = (uint32_t)generator_whole(r, "stages");

@@ -1,8 +1,11 @@
 /* A task's command: what `{in}`, `{out}` and `{parameter}` stand for, and whether it needs a shell.
  *
- *     {in}  {out}         all input (output) files in the order of the file, each quoted for a
- * shell {in[0]}  {out[1]}   one of them, from 0 {name}              the parameter of that name
- *     {{  }}              a brace
+ *     {in}  {out}          all input (output) files in the order of the file,
+ *                          each quoted for a shell
+ *     {in[0]}  {out[1]}    one of them, from 0
+ *     {name}               the parameter of that name
+ *     {{  }}               a brace
+ *
  * Any other brace stands for itself, so that awk '{print $1}' needs no escapes. */
 #pragma once
 #include "base/digest.h"

@@ -4,8 +4,8 @@
  *
  *     t_ef(v)   = min(t_ef'(v), t_ef''(v)) + t_exec(v)
  *     t_ef'(v)  = max over parents u of t_ef(u) + d(u)/B                     + t_qwait(v)
- *     t_ef''(v) = min over parents u of max(t_ef(u), t_ef(w) + d(w)/B, w != u) + size(v)/B +
- * t_qwait(v)
+ *     t_ef''(v) = min over parents u of max(t_ef(u), t_ef(w) + d(w)/B, w != u) + size(v)/B
+ *                                                                          + t_qwait(v)
  *
  * Equation (1) is the mean wait of k tasks of length l on a core, (k - 1) * l / 2. k counts the
  * tasks that can be ready together, those of one level of the graph: with all tasks of the graph a

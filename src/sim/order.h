@@ -4,9 +4,10 @@
  * client does not wait.
  *
  *     while unassigned tasks remain:
- *         t += interarrival; tasks that have ended by t end in order of time (children become
- * eligible) k = max(1, ceil(batch size)); assign min(k, eligible) tasks; each runs for Normal(mean,
- * deviation)
+ *         t += interarrival
+ *         tasks that have ended by t end in order of time: children become eligible
+ *         k = max(1, ceil(batch size))
+ *         assign min(k, eligible) tasks; each runs for Normal(mean, deviation)
  *
  * Clients may be slow, or vanish: a vanished client's task becomes eligible again `timeout` after
  * it was given. */

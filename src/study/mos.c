@@ -3,6 +3,7 @@
  * reconstructed (plan/stream/baselines.h), MOS is the planner itself. */
 #include "base/mem.h"
 #include "generate/mos_graphs.h"
+#include "study/mos_published.h"
 #include "study/reproduction.h"
 #include "plan/stream/baselines.h"
 #include "plan/stream/stream.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 
 /* -e: extended, using the processors that the scheme itself leaves (plan/stream/baselines.h). */
-enum { MOS, FCP, FCP_E, EXP, EXP_E, SCHEMES, LEVELS = 5, PROCESSORS = 32 };
 static const char *const scheme_names[SCHEMES] = {"MOS", "FCP", "FCP-e", "EXP", "EXP-e"};
 static const double levels[LEVELS] = {1, 0.75, 0.5, 0.25, 0};
 static const char *const level_names[LEVELS] = {"1", "0.75", "0.5", "0.25", "~0"};
@@ -346,56 +346,6 @@ static bool synthetic_section(struct mos_study *s, const struct mos_config *c, u
 }
 
 /* ---- applications ---- */
-
-/* Published ratios; 0: the scheme missed the throughput, NAN: not stated. */
-struct mos_published {
-    double latency[LEVELS][SCHEMES], processors[LEVELS][SCHEMES];
-};
-
-static const struct mos_published dvb_2 = {{{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {1, 0, 1.02, 0, 0},
-                                            {1, 1.04, 1.04, 1.14, 1.14}},
-                                           {{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {11, 0, 32, 0, 0},
-                                            {3, 15, 15, 1, 32}}};
-static const struct mos_published dvb_4 = {{{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {1, 0, 1, 0, 0},
-                                            {1, 1.08, 1.08, 1.20, 1.20}},
-                                           {{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {16, 0, 32, 0, 0},
-                                            {8, 15, 15, 1, 32}}};
-static const struct mos_published dvb_8 = {{{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {1, 0, 1, 0, 0},
-                                            {1, 1.11, 1.11, 1.22, 1.22}},
-                                           {{NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {NAN, NAN, NAN, NAN, NAN},
-                                            {13, 0, 32, 0, 0},
-                                            {7, 15, 15, 1, 32}}};
-static const struct mos_published video = {
-    {{1, 0, 0, 0, 0}, {1, 0, 0, 0, 1.01}, {1, 1, 1, 0, 1.01}, {1, 1, 1, 0, 1.01}, {1, 1, 1, 2, 2}},
-    {{32, 0, 0, 0, 0},
-     {30, 0, 0, 0, 32},
-     {25, 29, 29, 0, 32},
-     {17, 21, 21, 0, 32},
-     {11, 15, 15, 1, 32}}};
-static const struct mos_published placenta = {
-    {{1, 0, 0, 0, 0}, {1, 1, 1, 0, 1}, {1, 1, 1, 0, 1}, {1, 1, 1, 0, 1}, {1, 1, 1, 1.69, 1.69}},
-    {{32, 0, 0, 0, 0},
-     {29, 32, 32, 0, 32},
-     {21, 24, 24, 0, 32},
-     {13, 16, 16, 0, 32},
-     {4, 9, 9, 1, 32}}};
 
 /* Tables 1 to 6: latencies and processors of one application. */
 static bool application_section(struct mos_study *s, const char *name, const char *title,

@@ -6,9 +6,10 @@
  * count of the last of them, its diagonal included, so that its front has order eta + mu - 1 and
  * leaves a contribution block of order mu - 1 to its parent:
  *
- *     memory of the task   8 (eta^2 + 2 eta (mu - 1)) bytes: the front without the contribution
- * block size of its edge     8 (mu - 1)^2 bytes: the contribution block work                 2/3
- * eta^3 + eta^2 (mu - 1) + eta (mu - 1)^2 operations
+ *     memory of the task   8 (eta^2 + 2 eta (mu - 1)) bytes: the front without the
+ *                          contribution block
+ *     size of its edge     8 (mu - 1)^2 bytes: the contribution block
+ *     work                 2/3 eta^3 + eta^2 (mu - 1) + eta (mu - 1)^2 operations
  *
  * (the published files count 8-byte numbers and thousands of operations). Edges go from child to
  * parent. A task is named by the matrix's own number (from 1) of the first column that it

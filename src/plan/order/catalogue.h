@@ -1,13 +1,13 @@
 /* The families of bipartite building blocks whose IC-optimal orders are known, at any size. Names
  * as in the literature; tails above, heads below:
  *
- *      V_3       L_3         W_2,3           M_2,3          N_3          C_3        Q_2,2
+ *        V_3       L_3         W_2,3           M_2,3          N_3          C_3        Q_2,2
  *
- *       o      o  o  o     o       o     o o   o   o o   o   o   o   o   o   o      o   o
- *     / | \     \ | /     /| \   / |\     \| /   \ |/    | \ | \ |   | \ | \ | \    | X |
- *    o  o  o      o      o o   o   o o     o       o     o   o   o   o   o   o  *   o   o
+ *         o      o  o  o     o       o     o o   o   o o   o   o   o   o   o   o      o   o
+ *       / | \     \ | /     /| \   / |\     \| /   \ |/    | \ | \ |   | \ | \ | \    | X |
+ *      o  o  o      o      o o   o   o o     o       o     o   o   o   o   o   o  *   o   o
  *
- *    * leads back to the first head
+ *      * leads back to the first head
  *
  *     V_d    one tail, d heads
  *     L_d    (Lambda) d tails, one head

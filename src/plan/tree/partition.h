@@ -5,8 +5,8 @@
  * children in the quotient tree, its work, and
  *
  *     below  = the longest (transfer + length) among its children
- *     length = work / speed + below           so MS(i) of equation (1) is the transfer to i +
- * length(i)
+ *     length = work / speed + below
+ *              so MS(i) of equation (1) is the transfer to i + length(i)
  *
  * which are kept right by climbing from the change towards the root, stopping where nothing
  * changes: a change costs the children of the pieces on that path, never the tasks. Work comes from

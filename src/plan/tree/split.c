@@ -9,7 +9,7 @@
  *             /    |     \
  *         sub 1   sub 2   sub 3 ...     the pieces - 1 heaviest are cut; the others,
  *                                       the surplus, run with the top
- * / */
+ */
 #include "plan/tree/split.h"
 #include "base/array.h"
 #include "base/heap.h"
