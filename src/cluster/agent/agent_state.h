@@ -49,7 +49,7 @@ struct agent {
     uv_loop_t loop;
     uv_timer_t heartbeat, tick;
     uv_prepare_t turn;
-    uv_idle_t spin; /* active while there is more to do at once */
+    uv_idle_t spin;       /* active while there is more to do at once */
     uv_poll_t stop_ready; /* somebody asks it to leave (agent_options.stop) */
     uv_poll_t board_ready;
     uint64_t ticks;
