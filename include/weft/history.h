@@ -5,7 +5,7 @@
  * their own. Part of <weft/weft.h>. */
 #ifndef WEFT_HISTORY_H
 #define WEFT_HISTORY_H
-#include "weft/weft.h"
+#include "weft/common.h"
 #include "weft/workflow.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #ifndef WEFT_PLAN_H
 #define WEFT_PLAN_H
 #include "weft/platform.h"
-#include "weft/weft.h"
+#include "weft/common.h"
 #include "weft/workflow.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
  * from 0. Part of <weft/weft.h>. */
 #ifndef WEFT_PLATFORM_H
 #define WEFT_PLATFORM_H
-#include "weft/weft.h"
+#include "weft/common.h"
 #include "weft/workflow.h"
 
 #ifdef __cplusplus

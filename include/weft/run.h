@@ -26,7 +26,7 @@
 #define WEFT_RUN_H
 
 #include "weft/plan.h"
-#include "weft/weft.h"
+#include "weft/common.h"
 #include "weft/workflow.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 #include "weft/plan.h"
-#include "weft/weft.h"
+#include "weft/common.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
  * it. Tasks and objects are numbers from 0; WEFT_NONE stands for none. Part of <weft/weft.h>. */
 #ifndef WEFT_WORKFLOW_H
 #define WEFT_WORKFLOW_H
-#include "weft/weft.h"
+#include "weft/common.h"
 
 #ifdef __cplusplus
 extern "C" {
