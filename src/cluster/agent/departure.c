@@ -4,7 +4,9 @@
  * I1. Once it does not stay, nothing new starts here and no run is taken up (supply_pump(),
  *     agent_runs.c); the board says LEAVING from the next heartbeat on, so nobody counts on it.
  * I2. `handing` holds what others were asked to keep and have not answered; a link that closes
- *     takes its entries along, so waiting for it to be empty ends. */
+ *     takes its entries along, so waiting for it to be empty ends.
+ * I3. Nothing is handed over before the ends of all tasks were handled: only then are their outputs
+ *     in the depot. A tick may come between a process's end and that (job_turn()). */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
@@ -44,13 +46,18 @@ void agent_leave(struct agent *a, bool now)
 
 /* ---- what only we have ---- */
 
-/* Objects are dealt out by number: each taker gets its share of every run. */
+/* Objects are dealt out by number: each taker gets its share of every run. One that cannot be
+ * reached leaves its share to the next. */
 static void hand_over_job(struct agent *a, struct job *j, const uint32_t *takers, uint32_t n)
 {
     for (uint32_t o = 0; o < j->w->nobjects; o++) {
-        struct link *l = depot_has(j->depot, o) ? peer_link(a, takers[o % n]) : NULL;
-        if (!l)
+        struct link *l = NULL;
+        if (!depot_has(j->depot, o))
             continue;
+        for (uint32_t i = 0; i < n && !l; i++)
+            l = peer_link(a, takers[(o + i) % n]);
+        if (!l)
+            return; /* nobody can be reached */
         strbuf_clear(&a->scratch);
         bytes_put_u64(&a->scratch, j->number);
         bytes_put_u32(&a->scratch, 1);
@@ -124,8 +131,9 @@ void agent_go_on_leaving(struct agent *a)
     if (agent_is_staying(a) || a->departure >= AGENT_SIGNING_OFF)
         return;
     for (size_t i = 0; i < a->jobs.n; i++)
-        if (executor_running(a->jobs.at[i]->executor))
-            return;
+        if (executor_running(a->jobs.at[i]->executor) ||
+            driver_ended_waiting(a->jobs.at[i]->driver))
+            return; /* I3 */
     bool in_order = a->departure == AGENT_DRAINING;
     if (agent_change_departure(a, AGENT_DRAINED) && in_order && agent_is_member(a))
         hand_over(a);
