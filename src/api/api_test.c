@@ -1,8 +1,6 @@
 /* The library as a program sees it: memory that runs out at every allocation, handles that outlive
  * each other, options of an older header, planners of one's own, graphs built in code. */
-#include "base/mem.h"
-#include "tap.h"
-#include "weft/weft.h"
+#include "api/testing.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,37 +17,6 @@ static const char *api_path(const char *name)
 }
 
 /* ---- every allocation fails once ---- */
-
-/* What a case does: true when all went well. Whatever it made it frees, in either case. */
-typedef bool api_case(struct weft_error *error);
-
-/* Of its allocations the first `most` are tried one by one, then ever fewer: the loops of a planner
- * allocate thousands of times at the same places. */
-static void api_fail_each(const char *what, api_case *run, long most)
-{
-    long n = 1, failures = 0, wrong = 0;
-    struct weft_error error;
-    for (;; n += n < most ? 1 : n / 8) {
-        mem_test_fail(n);
-        bool good = run(&error);
-        bool happened = mem_test_fail(0) <= 0;
-        if (!happened) {
-            ok(good, "%s: goes well after %ld failures", what, failures);
-            if (!good)
-                printf("# %s\n", error.text);
-            break;
-        }
-        failures++;
-        /* It may have gone well all the same, where a part that failed was optional. */
-        if (!good && error.status != WEFT_NO_MEMORY) {
-            if (!wrong++)
-                printf("# allocation %ld: status %d, '%s'\n", n, (int)error.status, error.text);
-        } else if (!good && !strstr(error.text, "out of memory")) {
-            wrong++;
-        }
-    }
-    is_int(wrong, 0, "%s: each failure is told as one of memory", what);
-}
 
 static bool api_case_read(struct weft_error *error)
 {
@@ -187,6 +154,24 @@ static bool api_case_xml(struct weft_error *error)
     return w != NULL;
 }
 
+/* CHOLMOD's objects, by both ways into its analysis. */
+static bool api_matrix(const char *const *options, struct weft_error *error)
+{
+    struct weft_read_options o = WEFT_READ_INIT;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/data/formats/mtx.mtx", WEFT_SOURCE_DIR);
+    o.options = options;
+    struct weft_workflow *w = weft_workflow_read(path, &o, error);
+    weft_workflow_free(w);
+    return w != NULL;
+}
+
+static bool api_case_matrix(struct weft_error *error)
+{
+    static const char *const relaxed[] = {"tree=assembly", "relax=yes", NULL};
+    return api_matrix(NULL, error) && api_matrix(relaxed, error);
+}
+
 static bool api_case_compare(struct weft_error *error)
 {
     static const char *const names[] = {"heft", "peft", "minmin", NULL};
@@ -225,6 +210,7 @@ static void test_memory(void)
     api_fail_each("DOT", api_case_dot, 1000);
     api_fail_each("YAML", api_case_native, 1000);
     api_fail_each("XML", api_case_xml, 1000);
+    api_fail_each("matrix", api_case_matrix, 1000);
     api_fail_each("compare", api_case_compare, 300);
     api_fail_each("clients", api_case_clients, 300);
 }

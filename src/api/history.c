@@ -18,7 +18,7 @@ EXPORT struct weft_history *weft_history_open(const char *path, struct weft_erro
             path ? history_open_existing(path, &call.err) : recorded_require(&call.err);
         if (model) {
             struct mem_guard guard; /* the connection is not in our ledger */
-            mem_guard_enter(&guard, inside_close_history, model);
+            mem_guard_enter(&guard, recorded_abandon, model);
             struct weft_history *h = mem_new_zero(struct weft_history, 1);
             mem_guard_leave(&guard);
             h->model = model;
@@ -252,15 +252,24 @@ EXPORT bool weft_changes_kind(const struct weft_changes *c, size_t i, struct wef
 
 /* ---- where a file comes from ---- */
 
+static void story_close_fd(void *fd)
+{
+    close(*(int *)fd);
+}
+
 /* The content of the file now; zero: it is not there or cannot be read. */
 static struct digest story_digest(const char *path)
 {
     struct digest d = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && !digest_of_fd(fd, path, &d, NULL))
+    if (fd < 0)
+        return d;
+    struct mem_guard guard;
+    mem_guard_enter(&guard, story_close_fd, &fd);
+    if (!digest_of_fd(fd, path, &d, NULL))
         d = (struct digest){0};
-    if (fd >= 0)
-        close(fd);
+    mem_guard_leave(&guard);
+    close(fd);
     return d;
 }
 

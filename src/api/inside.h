@@ -57,12 +57,6 @@ struct weft_predictions {
     uint32_t tasks;
 };
 
-/* A guard: closes a connection that a failed call opened. */
-static inline void inside_close_history(void *history)
-{
-    history_close(history);
-}
-
 /* A simulation that ended: which of the results is filled, `kind` says. */
 struct weft_sim {
     enum weft_sim_kind kind;

@@ -211,6 +211,17 @@ static bool replay_all(struct journal *j, const unsigned char *data, uint64_t si
     return true;
 }
 
+struct journal_mapping {
+    unsigned char *at;
+    size_t size;
+};
+
+static void journal_unmap(void *mapping)
+{
+    const struct journal_mapping *m = mapping;
+    munmap(m->at, m->size);
+}
+
 /* Mapped, not read: a journal of gigabytes is gone through once. */
 static bool read_existing(struct journal *j, uint64_t size, const struct journal_id *id,
                           journal_replay_f replay, void *context, uint64_t *cut, struct error *err)
@@ -219,8 +230,12 @@ static bool read_existing(struct journal *j, uint64_t size, const struct journal
     if (data == MAP_FAILED)
         return error_set(err, ERROR_FAILED, "%s: cannot read the journal: %s", j->path,
                          strerror(errno));
+    struct journal_mapping mapping = {data, size};
+    struct mem_guard guard; /* replaying allocates */
+    mem_guard_enter(&guard, journal_unmap, &mapping);
     bool good =
         check_header(j, data, id, err) && replay_all(j, data, size, replay, context, cut, err);
+    mem_guard_leave(&guard);
     munmap(data, size);
     if (good && *cut && (ftruncate(j->fd, (off_t)j->end) != 0 || (j->sync && fsync(j->fd) != 0)))
         good = error_set(err, ERROR_FAILED, "%s: cannot cut off an unfinished write: %s", j->path,
@@ -249,6 +264,12 @@ static bool open_locked(struct journal *j, struct error *err)
     return true;
 }
 
+/* A guard's: without memory to replay into, the lock is given up with the descriptor. */
+static void journal_abandon(void *journal)
+{
+    journal_close(journal);
+}
+
 bool journal_open(struct journal *j, const char *path, const struct journal_id *id, bool sync,
                   journal_replay_f replay, void *context, bool *existed, uint64_t *cut,
                   struct error *err)
@@ -256,6 +277,8 @@ bool journal_open(struct journal *j, const char *path, const struct journal_id *
     *j = (struct journal){.fd = -1, .path = mem_copy_string(path), .sync = sync};
     *cut = 0;
     struct stat st;
+    struct mem_guard guard;
+    mem_guard_enter(&guard, journal_abandon, j);
     bool good = open_locked(j, err);
     if (good && fstat(j->fd, &st) != 0)
         good = error_set(err, ERROR_FAILED, "%s: %s", path, strerror(errno));
@@ -281,6 +304,7 @@ bool journal_open(struct journal *j, const char *path, const struct journal_id *
             *cut = good ? size : 0;
         }
     }
+    mem_guard_leave(&guard);
     if (!good)
         journal_close(j);
     return good;

@@ -5,7 +5,10 @@
  *     version, whole, or unchanged.
  * I2. A file that is not ours (application_id) or newer than we are is never written.
  * I3. Several processes may open, migrate and write at the same time; SQLite's locks decide, and
- *     whoever waits gives up after DATABASE_WAIT. */
+ *     whoever waits gives up after DATABASE_WAIT.
+ * I4. Blocks of SQLite are in no ledger (base/mem.h): what is open while memory is allocated has a
+ *     guard, so that a call that runs out leaves no statement, no transaction and no connection
+ *     behind. A history that was read stays usable. */
 #include "history/database.h"
 
 #include "base/clock.h"
@@ -90,6 +93,8 @@ bool database_error(struct history *h, struct error *err)
         return error_set(err, ERROR_FAILED,
                          "%s: the history is locked by another program (waited %d s)", h->path,
                          DATABASE_WAIT / 1000);
+    case SQLITE_NOMEM:
+        return error_set(err, ERROR_MEMORY, "%s: out of memory", h->path);
     case SQLITE_FULL:
         return error_set(err, ERROR_FAILED, "%s: the disk is full", h->path);
     case SQLITE_READONLY:
@@ -112,6 +117,33 @@ sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error 
         return s;
     database_error(h, err);
     return NULL;
+}
+
+static void database_finalize(void *statement)
+{
+    sqlite3_finalize(statement);
+}
+
+sqlite3_stmt *database_query(struct history *h, struct mem_guard *g, const char *sql,
+                             struct error *err)
+{
+    sqlite3_stmt *s = database_prepare(h, sql, err);
+    if (s)
+        mem_guard_enter(g, database_finalize, s);
+    return s;
+}
+
+void database_close_query(sqlite3_stmt *s, struct mem_guard *g)
+{
+    if (s)
+        mem_guard_leave(g);
+    sqlite3_finalize(s);
+}
+
+void database_roll_back(void *db)
+{
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* 1: a row; 0: no more; -1: an error. */
@@ -302,10 +334,17 @@ static bool set_up_patiently(struct history *h, struct error *err)
     }
 }
 
+static void database_abandon(void *history)
+{
+    history_close(history);
+}
+
 static struct history *database_open(const char *path, struct error *err)
 {
+    struct mem_guard guard;
     struct history *h = mem_new_zero(struct history, 1);
     h->path = mem_copy_string(path);
+    mem_guard_enter(&guard, database_abandon, h);
     int code = sqlite3_open_v2(path, &h->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     bool ok = code == SQLITE_OK;
     if (!ok) {
@@ -318,6 +357,7 @@ static struct history *database_open(const char *path, struct error *err)
                                 path_hash, NULL, NULL);
         ok = set_up_patiently(h, err);
     }
+    mem_guard_leave(&guard);
     if (!ok) {
         history_close(h);
         return NULL;

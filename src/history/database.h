@@ -1,5 +1,6 @@
 /* The SQLite side of the history: opening, the tables and their versions, errors. Private. */
 #pragma once
+#include "base/mem.h"
 #include "history/history.h"
 #include <sqlite3.h>
 
@@ -30,6 +31,13 @@ bool database_migrate(struct history *h, int to, struct error *err);
 bool database_exec(struct history *h, const char *sql, struct error *err);
 /* NULL: an error. The caller calls sqlite3_finalize(). */
 sqlite3_stmt *database_prepare(struct history *h, const char *sql, struct error *err);
+/* The same for statements between whose rows memory is allocated: `g` finalizes it when that fails.
+ * database_close_query() ends both; a statement that is NULL is fine. */
+sqlite3_stmt *database_query(struct history *h, struct mem_guard *g, const char *sql,
+                             struct error *err);
+void database_close_query(sqlite3_stmt *s, struct mem_guard *g);
+/* A guard's `clean`: ends the transaction that is open on the sqlite3 `db`, if one is. */
+void database_roll_back(void *db);
 /* One step of a statement that returns nothing, then ready for the next. */
 bool database_run(struct history *h, sqlite3_stmt *s, struct error *err);
 /* One step: 1 a row, 0 the end, -1 an error. */

@@ -93,13 +93,14 @@ static bool read_samples(struct history *h, sqlite3_stmt *s, struct samples *out
 /* One query, newest first, for every kind that the history knows. */
 static bool make_fits(struct history *h, struct forecast *f, struct error *err)
 {
+    struct mem_guard guard;
     sqlite3_stmt *s =
-        database_prepare(h,
-                         "SELECT a.took, a.memory, a.read, a.written, r.name, r.speed, t.name"
-                         " FROM attempts a JOIN runs r ON r.id = a.id >> 32"
-                         " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + a.task"
-                         " WHERE a.kind = ? ORDER BY a.id DESC",
-                         err);
+        database_query(h, &guard,
+                       "SELECT a.took, a.memory, a.read, a.written, r.name, r.speed, t.name"
+                       " FROM attempts a JOIN runs r ON r.id = a.id >> 32"
+                       " LEFT JOIN tasks t ON t.id = (r.workflow << 32) + a.task"
+                       " WHERE a.kind = ? ORDER BY a.id DESC",
+                       err);
     if (!s)
         return false;
     struct samples samples = {mem_new(struct fit_sample, FORECAST_SAMPLES),
@@ -127,7 +128,7 @@ static bool make_fits(struct history *h, struct forecast *f, struct error *err)
     free(samples.time);
     free(samples.memory);
     free(samples.written);
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return ok;
 }
 

@@ -169,11 +169,14 @@ static bool add_predictions(struct history *h, struct head_rows *r, const struct
 bool head_add(struct history *h, const struct run_record *head, const char *text, size_t n,
               struct head_rows *r, struct error *err)
 {
+    struct mem_guard guard;
+    mem_guard_enter(&guard, database_roll_back, h->db);
     bool ok = database_exec(h, "BEGIN IMMEDIATE", err) && add_workflow(h, r, head, text, n, err) &&
               add_folder(h, r, head->folder, err) && add_run(h, r, head, err) &&
               add_predictions(h, r, head, err) && database_exec(h, "COMMIT", err);
-    if (!ok && !sqlite3_get_autocommit(h->db))
-        sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
+    mem_guard_leave(&guard);
+    if (!ok)
+        database_roll_back(h->db);
     return ok;
 }
 

@@ -118,11 +118,12 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
     memset(out, 0, sizeof *out);
     struct history_filter any = {0};
     filter = filter ? filter : &any;
-    sqlite3_stmt *s = database_prepare(h,
-                                       "SELECT " HEAD_COLUMNS " FROM runs"
-                                       " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2"
-                                       " ORDER BY id DESC",
-                                       err);
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(h, &guard,
+                                     "SELECT " HEAD_COLUMNS " FROM runs"
+                                     " WHERE (?1 IS NULL OR instr(name, ?1)) AND started >= ?2"
+                                     " ORDER BY id DESC",
+                                     err);
     if (!s)
         return false;
     database_bind_text(s, 1, filter->workflow);
@@ -137,7 +138,7 @@ bool history_list(struct history *h, const struct history_filter *filter, histor
         }
         array_push(out, r);
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     for (size_t i = 0; row >= 0 && i < out->n; i++)
         if ((out->at[i].outcome == RECORD_LOST || out->at[i].outcome == RECORD_RUNNING) &&
             !count_attempts(h, &out->at[i], err))
@@ -157,17 +158,18 @@ void history_runs_free(history_runs *runs)
 bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err)
 {
     *out = (struct run_record){0};
-    sqlite3_stmt *s = database_prepare(h,
-                                       "SELECT " HEAD_COLUMNS " FROM runs WHERE ?1 = 0 OR id = ?1"
-                                       " ORDER BY id DESC LIMIT 1",
-                                       err);
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(h, &guard,
+                                     "SELECT " HEAD_COLUMNS " FROM runs WHERE ?1 = 0 OR id = ?1"
+                                     " ORDER BY id DESC LIMIT 1",
+                                     err);
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
     int row = database_step(h, s, err);
     if (row == 1)
         reader_read_head(s, out);
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     if (row == 0 && run)
         error_set(err, ERROR_INPUT, "%s: there is no run %lld; `weft history` lists them", h->path,
                   (long long)run);
@@ -190,9 +192,10 @@ static double reader_seconds(sqlite3_stmt *s, int column)
 }
 
 /* A statement whose ?1 is the first possible row of the run. */
-static sqlite3_stmt *rows_of(struct history *h, const char *sql, int64_t run, struct error *err)
+static sqlite3_stmt *rows_of(struct history *h, struct mem_guard *g, const char *sql, int64_t run,
+                             struct error *err)
 {
-    sqlite3_stmt *s = database_prepare(h, sql, err);
+    sqlite3_stmt *s = database_query(h, g, sql, err);
     if (s)
         sqlite3_bind_int64(s, 1, database_row(run, 0));
     return s;
@@ -200,7 +203,8 @@ static sqlite3_stmt *rows_of(struct history *h, const char *sql, int64_t run, st
 
 static bool load_attempts(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s = rows_of(h,
+    struct mem_guard guard;
+    sqlite3_stmt *s = rows_of(h, &guard,
                               "SELECT task, start, took, cpu, memory, read, written, outcome,"
                               " status, attempt, node, lane FROM attempts"
                               " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
@@ -224,14 +228,15 @@ static bool load_attempts(struct history *h, struct run_record *r, struct error 
         };
         array_push(&r->events, e);
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row == 0;
 }
 
 /* Ranges of tasks, checked against their number: a damaged count would fill the memory. */
 static bool load_reused(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s = rows_of(h,
+    struct mem_guard guard;
+    sqlite3_stmt *s = rows_of(h, &guard,
                               "SELECT first, count, at FROM reused"
                               " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
                               r->run, err);
@@ -252,14 +257,15 @@ static bool load_reused(struct history *h, struct run_record *r, struct error *e
             array_push(&r->events, e);
         }
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row == 0;
 }
 
 /* Counters, transfers and faults: everything that is neither an attempt nor reuse. */
 static bool load_events(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s = rows_of(h,
+    struct mem_guard guard;
+    sqlite3_stmt *s = rows_of(h, &guard,
                               "SELECT type, subject, node, other, start, took, amount FROM events"
                               " WHERE id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY id",
                               r->run, err);
@@ -279,7 +285,7 @@ static bool load_events(struct history *h, struct run_record *r, struct error *e
             e.finish = INFINITY;
         array_push(&r->events, e);
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row == 0;
 }
 
@@ -313,7 +319,8 @@ static void reader_read_file(sqlite3_stmt *s, int from, struct record_file *f)
 /* With the paths, which stand in a table of their own. */
 static bool load_files(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s = rows_of(h,
+    struct mem_guard guard;
+    sqlite3_stmt *s = rows_of(h, &guard,
                               "SELECT f.object, f.task, p.path, f.digest, f.key, f.size, f.made"
                               " FROM files f LEFT JOIN paths p ON p.id = f.path"
                               " WHERE f.id BETWEEN ?1 AND ?1 + 4294967295 ORDER BY f.id",
@@ -324,14 +331,15 @@ static bool load_files(struct history *h, struct run_record *r, struct error *er
         reader_read_file(s, 0, &f);
         array_push(&r->files, f);
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row == 0;
 }
 
 /* Five words a task, as head.c wrote them. */
 static bool load_predictions(struct history *h, struct run_record *r, struct error *err)
 {
-    sqlite3_stmt *s = database_prepare(h, "SELECT tasks FROM predictions WHERE run = ?", err);
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(h, &guard, "SELECT tasks FROM predictions WHERE run = ?", err);
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, r->run);
@@ -349,7 +357,7 @@ static bool load_predictions(struct history *h, struct run_record *r, struct err
                                                   (double)figures[2], (double)figures[3], samples};
         }
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row >= 0;
 }
 
@@ -393,8 +401,10 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
 /* NULL without an error: it was not kept. */
 char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err)
 {
-    sqlite3_stmt *s = database_prepare(
-        h, "SELECT w.text FROM runs r JOIN workflows w ON w.id = r.workflow WHERE r.id = ?", err);
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(
+        h, &guard, "SELECT w.text FROM runs r JOIN workflows w ON w.id = r.workflow WHERE r.id = ?",
+        err);
     char *text = NULL;
     if (s) {
         sqlite3_bind_int64(s, 1, run);
@@ -404,7 +414,7 @@ char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct er
             text = mem_copy_bytes(blob ? blob : "", *n);
         }
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return text;
 }
 
@@ -415,12 +425,13 @@ bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, st
 {
     *out = (struct history_tasks){0};
     pool_init(&out->text);
+    struct mem_guard guard;
     sqlite3_stmt *s =
-        database_prepare(h,
-                         "SELECT t.id & 4294967295, t.name, k.name FROM runs r JOIN tasks t"
-                         " ON t.id BETWEEN r.workflow << 32 AND (r.workflow << 32) + 4294967295"
-                         " LEFT JOIN kinds k ON k.id = t.kind WHERE r.id = ? ORDER BY t.id",
-                         err);
+        database_query(h, &guard,
+                       "SELECT t.id & 4294967295, t.name, k.name FROM runs r JOIN tasks t"
+                       " ON t.id BETWEEN r.workflow << 32 AND (r.workflow << 32) + 4294967295"
+                       " LEFT JOIN kinds k ON k.id = t.kind WHERE r.id = ? ORDER BY t.id",
+                       err);
     if (!s) {
         history_tasks_free(out);
         return false;
@@ -448,7 +459,7 @@ bool history_tasks(struct history *h, int64_t run, struct history_tasks *out, st
         out->kind[out->n] = last_kind;
         out->name[out->n++] = pool_add(&out->text, name ? name : "", strlen(name ? name : ""));
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     if (row < 0)
         history_tasks_free(out);
     return row >= 0;
@@ -479,8 +490,9 @@ void history_tasks_free(struct history_tasks *t)
 static bool origins_under(struct history *h, int64_t folder, const char *rest, size_t limit,
                           history_origins *out, struct error *err)
 {
-    sqlite3_stmt *s = database_prepare(
-        h,
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(
+        h, &guard,
         "SELECT f.id >> 32, r.started, r.name, r.folder, t.name, f.object, f.task, p.path,"
         " f.digest, f.key, f.size, f.made"
         " FROM paths p JOIN files f ON f.path = p.id JOIN runs r ON r.id = f.id >> 32"
@@ -505,7 +517,7 @@ static bool origins_under(struct history *h, int64_t folder, const char *rest, s
         reader_read_file(s, 5, &o.file);
         array_push(out, o);
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     return row == 0;
 }
 
@@ -523,7 +535,8 @@ bool history_file(struct history *h, const char *path, size_t limit, history_ori
                   struct error *err)
 {
     memset(out, 0, sizeof *out);
-    sqlite3_stmt *s = database_prepare(h, "SELECT id, path FROM folders ORDER BY id", err);
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(h, &guard, "SELECT id, path FROM folders ORDER BY id", err);
     int row = s ? 0 : -1;
     while (s && (row = database_step(h, s, err)) == 1) {
         int64_t id = sqlite3_column_int64(s, 0);
@@ -541,7 +554,7 @@ bool history_file(struct history *h, const char *path, size_t limit, history_ori
             break;
         }
     }
-    sqlite3_finalize(s);
+    database_close_query(s, &guard);
     if (row < 0) {
         history_origins_free(out);
         return false;

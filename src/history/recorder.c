@@ -10,7 +10,9 @@
  *     is rolled back, and its rows are written again with the same numbers.
  * I4. Buffers swap only when `writing` is empty, so rows are written in the order of events.
  * I5. Past PENDING_MOST entries new ones are counted and dropped: a full disk does not fill the
- *     memory too. history_end() says how many. */
+ *     memory too. history_end() says how many.
+ * I6. The thread has a boundary of its own (base/mem.h): memory that runs out there is an error of
+ *     one try to write, as a full disk is. Whoever runs out under `lock` gives it back first. */
 #include "history/database.h"
 #include "history/head.h"
 
@@ -99,11 +101,18 @@ static int64_t recorder_whole(double bytes)
     return bytes > 0 && bytes < 9e18 ? (int64_t)bytes : 0;
 }
 
+/* A guard's: an event that finds no memory must not keep the lock. */
+static void recorder_unlock(void *recorder)
+{
+    pthread_mutex_unlock(&((struct recorder *)recorder)->lock);
+}
+
 /* Called from any thread of the run, thousands of times a second: one lock, one copy. Beginnings
  * are not stored; the attempt's row has the start. */
 static void recorder_event(void *context, const struct trace_event *e)
 {
     struct recorder *r = context;
+    struct mem_guard guard;
     if (e->kind == TRACE_BEGIN)
         return;
     struct recorder_entry entry = {
@@ -123,11 +132,13 @@ static void recorder_event(void *context, const struct trace_event *e)
         .amount = e->amount,
     };
     pthread_mutex_lock(&r->lock);
+    mem_guard_enter(&guard, recorder_unlock, r);
     size_t n = r->filling.entries.n;
     if (n < PENDING_MOST)
         array_push(&r->filling.entries, entry);
     else
         r->dropped++;
+    mem_guard_leave(&guard);
     pthread_mutex_unlock(&r->lock);
     /* once a buffer, not at every event after */
     if (n + 1 == FLUSH_EVENTS)
@@ -139,6 +150,7 @@ static void recorder_event(void *context, const struct trace_event *e)
 static void recorder_file(void *context, const struct trace_file *f)
 {
     struct recorder *r = context;
+    struct mem_guard guard;
     if (!f->produced && f->task != NONE)
         return;
     struct file_entry entry = {
@@ -150,6 +162,7 @@ static void recorder_file(void *context, const struct trace_file *f)
         .produced = f->produced,
     };
     pthread_mutex_lock(&r->lock);
+    mem_guard_enter(&guard, recorder_unlock, r);
     if (r->filling.files.n < PENDING_MOST) {
         entry.path = r->filling.text.n;
         strbuf_add_bytes(&r->filling.text, f->path ? f->path : "", f->path ? strlen(f->path) : 0);
@@ -158,6 +171,7 @@ static void recorder_file(void *context, const struct trace_file *f)
     } else {
         r->dropped++;
     }
+    mem_guard_leave(&guard);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -228,9 +242,9 @@ static bool prepare_tasks(struct recorder *r, struct error *err)
         of[t] = t && w->kind[t] == w->kind[t - 1] ? of[t - 1]
                                                   : intern_number(&kinds, kind, strlen(kind));
     }
-    r->task_kind = of;
     r->kind_row = mem_new_zero(int64_t, kinds.n + 1);
     r->kind_count = mem_new_zero(uint32_t, kinds.n + 1);
+    r->task_kind = of; /* last: says that all three are there */
     bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err) && kind_rows(r, &kinds, err) &&
               (!r->rows.add_tasks || task_rows(r, err)) && database_exec(r->history, "COMMIT", err);
     intern_free(&kinds);
@@ -395,6 +409,8 @@ static bool write_slice(struct recorder *r, struct error *err)
     uint32_t nfiles = r->nfiles;
     ARRAY(uint32_t) reused = {0};
     int64_t reused_at = 0;
+    struct mem_guard guard;
+    mem_guard_enter(&guard, database_roll_back, r->history->db);
     bool ok = database_exec(r->history, "BEGIN IMMEDIATE", err);
     for (size_t i = r->entries_done; ok && i < last; i++) {
         const struct recorder_entry *e = &b->entries.at[i];
@@ -420,9 +436,9 @@ static bool write_slice(struct recorder *r, struct error *err)
         ok = recorder_write_file(r, &b->files.at[i], b->text.at + b->files.at[i].path, nfiles++,
                                  err);
     ok = ok && database_exec(r->history, "COMMIT", err);
+    mem_guard_leave(&guard);
     if (!ok) {
-        if (!sqlite3_get_autocommit(r->history->db))
-            sqlite3_exec(r->history->db, "ROLLBACK", NULL, NULL, NULL);
+        database_roll_back(r->history->db);
         return false;
     }
     r->entries_done = last;
@@ -450,6 +466,20 @@ static bool recorder_write_all(struct recorder *r)
     return true;
 }
 
+static void recorder_try(void *recorder)
+{
+    recorder_write_all(recorder);
+}
+
+/* On the recorder's thread (I6). What a failed allocation left behind is not whole, so that it is
+ * begun again: the kinds' arrays are published only when all of them are there. */
+static void recorder_write_on_thread(struct recorder *r)
+{
+    size_t asked;
+    if (!mem_try(NULL, recorder_try, r, &asked))
+        error_set(&r->error, ERROR_MEMORY, "out of memory (asked for %zu bytes)", asked);
+}
+
 /* Under the lock: take what is filled, if everything before it is written. */
 static void swap_buffers(struct recorder *r)
 {
@@ -465,7 +495,7 @@ static void swap_buffers(struct recorder *r)
 static void *recorder_thread(void *context)
 {
     struct recorder *r = context;
-    recorder_write_all(r); /* the tasks' names */
+    recorder_write_on_thread(r); /* the tasks' names */
     pthread_mutex_lock(&r->lock);
     while (!r->stop) {
         struct timespec until;
@@ -477,7 +507,7 @@ static void *recorder_thread(void *context)
             pthread_cond_timedwait(&r->wake, &r->lock, &until);
         swap_buffers(r);
         pthread_mutex_unlock(&r->lock);
-        recorder_write_all(r);
+        recorder_write_on_thread(r);
         pthread_mutex_lock(&r->lock);
     }
     pthread_mutex_unlock(&r->lock);

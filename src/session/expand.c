@@ -92,6 +92,8 @@ static uint32_t expansion_learn(const struct expansion *e, struct workflow *w)
     struct error err = {0};
     char *folder = file_beside(e->x.workflow, "."), name[256];
     struct history *h = recorded_open(&err);
+    struct mem_guard guard;
+    mem_guard_enter(&guard, recorded_abandon, h);
     struct forecast *f =
         h ? history_forecast(h, w, workflow_display_name(w, name, sizeof name), folder, &err)
           : NULL;
@@ -109,6 +111,7 @@ static uint32_t expansion_learn(const struct expansion *e, struct workflow *w)
         free(work);
     }
     forecast_free(f);
+    mem_guard_leave(&guard);
     history_close(h);
     free(folder);
     return measured;

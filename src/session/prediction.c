@@ -22,12 +22,15 @@ char *prediction_folder(const struct workflow *w)
 struct forecast *prediction_make(const struct workflow *w, struct error *err)
 {
     struct history *h = recorded_open(err);
+    struct mem_guard guard;
     if (!h)
         return NULL;
+    mem_guard_enter(&guard, recorded_abandon, h);
     char name[256], *folder = prediction_folder(w);
     struct forecast *f =
         history_forecast(h, w, workflow_display_name(w, name, sizeof name), folder, err);
     free(folder);
+    mem_guard_leave(&guard);
     history_close(h);
     return f;
 }

@@ -21,6 +21,11 @@ struct history *recorded_open(struct error *err)
     return h;
 }
 
+void recorded_abandon(void *history)
+{
+    history_close(history);
+}
+
 /* A reader without a history has made no mistake, but has nothing to show: the text says why. */
 struct history *recorded_require(struct error *err)
 {
@@ -107,10 +112,13 @@ static struct workflow *recorded_bare_workflow(struct history *h, const struct r
 bool recorded_show(const char *which, struct run_record *out, struct error *err)
 {
     struct history *h = recorded_require(err);
+    struct mem_guard guard;
     int64_t run = 0;
+    mem_guard_enter(&guard, recorded_abandon, h);
     bool good = h && recorded_number(h, which, &run, err) && recorded_load(h, run, out, err);
     if (good && !out->workflow)
         out->workflow = recorded_bare_workflow(h, out);
+    mem_guard_leave(&guard);
     history_close(h);
     return good;
 }

@@ -8,6 +8,8 @@
 struct history *recorded_open(struct error *err);
 /* The same for a command that has nothing to do without one. */
 struct history *recorded_require(struct error *err);
+/* A guard's `clean` (base/mem.h) for whoever allocates while he has one open: history_close(). */
+void recorded_abandon(void *history);
 
 /* A run by what the user typed: a number or "last". */
 bool recorded_number(struct history *h, const char *text, int64_t *run, struct error *err);

@@ -3,7 +3,8 @@
  * I1. The memo's lock is what keeps two runs out of one folder: marks and leftovers are touched only
  *     by who has the memo open.
  * I2. The loader's thread touches its struct memo_loader and nothing else; the workspace reads that
- *     after joining it. Every way out (open, close) joins it.
+ *     after joining it. Every way out (open, close) joins it. It has a boundary of its own
+ *     (base/mem.h): memory that ran out there is raised again by who joins it.
  * I3. Nothing is created in the folder before the workflow is known to be one: reading ahead starts
  *     only when a memo is there already. */
 #include "session/workspace.h"
@@ -27,6 +28,8 @@ struct memo_loader {
     struct memo *memo;
     struct memo_opened found;
     struct error err;
+    bool failed; /* `asked` bytes were not there */
+    size_t asked;
 };
 
 static void workspace_path(const struct workspace *ws, const char *name, struct strbuf *out)
@@ -35,10 +38,17 @@ static void workspace_path(const struct workspace *ws, const char *name, struct 
     strbuf_printf(out, "%s/%s", ws->state, name);
 }
 
-static void *loader_read_memo(void *context)
+static void loader_read_memo(void *context)
 {
     struct memo_loader *l = context;
     l->memo = memo_open(l->path, &l->found, &l->err);
+}
+
+/* On nobody's account, as everything of a run (api/run_handle.h): the memo outlives the call. */
+static void *loader_thread(void *context)
+{
+    struct memo_loader *l = context;
+    l->failed = !mem_try(NULL, loader_read_memo, l, &l->asked);
     return NULL;
 }
 
@@ -53,7 +63,7 @@ static void loader_begin(struct workspace *ws)
     }
     struct memo_loader *l = mem_new_zero(struct memo_loader, 1);
     l->path = strbuf_steal(&path);
-    if (pthread_create(&l->thread, NULL, loader_read_memo, l) == 0) {
+    if (pthread_create(&l->thread, NULL, loader_thread, l) == 0) {
         ws->loader = l;
         return;
     }
@@ -61,20 +71,23 @@ static void loader_begin(struct workspace *ws)
     free(l);
 }
 
-/* Wait for the thread and take over what it read. */
-static void loader_end(struct workspace *ws, struct error *err)
+/* Wait for the thread and take over what it read. False: memory ran out there, for `*asked` bytes. */
+static bool loader_end(struct workspace *ws, size_t *asked, struct error *err)
 {
     struct memo_loader *l = ws->loader;
     if (!l)
-        return;
+        return true;
     pthread_join(l->thread, NULL);
     ws->memo = l->memo;
     ws->found = l->found;
     if (!l->memo)
         error_set(err, l->err.kind, "%s", l->err.text);
+    bool good = !l->failed;
+    *asked = l->asked;
     free(l->path);
     free(l);
     ws->loader = NULL;
+    return good;
 }
 
 /* The folder as it is named, never made absolute: messages show it as the user wrote it. */
@@ -115,7 +128,9 @@ bool workspace_open(struct workspace *ws, const struct remarks *remarks, struct 
     if (!workspace_create_state(ws, err))
         return false;
     if (ws->loader) {
-        loader_end(ws, err);
+        size_t asked;
+        if (!loader_end(ws, &asked, err))
+            mem_fail(asked);
     } else {
         workspace_path(ws, "memo", &path);
         ws->memo = memo_open(path.at, &ws->found, err);
@@ -170,7 +185,8 @@ void workspace_close(struct workspace *ws, const struct remarks *remarks)
 {
     struct error err = {0};
     /* the thread may still be reading, when the workflow turned out to be none: I2 */
-    loader_end(ws, &(struct error){0});
+    size_t asked;
+    loader_end(ws, &asked, &(struct error){0});
     if (!memo_close(ws->memo, &err))
         remark(remarks, REMARK_WARNING, "%s", err.text);
     free(ws->folder);

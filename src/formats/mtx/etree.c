@@ -3,7 +3,10 @@
  * (docs/formats/trees-and-matrices.md); nothing is factorised.
  *
  * The pattern is made symmetric (A + A'), ordered to reduce fill, and analysed; columns or
- * supernodes become tasks from child to parent. */
+ * supernodes become tasks from child to parent.
+ *
+ * CHOLMOD allocates by itself, outside our ledgers (base/mem.h): a guard frees its objects when
+ * memory of ours runs out while they exist. */
 #include "formats/mtx/etree.h"
 
 #include "base/mem.h"
@@ -42,7 +45,8 @@ static bool etree_failed(const struct analysis *a, const char *file, const char 
                       : status == CHOLMOD_NOT_INSTALLED
                           ? "this ordering is not in the installed library"
                           : "CHOLMOD refused";
-    return error_set(err, ERROR_FAILED, "%s: %s: %s (status %d)", file, what, why, status);
+    return error_set(err, status == CHOLMOD_OUT_OF_MEMORY ? ERROR_MEMORY : ERROR_FAILED,
+                     "%s: %s: %s (status %d)", file, what, why, status);
 }
 
 /* Compressed columns of the lower triangle, each column's diagonal first, then its rows ascending
@@ -211,6 +215,15 @@ static void add_tasks(struct builder *b, const struct analysis *a)
     }
 }
 
+/* What CHOLMOD holds; also the guard's `clean`. */
+static void etree_release(void *analysis)
+{
+    struct analysis *a = analysis;
+    cholmod_l_free_factor(&a->factor, &a->common);
+    cholmod_l_free_sparse(&a->matrix, &a->common);
+    cholmod_l_finish(&a->common);
+}
+
 /* CHOLMOD is told to be silent: what is wrong is ours to say. Its memory is freed whatever
  * happened. */
 bool etree_build(struct builder *b, size_t order, const struct etree_entry *entries, size_t count,
@@ -219,7 +232,9 @@ bool etree_build(struct builder *b, size_t order, const struct etree_entry *entr
     if (!order)
         return true;
     struct analysis a = {0};
+    struct mem_guard guard;
     cholmod_l_start(&a.common);
+    mem_guard_enter(&guard, etree_release, &a);
     a.common.print = 0;
     a.common.error_handler = NULL;
     a.common.nmethods = 1;
@@ -239,8 +254,7 @@ bool etree_build(struct builder *b, size_t order, const struct etree_entry *entr
     else
         etree_failed(&a, file, "the symbolic factorisation failed", err);
     free(a.fronts);
-    cholmod_l_free_factor(&a.factor, &a.common);
-    cholmod_l_free_sparse(&a.matrix, &a.common);
-    cholmod_l_finish(&a.common);
+    mem_guard_leave(&guard);
+    etree_release(&a);
     return good;
 }
