@@ -18,14 +18,14 @@
 
 static struct workflow *order_generated(const char *name, const char *options)
 {
-    struct generator_value values[8];
+    struct option_value values[8];
     size_t n = 0;
     char text[256], *rest = NULL;
     snprintf(text, sizeof text, "%s", options);
     for (char *at = strtok_r(text, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
         char *equal = strchr(at, '=');
         *equal = '\0';
-        values[n++] = (struct generator_value){at, equal + 1};
+        values[n++] = (struct option_value){at, equal + 1};
     }
     struct error err = {0};
     struct workflow *w = generator_workflow(generator_find(name), values, n, 1, &err);

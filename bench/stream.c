@@ -24,7 +24,7 @@ static struct workflow *stream_workflow(uint32_t n, const char *degree, const ch
     char text[16];
     struct error err = {0};
     snprintf(text, sizeof text, "%u", n);
-    struct generator_value values[] = {
+    struct option_value values[] = {
         {"n", text}, {"ccr", ccr}, {"work-min", "0"}, {"work-max", "60"}, {"mean-degree", degree}};
     return generator_workflow(generator_find("tgff"), values, 5, seed, &err);
 }

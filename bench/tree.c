@@ -25,7 +25,7 @@ static struct workflow *prufer_tree(uint32_t n, const char *category)
 {
     char count[16];
     snprintf(count, sizeof count, "%u", n);
-    struct generator_value values[] = {{"n", count}, {"category", category}};
+    struct option_value values[] = {{"n", count}, {"category", category}};
     struct error err = {0};
     struct workflow *w = generator_workflow(generator_find("prufer"), values, 2, 1, &err);
     if (!w) {
@@ -41,7 +41,7 @@ static struct platform *fourfold_platform(double dmax, uint32_t kinds)
     char memory[32], count[16];
     snprintf(memory, sizeof memory, "%.17g", dmax);
     snprintf(count, sizeof count, "%u", kinds);
-    struct generator_value values[] = {{"dmax", memory}, {"per-kind", count}};
+    struct option_value values[] = {{"dmax", memory}, {"per-kind", count}};
     struct error err = {0};
     struct platform *p = generator_platform(generator_find("fourfold"), values, 2, 1, &err);
     if (!p) {

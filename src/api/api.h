@@ -32,6 +32,7 @@
 #pragma once
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/option.h"
 #include "model/plan.h"
 #include "model/platform.h"
 #include "model/workflow.h"
@@ -140,16 +141,15 @@ void api_error_out(const struct error *err, struct weft_error *out);
 /* ---- what several files of the library share ---- */
 
 /* A list of "name=value" that ends with NULL, taken apart. */
-struct api_pair {
-    const char *name, *text;
-};
 struct api_pairs {
-    struct api_pair *at; /* n of them, then one of NULLs */
+    struct option_value *at; /* n of them, then one of NULLs */
     size_t n;
     char *storage;
 };
 bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct error *err);
 void api_pairs_free(struct api_pairs *pairs);
+/* Row number `k` of a table, as lists show it; false: there are no more. */
+bool api_option(const struct option *table, size_t k, struct weft_option *out);
 
 /* A copy of an options struct of the caller's, who may have been compiled with an older header:
  * what his struct does not have stays as it is in `own` (the standard). False: no size was set. */

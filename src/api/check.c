@@ -117,7 +117,7 @@ static void compare_measure(struct weft_compare *c, const struct workflow *w,
 
 static bool compare_has_option(const struct planner *planner, const char *name)
 {
-    for (const struct planner_option *o = planner->options; o && o->name; o++)
+    for (const struct option *o = planner->options; o && o->name; o++)
         if (strcmp(o->name, name) == 0)
             return true;
     return false;

@@ -22,14 +22,9 @@ static struct format_file *files_open(const char *path, const struct text *text,
     struct api_pairs pairs = {0};
     struct format_file *f = NULL;
     if (api_options(&own, options, err) && files_format(own.format, &format, err) &&
-        api_pairs_split(&pairs, own.options, err)) {
-        struct format_option *set = mem_new_zero(struct format_option, pairs.n + 1);
-        for (size_t i = 0; i < pairs.n; i++)
-            set[i] = (struct format_option){pairs.at[i].name, pairs.at[i].text};
-        f = text ? format_file_of(path, *text, format, set)
-                 : format_file_open(path, format, set, err);
-        free(set);
-    }
+        api_pairs_split(&pairs, own.options, err))
+        f = text ? format_file_of(path, *text, format, pairs.at)
+                 : format_file_open(path, format, pairs.at, err);
     api_pairs_free(&pairs);
     return f;
 }

@@ -28,11 +28,9 @@ char *api_text(struct strbuf *text, size_t *n);
 
 /* A generator by name with the caller's options; api_generated_free() in any case. */
 struct generator;
-struct generator_value;
 struct api_generated {
     const struct generator *generator;
     struct api_pairs pairs;
-    struct generator_value *values; /* pairs.n of them */
 };
 bool api_generator(const char *name, const char *const *options, struct api_generated *out,
                    struct error *err);

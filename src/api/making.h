@@ -11,7 +11,6 @@ extern const struct replayer api_replayer;
 struct making {
     struct weft_plan_options options;
     struct api_pairs pairs;
-    struct option_value *values;
     struct progress progress;
     struct plan_request request;
 };

@@ -1,5 +1,5 @@
 /* Options as the caller gives them: structs that may be older than ours, and lists of
- * "name=value". */
+ * "name=value"; and the tables of options as callers see them. */
 #include "api/api.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct
             return error_set(err, ERROR_INPUT, "option '%s' is not name=value", options[n]);
         bytes += strlen(options[n]) + 1;
     }
-    pairs->at = mem_new_zero(struct api_pair, n + 1);
+    pairs->at = mem_new_zero(struct option_value, n + 1);
     pairs->storage = mem_alloc(bytes);
     char *end = pairs->storage;
     for (; pairs->n < n; pairs->n++) {
@@ -36,7 +36,7 @@ bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct
         memcpy(end, options[pairs->n], length);
         char *equals = strchr(end, '=');
         *equals = 0;
-        pairs->at[pairs->n] = (struct api_pair){end, equals + 1};
+        pairs->at[pairs->n] = (struct option_value){end, equals + 1};
         end += length;
     }
     return true;
@@ -47,4 +47,21 @@ void api_pairs_free(struct api_pairs *pairs)
     free(pairs->at);
     free(pairs->storage);
     *pairs = (struct api_pairs){0};
+}
+
+bool api_option(const struct option *table, size_t k, struct weft_option *out)
+{
+    const struct option *o = table;
+    for (size_t skip = 0; o && o->name && skip < k; skip++)
+        o++;
+    if (!o || !o->name)
+        return false;
+    *out = (struct weft_option){.name = o->name,
+                                .type = option_type_name(o->type),
+                                .standard = o->standard,
+                                .choices = o->choices,
+                                .least = o->least,
+                                .most = o->most,
+                                .help = o->help};
+    return true;
 }

@@ -43,15 +43,12 @@ bool making_begin(struct making *m, const struct weft_workflow *w, const struct 
     if (!api_options(&m->options, options, err) ||
         !api_pairs_split(&m->pairs, m->options.options, err))
         return false;
-    m->values = mem_new_zero(struct option_value, m->pairs.n + 1);
-    for (size_t i = 0; i < m->pairs.n; i++)
-        m->values[i] = (struct option_value){m->pairs.at[i].name, m->pairs.at[i].text};
     m->progress = (struct progress){m->options.progress, m->options.context};
     m->request = (struct plan_request){
         .workflow = w->model,
         .platform = p->model,
         .replayer = &api_replayer,
-        .options = m->values,
+        .options = m->pairs.at,
         .noptions = m->pairs.n,
         .seed = m->options.seed,
         .progress = m->options.progress ? &m->progress : NULL,
@@ -64,7 +61,6 @@ bool making_begin(struct making *m, const struct weft_workflow *w, const struct 
 
 void making_end(struct making *m)
 {
-    free(m->values);
     api_pairs_free(&m->pairs);
 }
 
@@ -86,8 +82,8 @@ static bool making_passes(const struct plan *plan, const struct plan_request *re
 
 struct plan *making_run(struct making *m, const char *name, struct error *err)
 {
-    const struct planner *planner =
-        planner_choose(name, m->request.workflow, m->request.platform, m->values, m->pairs.n, err);
+    const struct planner *planner = planner_choose(name, m->request.workflow, m->request.platform,
+                                                   m->pairs.at, m->pairs.n, err);
     struct plan *plan = planner ? planner_run(planner, &m->request, err) : NULL;
     if (plan && !making_passes(plan, &m->request, err)) {
         plan_free(plan);
@@ -130,7 +126,7 @@ static struct weft_plan **plan_front(struct making *m, const char *name, unsigne
                   "--front needs a planner of streams (mos, stream); '%s' is none", planner->name);
         return NULL;
     }
-    if (!planner_check_options(planner, m->values, m->pairs.n, err) ||
+    if (!planner_check_options(planner, m->pairs.at, m->pairs.n, err) ||
         !stream_front(planner, &m->request, points, &front, err)) {
         stream_front_free(&front);
         return NULL;

@@ -17,15 +17,6 @@
 
 /* ---- the list ---- */
 
-static const char *planners_type(enum option_type type)
-{
-    static const char *const names[] = {
-        [OPTION_BOOL] = "bool",       [OPTION_INTEGER] = "integer", [OPTION_NUMBER] = "number",
-        [OPTION_SECONDS] = "seconds", [OPTION_CHOICE] = "choice",   [OPTION_TEXT] = "text",
-    };
-    return names[type];
-}
-
 static bool planners_is_own(const struct planner *p)
 {
     return planner_find_own(p->name) == p;
@@ -71,14 +62,7 @@ EXPORT size_t weft_planner_find(const char *name, struct weft_error *error)
 EXPORT bool weft_planner_option(size_t i, size_t k, struct weft_option *out)
 {
     const struct planner *p = planner_at(i);
-    const struct planner_option *o = p ? p->options : NULL;
-    for (size_t skip = 0; o && o->name && skip < k; skip++)
-        o++;
-    if (!o || !o->name)
-        return false;
-    *out = (struct weft_option){
-        o->name, planners_type(o->type), o->standard, o->choices, o->least, o->most, o->help};
-    return true;
+    return api_option(p ? p->options : NULL, k, out);
 }
 
 EXPORT bool weft_planner_suits(const char *name, const struct weft_workflow *w,
@@ -100,7 +84,7 @@ struct planners_own {
     bool (*run)(void *context, struct weft_draft *draft);
     void *context;
     char *name, *family, *summary;
-    struct planner_option *options; /* copies; end with a NULL name */
+    struct option *options; /* copies; end with a NULL name */
 };
 
 struct weft_draft {
@@ -164,7 +148,7 @@ static void planners_free_own(struct planners_own *own)
 {
     if (!own)
         return;
-    for (struct planner_option *o = own->options; o && o->name; o++) {
+    for (struct option *o = own->options; o && o->name; o++) {
         free((char *)o->name);
         free((char *)o->standard);
         free((char *)o->choices);
@@ -177,18 +161,18 @@ static void planners_free_own(struct planners_own *own)
     free(own);
 }
 
-static bool planners_copy_option(const struct weft_option *from, struct planner_option *to,
+static bool planners_copy_option(const struct weft_option *from, struct option *to,
                                  struct error *err)
 {
-    int type = OPTION_BOOL;
-    while (type <= OPTION_TEXT && strcmp(planners_type((enum option_type)type), from->type) != 0)
+    int type = 0; /* the public header has all types below OPTION_COUNT */
+    while (type < OPTION_COUNT && strcmp(option_type_name((enum option_type)type), from->type) != 0)
         type++;
-    if (type > OPTION_TEXT || !from->standard)
+    if (type == OPTION_COUNT || !from->standard)
         return error_set(err, ERROR_INPUT,
                          "option '%s': its type is '%s', or it has no standard; types are bool, "
-                         "integer, number, seconds, choice, text",
+                         "integer, number, seconds, bytes, choice, text",
                          from->name, from->type);
-    *to = (struct planner_option){
+    *to = (struct option){
         .name = mem_copy_string(from->name),
         .type = (enum option_type)type,
         .standard = mem_copy_string(from->standard),
@@ -213,7 +197,7 @@ static bool planners_register(const struct weft_planner_own *p, struct error *er
     own->name = mem_copy_string(p->name);
     own->family = mem_copy_string(p->family ? p->family : "own");
     own->summary = mem_copy_string(p->summary ? p->summary : "");
-    own->options = mem_new_zero(struct planner_option, n + 1);
+    own->options = mem_new_zero(struct option, n + 1);
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
         good = planners_copy_option(&p->options[i], &own->options[i], err);

@@ -120,8 +120,8 @@ EXPORT struct weft_platform *weft_platform_generate(const char *generator,
     {
         struct api_generated g;
         if (api_generator(generator, options, &g, &call.err))
-            call.result =
-                api_platform(generator_platform(g.generator, g.values, g.pairs.n, seed, &call.err));
+            call.result = api_platform(
+                generator_platform(g.generator, g.pairs.at, g.pairs.n, seed, &call.err));
         api_generated_free(&g);
     }
     return api_result(&call);

@@ -142,10 +142,7 @@ static struct workflow *run_read_workflow(const char *path, const struct weft_ru
     }
     if (!api_pairs_split(&pairs, o.read, err))
         return NULL;
-    /* one type by two names, in two rooms that do not know each other */
-    _Static_assert(sizeof(struct api_pair) == sizeof(struct format_option), "the same two texts");
-    struct format_file *f =
-        format_file_open(path, format, (const struct format_option *)(const void *)pairs.at, err);
+    struct format_file *f = format_file_open(path, format, pairs.at, err);
     struct workflow *w = NULL;
     if (f && format_file_is_plan(f))
         error_set(err, ERROR_INPUT, "%s is a plan; `weft run FLOW --plan %s` runs it", path, path);

@@ -97,13 +97,9 @@ static bool run_plan(struct weft_run *run, const char *name, const char *const *
     if (!api_pairs_split(&pairs, options, err))
         return false;
     /* the texts stay where api_pairs_split() put them until the plan is made */
-    struct option_value *values = mem_new_zero(struct option_value, pairs.n + 1);
-    for (size_t i = 0; i < pairs.n; i++)
-        values[i] = (struct option_value){pairs.at[i].name, pairs.at[i].text};
     bool good = run_plan_by(
-        run, planner, &(struct plan_request){.options = values, .noptions = pairs.n, .seed = seed},
-        err);
-    free(values);
+        run, planner,
+        &(struct plan_request){.options = pairs.at, .noptions = pairs.n, .seed = seed}, err);
     api_pairs_free(&pairs);
     return good;
 }

@@ -12,46 +12,53 @@
 
 /* ---- settings: name=value ---- */
 
-enum cluster_unit { COUNT, SECONDS, BYTES, SHARE };
-
-struct cluster_setting {
-    const char *name;
-    enum cluster_unit unit;
-    void *field; /* uint32_t for counts, double otherwise */
-    double least, most;
+/* What --set takes. The standards are those of the graph and the cluster that are prepared. */
+static const struct option cluster_options[] = {
+#define ROW(name, type, least, most, help)                                                         \
+    {                                                                                              \
+        name, OPTION_##type, NULL, NULL, least, most, help                                         \
+    }
+    ROW("tasks", COUNT, 1, UINT32_MAX / 2, "of the benchmark"),
+    ROW("degree", COUNT, 1, 1e6, "children or parents of a task, or length of a pipe"),
+    ROW("files", COUNT, 1, 40000, "of the benchmark that reads files"),
+    ROW("length", SECONDS, 0, 1e9, "mean run time of a task"),
+    ROW("spread", NUMBER, 0, 1, "of run times; 1: from 0 to twice the mean"),
+    ROW("size", BYTES, 0, 1e15, "mean bytes of an output"),
+    ROW("file-size", BYTES, 0, 1e15, "bytes of a file"),
+    ROW("t", NUMBER, 1e-9, 1e9, "transfer time / task length up to which a task is shared"),
+    ROW("tt", SECONDS, 1e-6, 1e9, "FLDS: most work in the queue of local tasks"),
+    ROW("steal-bound", SECONDS, 1e-6, 1e9, "longest pause between two attempts to steal"),
+    ROW("rigid", COUNT, 0, 1, "1: thieves get tasks of the SReadyQ only, as in the paper"),
+    ROW("latency", SECONDS, 1e-9, 1e3, "of a message"),
+    ROW("bandwidth", BYTES, 1, 1e15, "bytes a second of each node's interface"),
+    ROW("servers", COUNT, 1, 1u << 24, "of the store"),
+    ROW("service", SECONDS, 1e-9, 1e3, "time of an operation of the store"),
+    ROW("dispatch", SECONDS, 0, 1e3, "time of a core a task besides its length"),
+    ROW("cache", BYTES, 0, 1e18, "bytes a node keeps of what it fetched; 0: nothing"),
+    ROW("prefetch", COUNT, 0, 32, "tasks a core whose data are fetched ahead; 0: none"),
+    ROW("task-size", BYTES, 0, 1e9, "bytes of a task's description, for the bound"),
+#undef ROW
+    {0},
 };
 
-static bool cluster_set(const struct cluster_setting *table, size_t n, const struct api_pair *pair,
-                        struct error *err)
+/* `field`, by the row's number: uint32_t for counts, double otherwise. */
+static bool cluster_set(void *const *field, const struct option_value *value, struct error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct cluster_setting *s = &table[i];
-        if (strcmp(s->name, pair->name) != 0)
-            continue;
-        double value;
-        size_t length = strlen(pair->text);
-        bool good = s->unit == SECONDS ? quantity_seconds(pair->text, length, &value)
-                    : s->unit == SHARE ? quantity_number(pair->text, length, &value)
-                                       : quantity_bytes(pair->text, length, &value);
-        if (!good || value < s->least || value > s->most ||
-            (s->unit == COUNT && value != floor(value)))
-            return error_set(err, ERROR_INPUT, "--set %s=%s: expected %s from %g to %g", s->name,
-                             pair->text,
-                             s->unit == SECONDS ? "a time"
-                             : s->unit == BYTES ? "bytes"
-                             : s->unit == COUNT ? "a whole number"
-                                                : "a number",
-                             s->least, s->most);
-        if (s->unit == COUNT)
-            *(uint32_t *)s->field = (uint32_t)value;
+    const struct option *o = option_find(cluster_options, value->name);
+    if (o) {
+        void *at = field[o - cluster_options];
+        if (!option_check(o, "--set ", value->text, err))
+            return false;
+        if (o->type == OPTION_COUNT)
+            *(uint32_t *)at = (uint32_t)option_number(o, value->text);
         else
-            *(double *)s->field = value;
+            *(double *)at = option_number(o, value->text);
         return true;
     }
     struct strbuf known = {0};
-    for (size_t i = 0; i < n; i++)
-        strbuf_printf(&known, "%s%s", i ? ", " : "", table[i].name);
-    error_set(err, ERROR_INPUT, "--set %s: there is no such setting; there are: %s", pair->name,
+    for (o = cluster_options; o->name; o++)
+        strbuf_printf(&known, "%s%s", known.n ? ", " : "", o->name);
+    error_set(err, ERROR_INPUT, "--set %s: there is no such setting; there are: %s", value->name,
               strbuf_text(&known));
     strbuf_free(&known);
     return false;
@@ -72,31 +79,22 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
     struct schedulers_config *c = &s->config;
     uint32_t rigid = 0, prefetch = 2;
     double cache = 8e9;
-    const struct cluster_setting table[] = {
-        {"tasks", COUNT, &d->ntasks, 1, UINT32_MAX / 2},
-        {"degree", COUNT, &d->degree, 1, 1e6},
-        {"files", COUNT, &d->files, 1, 40000},
-        {"length", SECONDS, &d->length, 0, 1e9},
-        {"spread", SHARE, &d->spread, 0, 1},
-        {"size", BYTES, &d->size, 0, 1e15},
-        {"file-size", BYTES, &d->file_size, 0, 1e15},
-        {"t", SHARE, &c->t, 1e-9, 1e9},
-        {"tt", SECONDS, &c->tt, 1e-6, 1e9},
-        {"steal-bound", SECONDS, &c->steal_bound, 1e-6, 1e9},
-        {"rigid", COUNT, &rigid, 0, 1},
-        {"latency", SECONDS, &c->latency, 1e-9, 1e3},
-        {"bandwidth", BYTES, &c->bandwidth, 1, 1e15},
-        {"servers", COUNT, &c->servers, 1, 1u << 24},
-        {"service", SECONDS, &c->store_service, 1e-9, 1e3},
-        {"dispatch", SECONDS, &c->dispatch, 0, 1e3},
-        {"cache", BYTES, &cache, 0, 1e18},
-        {"prefetch", COUNT, &prefetch, 0, 32},
-        {"task-size", BYTES, &s->bound.task_bytes, 0, 1e9},
+    void *const field[] = {
+        &d->ntasks,           &d->degree,  &d->files,
+        &d->length,           &d->spread,  &d->size,
+        &d->file_size,        &c->t,       &c->tt,
+        &c->steal_bound,      &rigid,      &c->latency,
+        &c->bandwidth,        &c->servers, &c->store_service,
+        &c->dispatch,         &cache,      &prefetch,
+        &s->bound.task_bytes,
     };
+    _Static_assert(sizeof field / sizeof *field + 1 ==
+                       sizeof cluster_options / sizeof *cluster_options,
+                   "a field a row");
     struct api_pairs pairs;
     bool good = api_pairs_split(&pairs, s->options.settings, err);
     for (size_t i = 0; i < pairs.n && good; i++)
-        good = cluster_set(table, sizeof table / sizeof *table, &pairs.at[i], err);
+        good = cluster_set(field, &pairs.at[i], err);
     api_pairs_free(&pairs);
     c->rigid_steal = rigid;
     c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;

@@ -167,18 +167,7 @@ EXPORT size_t weft_generator_find(const char *name, struct weft_error *error)
 EXPORT bool weft_generator_option(size_t i, size_t k, struct weft_option *out)
 {
     const struct generator *g = workflow_generator(i);
-    const struct generator_option *o = g ? g->options : NULL;
-    for (size_t skip = 0; o && o->name && skip < k; skip++)
-        o++;
-    if (!o || !o->name)
-        return false;
-    static const char *const types[] = {
-        [GENERATOR_BOOL] = "bool",   [GENERATOR_INTEGER] = "integer", [GENERATOR_NUMBER] = "number",
-        [GENERATOR_BYTES] = "bytes", [GENERATOR_SECONDS] = "seconds", [GENERATOR_CHOICE] = "choice",
-    };
-    *out = (struct weft_option){o->name,  types[o->type], o->standard, o->choices,
-                                o->least, o->most,        o->help};
-    return true;
+    return api_option(g ? g->options : NULL, k, out);
 }
 
 bool api_generator(const char *name, const char *const *options, struct api_generated *out,
@@ -187,17 +176,11 @@ bool api_generator(const char *name, const char *const *options, struct api_gene
     *out = (struct api_generated){.generator = generator_find(name)};
     if (!out->generator)
         return generator_unknown(name, err);
-    if (!api_pairs_split(&out->pairs, options, err))
-        return false;
-    out->values = mem_new_zero(struct generator_value, out->pairs.n + 1);
-    for (size_t i = 0; i < out->pairs.n; i++)
-        out->values[i] = (struct generator_value){out->pairs.at[i].name, out->pairs.at[i].text};
-    return true;
+    return api_pairs_split(&out->pairs, options, err);
 }
 
 void api_generated_free(struct api_generated *g)
 {
-    free(g->values);
     api_pairs_free(&g->pairs);
 }
 
@@ -209,8 +192,8 @@ EXPORT struct weft_workflow *weft_workflow_generate(const char *generator,
     {
         struct api_generated g;
         if (api_generator(generator, options, &g, &call.err))
-            call.result =
-                api_workflow(generator_workflow(g.generator, g.values, g.pairs.n, seed, &call.err));
+            call.result = api_workflow(
+                generator_workflow(g.generator, g.pairs.at, g.pairs.n, seed, &call.err));
         api_generated_free(&g);
     }
     return api_result(&call);

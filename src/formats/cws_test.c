@@ -46,7 +46,7 @@ int main(void)
         is_int(w->ninputs, 1, "a file that nobody makes is an input");
         workflow_free(w);
     }
-    struct format_option files[] = {{"edges", "files"}, {0}};
+    struct option_value files[] = {{"edges", "files"}, {0}};
     w = read_text(f, text, files, &err);
     ok(w, "edges=files: %s", err.text);
     is_int(w ? w->npairs : 0, 5, "edges that the files imply"); /* t2-t4 is stated only */

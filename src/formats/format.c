@@ -165,25 +165,25 @@ static const char *shown_out(const char *path)
 struct format_file {
     char *path; /* as shown in messages */
     struct text text;
-    const struct format *format;   /* stated by the caller; NULL: by the content */
-    struct format_option *options; /* copies; end with a NULL name */
+    const struct format *format;  /* stated by the caller; NULL: by the content */
+    struct option_value *options; /* copies; end with a NULL name */
 };
 
 /* A file outlives the command line's arrays. */
-static struct format_option *copy_options(const struct format_option *options)
+static struct option_value *copy_options(const struct option_value *options)
 {
     size_t n = 0;
     while (options && options[n].name)
         n++;
-    struct format_option *copy = mem_new_zero(struct format_option, n + 1);
+    struct option_value *copy = mem_new_zero(struct option_value, n + 1);
     for (size_t i = 0; i < n; i++)
-        copy[i] = (struct format_option){mem_copy_string(options[i].name),
-                                         mem_copy_string(options[i].value)};
+        copy[i] = (struct option_value){mem_copy_string(options[i].name),
+                                        mem_copy_string(options[i].text)};
     return copy;
 }
 
 struct format_file *format_file_open(const char *path, const struct format *format,
-                                     const struct format_option *options, struct error *err)
+                                     const struct option_value *options, struct error *err)
 {
     struct text text;
     if (!file_read(path, &text, err))
@@ -192,7 +192,7 @@ struct format_file *format_file_open(const char *path, const struct format *form
 }
 
 struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
-                                   const struct format_option *options)
+                                   const struct option_value *options)
 {
     struct format_file *f = mem_new(struct format_file, 1);
     *f = (struct format_file){.path = mem_copy_string(name),
@@ -207,9 +207,9 @@ void format_file_close(struct format_file *f)
 {
     if (!f)
         return;
-    for (struct format_option *o = f->options; o->name; o++) {
+    for (struct option_value *o = f->options; o->name; o++) {
         free((char *)o->name);
-        free((char *)o->value);
+        free((char *)o->text);
     }
     free(f->options);
     text_free(&f->text);
@@ -266,7 +266,7 @@ bool format_file_is_platform(const struct format_file *f)
 static bool options_known(const struct format_file *f, const struct format *format,
                           struct error *err)
 {
-    for (const struct format_option *o = f->options; o->name; o++) {
+    for (const struct option_value *o = f->options; o->name; o++) {
         size_t n = strlen(o->name);
         const char *line = format->options;
         while (line && !(strncmp(line, o->name, n) == 0 && line[n] == '='))
@@ -358,7 +358,7 @@ struct platform *format_file_platform(struct format_file *f, struct error *err)
 }
 
 struct workflow *format_read_workflow(const char *path, const struct format *format,
-                                      const struct format_option *options, struct error *err)
+                                      const struct option_value *options, struct error *err)
 {
     struct format_file *f = format_file_open(path, format, options, err);
     struct workflow *w = f ? file_read_workflow(f, true, err) : NULL;
@@ -367,7 +367,7 @@ struct workflow *format_read_workflow(const char *path, const struct format *for
 }
 
 struct platform *format_read_platform(const char *path, const struct format *format,
-                                      const struct format_option *options, struct error *err)
+                                      const struct option_value *options, struct error *err)
 {
     struct format_file *f = format_file_open(path, format, options, err);
     struct platform *p = f ? file_read_platform(f, err) : NULL;

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/error.h"
 #include "base/file.h"
+#include "base/option.h"
 #include "base/strbuf.h"
 #include "formats/carries.h"
 #include "model/builder.h"
@@ -10,16 +11,12 @@
 #include "model/platform.h"
 #include "model/workflow.h"
 
-struct format_option {
-    const char *name, *value;
-};
-
 /* What a reader gets. Text is NUL-terminated and may be changed in place. */
 struct format_source {
     const char *path; /* for messages and for files it refers to */
     char *text;
     size_t length;
-    const struct format_option
+    const struct option_value
         *options; /* --set name=value of convert/show/plan; ends with a NULL name; may be NULL */
 };
 
@@ -61,9 +58,9 @@ const struct format *format_detect(const char *path, const char *text, size_t le
 
 /* Read a file, whatever its format; `format` may be NULL. */
 struct workflow *format_read_workflow(const char *path, const struct format *format,
-                                      const struct format_option *options, struct error *err);
+                                      const struct option_value *options, struct error *err);
 struct platform *format_read_platform(const char *path, const struct format *format,
-                                      const struct format_option *options, struct error *err);
+                                      const struct option_value *options, struct error *err);
 
 /* ---- a file read once ----
  * A pipe can be read only once and a large file should be, while a command may want to know what a
@@ -72,10 +69,10 @@ struct platform *format_read_platform(const char *path, const struct format *for
 struct format_file;
 /* "-": standard input. `format` NULL: by the content. The options are copied. NULL: an error. */
 struct format_file *format_file_open(const char *path, const struct format *format,
-                                     const struct format_option *options, struct error *err);
+                                     const struct option_value *options, struct error *err);
 /* The same for a text in memory, which it takes; `name` stands for the path. */
 struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
-                                   const struct format_option *options);
+                                   const struct option_value *options);
 void format_file_close(struct format_file *f); /* NULL is fine */
 const char *format_file_path(const struct format_file *f);
 bool format_file_is_plan(const struct format_file *f);     /* a weft plan? */

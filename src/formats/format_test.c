@@ -254,7 +254,7 @@ static void test_empty_workflow(void)
 
 static void test_source(void)
 {
-    struct format_option options[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}, {NULL, NULL}};
+    struct option_value options[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}, {NULL, NULL}};
     struct format_source source = {"f", NULL, 0, options};
     is_str(format_option(&source, "a"), "3", "the last option counts");
     ok(!format_option(&source, "c"), "an option that is not given");

@@ -40,7 +40,7 @@ __attribute__((unused)) static bool index_next(FILE *table, struct index_row *ro
 /* Read a file of the shared data; NULL with an error. */
 __attribute__((unused)) static struct workflow *index_read(const struct format *format,
                                                            const char *file,
-                                                           const struct format_option *options,
+                                                           const struct option_value *options,
                                                            struct error *err)
 {
     char path[4800];
@@ -91,7 +91,7 @@ __attribute__((unused)) static int index_check(const struct format *format, cons
 /* Read a text that stands in the test. */
 __attribute__((unused)) static struct workflow *read_text(const struct format *format,
                                                           const char *text,
-                                                          const struct format_option *options,
+                                                          const struct option_value *options,
                                                           struct error *err)
 {
     *err = (struct error){0};

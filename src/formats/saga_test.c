@@ -5,7 +5,7 @@
 static const struct format *const saga = &format_saga, *const cluster = &format_hetpart_cluster;
 
 static struct platform *platform_text(const struct format *f, const char *text,
-                                      const struct format_option *options, struct error *err)
+                                      const struct option_value *options, struct error *err)
 {
     *err = (struct error){0};
     char *copy = mem_copy_string(text);
@@ -144,7 +144,7 @@ static void test_saga(void)
 static void test_cluster(void)
 {
     struct error err;
-    struct format_option options[] = {{"memory-unit", "2K"}, {NULL, NULL}};
+    struct option_value options[] = {{"memory-unit", "2K"}, {NULL, NULL}};
     struct platform *p = platform_text(
         cluster, "{\"groups\":[{\"number\":2,\"memory\":3,\"speed\":0.5}]}", options, &err);
     if (ok(p, "a group with a memory unit %s", err.text)) {
@@ -153,7 +153,7 @@ static void test_cluster(void)
         is_str(platform_node_name(p, 1), "group1-2", "name");
     }
     platform_free(p);
-    options[0].value = "-3";
+    options[0].text = "-3";
     p = platform_text(cluster, "{\"groups\":[]}", options, &err);
     ok(!p && strstr(err.text, "memory-unit"), "a bad unit: %s", err.text);
     refuses_platform(cluster, "{\"groups\":[{\"number\":1e18,\"memory\":3,\"speed\":1}]}",

@@ -7,9 +7,9 @@
 const char *format_option(const struct format_source *source, const char *name)
 {
     const char *value = NULL; /* the last one given counts, as on a command line */
-    for (const struct format_option *o = source->options; o && o->name; o++) {
+    for (const struct option_value *o = source->options; o && o->name; o++) {
         if (strcmp(o->name, name) == 0)
-            value = o->value;
+            value = o->text;
     }
     return value;
 }

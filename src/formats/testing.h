@@ -75,7 +75,7 @@ __attribute__((unused)) static void index_visit(const char *prefix, const char *
  * is reported). */
 __attribute__((unused)) static struct workflow *index_expect(const struct format *format,
                                                              const struct index_row *row,
-                                                             const struct format_option *options)
+                                                             const struct option_value *options)
 {
     struct error err = {0};
     struct workflow *w = index_read(format, row->file, options, &err);
@@ -92,7 +92,7 @@ __attribute__((unused)) static struct workflow *index_expect(const struct format
 /* Written and read again, the same graph; `dropped` (may be NULL) is what the writer must say. */
 __attribute__((unused)) static void round_trip(const struct format *format,
                                                const struct workflow *w,
-                                               const struct format_option *options,
+                                               const struct option_value *options,
                                                const char *dropped, const char *what)
 {
     struct strbuf out = {0}, lost = {0};

@@ -2,7 +2,7 @@
 #include "formats/testing.h"
 #include "model/graph.h"
 
-static const struct format_option inward[] = {{"direction", "in"}, {NULL, NULL}};
+static const struct option_value inward[] = {{"direction", "in"}, {NULL, NULL}};
 
 static void test_features(void)
 {
@@ -105,7 +105,7 @@ static void test_errors(void)
             "test-file:1: id 1000000000 is out of range: the file has 1 tasks");
     refused(&format_tree, "1 0 1e999 1 1\n", "test-file:1: memory '1e999' is not a finite number");
     struct error err = {0};
-    static const struct format_option wrong[] = {{"direction", "up"}, {NULL, NULL}};
+    static const struct option_value wrong[] = {{"direction", "up"}, {NULL, NULL}};
     ok(!read_text(&format_tree, "1 0 1 1 1\n", wrong, &err), "a wrong option");
     has_str(err.text, "option direction: 'up'; expected in or out", "is named");
     survives_cuts(&format_tree, "% x\n1 3 10 0.5 7\n2 3 20 1.5 0\n3 0 30 2.5 9\n");

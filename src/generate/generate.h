@@ -6,6 +6,7 @@
  * compilers and mathematics libraries differ. All take time linear in tasks plus edges. */
 #pragma once
 #include "base/error.h"
+#include "base/option.h"
 #include "model/platform.h"
 #include "model/workflow.h"
 #include <stdbool.h>
@@ -14,35 +15,12 @@
 
 enum generator_kind { GENERATES_WORKFLOW, GENERATES_PLATFORM };
 
-enum generator_type {
-    GENERATOR_BOOL,
-    GENERATOR_INTEGER,
-    GENERATOR_NUMBER,
-    GENERATOR_BYTES,   /* 12M, 1.5Gi */
-    GENERATOR_SECONDS, /* 50ms */
-    GENERATOR_CHOICE,
-};
-
-struct generator_option {
-    const char *name;
-    enum generator_type type;
-    const char *standard; /* default, as the user would write it */
-    const char *choices;  /* for GENERATOR_CHOICE: "a|b|c" */
-    double least, most;   /* for numbers, inclusive; both 0: no limit */
-    const char *help;     /* one line */
-};
-
-/* An option as the user gave it. */
-struct generator_value {
-    const char *name, *text;
-};
-
 struct generator;
 
 /* What a generator's function receives: options already checked. */
 struct generator_request {
     const struct generator *generator;
-    const struct generator_value *values;
+    const struct option_value *values;
     size_t nvalues;
     uint64_t seed;
 };
@@ -50,7 +28,7 @@ struct generator_request {
 struct generator {
     const char *name, *summary;
     enum generator_kind kind;
-    const struct generator_option *options; /* ends with a NULL name */
+    const struct option *options; /* ends with a NULL name */
     /* Exactly one is set, by kind. NULL with an error when the options do not fit each other. */
     struct workflow *(*workflow)(const struct generator_request *request, struct error *err);
     struct platform *(*platform)(const struct generator_request *request, struct error *err);
@@ -62,13 +40,13 @@ const struct generator *generator_find(const char *name);  /* NULL: no such gene
 /* "no generator 'montag'; did you mean 'montage'? ..."; always false. */
 bool generator_unknown(const char *name, struct error *err);
 /* Names, types, limits and choices of the values; the last of repeated values counts. */
-bool generator_check_options(const struct generator *g, const struct generator_value *values,
+bool generator_check_options(const struct generator *g, const struct option_value *values,
                              size_t count, struct error *err);
 /* Check the options and generate. The caller frees. NULL with an error (ERROR_INPUT); asking a
  * generator for what it does not make is such an error. */
-struct workflow *generator_workflow(const struct generator *g, const struct generator_value *values,
+struct workflow *generator_workflow(const struct generator *g, const struct option_value *values,
                                     size_t count, uint64_t seed, struct error *err);
-struct platform *generator_platform(const struct generator *g, const struct generator_value *values,
+struct platform *generator_platform(const struct generator *g, const struct option_value *values,
                                     size_t count, uint64_t seed, struct error *err);
 
 /* ---- for generators: a checked option's value, the default where the user gave none ---- */

@@ -5,13 +5,13 @@
 #include "tap.h"
 
 /* "n=10 fat=0.3" as values, split in place. */
-static size_t split(char *text, struct generator_value *values)
+static size_t split(char *text, struct option_value *values)
 {
     size_t count = 0;
     for (char *at = strtok(text, " "); at; at = strtok(NULL, " ")) {
         char *equals = strchr(at, '=');
         *equals = 0;
-        values[count++] = (struct generator_value){at, equals + 1};
+        values[count++] = (struct option_value){at, equals + 1};
     }
     return count;
 }
@@ -20,7 +20,7 @@ static struct workflow *make(const char *name, const char *options, uint64_t see
                              struct error *err)
 {
     char text[512];
-    struct generator_value values[32];
+    struct option_value values[32];
     snprintf(text, sizeof text, "%s", options);
     size_t count = split(text, values);
     return generator_workflow(generator_find(name), values, count, seed, err);
@@ -30,7 +30,7 @@ static struct platform *make_platform(const char *name, const char *options, uin
                                       struct error *err)
 {
     char text[512];
-    struct generator_value values[32];
+    struct option_value values[32];
     snprintf(text, sizeof text, "%s", options);
     size_t count = split(text, values);
     return generator_platform(generator_find(name), values, count, seed, err);
@@ -122,8 +122,8 @@ static void conformance(void)
         struct error err = {0}, why = {0};
         ok((*g)->summary && (*g)->options && generator_find((*g)->name) == *g, "%s: found",
            (*g)->name);
-        for (const struct generator_option *o = (*g)->options; o->name; o++) {
-            struct generator_value standard = {o->name, o->standard};
+        for (const struct option *o = (*g)->options; o->name; o++) {
+            struct option_value standard = {o->name, o->standard};
             ok(o->help && generator_check_options(*g, &standard, 1, &err),
                "%s: default %s=%s is allowed %s", (*g)->name, o->name, o->standard, err.text);
         }

@@ -8,37 +8,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY_OPTIONS                                                                                 \
-    {"per-core", GENERATOR_INTEGER, "1000", NULL, 1, SKETCH_TASKS, "tasks a core"},                  \
-        {"cores", GENERATOR_INTEGER, "1", NULL, 1, SKETCH_TASKS, "cores; tasks = per-core x cores"}, \
-        {"time",                                                                                     \
-         GENERATOR_SECONDS,                                                                          \
-         "50ms",                                                                                     \
-         NULL,                                                                                       \
-         0,                                                                                          \
-         1e9,                                                                                        \
-         "mean work of a task (at speed 1), drawn from 0 to twice this"},                            \
-        {"size",                                                                                     \
-         GENERATOR_BYTES,                                                                            \
-         "5M",                                                                                       \
-         NULL,                                                                                       \
-         0,                                                                                          \
-         1e18,                                                                                       \
-         "mean size of a task's output, drawn from 0 to twice this"},                                \
-    {                                                                                                \
-        "memory", GENERATOR_BYTES, "0", NULL, 0, 1e18, "memory of a task"                            \
+#define MANY_OPTIONS                                                                               \
+    {"per-core", OPTION_INTEGER, "1000", NULL, 1, SKETCH_TASKS, "tasks a core"},                   \
+        {"cores", OPTION_INTEGER, "1", NULL, 1, SKETCH_TASKS, "cores; tasks = per-core x cores"},  \
+        {"time",                                                                                   \
+         OPTION_SECONDS,                                                                           \
+         "50ms",                                                                                   \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         1e9,                                                                                      \
+         "mean work of a task (at speed 1), drawn from 0 to twice this"},                          \
+        {"size",                                                                                   \
+         OPTION_BYTES,                                                                             \
+         "5M",                                                                                     \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         1e18,                                                                                     \
+         "mean size of a task's output, drawn from 0 to twice this"},                              \
+    {                                                                                              \
+        "memory", OPTION_BYTES, "0", NULL, 0, 1e18, "memory of a task"                             \
     }
 
-static const struct generator_option bag_options[] = {MANY_OPTIONS, {0}};
-static const struct generator_option fan_options[] = {
+static const struct option bag_options[] = {MANY_OPTIONS, {0}};
+static const struct option fan_options[] = {
     MANY_OPTIONS,
-    {"degree", GENERATOR_INTEGER, "10", NULL, 1, SKETCH_TASKS,
+    {"degree", OPTION_INTEGER, "10", NULL, 1, SKETCH_TASKS,
      "in-degree of a fan-in, out-degree of a fan-out"},
     {0},
 };
-static const struct generator_option pipeline_options[] = {
+static const struct option pipeline_options[] = {
     MANY_OPTIONS,
-    {"pipe", GENERATOR_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks in a pipe"},
+    {"pipe", OPTION_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks in a pipe"},
     {0},
 };
 

@@ -132,7 +132,7 @@ struct workflow *mos_graph_synthetic(uint32_t ntasks, double degree, double ccr,
     char n[16], mean[32], name[24];
     snprintf(n, sizeof n, "%u", ntasks);
     snprintf(mean, sizeof mean, "%g", degree);
-    struct generator_value values[] = {
+    struct option_value values[] = {
         {"n", n}, {"work-min", "0"}, {"work-max", "60"}, {"mean-degree", mean}};
     struct workflow *w = generator_workflow(generator_find("tgff"), values, 4, seed, err);
     if (!w)

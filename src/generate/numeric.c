@@ -9,16 +9,15 @@
 
 #define PROPORTIONAL                                                                               \
     {                                                                                              \
-        "proportional", GENERATOR_BOOL, "yes", NULL, 0, 0,                                         \
+        "proportional", OPTION_BOOL, "yes", NULL, 0, 0,                                            \
             "tasks cost as in the real algorithm, relative to each other; no: all drawn alike"     \
     }
 
 /* ---- fft ---- */
 
-static const struct generator_option fft_options[] = {
-    {"points", GENERATOR_INTEGER, "16", NULL, 2, 1 << 20,
-     "points of the transform, a power of two"},
-    {"calls", GENERATOR_BOOL, "yes", NULL, 0, 0,
+static const struct option fft_options[] = {
+    {"points", OPTION_INTEGER, "16", NULL, 2, 1 << 20, "points of the transform, a power of two"},
+    {"calls", OPTION_BOOL, "yes", NULL, 0, 0,
      "with the tree of recursive calls above the butterfly, as in the HEFT paper"},
     SKETCH_OPTIONS,
     {0},
@@ -78,8 +77,8 @@ const struct generator generator_fft = {
 
 /* ---- gauss ---- */
 
-static const struct generator_option gauss_options[] = {
-    {"size", GENERATOR_INTEGER, "10", NULL, 2, 6000,
+static const struct option gauss_options[] = {
+    {"size", OPTION_INTEGER, "10", NULL, 2, 6000,
      "rows of the matrix: (size^2 + size - 2) / 2 tasks"},
     PROPORTIONAL,
     SKETCH_OPTIONS,
@@ -125,8 +124,8 @@ const struct generator generator_gauss = {
 
 /* ---- cholesky ---- */
 
-static const struct generator_option cholesky_options[] = {
-    {"tiles", GENERATOR_INTEGER, "5", NULL, 1, 490,
+static const struct option cholesky_options[] = {
+    {"tiles", OPTION_INTEGER, "5", NULL, 1, 490,
      "tiles in a row of the matrix: tiles (tiles + 1) (tiles + 2) / 6 tasks"},
     PROPORTIONAL,
     SKETCH_OPTIONS,
@@ -191,10 +190,10 @@ const struct generator generator_cholesky = {
 
 /* ---- stencil ---- */
 
-static const struct generator_option stencil_options[] = {
-    {"rows", GENERATOR_INTEGER, "8", NULL, 1, SKETCH_TASKS, "rows, steps, or levels of a mesh"},
-    {"cols", GENERATOR_INTEGER, "8", NULL, 1, SKETCH_TASKS, "columns (not for meshes)"},
-    {"shape", GENERATOR_CHOICE, "wavefront", "wavefront|steps|out-mesh|in-mesh", 0, 0,
+static const struct option stencil_options[] = {
+    {"rows", OPTION_INTEGER, "8", NULL, 1, SKETCH_TASKS, "rows, steps, or levels of a mesh"},
+    {"cols", OPTION_INTEGER, "8", NULL, 1, SKETCH_TASKS, "columns (not for meshes)"},
+    {"shape", OPTION_CHOICE, "wavefront", "wavefront|steps|out-mesh|in-mesh", 0, 0,
      "wavefront: after the cells above and left; steps: a row a step, after three neighbours; "
      "meshes: triangles"},
     SKETCH_OPTIONS,

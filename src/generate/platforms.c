@@ -11,15 +11,15 @@
 enum { NODES_MOST = 1000000, PAIRS_MOST = 2000 };
 
 #define NETWORK_OPTIONS                                                                            \
-    {"latency", GENERATOR_SECONDS, "0", NULL, 0, 1e6, "seconds a message takes however small"},    \
+    {"latency", OPTION_SECONDS, "0", NULL, 0, 1e6, "seconds a message takes however small"},       \
     {                                                                                              \
-        "ports", GENERATOR_INTEGER, "0", NULL, 0, 1000000,                                         \
+        "ports", OPTION_INTEGER, "0", NULL, 0, 1000000,                                            \
             "partners a node can talk to at once; 0: no limit"                                     \
     }
 #define NODE_OPTIONS                                                                               \
-    {"cores", GENERATOR_INTEGER, "1", NULL, 1, 65536, "cores of a node"},                          \
+    {"cores", OPTION_INTEGER, "1", NULL, 1, 65536, "cores of a node"},                             \
     {                                                                                              \
-        "memory", GENERATOR_BYTES, "0", NULL, 0, 1e18, "memory of a node; 0: no limit"             \
+        "memory", OPTION_BYTES, "0", NULL, 0, 1e18, "memory of a node; 0: no limit"                \
     }
 
 /* A node "stem" + number with these figures; not drawn ones are the platform's defaults. */
@@ -48,10 +48,10 @@ static struct platform_builder *platform_begin(const struct generator_request *r
 /* ---- homogeneous ---- */
 
 /* Equal nodes: speeds and bandwidth are what the options say, nothing is drawn. */
-static const struct generator_option homogeneous_options[] = {
-    {"n", GENERATOR_INTEGER, "8", NULL, 1, NODES_MOST, "nodes"},
-    {"speed", GENERATOR_NUMBER, "1", NULL, 1e-9, 1e18, "operations a second"},
-    {"bandwidth", GENERATOR_BYTES, "1", NULL, 0, 1e18, "bytes a second; 0: no limit"},
+static const struct option homogeneous_options[] = {
+    {"n", OPTION_INTEGER, "8", NULL, 1, NODES_MOST, "nodes"},
+    {"speed", OPTION_NUMBER, "1", NULL, 1e-9, 1e18, "operations a second"},
+    {"bandwidth", OPTION_BYTES, "1", NULL, 0, 1e18, "bytes a second; 0: no limit"},
     NETWORK_OPTIONS,
     NODE_OPTIONS,
     {0},
@@ -78,12 +78,11 @@ const struct generator generator_homogeneous = {
 
 /* ---- fourfold ---- */
 
-static const struct generator_option fourfold_options[] = {
-    {"dmax", GENERATOR_BYTES, "1G", NULL, 1e-9, 1e18,
+static const struct option fourfold_options[] = {
+    {"dmax", OPTION_BYTES, "1G", NULL, 1e-9, 1e18,
      "memory of a light node: what the most demanding task needs"},
-    {"per-kind", GENERATOR_INTEGER, "9", NULL, 1, NODES_MOST / 4,
-     "nodes of each of the four kinds"},
-    {"bandwidth", GENERATOR_BYTES, "500", NULL, 0, 1e18, "bytes a second; 0: no limit"},
+    {"per-kind", OPTION_INTEGER, "9", NULL, 1, NODES_MOST / 4, "nodes of each of the four kinds"},
+    {"bandwidth", OPTION_BYTES, "500", NULL, 0, 1e18, "bytes a second; 0: no limit"},
     NETWORK_OPTIONS,
     {0},
 };
@@ -113,18 +112,18 @@ const struct generator generator_fourfold = {
 
 /* ---- heterogeneous ---- */
 
-static const struct generator_option heterogeneous_options[] = {
-    {"n", GENERATOR_INTEGER, "8", NULL, 1, NODES_MOST, "nodes"},
-    {"speed", GENERATOR_NUMBER, "1", NULL, 1e-9, 1e18, "mean operations a second"},
-    {"heterogeneity", GENERATOR_NUMBER, "1", NULL, 0, 1.99,
+static const struct option heterogeneous_options[] = {
+    {"n", OPTION_INTEGER, "8", NULL, 1, NODES_MOST, "nodes"},
+    {"speed", OPTION_NUMBER, "1", NULL, 1e-9, 1e18, "mean operations a second"},
+    {"heterogeneity", OPTION_NUMBER, "1", NULL, 0, 1.99,
      "h: speeds are uniform in mean x (1 - h/2 .. 1 + h/2)"},
-    {"bandwidth", GENERATOR_BYTES, "1", NULL, 1e-9, 1e18, "mean bytes a second"},
-    {"links", GENERATOR_CHOICE, "alike", "alike|pairs", 0, 0,
+    {"bandwidth", OPTION_BYTES, "1", NULL, 1e-9, 1e18, "mean bytes a second"},
+    {"links", OPTION_CHOICE, "alike", "alike|pairs", 0, 0,
      "pairs: every pair of nodes has a bandwidth of its own (up to 2,000 nodes)"},
-    {"link-heterogeneity", GENERATOR_NUMBER, "1", NULL, 0, 1.99, "the same for links=pairs"},
+    {"link-heterogeneity", OPTION_NUMBER, "1", NULL, 0, 1.99, "the same for links=pairs"},
     NETWORK_OPTIONS,
-    {"cores", GENERATOR_INTEGER, "1", NULL, 1, 65536, "most cores of a node, drawn from 1"},
-    {"memory", GENERATOR_BYTES, "0", NULL, 0, 1e18,
+    {"cores", OPTION_INTEGER, "1", NULL, 1, 65536, "most cores of a node, drawn from 1"},
+    {"memory", OPTION_BYTES, "0", NULL, 0, 1e18,
      "mean memory of a node, drawn like the speeds but on its own; 0: no limit"},
     {0},
 };

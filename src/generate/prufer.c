@@ -34,9 +34,9 @@ static const struct category {
     {"fanout20", 20, 4, {11, 200, 10}, {1000, 5000, 500}, 0.01, 0.9},
 };
 
-static const struct generator_option prufer_options[] = {
-    {"n", GENERATOR_INTEGER, "2000", NULL, 1, SKETCH_TASKS, "tasks"},
-    {"category", GENERATOR_CHOICE, "random",
+static const struct option prufer_options[] = {
+    {"n", OPTION_INTEGER, "2000", NULL, 1, SKETCH_TASKS, "tasks"},
+    {"category", OPTION_CHOICE, "random",
      "random|large-all|small-all|large-m|large-w|large-f|fanout3|fanout20", 0, 0,
      "row of Table 1: which weights are large or small, or the mean fanout"},
     {0},

@@ -9,23 +9,23 @@
 
 /* ---- layered ---- */
 
-static const struct generator_option layered_options[] = {
-    {"n", GENERATOR_INTEGER, "100", NULL, 1, SKETCH_TASKS, "tasks"},
-    {"fat", GENERATOR_NUMBER, "0.5", NULL, 0, 1,
+static const struct option layered_options[] = {
+    {"n", OPTION_INTEGER, "100", NULL, 1, SKETCH_TASKS, "tasks"},
+    {"fat", OPTION_NUMBER, "0.5", NULL, 0, 1,
      "width: about n^fat tasks a level (0: a chain, 1: one level)"},
-    {"density", GENERATOR_NUMBER, "0.5", NULL, 0, 1,
+    {"density", OPTION_NUMBER, "0.5", NULL, 0, 1,
      "parents: 1 + up to this share of the level above"},
-    {"regular", GENERATOR_NUMBER, "0.9", NULL, 0, 1,
+    {"regular", OPTION_NUMBER, "0.9", NULL, 0, 1,
      "1: all levels alike, 0: from 1 to twice the width"},
-    {"jump", GENERATOR_INTEGER, "1", NULL, 1, 1000000, "levels an edge may span"},
-    {"parents", GENERATOR_INTEGER, "0", NULL, 0, 1000000,
+    {"jump", OPTION_INTEGER, "1", NULL, 1, 1000000, "levels an edge may span"},
+    {"parents", OPTION_INTEGER, "0", NULL, 0, 1000000,
      "most parents of a task; 0: as density says"},
-    {"costs", GENERATOR_CHOICE, "uniform", "uniform|mixed|n2|nlogn|n3", 0, 0,
+    {"costs", OPTION_CHOICE, "uniform", "uniform|mixed|n2|nlogn|n3", 0, 0,
      "uniform: work-min, work-max, ccr; the others: daggen's --ccr 0, 1, 2, 3 by complexity of the "
      "task"},
-    {"data-min", GENERATOR_INTEGER, "2048", NULL, 1024, 1e9,
+    {"data-min", OPTION_INTEGER, "2048", NULL, 1024, 1e9,
      "daggen's costs: least elements of a task's data"},
-    {"data-max", GENERATOR_INTEGER, "11264", NULL, 1024, 1e9, "daggen's costs: greatest"},
+    {"data-max", OPTION_INTEGER, "11264", NULL, 1024, 1e9, "daggen's costs: greatest"},
     SKETCH_OPTIONS,
     {0},
 };
@@ -161,11 +161,11 @@ const struct generator generator_layered = {
 
 /* ---- tgff ---- */
 
-static const struct generator_option tgff_options[] = {
-    {"n", GENERATOR_INTEGER, "50", NULL, 1, SKETCH_TASKS, "tasks"},
-    {"max-in", GENERATOR_INTEGER, "4", NULL, 1, 1000, "most parents of a task"},
-    {"max-out", GENERATOR_INTEGER, "4", NULL, 1, 1000, "most children of a task"},
-    {"mean-degree", GENERATOR_NUMBER, "0", NULL, 0, 1000,
+static const struct option tgff_options[] = {
+    {"n", OPTION_INTEGER, "50", NULL, 1, SKETCH_TASKS, "tasks"},
+    {"max-in", OPTION_INTEGER, "4", NULL, 1, 1000, "most parents of a task"},
+    {"max-out", OPTION_INTEGER, "4", NULL, 1, 1000, "most children of a task"},
+    {"mean-degree", OPTION_NUMBER, "0", NULL, 0, 1000,
      "0: TGFF's method; else so many edges a task, parents anywhere before it, degrees not "
      "limited"},
     SKETCH_OPTIONS,
@@ -330,10 +330,10 @@ const struct generator generator_tgff = {
 
 /* ---- random ---- */
 
-static const struct generator_option random_options[] = {
-    {"n", GENERATOR_INTEGER, "50", NULL, 1, SKETCH_TASKS, "tasks"},
-    {"p", GENERATOR_NUMBER, "0.1", NULL, 0, 1, "share of all pairs that are edges"},
-    {"edges", GENERATOR_INTEGER, "0", NULL, 0, SKETCH_EDGES, "number of edges; 0: as p says"},
+static const struct option random_options[] = {
+    {"n", OPTION_INTEGER, "50", NULL, 1, SKETCH_TASKS, "tasks"},
+    {"p", OPTION_NUMBER, "0.1", NULL, 0, 1, "share of all pairs that are edges"},
+    {"edges", OPTION_INTEGER, "0", NULL, 0, SKETCH_EDGES, "number of edges; 0: as p says"},
     SKETCH_OPTIONS,
     {0},
 };

@@ -7,9 +7,9 @@
 
 /* ---- AIRSN ---- */
 
-static const struct generator_option airsn_options[] = {
-    {"width", GENERATOR_INTEGER, "250", NULL, 1, 6000000, "width W: 3 W + handle + 2 tasks"},
-    {"handle", GENERATOR_INTEGER, "21", NULL, 1, SKETCH_TASKS / 10,
+static const struct option airsn_options[] = {
+    {"width", OPTION_INTEGER, "250", NULL, 1, 6000000, "width W: 3 W + handle + 2 tasks"},
+    {"handle", OPTION_INTEGER, "21", NULL, 1, SKETCH_TASKS / 10,
      "tasks in the chain that ends in the bottleneck"},
     SKETCH_OPTIONS,
     {0},
@@ -66,9 +66,9 @@ const struct generator generator_airsn = {
 
 /* ---- Inspiral ---- */
 
-static const struct generator_option inspiral_options[] = {
-    {"groups", GENERATOR_INTEGER, "74", NULL, 1, SKETCH_TASKS / 10, "groups G"},
-    {"templates", GENERATOR_INTEGER, "710", NULL, 1, SKETCH_TASKS / 4,
+static const struct option inspiral_options[] = {
+    {"groups", OPTION_INTEGER, "74", NULL, 1, SKETCH_TASKS / 10, "groups G"},
+    {"templates", OPTION_INTEGER, "710", NULL, 1, SKETCH_TASKS / 4,
      "template banks M, shared out evenly: 4 M + 2 G tasks"},
     SKETCH_OPTIONS,
     {0},
@@ -122,9 +122,9 @@ const struct generator generator_inspiral = {
 
 /* ---- SDSS ---- */
 
-static const struct generator_option sdss_options[] = {
-    {"fields", GENERATOR_INTEGER, "15004", NULL, 1, SKETCH_TASKS / 4, "fields F of a strip of sky"},
-    {"coalesces", GENERATOR_INTEGER, "3000", NULL, 1, SKETCH_TASKS / 4,
+static const struct option sdss_options[] = {
+    {"fields", OPTION_INTEGER, "15004", NULL, 1, SKETCH_TASKS / 4, "fields F of a strip of sky"},
+    {"coalesces", OPTION_INTEGER, "3000", NULL, 1, SKETCH_TASKS / 4,
      "coalescing tasks C: 3 F + C + 1 tasks"},
     SKETCH_OPTIONS,
     {0},
@@ -182,10 +182,10 @@ const struct generator generator_sdss = {
 
 /* ---- divide and conquer ---- */
 
-static const struct generator_option diamond_options[] = {
-    {"depth", GENERATOR_INTEGER, "3", NULL, 1, 60,
+static const struct option diamond_options[] = {
+    {"depth", OPTION_INTEGER, "3", NULL, 1, 60,
      "levels below the root before the conquering starts"},
-    {"arity", GENERATOR_INTEGER, "2", NULL, 2, SKETCH_TASKS, "parts that a task is divided into"},
+    {"arity", OPTION_INTEGER, "2", NULL, 2, SKETCH_TASKS, "parts that a task is divided into"},
     SKETCH_OPTIONS,
     {0},
 };
@@ -225,8 +225,8 @@ const struct generator generator_diamond = {
 
 /* ---- discrete Laplace transform ---- */
 
-static const struct generator_option laplace_options[] = {
-    {"points", GENERATOR_INTEGER, "8", NULL, 2, SKETCH_TASKS / 16,
+static const struct option laplace_options[] = {
+    {"points", OPTION_INTEGER, "8", NULL, 2, SKETCH_TASKS / 16,
      "points P, a power of 2: P (log2 P + 2) - 1 tasks"},
     SKETCH_OPTIONS,
     {0},

@@ -9,9 +9,9 @@
 
 /* ---- forkjoin ---- */
 
-static const struct generator_option forkjoin_options[] = {
-    {"stages", GENERATOR_INTEGER, "3", NULL, 1, SKETCH_TASKS, "forks one after the other"},
-    {"width", GENERATOR_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks between a fork and its join"},
+static const struct option forkjoin_options[] = {
+    {"stages", OPTION_INTEGER, "3", NULL, 1, SKETCH_TASKS, "forks one after the other"},
+    {"width", OPTION_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks between a fork and its join"},
     SKETCH_OPTIONS,
     {0},
 };
@@ -53,10 +53,10 @@ const struct generator generator_forkjoin = {
 
 /* ---- trees and chains ---- */
 
-static const struct generator_option tree_options[] = {
-    {"depth", GENERATOR_INTEGER, "5", NULL, 1, SKETCH_TASKS, "levels of a complete tree"},
-    {"arity", GENERATOR_INTEGER, "2", NULL, 1, SKETCH_TASKS, "children of a node"},
-    {"n", GENERATOR_INTEGER, "0", NULL, 0, SKETCH_TASKS,
+static const struct option tree_options[] = {
+    {"depth", OPTION_INTEGER, "5", NULL, 1, SKETCH_TASKS, "levels of a complete tree"},
+    {"arity", OPTION_INTEGER, "2", NULL, 1, SKETCH_TASKS, "children of a node"},
+    {"n", OPTION_INTEGER, "0", NULL, 0, SKETCH_TASKS,
      "tasks instead of depth; the last level may be incomplete"},
     SKETCH_OPTIONS,
     {0},
@@ -113,8 +113,8 @@ const struct generator generator_outtree = {
     .workflow = make_outtree,
 };
 
-static const struct generator_option chain_options[] = {
-    {"n", GENERATOR_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks"},
+static const struct option chain_options[] = {
+    {"n", OPTION_INTEGER, "10", NULL, 1, SKETCH_TASKS, "tasks"},
     SKETCH_OPTIONS,
     {0},
 };
@@ -141,11 +141,11 @@ const struct generator generator_chain = {
 
 /* ---- montage ---- */
 
-static const struct generator_option montage_options[] = {
-    {"images", GENERATOR_INTEGER, "12", NULL, 2, 4000000, "images X: 2 X + Y + 6 tasks"},
-    {"diffs", GENERATOR_INTEGER, "0", NULL, 0, SKETCH_TASKS,
+static const struct option montage_options[] = {
+    {"images", OPTION_INTEGER, "12", NULL, 2, 4000000, "images X: 2 X + Y + 6 tasks"},
+    {"diffs", OPTION_INTEGER, "0", NULL, 0, SKETCH_TASKS,
      "overlaps Y of two images, drawn at random; 0: neighbours in a square mosaic, diagonals too"},
-    {"add-reads", GENERATOR_BOOL, "yes", NULL, 0, 0,
+    {"add-reads", OPTION_BOOL, "yes", NULL, 0, 0,
      "mAdd also reads the corrected images (shortcut edges)"},
     SKETCH_OPTIONS,
     {0},

@@ -12,23 +12,17 @@ enum { SKETCH_TASKS = 20000000, SKETCH_EDGES = 100000000 }; /* what we are willi
 
 /* The options of sketch_finish(), for a generator's table. */
 #define SKETCH_OPTIONS                                                                             \
-    {"work-min",                                                                                   \
-     GENERATOR_NUMBER,                                                                             \
-     "10",                                                                                         \
-     NULL,                                                                                         \
-     0,                                                                                            \
-     1e15,                                                                                         \
-     "least work of a task (seconds at speed 1)"},                                                 \
-        {"work-max", GENERATOR_NUMBER, "100", NULL, 0, 1e15, "greatest work of a task"},           \
+    {"work-min", OPTION_NUMBER, "10", NULL, 0, 1e15, "least work of a task (seconds at speed 1)"}, \
+        {"work-max", OPTION_NUMBER, "100", NULL, 0, 1e15, "greatest work of a task"},              \
         {"ccr",                                                                                    \
-         GENERATOR_NUMBER,                                                                         \
+         OPTION_NUMBER,                                                                            \
          "1",                                                                                      \
          NULL,                                                                                     \
          0,                                                                                        \
          1e9,                                                                                      \
          "mean bytes on an edge / mean work of a task; 0: no data"},                               \
     {                                                                                              \
-        "memory", GENERATOR_BYTES, "0", NULL, 0, 1e18,                                             \
+        "memory", OPTION_BYTES, "0", NULL, 0, 1e18,                                                \
             "mean memory of a task, drawn from half to one and a half of it"                       \
     }
 

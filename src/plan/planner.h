@@ -1,28 +1,11 @@
 /* A planner: one row of the registry. The command line, the page and the documentation are
  * generated from it. */
 #pragma once
+#include "base/option.h"
 #include "base/progress.h"
 #include "model/plan.h"
 #include "model/predictor.h"
 #include "model/replayer.h"
-
-enum option_type {
-    OPTION_BOOL,
-    OPTION_INTEGER,
-    OPTION_NUMBER,
-    OPTION_SECONDS,
-    OPTION_CHOICE,
-    OPTION_TEXT
-};
-
-struct planner_option {
-    const char *name;
-    enum option_type type;
-    const char *standard; /* default, as the user would write it */
-    const char *choices;  /* for OPTION_CHOICE: "a|b|c" */
-    double least, most;   /* for numbers, inclusive; both 0: no limit */
-    const char *help;     /* one line */
-};
 
 enum planner_accepts {
     ACCEPTS_DAG = 1,    /* any workflow */
@@ -43,10 +26,6 @@ enum planner_portfolio {
     PORTFOLIO_SMALL,  /* costs more than n log n: up to PORTFOLIO_SMALL_TASKS */
     PORTFOLIO_MEDIUM, /* n log n for a fixed number of nodes: up to PORTFOLIO_MEDIUM_TASKS */
     PORTFOLIO_ANY,    /* quick, and so good that no size goes without it */
-};
-
-struct option_value {
-    const char *name, *text;
 };
 
 struct planner;
@@ -71,12 +50,12 @@ struct plan_request {
 
 struct planner {
     const char *name, *family, *summary;
-    const char *paper;                    /* where it was published */
-    const char *guarantee;                /* what is promised, NULL: nothing beyond a valid plan */
-    const char *tie_rule;                 /* how ties are broken */
-    const struct planner_option *options; /* ends with a NULL name; NULL: none */
-    unsigned accepts;                     /* enum planner_accepts, or-ed */
-    enum planner_portfolio portfolio;     /* where the searches begin */
+    const char *paper;                /* where it was published */
+    const char *guarantee;            /* what is promised, NULL: nothing beyond a valid plan */
+    const char *tie_rule;             /* how ties are broken */
+    const struct option *options;     /* ends with a NULL name; NULL: none */
+    unsigned accepts;                 /* enum planner_accepts, or-ed */
+    enum planner_portfolio portfolio; /* where the searches begin */
     /* A finished plan (kind, placements, transfers, objectives; not planner, options, seed,
      * seconds: the registry fills those), or NULL with an error: ERROR_INFEASIBLE when no plan can
      * exist or none was found. */

@@ -7,11 +7,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/quantity.h"
-#include "base/strbuf.h"
 #include "base/suggest.h"
 #include "model/graph.h"
 #include "plan/own.h"
 #include "plan/planner.h"
+#include <stdio.h>
 #include <string.h>
 
 #define PLANNER(x) extern const struct planner planner_##x;
@@ -49,151 +49,40 @@ bool planner_unknown(const char *name, struct error *err)
 
 /* ---- options ---- */
 
-static const struct planner_option *find_planner_option(const struct planner *p, const char *name)
+/* A planner signs its plan with its options, so that one given twice is a question, not an answer. */
+static bool planner_options_once(const struct planner *planner, const struct option_value *options,
+                                 size_t count, struct error *err)
 {
-    for (const struct planner_option *o = p->options; o && o->name; o++)
-        if (strcmp(o->name, name) == 0)
-            return o;
-    return NULL;
-}
-
-static bool say_unknown_option(const struct planner *p, const char *name, struct error *err)
-{
-    struct strbuf known = {0};
-    const char *names[64] = {0};
-    size_t count = 0;
-    for (const struct planner_option *o = p->options; o && o->name && count < 64; o++) {
-        strbuf_printf(&known, "%s%s", count ? ", " : "", o->name);
-        names[count++] = o->name;
-    }
-    const char *near = suggest_nearest(name, names, count);
-    if (!count)
-        error_set(err, ERROR_INPUT, "planner '%s' has no option '%s': it has none at all", p->name,
-                  name);
-    else if (near)
-        error_set(err, ERROR_INPUT, "planner '%s' has no option '%s'; did you mean '%s'?", p->name,
-                  name, near);
-    else
-        error_set(err, ERROR_INPUT, "planner '%s' has no option '%s'; it has: %s", p->name, name,
-                  strbuf_text(&known));
-    strbuf_free(&known);
-    return false;
-}
-
-static bool is_option_choice(const char *choices, const char *text)
-{
-    size_t length = strlen(text);
-    for (const char *at = choices; at; at = strchr(at, '|')) {
-        at += *at == '|';
-        size_t here = strcspn(at, "|");
-        if (here == length && memcmp(at, text, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool parse_bool(const char *text, bool *out)
-{
-    if (!strcmp(text, "true") || !strcmp(text, "yes") || !strcmp(text, "on") || !strcmp(text, "1"))
-        *out = true;
-    else if (!strcmp(text, "false") || !strcmp(text, "no") || !strcmp(text, "off") ||
-             !strcmp(text, "0"))
-        *out = false;
-    else
-        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(options[k].name, options[i].name) == 0)
+                return error_set(err, ERROR_INPUT, "option '%s' of planner '%s' is given twice",
+                                 options[i].name, planner->name);
     return true;
-}
-
-/* A number of the option's type; for OPTION_BOOL, OPTION_CHOICE and OPTION_TEXT only a check. */
-static bool parse_option_value(const struct planner_option *o, const char *text, double *number)
-{
-    size_t length = strlen(text);
-    int64_t whole;
-    bool flag;
-    *number = 0;
-    switch (o->type) {
-    case OPTION_BOOL:
-        return parse_bool(text, &flag);
-    case OPTION_INTEGER:
-        if (!quantity_integer(text, length, &whole))
-            return false;
-        *number = (double)whole;
-        return true;
-    case OPTION_NUMBER:
-        return quantity_number(text, length, number);
-    case OPTION_SECONDS:
-        return quantity_seconds(text, length, number);
-    case OPTION_CHOICE:
-        return is_option_choice(o->choices, text);
-    case OPTION_TEXT:
-        return true;
-    }
-    return false;
-}
-
-static const char *expected_value(const struct planner_option *o)
-{
-    switch (o->type) {
-    case OPTION_BOOL:
-        return "true or false";
-    case OPTION_INTEGER:
-        return "a whole number";
-    case OPTION_NUMBER:
-        return "a number";
-    case OPTION_SECONDS:
-        return "a time such as 1.5s, 200ms or 2m";
-    case OPTION_CHOICE:
-        return o->choices;
-    case OPTION_TEXT:
-        break;
-    }
-    return "a text";
 }
 
 bool planner_check_options(const struct planner *planner, const struct option_value *options,
                            size_t count, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct planner_option *o = find_planner_option(planner, options[i].name);
-        double number;
-        if (!o)
-            return say_unknown_option(planner, options[i].name, err);
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(options[k].name, options[i].name) == 0)
-                return error_set(err, ERROR_INPUT, "option '%s' of planner '%s' is given twice",
-                                 o->name, planner->name);
-        if (!parse_option_value(o, options[i].text, &number))
-            return error_set(err, ERROR_INPUT,
-                             "option '%s' of planner '%s': '%s' is not what it takes: %s", o->name,
-                             planner->name, options[i].text, expected_value(o));
-        bool limited = o->least != 0 || o->most != 0;
-        if (limited && (number < o->least || number > o->most))
-            return error_set(err, ERROR_INPUT,
-                             "option '%s' of planner '%s': %s is out of range, expected %g to %g",
-                             o->name, planner->name, options[i].text, o->least, o->most);
-    }
-    return true;
+    char owner[96];
+    snprintf(owner, sizeof owner, "planner '%s'", planner->name);
+    return options_check(planner->options, owner, options, count, err) &&
+           planner_options_once(planner, options, count, err);
 }
 
 const char *request_text(const struct plan_request *r, const struct planner *p, const char *name)
 {
-    for (size_t i = 0; i < r->noptions; i++)
-        if (strcmp(r->options[i].name, name) == 0)
-            return r->options[i].text;
-    const struct planner_option *o = find_planner_option(p, name);
-    return o ? o->standard : NULL;
+    return option_text(p->options, r->options, r->noptions, name);
 }
 
 double request_number(const struct plan_request *r, const struct planner *p, const char *name)
 {
-    const struct planner_option *o = find_planner_option(p, name);
+    const struct option *o = option_find(p->options, name);
     const char *text = request_text(r, p, name);
-    double number = 0;
-    if (o && text)
-        parse_option_value(o, text, &number);
-    return number;
+    return o && text ? option_number(o, text) : 0;
 }
 
+/* Not by way of a double: it has all 63 bits. */
 int64_t request_integer(const struct plan_request *r, const struct planner *p, const char *name)
 {
     const char *text = request_text(r, p, name);
@@ -205,11 +94,7 @@ int64_t request_integer(const struct plan_request *r, const struct planner *p, c
 
 bool request_bool(const struct plan_request *r, const struct planner *p, const char *name)
 {
-    const char *text = request_text(r, p, name);
-    bool flag = false;
-    if (text)
-        parse_bool(text, &flag);
-    return flag;
+    return request_number(r, p, name) != 0;
 }
 
 /* ---- running ---- */
@@ -235,7 +120,7 @@ static void sign_plan(struct plan *plan, const struct planner *planner,
     plan->planner = mem_copy_string(planner->name);
     plan->seed = request->seed;
     plan->planning_seconds = seconds;
-    for (const struct planner_option *o = planner->options; o && o->name; o++)
+    for (const struct option *o = planner->options; o && o->name; o++)
         plan_set_option(plan, o->name, request_text(request, planner, o->name));
 }
 

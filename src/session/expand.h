@@ -11,7 +11,7 @@ struct expand_options {
     const char *platform;        /* by name, as machine_named() takes it [this-machine] */
     uint64_t seed;               /* of the planner */
     const struct format *format; /* of the workflow [by its content] */
-    const struct format_option *read;
+    const struct option_value *read;
     const struct progress *progress; /* while planning; may be NULL */
     bool no_history;                 /* predict from what the file states alone */
     struct remarks remarks;

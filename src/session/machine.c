@@ -74,7 +74,7 @@ double machine_speed(void)
 static struct platform *machine_generated(const char *spec, struct error *err)
 {
     char *text = mem_copy_string(spec), *colon = strchr(text, ':');
-    struct generator_value values[32];
+    struct option_value values[32];
     size_t count = 0;
     char *rest = NULL;
     if (colon)
@@ -90,7 +90,7 @@ static struct platform *machine_generated(const char *spec, struct error *err)
             return NULL;
         }
         *equals = 0;
-        values[count++] = (struct generator_value){item, equals + 1};
+        values[count++] = (struct option_value){item, equals + 1};
     }
     if (g && g->kind == GENERATES_PLATFORM)
         p = generator_platform(g, values, count, 1, err);

@@ -172,7 +172,7 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
             for (uint32_t i = 0; i < each; i++, done++) {
                 char n[16];
                 snprintf(n, sizeof n, "%u", s->o->quick ? small[k] : sizes[k]);
-                struct generator_value values[] = {{"n", n}, {"category", categories[c].generator}};
+                struct option_value values[] = {{"n", n}, {"category", categories[c].generator}};
                 progress_report(s->o->progress, (double)done / (double)all, categories[c].title);
                 struct workflow *w = generator_workflow(generator_find("prufer"), values, 2,
                                                         s->o->seed + 1000 * k + i, err);

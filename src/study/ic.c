@@ -90,13 +90,12 @@ enum { ORDERS = sizeof orders / sizeof *orders, FIFO = 3 };
 
 static struct workflow *ic_generate(const struct ic_dag *d, bool quick, struct error *err)
 {
-    struct generator_value values[3] = {{0}};
+    struct option_value values[3] = {{0}};
     size_t n = 0;
     for (; n < 2 && d->option[n]; n++)
-        values[n] =
-            (struct generator_value){d->option[n], n == 0 && quick ? d->quick : d->value[n]};
+        values[n] = (struct option_value){d->option[n], n == 0 && quick ? d->quick : d->value[n]};
     /* all tasks alike: the simulation draws its own times */
-    values[n++] = (struct generator_value){"ccr", "0"};
+    values[n++] = (struct option_value){"ccr", "0"};
     if (quick && strcmp(d->generator, "inspiral") == 0)
         values[1].text = "7";
     if (quick && strcmp(d->generator, "sdss") == 0)

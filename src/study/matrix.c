@@ -371,7 +371,7 @@ static bool matrix_figures_9_and_11(struct matrix_study *s)
 /* A drawing in the paper: its workflow is run, so that there is a number. */
 static bool matrix_figure_10(struct matrix_study *s)
 {
-    struct generator_value value = {"width", "10"};
+    struct option_value value = {"width", "10"};
     struct workflow *w = generator_workflow(generator_find("airsn"), &value, 1, s->o->seed, s->err);
     if (!w)
         return false;

@@ -50,12 +50,12 @@ bool reproduction_write(const struct reproduction_options *o, const char *file,
 struct platform *reproduction_equal_nodes(const char *count, const char *bandwidth,
                                           const char *latency, struct error *err)
 {
-    struct generator_value values[3] = {{"n", count}};
+    struct option_value values[3] = {{"n", count}};
     size_t n = 1;
     if (bandwidth)
-        values[n++] = (struct generator_value){"bandwidth", bandwidth};
+        values[n++] = (struct option_value){"bandwidth", bandwidth};
     if (latency)
-        values[n++] = (struct generator_value){"latency", latency};
+        values[n++] = (struct option_value){"latency", latency};
     /* the generator draws nothing: any seed gives the same platform */
     return generator_platform(generator_find("homogeneous"), values, n, 1, err);
 }

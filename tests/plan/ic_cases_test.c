@@ -218,7 +218,7 @@ static void test_tables(void)
 static struct workflow *generated(const char *name, const char *option, const char *value)
 {
     struct error err = {0};
-    struct generator_value v = {option, value};
+    struct option_value v = {option, value};
     struct workflow *w = generator_workflow(generator_find(name), &v, option != NULL, 1, &err);
     if (!w)
         printf("# %s\n", err.text);

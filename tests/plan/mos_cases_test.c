@@ -265,7 +265,7 @@ static void test_promises(void)
         struct error err = {0};
         char n[16];
         snprintf(n, sizeof n, "%d", 6 + (int)i);
-        struct generator_value values[] = {{"n", n}, {"ccr", ccr[i % 3]}};
+        struct option_value values[] = {{"n", n}, {"ccr", ccr[i % 3]}};
         struct workflow *w = generator_workflow(generator_find("tgff"), values, 2, i + 1, &err);
         struct platform *p = equal_nodes(3 + (uint32_t)i % 5, 1 + (double)(i % 3));
         for (int x = 0; x < 2; x++) {

@@ -27,7 +27,7 @@ static void clear_folder(void)
     nwritten = 0;
 }
 
-static struct workflow *read_file(const char *name, const struct format_option *options,
+static struct workflow *read_file(const char *name, const struct option_value *options,
                                   struct error *err)
 {
     char path[600];
@@ -154,7 +154,7 @@ static void errors(void)
     refuses(f, "JOB A a\nPIN_IN A 0\n", "expected 1 or more", "pin 0");
     refuses(f, "JOB A \xff\n", "UTF-8", "not UTF-8");
     struct error err;
-    struct format_option bad[] = {{"subdags", "no"}, {0}};
+    struct option_value bad[] = {{"subdags", "no"}, {0}};
     ok(!read_text(f, "JOB A a\n", bad, &err) && strstr(err.text, "subdags"),
        "an option's value is checked");
     struct strbuf s = {0};
@@ -250,7 +250,7 @@ static void splices(void)
     w = read_file("upper.dag", NULL, &err);
     ok(w && w->ntasks == 3 && w->npairs == 2, "a sub-dag is one task: %s", err.text);
     workflow_free(w);
-    struct format_option option[] = {{"subdags", "inline"}, {0}};
+    struct option_value option[] = {{"subdags", "inline"}, {0}};
     w = read_file("upper.dag", option, &err);
     ok(w && w->ntasks == 4 && has_edge(w, "A", "B+X") && has_edge(w, "B+Y", "C"),
        "or is read like a splice: %s", err.text);

@@ -167,14 +167,14 @@ static void errors(void)
     refuses(f, deep.at, "edges", "a product of 400 million edges is refused before it is made");
     strbuf_free(&deep);
     struct error err;
-    struct format_option bad[] = {{"contract", "maybe"}, {0}};
+    struct option_value bad[] = {{"contract", "maybe"}, {0}};
     ok(!read_text(f, "digraph{}", bad, &err), "an option's value is checked");
 }
 
 static void contraction(void)
 {
     struct error err;
-    struct format_option yes[] = {{"contract", "yes"}, {0}};
+    struct option_value yes[] = {{"contract", "yes"}, {0}};
     struct workflow *w = read_text(&format_dot,
                                    "digraph { node [label=\"\"]; c1 [shape=circle]; c2 "
                                    "[shape=circle]; c3 [shape=point]; c4 [shape=point];\n"
@@ -384,7 +384,7 @@ static void shared_data(void)
     is_int(index_check(&format_dot, "optimal/", ".dot"), 59, "files of optimal/");
 
     struct error err = {0};
-    struct format_option yes[] = {{"contract", "yes"}, {0}};
+    struct option_value yes[] = {{"contract", "yes"}, {0}};
     struct workflow *whole = index_read(&format_dot, "dot/bacass.dot", yes, &err);
     struct workflow *sparse = index_read(&format_dot, "dot/bacass_sparse.dot", NULL, &err);
     ok(whole && sparse, "bacass, contracted, and its published tasks-only form");

@@ -4,12 +4,11 @@
 #include "base/rng.h"
 #include "model/graph.h"
 
-static const struct format_option dag[] = {{"tree", "dag"}, {NULL, NULL}};
-static const struct format_option natural[] = {{"ordering", "natural"}, {NULL, NULL}};
-static const struct format_option assembly[] = {
+static const struct option_value dag[] = {{"tree", "dag"}, {NULL, NULL}};
+static const struct option_value natural[] = {{"ordering", "natural"}, {NULL, NULL}};
+static const struct option_value assembly[] = {
     {"tree", "assembly"}, {"ordering", "natural"}, {NULL, NULL}};
-static const struct format_option relaxed[] = {
-    {"tree", "assembly"}, {"relax", "yes"}, {NULL, NULL}};
+static const struct option_value relaxed[] = {{"tree", "assembly"}, {"relax", "yes"}, {NULL, NULL}};
 
 /* ---- an independent symbolic factorisation: a dense table, elimination by the book ---- */
 
@@ -276,9 +275,9 @@ static void test_errors(void)
             "test-file:3: the line ends before the entry's value");
     refused(&format_mtx, BANNER "3 3 1\n1 1 abc\n", "test-file:3: value 'abc' is not a number");
     refused(&format_mtx, BANNER "3 3 1\n1 1 1 1\n", "test-file:3: '1' is one word too many");
-    static const struct format_option bad[][2] = {{{"tree", "oak"}, {NULL, NULL}},
-                                                  {{"ordering", "colamd"}, {NULL, NULL}},
-                                                  {{"relax", "yes"}, {NULL, NULL}}};
+    static const struct option_value bad[][2] = {{{"tree", "oak"}, {NULL, NULL}},
+                                                 {{"ordering", "colamd"}, {NULL, NULL}},
+                                                 {{"relax", "yes"}, {NULL, NULL}}};
     static const char *const said[] = {
         "option tree: 'oak'; expected one of: elimination, assembly, dag",
         "option ordering: 'colamd'; expected one of: amd, metis", "relax=yes is for tree=assembly"};
@@ -306,8 +305,7 @@ static void test_orderings(void)
     }
     double work[4], assembled = 0;
     for (int i = 0; etree_ordering_names[i]; i++) {
-        const struct format_option options[] = {{"ordering", etree_ordering_names[i]},
-                                                {NULL, NULL}};
+        const struct option_value options[] = {{"ordering", etree_ordering_names[i]}, {NULL, NULL}};
         struct error err = {0};
         struct workflow *w = read_text(&format_mtx, strbuf_text(&text), options, &err);
         if (!ok(w && w->ntasks == N && graph_tree_shape(w) != TREE_NOT, "%s: a tree of %d columns",
@@ -324,7 +322,7 @@ static void test_orderings(void)
     struct error err = {0};
     struct workflow *plain =
         read_text(&format_mtx, strbuf_text(&text),
-                  (const struct format_option[]){{"tree", "assembly"}, {NULL, NULL}}, &err);
+                  (const struct option_value[]){{"tree", "assembly"}, {NULL, NULL}}, &err);
     struct workflow *w = read_text(&format_mtx, strbuf_text(&text), relaxed, &err);
     ok(w && plain && w->ntasks < plain->ntasks && graph_tree_shape(w) == TREE_IN,
        "relax=yes has fewer supernodes (%u < %u)", w ? w->ntasks : 0, plain ? plain->ntasks : 0);

@@ -267,7 +267,7 @@ static struct plan *run_constraints(const struct plan_request *request, struct e
     return plan;
 }
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     {"assert", OPTION_TEXT, "", NULL, 0, 0, "constraints (as --assert gives them)"},
     {"rules", OPTION_TEXT, "", NULL, 0, 0,
      "constraints instead of the default ones (the text of --assert-file)"},

@@ -69,7 +69,7 @@ static void study_by_search(const struct plan_request *request, const struct pla
         o->effort.ideals_left = 2 * o->effort.ideals;
 }
 
-static const struct planner_option ic_options[] = {
+static const struct option ic_options[] = {
     {.name = "method",
      .type = OPTION_CHOICE,
      .standard = "all",
@@ -80,7 +80,7 @@ static const struct planner_option ic_options[] = {
     {0},
 };
 
-static const struct planner_option area_options[] = {SEARCH_OPTIONS, {0}};
+static const struct option area_options[] = {SEARCH_OPTIONS, {0}};
 
 static struct plan *run_ic(const struct plan_request *request, struct error *err)
 {

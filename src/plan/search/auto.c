@@ -234,7 +234,7 @@ static struct plan *run_auto(const struct plan_request *request, struct error *e
     return plan;
 }
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     {"budget", OPTION_TEXT, "1s", NULL, 0, 0,
      "how long to improve: a time (1s, 500ms) or a number of moves (20000moves), which is "
      "reproducible from the seed"},

@@ -153,7 +153,7 @@ static struct plan *run_optimal(const struct plan_request *request, struct error
     return plan;
 }
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     {"limit", OPTION_SECONDS, "10s", NULL, 0, 0,
      "stop after this long with the best plan found and a proven bound"},
     {"states", OPTION_INTEGER, "0", NULL, 0, 1e15,

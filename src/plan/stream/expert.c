@@ -349,7 +349,7 @@ static struct plan *plan_expert_extended(const struct plan_request *request, str
     return run_expert(request, true, err);
 }
 
-static const struct planner_option options[] = {STREAM_OPTIONS, {0}};
+static const struct option options[] = {STREAM_OPTIONS, {0}};
 
 const struct planner planner_expert = {
     .name = "expert",

@@ -244,7 +244,7 @@ static struct plan *plan_fcp_extended(const struct plan_request *request, struct
     return run_fcp(request, true, err);
 }
 
-static const struct planner_option options[] = {STREAM_OPTIONS, {0}};
+static const struct option options[] = {STREAM_OPTIONS, {0}};
 
 const struct planner planner_fcp = {
     .name = "fcp",

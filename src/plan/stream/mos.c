@@ -358,7 +358,7 @@ static struct plan *run_mos(const struct plan_request *request, struct error *er
     return plan;
 }
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     STREAM_OPTIONS,
     {0},
 };

@@ -388,7 +388,7 @@ static struct plan *run_stream_planner(const struct plan_request *request, struc
     return plan;
 }
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     STREAM_OPTIONS,
     {"effort", OPTION_NUMBER, "1", NULL, 0, 1000,
      "how long to search: 1 is about 20,000 estimates"},

@@ -169,7 +169,7 @@ static struct plan *run_hetpart(const struct plan_request *request, const struct
 
 /* ---- HetPart1 ---- */
 
-static const struct planner_option hetpart1_options[] = {
+static const struct option hetpart1_options[] = {
     OPTION_STEP1("best"),
     OPTION_STEP2,
     OPTION_MEMORY_COUNT,
@@ -198,7 +198,7 @@ const struct planner planner_hetpart1 = {
 
 /* ---- HetPart2 ---- */
 
-static const struct planner_option hetpart2_options[] = {
+static const struct option hetpart2_options[] = {
     {"phase", OPTION_CHOICE, "ab", "a|ab", 0, 0,
      "a: exchange nodes while it helps; ab: also perturb and repeat"},
     OPTION_STEP1("best"),

@@ -8,7 +8,7 @@
 #include "plan/tree/pipeline.h"
 #include <string.h>
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     {"scenario", OPTION_CHOICE, "ml", "ml|sm|ff", 0, 0,
      "ff: the nodes of the largest memory; sm: also the next smaller size; ml: also the third; all "
      "at "

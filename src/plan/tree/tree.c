@@ -18,7 +18,7 @@
 enum { STREAMS = 4, ROUNDS = 2 };
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
 
-static const struct planner_option options[] = {
+static const struct option options[] = {
     {"budget", OPTION_TEXT, "2000000moves", NULL, 0, 0,
      "how long to search: moves (2000000moves: the same plan every time) or a time (1s, 500ms)"},
     OPTION_MEMORY_COUNT,
