@@ -14,7 +14,7 @@
 
 static inline const struct workflow *inside_workflow(const struct weft_workflow *w)
 {
-    return w ? w->model : NULL;
+    return w->model;
 }
 /* The model alone, for a struct that owns one; the handle is gone, and was the only one. */
 static inline struct workflow *inside_take_workflow(struct weft_workflow *w)
@@ -25,11 +25,11 @@ static inline struct workflow *inside_take_workflow(struct weft_workflow *w)
 }
 static inline const struct platform *inside_platform(const struct weft_platform *p)
 {
-    return p ? p->model : NULL;
+    return p->model;
 }
 static inline const struct plan *inside_plan(const struct weft_plan *p)
 {
-    return p ? p->model : NULL;
+    return p->model;
 }
 
 struct weft_check {

@@ -34,9 +34,9 @@ bool api_pairs_split(struct api_pairs *pairs, const char *const *options, struct
     for (; pairs->n < n; pairs->n++) {
         size_t length = strlen(options[pairs->n]) + 1;
         memcpy(end, options[pairs->n], length);
-        char *equals = strchr(end, '=');
-        *equals = 0;
-        pairs->at[pairs->n] = (struct option_value){end, equals + 1};
+        size_t name = strcspn(end, "="); /* there is one: looked for above */
+        end[name] = 0;
+        pairs->at[pairs->n] = (struct option_value){end, end + name + 1};
         end += length;
     }
     return true;

@@ -336,9 +336,10 @@ static bool sim_run(struct weft_sim *s, const struct plan *plan, bool clients, s
     double began = clock_seconds();
     if (s->options.keep)
         s->happened.model = plan_new(PLAN_STATIC);
-    bool good = clients || (plan && plan->kind == PLAN_ORDER) ? sim_run_order(s, plan, err)
-                : plan->kind == PLAN_STREAM                   ? sim_run_stream(s, plan, err)
-                                                              : sim_run_replay(s, plan, err);
+    /* only clients come without a plan: first in, first out */
+    bool good = clients || !plan || plan->kind == PLAN_ORDER ? sim_run_order(s, plan, err)
+                : plan->kind == PLAN_STREAM                  ? sim_run_stream(s, plan, err)
+                                                             : sim_run_replay(s, plan, err);
     s->seconds = clock_seconds() - began;
     if (good && s->happened.model) {
         plan_sort(s->happened.model);

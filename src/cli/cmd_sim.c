@@ -240,7 +240,7 @@ static int sim_show(const struct arguments *a, const struct weft_sim *s)
     bool json = arguments_flag(a, "json");
     struct sim_subject subject = {
         .workflow = inside_workflow(s->workflow),
-        .platform = inside_platform(s->platform),
+        .platform = s->platform ? inside_platform(s->platform) : NULL, /* clients have none */
         .plan = s->plan,
         .network = s->network,
         .seed = s->options.seed,
