@@ -1,6 +1,7 @@
 /* Reading and writing for workflows and platforms alike, and files that may hold either. */
 #include "api/files.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* NULL without an error: none was named. */
@@ -73,6 +74,17 @@ EXPORT void weft_text_free(char *text)
     free(text);
 }
 
+/* The help of all readers' options, made once: the list lends texts that live for ever. */
+enum { FILES_FORMATS = 64, FILES_HELP = 768 }; /* twice as many, twice as long as any there is */
+static char files_help[FILES_FORMATS][FILES_HELP];
+static pthread_once_t files_help_once = PTHREAD_ONCE_INIT;
+
+static void files_make_help(void)
+{
+    for (size_t i = 0; i < FILES_FORMATS && format_registry[i]; i++)
+        option_describe(format_registry[i]->options, files_help[i], FILES_HELP);
+}
+
 EXPORT bool weft_format(size_t i, struct weft_format *out)
 {
     for (size_t k = 0; k < i; k++)
@@ -81,11 +93,12 @@ EXPORT bool weft_format(size_t i, struct weft_format *out)
     const struct format *f = format_registry[i];
     if (!f)
         return false;
+    pthread_once(&files_help_once, files_make_help);
     *out = (struct weft_format){
         .name = f->name,
         .summary = f->summary,
         .suffixes = f->suffixes,
-        .reader_options = f->options,
+        .reader_options = i < FILES_FORMATS && *files_help[i] ? files_help[i] : NULL,
         .reads_workflow = f->read_workflow != NULL,
         .writes_workflow = f->write_workflow != NULL,
         .reads_platform = f->read_platform != NULL,

@@ -9,18 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a type is called in lists, and what its values look like in error texts. */
+/* What a type is called in lists, what its values look like in error texts, and what stands for one
+ * in help. */
 static const struct {
-    const char *name, *expected;
+    const char *name, *expected, *stands;
 } option_types[OPTION_TYPES] = {
-    [OPTION_BOOL] = {"bool", "yes or no"},
-    [OPTION_INTEGER] = {"integer", "a whole number"},
-    [OPTION_NUMBER] = {"number", "a number"},
-    [OPTION_SECONDS] = {"seconds", "a time such as 10, 50ms or 2h"},
-    [OPTION_CHOICE] = {"choice", "one of "},
-    [OPTION_TEXT] = {"text", "a text"},
-    [OPTION_BYTES] = {"bytes", "a size such as 200, 12M or 1.5Gi"},
-    [OPTION_COUNT] = {"count", "a whole number"},
+    [OPTION_BOOL] = {"bool", "yes or no", "yes|no"},
+    [OPTION_INTEGER] = {"integer", "a whole number", "N"},
+    [OPTION_NUMBER] = {"number", "a number", "NUMBER"},
+    [OPTION_SECONDS] = {"seconds", "a time such as 10, 50ms or 2h", "TIME"},
+    [OPTION_CHOICE] = {"choice", "one of ", ""},
+    [OPTION_TEXT] = {"text", "a text", "TEXT"},
+    [OPTION_BYTES] = {"bytes", "a size such as 200, 12M or 1.5Gi", "SIZE"},
+    [OPTION_COUNT] = {"count", "a whole number", "N"},
 };
 
 const char *option_type_name(enum option_type type)
@@ -34,6 +35,26 @@ const struct option *option_find(const struct option *table, const char *name)
         if (strcmp(table->name, name) == 0)
             return table;
     return NULL;
+}
+
+static const char *option_stands(const struct option *o)
+{
+    return o->choices ? o->choices : option_types[o->type].stands;
+}
+
+void option_describe(const struct option *table, char *out, size_t size)
+{
+    size_t widest = 0, used = 0;
+    for (const struct option *o = table; o && o->name; o++) {
+        size_t width = strlen(o->name) + 1 + strlen(option_stands(o));
+        widest = width > widest ? width : widest;
+    }
+    *out = 0;
+    for (const struct option *o = table; o && o->name && used < size; o++) {
+        int pad = (int)(widest - strlen(o->name) - 1);
+        used += (size_t)snprintf(out + used, size - used, "%s%s=%-*s   %s", used ? "\n" : "",
+                                 o->name, pad, option_stands(o), o->help);
+    }
 }
 
 /* Always false; with the nearest name, else all of them. */

@@ -1,5 +1,5 @@
-/* Options by name: what planners, generators and simulated clusters take with --set NAME=VALUE. One
- * row an option, from which checks, error texts, help and documentation follow. */
+/* Options by name: what planners, generators and simulated clusters take with --set NAME=VALUE, and
+ * readers of files with --read. One row an option, from which checks, error texts, help and documentation follow. */
 #pragma once
 #include "base/error.h"
 #include <stdbool.h>
@@ -40,6 +40,9 @@ const struct option *option_find(const struct option *table, const char *name);
 
 /* Type, limits and choices of a value. `before` stands in front of the error's NAME=VALUE. */
 bool option_check(const struct option *o, const char *before, const char *text, struct error *err);
+/* Help, a line an option: "name=a|b   what it does". Cut off at `size` as by snprintf(), without an
+ * end of line after the last. */
+void option_describe(const struct option *table, char *out, size_t size);
 /* Names and values of a list. `owner`: whose they are, for error texts ("planner 'heft'"). */
 bool options_check(const struct option *table, const char *owner, const struct option_value *values,
                    size_t n, struct error *err);

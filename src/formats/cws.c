@@ -410,10 +410,6 @@ static struct workflow *cws_read_workflow(const struct format_source *source, st
     if (!format_require_utf8(source, err))
         return NULL;
     const char *edges = format_option(source, "edges");
-    if (edges && strcmp(edges, "files") != 0 && strcmp(edges, "stated") != 0) {
-        error_set(err, ERROR_INPUT, "option edges is '%s'; expected stated or files", edges);
-        return NULL;
-    }
     struct error first = {0};
     struct cws_reader r = {
         .b = builder_new(source->path, "cws"), .err = &first, .by_files = edges && edges[0] == 'f'};
@@ -438,11 +434,16 @@ static struct workflow *cws_read_workflow(const struct format_source *source, st
     return builder_finish(r.b, err);
 }
 
+static const struct option cws_options[] = {
+    {"edges", OPTION_CHOICE, "stated", "stated|files", 0, 0,
+     "order tasks by EDGE lines (default) or by the files that INPUTS and OUTPUTS name"},
+    {0},
+};
+
 const struct format format_cws = {
     .name = "cws",
     .summary = "dags of the Cloud Workflow Simulator and of pegasus-mpi-cluster (TASK, EDGE, FILE)",
     .sniff = cws_sniff,
     .read_workflow = cws_read_workflow,
-    .options = "edges=stated|files   order tasks by EDGE lines (default) or by the files that "
-               "INPUTS and OUTPUTS name",
+    .options = cws_options,
 };

@@ -261,23 +261,13 @@ bool format_file_is_platform(const struct format_file *f)
     return format && file_holds(f, format) == HOLDS_PLATFORM;
 }
 
-/* A misspelt option must not pass for one that was heeded. The help text of a format names them
- * all: "name=..." at the start of a line. */
+/* A misspelt option must not pass for one that was heeded. */
 static bool options_known(const struct format_file *f, const struct format *format,
                           struct error *err)
 {
-    for (const struct option_value *o = f->options; o->name; o++) {
-        size_t n = strlen(o->name);
-        const char *line = format->options;
-        while (line && !(strncmp(line, o->name, n) == 0 && line[n] == '='))
-            line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-        if (!line)
-            return error_at(
-                err, f->path, 0,
-                "the reader of %s has no option '%s'; `weft formats` lists those there are",
-                format->name, o->name);
-    }
-    return true;
+    struct error why = {0};
+    return format_check_options(format, f->options, &why) ||
+           error_at(err, f->path, 0, "%s", why.text);
 }
 
 /* Readers may change the text, so one that is not the last reads a copy. */

@@ -45,7 +45,7 @@ struct format {
     /* What this very text holds, where the format alone does not say: HOLDS_* bits. NULL: whatever
      * has a reader. */
     unsigned (*holds)(const char *text, size_t length);
-    const char *options; /* help for its reader's options, one line each; NULL: none */
+    const struct option *options; /* of its reader, for --read; ends with a NULL name; NULL: none */
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */
@@ -110,7 +110,13 @@ void plan_file_close(struct plan_file *f);
 void trace_json_write_plan(const struct plan *plan, const struct workflow *w,
                            const struct platform *p, struct strbuf *out);
 
+/* Names and values of the options against the table of the format's reader: done for every file that
+ * is read by the functions above. */
+bool format_check_options(const struct format *format, const struct option_value *options,
+                          struct error *err);
+
 /* ---- for readers ---- */
+/* An option that was given, checked already. */
 const char *format_option(const struct format_source *source,
                           const char *name);          /* NULL: not given */
 size_t format_line(const char *text, const char *at); /* line number of a place in a text */

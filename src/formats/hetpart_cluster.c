@@ -30,14 +30,13 @@ static int sniff_cluster(const char *path, const char *text, size_t length)
     return memmem(text, head, "\"number\"", 8) ? 3 : 2;
 }
 
-static bool memory_unit(const struct format_source *source, double *unit, struct error *err)
+static double memory_unit(const struct format_source *source)
 {
     const char *text = format_option(source, "memory-unit");
-    *unit = 1;
-    if (text && (!quantity_bytes(text, strlen(text), unit) || *unit <= 0))
-        return error_set(err, ERROR_INPUT,
-                         "memory-unit is '%s'; expected a size above 0, such as 1G", text);
-    return true;
+    double unit = 1;
+    if (text)
+        quantity_bytes(text, strlen(text), &unit);
+    return unit;
 }
 
 /* The nodes of one group, `number` from 1; `first` is the number of its first node. */
@@ -100,8 +99,8 @@ static void hetpart_add_links(struct platform_builder *b, const struct hetpart_g
 static bool read_groups(const struct json *j, const struct format_source *source,
                         struct platform_builder *b, struct error *err)
 {
-    double unit;
-    if (!memory_unit(source, &unit, err) || !json_field_is(j, 0, JSON_OBJECT, "the document", err))
+    double unit = memory_unit(source);
+    if (!json_field_is(j, 0, JSON_OBJECT, "the document", err))
         return false;
     json_ref list = json_field_need(j, 0, "groups", JSON_ARRAY, "the document", err);
     if (list == JSON_NONE)
@@ -143,12 +142,17 @@ static struct platform *hetpart_read_platform(const struct format_source *source
     return p;
 }
 
+static const struct option hetpart_cluster_options[] = {
+    {"memory-unit", OPTION_BYTES, "1", NULL, 1e-18, 1e18,
+     "multiply the memory of every node (relative in these files; default 1)"},
+    {0},
+};
+
 const struct format format_hetpart_cluster = {
     .name = "hetpart-cluster",
     .summary = "HetPart cluster JSON: groups of equal nodes",
     .suffixes = NULL,
     .sniff = sniff_cluster,
     .read_platform = hetpart_read_platform,
-    .options =
-        "memory-unit=SIZE   multiply the memory of every node (relative in these files; default 1)",
+    .options = hetpart_cluster_options,
 };

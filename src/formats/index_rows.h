@@ -95,6 +95,8 @@ __attribute__((unused)) static struct workflow *read_text(const struct format *f
                                                           struct error *err)
 {
     *err = (struct error){0};
+    if (!format_check_options(format, options, err))
+        return NULL;
     size_t n = strlen(text);
     char *copy = malloc(n + 1);
     memcpy(copy, text, n + 1);

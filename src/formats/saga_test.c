@@ -8,6 +8,8 @@ static struct platform *platform_text(const struct format *f, const char *text,
                                       const struct option_value *options, struct error *err)
 {
     *err = (struct error){0};
+    if (!format_check_options(f, options, err))
+        return NULL;
     char *copy = mem_copy_string(text);
     struct format_source source = {"test-file", copy, strlen(text), options};
     struct platform *p = f->read_platform(&source, err);

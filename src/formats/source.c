@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "formats/format.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *format_option(const struct format_source *source, const char *name)
@@ -12,6 +13,17 @@ const char *format_option(const struct format_source *source, const char *name)
             value = o->text;
     }
     return value;
+}
+
+bool format_check_options(const struct format *format, const struct option_value *options,
+                          struct error *err)
+{
+    char owner[96];
+    size_t n = 0;
+    while (options && options[n].name)
+        n++;
+    snprintf(owner, sizeof owner, "the reader of %s", format->name);
+    return options_check(format->options, owner, options, n, err);
 }
 
 /* Counts from the start: for errors, not for every value of a large file. */

@@ -107,7 +107,7 @@ static void test_errors(void)
     struct error err = {0};
     static const struct option_value wrong[] = {{"direction", "up"}, {NULL, NULL}};
     ok(!read_text(&format_tree, "1 0 1 1 1\n", wrong, &err), "a wrong option");
-    has_str(err.text, "option direction: 'up'; expected in or out", "is named");
+    has_str(err.text, "direction=up: expected one of out|in", "is named");
     survives_cuts(&format_tree, "% x\n1 3 10 0.5 7\n2 3 20 1.5 0\n3 0 30 2.5 9\n");
 }
 

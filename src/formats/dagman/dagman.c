@@ -431,10 +431,6 @@ static struct workflow *dagman_read_workflow(const struct format_source *source,
     if (!format_require_utf8(source, err))
         return NULL;
     const char *subdags = format_option(source, "subdags");
-    if (subdags && strcmp(subdags, "inline") != 0 && strcmp(subdags, "task") != 0) {
-        error_set(err, ERROR_INPUT, "option subdags is '%s'; expected task or inline", subdags);
-        return NULL;
-    }
     struct error first = {0};
     struct dagman_reader r = {
         .source = source, .err = &first, .inline_subdags = subdags && subdags[0] == 'i'};
@@ -464,6 +460,12 @@ static struct workflow *dagman_read_workflow(const struct format_source *source,
     return builder_finish(r.b, err);
 }
 
+static const struct option dagman_options[] = {
+    {"subdags", OPTION_CHOICE, "task", "task|inline", 0, 0,
+     "SUBDAG EXTERNAL is one task (default), or is read like a splice"},
+    {0},
+};
+
 const struct format format_dagman = {
     .name = "dagman",
     .summary =
@@ -474,6 +476,5 @@ const struct format format_dagman = {
     .write_workflow = dagman_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(run) | CARRIES(memory) | CARRIES(cores) | CARRIES(kind) |
                CARRIES(retries) | CARRIES(priority) | CARRIES(done),
-    .options =
-        "subdags=task|inline   SUBDAG EXTERNAL is one task (default), or is read like a splice",
+    .options = dagman_options,
 };

@@ -554,10 +554,6 @@ static struct workflow *dot_read_workflow(const struct format_source *source, st
     if (!format_require_utf8(source, err))
         return NULL;
     const char *contract = format_option(source, "contract");
-    if (contract && strcmp(contract, "yes") != 0 && strcmp(contract, "no") != 0) {
-        error_set(err, ERROR_INPUT, "option contract is '%s'; expected yes or no", contract);
-        return NULL;
-    }
     struct dot_reader r = {.source = source};
     if (!dot_parse(&r.graph, source->path, source->text, source->length, err))
         return NULL;
@@ -633,6 +629,13 @@ bool dot_read_optimum(const struct format_source *source, uint32_t *processors, 
     return good;
 }
 
+static const struct option dot_options[] = {
+    {"contract", OPTION_CHOICE, "no", "yes|no", 0, 0,
+     "Nextflow: keep only processes, joined through the channels and operators between them "
+     "(default no: every node is a task)"},
+    {0},
+};
+
 const struct format format_dot = {
     .name = "dot",
     .summary =
@@ -644,7 +647,5 @@ const struct format format_dot = {
     .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
                CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |
                CARRIES(done),
-    .options = "contract=yes|no   Nextflow: keep only processes, joined through the channels and "
-               "operators between them "
-               "(default no: every node is a task)",
+    .options = dot_options,
 };
