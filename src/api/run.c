@@ -204,7 +204,7 @@ static bool run_open_model(struct weft_run *run, const struct workflow *w,
 }
 
 /* A failed opening is taken apart again, in the order of weft_run_close(). When memory ran out in it
- * the structures may be half made: they are left alone, and their blocks are lost. */
+ * the structures may be half made: their blocks are lost, but nothing keeps the folder. */
 static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
 {
     if (run_call_end(call))
@@ -212,6 +212,9 @@ static struct weft_run *run_opened(struct run_call *call, struct weft_run *run)
     if (run && !call->boundary.failed) {
         remote_close(&run->remote);
         session_close(&run->session);
+        run_handle_free(run);
+    } else if (run) {
+        session_abandon(&run->session);
         run_handle_free(run);
     }
     return NULL;
@@ -271,7 +274,8 @@ EXPORT struct weft_run *weft_run_attach(uint64_t number, const struct weft_run_o
     return run_opened(&call, run);
 }
 
-/* A broken run is not taken apart: what it held may be half changed. The handle alone is freed. */
+/* A broken run is not taken apart: what it held may be half changed. Its children end, the folder is
+ * free for others, and the handle alone is freed. */
 EXPORT void weft_run_close(struct weft_run *run)
 {
     if (!run)
@@ -289,6 +293,8 @@ EXPORT void weft_run_close(struct weft_run *run)
         call.good = true;
     }
     run_call_end(&call);
+    if (run->broken)
+        session_abandon(&run->session);
     run_handle_free(run);
 }
 

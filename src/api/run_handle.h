@@ -4,7 +4,9 @@
  * A run does not keep a ledger (api.h): it is stepped millions of times, has children, threads and a
  * database behind it, and a block-by-block release would pull the memory from under them. Running
  * out of memory inside a call breaks the handle instead: the call fails with WEFT_NO_MEMORY, every
- * later one says so, and closing it gives back the handle alone. */
+ * later one says so, and closing it ends the children, gives up the folder's lock, closes the history
+ * and frees the handle alone: the blocks of the session are lost. Of a run on agents (session/remote.h)
+ * the connections stay until the process ends. */
 #pragma once
 #include "api/api.h"
 #include "session/expand.h"

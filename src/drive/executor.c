@@ -276,11 +276,17 @@ void executor_close(struct executor *x, void (*closed)(void *context), void *con
     uv_close((uv_handle_t *)&x->calls_ready, executor_handle_closed);
 }
 
+void executor_abandon(struct executor *x)
+{
+    children_abandon(x->children);
+}
+
 void executor_free(struct executor *x)
 {
     if (!x)
         return;
     children_free(x->children); /* kills and waits, so nothing writes into the sandboxes below */
+    x->children = NULL;
     limits_free(x->limits);
     for (uint32_t lane = 0; lane < x->o->cores; lane++) {
         if (x->active[lane].sandbox)

@@ -39,6 +39,8 @@ struct executor *executor_new(const struct executor_config *config, struct error
 void executor_close(struct executor *x, void (*closed)(void *context), void *context);
 /* Kills what still runs. NULL is fine. */
 void executor_free(struct executor *x);
+/* In its place when memory ran out in a call: the children end, the rest is left as it is. */
+void executor_abandon(struct executor *x);
 
 /* The scheduler's view of this machine and these tasks: cores, memory, disk, priorities, retries.
  * Its arrays are the executor's; memory changes as attempts get more. */

@@ -467,6 +467,7 @@ static bool run_free(struct run *r, struct error *err)
         stepper_close(&r->stepper); /* and turns the loop until all are closed */
     }
     executor_free(r->executor);
+    r->executor = NULL; /* run_abandon() may follow */
     bool good = driver_free(r->driver, err);
     disk_free(r->disk);
     outbox_free(&r->outbox);
@@ -544,6 +545,12 @@ bool run_close(struct run *r, struct run_result *result, struct error *err)
     if (!run_free(r, &last) && good)
         good = error_set(err, last.kind, "%s", last.text);
     return good;
+}
+
+void run_abandon(struct run *r)
+{
+    if (r->executor)
+        executor_abandon(r->executor);
 }
 
 bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err)

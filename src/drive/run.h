@@ -99,6 +99,10 @@ void run_stop(struct run *r);
  * tasks failed or were stopped: see the result, which is filled either way. */
 bool run_close(struct run *r, struct run_result *result, struct error *err);
 
+/* In place of run_close() when memory ran out in a call on it (base/mem.h): its children end, and the
+ * rest is left as it is, lost. Allocates nothing. */
+void run_abandon(struct run *r);
+
 /* Open, step until it is over, close. The result is filled (zeroed, if it could not be opened). */
 bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err);
 void run_result_free(struct run_result *r);

@@ -357,8 +357,9 @@ void children_free(struct children *c)
         if (x->used) { /* closed before it ended: nobody will ask how it went */
             kill(-x->pid, SIGKILL);
             waitpid(x->pid, NULL, 0);
-            array_push(&c->groups, x->pid);
+            x->used = false; /* before memory can run out: its number may be another's by now */
             close(x->pidfd);
+            array_push(&c->groups, x->pid);
         }
         if (x->log >= 0) {
             close(x->log);
@@ -381,6 +382,22 @@ void children_free(struct children *c)
     free(c->folder);
     free(c->logs);
     free(c);
+}
+
+/* A slot is `used` from the moment that its process is watched until it was waited for, and nothing
+ * in between allocates: the numbers are those of our own children. */
+void children_abandon(struct children *c)
+{
+    for (uint32_t i = 0; c && i < c->config.slots; i++) {
+        struct child *x = &c->slot[i];
+        if (!x->used)
+            continue;
+        kill(-x->pid, SIGKILL);
+        while (waitpid(x->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        close(x->pidfd);
+        x->used = false;
+    }
 }
 
 int children_fd(const struct children *c)
@@ -613,12 +630,13 @@ static void child_reap(struct children *c, uint32_t slot, struct child_result *o
         status = SIGKILL;
     /* what it left in its group, which keeps its number as long as somebody is in it; they become
      * our children when they are gone. Most tasks leave none */
-    if (kill(-x->pid, SIGKILL) == 0)
-        array_push(&c->groups, x->pid);
+    bool left = kill(-x->pid, SIGKILL) == 0;
     close(x->pidfd);
-    x->used = false;
+    x->used = false; /* before memory can run out: see children_abandon() */
     x->pidfd = -1;
     c->running--;
+    if (left)
+        array_push(&c->groups, x->pid);
     *out = (struct child_result){
         .slot = slot,
         .task = x->task,

@@ -59,6 +59,10 @@ struct children *children_new(const struct children_config *config, struct error
 /* Kills whatever still runs, waits for it. NULL is fine. */
 void children_free(struct children *c);
 
+/* In place of children_free() when memory ran out in a call on them (base/mem.h) and nobody knows
+ * what is whole: kills what runs, waits for it, and neither allocates nor frees. */
+void children_abandon(struct children *c);
+
 /* Readable when children_reap() has something. */
 int children_fd(const struct children *c);
 /* Start in a free slot. False: an error that says why (command not found ...). */

@@ -290,6 +290,14 @@ bool memo_flush(struct memo *m, struct error *err)
     return true;
 }
 
+void memo_abandon(struct memo *m)
+{
+    if (m && m->kept)
+        journal_close(&m->journal);
+    if (m)
+        m->kept = false;
+}
+
 bool memo_close(struct memo *m, struct error *err)
 {
     if (!m)

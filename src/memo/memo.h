@@ -35,6 +35,9 @@ struct memo *memo_open(const char *path, struct memo_opened *found, struct error
 /* Write what is not yet written; false: it could not be, and would be computed again. */
 bool memo_flush(struct memo *m, struct error *err);
 bool memo_close(struct memo *m, struct error *err); /* flushes; NULL is fine */
+/* In its place when memory ran out in a call on it (base/mem.h): gives up the lock, writes nothing
+ * and frees nothing. What was not flushed runs again. NULL is fine. */
+void memo_abandon(struct memo *m);
 
 const struct memo_task *memo_find(const struct memo *m, const struct digest *key);
 /* The latest one recorded under this name. NULL: none. */

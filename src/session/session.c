@@ -133,6 +133,7 @@ void session_close(struct session *s)
     workspace_close(&s->ws, &s->o.remarks);
     forecast_free(s->forecast);
     history_close(s->history);
+    s->history = NULL;
     workflow_free(s->w);
     session_drop_prediction(s);
     free(s->priority);
@@ -142,6 +143,26 @@ void session_close(struct session *s)
     free(s->logs);
     strbuf_free(&s->text);
     *s = (struct session){0};
+}
+
+static void session_close_history(void *session)
+{
+    struct session *s = session;
+    history_close(s->history);
+    s->history = NULL;
+}
+
+/* The children first: nothing of ours may write into the folder once others may run there. The mark
+ * of a run that goes on stays, and the next run says that this one was cut off: it was. The record's
+ * last rows need memory, and are lost when there is none. */
+void session_abandon(struct session *s)
+{
+    size_t asked;
+    atomic_store(&s->steps, false);
+    if (s->run)
+        run_abandon(s->run);
+    workspace_abandon(&s->ws);
+    mem_try(NULL, session_close_history, s, &asked);
 }
 
 /* ---- ahead ---- */

@@ -119,6 +119,9 @@ bool session_open(struct session *s, struct workflow *w, struct error *err);
 bool session_join(struct session *s, const struct session_options *o, struct workflow *w,
                   const uint32_t *done, size_t ndone, struct error *err);
 void session_close(struct session *s);
+/* In its place when memory ran out in a call on it (base/mem.h): ends the children of a run on this
+ * machine, gives up the folder's lock, closes the history. The rest is left as it is, lost. */
+void session_abandon(struct session *s);
 
 /* Prefer tasks in the order of a plan. */
 void session_follow(struct session *s, const struct plan *plan);

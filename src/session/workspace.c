@@ -181,13 +181,23 @@ void workspace_clear_leftovers(const struct workspace *ws, const struct remarks 
     strbuf_free(&path);
 }
 
+void workspace_abandon(struct workspace *ws)
+{
+    size_t asked;
+    loader_end(ws, &asked, &(struct error){0});
+    memo_abandon(ws->memo);
+    ws->memo = NULL;
+}
+
 void workspace_close(struct workspace *ws, const struct remarks *remarks)
 {
     struct error err = {0};
     /* the thread may still be reading, when the workflow turned out to be none: I2 */
     size_t asked;
     loader_end(ws, &asked, &(struct error){0});
-    if (!memo_close(ws->memo, &err))
+    bool written = memo_close(ws->memo, &err);
+    ws->memo = NULL;
+    if (!written)
         remark(remarks, REMARK_WARNING, "%s", err.text);
     free(ws->folder);
     free(ws->state);

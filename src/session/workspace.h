@@ -40,3 +40,5 @@ void workspace_mark(const struct workspace *ws, bool running);
 void workspace_clear_leftovers(const struct workspace *ws, const struct remarks *remarks);
 /* Writes what is not yet written of the memo; says when it cannot be. */
 void workspace_close(struct workspace *ws, const struct remarks *remarks);
+/* In its place when memory ran out: the folder's lock is given up, the rest is left as it is. */
+void workspace_abandon(struct workspace *ws);
