@@ -101,7 +101,8 @@ static bool workflow_text_of(const struct workflow *w, const struct weft_write_o
     const struct format *format = writing.format ? writing.format : format_find("native");
     if (good && !format->write_workflow)
         good = error_set(err, ERROR_INPUT, "weft does not write workflows as %s", format->name);
-    good = good && format->write_workflow(w, out, &writing.dropped, err);
+    else if (good)
+        good = format->write_workflow(w, out, &writing.dropped, err);
     api_writing_end(&writing, good);
     return good;
 }

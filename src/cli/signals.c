@@ -72,7 +72,7 @@ void signals_stop_agent(struct weft_agent *agent)
 
 void signals_release(void)
 {
-    for (int i = 0; i < signals_set; i++)
+    for (int i = 0; i < SIGNALS && i < signals_set; i++)
         sigaction(signal_numbers[i], &actions_before[i], NULL);
     signals_set = 0;
     atomic_store(&stopped_run, NULL);
