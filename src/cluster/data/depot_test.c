@@ -365,9 +365,10 @@ static void test_no_room(struct link *l)
 }
 
 /* Arguments: the size of the large file in MiB, to measure. */
-int main(int argc, char **argv)
+int main(void)
 {
-    size_t size = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) << 20 : 24 << 20;
+    const char *megabytes = getenv("DEPOT_MEGABYTES"); /* of the large file, to measure transfers */
+    size_t size = (megabytes ? (size_t)strtoul(megabytes, NULL, 10) : 24) << 20;
     places_open();
     TAP_DO(test_names());
     struct link *l = call(&a, &b);
