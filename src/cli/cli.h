@@ -78,6 +78,9 @@ unsigned cli_columns(void);
 /* The texts of a repeated option NAME=VALUE (--set, --read), ended by NULL, as the library takes
  * them. NULL: one is not of that form. The caller frees the array. */
 const char **cli_list(const struct arguments *a, const char *option, struct error *err);
+/* What lists tell of an option of a planner or a generator: its help, and its choices. */
+enum { CLI_OPTION_HELP = 512 };
+const char *cli_option_help(const struct weft_option *o, char *buffer, size_t size);
 /* The file, read, with --from and --read applied to what is taken from it. */
 struct weft_file *cli_open(const struct arguments *a, const char *path, struct weft_error *error);
 /* The reader's remarks, to standard error unless --quiet or --json. */

@@ -37,6 +37,7 @@ static int generate_options(size_t number, const struct weft_generator *g)
 {
     struct strbuf out = {0};
     struct weft_option o;
+    char help[CLI_OPTION_HELP];
     strbuf_printf(&out, "%s: %s\n\n", g->name, g->summary);
     struct table *t = table_new();
     table_column(t, "option", TABLE_LEFT);
@@ -46,10 +47,7 @@ static int generate_options(size_t number, const struct weft_generator *g)
         table_row(t);
         table_cell(t, o.name);
         table_cell(t, o.standard);
-        if (o.choices)
-            table_printf(t, "%s (%s)", o.help, o.choices);
-        else
-            table_cell(t, o.help);
+        table_cell(t, cli_option_help(&o, help, sizeof help));
     }
     table_print(t, &out, &(struct table_style){.colour = cli_colour()});
     table_free(t);

@@ -57,6 +57,7 @@ static void planners_put(struct json_writer *j, size_t number, const struct weft
 static void planners_describe(size_t number, const struct weft_planner *p, struct strbuf *out)
 {
     struct weft_option option, *o = &option;
+    char help[CLI_OPTION_HELP];
     strbuf_printf(out, "%s (%s): %s\n", p->name, p->family, p->summary);
     if (p->paper)
         strbuf_printf(out, "  paper:      %s\n", p->paper);
@@ -65,14 +66,15 @@ static void planners_describe(size_t number, const struct weft_planner *p, struc
     if (p->tie_rule)
         strbuf_printf(out, "  ties:       %s\n", p->tie_rule);
     for (size_t k = 0; weft_planner_option(number, k, o); k++)
-        strbuf_printf(out, "  --set %s=%s  %s%s%s%s\n", o->name, o->standard, o->help,
-                      o->choices ? " (" : "", o->choices ? o->choices : "", o->choices ? ")" : "");
+        strbuf_printf(out, "  --set %s=%s  %s\n", o->name, o->standard,
+                      cli_option_help(o, help, sizeof help));
 }
 
 static void planners_markdown(struct strbuf *out)
 {
     struct weft_planner planner, *p = &planner;
     struct weft_option option, *o = &option;
+    char help[CLI_OPTION_HELP];
     for (size_t number = 0; weft_planner(number, p); number++) {
         strbuf_printf(out, "### `%s`\n\n%s.\n\n", p->name, p->summary);
         if (p->paper)
@@ -93,9 +95,8 @@ static void planners_markdown(struct strbuf *out)
         if (p->accepts & WEFT_ACCEPTS_SLOW)
             strbuf_add(out, "- Slower than n log n: `compare` leaves it out past 20,000 tasks\n");
         for (size_t k = 0; weft_planner_option(number, k, o); k++)
-            strbuf_printf(out, "- `--set %s=%s`: %s%s%s%s\n", o->name, o->standard, o->help,
-                          o->choices ? " (" : "", o->choices ? o->choices : "",
-                          o->choices ? ")" : "");
+            strbuf_printf(out, "- `--set %s=%s`: %s\n", o->name, o->standard,
+                          cli_option_help(o, help, sizeof help));
         strbuf_add_char(out, '\n');
     }
 }

@@ -102,6 +102,14 @@ const char **cli_list(const struct arguments *a, const char *option, struct erro
     return list;
 }
 
+const char *cli_option_help(const struct weft_option *o, char *buffer, size_t size)
+{
+    bool choices = o->choices != NULL;
+    snprintf(buffer, size, "%s%s%s%s", o->help, choices ? " (" : "", choices ? o->choices : "",
+             choices ? ")" : "");
+    return buffer;
+}
+
 /* --from and --read; the list is the caller's to free. */
 static bool cli_reading(const struct arguments *a, struct weft_read_options *o, const char ***list,
                         struct weft_error *error)
