@@ -204,15 +204,6 @@ static bool owner_runs(const struct children *c, const char *pid)
     return n <= 0 || !memmem(text, (size_t)n, mark, strlen(mark));
 }
 
-/* The parent of a process; 0: it is gone, or a zombie. */
-static pid_t parent_of(const char *pid)
-{
-    char text[512], state = 0;
-    const char *at = proc_stat(pid, text, sizeof text);
-    int parent = 0;
-    return at && sscanf(at, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
-}
-
 void children_adopt_orphans(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -232,47 +223,12 @@ static void end_orphans(struct children *c)
             ours = c->slot[i].used && c->slot[i].pid == pid;
         if (ours || pid == c->pid || owner_runs(c, e->d_name))
             continue;
-        pid_t parent = parent_of(e->d_name); /* 0: ended meanwhile */
+        pid_t parent = proc_parent(e->d_name); /* 0: ended meanwhile */
         if (parent && kill(pid, SIGKILL) == 0 && (parent != c->pid || waitpid(pid, NULL, 0) == pid))
             c->orphans++;
     }
     if (proc)
         closedir(proc);
-}
-
-/* The mark of another process, which is dead: whatever carries it has nobody to wait for. */
-uint32_t children_end_of(pid_t owner)
-{
-    char text[ENVIRONMENT], mark[64];
-    snprintf(mark, sizeof mark, "%d", (int)owner);
-    if (owner <= 1 || parent_of(mark))
-        return 0;
-    int length = snprintf(mark, sizeof mark, "WEFT_OWNER=%d.", (int)owner);
-    DIR *proc = opendir("/proc");
-    struct dirent *e;
-    ARRAY(pid_t) dying = {0};
-    while (proc && (e = readdir(proc)) != NULL) {
-        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        ssize_t n =
-            pid > 1 && pid != getpid() ? proc_read(e->d_name, "environ", text, sizeof text) : 0;
-        if (n > 0 && memmem(text, (size_t)n, mark, (size_t)length) && kill(pid, SIGKILL) == 0)
-            array_push(&dying, pid);
-    }
-    if (proc)
-        closedir(proc);
-    uint32_t ended = (uint32_t)dying.n;
-    /* until they are gone they may still write; at most a second, as a hung disk holds them */
-    for (int tries = 0; dying.n && tries < 100; tries++) {
-        for (size_t i = dying.n; i--;) {
-            snprintf(mark, sizeof mark, "%d", (int)dying.at[i]);
-            if (!parent_of(mark))
-                dying.at[i] = array_pop(&dying);
-        }
-        if (dying.n)
-            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    }
-    array_free(&dying);
-    return ended;
 }
 
 /* ---- memory ---- */

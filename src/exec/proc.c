@@ -26,3 +26,12 @@ const char *proc_stat(const char *pid, char *text, size_t size)
     const char *name = proc_read(pid, "stat", text, size) > 0 ? strrchr(text, ')') : NULL;
     return name ? name + 1 : NULL;
 }
+
+/* The parent of a process; 0: it is gone, or a zombie. */
+pid_t proc_parent(const char *pid)
+{
+    char text[512], state = 0;
+    const char *at = proc_stat(pid, text, sizeof text);
+    int parent = 0;
+    return at && sscanf(at, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
+}
