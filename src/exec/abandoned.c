@@ -15,12 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENVIRONMENT = 65536 }; /* bytes of a process's environment that are searched for the mark */
-
 /* The mark of another process, which is dead: whatever carries it has nobody to wait for. */
 uint32_t children_end_of(pid_t owner)
 {
-    char text[ENVIRONMENT], mark[64];
+    char text[PROC_ENVIRONMENT], mark[64];
     snprintf(mark, sizeof mark, "%d", (int)owner);
     if (owner <= 1 || proc_parent(mark))
         return 0;

@@ -46,11 +46,10 @@
 extern char **environ;
 
 enum {
-    OWN_VARIABLES = 5,   /* WEFT_TASK, _ATTEMPT, _CORES, _FOLDER, _OWNER */
-    VARIABLE = 320,      /* bytes of one: longer names and folders are cut */
-    ENVIRONMENT = 65536, /* bytes of a process's environment that are searched for the mark */
-    REAPED = 64,         /* ends taken from the epoll at once */
-    ORPHANS_EVERY = 10,  /* ticks: once a second */
+    OWN_VARIABLES = 5,  /* WEFT_TASK, _ATTEMPT, _CORES, _FOLDER, _OWNER */
+    VARIABLE = 320,     /* bytes of one: longer names and folders are cut */
+    REAPED = 64,        /* ends taken from the epoll at once */
+    ORPHANS_EVERY = 10, /* ticks: once a second */
 };
 
 static const double grace_standard = 5;      /* seconds: time to write what is not written */
@@ -188,7 +187,7 @@ static void children_wait_for_groups(struct children *c, bool wait)
  * inherited (I3); who cannot be read belongs to another user. */
 static bool owner_runs(const struct children *c, const char *pid)
 {
-    char text[ENVIRONMENT], mark[64];
+    char text[PROC_ENVIRONMENT], mark[64];
     ssize_t n = proc_read(pid, "environ", text, sizeof text);
     for (uint32_t i = 0; i < c->config.slots; i++) {
         const struct child *x = &c->slot[i];

@@ -8,5 +8,7 @@
 ssize_t proc_read(const char *pid, const char *file, char *text, size_t size);
 /* The fields of "stat" behind the process's name, which may hold anything; NULL: it is gone. */
 const char *proc_stat(const char *pid, char *text, size_t size);
-/* The parent of a process; 0: it is gone. */
+/* Bytes of a process's environment that are searched for the mark of its owner. */
+enum { PROC_ENVIRONMENT = 65536 };
+/* The parent of a process; 0: it is gone, or a zombie. */
 pid_t proc_parent(const char *pid);
