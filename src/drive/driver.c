@@ -30,7 +30,7 @@ struct driver {
     struct sched_actions out;
     bool advancing;                           /* for I2 */
     ARRAY(struct sched_ended) ended, handled; /* handled: the batch before, kept for its room */
-    double worked;
+    double worked, last_end;
     ARRAY(struct sched_timer) timers; /* few: retries, steals, looks at queues. Not sorted */
 
     uv_timer_t waker;
@@ -43,6 +43,11 @@ struct driver {
 double driver_now(const struct driver *d)
 {
     return clock_seconds() - d->began;
+}
+
+double driver_last_end(const struct driver *d)
+{
+    return d->last_end;
 }
 
 double driver_began(const struct driver *d)
@@ -194,6 +199,7 @@ bool driver_retry_store(struct driver *d)
 void driver_ended(struct driver *d, const struct sched_ended *e)
 {
     d->worked += e->finish - e->start;
+    d->last_end = e->finish;
     array_push(&d->ended, *e);
 }
 

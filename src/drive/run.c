@@ -219,10 +219,10 @@ static void run_flush(struct run *r)
 }
 
 /* Not after every task: see unrecorded_most. */
-static bool must_flush(const struct run *r)
+static bool must_flush(const struct run *r, double now)
 {
     return driver_worked(r->driver) - r->worked_flushed > unrecorded_most ||
-           driver_now(r->driver) - r->flushed > unflushed_most;
+           now - r->flushed > unflushed_most;
 }
 
 /* The workflow's own inputs, once: where a result comes from ends here. */
@@ -313,7 +313,8 @@ static enum run_turn run_turn(struct run *r)
         return TURN_OVER;
     submit_more(r);
     if (driver_ended_waiting(r->driver)) {
-        if (must_flush(r)) /* before others start, which takes time: a crash would cost both */
+        /* before others start, which takes time: a crash would cost both */
+        if (must_flush(r, driver_last_end(r->driver)))
             run_flush(r);
         driver_handle_ended(r->driver);
         executor_settle(r->executor);
@@ -324,7 +325,7 @@ static enum run_turn run_turn(struct run *r)
             run_flush(r);
         return TURN_MORE;
     }
-    if (must_flush(r))
+    if (must_flush(r, driver_now(r->driver)))
         run_flush(r);
     uint32_t running = executor_running(r->executor);
     if (r->ended_tasks >= r->total || (r->stopping && !running))
