@@ -446,7 +446,8 @@ static bool read_declared_files(struct wfformat_reader *r)
             return builder_error(r->b, json_line(j, v), "file '%s' is listed twice",
                                  json_string(j, name, NULL));
         read_size(r, object, v, json_string(j, name, NULL));
-        json_ref own = json_get(j, v, "weft");
+        /* mostly an entry is an id and a size: then there is nothing to look for */
+        json_ref own = json_size(j, v) > 2 ? json_get(j, v, "weft") : JSON_NONE;
         json_ref temporary = own == JSON_NONE ? JSON_NONE : json_get(j, own, "temporary");
         if (temporary != JSON_NONE && json_type(j, temporary) == JSON_TRUE)
             builder_temporary(r->b, object);
