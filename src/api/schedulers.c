@@ -40,14 +40,32 @@ static const struct option cluster_options[] = {
 #undef ROW
     {0},
 };
+enum { BENCHMARK_OPTIONS = 7 }; /* the first rows, down to file-size */
+
+/* Settings of graphs that have no use for them would be ignored: an error instead. */
+static bool cluster_setting_counts(const struct workload *d, const struct option *o,
+                                   struct error *err)
+{
+    bool files = d->kind == WORKLOAD_STACKING || d->kind == WORKLOAD_ALL_PAIRS;
+    bool degree =
+        d->kind == WORKLOAD_FAN_OUT || d->kind == WORKLOAD_FAN_IN || d->kind == WORKLOAD_PIPELINE;
+    if (d->kind == WORKLOAD_WORKFLOW && o - cluster_options < BENCHMARK_OPTIONS)
+        return error_set(err, ERROR_INPUT,
+                         "--set %s does nothing for a workflow: it is of a benchmark (--dag)",
+                         o->name);
+    if ((strcmp(o->name, "degree") == 0 && !degree) || (strstr(o->name, "file") && !files))
+        return error_set(err, ERROR_INPUT, "--set %s does nothing for this --dag", o->name);
+    return true;
+}
 
 /* `field`, by the row's number: uint32_t for counts, double otherwise. */
-static bool cluster_set(void *const *field, const struct option_value *value, struct error *err)
+static bool cluster_set(const struct workload *d, void *const *field,
+                        const struct option_value *value, struct error *err)
 {
     const struct option *o = option_find(cluster_options, value->name);
     if (o) {
         void *at = field[o - cluster_options];
-        if (!option_check(o, "--set ", value->text, err))
+        if (!cluster_setting_counts(d, o, err) || !option_check(o, "--set ", value->text, err))
             return false;
         if (o->type == OPTION_COUNT)
             *(uint32_t *)at = (uint32_t)option_number(o, value->text);
@@ -94,7 +112,7 @@ static bool cluster_settings(struct cluster_problem *s, struct error *err)
     struct api_pairs pairs;
     bool good = api_pairs_split(&pairs, s->options.settings, err);
     for (size_t i = 0; i < pairs.n && good; i++)
-        good = cluster_set(field, &pairs.at[i], err);
+        good = cluster_set(d, field, &pairs.at[i], err);
     api_pairs_free(&pairs);
     c->rigid_steal = rigid;
     c->prefetch = prefetch ? prefetch : SCHEDULERS_NO_PREFETCH;

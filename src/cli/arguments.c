@@ -1,6 +1,10 @@
 /* The command line taken apart by a command's table of options: long options (--name value,
  * --name=value), letters (-n value, -nvalue), operands, `--`. What a value means is the command's
- * business; here it is only found. Names and values point into argv. */
+ * business; here it is only found. Names and values point into argv.
+ *
+ * No option is accepted and ignored. What can be told from the command line alone stands in the
+ * command's rules and is refused here; what depends on files the command refuses itself; and what
+ * slipped past both was never asked for, which `main` finds at the end (arguments_used). */
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
@@ -43,10 +47,10 @@ static bool unknown_option(const struct command *c, const char *given, size_t le
                      c->name, word, c->name);
 }
 
-static void give(struct arguments *a, const char *name, const char *value)
+static void give(struct arguments *a, const struct cli_option *option, const char *value)
 {
     a->given = mem_resize(a->given, a->ngiven + 1);
-    a->given[a->ngiven++] = (struct given){name, value};
+    a->given[a->ngiven++] = (struct given){.option = option, .value = value};
 }
 
 /* One argument that starts with a dash; may take the next one as its value. */
@@ -82,7 +86,119 @@ static bool parse_option(struct arguments *a, int argc, char **argv, int *i, str
     } else if (!option->argument && value) {
         return error_set(err, ERROR_INPUT, "--%s takes no value", option->name);
     }
-    give(a, option->name, value);
+    give(a, option, value);
+    return true;
+}
+
+/* ---- rules ---- */
+
+/* The next word of a list with blanks between; false: no more. */
+static bool rule_word(const char **list, char *word, size_t size)
+{
+    *list += strspn(*list, " ");
+    size_t n = strcspn(*list, " ");
+    snprintf(word, size, "%.*s", (int)n, *list);
+    *list += n;
+    return n > 0;
+}
+
+static const struct given *find_given(const struct arguments *a, const char *name, size_t len)
+{
+    for (size_t i = a->ngiven; i--;)
+        if (strlen(a->given[i].option->name) == len &&
+            memcmp(a->given[i].option->name, name, len) == 0)
+            return &a->given[i];
+    return NULL;
+}
+
+/* A condition of a rule: an operand, an option, an option with this value. */
+static bool rule_holds(const struct arguments *a, const char *condition)
+{
+    if (*condition >= 'A' && *condition <= 'Z')
+        return a->noperands > 0;
+    size_t len = strcspn(condition, "=");
+    const struct given *g = find_given(a, condition, len);
+    return g && (!condition[len] || (g->value && strcmp(g->value, condition + len + 1) == 0));
+}
+
+/* "--with PLANNER", "--on slurm", "a FLOW": as the user would write it. */
+static void rule_describe(const struct arguments *a, const char *condition, struct strbuf *out)
+{
+    size_t len = strcspn(condition, "=");
+    const struct cli_option *o = find_long(a->command, condition, len);
+    if (*condition >= 'A' && *condition <= 'Z')
+        strbuf_printf(out, "a %s", condition);
+    else if (condition[len])
+        strbuf_printf(out, "--%.*s %s", (int)len, condition, condition + len + 1);
+    else
+        strbuf_printf(out, "--%s%s%s", condition, o && o->argument ? " " : "",
+                      o && o->argument ? o->argument : "");
+}
+
+static bool rule_needs(const struct arguments *a, const struct cli_rule *r, const char *option,
+                       struct error *err)
+{
+    char word[64];
+    struct strbuf list = {0};
+    for (const char *at = r->needs; at && rule_word(&at, word, sizeof word);) {
+        if (rule_holds(a, word)) {
+            strbuf_free(&list);
+            return true;
+        }
+        strbuf_add(&list, !list.n ? "" : at[strspn(at, " ")] ? ", " : " or ");
+        rule_describe(a, word, &list);
+    }
+    bool good = !list.n || error_set(err, ERROR_INPUT, "--%s does nothing without %s", option,
+                                     strbuf_text(&list));
+    strbuf_free(&list);
+    return good;
+}
+
+static bool rule_beside(const struct arguments *a, const struct cli_rule *r, const char *option,
+                        struct error *err)
+{
+    char word[64];
+    for (const char *at = r->beside; at && rule_word(&at, word, sizeof word);)
+        if (strcmp(word, option) != 0 && rule_holds(a, word)) {
+            struct strbuf text = {0};
+            size_t len = strcspn(word, "=");
+            if (*word >= 'A' && *word <= 'Z')
+                strbuf_printf(&text, "'%s'", a->operand[0]);
+            else if (word[len])
+                rule_describe(a, word, &text);
+            else
+                strbuf_printf(&text, "--%s", word);
+            error_set(err, ERROR_INPUT, "--%s does nothing beside %s; leave one of them out",
+                      option, strbuf_text(&text));
+            strbuf_free(&text);
+            return false;
+        }
+    return true;
+}
+
+/* An option with one value, given two: the first would be ignored. What may be repeated says so in
+ * its help. */
+static bool given_once(const struct arguments *a, const struct given *g, struct error *err)
+{
+    const struct given *last = find_given(a, g->option->name, strlen(g->option->name));
+    if (!g->value || strcmp(g->value, last->value) == 0 ||
+        strstr(g->option->help, "may be repeated"))
+        return true;
+    return error_set(err, ERROR_INPUT, "--%s is given twice, '%.100s' and '%.100s'; which one?",
+                     g->option->name, g->value, last->value);
+}
+
+static bool rules_kept(const struct arguments *a, struct error *err)
+{
+    char option[64];
+    for (size_t i = 0; i < a->ngiven; i++)
+        if (!given_once(a, &a->given[i], err))
+            return false;
+    for (const struct cli_rule *r = a->command->rules; r && r->options; r++)
+        for (const char *at = r->options; rule_word(&at, option, sizeof option);)
+            if (find_given(a, option, strlen(option)) &&
+                (!rule_needs(a, r, option, err) || !rule_beside(a, r, option, err)))
+                return false;
     return true;
 }
 
@@ -109,6 +225,29 @@ bool arguments_parse(struct arguments *a, const struct command *command, int arg
                          "weft %s does not know what to do with '%s'; usage: weft %s %s [options]",
                          command->name, a->operand[command->most], command->name,
                          command->operands);
+    return rules_kept(a, err);
+}
+
+bool arguments_used(const struct arguments *a, struct error *err)
+{
+    for (size_t i = 0; i < a->ngiven; i++) {
+        const struct given *g = &a->given[i];
+        /* --quiet asks for no remarks: where there are none, that is so */
+        if (!g->used && strcmp(g->option->name, "quiet") != 0)
+            return error_set(err, ERROR_INPUT, "--%s did nothing here; leave it out",
+                             g->option->name);
+    }
+    return true;
+}
+
+bool arguments_refuse(const struct arguments *a, const char *names, const char *what,
+                      struct error *err)
+{
+    char name[64];
+    while (rule_word(&names, name, sizeof name))
+        if (find_given(a, name, strlen(name)))
+            return error_set(err, ERROR_INPUT, "--%s does nothing for %s; leave it out", name,
+                             what);
     return true;
 }
 
@@ -119,17 +258,38 @@ void arguments_free(struct arguments *a)
     *a = (struct arguments){0};
 }
 
+/* All of that name count as asked for: two that differ were refused. */
 const char *arguments_value(const struct arguments *a, const char *name)
 {
-    for (size_t i = a->ngiven; i--;)
-        if (strcmp(a->given[i].name, name) == 0)
-            return a->given[i].value ? a->given[i].value : "";
+    const char *value = NULL;
+    for (size_t i = 0; i < a->ngiven; i++)
+        if (strcmp(a->given[i].option->name, name) == 0) {
+            a->given[i].used = true;
+            value = a->given[i].value ? a->given[i].value : "";
+        }
+    return value;
+}
+
+const char *arguments_next(const struct arguments *a, const char *name, size_t *at)
+{
+    while (*at < a->ngiven) {
+        struct given *g = &a->given[(*at)++];
+        if (strcmp(g->option->name, name) == 0) {
+            g->used = true;
+            return g->value ? g->value : "";
+        }
+    }
     return NULL;
 }
 
 bool arguments_flag(const struct arguments *a, const char *name)
 {
     return arguments_value(a, name) != NULL;
+}
+
+bool arguments_given(const struct arguments *a, const char *name)
+{
+    return find_given(a, name, strlen(name)) != NULL;
 }
 
 bool arguments_takes(const struct arguments *a, const char *name)

@@ -14,6 +14,15 @@ struct cli_option {
     const char *help;
 };
 
+/* What an option cannot do alone, or not in this company. Said before anything is read or run: no
+ * option is accepted and then ignored. A condition is a name as in "with", a name and its value as in
+ * "on=slurm", or a word in capitals for the command's operand; several stand with blanks between. */
+struct cli_rule {
+    const char *options; /* the rule is about each of these */
+    const char *needs;   /* they do nothing without one of these; NULL: no such rule */
+    const char *beside;  /* they do nothing beside any of these; NULL: no such rule */
+};
+
 struct arguments;
 
 struct command {
@@ -23,6 +32,7 @@ struct command {
     const char *summary;
     const char *details; /* paragraphs and examples for `weft help NAME`; may be NULL */
     const struct cli_option *options; /* ends with a NULL name */
+    const struct cli_rule *rules;     /* ends with NULL options; NULL: there are none */
     int (*run)(const struct arguments *a);
 };
 
@@ -30,7 +40,9 @@ extern const struct command *const command_registry[]; /* ends with NULL; comman
 const struct command *command_find(const char *name);
 
 struct given {
-    const char *name, *value;
+    const struct cli_option *option;
+    const char *value; /* NULL: a flag */
+    bool used;         /* somebody has asked for it */
 };
 
 struct arguments {
@@ -44,12 +56,23 @@ struct arguments {
 /* Parse what follows the command's name. False: an error with what to do instead. */
 bool arguments_parse(struct arguments *a, const struct command *command, int argc, char **argv,
                      struct error *err);
+/* Every option that was given has been asked for. False: an error that names the first that has not. A
+ * command that ends well has used them all, or it has not done what it was asked to. */
+bool arguments_used(const struct arguments *a, struct error *err);
+/* For what only the files tell: an error if one of these (names with blanks between) was given.
+ * `what` they do nothing for: "a platform". */
+bool arguments_refuse(const struct arguments *a, const char *names, const char *what,
+                      struct error *err);
 void arguments_free(struct arguments *a);
 bool arguments_flag(const struct arguments *a, const char *name);
+/* Was it given? Does not count as a use: for what an option decides beside its purpose. */
+bool arguments_given(const struct arguments *a, const char *name);
 bool arguments_takes(const struct arguments *a,
                      const char *name); /* has the command this option? */
 const char *arguments_value(const struct arguments *a,
                             const char *name); /* the last one; NULL: not given */
+/* The values of an option that may be repeated, one a call: `*at` begins at 0. NULL: no more. */
+const char *arguments_next(const struct arguments *a, const char *name, size_t *at);
 /* A whole number from `least` to `most`, `standard` when not given. */
 bool arguments_integer(const struct arguments *a, const char *name, int64_t standard, int64_t least,
                        int64_t most, int64_t *out, struct error *err);
@@ -137,6 +160,10 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
 #define OPTION_SEED                                                                                \
     {                                                                                              \
         "seed", 0, "N", "seed of everything random (default 1)"                                    \
+    }
+#define RULES_END                                                                                  \
+    {                                                                                              \
+        NULL, NULL, NULL                                                                           \
     }
 #define OPTION_END                                                                                 \
     {                                                                                              \

@@ -32,6 +32,11 @@ static const struct cli_option agent_command_options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule agent_rules[] = {
+    {"store serve-store", NULL, "store serve-store"},
+    RULES_END,
+};
+
 struct agent_output {
     FILE *log;
     int ready; /* the end of a pipe to the process that waits for us; -1: none */
@@ -234,5 +239,6 @@ const struct command command_agent = {
         "  weft agent --store redis://head:6379 --bind 10.0.0.7:7411 --key cluster.key\n"
         "  weft agent --serve-store 10.0.0.1:6390 --bind 10.0.0.1:7411 --detach\n",
     .options = agent_command_options,
+    .rules = agent_rules,
     .run = agent_command,
 };

@@ -5,6 +5,7 @@
 #include "report/human.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct cli_option options[] = {
     {"dag", 0, "NAME", "a benchmark: bot, fan-out, fan-in, pipeline, stacking or all-pairs"},
@@ -19,6 +20,12 @@ static const struct cli_option options[] = {
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
+};
+
+static const struct cli_rule bound_rules[] = {
+    {"dag", NULL, "FLOW"},
+    {"from read", "FLOW", NULL},
+    RULES_END,
 };
 
 static void bound_json(const char *name, const struct weft_bound *r, struct strbuf *out)
@@ -54,11 +61,31 @@ static void bound_text(const char *name, const struct weft_bound *r, struct strb
                   human_seconds(x, r->timespan), human_number(y, r->throughput));
 }
 
+/* Settings of the simulated schedulers, which the bound knows nothing of. */
+static bool bound_settings_good(const struct arguments *a, struct error *err)
+{
+    static const char *const theirs[] = {"t",       "tt",      "steal-bound", "rigid", "latency",
+                                         "servers", "service", "dispatch",    "cache", "prefetch"};
+    size_t at = 0;
+    for (const char *text; (text = arguments_next(a, "set", &at));)
+        for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+            if (strlen(theirs[i]) == strcspn(text, "=") &&
+                strncmp(theirs[i], text, strlen(theirs[i])) == 0)
+                return error_set(err, ERROR_INPUT,
+                                 "--set %s does nothing for the bound: it is of the schedulers "
+                                 "that `weft sim --schedulers` simulates",
+                                 theirs[i]);
+    return true;
+}
+
 static int bound_command(const struct arguments *a)
 {
     struct schedulers_question q;
     struct weft_bound r;
     struct weft_error error;
+    struct error err = {0};
+    if (!bound_settings_good(a, &err))
+        return cli_fail(&err);
     int status = schedulers_question_read(&q, a);
     if (!status) {
         const char *wait = arguments_value(a, "wait");
@@ -96,5 +123,6 @@ const struct command command_bound = {
                "  weft bound --dag pipeline --schedulers 65536 --set degree=20\n"
                "  weft bound flow.yaml --schedulers 8 --cores 16\n",
     .options = options,
+    .rules = bound_rules,
     .run = bound_command,
 };

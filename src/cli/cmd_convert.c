@@ -16,6 +16,11 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule convert_rules[] = {
+    {"order", NULL, "platform"},
+    RULES_END,
+};
+
 /* The priorities of --order: what DAGMan, weft's runtime and its simulator take first. */
 static bool convert_order(const struct arguments *a, struct weft_workflow *w,
                           struct weft_error *error)
@@ -57,6 +62,13 @@ static bool convert_file(const struct arguments *a, struct weft_file *file, cons
     o.dropped = cli_dropped;
     o.context = (void *)a;
     bool good;
+    struct error err = {0};
+    if (weft_file_kind(file) == WEFT_FILE_PLATFORM &&
+        !arguments_refuse(a, "order", "a platform", &err)) {
+        error->status = WEFT_BAD_INPUT;
+        snprintf(error->text, sizeof error->text, "%s", err.text);
+        return false;
+    }
     if (arguments_flag(a, "platform") || weft_file_kind(file) == WEFT_FILE_PLATFORM) {
         struct weft_platform *p = weft_file_platform(file, error);
         good = p && weft_platform_write(p, out, &o, error);
@@ -97,5 +109,6 @@ const struct command command_convert = {
                "  weft convert montage.json - --to dot\n"
                "  weft convert in.dag out.dag --order ic\n",
     .options = options,
+    .rules = convert_rules,
     .run = convert_command,
 };

@@ -23,6 +23,26 @@ static const struct cli_option experiment_options[] = {
     OPTION_END,
 };
 
+/* Those that run nothing have no use for how a run goes; a run that follows no plan makes none. */
+static const struct cli_rule experiment_rules[] = {
+    {"jobs memory disk directory keep-going force dry-run resume no-sandbox no-limits retry-delay",
+     NULL, "plan-only list output"},
+    {"on seed", "with plan-only list output", NULL},
+    {"on seed with", NULL, "output=-"},
+    {"plan-only", NULL, "output=-"},
+    RULES_END,
+};
+
+/* Figures stand in the list of combinations, which follows a run unless it is told to be brief. */
+static bool experiment_shows_values(const struct arguments *a, struct error *err)
+{
+    return arguments_given(a, "list") ||
+           !(arguments_given(a, "plan-only") || arguments_given(a, "output") ||
+             arguments_given(a, "json") || arguments_given(a, "quiet") ||
+             arguments_given(a, "dry-run")) ||
+           arguments_refuse(a, "values", "this; give --list as well", err);
+}
+
 /* A remark while no run goes on. What a format cannot carry is of interest unless --quiet. */
 static void experiment_event(void *context, const struct weft_event *e)
 {
@@ -101,7 +121,7 @@ static int experiment_command(const struct arguments *a)
     struct run_screen s = {0};
     struct weft_run_options o;
     int64_t seed;
-    if (!run_screen_options(&s, a, &o, &err) ||
+    if (!experiment_shows_values(a, &err) || !run_screen_options(&s, a, &o, &err) ||
         !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err)) {
         run_screen_close(&s);
         return cli_fail(&err);
@@ -148,5 +168,6 @@ const struct command command_experiment = {
                "  weft experiment edges.exp.yaml --list\n"
                "  weft experiment edges.exp.yaml -o merged.yaml\n",
     .options = experiment_options,
+    .rules = experiment_rules,
     .run = experiment_command,
 };

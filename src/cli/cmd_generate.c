@@ -17,6 +17,12 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule generate_rules[] = {
+    {"set seed output to options", "NAME", NULL},
+    {"set seed output to", NULL, "options"},
+    RULES_END,
+};
+
 static int generate_list(void)
 {
     struct strbuf out = {0};
@@ -117,5 +123,6 @@ const struct command command_generate = {
                "  weft generate layered --set n=1000 --set ccr=2 --seed 7 -o graph.yaml\n"
                "  weft generate fourfold -o cluster.yaml\n",
     .options = options,
+    .rules = generate_rules,
     .run = generate_command,
 };

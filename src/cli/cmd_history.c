@@ -21,6 +21,14 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule history_rules[] = {
+    {"workflow failed since", NULL, "RUN file compare"},
+    {"limit", NULL, "RUN compare"},
+    {"file", NULL, "compare RUN"},
+    {"json", NULL, "export"}, /* the suffix says what is written */
+    RULES_END,
+};
+
 /* "2d" ago, or a day; as seconds since 1970. */
 static bool history_since(const struct arguments *a, double *out, struct error *err)
 {
@@ -152,8 +160,6 @@ static bool history_question_good(const struct arguments *a, int exported, struc
     if (exported == 0 && (file || both))
         return error_set(err, ERROR_INPUT, "--%s is exported as .json only",
                          file ? "file" : "compare");
-    if (file && (both || a->noperands))
-        return error_set(err, ERROR_INPUT, "--file stands alone: it looks at every run");
     if (both && a->noperands != 2)
         return error_set(err, ERROR_INPUT,
                          "--compare needs two runs: weft history --compare 3 last");
@@ -214,5 +220,6 @@ const struct command command_history = {
                "  weft history --file results/edges.pgm\n"
                "  weft history 3 --export attempts.csv\n",
     .options = options,
+    .rules = history_rules,
     .run = history_command,
 };

@@ -34,6 +34,11 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule plan_rules[] = {
+    {"output trace explain", NULL, "front"}, /* many plans, none of them the one */
+    RULES_END,
+};
+
 static void plan_summarise(const struct weft_plan *handle, struct strbuf *out)
 {
     const struct plan *plan = inside_plan(handle);
@@ -133,14 +138,12 @@ static bool plan_settings_read(const struct arguments *a, struct plan_settings *
     *s = (struct plan_settings){.list = cli_list(a, "set", err)};
     if (!s->list)
         return false;
-    size_t n = 0;
+    size_t n = 0, at = 0;
     while (s->list[n])
         n++;
     s->list = mem_resize(s->list, n + 4);
-    for (size_t i = 0; i < a->ngiven; i++)
-        if (strcmp(a->given[i].name, "assert") == 0)
-            strbuf_printf(&s->statements, "%s%s\n",
-                          s->statements.n ? "" : "assert=", a->given[i].value);
+    for (const char *text; (text = arguments_next(a, "assert", &at));)
+        strbuf_printf(&s->statements, "%s%s\n", s->statements.n ? "" : "assert=", text);
     if (s->statements.n)
         s->list[n++] = strbuf_text(&s->statements);
     const char *path = arguments_value(a, "assert-file");
@@ -167,18 +170,13 @@ static unsigned plan_hurry(void *keys)
     return keys_urgency(keys);
 }
 
-static int plan_make(const struct arguments *a, const struct weft_problem *problem, uint64_t seed)
+static int plan_make(const struct arguments *a, const struct weft_problem *problem,
+                     const char *const *settings, uint64_t seed)
 {
     struct weft_error error;
-    struct error err = {0};
-    struct plan_settings settings;
     struct weft_plan_options o = WEFT_PLAN_INIT;
-    if (!plan_settings_read(a, &settings, &err)) {
-        plan_settings_free(&settings);
-        return cli_fail(&err);
-    }
     struct keys keys;
-    o.options = settings.list;
+    o.options = settings;
     o.seed = seed;
     o.explain = arguments_flag(a, "explain");
     o.progress = cli_progress_of(a, "planning");
@@ -189,7 +187,6 @@ static int plan_make(const struct arguments *a, const struct weft_problem *probl
                                             arguments_value(a, "with"), &o, &error);
     keys_leave(&keys);
     cli_progress_done();
-    plan_settings_free(&settings);
     int status = plan ? plan_write_outputs(a, plan) : cli_failed(&error);
     if (!status && !plan_results(a)) { /* else it is there already, and nothing may follow it */
         struct strbuf out = {0};
@@ -219,8 +216,12 @@ static int plan_command(const struct arguments *a)
         return cli_fail(&err);
     if (!cli_problem(a, a->operand[0], NULL, &problem, &error))
         return cli_failed(&error);
-    int status = arguments_flag(a, "front") ? front_run(a, &problem, (uint64_t)seed)
-                                            : plan_make(a, &problem, (uint64_t)seed);
+    struct plan_settings settings;
+    int status = !plan_settings_read(a, &settings, &err) ? cli_fail(&err)
+                 : arguments_flag(a, "front")
+                     ? front_run(a, &problem, settings.list, (uint64_t)seed)
+                     : plan_make(a, &problem, settings.list, (uint64_t)seed);
+    plan_settings_free(&settings);
     weft_problem_free(&problem);
     return status;
 }
@@ -241,5 +242,6 @@ const struct command command_plan = {
         "  weft plan video.yaml --on 32 --with mos --set throughput=0.5Tmax\n"
         "  weft plan video.yaml --on 32 --with stream --front --gantt front.svg\n",
     .options = options,
+    .rules = plan_rules,
     .run = plan_command,
 };

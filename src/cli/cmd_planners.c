@@ -13,6 +13,11 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule planners_rules[] = {
+    {"names markdown", NULL, "NAME json names markdown"},
+    RULES_END,
+};
+
 static const struct {
     unsigned bit;
     const char *name;
@@ -168,5 +173,6 @@ const struct command command_planners = {
     .most = 1,
     .summary = "the planners, or one of them with paper, guarantee and options",
     .options = options,
+    .rules = planners_rules,
     .run = planners_command,
 };

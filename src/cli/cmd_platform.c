@@ -20,6 +20,12 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule platform_rules[] = {
+    {"folder save output", "measure", NULL},
+    {"measure", NULL, "PLATFORM"}, /* it is about this machine */
+    RULES_END,
+};
+
 /* ---- output ---- */
 
 static void platform_put_machine(struct json_writer *j, const struct machine *m)
@@ -163,27 +169,9 @@ static int platform_measure(const struct arguments *a)
     return status;
 }
 
-static bool platform_check_options(const struct arguments *a, struct error *err)
-{
-    bool measured = arguments_flag(a, "measure");
-    if (measured && a->noperands)
-        return error_set(err, ERROR_INPUT,
-                         "--measure is about this machine; leave out '%s', or --measure",
-                         a->operand[0]);
-    static const char *const only[] = {"folder", "save", "output"};
-    for (size_t i = 0; !measured && i < sizeof only / sizeof *only; i++)
-        if (arguments_value(a, only[i]) || arguments_flag(a, only[i]))
-            return error_set(err, ERROR_INPUT, "--%s goes with --measure%s", only[i],
-                             i == 2 ? "; `weft convert` writes platform files" : "");
-    return true;
-}
-
 static int platform_command(const struct arguments *a)
 {
-    struct error err = {0};
     struct weft_error error;
-    if (!platform_check_options(a, &err))
-        return cli_fail(&err);
     if (arguments_flag(a, "measure"))
         return platform_measure(a);
     struct weft_platform *p = weft_platform_named(a->noperands ? a->operand[0] : NULL, &error);
@@ -212,5 +200,6 @@ const struct command command_platform = {
         "  weft platform --measure --save\n"
         "  weft platform examples/cluster.yaml\n",
     .options = options,
+    .rules = platform_rules,
     .run = platform_command,
 };

@@ -20,6 +20,11 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule predict_rules[] = {
+    {"tasks", NULL, "json"}, /* which has them all */
+    RULES_END,
+};
+
 static void predict_json(const struct weft_workflow *handle, const struct forecast *f,
                          struct strbuf *out)
 {
@@ -190,5 +195,6 @@ const struct command command_predict = {
                "  weft predict flow.yaml\n"
                "  weft predict flow.yaml --json\n",
     .options = options,
+    .rules = predict_rules,
     .run = predict_command,
 };

@@ -16,6 +16,11 @@ static const struct cli_option report_options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule report_rules[] = {
+    {"from read", "workflow", NULL},
+    RULES_END,
+};
+
 /* A trace, with the graph of --workflow where it is given. NULL: an error. */
 static struct weft_record *report_read_trace(const struct arguments *a, const char *path,
                                              struct weft_error *error)
@@ -56,6 +61,9 @@ static int report_command(const struct arguments *a)
     struct weft_error error;
     const char *which = a->noperands ? a->operand[0] : "last";
     bool file = strchr(which, '.') || strchr(which, '/');
+    struct error err = {0};
+    if (!file && !arguments_refuse(a, "workflow", "a run of the history, which has its own", &err))
+        return cli_fail(&err);
     struct weft_record *r =
         file ? report_read_trace(a, which, &error) : weft_record_load(which, &error);
     if (!r)
@@ -83,5 +91,6 @@ const struct command command_report = {
         "  weft report 12 -o run.html\n"
         "  weft sim flow.yaml --on 8 --trace t.json && weft report t.json -o sim.html\n",
     .options = report_options,
+    .rules = report_rules,
     .run = report_command,
 };

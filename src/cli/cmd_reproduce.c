@@ -20,6 +20,11 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule reproduce_rules[] = {
+    {"output quick runs data seed quiet", "STUDY", NULL},
+    RULES_END,
+};
+
 static int reproduce_list(void)
 {
     struct strbuf out = {0};
@@ -39,7 +44,8 @@ static int reproduce_run(const struct arguments *a)
     char folder[256];
     int64_t seed, runs;
     const struct reproduction *study = reproduction_find(a->operand[0], &err);
-    if (!study || !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) ||
+    if (!study || (study->ignores && !arguments_refuse(a, study->ignores, "this study", &err)) ||
+        !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err) ||
         !arguments_integer(a, "runs", 0, 0, 1000000, &runs, &err))
         return cli_fail(&err);
     snprintf(folder, sizeof folder, "reproduce-%s", study->name);
@@ -77,5 +83,6 @@ const struct command command_reproduce = {
         "  weft reproduce hetpart --data trees:matrices\n"
         "  weft reproduce ic --quick -o report\n",
     .options = options,
+    .rules = reproduce_rules,
     .run = reproduce_run,
 };

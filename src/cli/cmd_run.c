@@ -3,7 +3,6 @@
 #include "cli/run_screen.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct cli_option run_command_options[] = {
     RUN_OPTIONS,
@@ -25,34 +24,18 @@ static const struct cli_option run_command_options[] = {
     OPTION_END,
 };
 
-/* Each of them gives an order, and there can be one. */
-static bool run_one_order(const struct arguments *a, struct error *err)
-{
-    int n = (arguments_value(a, "plan") != NULL) + (arguments_value(a, "order") != NULL) +
-            (arguments_value(a, "with") != NULL);
-    return n <= 1 || error_set(err, ERROR_INPUT, "--plan, --order and --with: one of them");
-}
-
-/* The options that belong to --on, and are nonsense without it. */
-static bool run_check_on(const struct arguments *a, struct error *err)
-{
-    static const char *const only[] = {"nodes", "store", "key", "submit", "policy"};
-    const char *on = arguments_value(a, "on");
-    if (!on) {
-        for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-            if (arguments_value(a, only[i]))
-                return error_set(err, ERROR_INPUT, "--%s goes with --on", only[i]);
-        if (arguments_flag(a, "shared") || arguments_flag(a, "no-shared"))
-            return error_set(err, ERROR_INPUT, "--shared and --no-shared go with --on");
-        return true;
-    }
-    if (arguments_value(a, "nodes") && strcmp(on, "slurm") != 0)
-        return error_set(err, ERROR_INPUT, "--nodes goes with --on slurm");
-    if (arguments_value(a, "disk"))
-        return error_set(err, ERROR_INPUT,
-                         "--disk limits a run on this machine; with --on, agents have --cache");
-    return true;
-}
+/* A dry run takes every option of the run that it is about. */
+static const struct cli_rule run_rules[] = {
+    {"set seed", "with order", NULL},
+    {"with plan order", NULL, "with plan order"}, /* each gives an order, and there can be one */
+    {"store key submit policy shared no-shared", "on", NULL},
+    {"nodes", "on=slurm", NULL},
+    {"shared no-shared", NULL, "shared no-shared"},
+    {"disk", NULL, "on"},                /* agents have --cache */
+    {"jobs memory", NULL, "on=cluster"}, /* its agents are there already */
+    {"why", NULL, "dry-run json"},
+    RULES_END,
+};
 
 /* --plan, --order or --with. The exit status; 0: go on. */
 static int run_choose_order(struct run_screen *s)
@@ -89,7 +72,7 @@ static int run_command(const struct arguments *a)
     struct run_screen s = {0};
     struct weft_run_options o;
     const char *why = arguments_value(a, "why");
-    if (!run_one_order(a, &err) || !run_check_on(a, &err) || !run_screen_options(&s, a, &o, &err))
+    if (!run_screen_options(&s, a, &o, &err))
         return cli_fail(&err);
     o.on = arguments_value(a, "on");
     s.run = weft_run_open(a->operand[0], &o, &error);
@@ -132,5 +115,6 @@ const struct command command_run = {
         "  weft run flow.yaml --on ssh:a,b,c      on other machines\n"
         "  weft run flow.yaml --on slurm --nodes 8\n",
     .options = run_command_options,
+    .rules = run_rules,
     .run = run_command,
 };

@@ -23,6 +23,12 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule show_rules[] = {
+    {"json tasks", NULL, "svg=-"}, /* nothing follows the picture */
+    {"tasks", NULL, "json"},
+    RULES_END,
+};
+
 static void show_workflow_json(const struct weft_workflow *handle, const struct weft_statistics *s,
                                struct strbuf *out)
 {
@@ -266,8 +272,14 @@ static int show_command(const struct arguments *a)
     struct weft_file *file = cli_open(a, a->operand[0], &error);
     if (!file)
         return cli_failed(&error);
+    struct error err = {0};
     enum weft_file_kind kind = weft_file_kind(file);
-    int status = kind == WEFT_FILE_PLAN       ? show_plan(a, file)
+    bool good = kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks", "a plan", &err)
+                : kind == WEFT_FILE_PLATFORM
+                    ? arguments_refuse(a, "svg tasks workflow on", "a platform", &err)
+                    : arguments_refuse(a, "workflow on", "a workflow", &err);
+    int status = !good                        ? cli_fail(&err)
+                 : kind == WEFT_FILE_PLAN     ? show_plan(a, file)
                  : kind == WEFT_FILE_PLATFORM ? show_platform(a, file)
                                               : show_workflow(a, file);
     weft_file_close(file);
@@ -285,5 +297,6 @@ const struct command command_show = {
                "  weft show montage.json --json\n"
                "  weft show plan.json --svg plan.svg\n",
     .options = options,
+    .rules = show_rules,
     .run = show_command,
 };

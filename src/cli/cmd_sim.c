@@ -63,6 +63,14 @@ static const struct cli_option options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule sim_rules[] = {
+    {"policy cores submit", "schedulers dag", NULL},
+    {"confidence threads", "repeat schedulers dag",
+     NULL}, /* the last two have words of their own */
+    {"repair", "mtbf schedulers dag", NULL},
+    RULES_END,
+};
+
 /* ---- options ---- */
 
 static bool sim_seconds(const struct arguments *a, const char *name, double standard, double *out,
@@ -140,9 +148,9 @@ static bool sim_faults(const struct arguments *a, const struct weft_platform *p,
 {
     *faults = mem_new_zero(struct weft_fault, a->ngiven + 1);
     *n = 0;
-    for (size_t i = 0; i < a->ngiven; i++)
-        if (strcmp(a->given[i].name, "fail") == 0 &&
-            !sim_parse_fault(a->given[i].value, p, &(*faults)[(*n)++], err))
+    size_t at = 0;
+    for (const char *text; (text = arguments_next(a, "fail", &at));)
+        if (!sim_parse_fault(text, p, &(*faults)[(*n)++], err))
             return false;
     return true;
 }
@@ -256,7 +264,13 @@ static int sim_show(const struct arguments *a, const struct weft_sim *s)
         sim_view_stream(&subject, &s->stream, json, &out);
     else
         sim_view_order(&subject, &s->order_options, &s->order, json, &out);
-    int status = sim_write_pictures(a, s, &subject);
+    int status;
+    struct error err = {0};
+    if (strcmp(s->network ? s->network : "kport", "kport") != 0 &&
+        !arguments_refuse(a, "ports", "a network without ports (--network kport has them)", &err))
+        status = cli_fail(&err);
+    else
+        status = sim_write_pictures(a, s, &subject);
     if (!status)
         status = cli_print(&out);
     strbuf_free(&out);
@@ -288,7 +302,30 @@ static struct weft_plan *sim_make_plan(const struct arguments *a,
     return plan;
 }
 
-static int sim_run(const struct arguments *a, const struct weft_problem *problem,
+/* Which of the options belong to one way of simulating, and not to the others. */
+static bool sim_options_fit(const struct arguments *a, bool clients, bool stream, bool planned,
+                            struct error *err)
+{
+    static const char of_placements[] = "fail mtbf repair planned-times utilization";
+    static const char of_streams[] = "items period window";
+    static const char of_clients[] = "interarrival batch arrivals run-time deviation slow vanish "
+                                     "timeout fifo";
+    static const char of_plans[] = "network ports noise";
+    if (clients)
+        return arguments_refuse(a, of_placements, "clients", err) &&
+               arguments_refuse(a, of_streams, "clients", err) &&
+               arguments_refuse(a, of_plans, "clients", err);
+    bool random = arguments_given(a, "noise") || arguments_given(a, "mtbf");
+    return arguments_refuse(a, of_clients, "a plan; it is of --clients", err) &&
+           arguments_refuse(a, stream ? of_placements : of_streams,
+                            stream ? "a stream" : "a plan that is no stream", err) &&
+           (!planned || random ||
+            arguments_refuse(a, "seed", "a plan without --noise and --mtbf: nothing is random",
+                             err));
+}
+
+/* `planned`: the plan came out of a file. */
+static int sim_run(const struct arguments *a, const struct weft_problem *problem, bool planned,
                    struct weft_sim_options *o)
 {
     const struct weft_plan *plan = problem->plan;
@@ -297,12 +334,13 @@ static int sim_run(const struct arguments *a, const struct weft_problem *problem
     struct weft_fault *faults = NULL;
     bool clients =
              arguments_flag(a, "clients") || (plan && weft_plan_kind(plan) == WEFT_PLAN_ORDER),
-         good;
-    if (clients)
+         stream = !clients && weft_plan_kind(plan) == WEFT_PLAN_STREAM;
+    bool good = sim_options_fit(a, clients, stream, planned, &err);
+    if (good && clients)
         good = sim_for_clients(a, o, &err);
-    else if (weft_plan_kind(plan) == WEFT_PLAN_STREAM)
+    else if (good && stream)
         good = sim_for_streams(a, o, &err);
-    else
+    else if (good)
         good = sim_for_plans(a, o, &err) &&
                sim_faults(a, problem->platform, &faults, &o->nfaults, &err);
     o->faults = faults;
@@ -319,18 +357,6 @@ static int sim_run(const struct arguments *a, const struct weft_problem *problem
     return status;
 }
 
-/* Options that only make sense together with others. */
-static bool sim_question_good(const struct arguments *a, struct error *err)
-{
-    static const char *const theirs[] = {"policy", "cores", "submit"};
-    for (int i = 0; i < 3; i++)
-        if (arguments_value(a, theirs[i]))
-            return error_set(err, ERROR_INPUT, "--%s is for a cluster: give --schedulers N as well",
-                             theirs[i]);
-    return a->noperands ||
-           error_set(err, ERROR_INPUT, "no workflow or plan; give one, or --schedulers and --dag");
-}
-
 static int sim_command(const struct arguments *a)
 {
     struct error err = {0};
@@ -339,15 +365,23 @@ static int sim_command(const struct arguments *a)
     struct weft_sim_options o = WEFT_SIM_INIT;
     if (arguments_value(a, "schedulers") || arguments_value(a, "dag"))
         return sim_schedulers_run(a);
-    if (!sim_question_good(a, &err) || !sim_general(a, &o, &err))
+    if (!a->noperands)
+        error_set(&err, ERROR_INPUT, "no workflow or plan; give one, or --schedulers and --dag");
+    if (!a->noperands || !sim_general(a, &o, &err))
         return cli_fail(&err);
     if (!cli_problem(a, a->operand[0], NULL, &problem, &error))
         return cli_failed(&error);
     /* First in, first out needs no plan. */
-    bool needs = !problem.plan && !(arguments_flag(a, "clients") && !arguments_value(a, "with"));
-    if (needs)
+    bool given = problem.plan != NULL;
+    bool needs = !given && !(arguments_flag(a, "clients") && !arguments_value(a, "with"));
+    bool good = given   ? arguments_refuse(a, "with set", "a plan that is there", &err)
+                : needs ? arguments_refuse(a, "workflow", "a workflow", &err)
+                        : arguments_refuse(a, "workflow on set", "clients without a plan", &err);
+    if (good && needs)
         problem.plan = sim_make_plan(a, &problem, o.seed, &error);
-    int status = needs && !problem.plan ? cli_failed(&error) : sim_run(a, &problem, &o);
+    int status = !good                    ? cli_fail(&err)
+                 : needs && !problem.plan ? cli_failed(&error)
+                                          : sim_run(a, &problem, given, &o);
     weft_problem_free(&problem);
     return status;
 }
@@ -373,5 +407,6 @@ const struct command command_sim = {
         "  weft sim --schedulers 100 --dag fan-in --policy all\n"
         "  weft sim flow.yaml --clients --interarrival 1 --batch 16 --repeat 500\n",
     .options = options,
+    .rules = sim_rules,
     .run = sim_command,
 };

@@ -26,6 +26,11 @@ static const struct cli_option submit_options[] = {
     OPTION_END,
 };
 
+static const struct cli_rule submit_rules[] = {
+    {"shared no-shared", NULL, "shared no-shared"},
+    RULES_END,
+};
+
 /* --quiet prints the number alone: `run=$(weft submit flow.yaml -q)`. */
 static int submit_report(const struct run_screen *s, const struct weft_forecast *f,
                          const struct weft_submitted *in)
@@ -120,5 +125,6 @@ const struct command command_submit = {
         "  weft submit flow.yaml --submit worst --policy auto\n"
         "  run=$(weft submit flow.yaml -q) && weft attach $run\n",
     .options = submit_options,
+    .rules = submit_rules,
     .run = submit_command,
 };

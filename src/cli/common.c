@@ -29,7 +29,7 @@ void cli_say(const char *lead, const char *text)
 void cli_remark(void *context, enum remark_kind kind, const char *text)
 {
     const struct arguments *a = context;
-    bool json = arguments_flag(a, "json"), quiet = json || arguments_flag(a, "quiet");
+    bool json = arguments_given(a, "json"), quiet = json || arguments_given(a, "quiet");
     if ((kind == REMARK_INFO && quiet) || (kind == REMARK_NOTE && json))
         return;
     cli_say("", text);
@@ -37,7 +37,7 @@ void cli_remark(void *context, enum remark_kind kind, const char *text)
 
 void cli_dropped(void *arguments, const char *line)
 {
-    if (!arguments_flag(arguments, "quiet"))
+    if (!arguments_given(arguments, "quiet"))
         cli_say("dropped: ", line);
 }
 
@@ -87,11 +87,9 @@ unsigned cli_columns(void)
 const char **cli_list(const struct arguments *a, const char *option, struct error *err)
 {
     const char **list = mem_new_zero(const char *, a->ngiven + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < a->ngiven; i++) {
-        if (strcmp(a->given[i].name, option) != 0)
-            continue;
-        const char *text = a->given[i].value, *equals = strchr(text, '=');
+    size_t n = 0, at = 0;
+    for (const char *text; (text = arguments_next(a, option, &at));) {
+        const char *equals = strchr(text, '=');
         if (!equals || equals == text) {
             error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
             free(list);
@@ -135,7 +133,7 @@ struct weft_file *cli_open(const struct arguments *a, const char *path, struct w
 
 void cli_warnings(const struct arguments *a, const struct weft_workflow *w)
 {
-    if (arguments_flag(a, "quiet") || arguments_flag(a, "json"))
+    if (arguments_given(a, "quiet") || arguments_given(a, "json"))
         return;
     for (size_t i = 0; weft_workflow_remark(w, i); i++)
         cli_say("note: ", weft_workflow_remark(w, i));
@@ -155,7 +153,7 @@ struct weft_workflow *cli_workflow(const struct arguments *a, const char *path,
 static void cli_problem_remark(void *context, enum weft_remark kind, const char *text)
 {
     const struct arguments *a = context;
-    bool quiet = arguments_flag(a, "json") || arguments_flag(a, "quiet");
+    bool quiet = arguments_given(a, "json") || arguments_given(a, "quiet");
     if (kind != WEFT_REMARK_NOTE) /* a note is the reader's, about the file */
         cli_remark(context, (enum remark_kind)kind, text);
     else if (!quiet)
@@ -268,5 +266,5 @@ bool cli_tell(void *context, double fraction, const char *what)
 weft_progress cli_progress_of(const struct arguments *a, const char *what)
 {
     cli_progress(what);
-    return arguments_flag(a, "quiet") || arguments_flag(a, "json") ? NULL : cli_tell;
+    return arguments_given(a, "quiet") || arguments_given(a, "json") ? NULL : cli_tell;
 }

@@ -32,26 +32,22 @@ static int front_show(const struct arguments *a, struct weft_plan **found, size_
     return status;
 }
 
-int front_run(const struct arguments *a, const struct weft_problem *problem, uint64_t seed)
+int front_run(const struct arguments *a, const struct weft_problem *problem,
+              const char *const *settings, uint64_t seed)
 {
     struct weft_error error;
-    struct error err = {0};
     struct weft_plan_options o = WEFT_PLAN_INIT;
     const char *with = arguments_value(a, "with");
-    const char **list = cli_list(a, "set", &err);
     size_t n;
-    if (!list)
-        return cli_fail(&err);
     if (!with) /* what is asked for says which planner it takes */
         with = arguments_value(a, "assert") || arguments_value(a, "assert-file") ? "constraints"
                                                                                  : "stream";
-    o.options = list;
+    o.options = settings;
     o.seed = seed;
     o.progress = cli_progress_of(a, "front");
     struct weft_plan **found =
         weft_plan_front(problem->workflow, problem->platform, with, FRONT_POINTS, &o, &n, &error);
     cli_progress_done();
-    free(list);
     int status = found ? front_show(a, found, n) : cli_failed(&error);
     weft_plans_free(found, n);
     return status;

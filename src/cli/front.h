@@ -2,4 +2,6 @@
 #pragma once
 #include "cli/cli.h"
 
-int front_run(const struct arguments *a, const struct weft_problem *problem, uint64_t seed);
+/* `settings`: of the planner, ended by NULL. */
+int front_run(const struct arguments *a, const struct weft_problem *problem,
+              const char *const *settings, uint64_t seed);

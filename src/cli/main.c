@@ -83,6 +83,8 @@ int main(int argc, char **argv)
     struct arguments a;
     struct error err = {0};
     int status = arguments_parse(&a, c, argc - 2, argv + 2, &err) ? c->run(&a) : cli_fail(&err);
+    if (status == 0 && !arguments_used(&a, &err))
+        status = cli_fail(&err);
     arguments_free(&a);
     return status;
 }

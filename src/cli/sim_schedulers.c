@@ -49,16 +49,17 @@ static bool schedulers_only_ours(const struct arguments *a, struct error *err)
                                        "submit",     "set",  "seed",   "from",
                                        "read",       "json", "quiet",  "utilization"};
     for (size_t i = 0; i < a->ngiven; i++) {
+        const char *name = a->given[i].option->name;
         bool known = false;
         for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
-            known |= strcmp(a->given[i].name, ours[k]) == 0;
+            known |= strcmp(name, ours[k]) == 0;
         if (!known)
             return error_set(err, ERROR_INPUT,
-                             "--%s has no meaning for a cluster of schedulers; leave it out, or "
+                             "--%s does nothing for a cluster of schedulers; leave it out, or "
                              "--schedulers and --dag",
-                             a->given[i].name);
+                             name);
     }
-    return true;
+    return a->noperands || arguments_refuse(a, "from read", "a benchmark", err);
 }
 
 /* --policy NAME, or all of them. */

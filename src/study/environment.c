@@ -418,5 +418,6 @@ const struct reproduction reproduction_environment = {
     .name = "environment",
     .summary = "constraint-based scheduling and experiments (HPDC 1997) on program graphs",
     .working_on = "program graphs",
+    .ignores = "runs data",
     .run = environment_report,
 };

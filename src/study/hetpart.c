@@ -165,7 +165,7 @@ static bool run_generated(struct hetpart_study *s, struct error *err)
     /* Table 1's sizes; two small ones for tests */
     static const uint32_t sizes[] = {2000, 4000, 10000, 20000, 30000, 50000}, small[] = {300, 800};
     size_t nsizes = s->o->quick ? 2 : 6;
-    uint32_t each = s->o->quick ? 1 : s->o->runs ? s->o->runs : 5;
+    uint32_t each = s->o->runs ? s->o->runs : s->o->quick ? 1 : 5;
     size_t done = 0, all = (CATEGORIES - 1) * nsizes * each;
     for (size_t c = 0; c < CATEGORIES; c++)
         for (size_t k = 0; categories[c].generator && k < nsizes; k++)

@@ -509,5 +509,6 @@ const struct reproduction reproduction_ic = {
     .summary =
         "IC-scheduling: tables of the Sweep paper, verdicts, and orders against FIFO in simulation",
     .working_on = "reproducing",
+    .ignores = "data",
     .run = ic_reproduce,
 };

@@ -523,5 +523,6 @@ const struct reproduction reproduction_matrix = {
     .name = "matrix",
     .summary = "MATRIX: distributed data-aware scheduling (Figures 5 to 13, Table 4)",
     .working_on = "simulating",
+    .ignores = "runs data",
     .run = matrix_reproduce,
 };

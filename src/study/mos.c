@@ -651,5 +651,6 @@ const struct reproduction reproduction_mos = {
     .summary =
         "latency and throughput of streams: MOS against FCP and EXPERT (OSU-CISRC-4/08-TR17)",
     .working_on = "streams",
+    .ignores = "runs data",
     .run = mos_reproduce,
 };

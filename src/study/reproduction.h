@@ -29,6 +29,7 @@ struct reproduction_options {
 struct reproduction {
     const char *name, *summary;
     const char *working_on; /* what a line of progress begins with: "trees" */
+    const char *ignores;    /* options that it has no use for, with blanks between; NULL: none */
     /* Write NAME.md and pictures into the folder; what goes into `out` is for the user to read.
      * False with an error: the folder may hold some of the files. */
     bool (*run)(const struct reproduction_options *o, struct strbuf *out, struct error *err);

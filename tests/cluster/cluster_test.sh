@@ -143,7 +143,7 @@ ok $? "on one machine the folder is shared: nothing is copied"
 same "$work/c"
 ok $? "with the same results"
 say run "$work/a/flow.yaml" --nodes 3
-[ $? = 2 ] && grep -q "goes with --on" "$work/err"
+[ $? = 2 ] && grep -q "does nothing without --on" "$work/err"
 ok $? "--nodes without --on"
 say run "$work/a/flow.yaml" --on moon
 [ $? = 2 ] && grep -q "local:N" "$work/err"

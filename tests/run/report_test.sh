@@ -115,8 +115,8 @@ ok $? "measured and saved, figures as JSON"
 ok $? "this machine is what was measured from then on"
 "$weft" plan examples/edges.yaml --json -q | grep -q '"file": "this-machine"'
 ok $? "also for plans, which name it so"
-fails 2 "goes with --measure" platform --save
-fails 2 "leave out" platform --measure examples/cluster.yaml
+fails 2 "does nothing without --measure" platform --save
+fails 2 "leave one of them out" platform --measure examples/cluster.yaml
 echo "weft: 1" >"$(ls "$work"/config/weft/*.yaml)"
 fails 2 "nodes" platform
 
