@@ -91,10 +91,51 @@ static void test_learn(void)
     tree_remove(f.path);
 }
 
+/* The key as it was before tasks without outputs had their name in it, made by hand. */
+static void key_without_name(const char *command, struct digest *out)
+{
+    struct digest_state s;
+    digest_begin(&s);
+    digest_string(&s, "weft-key/1", 10);
+    digest_number(&s, 0);
+    digest_string(&s, command, strlen(command));
+    digest_number(&s, 0);
+    digest_end(&s, out);
+}
+
+static void test_same_command(void)
+{
+    struct bench_folder f = folder_make();
+    struct builder *b = builder_new("flow.yaml", "native");
+    add_task(b, "a", "true", ">");
+    add_task(b, "b", "true", ">");
+    add_task(b, "c", "true", ">");
+    struct workflow *w = builder_finish(b, NULL);
+    struct error err = {0};
+    make_parents(folder_file(&f, ".weft/memo"), &err);
+    struct memo *memo = memo_open(folder_file(&f, ".weft/memo"), NULL, &err);
+    struct memo_task t = {.name = memo_hash("b", 1)};
+    key_without_name("true", &t.key);
+    memo_add(memo, &t, NULL, NULL);
+    memo_close(memo, &err);
+    struct found found = find_needs(&f, w, false);
+    is_int(found.need[1], NEED_NOT, "an old record counts for the task that made it");
+    is_int(found.need[0], NEED_NEVER, "and for no other that does the same");
+    is_int(found.run, 2, "nor for the third");
+    struct run_result r;
+    ok(run_here(&f, w, (struct run_options){0}, &r, &err), "a run %s", err.text);
+    is_int(r.done, 2, "of the others");
+    run_result_free(&r);
+    is_int(find_needs(&f, w, false).run, 0, "then all three are done");
+    workflow_free(w);
+    tree_remove(f.path);
+}
+
 int main(void)
 {
     static const struct tap_case cases[] = {
         TAP_CASE(test_elsewhere),
+        TAP_CASE(test_same_command),
         TAP_CASE(test_learn),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);

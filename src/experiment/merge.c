@@ -114,6 +114,11 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
                           (w->flags[t] & TASK_IN_PLACE ? 4 : 0));
     digest_string(&s, strbuf_text(&m->text), m->text.n);
     digest_number(&s, w->object_off[t + 1] - w->object_off[t]);
+    if (w->object_off[t + 1] == w->object_off[t]) {
+        /* it runs for what it does beside files: two that do the same are two, as in need_key() */
+        const char *name = workflow_task_name(w, t);
+        digest_string(&s, name, strlen(name));
+    }
     for (uint32_t k = 0; w->object_flags && k < w->object_off[t + 1] - w->object_off[t]; k++)
         digest_number(&s, w->object_flags[blueprint_output(w, t, k)]); /* a kept file stays kept */
     digest_number(&s, m->inputs.n);

@@ -1,7 +1,8 @@
 /* Which tasks must run, and why.
  *
- * The key of a task is a digest of what it does (command, parameters, names of outputs) and of what
- * it reads (names and contents of inputs). A task whose key is on record, with outputs that are
+ * The key of a task is a digest of what it does (command, parameters, names of outputs; its own name
+ * if it has none) and of what it reads (names and contents of inputs). What it merely comes `after` is
+ * no part of it: that orders two tasks, and nothing more. A task whose key is on record, with outputs that are
  * what it left, need not run. Contents of intermediate files are known only when their producers
  * need not run or have run, so judgement goes in topological order, and a task below one that runs
  * is NEED_PARENT: it is judged again, by the executor, when its inputs are there. That is what cuts
@@ -58,13 +59,19 @@ static void hash_command(const struct needs *n, uint32_t task, struct digest_sta
     strbuf_free(&text);
 }
 
-bool need_key(const struct needs *n, uint32_t task, struct digest *key)
+/* With its outputs a task's files tell it from others that do the same; a task without any is told by
+ * its name (`named`): `b: sleep 1` is not done when `a: sleep 1` is. */
+static bool hash_task(const struct needs *n, uint32_t task, bool named, struct digest *key)
 {
     const struct workflow *w = n->w;
     struct digest_state s;
     char label[512];
     digest_begin(&s);
     hash_command(n, task, &s);
+    if (named) {
+        const char *name = workflow_task_name(w, task);
+        digest_string(&s, name, strlen(name));
+    }
     for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];
         if (digest_is_zero(&n->content[object]))
@@ -75,6 +82,16 @@ bool need_key(const struct needs *n, uint32_t task, struct digest *key)
     }
     digest_end(&s, key);
     return true;
+}
+
+static bool has_outputs(const struct needs *n, uint32_t task)
+{
+    return n->w->object_off[task + 1] > n->w->object_off[task];
+}
+
+bool need_key(const struct needs *n, uint32_t task, struct digest *key)
+{
+    return hash_task(n, task, !has_outputs(n, task), key);
 }
 
 static uint64_t name_hash(const struct needs *n, uint32_t task)
@@ -91,6 +108,24 @@ static uint64_t command_hash(const struct needs *n, uint32_t task)
     hash_command(n, task, &s);
     digest_end(&s, &d);
     return short_digest(&d);
+}
+
+/* Tasks without outputs had no name in their key once: such a record counts if it is of this name. */
+static const struct memo_task *find_record(const struct needs *n, uint32_t task,
+                                           const struct digest *key)
+{
+    const struct memo_task *t = memo_find(n->memo, key);
+    struct digest unnamed;
+    if (t || has_outputs(n, task) || !hash_task(n, task, false, &unnamed))
+        return t;
+    t = memo_last(n->memo, name_hash(n, task));
+    return t && digest_equal(&t->key, &unnamed) ? t : NULL;
+}
+
+const struct memo_task *need_find_record(const struct needs *n, uint32_t task)
+{
+    struct digest key;
+    return need_key(n, task, &key) ? find_record(n, task, &key) : NULL;
 }
 
 /* Outputs stand in the order in which the file lists them; without that list, in that
@@ -141,7 +176,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
 
 bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
 {
-    const struct memo_task *t = memo_find(n->memo, key);
+    const struct memo_task *t = find_record(n, task, key);
     uint32_t because;
     return t && outputs_stand(n, task, t, &because);
 }
@@ -287,7 +322,7 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
     struct digest key;
     if (!need_key(n, task, &key))
         return NEED_NEVER; /* an input is absent: reported when it comes to running */
-    const struct memo_task *t = memo_find(n->memo, &key);
+    const struct memo_task *t = find_record(n, task, &key);
     if (!t)
         return compare_last(n, task, because);
     return outputs_stand(n, task, t, because) ? NEED_NOT : NEED_OUTPUT;

@@ -52,6 +52,8 @@ void needs_free(struct needs *n);
 
 /* The key of a task's computation; false while an input's content is not known. */
 bool need_key(const struct needs *n, uint32_t task, struct digest *key);
+/* What is on record of the task as it is now, whatever became of its outputs. NULL: nothing. */
+const struct memo_task *need_find_record(const struct needs *n, uint32_t task);
 /* The task has its key and is known by it with all outputs as they were: take them over. */
 bool need_reuse(struct needs *n, uint32_t task, const struct digest *key);
 /* It has run: look at its outputs and record it. False: an output cannot be read. */

@@ -106,9 +106,11 @@ static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct 
 {
     const struct workflow *w = s->w;
     struct keys_now k = {.at = mem_new(struct digest, w->ntasks), .none = c->all};
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        if (need_key(&s->needs, t, &k.at[k.n]))
-            k.n++;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        const struct memo_task *known = need_find_record(&s->needs, t);
+        if (known)
+            k.at[k.n++] = known->key;
+    }
     if (k.n)
         qsort(k.at, k.n, sizeof *k.at, digest_order);
     double before = 0, after = 0;
