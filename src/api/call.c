@@ -4,6 +4,7 @@
  * threads share nothing here. Calls nest (a planner of the user's calls the library): each has a
  * boundary of its own, so that a failure never jumps over the user's frames. */
 #include "api/api.h"
+#include "base/descriptor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +34,10 @@ void api_begin(struct api_call *call, struct weft_error *out, struct api_account
     call->good = false;
     call->result = NULL;
     call->number = 0;
-    if (!account)
+    if (!account) { /* it may open files; calls on an account change what is in memory */
+        descriptors_occupy_standard();
         mem_ledger_open(&call->ledger);
+    }
     struct mem_ledger *ledger = &call->ledger;
     if (account)
         ledger = account->outer ? account->outer : &account->ledger;

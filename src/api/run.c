@@ -7,6 +7,7 @@
  * I2. The remote is closed before the session: it looks at how the session ended. */
 #include "api/inside_run.h"
 #include "api/run_handle.h"
+#include "base/descriptor.h"
 #include "base/strbuf.h"
 #include "exec/child.h"
 #include "formats/format.h"
@@ -21,6 +22,7 @@
 void run_call_begin(struct run_call *call, struct weft_error *out, bool *broken)
 {
     *call = (struct run_call){.out = out, .broken = broken};
+    descriptors_occupy_standard();
     mem_boundary_enter(&call->boundary, NULL);
 }
 

@@ -93,8 +93,14 @@ void cli_dropped(void *arguments, const char *line);
 /* Print "weft: ..." and return the exit status. */
 int cli_fail(const struct error *err);
 int cli_failed(const struct weft_error *error); /* the library's */
+/* First and last thing in main: standard descriptors that are closed are occupied; what was written to
+ * standard output has arrived, or the status that is returned says that it has not. */
+void cli_begin(void);
+int cli_end(int status);
 /* Print to standard output; a write error (disk full, closed pipe) is a failure. Frees nothing. */
 int cli_print(const struct strbuf *text);
+/* Somebody else could not: say so, once. `reason`: the errno, 0 if it is not known. */
+int cli_output_failed(int reason);
 bool cli_colour(void); /* standard output is a terminal that likes colour */
 unsigned cli_columns(void);
 

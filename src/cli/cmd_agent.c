@@ -71,8 +71,7 @@ static void agent_put_ready(void *context, uint32_t node, const char *address)
         snprintf(line, sizeof line, "node %u ready at %s", node, address);
         agent_put_log(o, line);
     } else {
-        fputs(line, stdout);
-        fflush(stdout);
+        cli_show(line, (size_t)n);
     }
 }
 
@@ -146,8 +145,10 @@ static int agent_detach(const char *state, struct agent_output *out, int *status
         while (said && fgets(line, sizeof line, said)) {
             if (strstr(line, " ready at "))
                 *status = 0;
-            fputs(line, strncmp(line, "weft agent: ", 12) == 0 ? stdout : stderr);
-            fflush(stdout);
+            if (strncmp(line, "weft agent: ", 12) == 0)
+                cli_show(line, strlen(line));
+            else
+                fputs(line, stderr);
         }
         if (said)
             fclose(said);
@@ -177,8 +178,7 @@ static void agent_put_store(void *context, const char *url)
         ssize_t sent = write(out->ready, line, (size_t)n);
         (void)sent;
     } else {
-        fputs(line, stdout);
-        fflush(stdout);
+        cli_show(line, (size_t)n);
     }
 }
 

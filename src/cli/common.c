@@ -1,6 +1,7 @@
 /* What commands share: lines on standard error, results on standard output, files as --from and --read
  * want them read, the line of progress. Nothing here decides anything: that is the library's. */
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -9,6 +10,8 @@
 #include "report/gantt.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,31 +44,80 @@ void cli_dropped(void *arguments, const char *line)
         cli_say("dropped: ", line);
 }
 
-int cli_fail(const struct error *err)
+/* ---- standard output ----
+ * A result that could not be written was not given: whoever prints, cli_end() looks at the end, says
+ * so once, and the exit status tells. A closed pipe (`weft ... | head`) ends the program by SIGPIPE,
+ * without a word, as it ends others: but only then, since a run goes on without its reader. */
+
+static bool output_told;  /* a message about it was printed, or is not wanted */
+static bool output_pipes; /* a closed pipe is an end like any other, not an error to be told */
+
+/* The other end of the pipe or socket was closed, and we have noticed. */
+static bool output_reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+void cli_begin(void)
+{
+    descriptors_occupy_standard();
+    /* who ignores SIGPIPE wants to be told; others are ended by it, see cli_end() */
+    output_pipes = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+}
+
+int cli_output_failed(int reason)
+{
+    if (!output_told && !(output_pipes && output_reader_left()))
+        fprintf(stderr, "weft: cannot write to standard output: %s\n",
+                reason == EBADF ? "it is closed"
+                : reason        ? strerror(reason)
+                                : "an earlier write failed");
+    output_told = true;
+    return ERROR_FAILED;
+}
+
+int cli_end(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    int failed = cli_output_failed(errno);
+    if (output_pipes && output_reader_left()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return status ? status : failed;
+}
+
+int cli_print(const struct strbuf *text)
+{
+    errno = 0;
+    if (text->n)
+        fwrite(text->at, 1, text->n, stdout);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : cli_output_failed(errno);
+}
+
+/* What failed may be the writing itself (`-o -`): it is told here, or not at all. */
+static void say_failure(const char *text)
 {
     cli_progress_done();
-    cli_say("", err->text);
+    if (!output_pipes || !output_reader_left())
+        cli_say("", text);
+    output_told = output_told || ferror(stdout);
+}
+
+int cli_fail(const struct error *err)
+{
+    say_failure(err->text);
     return err->kind == ERROR_NONE ? ERROR_FAILED : (int)err->kind;
 }
 
 int cli_failed(const struct weft_error *error)
 {
-    cli_progress_done();
-    cli_say("", error->text);
+    say_failure(error->text);
     return error->status == WEFT_DONE || error->status == WEFT_NO_MEMORY ? WEFT_FAILED
                                                                          : (int)error->status;
-}
-
-int cli_print(const struct strbuf *text)
-{
-    if (text->n)
-        fwrite(text->at, 1, text->n, stdout);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    if (errno == EPIPE) /* `weft ... | head`: the reader has seen enough, and needs no message */
-        return ERROR_FAILED;
-    fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
-    return ERROR_FAILED;
 }
 
 bool cli_colour(void)

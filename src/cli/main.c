@@ -3,7 +3,6 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +56,8 @@ static int help(const char *name)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write, and as our message */
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) {
         struct strbuf out = {0};
@@ -71,7 +69,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
-        puts("weft " WEFT_VERSION);
+        puts("weft " WEFT_VERSION); /* cli_end() looks whether it arrived */
         return 0;
     }
     const struct command *c = command_find(name);
@@ -87,4 +85,10 @@ int main(int argc, char **argv)
         status = cli_fail(&err);
     arguments_free(&a);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    cli_begin();
+    return cli_end(run_program(argc, argv));
 }

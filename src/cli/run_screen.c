@@ -14,6 +14,7 @@
 #include "report/live_display.h"
 #include "report/summary.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +208,7 @@ static int screen_nothing_to_do(const struct run_screen *s)
         struct event_json *j = event_json_new(stdout, run->w);
         event_json_started(j, &run->record);
         event_json_done(j, &run->record);
-        status = event_json_free(j) ? 0 : ERROR_FAILED;
+        status = event_json_free(j) ? 0 : cli_output_failed(errno);
     } else if (!s->quiet) {
         dry_run_nothing(run->name, run->w->ntasks, &out);
         status = cli_print(&out);
@@ -226,8 +227,10 @@ static int screen_end(struct run_screen *s, bool good, const struct weft_error *
     s->display = NULL;
     if (s->events) {
         event_json_done(s->events, &inside_run(s->run)->record);
-        if (!event_json_free(s->events))
-            status = ERROR_FAILED;
+        if (!event_json_free(s->events)) {
+            int failed = cli_output_failed(errno);
+            status = status ? status : failed;
+        }
         s->events = NULL;
     } else if (!detached && (!s->quiet || !good)) {
         screen_summary(s);

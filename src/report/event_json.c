@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct event_json {
     const struct workflow *w;
     struct strbuf text; /* lines not written yet */
     double flushed;     /* the run's time of the last flush */
-    bool failed;
+    int failed;         /* errno of the write that failed; 0: none did */
 };
 
 /* Nothing is written yet. */
@@ -33,8 +34,10 @@ struct event_json *event_json_new(FILE *out, const struct workflow *w)
 void event_json_flush(struct event_json *e)
 {
     /* After a failure nothing more is tried: the reader has gone or the disk is full. */
-    if (e->text.n && !e->failed)
-        e->failed = fwrite(e->text.at, 1, e->text.n, e->out) != e->text.n || fflush(e->out) != 0;
+    errno = 0;
+    if (e->text.n && !e->failed &&
+        (fwrite(e->text.at, 1, e->text.n, e->out) != e->text.n || fflush(e->out) != 0))
+        e->failed = errno ? errno : EIO;
     strbuf_clear(&e->text);
 }
 
@@ -173,8 +176,9 @@ bool event_json_free(struct event_json *e)
     if (!e)
         return true;
     event_json_flush(e);
-    bool fine = !e->failed;
+    int failed = e->failed;
     strbuf_free(&e->text);
     free(e);
-    return fine;
+    errno = failed;
+    return !failed;
 }

@@ -20,5 +20,5 @@ struct trace_sink event_json_sink(struct event_json *e);
 void event_json_flush(struct event_json *e);
 /* The last line: outcome, counts, seconds, peaks. */
 void event_json_done(struct event_json *e, const struct run_record *r);
-/* False: something could not be written (disk full, reader gone). NULL is fine. */
+/* False: something could not be written (disk full, reader gone), errno says why. NULL is fine. */
 bool event_json_free(struct event_json *e);
