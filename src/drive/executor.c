@@ -292,11 +292,13 @@ void executor_free(struct executor *x)
         if (x->active[lane].sandbox)
             tree_remove(x->active[lane].sandbox);
         free(x->active[lane].sandbox);
+        input_marks_free(&x->active[lane].inputs);
     }
     free(x->active);
     executor_free_calls(x);
     array_free(&x->lanes);
     array_free(&x->out_of_memory);
+    array_free(&x->changed);
     free(x->memory);
     free(x->rung);
     free(x->retries);

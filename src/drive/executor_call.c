@@ -32,6 +32,7 @@ static void call_give_back(struct executor *x, uint32_t number)
         free(a->paths[i]);
     free(a->paths);
     free(a->sandbox);
+    input_marks_free(&a->inputs);
     *a = (struct call_arguments){.next = x->free_arguments};
     x->free_arguments = number;
 }
@@ -83,7 +84,7 @@ void executor_start_call(struct executor *x, const struct sched_start *s, uint32
     a->slot = s->slot;
     a->cores = cores;
     if (executor_has_files(w, s->task)) {
-        if (!executor_make_room(x, s->task, "c", number, &a->sandbox, &err)) {
+        if (!executor_make_room(x, s->task, "c", number, &a->sandbox, &a->inputs, &err)) {
             call_give_back(x, number);
             executor_refuse(x, s, &err);
             return;
@@ -140,7 +141,7 @@ void executor_call_ended(struct executor *x, const struct call_result *c)
                                   .attempt = c->attempt,
                                   .outcome = (enum trace_outcome)e.outcome,
                                   .status = c->status};
-    executor_task_over(x, &e, a->slot, a->cores, a->sandbox, failure);
+    executor_task_over(x, &e, a->slot, a->cores, a->sandbox, &a->inputs, failure);
     call_give_back(x, c->slot);
 }
 

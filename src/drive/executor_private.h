@@ -14,20 +14,28 @@
 #include "drive/executor.h"
 #include "exec/calls.h"
 #include "exec/child.h"
+#include "memo/inputs.h"
 
 /* A command that runs, by lane. */
 struct active {
     bool used;
     uint32_t task, slot, attempt, cores; /* slot: the scheduler's mark */
     char *sandbox;                       /* NULL: none */
+    struct input_marks inputs;           /* as they were when it began */
 };
 
 /* What a call gets, kept while it runs. */
 struct call_arguments {
     struct weft_task task;
     char *sandbox;
+    struct input_marks inputs;  /* as they were when it began */
     char **paths;               /* nin + nout, owned */
     uint32_t slot, cores, next; /* slot: the scheduler's mark; next: of the free ones */
+};
+
+/* An input that was found changed after this task: who reads it next is told. */
+struct changed_input {
+    uint32_t object, task;
 };
 
 struct executor {
@@ -65,20 +73,24 @@ struct executor {
     uint32_t *retries;             /* per task; NULL: none has any */
     double *priority, *task_disk;  /* task_disk: NULL when the options give one, or disk is free */
 
+    ARRAY(struct changed_input) changed; /* first come first */
+
     struct strbuf command, path; /* scratch */
     struct strbuf logs;          /* folder */
 };
 
 /* executor_task.c */
 bool executor_has_files(const struct workflow *w, uint32_t task);
-/* A sandbox if it wants one, folders of its outputs otherwise. `kind` and `number` name it among
- * those of this run; *sandbox is the caller's, NULL without one. */
+/* Its inputs are looked at; a sandbox if it wants one, folders of its outputs otherwise. `kind` and
+ * `number` name it among those of this run; *sandbox and *inputs are the caller's, the first NULL
+ * without one. */
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
-                        char **sandbox, struct error *err);
+                        char **sandbox, struct input_marks *inputs, struct error *err);
 /* What both kinds of task do at their end. `e` is its event, `slot` the scheduler's mark; the
  * failure's text and log are taken over. */
 void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
-                        uint32_t cores, const char *sandbox, struct run_failure failure);
+                        uint32_t cores, const char *sandbox, const struct input_marks *inputs,
+                        struct run_failure failure);
 void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
                      double finish, double bytes);
 void executor_child_ended(struct executor *x, const struct child_result *c);

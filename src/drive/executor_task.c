@@ -137,10 +137,36 @@ static bool make_output_folders(struct executor *x, uint32_t task, struct error 
     return true;
 }
 
+/* Whoever comes after the task that was found out is told of it. */
+static void name_who_changed(const struct executor *x, uint32_t object, struct error *err)
+{
+    for (size_t i = 0; i < x->changed.n; i++)
+        if (x->changed.at[i].object == object) {
+            struct error first = *err;
+            error_clear(err);
+            error_set(err, first.kind, "%.900s; it changed while task '%.100s' ran", first.text,
+                      workflow_task_name(x->w, x->changed.at[i].task));
+            return;
+        }
+}
+
+/* What its key says that it reads must be what it will read. */
+static bool check_inputs(struct executor *x, uint32_t task, struct input_marks *inputs,
+                         struct error *err)
+{
+    uint32_t object = NONE;
+    if (!x->o->needs || inputs_begin(x->o->needs, task, inputs, &object, err))
+        return true;
+    name_who_changed(x, object, err);
+    return false;
+}
+
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
-                        char **sandbox, struct error *err)
+                        char **sandbox, struct input_marks *inputs, struct error *err)
 {
     *sandbox = NULL;
+    if (!check_inputs(x, task, inputs, err))
+        return false;
     if (!wants_sandbox(x, task))
         return make_output_folders(x, task, err);
     struct strbuf path = {0};
@@ -185,7 +211,7 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     char *words[MOST_WORDS];
     strbuf_clear(&x->command);
     if (!command_expand(w, s->task, &x->command, err) ||
-        !executor_make_room(x, s->task, "", lane, &a->sandbox, err))
+        !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err))
         return false;
     /* without shell syntax there is no shell, which would cost as much as a short task */
     bool plain = command_words(x->command.at, words, MOST_WORDS) > 0;
@@ -216,6 +242,7 @@ static bool executor_start_command(struct executor *x, const struct sched_start 
             tree_remove(a->sandbox);
         free(a->sandbox);
         a->sandbox = NULL;
+        input_marks_free(&a->inputs);
         array_push(&x->lanes, lane);
         executor_refuse(x, s, &err);
         return false;
@@ -324,14 +351,59 @@ void executor_stop_task(struct executor *x, uint32_t task)
 
 /* ---- ending ---- */
 
+/* Another task that runs now and reads the same; NONE: there is none. */
+static uint32_t another_reader(const struct executor *x, uint32_t task, uint32_t object)
+{
+    const struct workflow *w = x->w;
+    for (uint32_t lane = 0; lane < x->o->cores; lane++) {
+        uint32_t other = x->active[lane].task;
+        for (uint32_t i = w->in_off[other]; x->active[lane].used && i < w->in_off[other + 1]; i++)
+            if (other != task && w->in_object[i] == object)
+                return other;
+    }
+    return NONE;
+}
+
+/* NULL: none of its inputs changed while it ran. Else what happened, for people: which input, how,
+ * who it was as far as can be known, and what to do. */
+static char *changed_input_text(struct executor *x, uint32_t task, const struct input_marks *inputs)
+{
+    struct input_change c;
+    struct strbuf text = {0};
+    char label[512];
+    if (!x->o->needs || inputs_unchanged(x->o->needs, task, inputs, &c))
+        return NULL;
+    array_push(&x->changed, (struct changed_input){c.object, task});
+    uint32_t other = another_reader(x, task, c.object);
+    strbuf_printf(&text, "its input '%s' changed while it ran: %s. The task itself did it",
+                  workflow_object_label(x->w, c.object, label, sizeof label), strbuf_text(&c.how));
+    if (other != NONE)
+        strbuf_printf(&text, ", or '%s', which ran at the same time and reads it too",
+                      workflow_task_name(x->w, other));
+    strbuf_add(&text, ", or somebody else meanwhile. Nothing of this attempt is taken: inputs are "
+                      "read-only, a task that must write works on a copy (cp {in} mine). Of the "
+                      "file: ");
+    input_remedy(x->o->needs, c.object, &text);
+    strbuf_free(&c.how);
+    return strbuf_steal(&text);
+}
+
 /* What both kinds of task do at their end. `failure` has the outcome; its text and log are taken
  * over. */
 void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
-                        uint32_t cores, const char *sandbox, struct run_failure failure)
+                        uint32_t cores, const char *sandbox, const struct input_marks *inputs,
+                        struct run_failure failure)
 {
     struct error err;
     error_clear(&err);
     struct trace_event event = *e;
+    char *changed = inputs->all.n ? changed_input_text(x, e->id, inputs) : NULL;
+    if (changed) { /* also of one that failed: it may be why */
+        free(failure.text);
+        failure.text = changed;
+        if (event.outcome == TRACE_DONE)
+            event.outcome = failure.outcome = TRACE_FAILED;
+    }
     if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
         bool good = !executor_has_files(x->w, e->id) ||
@@ -441,11 +513,14 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
                             .cpu = c->cpu,
                             .memory = c->memory};
     char *sandbox = a->sandbox;
+    struct input_marks inputs = a->inputs;
     a->used = false;
     a->sandbox = NULL;
+    a->inputs = (struct input_marks){0};
     array_push(&x->lanes, c->slot);
     if (failure.outcome == TRACE_MEMORY)
         array_push(&x->out_of_memory, c->task);
-    executor_task_over(x, &e, a->slot, a->cores, sandbox, failure);
+    executor_task_over(x, &e, a->slot, a->cores, sandbox, &inputs, failure);
     free(sandbox);
+    input_marks_free(&inputs);
 }

@@ -11,7 +11,22 @@
  * I3. A crash between two renames leaves some outputs new and some old; the record (memo) does not
  *     have the task then, and it runs again.
  * I4. Names are those of the workflow, not to be trusted: one that leads out of the folder is
- *     refused; an absolute one is not the sandbox's business. */
+ *     refused; an absolute one is not the sandbox's business.
+ *
+ * Inputs are linked, so a task can write through a link to the file itself. What keeps it from
+ * counting is a comparison before and after (memo/inputs.h), for all users, places and file systems
+ * alike. What else was tried, and why it is not done:
+ *
+ *   - files between tasks without write bits: `cp {in} {out}` hands the bits on, and the next
+ *     `>> {out}` of the same command fails. Ordinary commands do that; root is not kept out anyway.
+ *   - a read-only bind mount of the folder for the thread that spawns: works for root, costs
+ *     nothing a task, and `chmod +x {in}`, outputs by absolute names and tools that write beside
+ *     what realpath() shows them fail. For others than root it needs a user namespace, without
+ *     their groups and set-uid programs.
+ *   - reflink copies: only on some file systems, and a script that looks for its neighbours through
+ *     its own path does not find them any more.
+ *   - Landlock: a list of what is allowed. Denying one file takes a rule for each of its neighbours,
+ *     and files that come into being later (mktemp) are denied with it. */
 #include "exec/sandbox.h"
 
 #include "base/mem.h"

@@ -6,9 +6,12 @@
  *     +---+------------------+
  *     | 1 | task_record      | ninputs x memo_input (16) | noutputs x digest (32)
  *     +---+------------------+
- *     | 2 | file_record      |
+ *     | 3 | file_record      |
  *     +---+------------------+
  *       ^ one byte: enum record_kind
+ *
+ * Kind 2 is a file's record of before there was a time of change in it: it is read, says what a
+ * task left, and is no reason to believe that the file is still that.
  *
  * A later record of the same key, name or path takes the place of an earlier one: in the indexes at
  * once, in the file when it is compacted.
@@ -17,8 +20,12 @@
  * I2. What memo_flush() has returned for survives the death of the process; memo_close() makes it
  *     survive that of the machine.
  * I3. A frame is written whole or, after a crash, cut off: a record is never half there.
- * I4. A file's digest is believed as long as size, time and inode are as they were, unless the file
- *     was young when it was read (see `youngest`). */
+ * I4. A file's digest is believed as long as size, inode, time of modification and time of change
+ *     are as they were, unless the file was young when it was read (see `youngest`). The time of
+ *     change is the kernel's own: who edits a file and puts its time back changes it all the same.
+ *     So does whoever renames, links or chmods it: then it is read once more, and known again.
+ * I5. Paths below the workflow's folder are known by what follows it: from wherever weft is called,
+ *     they are the same. */
 #include "memo/memo.h"
 
 #include "base/array.h"
@@ -34,7 +41,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum record_kind { RECORD_TASK = 1, RECORD_FILE = 2 };
+enum record_kind { RECORD_TASK = 1, RECORD_OLD_FILE = 2, RECORD_FILE = 3 };
 
 enum { FLUSH_AT = 1 << 20 }; /* bytes of records while compacting: one write is worth it then */
 
@@ -42,11 +49,14 @@ enum { FLUSH_AT = 1 << 20 }; /* bytes of records while compacting: one write is 
  * file that was that young when it was read is read again. */
 static const int64_t youngest = 20000000; /* nanoseconds */
 
+static const int64_t unknown_change = INT64_MIN; /* of a record that has none: equals no file's */
+
 struct memo_file {
     uint64_t path;
-    int64_t size, time, inode;
+    int64_t size, time, change, inode;
     struct digest digest;
     bool young;
+    bool left; /* a task of this folder left this content here */
 };
 
 /* An open-addressed hash table over the entries of an array: a slot holds an entry's number + 1 (0:
@@ -60,7 +70,7 @@ struct memo_index {
 struct memo {
     struct journal journal;
     bool kept;
-    char *path;
+    char *path, *folder; /* folder: I5; NULL: none was named */
     ARRAY(struct memo_task) tasks;
     ARRAY(struct memo_input) inputs;
     ARRAY(struct digest) outputs;
@@ -133,8 +143,17 @@ static void memo_put_bytes(struct strbuf *b, const void *data, size_t n)
     strbuf_add_bytes(b, data, n);
 }
 
+enum { FILE_YOUNG = 1, FILE_LEFT = 2 };
+
 /* As they stand in the journal. */
 struct file_record {
+    uint64_t path;
+    int64_t size, time, change, inode;
+    struct digest digest;
+    uint64_t flags;
+};
+
+struct old_file_record {
     uint64_t path;
     int64_t size, time, inode;
     struct digest digest;
@@ -179,7 +198,13 @@ static void write_file(struct memo *m, const struct memo_file *f)
 {
     if (!m->kept)
         return;
-    struct file_record r = {f->path, f->size, f->time, f->inode, f->digest, f->young};
+    struct file_record r = {.path = f->path,
+                            .size = f->size,
+                            .time = f->time,
+                            .change = f->change,
+                            .inode = f->inode,
+                            .digest = f->digest,
+                            .flags = (f->young ? FILE_YOUNG : 0) | (f->left ? FILE_LEFT : 0)};
     strbuf_add_char(&m->frame, RECORD_FILE);
     memo_put_bytes(&m->frame, &r, sizeof r);
 }
@@ -196,6 +221,37 @@ static void memo_write_task(struct memo *m, const struct memo_task *t,
     memo_put_bytes(&m->frame, outputs, t->noutputs * sizeof *outputs);
 }
 
+/* Bytes of it; 0: it is none, or one that is cut short. */
+static size_t memo_replay_file(struct memo *m, const unsigned char *at, size_t left)
+{
+    if (*at == RECORD_FILE && left >= sizeof(struct file_record)) {
+        struct file_record r;
+        memcpy(&r, at + 1, sizeof r);
+        memo_learn_file(m, &(struct memo_file){.path = r.path,
+                                               .size = r.size,
+                                               .time = r.time,
+                                               .change = r.change,
+                                               .inode = r.inode,
+                                               .digest = r.digest,
+                                               .young = r.flags & FILE_YOUNG,
+                                               .left = r.flags & FILE_LEFT});
+        return 1 + sizeof r;
+    }
+    if (*at == RECORD_OLD_FILE && left >= sizeof(struct old_file_record)) {
+        struct old_file_record r;
+        memcpy(&r, at + 1, sizeof r);
+        memo_learn_file(m, &(struct memo_file){.path = r.path,
+                                               .size = r.size,
+                                               .time = r.time,
+                                               .change = unknown_change,
+                                               .inode = r.inode,
+                                               .digest = r.digest,
+                                               .young = true});
+        return 1 + sizeof r;
+    }
+    return 0;
+}
+
 /* A frame that passed its checksum is ours; lengths are checked all the same. */
 static bool memo_replay_frame(void *context, const unsigned char *at, size_t n, struct error *err)
 {
@@ -203,13 +259,9 @@ static bool memo_replay_frame(void *context, const unsigned char *at, size_t n, 
     const unsigned char *end = at + n;
     while (at < end) {
         size_t left = (size_t)(end - at) - 1;
-        /* a file's record is of one size */
-        if (*at == RECORD_FILE && left >= sizeof(struct file_record)) {
-            struct file_record r;
-            memcpy(&r, at + 1, sizeof r);
-            memo_learn_file(
-                m, &(struct memo_file){r.path, r.size, r.time, r.inode, r.digest, r.young != 0});
-            at += 1 + sizeof r;
+        size_t file = memo_replay_file(m, at, left);
+        if (file) {
+            at += file;
             continue;
         }
         /* a task's is followed by its lists, copied in one piece: opening is bound by this */
@@ -257,7 +309,14 @@ static void memo_free(struct memo *m)
     free(m->by_path.slot);
     strbuf_free(&m->frame);
     free(m->path);
+    free(m->folder);
     free(m);
+}
+
+void memo_set_folder(struct memo *m, const char *folder)
+{
+    free(m->folder);
+    m->folder = mem_copy_string(folder);
 }
 
 struct memo *memo_open(const char *path, struct memo_opened *found, struct error *err)
@@ -364,24 +423,36 @@ static int64_t memo_nanoseconds(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* What tells one version of a file from another without reading it. */
-static struct memo_file memo_describe_file(const char *path, const struct stat *s)
+/* I5. */
+static uint64_t memo_path_hash(const struct memo *m, const char *path)
 {
-    return (struct memo_file){.path = memo_hash(path, strlen(path)),
+    size_t n = m->folder ? strlen(m->folder) : 0;
+    if (n && strncmp(path, m->folder, n) == 0 && path[n] == '/')
+        path += n + 1;
+    return memo_hash(path, strlen(path));
+}
+
+/* What tells one version of a file from another without reading it. */
+static struct memo_file memo_describe_file(const struct memo *m, const char *path,
+                                           const struct stat *s)
+{
+    return (struct memo_file){.path = memo_path_hash(m, path),
                               .size = s->st_size,
                               .time = memo_nanoseconds(s->st_mtim),
+                              .change = memo_nanoseconds(s->st_ctim),
                               .inode = (int64_t)s->st_ino};
 }
 
 static bool same_file(const struct memo_file *a, const struct memo_file *b)
 {
-    return a->size == b->size && a->time == b->time && a->inode == b->inode;
+    return a->size == b->size && a->time == b->time && a->change == b->change &&
+           a->inode == b->inode;
 }
 
 /* I4. A folder's own times say nothing about what is in its files. */
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out)
 {
-    struct memo_file f = memo_describe_file(path, s);
+    struct memo_file f = memo_describe_file(m, path, s);
     uint32_t known = index_find(m, &m->by_path, f.path);
     if (!known || m->files.at[known - 1].young || !same_file(&m->files.at[known - 1], &f) ||
         S_ISDIR(s->st_mode))
@@ -421,6 +492,17 @@ static bool memo_digest_folder(struct memo *m, const char *path, bool fresh, str
     return good;
 }
 
+/* A later look at the file, which finds it as a task left it, does not take that from it. */
+static void memo_put_file(struct memo *m, struct memo_file *f)
+{
+    uint32_t known = index_find(m, &m->by_path, f->path);
+    if (known && m->files.at[known - 1].left &&
+        digest_equal(&m->files.at[known - 1].digest, &f->digest))
+        f->left = true;
+    memo_learn_file(m, f);
+    write_file(m, f);
+}
+
 bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *out, double *size,
                  struct error *err)
 {
@@ -436,7 +518,7 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
         return error_set(err, ERROR_FAILED, "%s: neither a file nor a folder", path);
     if (memo_known(m, path, &s, out))
         return true;
-    struct memo_file f = memo_describe_file(path, &s);
+    struct memo_file f = memo_describe_file(m, path, &s);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
@@ -446,11 +528,43 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
     close(fd);
     if (!good)
         return false;
-    f.young = !fresh && f.time > memo_nanoseconds(now) - youngest;
+    f.young = !fresh && f.change > memo_nanoseconds(now) - youngest;
+    f.left = fresh;
     *out = f.digest;
-    memo_learn_file(m, &f);
-    write_file(m, &f);
+    memo_put_file(m, &f);
     return true;
+}
+
+bool memo_recorded(const struct memo *m, const char *path, struct digest *out)
+{
+    uint32_t known = index_find(m, &m->by_path, memo_path_hash(m, path));
+    if (known)
+        *out = m->files.at[known - 1].digest;
+    return known != 0;
+}
+
+/* ---- what tasks left ---- */
+
+bool memo_left(const struct memo *m, const char *path, struct digest *out)
+{
+    uint32_t known = index_find(m, &m->by_path, memo_path_hash(m, path));
+    if (!known || !m->files.at[known - 1].left)
+        return false;
+    *out = m->files.at[known - 1].digest;
+    return true;
+}
+
+/* A folder has no times that would say anything about its files: memo_known() passes it over. */
+void memo_learn_folder(struct memo *m, const char *path, const struct digest *digest)
+{
+    struct digest before;
+    if (memo_left(m, path, &before) && digest_equal(&before, digest))
+        return;
+    memo_put_file(m, &(struct memo_file){.path = memo_path_hash(m, path),
+                                         .change = unknown_change,
+                                         .digest = *digest,
+                                         .young = true,
+                                         .left = true});
 }
 
 void memo_learn_digest(struct memo *m, const char *path, const struct digest *digest)
@@ -458,10 +572,10 @@ void memo_learn_digest(struct memo *m, const char *path, const struct digest *di
     struct stat s;
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
         return;
-    struct memo_file f = memo_describe_file(path, &s);
+    struct memo_file f = memo_describe_file(m, path, &s);
     f.digest = *digest;
-    memo_learn_file(m, &f);
-    write_file(m, &f);
+    f.left = true;
+    memo_put_file(m, &f);
 }
 
 /* ---- making it small again ---- */
@@ -512,7 +626,8 @@ bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_
     *m = *small;
     free(m->path);
     m->path = old.path;
-    old.path = NULL;
+    m->folder = old.folder;
+    old.path = old.folder = NULL;
     *small = old;
     memo_close(small, NULL);
     strbuf_free(&path);

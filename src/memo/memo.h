@@ -39,6 +39,10 @@ bool memo_close(struct memo *m, struct error *err); /* flushes; NULL is fine */
  * and frees nothing. What was not flushed runs again. NULL is fine. */
 void memo_abandon(struct memo *m);
 
+/* The folder that the memo is about, as paths will be given: a file in it is known by what follows,
+ * from wherever the folder is named. Before anything is asked about files. */
+void memo_set_folder(struct memo *m, const char *folder);
+
 const struct memo_task *memo_find(const struct memo *m, const struct digest *key);
 /* The latest one recorded under this name. NULL: none. */
 const struct memo_task *memo_last(const struct memo *m, uint64_t name);
@@ -50,9 +54,10 @@ void memo_add(struct memo *m, const struct memo_task *task, const struct memo_in
 size_t memo_count(const struct memo *m);
 size_t memo_bytes(const struct memo *m);
 
-/* The digest of a file or folder, from memory when size, time and inode are as they were, else by
- * reading. `fresh`: it was just made by a task, which nobody else writes to. The size is that of
- * the file, or the sum of a folder's files. False with err->kind NONE: it is not there. */
+/* The digest of a file or folder, from memory when size, inode and both times (of modification, of
+ * change) are as they were, else by reading. `fresh`: it was just made by a task, which nobody else
+ * writes to. The size is that of the file, or the sum of a folder's files. False with err->kind
+ * NONE: it is not there. */
 bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *out, double *size,
                  struct error *err);
 /* The same, asked by `struct stat` only: false when it would have to be read. */
@@ -60,6 +65,13 @@ bool memo_known(const struct memo *m, const char *path, const struct stat *s, st
 
 /* We just wrote this file, whole, and know its digest: it need not be read. */
 void memo_learn_digest(struct memo *m, const char *path, const struct digest *digest);
+/* A task just left this folder, of this digest. */
+void memo_learn_folder(struct memo *m, const char *path, const struct digest *digest);
+/* The digest that is on record for this file, whatever stands there now. */
+bool memo_recorded(const struct memo *m, const char *path, struct digest *out);
+/* The content that a task left under this name, whatever stands there now. False: none did, or what
+ * was found there since is something else. */
+bool memo_left(const struct memo *m, const char *path, struct digest *out);
 
 /* Rewrite the file with only the records for which `keep` says so (and all digests of files). Bytes
  * before and after. */

@@ -1,3 +1,5 @@
+#include "base/journal.h"
+#include "base/strbuf.h"
 #include "base/tree.h"
 #include "folder_testing.h"
 #include "memo/memo.h"
@@ -135,6 +137,9 @@ static void test_files(const struct bench_folder *f)
     s.st_size--;
     s.st_mtim.tv_nsec ^= 1;
     ok(!memo_known(m, folder_file(f, "x"), &s, &known), "nor its time");
+    s.st_mtim.tv_nsec ^= 1;
+    s.st_ctim.tv_nsec ^= 1;
+    ok(!memo_known(m, folder_file(f, "x"), &s, &known), "nor its time of change");
     ok(!memo_digest(m, folder_file(f, "none"), false, &a, &size, &err) && err.kind == ERROR_NONE,
        "no file is no error");
 
@@ -166,6 +171,93 @@ static void test_files(const struct bench_folder *f)
     memo_close(m, &err);
 }
 
+/* A file's record as it was written before there was a time of change in it. */
+struct record_of_before {
+    uint64_t path;
+    int64_t size, time, inode;
+    struct digest digest;
+    uint64_t young;
+};
+
+static bool replay_nothing(void *context, const unsigned char *at, size_t n, struct error *err)
+{
+    (void)context, (void)at, (void)n, (void)err;
+    return true;
+}
+
+static void test_old_records(const struct bench_folder *f)
+{
+    static const struct journal_id identity = {.fingerprint = 0x6f6d656d74666577, .tasks = 1};
+    struct error err = {0};
+    struct journal j;
+    bool existed;
+    uint64_t cut;
+    int reason;
+    struct stat s;
+    folder_write(f, "old", "content");
+    stat(folder_file(f, "old"), &s);
+    const char *path = folder_file(f, "old");
+    struct record_of_before r = {.path = memo_hash(path, strlen(path)),
+                                 .size = s.st_size,
+                                 .time = s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec,
+                                 .inode = (int64_t)s.st_ino};
+    digest_of("another", 7, &r.digest);
+    struct strbuf frame = {0};
+    strbuf_add_char(&frame, 2);
+    strbuf_add_bytes(&frame, (const char *)&r, sizeof r);
+    ok(journal_open(&j, folder_file(f, "before"), &identity, false, replay_nothing, NULL, &existed,
+                    &cut, &err) &&
+           journal_append(&j, frame.at, frame.n, &reason) == JOURNAL_OK,
+       "a memo of before %s", err.text);
+    journal_close(&j);
+    strbuf_free(&frame);
+    struct memo *m = memo_open(folder_file(f, "before"), NULL, &err);
+    struct digest d, want;
+    double size;
+    ok(m && memo_recorded(m, folder_file(f, "old"), &d) && digest_equal(&d, &r.digest),
+       "is read %s", err.text);
+    ok(!memo_known(m, folder_file(f, "old"), &s, &d), "but without a time of change not believed");
+    digest_of("content", 7, &want);
+    ok(memo_digest(m, folder_file(f, "old"), true, &d, &size, &err) && digest_equal(&d, &want),
+       "the file is read once");
+    ok(memo_known(m, folder_file(f, "old"), &s, &d) && digest_equal(&d, &want), "and known then");
+    memo_close(m, &err);
+}
+
+/* The folder by two names; what a task left, and what somebody made of it. */
+static void test_left(const struct bench_folder *f)
+{
+    struct error err = {0};
+    struct memo *m = memo_open(folder_file(f, "left.memo"), NULL, &err);
+    struct digest d, left;
+    double size;
+    struct stat s;
+    mkdir(folder_file(f, "w"), 0777);
+    folder_write(f, "w/mine", "mine");
+    folder_write(f, "w/made", "made");
+    memo_set_folder(m, folder_file(f, "w"));
+    memo_digest(m, folder_file(f, "w/mine"), false, &d, &size, &err);
+    ok(!memo_left(m, folder_file(f, "w/mine"), &left), "a file that was only read");
+    memo_digest(m, folder_file(f, "w/made"), true, &d, &size, &err);
+    ok(memo_left(m, folder_file(f, "w/made"), &left) && digest_equal(&d, &left),
+       "and one that a task left");
+    memo_set_folder(m, ".");
+    stat(folder_file(f, "w/made"), &s);
+    ok(memo_left(m, "made", &left) && memo_known(m, "made", &s, &d),
+       "by its name in the folder, from wherever that is named");
+    memo_close(m, &err);
+    m = memo_open(folder_file(f, "left.memo"), NULL, &err);
+    memo_set_folder(m, folder_file(f, "w"));
+    ok(memo_left(m, folder_file(f, "w/made"), &left), "also after it was read again");
+    chmod(folder_file(f, "w/made"), 0600);
+    memo_digest(m, folder_file(f, "w/made"), false, &d, &size, &err);
+    ok(memo_left(m, folder_file(f, "w/made"), &left), "chmod leaves it a task's");
+    folder_write(f, "w/made", "edited");
+    memo_digest(m, folder_file(f, "w/made"), false, &d, &size, &err);
+    ok(!memo_left(m, folder_file(f, "w/made"), &left), "an edit does not");
+    memo_close(m, &err);
+}
+
 int main(void)
 {
     struct bench_folder f = folder_make();
@@ -173,6 +265,8 @@ int main(void)
     TAP_DO(test_compact(&f));
     TAP_DO(test_torn(&f));
     TAP_DO(test_files(&f));
+    TAP_DO(test_old_records(&f));
+    TAP_DO(test_left(&f));
     struct error err = {0};
     folder_write(&f, "bad", "this is not a journal, but long enough to look at its header twice");
     ok(!memo_open(folder_file(&f, "bad"), NULL, &err) && err.text[0], "another file: %s", err.text);

@@ -231,6 +231,9 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
         n->content[object] = good ? found : (struct digest){0};
         n->bytes[object] = size;
         n->present[object] = good;
+        struct digest left;
+        if (good && !memo_left(n->memo, path.at, &left)) /* a folder: of files it is known */
+            memo_learn_folder(n->memo, path.at, &found);
     }
     strbuf_free(&path);
     if (good)
@@ -369,6 +372,8 @@ static void needs_allocate(struct needs *n, const struct workflow *w, const char
                            struct memo *memo)
 {
     *n = (struct needs){.w = w, .folder = folder, .memo = memo};
+    if (memo)
+        memo_set_folder(memo, folder);
     n->task = mem_new_zero(uint8_t, w->ntasks);
     n->because = mem_new(uint32_t, w->ntasks);
     n->content = mem_new_zero(struct digest, w->nobjects);
