@@ -131,8 +131,8 @@ void run_handle_opened(struct weft_run *run)
 /* ---- opening ---- */
 
 /* The workflow in a file, as the options want it read. NULL: an error. */
-static struct workflow *run_read_workflow(const char *path, const struct weft_run_options *options,
-                                          const struct remarks *remarks, struct error *err)
+static struct workflow *run_read_workflow(struct session *s, const char *path,
+                                          const struct weft_run_options *options, struct error *err)
 {
     struct weft_run_options o = WEFT_RUN_OPTIONS_INIT;
     (api_options)(&o, sizeof o, options, NULL);
@@ -149,11 +149,11 @@ static struct workflow *run_read_workflow(const char *path, const struct weft_ru
     if (f && format_file_is_plan(f))
         error_set(err, ERROR_INPUT, "%s is a plan; `weft run FLOW --plan %s` runs it", path, path);
     else if (f)
-        w = format_file_workflow(f, err);
+        w = session_read(s, f, err);
     format_file_close(f);
     api_pairs_free(&pairs);
     for (uint32_t i = 0; w && i < w->nwarnings; i++)
-        remark(remarks, REMARK_INFO, "note: %s", w->warnings[i]);
+        remark(&s->o.remarks, REMARK_INFO, "note: %s", w->warnings[i]);
     return w;
 }
 
@@ -166,7 +166,7 @@ static bool run_open_file(struct weft_run *run, const char *path,
     if (run->on_agents && !remote_check(&run->place, err))
         return false;
     session_begin(&run->session, &so);
-    struct workflow *w = run_read_workflow(path, options, &so.remarks, err);
+    struct workflow *w = run_read_workflow(&run->session, path, options, err);
     if (!session_open(&run->session, w, err))
         return false;
     run_handle_opened(run);

@@ -1,12 +1,12 @@
-/* CRC-32C (Castagnoli), eight bytes a step. The tables are made before main(), so that threads need
- * no lock. */
+/* CRC-32C (Castagnoli), eight bytes a step: by the processor's own instruction where it has one, else
+ * by tables, which are made before main(), so that threads need no lock. */
 #include "base/journal.h"
 #include <string.h>
 
 static uint32_t table[8][256];
 
 /* table[k][b]: the effect of byte b with k more bytes behind it. */
-__attribute__((constructor)) static void make_tables(void)
+static void make_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t c = i;
@@ -19,11 +19,10 @@ __attribute__((constructor)) static void make_tables(void)
             table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 255];
 }
 
-/* The bytes are read little-endian in pairs of words; the tail byte by byte. */
-uint32_t crc32c(uint32_t crc, const void *data, size_t n)
+/* The bytes are read little-endian in pairs of words; the tail byte by byte. Takes and gives the
+ * complement of the checksum, as the instruction does. */
+static uint32_t crc32c_by_tables(uint32_t crc, const unsigned char *p, size_t n)
 {
-    const unsigned char *p = data;
-    crc = ~crc;
     for (; n >= 8; n -= 8, p += 8) {
         uint32_t low, high;
         memcpy(&low, p, 4);
@@ -35,5 +34,39 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t n)
     }
     for (; n; n--, p++)
         crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];
-    return ~crc;
+    return crc;
+}
+
+static uint32_t (*crc32c_best)(uint32_t, const unsigned char *, size_t) = crc32c_by_tables;
+
+#ifdef __x86_64__
+/* Six times as quick as the tables: a memo or an image of a hundred megabytes is read at every start. */
+__attribute__((target("sse4.2"))) static uint32_t
+crc32c_by_instruction(uint32_t crc, const unsigned char *p, size_t n)
+{
+    uint64_t wide = crc, word;
+    for (; n >= 8; n -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    crc = (uint32_t)wide;
+    for (; n; n--, p++)
+        crc = __builtin_ia32_crc32qi(crc, *p);
+    return crc;
+}
+#endif
+
+__attribute__((constructor)) static void crc32c_choose(void)
+{
+    make_tables();
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("sse4.2"))
+        crc32c_best = crc32c_by_instruction;
+#endif
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t n)
+{
+    return ~crc32c_best(~crc, data, n);
 }

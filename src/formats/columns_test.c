@@ -7,6 +7,7 @@
 #include "formats/index_rows.h"
 #include "formats/registry.h"
 #include "model/columns.h"
+#include "model/image.h"
 
 /* Three tasks in a tree, "3" being the one that gets the column ("1" the mark `temporary`, which is
  * about outputs). Names are numbers, which every format can carry. */
@@ -81,6 +82,26 @@ static void one_trip(const struct format *f, int id, const struct workflow *w)
     strbuf_free(&dropped);
 }
 
+static bool image_append(void *out, const void *data, size_t n)
+{
+    strbuf_add_bytes(out, data, n);
+    return true;
+}
+
+/* Through an image (model/image.h), which no table of formats lists. */
+static void image_trip(const struct workflow *w, const char *what)
+{
+    struct strbuf image = {0};
+    struct error why = {0};
+    ok(workflow_image_write(w, image_append, &image) && image.n == workflow_image_bytes(w),
+       "%s: an image of as many bytes as it says", what);
+    struct workflow *back = workflow_image_read(image.at, image.n);
+    ok(back && workflow_equal(w, back, &why), "%s: the image is the same %s", what, why.text);
+    ok(!workflow_image_read(image.at, image.n - 8), "%s: less of it is none", what);
+    workflow_free(back);
+    strbuf_free(&image);
+}
+
 static void test_columns(void)
 {
     struct error err = {0}, why = {0};
@@ -97,6 +118,7 @@ static void test_columns(void)
         for (size_t i = 0; format_registry[i]; i++)
             if (format_registry[i]->write_workflow)
                 one_trip(format_registry[i], id, w);
+        image_trip(w, c->key);
         workflow_free(w);
     }
     workflow_free(plain);
@@ -157,6 +179,8 @@ static void test_order(void)
         struct error err = {0};
         struct workflow *w = read_text(&format_native, text, NULL, &err);
         struct strbuf out = {0}, dropped = {0};
+        if (w && i == 0)
+            image_trip(w, "an order of files");
         if (w && (f->carries & CARRIES_GRAPH) == CARRIES_GRAPH &&
             f->write_workflow(w, &out, &dropped, &err)) {
             struct workflow *back = read_text(f, strbuf_text(&out), NULL, &err);

@@ -1,6 +1,7 @@
 /* The table of formats: how a file becomes a model and back. One row a format, one file a format.
  */
 #pragma once
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/option.h"
@@ -46,6 +47,9 @@ struct format {
      * has a reader. */
     unsigned (*holds)(const char *text, size_t length);
     const struct option *options; /* of its reader, for --read; ends with a NULL name; NULL: none */
+    /* Its reader looks at nothing but the text, its path and the options: no other file, no folder,
+     * no environment. What it returned once may then be kept (format_file_digest). */
+    bool text_alone;
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */
@@ -75,6 +79,11 @@ struct format_file *format_file_of(const char *name, struct text text, const str
                                    const struct option_value *options);
 void format_file_close(struct format_file *f); /* NULL is fine */
 const char *format_file_path(const struct format_file *f);
+size_t format_file_length(const struct format_file *f); /* bytes of the text */
+/* A digest of everything that the workflow will be read from: the text, its path, the options, and
+ * the reader itself (its sources; the library under it). Equal digests: equal workflows. False: it
+ * depends on more than these, or cannot be read. Costs a second a gigabyte. */
+bool format_file_digest(const struct format_file *f, struct digest *out);
 bool format_file_is_plan(const struct format_file *f);     /* a weft plan? */
 bool format_file_is_platform(const struct format_file *f); /* a platform and no workflow? */
 struct workflow *format_file_workflow(struct format_file *f, struct error *err);

@@ -60,10 +60,14 @@ struct memo_file {
 };
 
 /* An open-addressed hash table over the entries of an array: a slot holds an entry's number + 1 (0:
- * free), and the entry itself holds its 64-bit hash. At most half full, so probes are short;
- * nothing is ever taken out. */
+ * free) and half of its 64-bit hash, which tells most others apart without a look at the entry. At
+ * most half full, so probes are short; nothing is ever taken out. */
+struct memo_slot {
+    uint32_t entry, hash;
+};
+
 struct memo_index {
-    uint32_t *slot;
+    struct memo_slot *slot;
     uint32_t mask, used;
 };
 
@@ -75,8 +79,10 @@ struct memo {
     ARRAY(struct memo_input) inputs;
     ARRAY(struct digest) outputs;
     ARRAY(struct memo_file) files;
-    struct memo_index by_key, by_name, by_path;
-    struct strbuf frame; /* records not yet written */
+    struct memo_index by_key, by_path;
+    struct memo_index by_name; /* made when somebody asks: only to say why a task runs */
+    bool named;                /* it is made */
+    struct strbuf frame;       /* records not yet written */
 };
 
 /* "weftmemo" in memory, on a little-endian machine: whose journal it is. */
@@ -106,34 +112,60 @@ static uint64_t hash_of(const struct memo *m, const struct memo_index *x, uint32
 }
 
 /* The slot that holds this hash, or the free one where it belongs. */
-static uint32_t *index_slot(const struct memo *m, const struct memo_index *x, uint64_t hash)
+static struct memo_slot *index_slot(const struct memo *m, const struct memo_index *x, uint64_t hash)
 {
-    uint32_t i = (uint32_t)(hash ^ hash >> 32) & x->mask;
-    while (x->slot[i] && hash_of(m, x, x->slot[i] - 1) != hash)
+    uint32_t i = (uint32_t)(hash ^ hash >> 32) & x->mask, half = (uint32_t)(hash >> 32);
+    while (x->slot[i].entry &&
+           (x->slot[i].hash != half || hash_of(m, x, x->slot[i].entry - 1) != hash))
         i = (i + 1) & x->mask;
     return &x->slot[i];
+}
+
+/* Room for so many entries, half of it free. */
+static void index_reserve(struct memo *m, struct memo_index *x, uint32_t count)
+{
+    struct memo_index old = *x;
+    x->mask = old.mask ? old.mask : 1023;
+    while (2 * (uint64_t)count > x->mask)
+        x->mask = 2 * x->mask + 1;
+    if (x->slot && x->mask == old.mask)
+        return;
+    x->slot = mem_new_zero(struct memo_slot, (size_t)x->mask + 1);
+    for (uint32_t i = 0; old.slot && i <= old.mask; i++)
+        if (old.slot[i].entry)
+            *index_slot(m, x, hash_of(m, x, old.slot[i].entry - 1)) = old.slot[i];
+    free(old.slot);
 }
 
 /* Grows by doubling: O(1) over many. */
 static void index_put(struct memo *m, struct memo_index *x, uint32_t entry)
 {
-    if (2 * (x->used + 1) > x->mask) {
-        struct memo_index old = *x;
-        x->mask = old.mask ? 2 * old.mask + 1 : 1023;
-        x->slot = mem_new_zero(uint32_t, (size_t)x->mask + 1);
-        for (uint32_t i = 0; old.slot && i <= old.mask; i++)
-            if (old.slot[i])
-                *index_slot(m, x, hash_of(m, x, old.slot[i] - 1)) = old.slot[i];
-        free(old.slot);
-    }
-    uint32_t *slot = index_slot(m, x, hash_of(m, x, entry));
-    x->used += !*slot;
-    *slot = entry + 1; /* the latest counts */
+    index_reserve(m, x, x->used + 1);
+    uint64_t hash = hash_of(m, x, entry);
+    struct memo_slot *slot = index_slot(m, x, hash);
+    x->used += !slot->entry;
+    *slot = (struct memo_slot){entry + 1, (uint32_t)(hash >> 32)}; /* the latest counts */
 }
 
 static uint32_t index_find(const struct memo *m, const struct memo_index *x, uint64_t hash)
 {
-    return x->slot ? *index_slot(m, x, hash) : 0; /* number + 1 */
+    return x->slot ? index_slot(m, x, hash)->entry : 0; /* number + 1 */
+}
+
+/* All tasks at once: the table is of the right size from the start, and each slot is asked for some
+ * steps before it is needed, for it is not in the cache. */
+static void index_tasks(struct memo *m, struct memo_index *x)
+{
+    enum { AHEAD = 16 };
+    uint32_t n = (uint32_t)m->tasks.n;
+    index_reserve(m, x, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            uint64_t hash = hash_of(m, x, i + AHEAD);
+            __builtin_prefetch(&x->slot[(uint32_t)(hash ^ hash >> 32) & x->mask], 1);
+        }
+        index_put(m, x, i);
+    }
 }
 
 /* ---- records ---- */
@@ -179,7 +211,8 @@ static void learn_task(struct memo *m, const struct memo_task *t, const struct m
     for (uint32_t i = 0; i < t->noutputs; i++)
         array_push(&m->outputs, outputs[i]);
     index_put(m, &m->by_key, (uint32_t)m->tasks.n - 1);
-    index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
+    if (m->named)
+        index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
 }
 
 static void memo_learn_file(struct memo *m, const struct memo_file *f)
@@ -252,7 +285,8 @@ static size_t memo_replay_file(struct memo *m, const unsigned char *at, size_t l
     return 0;
 }
 
-/* A frame that passed its checksum is ours; lengths are checked all the same. */
+/* Tasks are entered into the index when all are read (index_tasks): nobody asks before.
+ * A frame that passed its checksum is ours; lengths are checked all the same. */
 static bool memo_replay_frame(void *context, const unsigned char *at, size_t n, struct error *err)
 {
     struct memo *m = context;
@@ -292,8 +326,6 @@ static bool memo_replay_frame(void *context, const unsigned char *at, size_t n, 
         at += r.noutputs * sizeof(struct digest);
         m->inputs.n += r.ninputs;
         m->outputs.n += r.noutputs;
-        index_put(m, &m->by_key, (uint32_t)m->tasks.n - 1);
-        index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
     }
     return true;
 }
@@ -319,6 +351,11 @@ void memo_set_folder(struct memo *m, const char *folder)
     m->folder = mem_copy_string(folder);
 }
 
+static void memo_give_up(void *memo)
+{
+    memo_abandon(memo);
+}
+
 struct memo *memo_open(const char *path, struct memo_opened *found, struct error *err)
 {
     struct memo *m = mem_new_zero(struct memo, 1);
@@ -334,6 +371,10 @@ struct memo *memo_open(const char *path, struct memo_opened *found, struct error
         return NULL;
     }
     m->kept = true;
+    struct mem_guard guard; /* without memory for the index, the lock is given up */
+    mem_guard_enter(&guard, memo_give_up, m);
+    index_tasks(m, &m->by_key);
+    mem_guard_leave(&guard);
     return m;
 }
 
@@ -381,8 +422,11 @@ const struct memo_task *memo_find(const struct memo *m, const struct digest *key
     return found && digest_equal(&m->tasks.at[found - 1].key, key) ? &m->tasks.at[found - 1] : NULL;
 }
 
-const struct memo_task *memo_last(const struct memo *m, uint64_t name)
+const struct memo_task *memo_last(struct memo *m, uint64_t name)
 {
+    if (!m->named)
+        index_tasks(m, &m->by_name);
+    m->named = true;
     uint32_t found = index_find(m, &m->by_name, name);
     return found ? &m->tasks.at[found - 1] : NULL;
 }
@@ -413,7 +457,7 @@ size_t memo_bytes(const struct memo *m)
 {
     return m->tasks.cap * sizeof *m->tasks.at + m->inputs.cap * sizeof *m->inputs.at +
            m->outputs.cap * sizeof *m->outputs.at + m->files.cap * sizeof *m->files.at +
-           4 * ((size_t)m->by_key.mask + m->by_name.mask + m->by_path.mask);
+           sizeof(struct memo_slot) * ((size_t)m->by_key.mask + m->by_name.mask + m->by_path.mask);
 }
 
 /* ---- digests of files ---- */

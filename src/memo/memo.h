@@ -44,8 +44,8 @@ void memo_abandon(struct memo *m);
 void memo_set_folder(struct memo *m, const char *folder);
 
 const struct memo_task *memo_find(const struct memo *m, const struct digest *key);
-/* The latest one recorded under this name. NULL: none. */
-const struct memo_task *memo_last(const struct memo *m, uint64_t name);
+/* The latest one recorded under this name. NULL: none. The first call costs O(records). */
+const struct memo_task *memo_last(struct memo *m, uint64_t name);
 const struct memo_input *memo_inputs(const struct memo *m, const struct memo_task *t);
 const struct digest *memo_outputs(const struct memo *m, const struct memo_task *t);
 void memo_add(struct memo *m, const struct memo_task *task, const struct memo_input *inputs,

@@ -4,6 +4,7 @@
 #include "model/workflow.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/array_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,46 +16,9 @@ void workflow_free(struct workflow *w)
 {
     if (!w)
         return;
-    void *columns[] = {w->work,
-                       w->memory,
-                       w->cores,
-                       w->task_name,
-                       w->kind,
-                       w->flags,
-                       w->line,
-                       w->command,
-#define FREE_FIELD(name, ...) w->name,
-                       TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
-#undef FREE_FIELD
-                           w->time_off,
-                       w->time,
-                       w->succ_off,
-                       w->succ_task,
-                       w->succ_object,
-                       w->pred_off,
-                       w->pred_task,
-                       w->pred_object,
-                       w->object_off,
-                       w->input_off,
-                       w->input_object,
-                       w->size,
-                       w->producer,
-                       w->object_name,
-                       w->object_edge,
-                       w->input_task,
-                       w->topo,
-                       w->parameter_name,
-                       w->parameter_value,
-                       w->assertion,
-                       w->assertion_line,
-                       w->more_off,
-                       w->more_memory,
-                       w->in_off,
-                       w->in_object,
-                       w->out_object,
-                       w->object_flags};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        free(columns[i]);
+#define WORKFLOW_ARRAY(name, count) free(w->name);
+    WORKFLOW_ARRAYS
+#undef WORKFLOW_ARRAY
     pool_free(&w->text);
     name_index_free(&w->task_index);
     name_index_free(&w->object_index);

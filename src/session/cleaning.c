@@ -38,16 +38,17 @@ static void cleaning_drop(struct cleaning *c, const char *path, uint32_t *count)
     ++*count;
 }
 
-/* Everything in a folder of ours. */
+/* Everything in a folder of ours whose name begins so. */
 static void cleaning_drop_inside(const struct session *s, struct cleaning *c, const char *name,
-                                 uint32_t *count)
+                                 const char *begins, uint32_t *count)
 {
     struct strbuf folder = {0}, path = {0};
     strbuf_printf(&folder, "%s/%s", s->ws.state, name);
     DIR *d = opendir(folder.at);
     struct dirent *e;
     while (d && (e = readdir(d)) != NULL)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            strncmp(e->d_name, begins, strlen(begins)) == 0)
             cleaning_drop(c, path_in(folder.at, e->d_name, &path), count);
     if (d)
         closedir(d);
@@ -124,8 +125,11 @@ static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct 
 /* A failure to write the records again does not keep the files: the rest is cleaned all the same. */
 bool session_clean(struct session *s, struct cleaning *c, struct error *err)
 {
-    cleaning_drop_inside(s, c, "logs", &c->logs);
-    cleaning_drop_inside(s, c, "sandbox", &c->sandboxes);
+    uint32_t images = 0; /* nobody counts them: they are made again */
+    cleaning_drop_inside(s, c, "logs", "", &c->logs);
+    cleaning_drop_inside(s, c, "sandbox", "", &c->sandboxes);
+    if (c->all)
+        cleaning_drop_inside(s, c, ".", "image-", &images);
     bool good = cleaning_drop_records(s, c, err);
     cleaning_drop_outputs(s, c);
     return good;

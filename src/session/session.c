@@ -52,6 +52,11 @@ void session_begin(struct session *s, const struct session_options *o)
     s->o.folder = s->ws.folder;
 }
 
+struct workflow *session_read(struct session *s, struct format_file *file, struct error *err)
+{
+    return image_read_workflow(&s->image, s->ws.state, file, err);
+}
+
 /* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
  * it: so do we. */
 static bool session_take_as_text(struct session *s, const struct need_options *need,
@@ -70,6 +75,7 @@ static bool session_take_as_text(struct session *s, const struct need_options *n
      * again */
     needs_free(&s->needs);
     workflow_free(s->w);
+    image_free(&s->image);
     s->w = w;
     return needs_find(&s->needs, w, s->ws.folder, s->ws.memo, need, err);
 }
@@ -90,8 +96,9 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          s->flow);
     struct need_options need = {.all = s->o.force, .elsewhere = s->o.elsewhere};
     if (!workspace_open(&s->ws, &s->o.remarks, err) ||
-        !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err) ||
-        (s->o.elsewhere && !session_take_as_text(s, &need, err)))
+        !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err))
+        return false;
+    if (s->o.elsewhere && !session_take_as_text(s, &need, err))
         return false;
     s->state = SESSION_OPEN;
     return true;
@@ -135,6 +142,7 @@ void session_close(struct session *s)
     history_close(s->history);
     s->history = NULL;
     workflow_free(s->w);
+    image_free(&s->image);
     session_drop_prediction(s);
     free(s->priority);
     free(s->planner);
@@ -285,6 +293,8 @@ void session_prepare(struct session *s)
                s->w->ntasks);
     if (s->ws.crashed)
         workspace_clear_leftovers(&s->ws, &s->o.remarks);
+    if (!s->seconds) /* a planner that was asked has set times that no file states */
+        image_keep(&s->image, s->w);
     if (!s->needs.run) {
         session_nothing_to_do(s);
         return;

@@ -22,6 +22,7 @@
 #include "memo/need.h"
 #include "model/plan.h"
 #include "model/record.h"
+#include "session/image.h"
 #include "session/listeners.h"
 #include "session/remark.h"
 #include "session/run_forecast.h"
@@ -71,6 +72,7 @@ struct session {
     char *flow;
     struct workspace ws;
     struct workflow *w; /* owned */
+    struct image image; /* of `w` as it was read; written by session_prepare() */
     char *name;         /* of the workflow, for people and for the history */
     struct needs needs;
     struct strbuf text;  /* elsewhere: the native text from which `w` was read */
@@ -111,6 +113,9 @@ struct session {
 
 /* Before the workflow is read: what is known about its folder is read meanwhile, by a thread. */
 void session_begin(struct session *s, const struct session_options *o);
+/* The workflow in a file, for session_open(): a large one from its image (session/image.h), if there is
+ * one. Takes the text. NULL: an error. */
+struct workflow *session_read(struct session *s, struct format_file *file, struct error *err);
 /* Take the workflow over (NULL: there is none after all) and look at its folder. False: an error;
  * close all the same. */
 bool session_open(struct session *s, struct workflow *w, struct error *err);

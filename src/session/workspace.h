@@ -5,6 +5,7 @@
  *         ├── memo                what has been computed here (memo/memo.h); one run has it at a time
  *         ├── running             the process number of the run that goes on; one that is left behind
  *         │                       tells of a crash
+ *         ├── image-FLOW          what a large workflow was read as (session/image.h)
  *         ├── logs/RUN/           what tasks of a run wrote to standard output and error
  *         ├── sandbox/            a folder for each task while it runs
  *         ├── agents-PID/         of agents that `weft run --on` started

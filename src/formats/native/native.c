@@ -250,4 +250,5 @@ const struct format format_native = {
                CARRIES_PARAMETERS | CARRIES_ASSERTIONS,
     .write_platform = native_write_platform,
     .holds = native_holds,
+    .text_alone = true,
 };

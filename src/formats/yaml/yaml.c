@@ -355,6 +355,11 @@ bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length
     return good;
 }
 
+const char *yaml_library(void)
+{
+    return fy_library_version();
+}
+
 void yaml_free(struct yaml *y)
 {
     free(y->at);

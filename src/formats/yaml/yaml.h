@@ -37,6 +37,7 @@ typedef uint32_t yaml_ref; /* index of a node; YAML_NONE: absent */
 bool yaml_load(struct yaml *y, const char *file, const char *text, size_t length,
                struct error *err);
 void yaml_free(struct yaml *y);
+const char *yaml_library(void); /* the version of the parser under it */
 
 static inline enum yaml_type yaml_type(const struct yaml *y, yaml_ref v)
 {
