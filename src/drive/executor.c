@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     AHEAD = 256,       /* calls that may wait for each thread: a batch is handed over at once */
@@ -293,6 +294,9 @@ void executor_free(struct executor *x)
             tree_remove(x->active[lane].sandbox);
         free(x->active[lane].sandbox);
         input_marks_free(&x->active[lane].inputs);
+        if (x->active[lane].script)
+            unlink(x->active[lane].script);
+        free(x->active[lane].script);
     }
     free(x->active);
     executor_free_calls(x);
@@ -306,6 +310,8 @@ void executor_free(struct executor *x)
     free(x->task_disk);
     strbuf_free(&x->command);
     strbuf_free(&x->path);
+    strbuf_free(&x->source);
+    array_free(&x->words);
     strbuf_free(&x->logs);
     free(x);
 }

@@ -15,6 +15,7 @@
 #include "exec/calls.h"
 #include "exec/child.h"
 #include "memo/inputs.h"
+#include "model/shell.h"
 
 /* A command that runs, by lane. */
 struct active {
@@ -22,6 +23,8 @@ struct active {
     uint32_t task, slot, attempt, cores; /* slot: the scheduler's mark */
     char *sandbox;                       /* NULL: none */
     struct input_marks inputs;           /* as they were when it began */
+    char *script;                        /* file that holds the command; NULL: none */
+    bool strict;                         /* under the strict shell */
 };
 
 /* What a call gets, kept while it runs. */
@@ -76,6 +79,10 @@ struct executor {
     ARRAY(struct changed_input) changed; /* first come first */
 
     struct strbuf command, path; /* scratch */
+    struct strbuf source;        /* of a long command: what reads its file */
+    ARRAY(char *) words;         /* scratch: of the command at hand */
+    struct shell_words shell;    /* scratch: that `words` point into */
+    bool shell_remarked;         /* this machine has no shell that is strict enough */
     struct strbuf logs;          /* folder */
 };
 
@@ -94,6 +101,14 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
 void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
                      double finish, double bytes);
 void executor_child_ended(struct executor *x, const struct child_result *c);
+
+/* executor_command.c */
+/* What carries the command in x->command out: `program` (NULL: words[0]) and x->words. A file that
+ * it needs is a->script, the caller's. */
+bool executor_find_words(struct executor *x, uint32_t task, struct active *a, const char **program,
+                         struct error *err);
+/* A strict shell failed the task: what may be meant, NULL when nothing is worth saying. */
+char *executor_explain_strict(const struct executor *x, const struct child_result *c);
 
 /* executor_call.c */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores);

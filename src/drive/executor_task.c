@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-    MOST_WORDS = 256,  /* of a command without a shell; longer ones go through one */
     NOT_STARTED = 127, /* the status a shell gives to a command that is not there */
     LOG_NAME = 180,    /* bytes of a task's name in its log's: a file's name holds 255 */
 };
@@ -208,25 +207,35 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
 {
     const struct workflow *w = x->w;
     struct active *a = &x->active[lane];
-    char *words[MOST_WORDS];
+    const char *program;
     strbuf_clear(&x->command);
     if (!command_expand(w, s->task, &x->command, err) ||
-        !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err))
+        !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
+        !executor_find_words(x, s->task, a, &program, err))
         return false;
-    /* without shell syntax there is no shell, which would cost as much as a short task */
-    bool plain = command_words(x->command.at, words, MOST_WORDS) > 0;
     struct child_request request = {
         .task = s->task,
         .attempt = s->attempt,
         .name = workflow_task_name(w, s->task),
-        .words = plain ? words : NULL,
-        .shell = plain ? NULL : x->command.at,
+        .program = program,
+        .words = x->words.at,
         .folder = a->sandbox,
         .cores = a->cores,
         .memory = x->memory ? x->memory[s->task] : 0,
         .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
     };
     return child_start(x->children, lane, &request, err);
+}
+
+/* A lane is free again: nothing of its task is left. */
+static void active_clear(struct active *a)
+{
+    if (a->script)
+        unlink(a->script);
+    free(a->script);
+    free(a->sandbox);
+    a->sandbox = a->script = NULL;
+    a->used = false;
 }
 
 /* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at
@@ -240,8 +249,7 @@ static bool executor_start_command(struct executor *x, const struct sched_start 
     if (!spawn_command(x, s, lane, &err)) {
         if (a->sandbox)
             tree_remove(a->sandbox);
-        free(a->sandbox);
-        a->sandbox = NULL;
+        active_clear(a);
         input_marks_free(&a->inputs);
         array_push(&x->lanes, lane);
         executor_refuse(x, s, &err);
@@ -502,6 +510,8 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
     }
     if (failure.outcome == TRACE_FAILED || failure.outcome == TRACE_KILLED)
         failure.text = full_disk(x, a->sandbox, c->status);
+    if (failure.outcome == TRACE_FAILED && !failure.text && a->strict)
+        failure.text = executor_explain_strict(x, c);
     struct trace_event e = {.kind = TRACE_TASK,
                             .id = c->task,
                             .lane = c->slot,
@@ -514,9 +524,9 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
                             .memory = c->memory};
     char *sandbox = a->sandbox;
     struct input_marks inputs = a->inputs;
-    a->used = false;
-    a->sandbox = NULL;
     a->inputs = (struct input_marks){0};
+    a->sandbox = NULL;
+    active_clear(a);
     array_push(&x->lanes, c->slot);
     if (failure.outcome == TRACE_MEMORY)
         array_push(&x->out_of_memory, c->task);

@@ -82,8 +82,9 @@ struct children {
     bool swept;          /* nothing was started since */
     ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
-    double own; /* our own peak of memory, of late */
-    pid_t pid;  /* our own */
+    ARRAY(char *) words; /* scratch */
+    double own;          /* our own peak of memory, of late */
+    pid_t pid;           /* our own */
     struct child *slot;
 };
 
@@ -328,6 +329,7 @@ void children_free(struct children *c)
     if (!c->swept)
         end_orphans(c);
     array_free(&c->groups);
+    array_free(&c->words);
     posix_spawnattr_destroy(&c->attributes);
     if (c->epoll >= 0)
         close(c->epoll);
@@ -390,10 +392,10 @@ double children_memory(const struct children *c)
 
 /* A task under a limit waits at a gate until it has been put into its control group: what it
  * started before would be outside. */
-enum { GATE = 3, MOST_WORDS = 300 };
+enum { GATE = 3 };
 
-static const char gate_words[] = "read _ <&3; exec 3<&-; exec \"$@\"";
-static const char gate_shell[] = "read _ <&3; exec 3<&-; eval \"$1\"";
+/* Whatever the task's own shell is, it is executed as it would be without a gate. */
+static const char gate_script[] = "read _ <&3; exec 3<&-; exec \"$@\"";
 
 /* The environment of a slot points to these, so filling them in is all. */
 static void child_fill_variables(struct children *c, struct child *x, const struct child_request *r)
@@ -411,7 +413,7 @@ static void child_fill_variables(struct children *c, struct child *x, const stru
 static bool child_explain_not_started(struct children *c, const struct child_request *r, int reason,
                                       struct error *err)
 {
-    const char *program = r->words ? r->words[0] : "/bin/sh";
+    const char *program = r->program ? r->program : r->words[0];
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", c->folder, program);
     bool there = reason == ENOENT && strchr(program, '/') && program[0] != '/' && r->folder &&
@@ -428,27 +430,18 @@ static bool child_explain_not_started(struct children *c, const struct child_req
     return error_set(err, ERROR_FAILED, "cannot be started: %.300s: %s", program, strerror(reason));
 }
 
-/* Words for posix_spawn: the task's own, a shell's, or those of a shell that waits at the gate. */
-static char *const *spawn_words(const struct child_request *r, bool gated, char *words[MOST_WORDS])
+/* The task's words behind those of the shell that waits at the gate. */
+static char *const *gate_words(struct children *c, const struct child_request *r)
 {
-    size_t n = 0;
-    if (r->words && !gated)
-        return r->words;
-    words[n++] = (char *)"sh";
-    words[n++] = (char *)"-c";
-    words[n++] = !gated ? (char *)r->shell : (char *)(r->words ? gate_words : gate_shell);
-    if (gated) {
-        words[n++] = (char *)"weft";
-        for (size_t i = 0; r->words && r->words[i]; i++) {
-            if (n + 1 >= MOST_WORDS)
-                return NULL;
-            words[n++] = r->words[i];
-        }
-        if (!r->words)
-            words[n++] = (char *)r->shell;
-    }
-    words[n] = NULL;
-    return words;
+    static const char *const head[] = {"sh", "-c", gate_script, "weft"};
+    c->words.n = 0;
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        array_push(&c->words, (char *)head[i]);
+    array_push(&c->words, r->program ? (char *)r->program : r->words[0]);
+    for (size_t i = 1; r->words[i]; i++)
+        array_push(&c->words, r->words[i]);
+    array_push(&c->words, NULL);
+    return c->words.at;
 }
 
 /* Start it; errno's value if it cannot be. A program without a slash is looked for in PATH, as a
@@ -456,12 +449,10 @@ static char *const *spawn_words(const struct child_request *r, bool gated, char 
 static int child_spawn(struct children *c, struct child *x, const struct child_request *r,
                        bool gated, pid_t *pid)
 {
-    char *room[MOST_WORDS];
-    char *const *words = spawn_words(r, gated, room);
+    char *const *words = gated ? gate_words(c, r) : r->words;
+    const char *program = gated ? "/bin/sh" : r->program;
     posix_spawn_file_actions_t own, *actions = &x->actions;
     int gate[2] = {-1, -1}, reason;
-    if (!words)
-        return E2BIG;
     if (gated && pipe2(gate, O_CLOEXEC) != 0)
         return errno;
     if (r->folder || gated) {
@@ -471,9 +462,8 @@ static int child_spawn(struct children *c, struct child *x, const struct child_r
             posix_spawn_file_actions_adddup2(&own, gate[0], GATE);
     }
     x->start = clock_seconds();
-    reason = r->words && !gated
-                 ? posix_spawnp(pid, words[0], actions, &c->attributes, words, x->environment)
-                 : posix_spawn(pid, "/bin/sh", actions, &c->attributes, words, x->environment);
+    reason = program ? posix_spawn(pid, program, actions, &c->attributes, words, x->environment)
+                     : posix_spawnp(pid, words[0], actions, &c->attributes, words, x->environment);
     if (actions == &own)
         posix_spawn_file_actions_destroy(&own);
     if (!reason && r->memory > 0 && c->config.limits)

@@ -2,7 +2,7 @@
  * pidfd, each in a process group of its own, output into a log.
  *
  * What a task does not use costs nothing: a slot's log file is made once and becomes the task's own
- * only when something was written into it; without shell syntax there is no shell. */
+ * only when something was written into it. */
 #pragma once
 #include "base/error.h"
 #include <stdbool.h>
@@ -14,13 +14,13 @@ struct limits;
 
 struct child_request {
     uint32_t task, attempt;
-    const char *name;   /* of the task, for WEFT_TASK */
-    char *const *words; /* without a shell; NULL: `shell` */
-    const char *shell;  /* for /bin/sh -c */
-    const char *folder; /* to run in; NULL: the children's */
-    uint32_t cores;     /* for WEFT_CORES */
-    double memory;      /* limit in bytes; 0: none */
-    double timeout;     /* seconds; INFINITY: none */
+    const char *name;    /* of the task, for WEFT_TASK */
+    const char *program; /* its path; NULL: words[0], looked for in PATH if it has no slash */
+    char *const *words;  /* NULL-terminated */
+    const char *folder;  /* to run in; NULL: the children's */
+    uint32_t cores;      /* for WEFT_CORES */
+    double memory;       /* limit in bytes; 0: none */
+    double timeout;      /* seconds; INFINITY: none */
 };
 
 enum child_end {

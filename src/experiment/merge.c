@@ -14,6 +14,7 @@
 #include "experiment/merge.h"
 #include "experiment/combine.h"
 #include "experiment/merging.h"
+#include "model/shell.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,6 +99,7 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     const struct blueprint *b = &m->b;
     const struct workflow *w = b->w;
     uint32_t t = body->task;
+    const char *shell = shell_stated(w, t);
     struct digest_state s;
     digest_begin(&s);
     digest_string(&s, "weft computation 1", 18);
@@ -111,7 +113,9 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
             strbuf_add(&m->text, body->alternative->label);
     }
     digest_number(&s, (*body->command ? 1 : 0) | (body->is_call ? 2 : 0) |
-                          (w->flags[t] & TASK_IN_PLACE ? 4 : 0));
+                          (w->flags[t] & TASK_IN_PLACE ? 4 : 0) | (shell ? 8 : 0));
+    if (shell)
+        digest_string(&s, shell, strlen(shell));
     digest_string(&s, strbuf_text(&m->text), m->text.n);
     digest_number(&s, w->object_off[t + 1] - w->object_off[t]);
     if (w->object_off[t + 1] == w->object_off[t]) {

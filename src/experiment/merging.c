@@ -166,6 +166,10 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
     builder_copy_columns(out, task, w, t, changed);
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);
+    else if (column_is_set(w, t, COLUMN_shell)) {
+        const char *shell = workflow_text(w, w->shell[t]);
+        builder_shell(out, task, shell, strlen(shell), 0);
+    }
 }
 
 /* An input file becomes an object on first use. */

@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "formats/format.h"
 #include "formats/scan.h"
+#include "model/shell.h"
 #include <string.h>
 
 /* A variable that doubles itself line by line must end. */
@@ -428,6 +429,10 @@ static bool finish_rule(struct makeflow_reader *r, const char *p)
         while (n && makeflow_is_blank(plain[n - 1]))
             n--;
         builder_command(r->b, task, plain, n);
+        char *command_text = mem_copy_bytes(plain, n);
+        if (!shell_is_simple(NULL, command_text)) /* Makeflow runs it by /bin/sh -c, not strictly */
+            builder_shell(r->b, task, "sh", 2, r->open_line);
+        free(command_text);
         set_resources(r, task, plain);
     }
     strbuf_free(&command);

@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "model/command.h"
+#include "model/shell.h"
 #include "base/tree.h"
 
 #include <errno.h>
@@ -39,7 +40,8 @@ static uint64_t short_digest(const struct digest *d)
 }
 
 /* What the task does, without what it reads. The version comes first: a change of what is hashed
- * changes it, and old records are not taken for new ones. */
+ * changes it, and old records are not taken for new ones. Version 2 has the shell; what runs as it
+ * did when there was none to choose keeps version 1 and its records. */
 static void hash_command(const struct needs *n, uint32_t task, struct digest_state *s)
 {
     const struct workflow *w = n->w;
@@ -47,7 +49,15 @@ static void hash_command(const struct needs *n, uint32_t task, struct digest_sta
     char label[512];
     if (w->command && w->command[task])
         command_template(w, task, &text);
-    digest_string(s, "weft-key/1", 10);
+    char named[SHELL_NAME];
+    const char *shell =
+        text.n
+            ? shell_in_key(w, task, text.at,
+                           n->elsewhere ? SHELL_STRICT_TEXT : shell_of_this_machine()->text, named)
+            : NULL;
+    digest_string(s, shell ? "weft-key/2" : "weft-key/1", 10);
+    if (shell)
+        digest_string(s, shell, strlen(shell));
     digest_number(s, w->flags[task] & (TASK_CALL | TASK_IN_PLACE));
     digest_string(s, strbuf_text(&text), text.n);
     uint32_t first = w->object_off[task], end = w->object_off[task + 1];

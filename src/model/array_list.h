@@ -22,6 +22,7 @@
     WORKFLOW_ARRAY(flags, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(line, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(command, (size_t)w->ntasks) \
+    WORKFLOW_ARRAY(shell, (size_t)w->ntasks) \
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
     WORKFLOW_ARRAY(time_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(time, w->time_off ? (size_t)w->time_off[w->ntasks] : 0) \

@@ -12,6 +12,7 @@
  *      builder_consumes()   -->    readings: (task, object)         edges, sorted into CSR
  *      builder_edge()       -->    orderings: (from, to)            the same, with object NONE */
 #include "model/builder_state.h"
+#include "model/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ void builder_free(struct builder *b)
     array_free(&b->flags);
     array_free(&b->line);
     array_free(&b->command);
+    array_free(&b->shell);
 #define FREE_FIELD(name, ...) array_free(&b->name);
     TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
 #undef FREE_FIELD
@@ -240,6 +242,26 @@ void builder_command(struct builder *b, uint32_t task, const char *command, size
 {
     if (task < b->task_name.n && len)
         column_set(&b->command, task, 0, pool_add(&b->w->text, command, len));
+}
+
+void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t len, size_t line)
+{
+    struct shell_words words;
+    struct error err = {0};
+    if (task >= b->task_name.n)
+        return;
+    /* as with kinds: the last task that named one mostly named the same */
+    str_id last = b->shell.n ? array_last(&b->shell) : 0;
+    const char *text = pool_text(&b->w->text, last);
+    if (len && !(last && strlen(text) == len && memcmp(text, shell, len) == 0)) {
+        last = pool_add(&b->w->text, shell, len);
+        if (!shell_parse(pool_text(&b->w->text, last), &words, &err)) {
+            builder_error(b, line, "task '%s': %s", builder_task_name(b, task), err.text);
+            return;
+        }
+    }
+    if (len || task < b->shell.n)
+        column_set(&b->shell, task, 0, len ? last : 0);
 }
 
 /* Node names are looked for among the last 64 times: a row of the same nodes for every task. */

@@ -41,6 +41,9 @@ void builder_cores(struct builder *b, uint32_t task, double cores,
                    size_t line); /* a whole number, 1 or more */
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len);
+/* What its command runs under (model/shell.h); "" takes a default back. Not a program with options:
+ * an error. */
+void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t len, size_t line);
 void builder_flag(struct builder *b, uint32_t task, unsigned flags); /* enum task_flag */
 void builder_time(struct builder *b, uint32_t task, const char *node, size_t len, double seconds,
                   size_t line);

@@ -498,6 +498,10 @@ static void move_tasks(struct builder *b, struct workflow *w)
         column_extend(&b->command, n, 0);
         w->command = take(&b->command);
     }
+    if (b->shell.n) {
+        column_extend(&b->shell, n, 0);
+        w->shell = take(&b->shell);
+    }
 #define MOVE_FIELD(name, ctype, unit, absent, ...)                                                 \
     if (b->name.n) {                                                                               \
         column_extend(&b->name, n, (ctype)(absent));                                               \

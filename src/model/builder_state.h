@@ -50,6 +50,7 @@ struct builder {
     bool has_lines;
     /* columns that most graphs do not have: as long as the last task that has a value */
     ARRAY(str_id) command;
+    ARRAY(str_id) shell;
 #define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
     TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)
 #undef BUILDER_FIELD

@@ -51,6 +51,8 @@
         "whole number, 1 or more", "1", "occupied at once, on one node") \
     OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \
         "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
+    OWN(shell, COLUMN_DEFAULT, "shells", "sh", \
+        "program with options", "strict", "what its command runs under") \
     SWITCH(replicable, TASK_NOT_REPLICABLE, true, "not replicable", "false", \
         "`true`, `false`", "`true`", "in a stream: may several nodes process different items with it") \
     NUMBER(timeout, double, COLUMN_SECONDS, INFINITY, "timeouts", "10m", \

@@ -106,6 +106,8 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
         const char *kind = workflow_text(w, w->kind[task]);
         return *kind && strcmp(kind, workflow_task_name(w, task)) != 0;
     }
+    case COLUMN_shell:
+        return w->shell && w->shell[task];
     case COLUMN_rungs:
         return csr_count(w->more_off, task);
     default: /* COLUMN_temporary is a mark of objects */
@@ -187,6 +189,9 @@ bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow
         return a->cores[s] == b->cores[t];
     case COLUMN_kind:
         return strcmp(workflow_text(a, a->kind[s]), workflow_text(b, b->kind[t])) == 0;
+    case COLUMN_shell:
+        return strcmp(a->shell ? workflow_text(a, a->shell[s]) : "",
+                      b->shell ? workflow_text(b, b->shell[t]) : "") == 0;
     case COLUMN_rungs:
         return same_rungs(a, s, b, t);
     default: /* in, out, after, temporary: objects and edges, which equal.c compares */

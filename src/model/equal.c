@@ -58,6 +58,8 @@ static const char *equal_show(const struct workflow *w, uint32_t task, enum colu
         return workflow_text(w, w->command[task]);
     case COLUMN_kind:
         return workflow_text(w, w->kind[task]);
+    case COLUMN_shell:
+        return workflow_text(w, w->shell[task]);
     case COLUMN_work:
         number = w->work[task];
         break;

@@ -144,6 +144,7 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += o * (sizeof(double) + 3 * sizeof(uint32_t));
     bytes += w->line ? n * sizeof *w->line : 0;
     bytes += w->command ? n * sizeof *w->command : 0;
+    bytes += w->shell ? n * sizeof *w->shell : 0;
 #define FIELD_BYTES(name, ...) bytes += w->name ? n * sizeof *w->name : 0;
     TASK_COLUMNS(COLUMN_SKIP, FIELD_BYTES, COLUMN_SKIP)
 #undef FIELD_BYTES

@@ -74,6 +74,7 @@ struct workflow {
     /* columns that are NULL when no task has one */
     uint32_t *line;  /* where the task stands in its file; 0 unknown */
     str_id *command; /* 0: none */
+    str_id *shell;   /* what commands run under, model/shell.h; 0: as their text says */
     /* The optional numbers of column_list.h: double *timeout, *deadline (seconds; INFINITY: none),
      * *priority (larger is more urgent; 0: none), uint32_t *retries ... */
 #define WORKFLOW_FIELD(name, ctype, ...) ctype *name;

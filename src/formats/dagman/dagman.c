@@ -475,6 +475,6 @@ const struct format format_dagman = {
     .read_workflow = dagman_read_workflow,
     .write_workflow = dagman_write_workflow,
     .carries = CARRIES_NAMES | CARRIES(run) | CARRIES(memory) | CARRIES(cores) | CARRIES(kind) |
-               CARRIES(retries) | CARRIES(priority) | CARRIES(done),
+               CARRIES(shell) | CARRIES(retries) | CARRIES(priority) | CARRIES(done),
     .options = dagman_options,
 };

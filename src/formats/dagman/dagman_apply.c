@@ -3,6 +3,7 @@
 #include "formats/dagman/dagman_scope.h"
 #include "base/quantity.h"
 #include "base/utf8.h"
+#include "model/shell.h"
 #include <string.h>
 
 /* PARENT a b c CHILD d e f is a product: a short text can ask for more edges than any memory holds.
@@ -391,8 +392,12 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     }
     struct strbuf text = {0};
     double value;
-    if (!n->subdag && dagman_command(&m, &text))
+    bool by_sh = false;
+    if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
         builder_command(r->b, task, text.at, text.n);
+        if (by_sh && !shell_is_simple(NULL, text.at))
+            builder_shell(r->b, task, "sh", 2, 0);
+    }
     struct dagman_span kind = file_stem(n->submit);
     if (dagman_value(&m, "+WeftKind", &text) && text.n) {
         /* a string attribute of the job has quotes of its own */

@@ -236,9 +236,21 @@ static bool split_arguments(const char *p, size_t n, struct words *out)
     return !group;
 }
 
-/* executable and arguments as one shell line. `/bin/sh -c 'line'`, as the writer writes commands
- * that need a shell, gives the line back. */
-bool dagman_command(const struct dagman_macros *m, struct strbuf *out)
+/* The text of `/bin/sh -c 'line'` or `/bin/bash -e -o pipefail -c 'line'`, as the writer writes
+ * commands that need a shell; NULL: it is another program. */
+static const char *shell_line(const char *executable, const struct words *words)
+{
+    static const char sh[] = "-c", bash[] = "-e\0-o\0pipefail\0-c"; /* as words are kept */
+    bool strict = strcmp(executable, "/bin/bash") == 0;
+    size_t n = strict ? 5 : 2, length = strict ? sizeof bash : sizeof sh;
+    if (words->n != n || (!strict && strcmp(executable, "/bin/sh") != 0) ||
+        words->text.n < length || memcmp(words->text.at, strict ? bash : sh, length) != 0)
+        return NULL;
+    return words->text.at + length;
+}
+
+/* executable and arguments as one shell line. */
+bool dagman_command(const struct dagman_macros *m, struct strbuf *out, bool *by_sh)
 {
     struct strbuf executable = {0}, arguments = {0};
     struct words words = {0};
@@ -248,8 +260,10 @@ bool dagman_command(const struct dagman_macros *m, struct strbuf *out)
         good = split_arguments(strbuf_text(&arguments), arguments.n, &words);
     if (good) {
         const char *first = strbuf_text(&words.text);
-        if (words.n == 2 && strcmp(executable.at, "/bin/sh") == 0 && strcmp(first, "-c") == 0) {
-            strbuf_add(out, first + strlen(first) + 1);
+        const char *line = shell_line(executable.at, &words);
+        *by_sh = line && strcmp(executable.at, "/bin/sh") == 0;
+        if (line) {
+            strbuf_add(out, line);
         } else {
             add_shell_word(out, executable.at);
             for (size_t i = 0; i < words.n; i++, first += strlen(first) + 1)
@@ -311,11 +325,12 @@ static bool is_simple_command(const char *command)
             break;
         p += n + 1;
     }
-    return strncmp(command, "/bin/sh -c ", 11) != 0 && !strchr(command, '=');
+    return strncmp(command, "/bin/sh -c ", 11) != 0 &&
+           strncmp(command, "/bin/bash -e -o pipefail -c ", 28) != 0 && !strchr(command, '=');
 }
 
 /* False: a description cannot carry it (line breaks). A dollar would begin a macro. */
-bool dagman_write_command(struct strbuf *out, const char *command)
+bool dagman_write_command(struct strbuf *out, const char *command, bool by_sh)
 {
     if (strpbrk(command, "\n\r") || !*command)
         return false;
@@ -326,7 +341,8 @@ bool dagman_write_command(struct strbuf *out, const char *command)
             strbuf_printf(out, "  arguments = \"%s\"\n", command + n + 1);
         return true;
     }
-    strbuf_add(out, "  executable = /bin/sh\n  arguments = \"-c '");
+    strbuf_add(out, by_sh ? "  executable = /bin/sh\n  arguments = \"-c '"
+                          : "  executable = /bin/bash\n  arguments = \"-e -o pipefail -c '");
     for (const char *p = command; *p; p++) {
         if (*p == '$')
             strbuf_add(out, "$(DOLLAR)");

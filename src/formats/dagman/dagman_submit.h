@@ -36,13 +36,13 @@ bool dagman_value(const struct dagman_macros *m, const char *key, struct strbuf 
 
 /* The shell command that executable and arguments make: arguments of either syntax are split as
  * HTCondor does and quoted for the shell where they need it; /bin/sh -c 'text' becomes the text
- * itself. False when there is no executable or the arguments are malformed. */
-bool dagman_command(const struct dagman_macros *m, struct strbuf *out);
+ * itself, and so does the strict shell's (*by_sh: it was /bin/sh's). False when there is no executable or the arguments are malformed. */
+bool dagman_command(const struct dagman_macros *m, struct strbuf *out, bool *by_sh);
 
 /* request_memory in bytes: MiB unless it ends in K, M, G or T (with or without B). False for an
  * expression. */
 bool dagman_memory(const char *text, double *bytes);
 
-/* The other way round: the lines of a description that run this command; false when it cannot be
- * said (line breaks). */
-bool dagman_write_command(struct strbuf *out, const char *command);
+/* The other way round: the lines of a description that run this command, if it needs a shell under
+ * bash -e -o pipefail or, `by_sh`, /bin/sh; false when it cannot be said (line breaks). */
+bool dagman_write_command(struct strbuf *out, const char *command, bool by_sh);

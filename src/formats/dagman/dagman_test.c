@@ -297,7 +297,8 @@ static void submit_values(void)
     dagman_description_free(&d);
     const char *bad = "executable = x\narguments = \"open 'group\"\n";
     dagman_description_parse(&d, bad, strlen(bad));
-    ok(!dagman_command(&m, &out), "an open group in the arguments is no command");
+    bool by_sh;
+    ok(!dagman_command(&m, &out, &by_sh), "an open group in the arguments is no command");
     dagman_description_free(&d);
     strbuf_free(&text);
     strbuf_free(&out);

@@ -17,6 +17,7 @@
 #include "formats/dagman/dagman_submit.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
+#include "model/shell.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -31,7 +32,7 @@ struct dagman_writer {
     struct intern used; /* every node name given so far */
     str_id *name;       /* of each task, in `names` */
     struct pool names;
-    size_t renamed, unsaid_commands;
+    size_t renamed, unsaid_commands, foreign_commands, lost_shells;
 };
 
 /* ---- names ---- */
@@ -221,10 +222,17 @@ static void write_nodes(struct dagman_writer *p)
     for (uint32_t t = 0; t < w->ntasks; t++) {
         bool has = w->command && w->command[t], call = w->flags[t] & TASK_CALL;
         strbuf_clear(&command);
-        if (has && !call && dagman_write_command(&command, workflow_text(w, w->command[t]))) {
+        const char *text = has && !call ? workflow_text(w, w->command[t]) : "";
+        const char *shell = shell_stated(w, t);
+        bool by_sh = shell && strcmp(shell, "sh") == 0;
+        p->lost_shells += shell && (!by_sh || !*text || shell_is_simple(w, text));
+        if (shell && !by_sh) {
+            p->foreign_commands += *text != 0;
+            write_reference(p, t);
+        } else if (dagman_write_command(&command, text, by_sh || shell_is_simple(w, text))) {
             write_inline(p, t, &command);
         } else {
-            p->unsaid_commands += has && !call;
+            p->unsaid_commands += *text != 0;
             write_reference(p, t);
         }
         if (w->retries && w->retries[t])
@@ -372,6 +380,8 @@ static void dagman_report(const struct dagman_writer *p, bool ranked, struct str
     /* objects are named in one line below, not kind by kind */
     dropped_report(w, format_dagman.carries | CARRIES_GRAPH | CARRIES_TITLE, dropped);
     dropped_count(dropped, kinds, "kinds with a line break", "task");
+    dropped_count(dropped, p->lost_shells, "shells", "task");
+    dropped_count(dropped, p->foreign_commands, "commands for a shell of their own", "task");
     dropped_count(dropped, p->unsaid_commands, "commands with a line break", "task");
     dropped_count(dropped, w->nobjects, "names and sizes (edges stay as orderings)", "data object");
     if (dropped && ranked)

@@ -352,6 +352,10 @@ static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value
         if (v[DOT_CALL].text)
             builder_flag(r->b, task, TASK_CALL);
     }
+    if (v[DOT_SHELL].text) {
+        dot_unescape(buffer, v[DOT_SHELL]);
+        builder_shell(r->b, task, strbuf_text(buffer), buffer->n, v[DOT_SHELL].line);
+    }
     if (value_contains(v[DOT_STYLE], "dashed") &&
         (value_contains(v[DOT_STYLE], "rounded") || value_equals(r->graph.name, "snakemake_dag")))
         builder_flag(r->b, task, TASK_DONE);
@@ -646,6 +650,6 @@ const struct format format_dot = {
     .write_workflow = dot_write_workflow,
     .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
                CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |
-               CARRIES(done),
+               CARRIES(shell) | CARRIES(done),
     .options = dot_options,
 };

@@ -19,6 +19,7 @@ enum dot_attribute {
     DOT_KIND,
     DOT_COMMAND,
     DOT_CALL,
+    DOT_SHELL,
     DOT_RUNGS,
     DOT_INPUTS,
     DOT_OUTPUTS,

@@ -243,6 +243,8 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     if (has_command)
         put_text(out, &any, w->flags[t] & TASK_CALL ? "call" : "command",
                  workflow_text(w, w->command[t]));
+    if (column_is_set(w, t, COLUMN_shell))
+        put_text(out, &any, "shell", workflow_text(w, w->shell[t]));
     put_columns(p, &any, t);
     if (w->flags[t] & TASK_DONE)
         put_text(out, &any, "style", "rounded,dashed");

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/suggest.h"
 #include "formats/native/native.h"
+#include "model/shell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -236,6 +237,23 @@ static bool read_number(struct native_reading *r, uint32_t task, enum column_id 
     return true;
 }
 
+/* Checked here, too, so that the message names the key's place, in the defaults as well. */
+static bool read_shell(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const char *text;
+    size_t length;
+    struct shell_words words;
+    struct error err = {0};
+    if (!native_text(&r->file, v, "shell", &text, &length))
+        return false;
+    if (strcmp(text, "strict") == 0)
+        length = 0; /* takes a default back */
+    else if (!shell_parse(text, &words, &err))
+        return native_error(&r->file, v, "%s", err.text);
+    builder_shell(r->b, task, text, length, yaml_line(&r->file.y, v));
+    return true;
+}
+
 /* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
  * checked: the builder lets values of such a task pass. */
 static bool read_setting(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v,
@@ -272,6 +290,8 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
             return false;
         builder_kind(r->b, task, text, length);
         return true;
+    case COLUMN_shell:
+        return read_shell(r, task, v);
     case COLUMN_temporary:
         return native_bool(f, v, c->key, &answers->temporary);
     default: /* a row of its own without a reader: the test of columns fails on it */
@@ -349,6 +369,9 @@ static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         if (!good)
             return false;
     }
+    if (yaml_get(y, body, "call") != YAML_NONE && yaml_get(y, body, "shell") != YAML_NONE)
+        return native_error(&r->file, yaml_get(y, body, "shell"),
+                            "shell goes with run; a call has none");
     if (answers.flags)
         builder_flag(r->b, task, answers.flags);
     if (answers.temporary)

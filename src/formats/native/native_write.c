@@ -266,6 +266,11 @@ static void native_write_task(struct native_writing *s, uint32_t t)
         s->broken += !yaml_write_block(out, command, 4);
         strbuf_add_char(out, '\n');
     }
+    if (column_is_set(w, t, COLUMN_shell)) {
+        strbuf_add(out, "    shell: ");
+        s->broken += !yaml_write_string(out, workflow_text(w, w->shell[t]), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
     if (*workflow_text(w, w->kind[t]) && !native_is_default_kind(w, t, command)) {
         strbuf_add(out, "    kind: ");
         s->broken += !yaml_write_string(out, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);

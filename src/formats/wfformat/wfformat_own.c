@@ -2,7 +2,7 @@
  * programs pass over:
  *
  *     of the document   {"name": "", "parameters": {"sigma": "1.4"}, "assert": ["..."]}
- *     of a task         {"call": "lib.so:f", "timeout": 600, "sandbox": false, "done": true,
+ *     of a task         {"call": "lib.so:f", "shell": "sh", "timeout": 600, "sandbox": false, "done": true,
  *                        "rungs": [4e9, 8e9], "times": {"P1": 14}, "work": null}
  *     of a file         {"temporary": true}
  *
@@ -25,7 +25,8 @@ static bool own_generic(const struct workflow *w, uint32_t t, enum column_id id)
 bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record)
 {
     if (column_is_set(w, t, COLUMN_call) || column_is_set(w, t, COLUMN_times) ||
-        column_is_set(w, t, COLUMN_rungs) || (has_record && !(w->flags[t] & TASK_HAS_WORK)))
+        column_is_set(w, t, COLUMN_shell) || column_is_set(w, t, COLUMN_rungs) ||
+        (has_record && !(w->flags[t] & TASK_HAS_WORK)))
         return true;
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
         if (own_generic(w, t, id))
@@ -63,6 +64,8 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
     json_write_object_inline(j);
     if (column_is_set(w, t, COLUMN_call))
         json_put_string(j, "call", workflow_text(w, w->command[t]));
+    if (column_is_set(w, t, COLUMN_shell))
+        json_put_string(j, "shell", workflow_text(w, w->shell[t]));
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
         const struct column_row *c = &task_column[id];
         if (!own_generic(w, t, id))
@@ -197,6 +200,12 @@ bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, ui
             const char *text = json_string(j, v, &n);
             builder_command(b, task, text, n);
             builder_flag(b, task, TASK_CALL);
+        } else if (strcmp(key, "shell") == 0) {
+            size_t n = 0;
+            if (json_type(j, v) != JSON_STRING)
+                return own_wrong(&r, v, "shell", "a string");
+            const char *text = json_string(j, v, &n);
+            builder_shell(b, task, text, n, json_line(j, v));
         } else {
             good = own_read_generic(&r, key, v);
         }

@@ -1,0 +1,11 @@
+/* Programs of this machine: where one is, and whether one succeeds. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The first file of that name in PATH that may be executed, as execvp() would find it. False: there
+ * is none, or its path does not fit. */
+bool program_find(const char *name, char *path, size_t size);
+
+/* Run it, with nothing to read and its output thrown away; true: it exits with 0. Waits for it. */
+bool program_succeeds(const char *const *words);
