@@ -209,7 +209,8 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     struct active *a = &x->active[lane];
     const char *program;
     strbuf_clear(&x->command);
-    if (!command_expand(w, s->task, &x->command, err) ||
+    if (!command_expand_attempt(w, s->task, s->attempt, x->memory ? x->memory[s->task] : 0,
+                                &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
         !executor_find_words(x, s->task, a, &program, err))
         return false;

@@ -176,8 +176,6 @@ static void test_failures(void)
     check_failure("sleep 100", "", TRACE_TIMEOUT, 128 + SIGTERM, "", "", "a task past its time");
     check_failure("trap '' TERM; while :; do sleep 1; done", "", TRACE_TIMEOUT, 128 + SIGKILL, "",
                   "", "a task past its time that will not end");
-    check_failure("cp {in[1]} x", "there > out", TRACE_NOT_STARTED, 127, "it has 1 inputs", "",
-                  "an input that is not there");
     check_failure("head -c 200000000 /dev/zero | tail -c 190000000 >/dev/null", "", TRACE_MEMORY,
                   -1, "", "", "a task past its memory");
 }

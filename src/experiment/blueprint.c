@@ -194,18 +194,35 @@ static void cut_words(struct blueprint *b, struct body *body, const struct place
     blueprint_add_text(b, from, (size_t)(end - from));
 }
 
+/* A word that an alternative has in braces and nothing is called by. The workflow's own were looked at
+ * when it was read. */
+static bool blueprint_unknown_word(const struct blueprint *b, const struct body *body,
+                                   const char *at, size_t length, struct error *err)
+{
+    struct strbuf why = {0};
+    command_unknown(b->w, at, length, &why);
+    error_at(err, b->x->file, body->alternative ? body->alternative->line : 0, "task '%.100s': %s",
+             workflow_task_name(b->w, body->task), why.at);
+    strbuf_free(&why);
+    return false;
+}
+
 /* Braces by the rules of commands (model/command.h), words between them by cut_words(). */
-static void cut_command(struct blueprint *b, struct body *body, const struct places *p,
-                        uint32_t stamp)
+static bool cut_command(struct blueprint *b, struct body *body, const struct places *p,
+                        uint32_t stamp, struct error *err)
 {
     const char *at = body->command;
+    if (body->is_call) { /* no command line: its braces mean nothing */
+        blueprint_add_text(b, at, strlen(at));
+        return true;
+    }
     while (*at) {
         size_t plain = strcspn(at, "{}");
         cut_words(b, body, p, stamp, at, plain);
         at += plain;
         if (!*at)
             break;
-        struct marking m = command_marking(b->w, at);
+        struct marking m = command_marking(b->w, body->command, at);
         struct blueprint_token token = {.index = m.index, .brace = *at};
         switch (m.mark) {
         case MARK_IN:
@@ -218,12 +235,23 @@ static void cut_command(struct blueprint *b, struct body *body, const struct pla
             token.type = TOKEN_PARAMETER;
             body->is_verbatim = false;
             break;
-        default:
+        case MARK_TASK:
+        case MARK_KIND:
+        case MARK_CORES:
+        case MARK_MEMORY:
+        case MARK_ATTEMPT:
+            token = (struct blueprint_token){.type = TOKEN_WORD, .text = at, .length = m.length};
+            body->has_words = true;
+            break;
+        case MARK_UNKNOWN:
+            return blueprint_unknown_word(b, body, at, m.length, err);
+        default: /* a brace, or the shell's: `${` stays as it is */
             token.type = TOKEN_BRACE;
         }
         array_push(&b->tokens, token);
         at += m.length ? m.length : 1;
     }
+    return true;
 }
 
 /* In the order in which {in} counts; the edges' order where the workflow states none. */
@@ -279,7 +307,8 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
         p->place.at[b->reads.at[i]] = i - body.read;
     }
     body.token = (uint32_t)b->tokens.n;
-    cut_command(b, &body, p, stamp);
+    if (!cut_command(b, &body, p, stamp, err))
+        return false;
     body.tokens_end = (uint32_t)b->tokens.n;
     for (uint32_t i = body.token; i < body.tokens_end; i++) {
         const struct blueprint_token *k = &b->tokens.at[i];

@@ -12,14 +12,15 @@
 #include "model/experiment.h"
 #include "model/workflow.h"
 
-enum token_type { TOKEN_TEXT, TOKEN_BRACE, TOKEN_IN, TOKEN_OUT, TOKEN_PARAMETER };
+/* TOKEN_WORD: {task}, {cores} ..., which the merged task fills in itself. */
+enum token_type { TOKEN_TEXT, TOKEN_BRACE, TOKEN_IN, TOKEN_OUT, TOKEN_PARAMETER, TOKEN_WORD };
 
 /* A piece of a command. A word that is exactly the name of one of the task's files is that file. */
 struct blueprint_token {
     uint8_t type;
     char brace;
     uint32_t index;   /* files: which, NONE: all; parameters: which */
-    const char *text; /* TOKEN_TEXT: in the workflow or the experiment */
+    const char *text; /* TOKEN_TEXT, TOKEN_WORD: in the workflow or the experiment */
     size_t length;
 };
 
@@ -29,6 +30,7 @@ struct body {
     const char *command;                   /* "": none */
     bool is_call;
     bool is_verbatim;           /* names no parameter, and no file but by {in} and {out} */
+    bool has_words;             /* some TOKEN_WORD: name, kind, cores and memory count */
     uint32_t token, tokens_end; /* in blueprint.tokens */
     uint32_t read, reads_end;   /* in blueprint.reads: what {in} stands for, in order */
 };

@@ -92,6 +92,24 @@ static bool changes_nothing(const struct task_change *c)
            isnan(c->timeout) && isnan(c->retries) && !c->has_inputs;
 }
 
+/* What {task}, {kind}, {cores} and {memory} will stand for: as merging_describe() sets them. */
+static void digest_words(const struct merging *m, const struct body *body, struct digest_state *s)
+{
+    const struct workflow *w = m->b.w;
+    const struct task_change *c = body->alternative ? &body->alternative->change : NULL;
+    uint32_t t = body->task;
+    double memory = c && !isnan(c->memory) ? c->memory : w->memory[t];
+    double cores = c && !isnan(c->cores) ? c->cores : w->cores[t];
+    const char *name = workflow_task_name(w, t);
+    const char *kind = c && c->kind      ? c->kind
+                       : c && c->command ? body->alternative->label
+                                         : workflow_text(w, w->kind[t]);
+    digest_string(s, name, strlen(name));
+    digest_string(s, kind, strlen(kind));
+    digest_bytes(s, &cores, sizeof cores);
+    digest_bytes(s, &memory, sizeof memory);
+}
+
 /* Tasks without a command (abstract graphs) are told apart by name and alternative. Counts go into
  * the digest before what they count, so that no two inputs run together. */
 static void find_key(struct merging *m, const struct body *body, struct digest *key)
@@ -117,6 +135,8 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     if (shell)
         digest_string(&s, shell, strlen(shell));
     digest_string(&s, strbuf_text(&m->text), m->text.n);
+    if (body->has_words)
+        digest_words(m, body, &s);
     digest_number(&s, w->object_off[t + 1] - w->object_off[t]);
     if (w->object_off[t + 1] == w->object_off[t]) {
         /* it runs for what it does beside files: two that do the same are two, as in need_key() */

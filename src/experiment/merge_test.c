@@ -143,7 +143,7 @@ static void branches_meet(void)
         reads(b, t, file);
         makes(b, t, out);
     }
-    uint32_t join = task(b, "join", "diff {in} | sed 's/{x}/{}/' {in[1]} {in[2]} {{");
+    uint32_t join = task(b, "join", "diff {in} | sed 's/{{x}}/{}/' {in[1]} {in[2]} {{");
     reads(b, join, "out0");
     reads(b, join, "out1");
     reads(b, join, "list");

@@ -17,6 +17,7 @@ void merging_command(struct merging *m, const struct body *body, const uint32_t 
         const struct blueprint_token *t = &b->tokens.at[i];
         switch (t->type) {
         case TOKEN_TEXT:
+        case TOKEN_WORD:
             strbuf_add_bytes(out, t->text, t->length);
             break;
         /* a brace that stands for itself is doubled, whatever it was in the original */

@@ -210,8 +210,8 @@ static bool cws_read_task(struct cws_reader *r)
         end++;
     while (end > rest && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
         end--;
-    builder_command(r->b, task, name.at,
-                    (size_t)(end > name.at + name.n ? end - name.at : (ptrdiff_t)name.n));
+    builder_literal_command(r->b, task, name.at,
+                            (size_t)(end > name.at + name.n ? end - name.at : (ptrdiff_t)name.n));
     builder_kind(r->b, task, kind, (size_t)(name.at + name.n - kind));
     return true;
 }

@@ -428,7 +428,7 @@ static bool finish_rule(struct makeflow_reader *r, const char *p)
         size_t n = strlen(plain);
         while (n && makeflow_is_blank(plain[n - 1]))
             n--;
-        builder_command(r->b, task, plain, n);
+        builder_literal_command(r->b, task, plain, n);
         char *command_text = mem_copy_bytes(plain, n);
         if (!shell_is_simple(NULL, command_text)) /* Makeflow runs it by /bin/sh -c, not strictly */
             builder_shell(r->b, task, "sh", 2, r->open_line);

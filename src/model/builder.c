@@ -12,6 +12,7 @@
  *      builder_consumes()   -->    readings: (task, object)         edges, sorted into CSR
  *      builder_edge()       -->    orderings: (from, to)            the same, with object NONE */
 #include "model/builder_state.h"
+#include "model/command.h"
 #include "model/shell.h"
 
 #include <math.h>
@@ -55,6 +56,7 @@ void builder_free(struct builder *b)
     array_free(&b->line);
     array_free(&b->command);
     array_free(&b->shell);
+    array_free(&b->command_line);
 #define FREE_FIELD(name, ...) array_free(&b->name);
     TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
 #undef FREE_FIELD
@@ -262,6 +264,26 @@ void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t l
     }
     if (len || task < b->shell.n)
         column_set(&b->shell, task, 0, len ? last : 0);
+}
+
+void builder_literal_command(struct builder *b, uint32_t task, const char *command, size_t len)
+{
+    struct strbuf text = {0};
+    if (memchr(command, '{', len) || memchr(command, '}', len)) {
+        char *copy = mem_copy_bytes(command, len); /* with a NUL behind it */
+        command_escape(copy, len, &text);
+        builder_command(b, task, text.at, text.n);
+        free(copy);
+    } else {
+        builder_command(b, task, command, len);
+    }
+    strbuf_free(&text);
+}
+
+void builder_command_line(struct builder *b, uint32_t task, size_t line)
+{
+    if (task < b->task_name.n)
+        column_set(&b->command_line, task, 0, (uint32_t)line);
 }
 
 /* Node names are looked for among the last 64 times: a row of the same nodes for every task. */

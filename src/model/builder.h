@@ -40,10 +40,15 @@ void builder_memory(struct builder *b, uint32_t task, double bytes, size_t line)
 void builder_cores(struct builder *b, uint32_t task, double cores,
                    size_t line); /* a whole number, 1 or more */
 void builder_kind(struct builder *b, uint32_t task, const char *kind, size_t len);
+/* A template (model/command.h): builder_finish() refuses a {word} that nothing has. */
 void builder_command(struct builder *b, uint32_t task, const char *command, size_t len);
 /* What its command runs under (model/shell.h); "" takes a default back. Not a program with options:
  * an error. */
 void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t len, size_t line);
+/* A text that stands for itself, braces and all: what formats without templates carry. */
+void builder_literal_command(struct builder *b, uint32_t task, const char *command, size_t len);
+/* Where its first line stands, for messages about its words. */
+void builder_command_line(struct builder *b, uint32_t task, size_t line);
 void builder_flag(struct builder *b, uint32_t task, unsigned flags); /* enum task_flag */
 void builder_time(struct builder *b, uint32_t task, const char *node, size_t len, double seconds,
                   size_t line);

@@ -533,6 +533,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
             build_inputs(b, w, number);
             keep_order(b, w, number);
             apply_permutations(b, w);
+            builder_check_commands(b, w);
             move_flags(b, w, number);
             sort_topologically(b, w);
         }

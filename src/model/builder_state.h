@@ -51,6 +51,7 @@ struct builder {
     /* columns that most graphs do not have: as long as the last task that has a value */
     ARRAY(str_id) command;
     ARRAY(str_id) shell;
+    ARRAY(uint32_t) command_line; /* for messages only */
 #define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
     TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)
 #undef BUILDER_FIELD
@@ -75,6 +76,9 @@ struct builder {
 
 void builder_add_warning(struct workflow *w, const char *text);
 const char *builder_object_text(const struct builder *b, uint32_t object);
+/* command_check.c: is every {word} of every command something? After the lists of inputs and
+ * outputs are made. */
+void builder_check_commands(struct builder *b, const struct workflow *w);
 
 /* Lengthen an optional column to `count` entries, the new ones holding `nothing`. */
 #define column_extend(column, count, nothing)                                                      \

@@ -19,13 +19,18 @@ static bool plain_character(char c)
     return isalnum((unsigned char)c) || (c && strchr("_-./,:+=@%^", c)) || (unsigned char)c >= 128;
 }
 
-/* A file name as one word of a shell. */
-static void command_add_quoted(struct strbuf *out, const char *name)
+bool command_needs_quotes(const char *name)
 {
     bool plain = *name != 0;
     for (const char *c = name; *c; c++)
         plain &= plain_character(*c);
-    if (plain) {
+    return !plain;
+}
+
+/* A file name as one word of a shell. */
+static void command_add_quoted(struct strbuf *out, const char *name)
+{
+    if (!command_needs_quotes(name)) {
         strbuf_add(out, name);
         return;
     }
@@ -57,75 +62,204 @@ static void add_file(const struct workflow *w, uint32_t object, struct strbuf *o
     command_add_quoted(out, workflow_object_label(w, object, label, sizeof label));
 }
 
-/* What stands at a brace. Anything unknown is MARK_NONE: the brace stands for itself, since shell
- * commands (awk, ${VAR}) are full of them. */
-struct marking command_marking(const struct workflow *w, const char *at)
+/* ---- what stands at a brace ---- */
+
+const char *const command_built_in[COMMAND_WORDS] = {"in",    "out",    "task",   "kind",
+                                                     "cores", "memory", "attempt"};
+static const enum mark built_in_mark[COMMAND_WORDS] = {
+    MARK_IN, MARK_OUT, MARK_TASK, MARK_KIND, MARK_CORES, MARK_MEMORY, MARK_ATTEMPT};
+
+bool command_is_file_word(const char *name)
+{
+    return strcmp(name, "in") == 0 || strcmp(name, "out") == 0;
+}
+
+static bool begins_name(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 128;
+}
+
+static bool continues_name(char c)
+{
+    return begins_name(c) || isdigit((unsigned char)c) || c == '-';
+}
+
+/* Characters of a name; 0: none begins here. */
+static size_t name_length(const char *at)
+{
+    size_t n = begins_name(*at);
+    while (n && continues_name(at[n]))
+        n++;
+    return n;
+}
+
+/* What could be a name, up to its closing brace: `word`, `in.reads`, `in[3]`, `in[-1]`. 0: it could
+ * not. Stops at the first character that does not fit, so that a text of many braces costs its
+ * length. */
+static size_t word_length(const char *at)
+{
+    size_t n = name_length(at), more;
+    while (n && at[n] == '.' && (more = name_length(at + n + 1)) > 0)
+        n += 1 + more;
+    if (n && at[n] == '[') {
+        bool file = (n == 2 && memcmp(at, "in", 2) == 0) || (n == 3 && memcmp(at, "out", 3) == 0);
+        for (n++; isdigit((unsigned char)at[n]) || (file && continues_name(at[n]));)
+            n++;
+        if (at[n++] != ']')
+            return 0;
+    }
+    return n && at[n] == '}' ? n : 0;
+}
+
+/* {in[12]}: the number; NONE: it is none. */
+static uint32_t word_index(const char *at, size_t n)
+{
+    uint32_t index = 0;
+    if (n < 3 || n > 11 || at[0] != '[' || at[n - 1] != ']')
+        return NONE;
+    for (size_t i = 1; i < n - 1; i++) {
+        if (!isdigit((unsigned char)at[i]))
+            return NONE;
+        index = 10 * index + (uint32_t)(at[i] - '0');
+    }
+    return index;
+}
+
+/* An odd number of dollars: `$${in}` is the shell's process number and our file. */
+static bool behind_dollar(const char *text, const char *at)
+{
+    const char *from = at;
+    while (from > text && from[-1] == '$')
+        from--;
+    return (at - from) % 2;
+}
+
+/* Whatever a parameter is called: older files may have names with blanks. */
+static uint32_t parameter_at(const struct workflow *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->nparameters; i++) {
+        const char *parameter = workflow_text(w, w->parameter_name[i]);
+        size_t n = strlen(parameter);
+        if (strncmp(parameter, name, n) == 0 && name[n] == '}')
+            return i;
+    }
+    return NONE;
+}
+
+struct marking command_marking(const struct workflow *w, const char *text, const char *at)
 {
     if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}'))
         return (struct marking){MARK_BRACE, 2, 0};
-    const char *close = at[0] == '{' ? strchr(at, '}') : NULL;
-    if (!close)
+    if (at[0] != '{')
         return (struct marking){0};
-    size_t n = (size_t)(close - at) - 1;
-    const char *name = at + 1;
-    for (int out = 0; out < 2; out++) {
-        const char *word = out ? "out" : "in";
-        size_t length = strlen(word);
-        if (n < length || memcmp(name, word, length) != 0)
+    size_t n = word_length(at + 1);
+    if (behind_dollar(text, at))
+        return (struct marking){n ? MARK_SHELL : MARK_NONE, 0, 0};
+    size_t name = name_length(at + 1);
+    for (int i = 0; n && i < COMMAND_WORDS; i++) {
+        if (strlen(command_built_in[i]) != name || memcmp(command_built_in[i], at + 1, name) != 0)
             continue;
-        if (n == length)
-            return (struct marking){out ? MARK_OUT : MARK_IN, n + 2, NONE};
-        unsigned index;
-        int used = 0;
-        if (sscanf(name + length, "[%9u]}%n", &index, &used) == 1 && (size_t)used == n - length + 1)
-            return (struct marking){out ? MARK_OUT : MARK_IN, n + 2, index};
+        bool file = built_in_mark[i] <= MARK_OUT;
+        uint32_t index = n == name ? NONE : word_index(at + 1 + name, n - name);
+        if (!file && parameter_at(w, at + 1) != NONE)
+            break;
+        if (n == name || (file && index != NONE))
+            return (struct marking){built_in_mark[i], n + 2, index};
+        break;
     }
-    for (uint32_t i = 0; i < w->nparameters; i++) {
-        const char *parameter = workflow_text(w, w->parameter_name[i]);
-        if (strlen(parameter) == n && memcmp(parameter, name, n) == 0)
-            return (struct marking){MARK_PARAMETER, n + 2, i};
-    }
-    return (struct marking){0};
+    uint32_t parameter = parameter_at(w, at + 1);
+    if (parameter != NONE)
+        return (struct marking){
+            MARK_PARAMETER, strlen(workflow_text(w, w->parameter_name[parameter])) + 2, parameter};
+    return (struct marking){n ? MARK_UNKNOWN : MARK_NONE, n ? n + 2 : 0, 0};
 }
 
-/* Copies the command with its marks replaced. Without `files` only parameters are: what is left
- * is the template that names a computation, whatever its files are called. */
-static bool command_substitute(const struct workflow *w, uint32_t task, bool files,
-                               struct strbuf *out, struct error *err)
+/* ---- filling in ---- */
+
+/* What is filled in: everything, for running it; no files and no attempt, for the template that names
+ * a computation; parameters only, for formats that have none. */
+struct filling {
+    enum { FILL_ALL, FILL_VALUES, FILL_PARAMETERS } fill;
+    uint32_t attempt;
+    double memory;
+};
+
+/* False: {in[7]} with fewer inputs. */
+static bool add_files(const struct workflow *w, uint32_t task, const struct marking *m,
+                      struct strbuf *out, struct error *err)
 {
-    const char *at = workflow_text(w, w->command[task]);
+    struct files f = files_of(w, task, m->mark == MARK_OUT);
+    if (m->index != NONE && m->index >= f.n)
+        return error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
+                        "task '%.200s': its command names {%s[%u]}, but it has %u %s",
+                        workflow_task_name(w, task), m->mark == MARK_OUT ? "out" : "in", m->index,
+                        f.n, m->mark == MARK_OUT ? "outputs" : "inputs");
+    for (uint32_t i = 0; i < f.n; i++)
+        if (m->index == NONE || i == m->index) {
+            if (m->index == NONE && i)
+                strbuf_add_char(out, ' ');
+            add_file(w, f.at[i], out);
+        }
+    return true;
+}
+
+/* What stands for a mark other than files. False: nothing, it stands for itself. */
+static bool add_value(const struct workflow *w, uint32_t task, const struct filling *f,
+                      const struct marking *m, struct strbuf *out)
+{
+    if (f->fill == FILL_PARAMETERS && m->mark != MARK_PARAMETER)
+        return false;
+    switch (m->mark) {
+    case MARK_PARAMETER:
+        for (const char *c = workflow_text(w, w->parameter_value[m->index]); *c; c++) {
+            strbuf_add_char(out, *c);
+            if (f->fill == FILL_PARAMETERS && (*c == '{' || *c == '}'))
+                strbuf_add_char(out, *c);
+        }
+        return true;
+    case MARK_TASK:
+        command_add_quoted(out, workflow_task_name(w, task));
+        return true;
+    case MARK_KIND:
+        command_add_quoted(out, workflow_text(w, w->kind[task]));
+        return true;
+    case MARK_CORES:
+        strbuf_printf(out, "%u", w->cores[task]);
+        return true;
+    case MARK_MEMORY:
+        strbuf_printf(out, "%.0f", f->memory > 0 ? f->memory : w->memory[task]);
+        return true;
+    case MARK_ATTEMPT:
+        if (f->fill != FILL_ALL)
+            return false;
+        strbuf_printf(out, "%u", f->attempt);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Copies the command with its marks replaced. */
+static bool command_fill(const struct workflow *w, uint32_t task, const struct filling *f,
+                         struct strbuf *out, struct error *err)
+{
+    const char *text = workflow_text(w, w->command[task]), *at = text;
     while (*at) {
         size_t plain = strcspn(at, "{}");
         strbuf_add_bytes(out, at, plain);
         at += plain;
         if (!*at)
             break;
-        struct marking m = command_marking(w, at);
-        if (m.mark == MARK_NONE || (m.mark != MARK_PARAMETER && !files)) {
-            size_t length = m.length ? m.length : 1;
-            strbuf_add_bytes(out, at, length);
-            at += length;
-            continue;
-        }
-        if (m.mark == MARK_BRACE) {
+        struct marking m = command_marking(w, text, at);
+        bool files = m.mark == MARK_IN || m.mark == MARK_OUT;
+        if (m.mark == MARK_BRACE && f->fill == FILL_ALL)
             strbuf_add_char(out, *at);
-        } else if (m.mark == MARK_PARAMETER) {
-            strbuf_add(out, workflow_text(w, w->parameter_value[m.index]));
-        } else {
-            struct files f = files_of(w, task, m.mark == MARK_OUT);
-            if (m.index != NONE && m.index >= f.n)
-                return error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
-                                "task '%.200s': its command names {%s[%u]}, but it has %u %s",
-                                workflow_task_name(w, task), m.mark == MARK_OUT ? "out" : "in",
-                                m.index, f.n, m.mark == MARK_OUT ? "outputs" : "inputs");
-            for (uint32_t i = 0; i < f.n; i++)
-                if (m.index == NONE || i == m.index) {
-                    if (m.index == NONE && i)
-                        strbuf_add_char(out, ' ');
-                    add_file(w, f.at[i], out);
-                }
-        }
-        at += m.length;
+        else if (files && f->fill == FILL_ALL) {
+            if (!add_files(w, task, &m, out, err))
+                return false;
+        } else if (!add_value(w, task, f, &m, out))
+            strbuf_add_bytes(out, at, m.length ? m.length : 1);
+        at += m.length ? m.length : 1;
     }
     /* an empty command still is a text */
     strbuf_add(out, "");
@@ -134,13 +268,58 @@ static bool command_substitute(const struct workflow *w, uint32_t task, bool fil
 
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err)
 {
-    return command_substitute(w, task, true, out, err);
+    return command_fill(w, task, &(struct filling){.attempt = 1}, out, err);
+}
+
+bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
+                            double memory, struct strbuf *out, struct error *err)
+{
+    return command_fill(w, task, &(struct filling){.attempt = attempt, .memory = memory}, out, err);
 }
 
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out)
 {
-    command_substitute(w, task, false, out, NULL);
+    command_fill(w, task, &(struct filling){.fill = FILL_VALUES}, out, NULL);
 }
+
+void command_without_parameters(const struct workflow *w, uint32_t task, struct strbuf *out)
+{
+    command_fill(w, task, &(struct filling){.fill = FILL_PARAMETERS}, out, NULL);
+}
+
+/* ---- texts that are no templates ---- */
+
+/* Two braces of a kind in a row would be one, and a word in braces a name. Others stay: most commands
+ * with braces look as they did. */
+void command_escape(const char *text, size_t length, struct strbuf *out)
+{
+    const char *end = text + length, *closing = NULL; /* of a word that was doubled */
+    for (const char *at = text; at < end; at++) {
+        bool brace = *at == '{' || *at == '}';
+        bool twice = brace && ((at > text && at[-1] == *at) || (at + 1 < end && at[1] == *at));
+        size_t word = *at == '{' && !behind_dollar(text, at) ? word_length(at + 1) : 0;
+        if (word)
+            closing = at + 1 + word;
+        strbuf_add_char(out, *at);
+        if (twice || word || at == closing)
+            strbuf_add_char(out, *at);
+    }
+    strbuf_add(out, "");
+}
+
+bool command_is_literal(const struct workflow *w, uint32_t task, struct strbuf *expanded)
+{
+    struct strbuf again = {0};
+    strbuf_clear(expanded);
+    bool good = command_expand(w, task, expanded, NULL);
+    if (good)
+        command_escape(strbuf_text(expanded), expanded->n, &again);
+    good = good && strcmp(strbuf_text(&again), workflow_text(w, w->command[task])) == 0;
+    strbuf_free(&again);
+    return good;
+}
+
+/* ---- words ---- */
 
 /* Words that mean something to a shell before any program is looked for. */
 static bool is_builtin(const char *word)

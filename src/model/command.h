@@ -4,18 +4,37 @@
  *                          each quoted for a shell
  *     {in[0]}  {out[1]}    one of them, from 0
  *     {name}               the parameter of that name
+ *     {task}  {kind}       the task's name and kind, quoted for a shell
+ *     {cores}              as stated
+ *     {memory}             bytes that this attempt may use
+ *     {attempt}            1, 2 ...: the one thing here that is no part of what the computation is
  *     {{  }}               a brace
  *
- * Any other brace stands for itself, so that awk '{print $1}' needs no escapes. */
+ * `${name}` is the shell's. Any other brace around what could not be a name stands for itself, so
+ * that awk '{print $1}', {a,b} and find's {} need no escapes. What could be a name and is none
+ * (MARK_UNKNOWN) builder_finish() refuses. */
 #pragma once
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "model/workflow.h"
 
-/* What stands at a brace of a command: how many characters it takes; MARK_NONE: nothing of ours,
- * the brace stands for itself. */
-enum mark { MARK_NONE, MARK_IN, MARK_OUT, MARK_PARAMETER, MARK_BRACE };
+/* What stands at a brace of a command: how many characters it takes. MARK_NONE: nothing of ours, the
+ * brace stands for itself. */
+enum mark {
+    MARK_NONE,
+    MARK_IN,
+    MARK_OUT,
+    MARK_PARAMETER,
+    MARK_BRACE,
+    MARK_TASK,
+    MARK_KIND,
+    MARK_CORES,
+    MARK_MEMORY,
+    MARK_ATTEMPT,
+    MARK_SHELL,  /* ${word}: one brace long, as MARK_NONE */
+    MARK_UNKNOWN /* could be a name, and nothing has it; as MARK_NONE where it is expanded */
+};
 
 struct marking {
     enum mark mark;
@@ -23,15 +42,40 @@ struct marking {
     uint32_t index; /* of {in[3]}; NONE: all of them. Of a parameter: which */
 };
 
-/* `at` points at a brace of either kind. */
-struct marking command_marking(const struct workflow *w, const char *at);
+/* `at` points at a brace of either kind in the command `text`. */
+struct marking command_marking(const struct workflow *w, const char *text, const char *at);
 
-/* Append the command of `task` with everything filled in. False: {in[7]} with fewer inputs. */
+/* Names of what is built in, in the order of their marks, MARK_IN first: for suggestions. */
+enum { COMMAND_WORDS = 7 };
+extern const char *const command_built_in[COMMAND_WORDS];
+/* May a parameter have this name? {in} and {out} always are files; the other words that are built in
+ * a parameter may take over, as one of that name did before they were. */
+bool command_is_file_word(const char *name);
+/* Say what is wrong with the word in braces at `at` (MARK_UNKNOWN), and what may have been meant. */
+void command_unknown(const struct workflow *w, const char *at, size_t length, struct strbuf *out);
+/* Would a shell give one of its characters a meaning? Such a name is quoted where it is put in. */
+bool command_needs_quotes(const char *name);
+
+/* Append the command of `task` with everything filled in, as its first attempt has it. False:
+ * {in[7]} with fewer inputs. */
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err);
+/* The same for any attempt; `memory`: what it may use, in bytes, 0: as stated. */
+bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
+                            double memory, struct strbuf *out, struct error *err);
 
-/* Append only with the parameters filled in and {in}, {out} as they stand: what the computation is,
- * whatever its files are called. */
+/* Append only with {in}, {out} and {attempt} as they stand: what the computation is, whatever its
+ * files are called. */
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out);
+
+/* Append the command with its parameters filled in, as a template that needs none. */
+void command_without_parameters(const struct workflow *w, uint32_t task, struct strbuf *out);
+
+/* Append a text so that as a command it stands for itself: braces that would mean something are
+ * doubled. */
+void command_escape(const char *text, size_t length, struct strbuf *out);
+/* Is this command no more than a text: would command_escape() of what it expands to give it back?
+ * `expanded` is filled with that. */
+bool command_is_literal(const struct workflow *w, uint32_t task, struct strbuf *expanded);
 
 /* Words of a command without shell syntax (quotes and backslashes are understood; no variables,
  * patterns, redirections, pipes, lists, builtins): NULL-terminated words in `words`, which holds

@@ -83,8 +83,8 @@ static bool blank_redirections(char *text, bool *any)
 static void copy_with_words(const struct workflow *w, const char *text, char *to)
 {
     for (const char *at = text; *at;) {
-        struct marking m = w && *at == '{' ? command_marking(w, at) : (struct marking){0};
-        if (m.mark == MARK_IN || m.mark == MARK_OUT) {
+        struct marking m = w && *at == '{' ? command_marking(w, text, at) : (struct marking){0};
+        if (m.mark == MARK_IN || m.mark == MARK_OUT || m.mark == MARK_ATTEMPT) {
             *to++ = 'f';
             at += m.length;
         } else {

@@ -394,7 +394,7 @@ static void describe_node(struct dagman_reader *r, const struct dagman_scope *s,
     double value;
     bool by_sh = false;
     if (!n->subdag && dagman_command(&m, &text, &by_sh)) {
-        builder_command(r->b, task, text.at, text.n);
+        builder_literal_command(r->b, task, text.at, text.n);
         if (by_sh && !shell_is_simple(NULL, text.at))
             builder_shell(r->b, task, "sh", 2, 0);
     }

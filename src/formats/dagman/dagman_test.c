@@ -313,7 +313,7 @@ static struct workflow *random_workflow(uint64_t seed)
                                            "VAR=1 prog",
                                            "/bin/sh -c x",
                                            "a | b > c & # d",
-                                           "tab\there {brace}",
+                                           "tab\there {{brace}}",
                                            "}",
                                            "''",
                                            "$$(x) $(JOB)"};

@@ -17,6 +17,7 @@
 #include "formats/dagman/dagman_submit.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
+#include "model/command.h"
 #include "model/shell.h"
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@ struct dagman_writer {
     struct intern used; /* every node name given so far */
     str_id *name;       /* of each task, in `names` */
     struct pool names;
-    size_t renamed, unsaid_commands, foreign_commands, lost_shells;
+    size_t renamed, unsaid_commands, foreign_commands, lost_shells, filled_commands;
 };
 
 /* ---- names ---- */
@@ -142,8 +143,11 @@ static double memory_in_mebibytes(double bytes)
     return ceil(bytes / 1048576);
 }
 
+/* The first word, as the reader chooses; of one with braces that is a matter of escapes: never. */
 static bool is_default_kind(const char *kind, const char *command)
 {
+    if (strpbrk(command, "{}"))
+        return false;
     command += strspn(command, " \t\n");
     size_t n = strcspn(command, " \t\n");
     return strlen(kind) == n && memcmp(kind, command, n) == 0;
@@ -156,7 +160,8 @@ static bool has_line_break(const char *text)
 }
 
 /* JOB name { ... }: commands stand in the file itself, and no submit file is needed. */
-static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbuf *command)
+static void write_inline(struct dagman_writer *p, uint32_t t, const char *text,
+                         const struct strbuf *command)
 {
     const struct workflow *w = p->w;
     struct strbuf *out = p->out;
@@ -173,7 +178,7 @@ static void write_inline(struct dagman_writer *p, uint32_t t, const struct strbu
     if (w->cores[t] != 1)
         strbuf_printf(out, "  request_cpus = %u\n", w->cores[t]);
     strbuf_add(out, w->flags[t] & TASK_DONE ? "} DONE\n" : "}\n");
-    if (*kind && !is_default_kind(kind, workflow_text(w, w->command[t])) && !has_line_break(kind)) {
+    if (*kind && !is_default_kind(kind, text) && !has_line_break(kind)) {
         strbuf_printf(out, "VARS %s", dagman_name_of(p, t));
         add_kind(out, kind);
         strbuf_add_char(out, '\n');
@@ -218,19 +223,22 @@ static void write_reference(struct dagman_writer *p, uint32_t t)
 static void write_nodes(struct dagman_writer *p)
 {
     const struct workflow *w = p->w;
-    struct strbuf command = {0};
+    struct strbuf command = {0}, filled = {0};
     for (uint32_t t = 0; t < w->ntasks; t++) {
         bool has = w->command && w->command[t], call = w->flags[t] & TASK_CALL;
         strbuf_clear(&command);
-        const char *text = has && !call ? workflow_text(w, w->command[t]) : "";
-        const char *shell = shell_stated(w, t);
+        /* HTCondor knows no {in}: what it stands for is written */
+        strbuf_clear(&filled);
+        bool literal = has && !call && command_is_literal(w, t, &filled);
+        const char *text = strbuf_text(&filled), *shell = shell_stated(w, t);
         bool by_sh = shell && strcmp(shell, "sh") == 0;
-        p->lost_shells += shell && (!by_sh || !*text || shell_is_simple(w, text));
+        p->lost_shells += shell && (!by_sh || !*text || shell_is_simple(NULL, text));
         if (shell && !by_sh) {
             p->foreign_commands += *text != 0;
             write_reference(p, t);
-        } else if (dagman_write_command(&command, text, by_sh || shell_is_simple(w, text))) {
-            write_inline(p, t, &command);
+        } else if (dagman_write_command(&command, text, by_sh || shell_is_simple(NULL, text))) {
+            write_inline(p, t, text, &command);
+            p->filled_commands += !literal;
         } else {
             p->unsaid_commands += *text != 0;
             write_reference(p, t);
@@ -239,6 +247,7 @@ static void write_nodes(struct dagman_writer *p)
             strbuf_printf(p->out, "RETRY %s %u\n", dagman_name_of(p, t), w->retries[t]);
     }
     strbuf_free(&command);
+    strbuf_free(&filled);
 }
 
 /* ---- priorities: whole numbers in DAGMan ---- */
@@ -383,6 +392,11 @@ static void dagman_report(const struct dagman_writer *p, bool ranked, struct str
     dropped_count(dropped, p->lost_shells, "shells", "task");
     dropped_count(dropped, p->foreign_commands, "commands for a shell of their own", "task");
     dropped_count(dropped, p->unsaid_commands, "commands with a line break", "task");
+    if (dropped && p->filled_commands)
+        strbuf_printf(dropped,
+                      "commands of %zu task%s as templates ({in} and the like are written "
+                      "out)\n",
+                      p->filled_commands, p->filled_commands == 1 ? "" : "s");
     dropped_count(dropped, w->nobjects, "names and sizes (edges stay as orderings)", "data object");
     if (dropped && ranked)
         strbuf_add(dropped, "fractions of priorities (written as ranks, in the same order)\n");

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "formats/dropped.h"
 #include "formats/registry.h"
+#include "model/command.h"
 #include <string.h>
 
 /* A text attribute of weft's own: \\ and \n as dot.c reads them. */
@@ -240,9 +241,14 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     bool has_command = w->command && w->command[t];
     if (*kind && (has_command || strcmp(kind, name) != 0))
         put_text(out, &any, "kind", kind);
-    if (has_command)
-        put_text(out, &any, w->flags[t] & TASK_CALL ? "call" : "command",
-                 workflow_text(w, w->command[t]));
+    if (has_command && w->flags[t] & TASK_CALL) {
+        put_text(out, &any, "call", workflow_text(w, w->command[t]));
+    } else if (has_command) { /* a graph has no parameters */
+        struct strbuf command = {0};
+        command_without_parameters(w, t, &command);
+        put_text(out, &any, "command", strbuf_text(&command));
+        strbuf_free(&command);
+    }
     if (column_is_set(w, t, COLUMN_shell))
         put_text(out, &any, "shell", workflow_text(w, w->shell[t]));
     put_columns(p, &any, t);

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/suggest.h"
 #include "formats/native/native.h"
+#include "model/command.h"
 #include "model/shell.h"
 
 #include <math.h>
@@ -55,6 +56,8 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
         return native_error(&r->file, v, "run is blank; expected a command");
     }
     builder_command(r->b, task, text, length);
+    if (!call && memchr(text, '{', length))
+        builder_command_line(r->b, task, yaml_line(&r->file.y, v));
     return true;
 }
 
@@ -431,6 +434,11 @@ static bool read_parameters(struct native_reading *r, yaml_ref parameters)
         yaml_ref v = yaml_value(k);
         if (!*name)
             return native_error(&r->file, k, "a parameter has an empty name");
+        if (command_is_file_word(name))
+            return native_error(&r->file, k,
+                                "a parameter is called '%s', but {%s} stands for files; give it "
+                                "another name",
+                                name, name);
         if (yaml_type(y, v) != YAML_SCALAR)
             return native_error(&r->file, v,
                                 "parameter '%.80s' is a %s; expected a text or a number", name,

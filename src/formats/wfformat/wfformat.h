@@ -80,7 +80,12 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
                         bool has_record);
 bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record);
 void wfformat_own_write_document(struct json_writer *j, const struct workflow *w);
-/* False with an error of the builder. *unstated becomes true when nobody stated a work. */
+/* What such a member says about the rest of its task. */
+struct wfformat_own {
+    bool unstated; /* the 0 of its runtime stands in for "not stated" */
+    bool command;  /* it has the command itself: that of the execution is filled in */
+};
+/* False with an error of the builder. */
 bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, uint32_t task,
-                       bool *unstated);
+                       struct wfformat_own *said);
 bool wfformat_own_read_document(const struct json *j, json_ref own, struct builder *b);

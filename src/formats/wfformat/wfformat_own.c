@@ -2,7 +2,8 @@
  * programs pass over:
  *
  *     of the document   {"name": "", "parameters": {"sigma": "1.4"}, "assert": ["..."]}
- *     of a task         {"call": "lib.so:f", "shell": "sh", "timeout": 600, "sandbox": false, "done": true,
+ *     of a task         {"run": "sort {in} > {out}", where the command is a template, "call":
+ *                        "lib.so:f", "shell": "sh", "timeout": 600, "sandbox": false, "done": true,
  *                        "rungs": [4e9, 8e9], "times": {"P1": 14}, "work": null}
  *     of a file         {"temporary": true}
  *
@@ -11,6 +12,7 @@
  * are passed over, so that an older weft reads what a newer one wrote. */
 #include "formats/wfformat/wfformat.h"
 #include "model/columns.h"
+#include "model/command.h"
 
 #include <string.h>
 
@@ -22,11 +24,20 @@ static bool own_generic(const struct workflow *w, uint32_t t, enum column_id id)
     return task_column[id].sort != COLUMN_OWN && id != COLUMN_priority && column_is_set(w, t, id);
 }
 
+/* The command as the entry of the execution has it, filled in, does not tell all. */
+static bool own_template(const struct workflow *w, uint32_t t)
+{
+    struct strbuf expanded = {0};
+    bool has = column_is_set(w, t, COLUMN_run) && !command_is_literal(w, t, &expanded);
+    strbuf_free(&expanded);
+    return has;
+}
+
 bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record)
 {
-    if (column_is_set(w, t, COLUMN_call) || column_is_set(w, t, COLUMN_times) ||
-        column_is_set(w, t, COLUMN_shell) || column_is_set(w, t, COLUMN_rungs) ||
-        (has_record && !(w->flags[t] & TASK_HAS_WORK)))
+    if (column_is_set(w, t, COLUMN_call) || own_template(w, t) ||
+        column_is_set(w, t, COLUMN_times) || column_is_set(w, t, COLUMN_shell) ||
+        column_is_set(w, t, COLUMN_rungs) || (has_record && !(w->flags[t] & TASK_HAS_WORK)))
         return true;
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
         if (own_generic(w, t, id))
@@ -66,6 +77,8 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
         json_put_string(j, "call", workflow_text(w, w->command[t]));
     if (column_is_set(w, t, COLUMN_shell))
         json_put_string(j, "shell", workflow_text(w, w->shell[t]));
+    if (own_template(w, t))
+        json_put_string(j, "run", workflow_text(w, w->command[t]));
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
         const struct column_row *c = &task_column[id];
         if (!own_generic(w, t, id))
@@ -178,7 +191,7 @@ static bool own_read_generic(const struct own_reading *r, const char *key, json_
 
 /* A member of the wrong type is an error: weft wrote it, so somebody has broken it. */
 bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, uint32_t task,
-                       bool *unstated)
+                       struct wfformat_own *said)
 {
     struct own_reading r = {j, b, task};
     if (json_type(j, own) != JSON_OBJECT)
@@ -192,14 +205,17 @@ bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, ui
         } else if (strcmp(key, "times") == 0) {
             good = own_read_times(&r, v);
         } else if (strcmp(key, "work") == 0) {
-            *unstated = json_type(j, v) == JSON_NULL;
-        } else if (strcmp(key, "call") == 0) {
+            said->unstated = json_type(j, v) == JSON_NULL;
+        } else if (strcmp(key, "call") == 0 || strcmp(key, "run") == 0) {
             size_t n = 0;
             if (json_type(j, v) != JSON_STRING)
-                return own_wrong(&r, v, "call", "a string");
+                return own_wrong(&r, v, key, "a string");
             const char *text = json_string(j, v, &n);
             builder_command(b, task, text, n);
-            builder_flag(b, task, TASK_CALL);
+            builder_command_line(b, task, json_line(j, v));
+            said->command = true;
+            if (*key == 'c')
+                builder_flag(b, task, TASK_CALL);
         } else if (strcmp(key, "shell") == 0) {
             size_t n = 0;
             if (json_type(j, v) != JSON_STRING)

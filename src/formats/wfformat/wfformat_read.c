@@ -31,7 +31,7 @@ struct wfformat_lists {
     json_ref parents, children, inputs, outputs, files;
     uint32_t line;
     bool has_kind;
-    bool unstated; /* the 0 of its runtime stands in for "not stated" */
+    struct wfformat_own own;
 };
 
 struct wfformat_reader {
@@ -173,9 +173,11 @@ static void wfformat_read_command(struct wfformat_reader *r, uint32_t task,
     const char *name = builder_task_name(r->b, task);
     size_t name_length = strlen(name), program_length = 0, n;
     const char *program_text = program == JSON_NONE ? "" : json_string(j, program, &program_length);
-    if (program != JSON_NONE) {
+    if (task < r->lists.n && r->lists.at[task].own.command) {
+        /* the template is there */
+    } else if (program != JSON_NONE) {
         join_command(r, task, program, arguments);
-        builder_command(r->b, task, strbuf_text(&r->scratch), r->scratch.n);
+        builder_literal_command(r->b, task, strbuf_text(&r->scratch), r->scratch.n);
     } else if (arguments != JSON_NONE && json_size(j, arguments)) {
         /* 1.0 and 1.1 give arguments without a program: the name's stem is the program. */
         join_command(r, task, JSON_NONE, arguments);
@@ -185,7 +187,7 @@ static void wfformat_read_command(struct wfformat_reader *r, uint32_t task,
         strbuf_add_char(&r->scratch, ' ');
         strbuf_add(&r->scratch, rest);
         free(rest);
-        builder_command(r->b, task, strbuf_text(&r->scratch), r->scratch.n);
+        builder_literal_command(r->b, task, strbuf_text(&r->scratch), r->scratch.n);
     }
     if (task >= r->lists.n || r->lists.at[task].has_kind)
         return;
@@ -202,7 +204,7 @@ static void wfformat_read_record(struct wfformat_reader *r, uint32_t task,
                                  const struct wfformat_members *m, size_t line)
 {
     double runtime = number_of(r, m->runtime, task, "the runtime");
-    if (!isnan(runtime) && !(task < r->lists.n && r->lists.at[task].unstated && runtime == 0))
+    if (!isnan(runtime) && !(task < r->lists.n && r->lists.at[task].own.unstated && runtime == 0))
         builder_work(r->b, task, runtime, line);
     double memory = number_of(r, m->memory_bytes, task, "memoryInBytes");
     double kb = number_of(r, m->memory_kb, task, "memory");
@@ -261,11 +263,16 @@ static bool wfformat_read_tasks(struct wfformat_reader *r)
         if (task == NONE)
             return false;
         bool has_kind = read_category(r, task, m.category);
-        array_push(&r->lists,
-                   (struct wfformat_lists){m.parents, m.children, m.input_files, m.output_files,
-                                           m.files, (uint32_t)line, has_kind, false});
+        array_push(&r->lists, (struct wfformat_lists){m.parents,
+                                                      m.children,
+                                                      m.input_files,
+                                                      m.output_files,
+                                                      m.files,
+                                                      (uint32_t)line,
+                                                      has_kind,
+                                                      {0}});
         if (m.weft != JSON_NONE &&
-            !wfformat_own_read(j, m.weft, r->b, task, &r->lists.at[task].unstated))
+            !wfformat_own_read(j, m.weft, r->b, task, &r->lists.at[task].own))
             return false;
         r->states_edges |= m.parents != JSON_NONE || m.children != JSON_NONE;
         if (!r->d->split || r->d->execution_tasks == JSON_NONE)

@@ -4,6 +4,7 @@
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "formats/wfformat/wfformat.h"
+#include "model/command.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,7 +16,7 @@ struct wfformat_writer {
     const struct workflow *w;
     struct json_writer j;
     uint32_t *mark; /* per task: last task + 1 whose list has it */
-    struct strbuf scratch;
+    struct strbuf scratch, expanded;
 };
 
 /* Anonymous objects are named by their ends; valid until the next call. */
@@ -71,18 +72,27 @@ static void write_command(struct wfformat_writer *s, const char *command)
 }
 
 /* Calls of functions are no programs: they go into "weft". */
-static const char *wfformat_command_of(const struct workflow *w, uint32_t task)
+static bool wfformat_has_command(const struct workflow *w, uint32_t task)
 {
-    return w->command && w->command[task] && !(w->flags[task] & TASK_CALL)
-               ? workflow_text(w, w->command[task])
-               : NULL;
+    return w->command && w->command[task] && !(w->flags[task] & TASK_CALL);
+}
+
+/* With everything filled in, since other programs know no {in}; the template goes into "weft". Valid
+ * until the next call. */
+static const char *wfformat_command_of(struct wfformat_writer *s, uint32_t task)
+{
+    strbuf_clear(&s->expanded);
+    if (wfformat_has_command(s->w, task))
+        command_expand(s->w, task, &s->expanded, NULL);
+    return strbuf_text(&s->expanded);
 }
 
 /* Would the reader find this kind by itself? */
-static bool kind_is_derived(const struct workflow *w, uint32_t task)
+static bool kind_is_derived(struct wfformat_writer *s, uint32_t task)
 {
-    const char *name = workflow_task_name(w, task), *stated = wfformat_command_of(w, task);
-    const char *kind = workflow_text(w, w->kind[task]), *command = stated ? stated : "";
+    const struct workflow *w = s->w;
+    const char *name = workflow_task_name(w, task), *command = wfformat_command_of(s, task);
+    const char *kind = workflow_text(w, w->kind[task]);
     size_t program = is_plain_line(command) ? strcspn(command, " ") : strlen(command), n;
     const char *derived = wfformat_kind(name, strlen(name), command, program, &n);
     return strlen(kind) == n && memcmp(kind, derived, n) == 0;
@@ -107,7 +117,7 @@ static void write_neighbours(struct wfformat_writer *s, const char *key, const u
 static bool has_record(const struct workflow *w, uint32_t t)
 {
     return w->work[t] != 0 || (w->flags[t] & TASK_HAS_WORK) || w->memory[t] > 0 ||
-           w->cores[t] != 1 || wfformat_command_of(w, t) || (w->priority && w->priority[t] != 0);
+           w->cores[t] != 1 || wfformat_has_command(w, t) || (w->priority && w->priority[t] != 0);
 }
 
 /* Where commands use {in}, in their order; else by producer, the workflow's inputs last. */
@@ -135,7 +145,7 @@ static void wfformat_write_task(struct wfformat_writer *s, uint32_t t)
     json_write_object(&s->j);
     json_put_string(&s->j, "name", name);
     json_put_string(&s->j, "id", name);
-    if (!kind_is_derived(w, t))
+    if (!kind_is_derived(s, t))
         json_put_string(&s->j, "category", workflow_text(w, w->kind[t]));
     write_neighbours(s, "parents", w->pred_task, w->pred_off[t], w->pred_off[t + 1], 2 * t + 1);
     write_neighbours(s, "children", w->succ_task, w->succ_off[t], w->succ_off[t + 1], 2 * t + 2);
@@ -177,8 +187,8 @@ static void write_execution(struct wfformat_writer *s)
         json_write_object_inline(&s->j);
         json_put_string(&s->j, "id", workflow_task_name(w, t));
         json_put_number(&s->j, "runtimeInSeconds", w->work[t]);
-        if (wfformat_command_of(w, t))
-            write_command(s, wfformat_command_of(w, t));
+        if (wfformat_has_command(w, t))
+            write_command(s, wfformat_command_of(s, t));
         if (w->cores[t] != 1)
             json_put_integer(&s->j, "coreCount", w->cores[t]);
         if (w->memory[t] > 0)
@@ -233,6 +243,7 @@ bool wfformat_write(const struct workflow *w, struct strbuf *out, struct strbuf 
     json_write_end_object(&s.j);
     dropped_report(w, format_wfformat.carries, dropped);
     strbuf_free(&s.scratch);
+    strbuf_free(&s.expanded);
     free(s.mark);
     return true;
 }
