@@ -159,31 +159,18 @@ void run_screen_event(void *context, const struct weft_event *e)
 
 /* ---- at its end ---- */
 
-/* Failures with the end of their logs, at most SUMMARY_FAILURES of them; only last attempts. */
+/* What failed stands in the record, by its cause. */
 static void screen_summary(const struct run_screen *s)
 {
     const struct weft_result *x = weft_run_result(s->run);
     struct strbuf out = {0};
-    size_t n = x->nfailures < SUMMARY_FAILURES ? x->nfailures : SUMMARY_FAILURES, count = 0;
-    struct summary_failure *failures = mem_new_zero(struct summary_failure, n + 1);
-    for (size_t i = 0; i < x->nfailures && count < n; i++) {
-        const struct weft_failure *f = &x->failures[i];
-        if (f->last)
-            failures[count++] = (struct summary_failure){.task = f->task,
-                                                         .reason = f->text,
-                                                         .log = f->log,
-                                                         .tail = weft_log_tail(f->log),
-                                                         .limit = f->limit};
-    }
     /* the record has what happened, the options what only this place knows */
     report_summary(&inside_run(s->run)->record,
                    &(struct summary_options){.colour = cli_colour(),
                                              .columns = cli_columns(),
                                              .outputs = weft_run_folder(s->run),
                                              .logs = x->log_bytes > 0 ? x->logs : NULL,
-                                             .flow = inside_run(s->run)->flow,
-                                             .failures = failures,
-                                             .nfailures = count},
+                                             .flow = inside_run(s->run)->flow},
                    &out);
     for (size_t i = 0; i < x->nremarks; i++)
         cli_say("note: ", x->remarks[i]);
@@ -192,9 +179,6 @@ static void screen_summary(const struct run_screen *s)
                 x->orphans, x->orphans == 1 ? "" : "es", x->orphans == 1 ? "it" : "them",
                 x->orphans == 1 ? "was" : "were");
     cli_print(&out);
-    for (size_t i = 0; i < count; i++)
-        weft_text_free((char *)failures[i].tail);
-    free(failures);
     strbuf_free(&out);
 }
 

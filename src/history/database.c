@@ -73,6 +73,11 @@ static const char *const steps[DATABASE_VERSION] = {
     "ALTER TABLE files2 RENAME TO files;"
     "CREATE INDEX files_by_path ON files(path);"
     "CREATE INDEX attempts_by_kind ON attempts(kind) WHERE kind IS NOT NULL;",
+
+    /* 3: why tasks failed: the command, the last lines, a hint. */
+    "CREATE TABLE failures(id INTEGER PRIMARY KEY, task INTEGER, attempt INTEGER, outcome INTEGER,"
+    " status INTEGER, cause INTEGER, most REAL, reason TEXT, command TEXT, hint TEXT, log TEXT,"
+    " tail TEXT);",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case

@@ -56,7 +56,7 @@ int64_t history_begin(struct history *h, const struct run_record *head, const ch
 struct trace_sink history_sink(struct history *h);
 
 /* Write what is left and the end of the run: from `totals`, outcome, seconds, ran, reused, failed,
- * skipped, tasks, peak_memory, peak_disk. False: how much could not be recorded, and why. */
+ * skipped, tasks, peak_memory, peak_disk, failures. False: how much could not be recorded, and why. */
 bool history_end(struct history *h, const struct run_record *totals, struct error *err);
 
 /* ---- reading ---- */

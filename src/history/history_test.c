@@ -574,11 +574,28 @@ static void test_migration(void)
     forecast_free(f);
     struct run_record head = testing_head(w);
     is_int(history_begin(h, &head, NULL, 0, &err), 3, "and it records");
-    end_well(h, 1, 0, "the next run");
+    struct run_record totals = {.tasks = 1, .outcome = RECORD_FAILED, .failed = 1};
+    array_push(&totals.failures, (struct record_failure){.attempt = 2,
+                                                         .outcome = TRACE_FAILED,
+                                                         .status = 7,
+                                                         .limit = 3,
+                                                         .command = (char *)"cp 'a b' c",
+                                                         .tail = (char *)"no\nroom"});
+    ok(history_end(h, &totals, &err), "a run that failed: %s", err.text);
+    array_free(&totals.failures);
     workflow_free(w);
     history_close(h);
     h = history_open(path, &err);
     ok(h != NULL, "and opens again");
+    ok(history_load(h, 3, &r, &err) && r.failures.n == 1, "its failure is there: %s", err.text);
+    const struct record_failure none = {0}, *failure = r.failures.n ? r.failures.at : &none;
+    ok(failure->attempt == 2 && failure->outcome == TRACE_FAILED && failure->status == 7 &&
+           failure->limit == 3,
+       "as it was");
+    is_str(failure->command, "cp 'a b' c", "its command");
+    is_str(failure->tail, "no\nroom", "its last lines");
+    ok(!failure->reason && !failure->hint && !failure->log, "and nothing else");
+    record_free(&r);
     history_close(h);
 }
 

@@ -4,6 +4,7 @@
  * Rows of a run stand together: id = (run << 32) + n, so one range of the primary key is one run,
  * and 4294967295 is the last n. */
 #include "history/database.h"
+#include "history/failures.h"
 #include "history/process.h"
 
 #include "base/mem.h"
@@ -389,7 +390,7 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
                          h->path, (long long)run);
     }
     if (load_attempts(h, out, err) && load_reused(h, out, err) && load_events(h, out, err) &&
-        load_files(h, out, err) && load_predictions(h, out, err)) {
+        load_files(h, out, err) && load_predictions(h, out, err) && failures_load(h, out, err)) {
         if (out->events.n)
             qsort(out->events.at, out->events.n, sizeof *out->events.at, reader_by_time);
         return true;

@@ -14,6 +14,7 @@
  * I6. The thread has a boundary of its own (base/mem.h): memory that runs out there is an error of
  *     one try to write, as a full disk is. Whoever runs out under `lock` gives it back first. */
 #include "history/database.h"
+#include "history/failures.h"
 #include "history/head.h"
 
 #include "base/array.h"
@@ -607,7 +608,9 @@ bool history_end(struct history *h, const struct run_record *totals, struct erro
         return error_set(err, ERROR_FAILED, "%s: no run is being recorded", h->path);
     stop_thread(r);
     uint64_t lost = r->dropped + r->filling.entries.n + r->writing.entries.n - r->entries_done;
-    bool ended = head_end(h, r->rows.run, totals, *r->error.text ? NULL : &r->error);
+    struct error *first = *r->error.text ? NULL : &r->error;
+    bool ended =
+        failures_write(h, r->rows.run, totals, first) && head_end(h, r->rows.run, totals, first);
     bool ok = ended && !lost && !*r->error.text;
     if (!ok)
         error_set(err, ERROR_FAILED,

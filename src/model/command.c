@@ -277,6 +277,22 @@ bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t at
     return command_fill(w, task, &(struct filling){.attempt = attempt, .memory = memory}, out, err);
 }
 
+/* A mark that cannot be filled in stands as it is written: the task's own error tells of it. */
+bool command_readable(const struct workflow *w, uint32_t task, uint32_t attempt, struct strbuf *out)
+{
+    if (!w || !w->command || task >= w->ntasks || !w->command[task])
+        return false;
+    struct strbuf filled = {0};
+    if (w->flags[task] & TASK_CALL)
+        strbuf_printf(out, "call %s", workflow_text(w, w->command[task]));
+    else
+        strbuf_add(out, command_expand_attempt(w, task, attempt ? attempt : 1, 0, &filled, NULL)
+                            ? strbuf_text(&filled)
+                            : workflow_text(w, w->command[task]));
+    strbuf_free(&filled);
+    return true;
+}
+
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out)
 {
     command_fill(w, task, &(struct filling){.fill = FILL_VALUES}, out, NULL);

@@ -63,6 +63,11 @@ bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out,
 bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
                             double memory, struct strbuf *out, struct error *err);
 
+/* The command for people to read, everything filled in as that attempt had it (0: the first); `call
+ * LIBRARY:FUNCTION` of a call. False, and nothing appended: the task has none. */
+bool command_readable(const struct workflow *w, uint32_t task, uint32_t attempt,
+                      struct strbuf *out);
+
 /* Append only with {in}, {out} and {attempt} as they stand: what the computation is, whatever its
  * files are called. */
 void command_template(const struct workflow *w, uint32_t task, struct strbuf *out);

@@ -19,6 +19,13 @@ void record_free(struct run_record *r)
     for (size_t i = 0; i < r->files.n; i++)
         free(r->files.at[i].path);
     array_free(&r->files);
+    for (size_t i = 0; i < r->failures.n; i++) {
+        struct record_failure *f = &r->failures.at[i];
+        char *const texts[] = {f->reason, f->command, f->hint, f->log, f->tail};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free(texts[k]);
+    }
+    array_free(&r->failures);
     *r = (struct run_record){0};
 }
 

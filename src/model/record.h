@@ -16,6 +16,19 @@ struct record_file {
     bool produced;
 };
 
+/* Why a task failed for good: what the event of its last attempt cannot hold. */
+struct record_failure {
+    uint32_t task, attempt;
+    int outcome, status; /* as in the event */
+    uint32_t cause; /* the first of the list with the same cause; its own place: it is the first */
+    double limit;   /* that applied: bytes (TRACE_MEMORY) or seconds (TRACE_TIMEOUT); 0: none */
+    char *reason;   /* in words; NULL: outcome and status say all */
+    char *command;  /* as it ran, files and parameters filled in; NULL: not known */
+    char *hint;     /* what would help; NULL: nothing is certain */
+    char *log;      /* path of what it wrote; NULL: nothing */
+    char *tail;     /* the last lines of that; NULL: none, or the first of its cause has them */
+};
+
 struct run_record {
     int64_t run;  /* its number in the history; 0: none */
     char *name;   /* of the workflow */
@@ -36,6 +49,8 @@ struct run_record {
     struct prediction *predicted;     /* per task, owned; NULL: none */
     ARRAY(struct trace_event) events; /* TRACE_TASK, TRACE_REUSED, TRACE_COUNTER in order of time */
     ARRAY(struct record_file) files;
+    ARRAY(struct record_failure)
+    failures; /* of a real run, at most a thousand; cancelled ones not */
 };
 
 void record_free(struct run_record *r);                       /* what it owns; not the struct */

@@ -1,5 +1,6 @@
 /* The tables of a run's page: failures, the critical path, kinds, slowest tasks, predictions,
  * files. Each shows a limited number of rows and says how many more there are. */
+#include "report/failures.h"
 #include "report/human.h"
 #include "report/page_parts.h"
 #include "report/summary.h"
@@ -10,7 +11,7 @@
 
 /* Rows shown. A page is to be read: 200 failures of one cause say no more than ten, and a page of a
  * million tasks must still open. */
-enum { FAILURES = 200, PATH_ENDS = 12, KINDS = 60, FILES = 200, SLOWEST = 15 };
+enum { FAILURES = 200, CAUSES = 30, PATH_ENDS = 12, KINDS = 60, FILES = 200, SLOWEST = 15 };
 
 /* ---- cells ---- */
 
@@ -87,6 +88,44 @@ static const char *kind_name(const struct page *p, uint32_t task)
 
 /* ---- failures ---- */
 
+/* One cause: whose, how it ended, the command, what it last wrote, what would help. */
+static void page_cause(struct page *p, const struct failure_group *g)
+{
+    struct strbuf names = {0}, text = {0};
+    failure_names(g, &p->f, &names);
+    failure_ending(g, &p->f, &text);
+    svg_printf(p->out, "<div class=\"cause\"><h3>%s</h3><p>%s</p>\n", strbuf_text(&names),
+               strbuf_text(&text));
+    strbuf_clear(&text);
+    if (failure_command(g, &p->f, &text))
+        svg_printf(p->out, "<pre class=\"command\">%s</pre>\n", strbuf_text(&text));
+    if (g->record && g->record->tail && *g->record->tail)
+        svg_printf(p->out, "<pre>%s</pre>\n", g->record->tail);
+    strbuf_clear(&text);
+    failure_hint(g, &text);
+    if (text.n)
+        svg_printf(p->out, "<p class=\"hint\">%s</p>\n", strbuf_text(&text));
+    if (g->record && g->record->log)
+        svg_printf(p->out, "<p class=\"note\">Log: <code>%s</code></p>\n", g->record->log);
+    strbuf_add(p->out, "</div>\n");
+    strbuf_free(&names);
+    strbuf_free(&text);
+}
+
+/* What is to be mended, each thing once. */
+static void page_causes(struct page *p)
+{
+    struct failure_groups g;
+    char a[HUMAN_SIZE];
+    failure_groups_of(&g, &p->f);
+    for (size_t i = 0; i < g.group.n && i < CAUSES; i++)
+        page_cause(p, &g.group.at[i]);
+    if (g.group.n > CAUSES)
+        svg_printf(p->out, "<p class=\"note\">and %s more causes</p>\n",
+                   human_count(a, g.group.n - CAUSES));
+    failure_groups_free(&g);
+}
+
 /* First on the page when there are any. */
 void page_failures(struct page *p)
 {
@@ -100,6 +139,7 @@ void page_failures(struct page *p)
                "<section id=\"failures\" class=\"bad\" aria-labelledby=\"failures-h\"><h2 "
                "id=\"failures-h\">%s</h2>\n",
                n == 1 ? "One task failed" : "Tasks that failed");
+    page_causes(p);
     strbuf_add(p->out, "<p class=\"note\">The last attempt of each. ");
     if (p->r->run > 0)
         strbuf_add(p->out, "Logs are in <code>.weft/logs</code> of its folder; ");

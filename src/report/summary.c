@@ -2,6 +2,7 @@
  * failed and what to do about it. Text from files and logs is made visible (utf8_add_visible()), so
  * that it cannot steer the terminal. */
 #include "report/summary.h"
+#include "report/failures.h"
 #include "report/figures.h"
 #include "report/human.h"
 #include "report/table.h"
@@ -258,7 +259,7 @@ static void slowest_kinds(struct summary *s)
 /* ---- failures ---- */
 
 /* The last lines of a log, each behind a bar, what steers a terminal made visible. */
-/* At most TAIL_LINES, each cut at the terminal's width. */
+/* At most TAIL_LINES, each cut where it fills three lines of the terminal. */
 static void add_tail(struct summary *s, const char *tail)
 {
     size_t len = strlen(tail), at, lines = 0;
@@ -268,7 +269,8 @@ static void add_tail(struct summary *s, const char *tail)
     for (at = len; at && lines < TAIL_LINES; at--)
         if (tail[at - 1] == '\n' && ++lines == TAIL_LINES)
             break;
-    size_t width = s->columns > 26 ? s->columns - 6 : 20;
+    /* the cause often stands at a line's end, after a long path: three lines of the screen */
+    size_t width = 3 * (s->columns > 26 ? s->columns - 6 : 20);
     while (at < len) {
         size_t end = at;
         while (end < len && tail[end] != '\n')
@@ -291,71 +293,66 @@ static void add_tail(struct summary *s, const char *tail)
     }
 }
 
-/* What the caller knows beyond the record: log, limit, reason. NULL: nothing. */
-static const struct summary_failure *summary_known(const struct summary *s, uint32_t task)
+/* A command to read and to copy: whole, but for one that fills a screen. Its further lines stand
+ * below the first. */
+static void summary_command(struct summary *s, const char *command)
 {
-    for (size_t i = 0; s->o && i < s->o->nfailures; i++)
-        if (s->o->failures[i].task == task)
-            return &s->o->failures[i];
-    return NULL;
-}
-
-/* What would probably help, where the ending tells. */
-static void add_hint(struct summary *s, const struct trace_event *e, double limit)
-{
-    char a[HUMAN_SIZE];
-    const char *hint = NULL;
-    if (e->outcome == TRACE_MEMORY) {
-        double used = e->memory > limit ? e->memory : limit;
-        if (used > 0)
-            strbuf_printf(s->out,
-                          "    give it more (memory: %.0fM), or more at each attempt (memory: "
-                          "[%.0fM, %.0fM] with retries: 1)\n",
-                          ceil(used * 1.2 / 1e6), ceil(used / 1e6), ceil(used * 2 / 1e6));
-        else
-            hint = "give it more memory, or more at each attempt (memory: [2G, 4G] with retries)";
-    } else if (e->outcome == TRACE_TIMEOUT) {
-        strbuf_printf(s->out, "    raise its timeout if %s is not enough\n",
-                      human_seconds(a, e->finish - e->start));
-    } else if (e->status == 127) {
-        hint = "is the program installed, and in PATH where weft was started?";
-    } else if (e->status == 126) {
-        hint = "make the file executable (chmod +x), or name its interpreter";
-    } else if (e->outcome == TRACE_KILLED && e->status == 128 + 9) {
-        hint = "if it ran out of memory, declare what it needs (memory: ...), so that less runs "
-               "beside it";
+    enum { COMMAND_MOST = 1500 };
+    size_t n = strlen(command), shown = n > COMMAND_MOST ? COMMAND_MOST : n;
+    while (shown && (command[shown - 1] == '\n' || (command[shown] & 0xc0) == 0x80))
+        shown--;
+    bool first = true;
+    for (size_t at = 0, end; at < shown; at = end + 1, first = false) {
+        end = at + strcspn(command + at, "\n");
+        end = end < shown ? end : shown;
+        char *line = mem_copy_bytes(command + at, end - at);
+        strbuf_add(s->out, first ? "    $ " : "      ");
+        utf8_add_visible(s->out, line);
+        strbuf_add_char(s->out, '\n');
+        free(line);
     }
-    if (hint)
-        strbuf_printf(s->out, "    %s\n", hint);
+    if (n > COMMAND_MOST)
+        strbuf_printf(s->out, "      ... (%zu characters; `weft report --json` has them all)\n", n);
 }
 
-/* Name, ending, the last lines of its log, a hint, where the log is. */
-static void one_failure(struct summary *s, const struct trace_event *e)
+/* A line of four blanks and a text out of files. */
+static void summary_line(struct summary *s, const char *before, const struct strbuf *text)
 {
-    const struct summary_failure *more = summary_known(s, e->id);
-    char buffer[32];
+    if (!text->n)
+        return;
+    strbuf_printf(s->out, "    %s", before);
+    utf8_add_visible(s->out, strbuf_text(text));
+    strbuf_add_char(s->out, '\n');
+}
+
+/* Names, ending, the command, the last lines of the log, a hint, where the log is. */
+static void summary_group(struct summary *s, const struct failure_group *g)
+{
+    struct strbuf text = {0};
     strbuf_add(s->out, "  ");
     if (s->colour)
         strbuf_add(s->out, "\033[1m");
-    utf8_add_visible(s->out, figures_task_name(&s->f, e->id, buffer, sizeof buffer));
+    failure_names(g, &s->f, &text);
+    utf8_add_visible(s->out, strbuf_text(&text));
     if (s->colour)
         strbuf_add(s->out, "\033[0m");
     strbuf_add(s->out, ": ");
-    if (more && more->reason)
-        utf8_add_visible(s->out, more->reason);
-    else
-        report_ending(e, more ? more->limit : 0, s->out);
-    if (e->attempt > 1)
-        strbuf_printf(s->out, ", at attempt %u", e->attempt);
+    strbuf_clear(&text);
+    failure_ending(g, &s->f, &text);
+    utf8_add_visible(s->out, strbuf_text(&text));
     strbuf_add_char(s->out, '\n');
-    if (more && more->tail)
-        add_tail(s, more->tail);
-    add_hint(s, e, more ? more->limit : 0);
-    if (more && more->log) {
-        strbuf_add(s->out, "    log: ");
-        utf8_add_visible(s->out, more->log);
-        strbuf_add_char(s->out, '\n');
-    }
+    strbuf_clear(&text);
+    if (failure_command(g, &s->f, &text))
+        summary_command(s, strbuf_text(&text));
+    if (g->record && g->record->tail)
+        add_tail(s, g->record->tail);
+    strbuf_clear(&text);
+    failure_hint(g, &text);
+    summary_line(s, "", &text);
+    strbuf_clear(&text);
+    strbuf_add(&text, g->record && g->record->log ? g->record->log : "");
+    summary_line(s, "log: ", &text);
+    strbuf_free(&text);
 }
 
 /* As a shell reads it back. */
@@ -395,11 +392,13 @@ static void add_command(struct summary *s, const char *option, const char *task,
     strbuf_free(&line);
 }
 
-/* The first few in full, the number of the others, and the two commands that help. */
+/* Each cause once; the first few in full, the number of the others, and the two commands that help. */
 static void summary_failures(struct summary *s)
 {
+    struct failure_groups g;
     if (!s->f.failures.n)
         return;
+    failure_groups_of(&g, &s->f);
     char buffer[32], a[HUMAN_SIZE];
     strbuf_add_char(s->out, '\n');
     if (s->colour)
@@ -407,12 +406,17 @@ static void summary_failures(struct summary *s)
     summary_count(s->out, s->f.failures.n, "task failed", "tasks failed");
     if (s->colour)
         strbuf_add(s->out, "\033[0m");
+    if (g.group.n < s->f.failures.n && g.group.n == 1)
+        strbuf_add(s->out, ", all for one cause");
+    else if (g.group.n < s->f.failures.n)
+        strbuf_printf(s->out, ", for %s causes", human_count(a, g.group.n));
     strbuf_add(s->out, ":\n");
-    for (size_t i = 0; i < s->f.failures.n && i < SUMMARY_FAILURES; i++)
-        one_failure(s, &s->r->events.at[s->f.failures.at[i]]);
-    if (s->f.failures.n > SUMMARY_FAILURES)
-        strbuf_printf(s->out, "  and %s more\n",
-                      human_count(a, s->f.failures.n - SUMMARY_FAILURES));
+    for (size_t i = 0; i < g.group.n && i < SUMMARY_FAILURES; i++)
+        summary_group(s, &g.group.at[i]);
+    if (g.group.n > SUMMARY_FAILURES)
+        strbuf_printf(s->out, "  and %s more causes (`weft report --json` has all)\n",
+                      human_count(a, g.group.n - SUMMARY_FAILURES));
+    failure_groups_free(&g);
     uint32_t first = s->r->events.at[s->f.failures.at[0]].id;
     strbuf_add(s->out, "\nwhat to do:\n");
     add_command(s, NULL, NULL, "again: only what failed and what waits for it");

@@ -4,26 +4,15 @@
 #include "base/strbuf.h"
 #include "model/record.h"
 
-/* What the record does not know about a task that failed. Texts are not owned; any may be NULL. */
-struct summary_failure {
-    uint32_t task;
-    const char *reason; /* in words ("output b.txt is missing"); NULL: from outcome and status */
-    const char *log;    /* path of its log */
-    const char *tail;   /* its last lines */
-    double limit;       /* bytes it was allowed (TRACE_MEMORY); 0: not known */
-};
-
 struct summary_options {
     bool colour;
     unsigned columns;    /* 0: 80 */
     const char *outputs; /* where the results are; NULL: the record's folder */
     const char *logs;    /* folder of the logs; NULL: there are none */
     const char *flow;    /* the workflow as the user names it, for the hints; NULL: the record's */
-    const struct summary_failure *failures; /* what is known of failed tasks, any order */
-    size_t nfailures;
 };
 
-enum { SUMMARY_FAILURES = 10 }; /* told in full; the rest is counted */
+enum { SUMMARY_FAILURES = 10 }; /* causes told in full; the rest is counted */
 
 /* `options` may be NULL. Linear in the events, but for sorts. */
 void report_summary(const struct run_record *r, const struct summary_options *options,

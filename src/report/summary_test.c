@@ -91,19 +91,46 @@ static void test_nodes(void)
     record_free(&r);
 }
 
+/* Causes as a run records them: groups by the record, what it does not know by the events. */
+static void test_recorded_causes(struct run_record *r)
+{
+    struct strbuf out = {0};
+    for (uint32_t t = 0; t < 20; t++)
+        r->events.at[t].status = 2;
+    for (uint32_t i = 0; i < 16; i++)
+        array_push(&r->failures,
+                   (struct record_failure){.task = i,
+                                           .attempt = 1,
+                                           .outcome = TRACE_FAILED,
+                                           .status = 2,
+                                           .cause = i % 2,
+                                           .hint = i == 1 ? mem_copy_string("look there") : NULL,
+                                           .reason = mem_copy_string(i % 2 ? "odd" : "even")});
+    report_summary(r, NULL, &out);
+    has_str(strbuf_text(&out), "20 tasks failed, for 3 causes:\n", "three causes");
+    has_str(strbuf_text(&out), "  task 0, task 2, task 4 and 5 more: even\n", "one");
+    has_str(strbuf_text(&out), "  task 1, task 3, task 5 and 5 more: odd\n    look there\n",
+            "another, with its hint");
+    has_str(strbuf_text(&out), "  task 16, task 17, task 18, task 19: exit status 2\n",
+            "those of which nothing is recorded");
+    strbuf_free(&out);
+}
+
 static void test_summary(void)
 {
     struct run_record r;
     sample_record(&r, NULL);
     struct strbuf out = {0};
-    struct summary_failure known = {.task = 6,
-                                    .log = ".weft/logs/publish.log",
-                                    .tail = "starting\nsh: 1: upload: not found\033[2J\n"};
-    struct summary_options o = {.columns = 80,
-                                .logs = ".weft/logs",
-                                .flow = "my flow.yaml",
-                                .failures = &known,
-                                .nfailures = 1};
+    array_push(&r.failures,
+               (struct record_failure){
+                   .task = 6,
+                   .attempt = 2,
+                   .outcome = TRACE_FAILED,
+                   .status = 127,
+                   .command = mem_copy_string("upload 'my file' \\\n  --to \033[2Jhost\n"),
+                   .log = mem_copy_string(".weft/logs/publish.log"),
+                   .tail = mem_copy_string("starting\nsh: 1: upload: not found\033[2J\n")});
+    struct summary_options o = {.columns = 80, .logs = ".weft/logs", .flow = "my flow.yaml"};
     report_summary(&r, &o, &out);
     is_str(strbuf_text(&out),
            "edges: failed after 20 s: 5 tasks ran, 1 reused, 1 failed\n"
@@ -126,6 +153,8 @@ static void test_summary(void)
            "\n"
            "1 task failed:\n"
            "  publish: exit status 127: command not found, at attempt 2\n"
+           "    $ upload 'my file' \\\n"
+           "        --to ?[2Jhost\n"
            "    | starting\n"
            "    | sh: 1: upload: not found?[2J\n"
            "    is the program installed, and in PATH where weft was started?\n"
@@ -175,7 +204,7 @@ static void test_summary(void)
            "nothing to do is one line");
     record_free(&r);
 
-    /* Twenty failures: ten are told. */
+    /* Twenty failures that ended alike: one cause. */
     sample_record(&r, NULL);
     struct workflow *w = r.workflow;
     r.workflow = NULL;
@@ -184,8 +213,17 @@ static void test_summary(void)
         sample_attempt(&r, t, 0, t, t + 1, TRACE_FAILED, 1, 1);
     strbuf_clear(&out);
     report_summary(&r, NULL, &out);
-    has_str(strbuf_text(&out), "20 tasks failed:\n", "all failures are counted");
-    has_str(strbuf_text(&out), "  and 10 more\n", "the first are told");
+    has_str(strbuf_text(&out), "20 tasks failed, all for one cause:\n", "all are counted");
+    has_str(strbuf_text(&out), "  task 0, task 1, task 2 and 17 more: exit status 1\n",
+            "the first are named");
+    /* As many causes as tasks: ten are told. */
+    for (uint32_t t = 0; t < 20; t++)
+        r.events.at[t].status = (int)t + 1;
+    strbuf_clear(&out);
+    report_summary(&r, NULL, &out);
+    has_str(strbuf_text(&out), "20 tasks failed:\n", "different ones");
+    has_str(strbuf_text(&out), "  and 10 more causes", "the first are told");
+    test_recorded_causes(&r);
     r.workflow = w;
     record_free(&r);
     strbuf_free(&out);

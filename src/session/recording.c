@@ -6,6 +6,10 @@
 
 #include "base/mem.h"
 #include "formats/format.h"
+#include "model/command.h"
+#include "session/causes.h"
+#include "session/hints.h"
+#include "session/log_tail.h"
 #include "session/machine.h"
 
 #include <limits.h>
@@ -125,6 +129,41 @@ static double recording_peak_memory(const struct run_record *r)
     return peak;
 }
 
+/* What is to be known of each failure later: its command, its last words, a hint. Those that another
+ * attempt followed are told by their events; a task that was stopped has not failed. */
+static void recording_failures(struct session *s)
+{
+    struct run_record *r = &s->record;
+    const struct run_result *x = &s->result;
+    for (size_t i = 0; i < x->failures.n; i++) {
+        const struct run_failure *f = &x->failures.at[i];
+        struct strbuf command = {0};
+        if (!f->last || f->outcome == TRACE_CANCELLED)
+            continue;
+        array_push(&r->failures,
+                   (struct record_failure){.task = f->task,
+                                           .attempt = f->attempt,
+                                           .outcome = f->outcome,
+                                           .status = f->status,
+                                           .limit = f->limit,
+                                           .reason = f->text ? mem_copy_string(f->text) : NULL,
+                                           .log = f->log ? mem_copy_string(f->log) : NULL,
+                                           .tail = log_tail(f->log)});
+        if (command_readable(s->w, f->task, f->attempt, &command))
+            array_last(&r->failures).command = strbuf_steal(&command);
+    }
+    causes_group(r);
+    for (size_t i = 0; i < r->failures.n; i++) {
+        struct record_failure *f = &r->failures.at[i];
+        /* a task without files has no sandbox */
+        bool sandboxed = !s->o.no_sandbox && !(s->w->flags[f->task] & TASK_IN_PLACE) &&
+                         (s->w->in_off[f->task] < s->w->in_off[f->task + 1] ||
+                          s->w->object_off[f->task] < s->w->object_off[f->task + 1]);
+        if (f->cause == i)
+            f->hint = hint_for(s->w, f, s->ws.folder, sandboxed);
+    }
+}
+
 /* The events are all there: both sinks were called from the thread that steps the run. */
 void recording_end(struct session *s, bool good)
 {
@@ -142,6 +181,7 @@ void recording_end(struct session *s, bool good)
                  : good           ? RECORD_DONE
                  : x->interrupted ? RECORD_CANCELLED
                                   : RECORD_FAILED;
+    recording_failures(s);
     struct error err = {0};
     if (r->run && s->history && !history_end(s->history, r, &err))
         remark(&s->o.remarks, REMARK_WARNING, "the record of this run is not complete: %s",
