@@ -132,6 +132,11 @@ struct weft_run_options {
     /* While weft_run_plan() plans. May be NULL. */
     weft_progress planning;
     void *context; /* of both */
+
+    /* Only to look: nothing is run, locked, made or written, and another run may go on meanwhile. For
+     * weft_run_forecast(), _need(), _why(), and weft_run_clean() with `dry`. */
+    bool look;
+    double wait; /* seconds to wait for a run that has the folder; INFINITY: until it is over [0] */
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

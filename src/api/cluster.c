@@ -44,7 +44,7 @@ static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct 
 {
     struct session *s = &run->session;
     *out = (struct weft_submitted){0};
-    if (!run->on_agents || run->started)
+    if (!run->on_agents || run->started || s->o.look)
         return error_set(err, ERROR_INPUT,
                          "only a run that was opened for a cluster and not "
                          "started can be submitted");

@@ -113,6 +113,8 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .unlimited = mine.no_limits,
         .no_sandbox = mine.no_sandbox,
         .no_history = mine.no_history,
+        .look = mine.look,
+        .wait = mine.wait,
         .elsewhere = run->on_agents,
         .remarks = api_remarks(&run->to),
     };
@@ -324,6 +326,8 @@ static bool run_start(struct weft_run *run, struct error *err)
     struct session *s = &run->session;
     if (run->started)
         return error_set(err, ERROR_FAILED, "the run was started already");
+    if (s->o.look)
+        return error_set(err, ERROR_FAILED, "the run was opened to look only");
     if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
         !remote_open(&run->remote, s, &run->place, err))
         return false;
@@ -484,7 +488,9 @@ EXPORT bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft
     RUN_CALL(call, error, &run->broken)
     {
         struct cleaning c = {.all = all, .dry = dry};
-        call.good = session_clean(&run->session, &c, &call.err);
+        call.good = dry || !run->session.o.look
+                        ? session_clean(&run->session, &c, &call.err)
+                        : error_set(&call.err, ERROR_FAILED, "the run was opened to look only");
         *out = (struct weft_cleaned){.logs = c.logs,
                                      .sandboxes = c.sandboxes,
                                      .files = c.files,

@@ -7,6 +7,7 @@
  *     ends.
  * I4. After a failed sync nothing is trusted: the journal is broken, and the caller must say so. */
 #include "base/journal.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -245,22 +246,23 @@ static bool read_existing(struct journal *j, uint64_t size, const struct journal
 
 static bool open_locked(struct journal *j, struct error *err)
 {
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (j->fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot open the journal: %s", j->path,
-                         strerror(errno));
+                         errno == ELOOP ? "it is a link" : strerror(errno));
     /* A run that was just killed may have left a child that is about to exec: until then it shares
      * the lock. */
     /* a second, in steps of 20 ms */
     int tries = 50;
     while (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && --tries)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    if (!tries || flock(j->fd, LOCK_EX | LOCK_NB) != 0)
+    if (!tries || flock(j->fd, LOCK_EX | LOCK_NB) != 0) {
+        j->busy = errno == EWOULDBLOCK;
         return error_set(err, ERROR_FAILED,
-                         errno == EWOULDBLOCK
-                             ? "%s: another weft is using this journal; wait until it has ended"
-                             : "%s: the journal cannot be locked",
+                         j->busy ? "%s: another weft is using this journal; wait until it has ended"
+                                 : "%s: the journal cannot be locked",
                          j->path);
+    }
     return true;
 }
 
@@ -307,6 +309,26 @@ bool journal_open(struct journal *j, const char *path, const struct journal_id *
     mem_guard_leave(&guard);
     if (!good)
         journal_close(j);
+    return good;
+}
+
+/* Read, not mapped: whoever writes may cut off the end of the file, and the pages with it. What is
+ * behind the last whole frame is somebody's write that goes on, or was cut off: it does not count. */
+bool journal_look(const char *path, const struct journal_id *id, journal_replay_f replay,
+                  void *context, struct error *err)
+{
+    struct journal j = {.fd = -1, .path = (char *)path};
+    struct text text;
+    uint64_t cut = 0;
+    if (!file_exists(path))
+        return true;
+    if (!file_read(path, &text, err))
+        return false;
+    const unsigned char *data = (const unsigned char *)text.at;
+    bool good = text.n < sizeof(struct header) || /* it is just being made */
+                (check_header(&j, data, id, err) &&
+                 replay_all(&j, data, text.n, replay, context, &cut, err));
+    text_free(&text);
     return good;
 }
 

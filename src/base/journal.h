@@ -34,6 +34,7 @@ struct journal {
     uint64_t end;    /* bytes that are valid and synced */
     uint64_t frames; /* the number of the next one */
     bool sync;
+    bool busy; /* it could not be opened because another process has it */
 };
 
 /* Called for each valid frame in order; false stops with the error it set. */
@@ -45,6 +46,11 @@ typedef bool (*journal_replay_f)(void *context, const unsigned char *payload, si
 bool journal_open(struct journal *j, const char *path, const struct journal_id *id, bool sync,
                   journal_replay_f replay, void *context, bool *existed, uint64_t *cut,
                   struct error *err);
+
+/* Only go through what is there: nothing is created, locked, cut off or waited for, and somebody else
+ * may write meanwhile. No such file is fine. */
+bool journal_look(const char *path, const struct journal_id *id, journal_replay_f replay,
+                  void *context, struct error *err);
 
 enum journal_result {
     JOURNAL_OK,

@@ -85,3 +85,36 @@ bool make_parents(const char *path, struct error *err)
     free(copy);
     return good;
 }
+
+/* Whoever can write there decides what has been computed, and where logs and keys go: in /tmp any user
+ * can make such a folder before us. A link to it has an owner of its own. */
+bool folder_check_owner(const char *path, struct error *err)
+{
+    struct stat link, s, above;
+    struct strbuf parent = {0};
+    const char *last = strrchr(path, '/'); /* by name: ".." of a link leads elsewhere */
+    if (last)
+        strbuf_add_bytes(&parent, path, last == path ? 1 : (size_t)(last - path));
+    bool there = lstat(path, &link) == 0 && stat(path, &s) == 0 &&
+                 stat(last ? strbuf_text(&parent) : ".", &above) == 0;
+    strbuf_free(&parent);
+    if (!there || !S_ISDIR(s.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: %s", path,
+                         there ? "stands where weft's own folder belongs, and is none"
+                               : strerror(errno));
+    uid_t me = geteuid();
+    const uid_t owner[] = {link.st_uid, s.st_uid};
+    for (int i = 0; i < 2; i++)
+        if (owner[i] != me && owner[i] != 0 && owner[i] != above.st_uid)
+            return error_set(err, ERROR_INPUT,
+                             "%s: this folder is user %u's, who could make weft believe anything; "
+                             "remove it, or work in a folder of your own",
+                             path, (unsigned)owner[i]);
+    if (!(s.st_mode & S_IWOTH))
+        return true;
+    return (s.st_uid == me && chmod(path, s.st_mode & 07777 & ~(mode_t)S_IWOTH) == 0) ||
+           error_set(err, ERROR_INPUT,
+                     "%s: everybody may write to this folder, and could make weft believe "
+                     "anything; `chmod o-w` it, or work in a folder of your own",
+                     path);
+}

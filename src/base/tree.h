@@ -15,5 +15,8 @@ void folder_names_free(folder_names *names);
 bool tree_remove(const char *path);
 /* Make the folders that `path` stands in. */
 bool make_parents(const char *path, struct error *err);
+/* May weft believe what stands in this folder of its own? It is ours, root's, or the owner's of the folder
+ * in which it stands; and not everybody's to write to, which is mended when it is ours. */
+bool folder_check_owner(const char *path, struct error *err);
 /* "folder/name", or the name alone when it is absolute. In `out`, replaced. */
 const char *path_in(const char *folder, const char *name, struct strbuf *out);

@@ -11,6 +11,7 @@ static const struct cli_option clean_options[] = {
     {"all", 0, NULL, "also the outputs of all tasks, and every record of them"},
     {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},
     {"dry-run", 'n', NULL, "only say what would go"},
+    OPTION_WAIT,
     OPTION_FROM,
     OPTION_READ,
     OPTION_JSON,
@@ -65,7 +66,7 @@ static int clean_command(const struct arguments *a)
     if (!run_screen_options(&s, a, &o, &err))
         return cli_fail(&err);
     o.event = clean_event;
-    /* the records are open from here on, so no run is going on in the folder */
+    /* unless it only looks, the records are its own from here on: no run goes on in the folder */
     s.run = weft_run_open(a->operand[0], &o, &error);
     bool good = s.run && weft_run_clean(s.run, arguments_flag(a, "all"), dry, &cleaned, &error);
     int status = good ? clean_report(&s, dry, &cleaned) : cli_failed(&error);

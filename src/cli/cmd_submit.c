@@ -19,6 +19,7 @@ static const struct cli_option submit_options[] = {
     {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},
     {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},
     {"no-history", 0, NULL, "predict nothing from past runs"},
+    OPTION_WAIT,
     OPTION_FROM,
     OPTION_READ,
     OPTION_JSON,

@@ -15,6 +15,7 @@
 #include "report/summary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,8 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->no_sandbox = arguments_flag(a, "no-sandbox");
     o->no_limits = arguments_flag(a, "no-limits");
     o->no_history = arguments_flag(a, "no-history");
+    o->look = arguments_flag(a, "dry-run") || arguments_flag(a, "why");
+    o->wait = arguments_flag(a, "wait") ? INFINITY : 0;
     o->store = arguments_value(a, "store");
     o->key = arguments_value(a, "key");
     o->submit = arguments_value(a, "submit");

@@ -32,8 +32,11 @@ struct run_screen {
         {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \
         {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},              \
         {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},    \
+        {"no-history", 0, NULL, "leave no record of this run, and predict nothing"}, OPTION_WAIT
+
+#define OPTION_WAIT                                                                                \
     {                                                                                              \
-        "no-history", 0, NULL, "leave no record of this run, and predict nothing"                  \
+        "wait", 0, NULL, "wait while another weft is at work in the folder (default: an error)"    \
     }
 
 #define OPTION_STORE                                                                               \

@@ -201,7 +201,7 @@ static bool executor_name_logs(struct executor *x, struct error *err)
     if (o->state && !make_parents(strbuf_text(&x->logs), err))
         return false;
     if (o->label) {
-        mkdir(x->logs.at, 0777);
+        mkdir(x->logs.at, 0775);
         strbuf_printf(&x->logs, "/%s", o->label);
     }
     return true;

@@ -107,7 +107,8 @@ static bool log_open(struct children *c, struct child *x, struct error *err)
 {
     if (x->log >= 0)
         close(x->log);
-    x->log = open(x->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    x->log =
+        open(x->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (x->log < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot write the log of a task: %s", x->log_path,
                          strerror(errno));
@@ -493,7 +494,7 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
     struct child *x = &c->slot[slot];
     if (x->log < 0 || x->written) {
         /* kept by nobody, or the first task of the slot */
-        if (mkdir(c->logs, 0777) != 0 && errno != EEXIST)
+        if (mkdir(c->logs, 0775) != 0 && errno != EEXIST)
             return error_set(err, ERROR_FAILED, "%s: cannot make the folder of logs: %s", c->logs,
                              strerror(errno));
         if (!log_open(c, x, err))

@@ -17,12 +17,14 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define APPLICATION_ID 0x77656674 /* "weft" in the file's header: it is ours */
 
@@ -292,14 +294,14 @@ char *history_default_path(void)
     return strbuf_steal(&path);
 }
 
-/* 0777 and the umask decide who may read. */
+/* What somebody computes is his own business: folders that are not there yet are made for him alone. */
 static bool database_make_folders(const char *path, struct error *err)
 {
     char *copy = mem_copy_string(path);
     bool ok = true;
     for (char *slash = strchr(copy + 1, '/'); ok && slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
             ok = error_set(err, ERROR_FAILED, "%s: cannot make the folder: %s", copy,
                            strerror(errno));
         *slash = '/';
@@ -344,13 +346,55 @@ static void database_abandon(void *history)
     history_close(history);
 }
 
-static struct history *database_open(const char *path, struct error *err)
+/* Its owner's alone, before SQLite makes it for everybody; the files beside it get its mode. One that
+ * others may write to is shared on purpose, and left as it is. */
+static void database_make_private(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) /* SQLite will say why */
+        return;
+    if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) &&
+        !(st.st_mode & 022) && fchmod(fd, 0600) != 0)
+        errno = 0; /* a file system without modes */
+    close(fd);
+}
+
+/* On a file system that cannot be written SQLite cannot read a log either, nor make the index that
+ * readers of one share. Nobody writes there, so the file is all there is, unless a log is left:
+ * "immutable" says so. Its name as a URI, or NULL: open it as usual. */
+static char *database_frozen(const char *path)
+{
+    struct strbuf name = {0}, uri = {0};
+    const char *slash = strrchr(path, '/');
+    strbuf_add_bytes(&name, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    bool frozen = access(name.at, W_OK) != 0;
+    strbuf_clear(&name);
+    strbuf_printf(&name, "%s-wal", path);
+    frozen = frozen && !file_exists(name.at);
+    strbuf_free(&name);
+    if (!frozen)
+        return NULL;
+    strbuf_add(&uri, "file:");
+    for (const char *c = path; *c; c++) {
+        if (strchr("?#%", *c))
+            strbuf_printf(&uri, "%%%02X", (unsigned char)*c);
+        else
+            strbuf_add_char(&uri, *c);
+    }
+    strbuf_add(&uri, "?immutable=1");
+    return strbuf_steal(&uri);
+}
+
+static struct history *database_open(const char *path, const char *frozen, struct error *err)
 {
     struct mem_guard guard;
     struct history *h = mem_new_zero(struct history, 1);
     h->path = mem_copy_string(path);
     mem_guard_enter(&guard, database_abandon, h);
-    int code = sqlite3_open_v2(path, &h->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int code = sqlite3_open_v2(
+        frozen ? frozen : path, &h->db,
+        frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL);
     bool ok = code == SQLITE_OK;
     if (!ok) {
         error_set(err, ERROR_FAILED, "%s: %s", path,
@@ -372,11 +416,19 @@ static struct history *database_open(const char *path, struct error *err)
 
 struct history *history_open(const char *path, struct error *err)
 {
-    return database_make_folders(path, err) ? database_open(path, err) : NULL;
+    if (!database_make_folders(path, err))
+        return NULL;
+    database_make_private(path);
+    return database_open(path, NULL, err);
 }
 
 /* A reader makes no empty history where there is none. */
 struct history *history_open_existing(const char *path, struct error *err)
 {
-    return file_exists(path) ? database_open(path, err) : NULL;
+    if (!file_exists(path))
+        return NULL;
+    char *frozen = database_frozen(path);
+    struct history *h = database_open(path, frozen, err);
+    free(frozen);
+    return h;
 }

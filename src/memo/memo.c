@@ -367,6 +367,7 @@ struct memo *memo_open(const char *path, struct memo_opened *found, struct error
     m->path = mem_copy_string(path);
     if (!journal_open(&m->journal, path, &identity, false, memo_replay_frame, m, &found->existed,
                       &found->cut, err)) {
+        found->busy = m->journal.busy;
         memo_free(m);
         return NULL;
     }
@@ -375,6 +376,18 @@ struct memo *memo_open(const char *path, struct memo_opened *found, struct error
     mem_guard_enter(&guard, memo_give_up, m);
     index_tasks(m, &m->by_key);
     mem_guard_leave(&guard);
+    return m;
+}
+
+struct memo *memo_look(const char *path, struct error *err)
+{
+    struct memo *m = mem_new_zero(struct memo, 1);
+    m->path = mem_copy_string(path);
+    if (!journal_look(path, &identity, memo_replay_frame, m, err)) {
+        memo_free(m);
+        return NULL;
+    }
+    index_tasks(m, &m->by_key);
     return m;
 }
 

@@ -27,11 +27,15 @@ struct memo_task {
 /* What opening found. */
 struct memo_opened {
     bool existed;
+    bool busy;    /* not opened: another process has it */
     uint64_t cut; /* bytes of an unfinished write that were cut off */
 };
 
 /* `path` NULL: nothing is kept. `found` may be NULL. */
 struct memo *memo_open(const char *path, struct memo_opened *found, struct error *err);
+/* What is known there, for who will change nothing: no lock, no file is made or written, also while a
+ * run has it; what is learned is forgotten with it. No memo there is an empty one. */
+struct memo *memo_look(const char *path, struct error *err);
 /* Write what is not yet written; false: it could not be, and would be computed again. */
 bool memo_flush(struct memo *m, struct error *err);
 bool memo_close(struct memo *m, struct error *err); /* flushes; NULL is fine */

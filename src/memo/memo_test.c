@@ -64,7 +64,12 @@ static void test_many(const struct bench_folder *f)
     is_int((long long)memo_last(m, 42)->command, 4042, "of one name the latest counts");
     ok(memo_bytes(m) < 400 * (size_t)n, "in little memory: %zu bytes each", memo_bytes(m) / n);
     struct error second = {0};
-    ok(!memo_open(folder_file(f, "memo"), NULL, &second), "nobody else may have it meanwhile");
+    struct memo_opened refused;
+    ok(!memo_open(folder_file(f, "memo"), &refused, &second) && refused.busy,
+       "nobody else may have it meanwhile");
+    struct memo *looks = memo_look(folder_file(f, "memo"), &second);
+    ok(looks && memo_count(looks) == memo_count(m) && memo_last(looks, 42), "but look at it");
+    memo_close(looks, &second);
     has_str(second.text, "memo", "and is told which");
     memo_close(m, &err);
 }

@@ -139,8 +139,8 @@ static bool expansion_is_done(void *context, uint32_t task, const struct digest 
     return needs->task[task] == NEED_NOT;
 }
 
-/* Is there a record in the workflow's folder? A folder in which nothing ran, an input that is not
- * there or a run that goes on: then nothing is known, which is no mistake of the user's. */
+/* Is there a record in the workflow's folder? A folder in which nothing ran, or an input that is not
+ * there: then nothing is known, which is no mistake of the user's. */
 static void expansion_look_back(struct expansion *e)
 {
     char *path = file_beside(e->x.workflow, ".weft/memo");
@@ -149,7 +149,7 @@ static void expansion_look_back(struct expansion *e)
     struct needs needs = {0};
     struct known_results known = {expansion_is_done, &needs};
     if (e->merged->workflow->command && file_exists(path))
-        memo = memo_open(path, NULL, NULL);
+        memo = memo_look(path, NULL);
     bool there = memo && needs_find(&needs, e->merged->workflow, folder, memo,
                                     &(struct need_options){0}, NULL);
     double work;

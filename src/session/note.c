@@ -13,9 +13,11 @@
 #include "base/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +38,11 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
     note_path(state, n->run, ".key", &path);
     const char *key_file = n->key;
     bool good = make_parents(path.at, err);
+    /* a store's address may hold its password */
+    char *above = mem_copy_bytes(path.at, (size_t)(strrchr(path.at, '/') - path.at));
+    if (good && chmod(above, 0700) != 0)
+        good = error_set(err, ERROR_FAILED, "%s: %s", above, strerror(errno));
+    free(above);
     if (good && !key_file) {
         unlink(path.at); /* of a run that is long over: its number came again, at another store */
         good = seal_key_write(path.at, key, err);

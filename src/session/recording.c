@@ -24,8 +24,10 @@ void recording_open_history(struct session *s)
     char *path = s->o.no_history ? NULL : history_default_path();
     if (!path)
         return;
-    s->history = history_open(path, &err);
-    if (!s->history)
+    s->history = s->o.look ? history_open_existing(path, &err) : history_open(path, &err);
+    if (!s->history && s->o.look && err.kind != ERROR_NONE)
+        remark(&s->o.remarks, REMARK_WARNING, "nothing is predicted from past runs: %s", err.text);
+    else if (!s->history && !s->o.look)
         remark(&s->o.remarks, REMARK_WARNING, "this run is not recorded: %s", err.text);
     free(path);
 }

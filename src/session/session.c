@@ -48,7 +48,7 @@ void session_begin(struct session *s, const struct session_options *o)
 {
     *s = (struct session){0};
     session_take_options(s, o);
-    workspace_begin(&s->ws, s->flow, o->folder);
+    workspace_begin(&s->ws, s->flow, o->folder, o->look);
     s->o.folder = s->ws.folder;
 }
 
@@ -95,7 +95,7 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
     struct need_options need = {.all = s->o.force, .elsewhere = s->o.elsewhere};
-    if (!workspace_open(&s->ws, &s->o.remarks, err) ||
+    if (!workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
         !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err))
         return false;
     if (s->o.elsewhere && !session_take_as_text(s, &need, err))
@@ -112,7 +112,7 @@ bool session_join(struct session *s, const struct session_options *o, struct wor
     s->o.elsewhere = true;
     s->w = w;
     s->name = mem_copy_string(o->flow);
-    if (!workspace_open(&s->ws, &s->o.remarks, err))
+    if (!workspace_open(&s->ws, s->o.wait, &s->o.remarks, err))
         return false;
     s->ws.crashed = false; /* that it was cut off is why we join it */
     needs_blank(&s->needs, w, s->ws.folder, s->ws.memo, done, ndone);

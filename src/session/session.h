@@ -44,6 +44,8 @@ struct session_options {
     bool unlimited;     /* the memory of tasks is measured, not enforced */
     bool no_sandbox;
     bool no_history; /* leave no record, and predict nothing */
+    bool look;       /* nothing will run: nothing is locked, made or written */
+    double wait;     /* seconds to wait while another run has the folder */
     bool elsewhere;  /* tasks will run on other machines: files between them may be absent here */
     struct remarks remarks;
 };

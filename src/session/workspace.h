@@ -3,6 +3,7 @@
  *     FOLDER/                     where the workflow's files are and its commands run
  *     └── .weft/                  the "state"
  *         ├── memo                what has been computed here (memo/memo.h); one run has it at a time
+ *         ├── holder              who that is, for others to read
  *         ├── running             the process number of the run that goes on; one that is left behind
  *         │                       tells of a crash
  *         ├── image-FLOW          what a large workflow was read as (session/image.h)
@@ -23,6 +24,7 @@
 
 struct workspace {
     char *folder, *state;
+    bool look;         /* nothing is created or written, and others may run meanwhile */
     struct memo *memo; /* once it is open */
     struct memo_opened found;
     bool crashed;               /* the last run here ended without a word */
@@ -30,11 +32,13 @@ struct workspace {
 };
 
 /* Name the folder (NULL: the one in which the file `flow` is) and begin to read what is known about
- * it. Nothing is created. */
-void workspace_begin(struct workspace *ws, const char *flow, const char *folder);
-/* Create the state and open the memo, which this workspace has alone from here on. False: not a
- * folder, not to be written, or another run has it; close all the same. */
-bool workspace_open(struct workspace *ws, const struct remarks *remarks, struct error *err);
+ * it. Nothing is created. `look`: nor will anything be later. */
+void workspace_begin(struct workspace *ws, const char *flow, const char *folder, bool look);
+/* Create the state and open the memo, which this workspace has alone from here on; to look, only read
+ * it. While another run has it, it is waited for, so many seconds at most. False: not a folder, not to
+ * be written, a stranger's, or another run has it; close all the same. */
+bool workspace_open(struct workspace *ws, double wait, const struct remarks *remarks,
+                    struct error *err);
 /* A run begins (true) or has ended (false). */
 void workspace_mark(const struct workspace *ws, bool running);
 /* After a crash: end the processes of the run that was cut off and remove its sandboxes. */

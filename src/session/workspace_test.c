@@ -35,7 +35,7 @@ static void test_names(void)
         {"a/flow.yaml", "slash/", "slash/", "slash/.weft"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        workspace_begin(&ws, cases[i][0], cases[i][1]);
+        workspace_begin(&ws, cases[i][0], cases[i][1], false);
         ok(strcmp(ws.folder, cases[i][2]) == 0, "%s is in %s", cases[i][0], cases[i][2]);
         ok(strcmp(ws.state, cases[i][3]) == 0, "and its state in %s", cases[i][3]);
         workspace_close(&ws, NULL);
@@ -49,11 +49,11 @@ static void test_nothing_created(void)
     struct stat st;
     char state[80];
     snprintf(state, sizeof state, "%s/.weft", where);
-    workspace_begin(&ws, "flow.yaml", where);
+    workspace_begin(&ws, "flow.yaml", where, false);
     ok(!ws.loader && stat(state, &st) != 0, "naming creates nothing");
     workspace_close(&ws, NULL);
-    workspace_begin(&ws, "flow.yaml", "/dev/null");
-    ok(!workspace_open(&ws, NULL, &err) && err.kind == ERROR_INPUT, "a file is no folder");
+    workspace_begin(&ws, "flow.yaml", "/dev/null", false);
+    ok(!workspace_open(&ws, 0, NULL, &err) && err.kind == ERROR_INPUT, "a file is no folder");
     workspace_close(&ws, NULL);
 }
 
@@ -61,11 +61,17 @@ static void test_one_at_a_time(void)
 {
     struct workspace first, second;
     struct error err = {0};
-    workspace_begin(&first, "flow.yaml", where);
-    ok(workspace_open(&first, NULL, &err) && first.memo && !first.crashed, "it opens");
-    workspace_begin(&second, "flow.yaml", where);
+    workspace_begin(&first, "flow.yaml", where, false);
+    ok(workspace_open(&first, 0, NULL, &err) && first.memo && !first.crashed, "it opens");
+    workspace_begin(&second, "flow.yaml", where, false);
     ok(second.loader, "the memo is there now, and is read ahead");
-    ok(!workspace_open(&second, NULL, &err), "but somebody has it");
+    ok(!workspace_open(&second, 0, NULL, &err), "but somebody has it");
+    char who[32];
+    snprintf(who, sizeof who, "process %d (", (int)getpid());
+    ok(strstr(err.text, who) && strstr(err.text, "since "), "and is named: %s", err.text);
+    workspace_close(&second, NULL);
+    workspace_begin(&second, "flow.yaml", where, true);
+    ok(workspace_open(&second, 0, NULL, &err) && second.memo, "one may look all the same");
     workspace_close(&second, NULL);
     workspace_close(&first, NULL);
 }
@@ -78,21 +84,22 @@ static void test_crash(void)
     struct remarks remarks = {hear_remark, &heard};
     struct strbuf path = {0};
     struct stat st;
-    workspace_begin(&ws, "flow.yaml", where);
-    workspace_open(&ws, &remarks, &err);
+    workspace_begin(&ws, "flow.yaml", where, false);
+    workspace_open(&ws, 0, &remarks, &err);
     workspace_mark(&ws, true);
     strbuf_printf(&path, "%s/sandbox", ws.state);
     mkdir(path.at, 0777);
     workspace_close(&ws, &remarks); /* without taking the mark away: as if it had been killed */
 
-    workspace_begin(&ws, "flow.yaml", where);
-    ok(workspace_open(&ws, &remarks, &err) && ws.crashed, "a mark that is left tells of a crash");
+    workspace_begin(&ws, "flow.yaml", where, false);
+    ok(workspace_open(&ws, 0, &remarks, &err) && ws.crashed,
+       "a mark that is left tells of a crash");
     workspace_clear_leftovers(&ws, &remarks);
     ok(stat(path.at, &st) != 0, "its sandboxes are removed");
     workspace_mark(&ws, false);
     workspace_close(&ws, &remarks);
-    workspace_begin(&ws, "flow.yaml", where);
-    ok(workspace_open(&ws, &remarks, &err) && !ws.crashed, "and then all is well again");
+    workspace_begin(&ws, "flow.yaml", where, false);
+    ok(workspace_open(&ws, 0, &remarks, &err) && !ws.crashed, "and then all is well again");
     workspace_close(&ws, &remarks);
     is_int(heard.n, 0, "of which nothing had to be said");
     strbuf_free(&path);

@@ -62,6 +62,7 @@ run|flow.yaml|--no-sandbox|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
 run|flow.yaml|--no-history|-
+run|flow.yaml|--wait|-
 run|flow.yaml|--why first|-
 run|flow.yaml|--plan plan.json|-
 run|flow.yaml|--order ic|-
@@ -82,6 +83,7 @@ run|flow.yaml|--json|-
 run|flow.yaml|--quiet|-
 clean|flow.yaml|--all -n|-
 clean|flow.yaml|--directory .|-
+clean|flow.yaml|--wait|-
 clean|flow.yaml|--dry-run|-
 clean|flow.yaml|--from native|-
 clean|flow.yaml|--read x=1|refused by the reader
@@ -189,6 +191,7 @@ experiment|try.exp.yaml|--no-sandbox|-
 experiment|try.exp.yaml|--no-limits|-
 experiment|try.exp.yaml|--retry-delay 1s|-
 experiment|try.exp.yaml|--no-history|-
+experiment|try.exp.yaml|--wait|-
 experiment|try.exp.yaml|--on 2|--plan-only
 experiment|try.exp.yaml|--with heft|-
 experiment|try.exp.yaml|--seed 3|--with heft

@@ -192,7 +192,9 @@ static int agent_lock_folder(const struct agent *a, struct error *err)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/lock", a->o->state);
-    int fd = make_parents(path.at, err) ? open(path.at, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int fd = make_parents(path.at, err)
+                 ? open(path.at, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
+                 : -1;
     if (fd < 0 && err->kind == ERROR_NONE)
         error_set(err, ERROR_FAILED, "%s: %s", path.at, strerror(errno));
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
