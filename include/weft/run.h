@@ -137,6 +137,10 @@ struct weft_run_options {
      * weft_run_forecast(), _need(), _why(), and weft_run_clean() with `dry`. */
     bool look;
     double wait; /* seconds to wait for a run that has the folder; INFINITY: until it is over [0] */
+
+    /* An output takes the place of a file that weft did not make, and nothing of that is kept [it is
+     * kept beside, as NAME.before-weft, and remarked] */
+    bool overwrite;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -265,7 +269,7 @@ struct weft_cleaned {
 };
 /* Remove what no run of the workflow needs: logs and sandboxes of runs that are over, records of
  * computations that it no longer has, temporary files that nobody will read. `all`: also the outputs
- * of all tasks. `dry`: only count. */
+ * of all tasks that are as a task left them; what is not is kept, and remarked. `dry`: only count. */
 bool weft_run_clean(struct weft_run *run, bool all, bool dry, struct weft_cleaned *out,
                     struct weft_error *error);
 

@@ -112,6 +112,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .keep_going = mine.keep_going,
         .unlimited = mine.no_limits,
         .no_sandbox = mine.no_sandbox,
+        .overwrite = mine.overwrite,
         .no_history = mine.no_history,
         .look = mine.look,
         .wait = mine.wait,

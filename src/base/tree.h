@@ -13,6 +13,11 @@ void folder_names_free(folder_names *names);
 
 /* Remove a file or a whole tree; nothing there is fine. */
 bool tree_remove(const char *path);
+/* rename(), but never over something that is there (errno EEXIST). */
+bool rename_new(const char *from, const char *to);
+/* A file, link or whole tree, with permission bits and times. Shares the blocks where the file system
+ * can. What stands at `to` must not be there; after an error nothing is. */
+bool tree_copy(const char *from, const char *to, struct error *err);
 /* Make the folders that `path` stands in. */
 bool make_parents(const char *path, struct error *err);
 /* May weft believe what stands in this folder of its own? It is ours, root's, or the owner's of the folder

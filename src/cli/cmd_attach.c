@@ -5,6 +5,7 @@ static const struct cli_option attach_options[] = {
     OPTION_STORE,
     OPTION_KEY,
     {"directory", 'C', "DIR", "where the results go (default: where the run was submitted from)"},
+    OPTION_OVERWRITE,
     {"no-history", 0, NULL, "leave no record of this run"},
     OPTION_WAIT,
     {"json", 0, NULL, "events as they happen, one JSON object a line on standard output"},

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct cli_option clean_options[] = {
-    {"all", 0, NULL, "also the outputs of all tasks, and every record of them"},
+    {"all", 0, NULL, "also the outputs that tasks left, and every record of them"},
     {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},
     {"dry-run", 'n', NULL, "only say what would go"},
     OPTION_WAIT,
@@ -84,6 +84,8 @@ const struct command command_clean = {
         "Logs and sandboxes of runs that are over, records of computations that the workflow\n"
         "no longer has, temporary files that nobody will read. Results stay, and stay known,\n"
         "unless --all takes them too. The history is not touched.\n\n"
+        "What weft did not make it does not remove: a file at an output's name stays when no\n"
+        "task left it, or when it was changed since, and is listed.\n\n"
         "examples:\n"
         "  weft clean flow.yaml -n\n"
         "  weft clean flow.yaml --all\n",

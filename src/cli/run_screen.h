@@ -18,6 +18,12 @@ struct run_screen {
     const char **read; /* of --read, for the library */
 };
 
+#define OPTION_OVERWRITE                                                                           \
+    {                                                                                              \
+        "overwrite", 0, NULL,                                                                      \
+            "replace files that weft did not make (default: they are kept as NAME.before-weft)"    \
+    }
+
 /* The options that a command must have among its own. */
 #define RUN_OPTIONS                                                                                \
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},         \
@@ -30,6 +36,7 @@ struct run_screen {
         {"resume", 0, NULL,                                                                        \
          "go on after a crash (a plain run does too; this says what it found)"},                   \
         {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \
+        OPTION_OVERWRITE,                                                                          \
         {"no-limits", 0, NULL, "measure the memory of tasks, but do not enforce it"},              \
         {"retry-delay", 0, "SECONDS", "before the second attempt, then doubled (default 0.1)"},    \
         {"no-history", 0, NULL, "leave no record of this run, and predict nothing"}, OPTION_WAIT

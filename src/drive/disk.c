@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
+#include "memo/standing.h"
 
 #include <stdlib.h>
 
@@ -69,7 +70,8 @@ static void disk_remove_object(struct disk *d, uint32_t object)
     struct needs *n = d->needs;
     char label[512];
     const char *name = workflow_object_label(d->w, object, label, sizeof label);
-    if (!n->present[object] || !tree_remove(path_in(d->folder, name, &d->path)))
+    if (!n->present[object] || standing_at(n, object) >= STANDING_CHANGED || /* not weft's */
+        !tree_remove(path_in(d->folder, name, &d->path)))
         return;
     n->present[object] = 0;
     d->live -= n->bytes[object];

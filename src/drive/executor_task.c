@@ -14,11 +14,13 @@
 
 #include "base/tree.h"
 #include "exec/sandbox.h"
+#include "memo/standing.h"
 #include "model/command.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -123,6 +125,64 @@ static bool wants_sandbox(const struct executor *x, uint32_t task)
            executor_has_files(x->w, task);
 }
 
+/* ---- what weft did not make ---- */
+
+static bool keep_standing(struct executor *x, uint32_t object, bool copied, struct error *err)
+{
+    char label[512];
+    struct strbuf kept = {0};
+    bool good = standing_keep(x->o->needs, object, copied, &kept, err);
+    if (good)
+        run_result_kept(x->result, workflow_object_label(x->w, object, label, sizeof label),
+                        kept.at);
+    strbuf_free(&kept);
+    return good;
+}
+
+/* A sandbox_way: what weft made is replaced, and what has the same content; the rest is moved out of
+ * the way. */
+static bool clear_way(void *context, uint32_t object, const char *from, struct error *err)
+{
+    struct executor *x = context;
+    enum standing standing = standing_at(x->o->needs, object);
+    return standing < STANDING_CHANGED || standing_is_same(x->o->needs, object, from) ||
+           keep_standing(x, object, false, err);
+}
+
+/* Outputs that the task itself will write over: a copy is kept, since it may go on from what is
+ * there. */
+static bool keep_before(struct executor *x, uint32_t task, bool sandboxed, struct error *err)
+{
+    const struct workflow *w = x->w;
+    char label[512];
+    bool good = true;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1] && good; o++)
+        if ((!sandboxed || workflow_object_label(w, o, label, sizeof label)[0] == '/') &&
+            standing_at(x->o->needs, o) >= STANDING_CHANGED)
+            good = keep_standing(x, o, true, err);
+    return good;
+}
+
+/* What a failed attempt left of its outputs in the folder is no user's: it may be written over. */
+static void own_leftovers(struct executor *x, uint32_t task)
+{
+    const struct workflow *w = x->w;
+    char label[512];
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+        struct digest d;
+        double size;
+        struct error err = {0};
+        const char *name = workflow_object_label(w, o, label, sizeof label);
+        struct stat s;
+        if (memo_digest(x->o->needs->memo, path_in(x->o->folder, name, &x->path), true, &d, &size,
+                        &err) &&
+            stat(x->path.at, &s) == 0 && S_ISDIR(s.st_mode))
+            memo_learn_folder(x->o->needs->memo, x->path.at, &d);
+    }
+}
+
+/* ---- room ---- */
+
 /* Outputs that a task in place is going to write: their folders must be there. */
 static bool make_output_folders(struct executor *x, uint32_t task, struct error *err)
 {
@@ -165,6 +225,8 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
 {
     *sandbox = NULL;
     if (!check_inputs(x, task, inputs, err))
+        return false;
+    if (x->o->needs && !x->o->overwrite && !keep_before(x, task, wants_sandbox(x, task), err))
         return false;
     if (!wants_sandbox(x, task))
         return make_output_folders(x, task, err);
@@ -415,8 +477,11 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     }
     if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
-        bool good = !executor_has_files(x->w, e->id) ||
-                    sandbox_take(sandbox, x->o->folder, x->w, e->id, &remarks, &err);
+        struct sandbox_way way = {clear_way, x};
+        bool asks = x->o->needs && !x->o->overwrite;
+        bool good =
+            !executor_has_files(x->w, e->id) ||
+            sandbox_take(sandbox, x->o->folder, x->w, e->id, asks ? &way : NULL, &remarks, &err);
         if (good && x->o->needs)
             good = need_done(x->o->needs, e->id, &err);
         if (!good) {
@@ -434,6 +499,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     if (sandbox)
         tree_remove(sandbox);
     bool done = event.outcome == TRACE_DONE;
+    if (!done && !sandbox && x->o->needs)
+        own_leftovers(x, e->id);
     if (done) {
         disk_task_done(x->disk, e->id, true);
         if (x->outbox->wanted) {

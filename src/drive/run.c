@@ -518,6 +518,7 @@ static bool run_conclude(struct run *r, struct error *err)
     x->done -= x->reused < x->done ? x->reused : x->done;
     x->skipped = r->total - x->done - x->reused - x->failed;
     x->orphans = executor_sweep(r->executor);
+    run_result_count_kept(x);
     x->peak_disk = disk_peak(r->disk);
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);
@@ -563,6 +564,33 @@ bool run_workflow(const struct run_options *o, struct run_result *result, struct
     while (run_step(r, -1))
         ;
     return run_close(r, result, err);
+}
+
+void run_result_kept(struct run_result *r, const char *name, const char *kept)
+{
+    struct strbuf line = {0};
+    r->kept++;
+    if (r->remarks.n >= RUN_REMARKS)
+        return;
+    r->kept_told++;
+    strbuf_printf(&line,
+                  "'%s' was there, and weft did not make it: it is kept as '%s' (--overwrite "
+                  "replaces such files)",
+                  name, kept);
+    array_push(&r->remarks, strbuf_steal(&line));
+}
+
+void run_result_count_kept(struct run_result *r)
+{
+    struct strbuf line = {0};
+    uint32_t more = r->kept - r->kept_told;
+    if (!more)
+        return;
+    strbuf_printf(&line,
+                  "%u more file%s that weft did not make %s kept beside the outputs, as "
+                  "NAME.before-weft",
+                  more, more == 1 ? "" : "s", more == 1 ? "is" : "are");
+    array_push(&r->remarks, strbuf_steal(&line));
 }
 
 void run_result_free(struct run_result *r)

@@ -39,6 +39,7 @@ struct run_options {
     bool unlimited;  /* memory is measured, not enforced */
     bool no_sandbox;
     bool same_shell; /* of an agent: the strict shell is bash or none, as the key says */
+    bool overwrite;  /* outputs replace what weft did not make, and nothing of it is kept */
     double retry_first, retry_most; /* seconds [0.1, 10]; negative: at once */
     double grace;                   /* from SIGTERM to SIGKILL [5] */
     const char *journal;            /* of the store; NULL: in memory */
@@ -73,6 +74,7 @@ struct run_result {
     double log_bytes;
     ARRAY(struct run_failure) failures; /* at most RUN_FAILURES are kept */
     ARRAY(char *) remarks;              /* undeclared files and the like */
+    uint32_t kept, kept_told; /* files that weft did not make, kept beside; those with a remark */
 };
 
 enum { RUN_FAILURES = 1000, RUN_REMARKS = 20 };
@@ -107,3 +109,7 @@ void run_abandon(struct run *r);
 /* Open, step until it is over, close. The result is filled (zeroed, if it could not be opened). */
 bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err);
 void run_result_free(struct run_result *r);
+/* A file that weft did not make stood at an output's place, and is kept under another name. */
+void run_result_kept(struct run_result *r, const char *name, const char *kept);
+/* At the end: of those that had no remark of their own. */
+void run_result_count_kept(struct run_result *r);

@@ -7,7 +7,8 @@
  *
  * I1. Outputs are looked at before one is moved: either all are there, or none is touched.
  * I2. Each is moved by one rename, so a reader sees the old file or the new one, never a half.
- *     Where the sandbox is on another file system it is copied beside its place first.
+ *     Where the sandbox is on another file system it is copied beside its place first. What weft
+ *     did not make is not replaced before its owner was asked (struct sandbox_way).
  * I3. A crash between two renames leaves some outputs new and some old; the record (memo) does not
  *     have the task then, and it runs again.
  * I4. Names are those of the workflow, not to be trusted: one that leads out of the folder is
@@ -180,43 +181,11 @@ static void list_undeclared(const char *path, const char *below, const struct wo
     strbuf_free(&name);
 }
 
-/* With its mode, so that a program stays one. */
-static bool copy_file(const char *from, const char *to, struct error *err)
-{
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    struct stat s;
-    if (in < 0 || fstat(in, &s) != 0) {
-        if (in >= 0)
-            close(in);
-        return error_set(err, ERROR_FAILED, "%s: %s", from, strerror(errno));
-    }
-    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, s.st_mode & 0777);
-    char *piece = mem_new(char, 1 << 20);
-    bool good = out >= 0;
-    for (ssize_t n; good && (n = read(in, piece, 1 << 20)) != 0;)
-        good = n > 0 && write(out, piece, (size_t)n) == n;
-    int reason = errno;
-    free(piece);
-    close(in);
-    if (out >= 0 && close(out) != 0 && good) {
-        reason = errno;
-        good = false;
-    }
-    return good || error_set(err, ERROR_FAILED, "%s: cannot be written: %s", to, strerror(reason));
-}
-
-/* One output into place by a rename, also when the place is on another file system, or holds a
- * folder. */
-static bool move_one(const char *from, const char *to, struct error *err)
+/* Whatever stands there is replaced: also a folder, also from another file system. */
+static bool replace_by(const char *from, const char *to, struct error *err)
 {
     if (rename(from, to) == 0)
         return true;
-    if (errno == ENOENT) { /* its folder is not there, or was removed meanwhile */
-        if (!make_parents(to, err))
-            return false;
-        if (rename(from, to) == 0)
-            return true;
-    }
     if (errno == ENOTEMPTY || errno == EEXIST || errno == EISDIR || errno == ENOTDIR) {
         if (tree_remove(to) && rename(from, to) == 0)
             return true;
@@ -226,14 +195,30 @@ static bool move_one(const char *from, const char *to, struct error *err)
                          strerror(errno));
     struct strbuf beside = {0};
     strbuf_printf(&beside, "%s.weft-%d", to, (int)getpid());
-    bool good = copy_file(from, beside.at, err);
-    if (good && rename(beside.at, to) != 0)
-        good =
-            error_set(err, ERROR_FAILED, "%s: cannot be moved into place: %s", to, strerror(errno));
+    tree_remove(beside.at);
+    bool good = tree_copy(from, beside.at, err) && replace_by(beside.at, to, err);
     if (!good)
-        unlink(beside.at);
+        tree_remove(beside.at);
     strbuf_free(&beside);
     return good;
+}
+
+/* One output into place by a rename. Mostly nothing stands there, which the rename tells. */
+static bool move_one(const char *from, const char *to, uint32_t object,
+                     const struct sandbox_way *way, struct error *err)
+{
+    struct stat s;
+    if (rename_new(from, to))
+        return true;
+    if (errno == ENOENT) { /* its folder is not there, or was removed meanwhile */
+        if (!make_parents(to, err))
+            return false;
+        if (rename_new(from, to))
+            return true;
+    }
+    if (way && lstat(to, &s) == 0 && !way->clear(way->context, object, from, err))
+        return false;
+    return replace_by(from, to, err);
 }
 
 /* Always false: the message guesses at a misspelt name by showing what else is there. */
@@ -253,7 +238,7 @@ static bool sandbox_missing_output(const char *path, const struct workflow *w, u
 }
 
 bool sandbox_take(const char *path, const char *folder, const struct workflow *w, uint32_t task,
-                  struct strbuf *remarks, struct error *err)
+                  const struct sandbox_way *way, struct strbuf *remarks, struct error *err)
 {
     struct strbuf from = {0}, to = {0};
     char label[512];
@@ -269,7 +254,8 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good && path; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (name[0] != '/')
-            good = move_one(path_in(path, name, &from), path_in(folder, name, &to), err);
+            good = move_one(path_in(path, name, &from), path_in(folder, name, &to),
+                            w->out_object[i], way, err);
     }
     if (good && path && remarks) {
         uint32_t count = 0;

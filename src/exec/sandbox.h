@@ -14,8 +14,16 @@
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
                   struct error *err);
 
+/* Something stands where an output belongs. `from` is the output. True: it may be replaced, or is out
+ * of the way; false: an error, and nothing more is moved. */
+struct sandbox_way {
+    bool (*clear)(void *context, uint32_t object, const char *from, struct error *err);
+    void *context;
+};
+
 /* Move the outputs from the sandbox (NULL: they are in place already) into the folder. A missing
  * one is an error that names it, and those that lie there undeclared, which may be its misspelling;
- * nothing is moved then. `remarks`: undeclared files, a line each. */
+ * nothing is moved then. `way` NULL: whatever stands there is replaced. `remarks`: undeclared files,
+ * a line each. */
 bool sandbox_take(const char *path, const char *folder, const struct workflow *w, uint32_t task,
-                  struct strbuf *remarks, struct error *err);
+                  const struct sandbox_way *way, struct strbuf *remarks, struct error *err);

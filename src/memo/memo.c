@@ -573,9 +573,15 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
         return memo_digest_folder(m, path, fresh, out, size, err);
     if (!S_ISREG(s.st_mode))
         return error_set(err, ERROR_FAILED, "%s: neither a file nor a folder", path);
-    if (memo_known(m, path, &s, out))
-        return true;
     struct memo_file f = memo_describe_file(m, path, &s);
+    if (memo_known(m, path, &s, out)) {
+        uint32_t known = index_find(m, &m->by_path, f.path) - 1;
+        if (fresh && !m->files.at[known].left) { /* a task left it as it found it */
+            m->files.at[known].left = true;
+            write_file(m, &m->files.at[known]);
+        }
+        return true;
+    }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));

@@ -1,8 +1,11 @@
-/* Cleaning: counts what it removes as it goes; what cannot be removed is not counted. */
+/* Cleaning: counts what it removes as it goes; what cannot be removed is not counted. An output is
+ * removed only with the content that a task of this folder left (memo/standing.h); what stands in its
+ * place otherwise is somebody's, stays, and is named. */
 #include "session/cleaning.h"
 
 #include "base/mem.h"
 #include "base/tree.h"
+#include "memo/standing.h"
 
 #include <dirent.h>
 #include <fts.h>
@@ -56,7 +59,19 @@ static void cleaning_drop_inside(const struct session *s, struct cleaning *c, co
     strbuf_free(&path);
 }
 
-static void cleaning_drop_outputs(const struct session *s, struct cleaning *c)
+enum { KEPT_TOLD = 20 }; /* are named, the rest are counted */
+
+static void cleaning_keep(struct session *s, struct cleaning *c, const char *path,
+                          enum standing standing)
+{
+    if (c->kept++ < KEPT_TOLD)
+        remark(&s->o.remarks, REMARK_WARNING, "kept %s: %s", path,
+               standing == STANDING_CHANGED ? "it is not as a task left it; it was changed since"
+                                            : "weft has no record that a task made it");
+}
+
+/* Before the records go, which know what tasks left. */
+static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
 {
     const struct workflow *w = s->w;
     struct strbuf path = {0};
@@ -71,11 +86,18 @@ static void cleaning_drop_outputs(const struct session *s, struct cleaning *c)
         const uint32_t *consumers = workflow_consumers(w, o, &n);
         for (uint32_t i = 0; i < n; i++)
             wanted |= s->needs.task[consumers[i]] != NEED_NOT;
-        if (c->all || (temporary && !wanted))
-            cleaning_drop(
-                c, path_in(s->ws.folder, workflow_object_label(w, o, label, sizeof label), &path),
-                &c->files);
+        if (!c->all && (!temporary || wanted))
+            continue;
+        path_in(s->ws.folder, workflow_object_label(w, o, label, sizeof label), &path);
+        enum standing standing = standing_at(&s->needs, o);
+        if (standing >= STANDING_CHANGED)
+            cleaning_keep(s, c, path.at, standing);
+        else
+            cleaning_drop(c, path.at, &c->files);
     }
+    if (c->kept > KEPT_TOLD)
+        remark(&s->o.remarks, REMARK_WARNING, "kept %u more file%s that weft did not make",
+               c->kept - KEPT_TOLD, c->kept - KEPT_TOLD == 1 ? "" : "s");
     strbuf_free(&path);
 }
 
@@ -130,7 +152,6 @@ bool session_clean(struct session *s, struct cleaning *c, struct error *err)
     cleaning_drop_inside(s, c, "sandbox", "", &c->sandboxes);
     if (c->all)
         cleaning_drop_inside(s, c, ".", "image-", &images);
-    bool good = cleaning_drop_records(s, c, err);
     cleaning_drop_outputs(s, c);
-    return good;
+    return cleaning_drop_records(s, c, err);
 }

@@ -9,6 +9,8 @@ struct cleaning {
     bool all; /* also the outputs of all tasks, and every record of them */
     /* counted: */
     uint32_t logs, sandboxes, files, records;
+    uint32_t
+        kept; /* files at outputs' places that weft did not make: they stay, and are remarked */
     double bytes;
 };
 

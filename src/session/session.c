@@ -342,6 +342,7 @@ bool session_go(struct session *s, struct error *err)
                             .keep_going = s->o.keep_going,
                             .unlimited = s->o.unlimited,
                             .no_sandbox = s->o.no_sandbox,
+                            .overwrite = s->o.overwrite,
                             .retry_first = s->retry_first,
                             .sinks = &s->fan_at,
                             .nsinks = 1,

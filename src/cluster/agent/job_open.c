@@ -184,6 +184,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.keep_going = j->ticket.keep_going;
     j->options.no_sandbox = j->ticket.no_sandbox;
     j->options.same_shell = true;
+    /* nothing here is a user's; in a shared folder it was kept before */
+    j->options.overwrite = true;
     j->options.unlimited = j->ticket.unlimited;
     j->options.retry_first = j->ticket.retry_first;
     j->options.retry_most = j->ticket.retry_most;

@@ -92,6 +92,8 @@ struct client_work {
     enum client_shared shared;
     uint32_t copies; /* of each input, on agents [2] */
     bool keep_going, no_sandbox, unlimited, adapt;
+    bool
+        overwrite; /* as in run_options; of a shared folder. Others come home when it is followed */
     enum sched_policy policy;
     double t, tt, retry_first, retry_most;
     const double *priority, *seconds; /* per task; may be NULL */
@@ -142,6 +144,7 @@ struct client_following {
     const char *folder;        /* where final outputs go */
     const char *state, *label; /* logs of failures: STATE/logs/LABEL */
     bool late;                 /* somebody else submitted it: tell what happened before, first */
+    bool overwrite;            /* as in run_options */
     enum client_interrupt interrupt;
     const struct trace_sink *const *sinks;
     size_t nsinks;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cluster/client/follow.h"
 #include "base/tree.h"
+#include "memo/standing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -311,6 +312,24 @@ static void follow_arrived(void *context, uint32_t object, bool good, const char
     collect_arrived(f->collect, object, good, why);
 }
 
+/* What weft did not make is kept when a result takes its place. */
+static bool follow_clear_way(void *context, uint32_t object, const char *from, struct error *err)
+{
+    struct client_follow *f = context;
+    struct needs *n = f->o.needs;
+    char label[512];
+    if (f->o.overwrite || standing_at(n, object) < STANDING_CHANGED ||
+        standing_is_same(n, object, from))
+        return true;
+    struct strbuf kept = {0};
+    bool good = standing_keep(n, object, false, &kept, err);
+    if (good)
+        run_result_kept(&f->result, workflow_object_label(f->w, object, label, sizeof label),
+                        kept.at);
+    strbuf_free(&kept);
+    return good;
+}
+
 /* A final output is here: with it its maker may be on record, if nobody told of it. */
 static void follow_output_here(void *context, uint32_t object)
 {
@@ -355,6 +374,7 @@ static void follow_fill_result(struct client_follow *f)
     }
     r->skipped = f->w->ntasks - r->done - r->reused - r->failed;
     r->interrupted |= f->stopping > 1 && r->skipped;
+    run_result_count_kept(r);
     double end = isnan(f->ended_at) ? client_now(f->c) : f->ended_at;
     r->seconds = end > f->created ? end - f->created : 0;
     collect_count(f->collect, &f->out.collected, &f->out.bytes, &f->out.missing);
@@ -432,6 +452,7 @@ static void follow_prepare(struct client_follow *f)
                                                    .memo = o->needs->memo,
                                                    .most = 16,
                                                    .arrived = follow_arrived,
+                                                   .clear = follow_clear_way,
                                                    .context = f});
     strbuf_free(&partial);
     if (!o->ticket->shared)

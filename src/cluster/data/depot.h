@@ -30,6 +30,9 @@ struct depot_config {
     /* What stood here does not any more, or is not what it was (found when it was asked for): it
      * counts as gone. NULL: nobody wants to know. */
     void (*lost)(void *context, uint32_t object, const char *why);
+    /* Something stands where an object that came whole (`from`) belongs. True: it may be replaced, or
+     * is out of the way; false: an error, and the object counts as not fetched. NULL: it may. */
+    bool (*clear)(void *context, uint32_t object, const char *from, struct error *err);
     /* An object was sent whole to this link (for counting). NULL: nobody counts. */
     void (*served)(void *context, uint32_t object, double bytes);
     void *context;

@@ -298,6 +298,7 @@ static void fetch_tell_memo(struct depot *d, struct depot_fetch *f, const char *
         memo_learn_digest(d->config.memo, below.at, &r->digest);
     }
     strbuf_free(&below);
+    memo_learn_folder(d->config.memo, path, &f->digest);
 }
 
 /* They are told when it is their fault, so that they look at their copy (OBJECT_DOUBTED). */
@@ -338,8 +339,11 @@ static void fetch_finish(struct depot *d, struct depot_fetch *f)
     }
     f->fd = -1;
     const char *to = depot_path(d, f->object);
-    if (!fetch_move_into_place(
-            fetch_partial_path(d, f->object, fetch_is_folder(f) ? "tree" : "part"), to, &err)) {
+    const char *from = fetch_partial_path(d, f->object, fetch_is_folder(f) ? "tree" : "part");
+    struct stat s;
+    if ((d->config.clear && lstat(to, &s) == 0 &&
+         !d->config.clear(d->config.context, f->object, from, &err)) ||
+        !fetch_move_into_place(from, to, &err)) {
         fetch_remove_partial(d, f);
         fetch_end(d, f, false, err.text);
         return;
