@@ -6,7 +6,7 @@ CMAKE  := cmake -G Ninja -S .
 # What we build for ourselves treats warnings as errors; a stranger's newer compiler may warn of more.
 DEVELOPER := -DWEFT_WERROR=ON
 
-.PHONY: all help run test check asan tsan lint lint-quick format bench fuzz soak nightly abi install clean deps deps-build deps-test deps-bench
+.PHONY: all help run test check asan tsan lint lint-quick format bench fuzz soak soak-real nightly abi install clean deps deps-build deps-test deps-bench
 
 all: ## build the program and the library (installs nothing; `make deps` does)
 	@tools/deps --check build
@@ -67,7 +67,14 @@ soak: deps-test ## simulated faults of a cluster, as many seeds as fit into SOAK
 	@$(NINJA) $(BUILD)/release soak_test --quiet
 	@tools/soak $(BUILD)/release $(SOAK_SECONDS)
 
-nightly: tsan soak fuzz ## what is too long for every commit
+# kill -9, signals, full disks, closed descriptors, small limits, changing inputs, tasks that misbehave: every byte is compared.
+SOAK_ROUNDS ?= 200
+soak-real: deps-test ## real runs under faults, SOAK_ROUNDS of them; SOAK_SEED=... repeats one
+	@$(CMAKE) -B $(BUILD)/release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@$(NINJA) $(BUILD)/release weft soak_functions --quiet
+	@WEFT=$(BUILD)/release/weft SOAK_FUNCTIONS=$(abspath $(BUILD))/release/tests/soak_functions.so SOAK_ROUNDS=$(SOAK_ROUNDS) tests/soak/soak_real.py
+
+nightly: tsan soak soak-real fuzz ## what is too long for every commit
 
 abi: all ## record the library's ABI, after a deliberate change (see CONTRIBUTING.md)
 	@tools/abi record $(BUILD)/release

@@ -1,6 +1,6 @@
 /* CRC-32C (Castagnoli), eight bytes a step: by the processor's own instruction where it has one, else
  * by tables, which are made before main(), so that threads need no lock. */
-#include "base/journal.h"
+#include "base/crc32c.h"
 #include <string.h>
 
 static uint32_t table[8][256];

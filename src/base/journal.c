@@ -7,6 +7,7 @@
  *     ends.
  * I4. After a failed sync nothing is trusted: the journal is broken, and the caller must say so. */
 #include "base/journal.h"
+#include "base/crc32c.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include <errno.h>

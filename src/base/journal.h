@@ -63,5 +63,3 @@ enum journal_result {
 enum journal_result journal_append(struct journal *j, const void *payload, size_t n, int *reason);
 
 void journal_close(struct journal *j);
-
-uint32_t crc32c(uint32_t crc, const void *data, size_t n); /* start with 0 */

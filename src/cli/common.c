@@ -64,6 +64,8 @@ void cli_begin(void)
     descriptors_occupy_standard();
     /* who ignores SIGPIPE wants to be told; others are ended by it, see cli_end() */
     output_pipes = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+    /* a limit on the size of files (ulimit -f) is an error of the write, and no end of a run */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 int cli_output_failed(int reason)

@@ -269,11 +269,12 @@ struct children *children_new(const struct children_config *config, struct error
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     posix_spawnattr_init(&c->attributes);
-    /* handlers end with exec; of what may be ignored only SIGPIPE is our doing. (Naming all signals
-     * would cost a system call each, while we wait.) */
+    /* handlers end with exec; of what may be ignored only these two are our doing. (Naming all
+     * signals would cost a system call each, while we wait.) */
     sigset_t ignored, none;
     sigemptyset(&ignored);
     sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
     sigemptyset(&none);
     posix_spawnattr_setsigdefault(&c->attributes, &ignored);
     posix_spawnattr_setsigmask(&c->attributes, &none);

@@ -9,6 +9,7 @@
  * the size of the struct, and the assertion below fails. */
 #include "model/image.h"
 
+#include "base/crc32c.h"
 #include "base/mem.h"
 #include "model/array_list.h"
 
@@ -26,20 +27,16 @@ _Static_assert(sizeof(struct workflow) == sizeof(struct pool) + 2 * sizeof(struc
 
 /* ---- writing ---- */
 
-struct image_writer {
-    image_put_f put;
-    void *context;
-    bool good;
-    size_t n;
-};
-
-static void image_put(struct image_writer *to, const void *data, size_t n)
+static void image_put(struct image_sink *to, const void *data, size_t n)
 {
     static const char zeros[8];
     size_t padding = -n & 7;
-    to->n += n + padding;
-    to->good = to->good && (!n || to->put(to->context, data, n)) &&
-               (!padding || to->put(to->context, zeros, padding));
+    to->bytes += n + padding;
+    if (!to->stream)
+        return;
+    to->crc = crc32c(crc32c(to->crc, data, n), zeros, padding);
+    to->failed = to->failed || fwrite(data, 1, n, to->stream) != n ||
+                 fwrite(zeros, 1, padding, to->stream) != padding;
 }
 
 static size_t index_slots(const struct name_index *x)
@@ -47,7 +44,7 @@ static size_t index_slots(const struct name_index *x)
     return x->slot ? (size_t)x->mask + 1 : 0;
 }
 
-static void image_write(const struct workflow *w, struct image_writer *to)
+void workflow_image_write(const struct workflow *w, struct image_sink *to)
 {
     struct workflow head = *w;
 #define WORKFLOW_ARRAY(name, count) head.name = (void *)(uintptr_t)(w->name != NULL);
@@ -68,26 +65,6 @@ static void image_write(const struct workflow *w, struct image_writer *to)
     image_put(to, w->object_index.slot, index_slots(&w->object_index) * sizeof(struct name_slot));
     for (uint32_t i = 0; i < w->nwarnings; i++)
         image_put(to, w->warnings[i], strlen(w->warnings[i]) + 1);
-}
-
-bool workflow_image_write(const struct workflow *w, image_put_f put, void *context)
-{
-    struct image_writer to = {.put = put, .context = context, .good = true};
-    image_write(w, &to);
-    return to.good;
-}
-
-static bool image_count(void *context, const void *data, size_t n)
-{
-    (void)context, (void)data, (void)n;
-    return true;
-}
-
-size_t workflow_image_bytes(const struct workflow *w)
-{
-    struct image_writer to = {.put = image_count, .good = true};
-    image_write(w, &to);
-    return to.n;
 }
 
 /* ---- reading ---- */

@@ -7,12 +7,16 @@
 #pragma once
 #include "model/workflow.h"
 #include <stdbool.h>
+#include <stdio.h>
 
-/* Takes the next `n` bytes; false: no more are wanted. */
-typedef bool (*image_put_f)(void *context, const void *data, size_t n);
+/* Where it goes: NULL only counts. */
+struct image_sink {
+    FILE *stream;
+    uint64_t bytes; /* so far */
+    uint32_t crc;   /* CRC-32C of them */
+    bool failed;    /* the stream took less */
+};
 
-/* False: put() said so. */
-bool workflow_image_write(const struct workflow *w, image_put_f put, void *context);
+void workflow_image_write(const struct workflow *w, struct image_sink *to);
 /* NULL: that is no image of this build. */
 struct workflow *workflow_image_read(const void *data, size_t n);
-size_t workflow_image_bytes(const struct workflow *w);

@@ -6,8 +6,8 @@
  *     it was, whoever else runs in the folder. */
 #include "session/image.h"
 
+#include "base/crc32c.h"
 #include "base/file.h"
-#include "base/journal.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
@@ -103,22 +103,8 @@ struct workflow *image_read_workflow(struct image *i, const char *state, struct 
 
 /* ---- writing ---- */
 
-struct image_file {
-    FILE *stream;
-    uint64_t bytes;
-    uint32_t crc;
-};
-
-static bool image_append(void *context, const void *data, size_t n)
-{
-    struct image_file *f = context;
-    f->bytes += n;
-    f->crc = crc32c(f->crc, data, n);
-    return fwrite(data, 1, n, f->stream) == n;
-}
-
 /* The space that tasks will want is not ours to take: at most a tenth of what is free. */
-static bool image_fits(const struct image *i, size_t bytes)
+static bool image_fits(const struct image *i, uint64_t bytes)
 {
     struct statvfs disk;
     char *folder = file_beside(i->path, ".");
@@ -150,16 +136,18 @@ void image_keep(struct image *i, const struct workflow *w)
     if (!i->path || i->stands)
         return;
     image_drop_unfinished(i->path);
-    if (!image_fits(i, workflow_image_bytes(w)) || !file_out_open(&out, i->path, NULL))
+    struct image_sink count = {0};
+    workflow_image_write(w, &count);
+    if (!image_fits(i, count.bytes) || !file_out_open(&out, i->path, NULL))
         return;
     memcpy(head.magic, image_magic, sizeof head.magic);
-    struct image_file file = {.stream = out.stream};
-    bool good = fwrite(&head, sizeof head, 1, out.stream) == 1 &&
-                workflow_image_write(w, image_append, &file);
-    head.bytes = file.bytes;
-    head.body_crc = file.crc;
+    struct image_sink body = {.stream = out.stream};
+    bool good = fwrite(&head, sizeof head, 1, out.stream) == 1;
+    workflow_image_write(w, &body);
+    head.bytes = body.bytes;
+    head.body_crc = body.crc;
     head.head_crc = image_head_crc(&head);
-    good = good && fseek(out.stream, 0, SEEK_SET) == 0 &&
+    good = good && !body.failed && fseek(out.stream, 0, SEEK_SET) == 0 &&
            fwrite(&head, sizeof head, 1, out.stream) == 1;
     if (good)
         i->stands = file_out_commit(&out, NULL);

@@ -1,6 +1,7 @@
 /* The journal against kill -9, torn ends, damage, full disks and foreign files. */
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/crc32c.h"
 #include "base/journal.h"
 #include "store/testing.h"
 #include "tap.h"
@@ -356,10 +357,30 @@ static void test_full(const struct workflow *w)
     store_close(s, &err);
 }
 
+/* The definition: a division of polynomials. */
+static uint32_t crc_bit_by_bit(const char *at, size_t n)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= (unsigned char)at[i];
+        for (int k = 0; k < 8; k++)
+            crc = crc & 1 ? crc >> 1 ^ 0x82F63B78u : crc >> 1;
+    }
+    return ~crc;
+}
+
 static void test_crc(void)
 {
     is_int(crc32c(0, "123456789", 9), 0xE3069283u, "CRC-32C of the standard's example");
     is_int(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xE3069283u, "in two parts");
+    char text[200];
+    bool same = true;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 37 + i / 7);
+    for (size_t at = 0; at < 9; at++)
+        for (size_t n = 0; n + at <= sizeof text; n++)
+            same &= crc32c(0, text + at, n) == crc_bit_by_bit(text + at, n);
+    ok(same, "of any length from any place, as the definition says");
 }
 
 int main(void)
