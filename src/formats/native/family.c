@@ -1,0 +1,463 @@
+/* Families and the scopes of their members: see family.h.
+ *
+ * Cost: a member costs reading its task once more; a text without a brace is passed on as it is. A
+ * gathered name costs its combinations: groups of rows are made once (lists_group()), so that
+ * grouping n rows by k values costs O(n), not O(n k). */
+#include "formats/native/family.h"
+#include "base/suggest.h"
+#include "formats/native/list_sources.h"
+#include "model/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void scope_init(struct scope *s, struct lists *lists, const struct builder *b)
+{
+    *s = (struct scope){.lists = lists, .b = b};
+    s->row = mem_new(uint32_t, lists->at.n);
+    s->bound = mem_new_zero(column_set, lists->at.n);
+    for (size_t i = 0; i < lists->at.n; i++)
+        s->row[i] = UINT32_MAX;
+}
+
+void scope_free(struct scope *s)
+{
+    free(s->row);
+    free(s->bound);
+    strbuf_free(&s->text);
+    *s = (struct scope){0};
+}
+
+/* ---- words ---- */
+
+/* The name between the braces at `p`; 0: this brace is none of ours. `${name}` is the shell's. */
+static size_t word_at(const char *text, const char *p)
+{
+    const char *from = p;
+    while (from > text && from[-1] == '$')
+        from--;
+    size_t n = strcspn(p + 1, "{}");
+    return (p - from) % 2 || p[1 + n] != '}' || !list_is_name(p + 1, n) ? 0 : n;
+}
+
+static bool is_bound(const struct scope *s, const struct variable *v)
+{
+    return s->bound[v->list] >> v->column & 1;
+}
+
+static const char *bound_value(const struct scope *s, const struct variable *v)
+{
+    return lists_value(s->lists, list_cell(&s->lists->at.at[v->list], s->row[v->list], v->column));
+}
+
+/* Always false: what the word could have been. */
+static bool unknown_word(const struct scope *s, const struct native *n, yaml_ref at,
+                         const char *what, const char *word, size_t length)
+{
+    const char *near = NULL, **names = mem_new(const char *, s->lists->variables.n + 2);
+    char copy[120];
+    uint32_t parameters = builder_parameter_count(s->b);
+    names = mem_resize(names, s->lists->variables.n + parameters + 2);
+    size_t count = 0;
+    for (size_t i = 0; i < s->lists->variables.n; i++)
+        names[count++] = lists_name(s->lists, s->lists->variables.at[i].name);
+    for (uint32_t i = 0; i < parameters; i++)
+        names[count++] = builder_parameter_name(s->b, i);
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < 100 ? length : 100), word);
+    near = suggest_nearest(copy, names, count);
+    native_error(n, at, "%s: {%s} is no variable and no parameter%s%s%s; write {{%s}} if the braces "
+                        "belong to the name",
+                 what, copy, near ? "; did you mean {" : "", near ? near : "", near ? "}?" : "",
+                 copy);
+    free(names);
+    return false;
+}
+
+/* What stands for a word that is no variable; NULL: nothing does. */
+static const char *other_value(const struct scope *s, const char *word, size_t length)
+{
+    if (s->task && length == 4 && memcmp(word, "task", 4) == 0)
+        return s->task;
+    if (s->kind && length == 4 && memcmp(word, "kind", 4) == 0)
+        return s->kind;
+    return builder_fix_parameter((struct builder *)s->b, word, length);
+}
+
+/* ---- filling in ---- */
+
+/* Everything is bound. */
+static void fill_bound(struct scope *s, const char *text, size_t length, struct strbuf *out)
+{
+    const char *end = text + length;
+    strbuf_clear(out);
+    for (const char *p = text; p < end;) {
+        size_t plain = strcspn(p, "{}"), word;
+        strbuf_add_bytes(out, p, plain);
+        p += plain;
+        if (p >= end)
+            break;
+        if (p[1] == *p) {
+            strbuf_add_char(out, *p);
+            p += 2;
+        } else if (*p == '{' && (word = word_at(text, p)) > 0) {
+            uint32_t v = lists_find_variable(s->lists, p + 1, word);
+            strbuf_add(out, v != UINT32_MAX ? bound_value(s, &s->lists->variables.at[v])
+                                            : other_value(s, p + 1, word));
+            p += word + 2;
+        } else {
+            strbuf_add_char(out, *p++);
+        }
+    }
+    strbuf_add(out, "");
+}
+
+enum { GATHERED = 8 }; /* lists in one text: nobody has written more than four */
+
+/* A list whose columns `free` a text runs through. */
+struct gathered_list {
+    uint32_t list, row; /* row: as it was bound before */
+    column_set bound, free;
+    uint32_t grouping, at, end; /* places in its rows */
+};
+
+struct gathering {
+    struct gathered_list list[GATHERED];
+    int n;
+};
+
+/* Which variables of the text are free, by list; every word is known. */
+static bool find_free(struct scope *s, const struct native *n, yaml_ref at, const char *what,
+                      const char *text, struct gathering *g)
+{
+    for (const char *p = strchr(text, '{'); p; p = strchr(p, '{')) {
+        size_t word = p[1] == '{' ? 0 : word_at(text, p);
+        if (!word) {
+            p += 1 + (p[1] == '{');
+            continue;
+        }
+        uint32_t v = lists_find_variable(s->lists, p + 1, word);
+        if (v == UINT32_MAX) {
+            if (!other_value(s, p + 1, word))
+                return unknown_word(s, n, at, what, p + 1, word);
+        } else if (!is_bound(s, &s->lists->variables.at[v])) {
+            const struct variable *x = &s->lists->variables.at[v];
+            int i = 0;
+            while (i < g->n && g->list[i].list != x->list)
+                i++;
+            if (i == GATHERED)
+                return native_error(n, at, "%s: variables of more than %d lists run free", what,
+                                    GATHERED);
+            if (i == g->n)
+                g->list[g->n++] = (struct gathered_list){.list = x->list,
+                                                         .row = s->row[x->list],
+                                                         .bound = s->bound[x->list]};
+            g->list[i].free |= (column_set)1 << x->column;
+        }
+        p += word + 2;
+    }
+    return true;
+}
+
+/* Always false: the first free variable of a text that may have none. */
+static bool free_variable(const struct scope *s, const struct native *n, yaml_ref at,
+                          const char *what, const struct gathering *g)
+{
+    const struct list *x = &s->lists->at.at[g->list[0].list];
+    uint32_t column = (uint32_t)__builtin_ctzll(g->list[0].free);
+    const char *name = lists_name(s->lists, s->lists->variables.at[x->first + column].name);
+    return native_error(n, at,
+                        "%s: which {%s}? Only in names of inputs and in `after` it stands for all "
+                        "its values; `each: %s` makes a task for each of them",
+                        what, name, name);
+}
+
+/* Sets list i to its first row; false: it has none. */
+static void gather_begin(struct scope *s, struct gathered_list *x)
+{
+    x->grouping = lists_group(s->lists, x->list, x->bound, x->free);
+    const struct grouping *g = &s->lists->groupings.at[x->grouping];
+    uint32_t group = x->row == UINT32_MAX ? 0 : g->group_of[x->row];
+    x->at = g->off[group];
+    x->end = g->off[group + 1];
+    s->row[x->list] = g->row[x->at];
+    s->bound[x->list] = x->bound | x->free;
+}
+
+/* The next combination, the last list turning fastest. False: that was the last. */
+static bool gather_next(struct scope *s, struct gathering *g)
+{
+    for (int i = g->n; i--;) {
+        struct gathered_list *x = &g->list[i];
+        const struct grouping *rows = &s->lists->groupings.at[x->grouping];
+        if (++x->at < x->end) {
+            s->row[x->list] = rows->row[x->at];
+            return true;
+        }
+        x->at = rows->off[x->row == UINT32_MAX ? 0 : rows->group_of[x->row]];
+        s->row[x->list] = rows->row[x->at];
+    }
+    return false;
+}
+
+bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char *what, bool gather,
+                scope_use use, void *context)
+{
+    size_t length;
+    const char *text = yaml_text(&n->y, at, &length);
+    if (!memchr(text, '{', length) && !memchr(text, '}', length))
+        return use(context, text, length);
+    struct gathering g = {.n = 0};
+    if (!find_free(s, n, at, what, text, &g))
+        return false;
+    if (g.n && !gather)
+        return free_variable(s, n, at, what, &g);
+    for (int i = 0; i < g.n; i++)
+        gather_begin(s, &g.list[i]);
+    bool good;
+    do {
+        fill_bound(s, text, length, &s->text);
+        good = use(context, s->text.at, s->text.n);
+    } while (good && g.n && gather_next(s, &g));
+    for (int i = 0; i < g.n; i++) {
+        s->row[g.list[i].list] = g.list[i].row;
+        s->bound[g.list[i].list] = g.list[i].bound;
+    }
+    return good;
+}
+
+/* A value in a command: of what comes from outside the file, one word; braces stay braces. */
+static void add_command_value(struct strbuf *out, const char *value, bool outside)
+{
+    struct strbuf word = {0};
+    if (outside)
+        command_add_quoted(&word, value);
+    else
+        strbuf_add(&word, value);
+    for (const char *c = strbuf_text(&word); *c; c++) {
+        strbuf_add_char(out, *c);
+        if (*c == '{' || *c == '}')
+            strbuf_add_char(out, *c);
+    }
+    strbuf_free(&word);
+}
+
+bool scope_fill_command(struct scope *s, const struct native *n, yaml_ref at, const char *text,
+                        size_t length)
+{
+    const char *end = text + length;
+    strbuf_clear(&s->text);
+    for (const char *p = text; p < end;) {
+        size_t plain = strcspn(p, "{"), word;
+        strbuf_add_bytes(&s->text, p, plain);
+        p += plain;
+        if (p >= end)
+            break;
+        word = p[1] == '{' ? 0 : word_at(text, p);
+        uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
+        if (v == UINT32_MAX) { /* the model knows what it means */
+            size_t skip = p[1] == '{' ? 2 : 1;
+            strbuf_add_bytes(&s->text, p, skip);
+            p += skip;
+            continue;
+        }
+        const struct variable *x = &s->lists->variables.at[v];
+        if (!is_bound(s, x)) {
+            struct gathering g = {.n = 1, .list = {{.list = x->list}}};
+            g.list[0].free = (column_set)1 << x->column;
+            return free_variable(s, n, at, "run", &g);
+        }
+        add_command_value(&s->text, bound_value(s, x), s->lists->at.at[x->list].outside);
+        p += word + 2;
+    }
+    strbuf_add(&s->text, "");
+    return true;
+}
+
+/* ---- families ---- */
+
+/* The axis of this list, made if it has none yet. */
+static struct family_axis *axis_of(struct family *f, uint32_t list)
+{
+    for (size_t i = 0; i < f->axes.n; i++)
+        if (f->axes.at[i].list == list)
+            return &f->axes.at[i];
+    struct family_axis *a = array_add(&f->axes);
+    a->list = list;
+    return a;
+}
+
+static void add_varying(struct family *f, const struct lists *l, uint32_t list, uint32_t column,
+                        bool named)
+{
+    struct family_axis *a = axis_of(f, list);
+    column_set bit = (column_set)1 << column;
+    if (named && !(a->named & bit)) {
+        a->named |= bit;
+        array_push(&f->order, l->at.at[list].first + column);
+    }
+    a->columns |= bit;
+}
+
+/* Always false. */
+static bool unknown_list(const struct lists *l, const struct native *n, yaml_ref v,
+                         const char *name)
+{
+    const char **names = mem_new(const char *, l->at.n + l->variables.n + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < l->at.n; i++)
+        names[count++] = lists_name(l, l->at.at[i].name);
+    for (size_t i = 0; i < l->variables.n; i++)
+        names[count++] = lists_name(l, l->variables.at[i].name);
+    const char *near = suggest_nearest(name, names, count);
+    native_error(n, v, "each names '%.80s', which is no list and no variable of one%s%s%s", name,
+                 near ? "; did you mean '" : l->at.n ? "" : "; the file has no `lists`",
+                 near ? near : "", near ? "'?" : "");
+    free(names);
+    return false;
+}
+
+static bool read_each_entry(struct family *f, struct lists *l, const struct native *n, yaml_ref v)
+{
+    const char *name;
+    size_t length;
+    if (!native_text(n, v, "each", &name, &length))
+        return false;
+    uint32_t variable = lists_find_variable(l, name, length);
+    if (variable != UINT32_MAX) {
+        const struct variable *x = &l->variables.at[variable];
+        add_varying(f, l, x->list, x->column, true);
+        return true;
+    }
+    uint32_t list = lists_find_list(l, name, length);
+    if (list == UINT32_MAX)
+        return unknown_list(l, n, v, name);
+    const struct list *x = &l->at.at[list];
+    for (uint32_t c = 0; c < x->ncolumns; c++)
+        add_varying(f, l, list, c, x->telling >> c & 1);
+    return true;
+}
+
+/* {std: c99, test: sum}: every condition of a row must hold. */
+static bool read_exception(struct family *f, const struct lists *l, const struct native *n,
+                           yaml_ref v)
+{
+    if (!native_is_mapping(n, v, "an entry of except"))
+        return false;
+    if (yaml_first(&n->y, v) == YAML_NONE)
+        return native_error(n, v, "an entry of except is empty; it would leave out everything");
+    for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE;) {
+        size_t length, value_length;
+        const char *name = yaml_text(&n->y, k, &length), *value;
+        uint32_t variable = lists_find_variable(l, name, length), number = UINT32_MAX;
+        const struct variable *x =
+            variable == UINT32_MAX ? NULL : &l->variables.at[variable];
+        bool varies = false;
+        for (size_t i = 0; x && i < f->axes.n; i++)
+            varies |= f->axes.at[i].list == x->list && f->axes.at[i].columns >> x->column & 1;
+        if (!varies)
+            return native_error(n, k, "except names '%.80s', which is not in the task's each", name);
+        if (!native_text(n, yaml_value(k), "a value of except", &value, &value_length))
+            return false;
+        number = intern_find(&l->values, value, value_length);
+        bool known = false;
+        const struct list *list = &l->at.at[x->list];
+        for (uint32_t row = 0; row < list->nrows && !known; row++)
+            known = list_cell(list, row, x->column) == number;
+        if (!known)
+            return native_error(n, yaml_value(k), "except names {%s} '%.80s', which it never is",
+                                name, value);
+        k = yaml_next(&n->y, v, k);
+        array_push(&f->exceptions, (struct family_exception){.list = x->list,
+                                                             .row_column = x->column,
+                                                             .value = number,
+                                                             .more = k != YAML_NONE});
+    }
+    return true;
+}
+
+static bool read_list_of(const struct native *n, yaml_ref v, struct family *f, struct lists *l,
+                         bool exceptions)
+{
+    bool list = yaml_type(&n->y, v) == YAML_SEQUENCE;
+    if (list && yaml_first(&n->y, v) == YAML_NONE && !exceptions)
+        return native_error(n, v, "each is an empty list");
+    for (yaml_ref e = list ? yaml_first(&n->y, v) : v; e != YAML_NONE;
+         e = list ? yaml_next(&n->y, v, e) : YAML_NONE)
+        if (!(exceptions ? read_exception(f, l, n, e) : read_each_entry(f, l, n, e)))
+            return false;
+    return true;
+}
+
+bool family_read(struct family *f, struct lists *l, const struct native *n, yaml_ref key)
+{
+    yaml_ref body = yaml_value(key), each = yaml_get(&n->y, body, "each"),
+             except = yaml_get(&n->y, body, "except");
+    *f = (struct family){.key = key, .combinations = 1};
+    if (!read_list_of(n, each, f, l, false))
+        return false;
+    for (size_t i = 0; i < f->axes.n; i++) {
+        struct family_axis *a = &f->axes.at[i];
+        a->grouping = lists_group(l, a->list, 0, a->columns);
+        f->combinations *= l->groupings.at[a->grouping].off[1];
+        if (f->combinations > FAMILY_MOST)
+            return native_error(n, each, "each makes more than %d tasks", FAMILY_MOST);
+    }
+    return except == YAML_NONE || yaml_is_null(&n->y, except) || read_list_of(n, except, f, l, true);
+}
+
+void family_free(struct family *f)
+{
+    array_free(&f->axes);
+    array_free(&f->order);
+    array_free(&f->exceptions);
+}
+
+static bool is_exception(const struct family *f, const struct scope *s)
+{
+    bool holds = true;
+    for (size_t i = 0; i < f->exceptions.n; i++) {
+        const struct family_exception *x = &f->exceptions.at[i];
+        holds &= list_cell(&s->lists->at.at[x->list], s->row[x->list], x->row_column) == x->value;
+        if (!x->more) {
+            if (holds)
+                return true;
+            holds = true;
+        }
+    }
+    return false;
+}
+
+/* The last axis turns fastest. */
+bool family_bind(const struct family *f, struct scope *s, uint64_t i)
+{
+    for (size_t k = f->axes.n; k--;) {
+        const struct family_axis *a = &f->axes.at[k];
+        const struct grouping *g = &s->lists->groupings.at[a->grouping];
+        s->row[a->list] = g->row[i % g->off[1]];
+        s->bound[a->list] = a->columns;
+        i /= g->off[1];
+    }
+    return !is_exception(f, s);
+}
+
+void family_unbind(const struct family *f, struct scope *s)
+{
+    for (size_t k = 0; k < f->axes.n; k++) {
+        s->row[f->axes.at[k].list] = UINT32_MAX;
+        s->bound[f->axes.at[k].list] = 0;
+    }
+}
+
+void family_member_name(const struct family *f, const struct scope *s, const char *name,
+                        struct strbuf *out)
+{
+    strbuf_clear(out);
+    strbuf_add(out, name);
+    for (size_t i = 0; i < f->order.n; i++) {
+        const struct variable *v = &s->lists->variables.at[f->order.at[i]];
+        strbuf_add_char(out, i ? ',' : '@');
+        strbuf_add(out, lists_name(s->lists, v->name));
+        strbuf_add_char(out, '=');
+        strbuf_add(out, bound_value(s, v));
+    }
+}

@@ -1,0 +1,77 @@
+/* Families: a task with `each` stands for one task for every combination of values.
+ *
+ *     count:                      lists: doc = d1, d2       count@doc=d1   in texts/d1.txt ...
+ *       each: doc                 ---------------------->   count@doc=d2   in texts/d2.txt ...
+ *       in: texts/{doc}.txt
+ *     merge:                                                merge          in counts/d1.txt,
+ *       in: counts/{doc}.txt                                                  counts/d2.txt
+ *
+ * Expansion happens while the file is read: what the builder hears of are ordinary tasks, and nobody
+ * after it knows families, but for the `kind`, which is the family's name.
+ *
+ * A scope says what the variables stand for in one task. A variable that the task's `each` does not
+ * bind is free: in names of inputs and of tasks that come first it stands for all its values (that
+ * go with those that are bound), elsewhere it is an error. */
+#pragma once
+#include "formats/native/lists.h"
+
+/* What the variables stand for: by list, a row and the columns of it that are bound. */
+struct scope {
+    struct lists *lists;
+    const struct builder *b; /* for parameters */
+    uint32_t *row;           /* UINT32_MAX: none */
+    column_set *bound;
+    const char *task, *kind; /* for {task} and {kind}; NULL: they mean nothing here */
+    struct strbuf text;      /* scratch */
+};
+
+void scope_init(struct scope *s, struct lists *lists, const struct builder *b);
+void scope_free(struct scope *s);
+
+/* Texts with `{variables}`, `{parameters}`, {task} and {kind} filled in. False: an error at `at`, or
+ * what `use` returned. With `gather` free variables are run through, in the order of their lists;
+ * otherwise `use` is called once. `use` must not come back here. */
+typedef bool (*scope_use)(void *context, const char *text, size_t length);
+bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char *what, bool gather,
+                scope_use use, void *context);
+/* A command with its variables filled in; everything else is left for the model. In s->text. */
+bool scope_fill_command(struct scope *s, const struct native *n, yaml_ref at, const char *text,
+                        size_t length);
+
+/* ---- families ---- */
+
+/* One of the lists behind an `each`, and what of it varies. */
+struct family_axis {
+    uint32_t list;
+    column_set columns, named; /* named: those that stand in members' names */
+    uint32_t grouping;         /* its group 0 has the rows */
+};
+
+struct family_exception; /* a row of `except` */
+
+struct family {
+    yaml_ref key; /* of the task in the file */
+    uint32_t first, count;
+    uint64_t combinations; /* count, and those left out */
+    ARRAY(struct family_axis) axes;
+    ARRAY(uint32_t) order; /* variables, as members' names have them */
+    ARRAY(struct family_exception) exceptions;
+};
+
+struct family_exception {
+    uint32_t list, row_column, value; /* one condition; `more`: the next must hold too */
+    bool more;
+};
+
+/* Read `each` and `except` of the task at `key`. False: an error. */
+bool family_read(struct family *f, struct lists *l, const struct native *n, yaml_ref key);
+void family_free(struct family *f);
+/* Bind the scope to combination `i`. False: `except` leaves it out (it is bound all the same). */
+bool family_bind(const struct family *f, struct scope *s, uint64_t i);
+/* "count@doc=d1". Replaces `out`. */
+void family_member_name(const struct family *f, const struct scope *s, const char *name,
+                        struct strbuf *out);
+/* Nothing is bound any more. */
+void family_unbind(const struct family *f, struct scope *s);
+
+enum { FAMILY_MOST = 100000000 }; /* members: more do not fit into numbers of tasks, nor memories */

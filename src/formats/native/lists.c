@@ -1,0 +1,401 @@
+/* The lists of a native file as tables of values, and their rows in groups. Where values come from
+ * outside (lines, files, tables) list_files.c and list_table.c fetch them.
+ *
+ * Rows are told apart by numbering: rows that agree in a set of columns get the same number, found
+ * by hashing their cells (open addressing over first rows). A grouping is two numberings, by the
+ * bound columns and by bound and free ones together, sorted by counting. */
+#include "formats/native/lists.h"
+#include "base/quantity.h"
+#include "formats/native/list_sources.h"
+
+#include <math.h>
+#include <string.h>
+
+void lists_init(struct lists *l)
+{
+    *l = (struct lists){0};
+    pool_init(&l->names);
+    intern_init(&l->values);
+}
+
+void lists_free(struct lists *l)
+{
+    for (size_t i = 0; i < l->at.n; i++)
+        free(l->at.at[i].cell);
+    for (size_t i = 0; i < l->groupings.n; i++) {
+        free(l->groupings.at[i].group_of);
+        free(l->groupings.at[i].off);
+        free(l->groupings.at[i].row);
+    }
+    array_free(&l->at);
+    array_free(&l->variables);
+    array_free(&l->groupings);
+    intern_free(&l->values);
+    pool_free(&l->names);
+    *l = (struct lists){0};
+}
+
+const char *lists_name(const struct lists *l, str_id name)
+{
+    return pool_text(&l->names, name);
+}
+
+static bool same_name(const struct lists *l, str_id name, const char *text, size_t length)
+{
+    const char *known = pool_text(&l->names, name);
+    return strncmp(known, text, length) == 0 && !known[length];
+}
+
+/* Linear, like all that concerns variables: a file has a handful. */
+uint32_t lists_find_variable(const struct lists *l, const char *name, size_t length)
+{
+    for (size_t i = 0; i < l->variables.n; i++)
+        if (same_name(l, l->variables.at[i].name, name, length))
+            return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+uint32_t lists_find_list(const struct lists *l, const char *name, size_t length)
+{
+    for (size_t i = 0; i < l->at.n; i++)
+        if (same_name(l, l->at.at[i].name, name, length))
+            return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+/* ---- rows that agree ---- */
+
+static uint64_t row_hash(const struct list *x, uint32_t row, column_set columns)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (uint32_t c = 0; c < x->ncolumns; c++)
+        if (columns >> c & 1) {
+            h = (h ^ list_cell(x, row, c)) * 0xff51afd7ed558ccdu;
+            h ^= h >> 32;
+        }
+    return h;
+}
+
+static bool rows_agree(const struct list *x, uint32_t a, uint32_t b, column_set columns)
+{
+    for (uint32_t c = 0; c < x->ncolumns; c++)
+        if (columns >> c & 1 && list_cell(x, a, c) != list_cell(x, b, c))
+            return false;
+    return true;
+}
+
+/* number[row], from 0 in order of first appearance, equal for rows that agree. How many. */
+static uint32_t number_rows(const struct list *x, column_set columns, uint32_t *number)
+{
+    uint32_t size = 16, count = 0;
+    while (size < 2 * (uint64_t)x->nrows)
+        size *= 2;
+    uint32_t *slot = mem_new_zero(uint32_t, size); /* a first row + 1; 0: free */
+    for (uint32_t row = 0; row < x->nrows; row++) {
+        uint32_t at = (uint32_t)row_hash(x, row, columns) & (size - 1);
+        while (slot[at] && !rows_agree(x, slot[at] - 1, row, columns))
+            at = (at + 1) & (size - 1);
+        if (!slot[at]) {
+            slot[at] = row + 1;
+            number[row] = count++;
+        } else {
+            number[row] = number[slot[at] - 1];
+        }
+    }
+    free(slot);
+    return count;
+}
+
+uint32_t lists_group(struct lists *l, uint32_t list, column_set bound, column_set free_columns)
+{
+    for (size_t i = 0; i < l->groupings.n; i++) {
+        const struct grouping *g = &l->groupings.at[i];
+        if (g->list == list && g->bound == bound && g->free == free_columns)
+            return (uint32_t)i;
+    }
+    const struct list *x = &l->at.at[list];
+    struct grouping g = {.list = list, .bound = bound, .free = free_columns};
+    g.group_of = mem_new(uint32_t, x->nrows);
+    g.ngroups = number_rows(x, bound, g.group_of);
+    uint32_t *distinct = mem_new(uint32_t, x->nrows);
+    uint32_t count = number_rows(x, bound | free_columns, distinct);
+    /* counting sort of the first rows by their group: the order of the list stays */
+    g.off = mem_new_zero(uint32_t, (size_t)g.ngroups + 1);
+    g.row = mem_new(uint32_t, count);
+    uint32_t seen = 0;
+    for (uint32_t row = 0; row < x->nrows; row++)
+        if (distinct[row] == seen) {
+            g.off[g.group_of[row] + 1]++;
+            seen++;
+        }
+    for (uint32_t i = 0; i < g.ngroups; i++)
+        g.off[i + 1] += g.off[i];
+    uint32_t *next = mem_new(uint32_t, g.ngroups);
+    memcpy(next, g.off, g.ngroups * sizeof *next);
+    seen = 0;
+    for (uint32_t row = 0; row < x->nrows; row++)
+        if (distinct[row] == seen) {
+            g.row[next[g.group_of[row]]++] = row;
+            seen++;
+        }
+    free(next);
+    free(distinct);
+    array_push(&l->groupings, g);
+    return (uint32_t)l->groupings.n - 1;
+}
+
+/* The first columns that tell all rows apart. False: two rows are the same. */
+static bool find_telling_columns(struct list *x, uint32_t *twice)
+{
+    uint32_t *number = mem_new(uint32_t, x->nrows);
+    bool found = false;
+    for (uint32_t c = 1; c <= x->ncolumns && !found; c++) {
+        x->telling = c == 64 ? UINT64_MAX : ((column_set)1 << c) - 1;
+        found = number_rows(x, x->telling, number) == x->nrows;
+    }
+    for (uint32_t row = 0, seen = 0; row < x->nrows && !found; row++) {
+        if (number[row] != seen) {
+            *twice = row;
+            break;
+        }
+        seen++;
+    }
+    free(number);
+    return found;
+}
+
+/* ---- making lists ---- */
+
+bool list_value(struct list_rows *rows, const char *text, size_t length)
+{
+    if (rows->cells.n >= LIST_VALUES_MOST)
+        return false;
+    array_push(&rows->cells, intern_number(&rows->lists->values, text, length));
+    return true;
+}
+
+void list_column(struct list_rows *rows, const char *name, size_t length)
+{
+    array_push(&rows->columns, pool_add(&rows->lists->names, name, length));
+}
+
+void list_rows_free(struct list_rows *rows)
+{
+    array_free(&rows->cells);
+    array_free(&rows->columns);
+    array_free(&rows->lines);
+}
+
+/* Letters, digits, _ and -, and no digit in front: what can stand between braces. */
+bool list_is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                      (unsigned char)c >= 128;
+        if (!letter && !(i && ((c >= '0' && c <= '9') || c == '-')))
+            return false;
+    }
+    return length > 0;
+}
+
+/* Names that mean something in a command already. */
+static bool is_taken(const char *name)
+{
+    static const char *const words[] = {"in", "out", "task", "kind", "cores", "memory", "attempt"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Enter the rows that were fetched as list `name`: names are new, rows differ. `n` and `at` are for
+ * messages. */
+static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_id name,
+                     struct list_rows *rows)
+{
+    const char *title = lists_name(l, name);
+    uint32_t columns = (uint32_t)rows->columns.n, twice;
+    if (!rows->cells.n)
+        return native_error(n, at, "list '%.80s' is empty; what runs through it would be no task",
+                            title);
+    if (columns > LIST_COLUMNS)
+        return native_error(n, at, "list '%.80s' has %u columns; at most %d are possible", title,
+                            columns, LIST_COLUMNS);
+    struct list x = {.name = name,
+                     .line = (uint32_t)yaml_line(&n->y, at),
+                     .first = (uint32_t)l->variables.n,
+                     .ncolumns = columns,
+                     .nrows = (uint32_t)(rows->cells.n / columns),
+                     .cell = rows->cells.at,
+                     .outside = rows->outside};
+    for (uint32_t c = 0; c < columns; c++) {
+        const char *variable = lists_name(l, rows->columns.at[c]);
+        if (!list_is_name(variable, strlen(variable)))
+            return native_error(n, at,
+                                "list '%.80s': '%.80s' cannot be the name of a variable; expected "
+                                "letters, digits, _ and -",
+                                title, variable);
+        if (is_taken(variable))
+            return native_error(n, at, "list '%.80s': {%s} means something else in a command; "
+                                       "choose another name",
+                                title, variable);
+        uint32_t other = lists_find_variable(l, variable, strlen(variable));
+        if (other != UINT32_MAX && l->variables.at[other].list == l->at.n)
+            return native_error(n, at, "list '%.80s' has the column '%.80s' twice", title, variable);
+        if (other != UINT32_MAX)
+            return native_error(n, at, "'%.80s' is a variable of the lists '%.80s' and '%.80s'",
+                                variable, lists_name(l, l->at.at[l->variables.at[other].list].name),
+                                title);
+        array_push(&l->variables,
+                   (struct variable){rows->columns.at[c], (uint32_t)l->at.n, c});
+    }
+    if (!find_telling_columns(&x, &twice)) {
+        uint32_t line = rows->lines.n ? rows->lines.at[twice] : 0;
+        if (columns == 1 && !line)
+            return native_error(n, at, "list '%.80s' has the value '%.80s' twice", title,
+                                lists_value(l, list_cell(&x, twice, 0)));
+        return native_error(n, at, "list '%.80s' has %s '%.80s' twice, the second time in line %u",
+                            title, columns == 1 ? "the value" : "the row that begins with",
+                            lists_value(l, list_cell(&x, twice, 0)), line);
+    }
+    rows->cells.at = NULL; /* the list's now */
+    rows->cells.n = rows->cells.cap = 0;
+    array_push(&l->at, x);
+    return true;
+}
+
+static bool too_many(const struct native *n, yaml_ref at, const char *title)
+{
+    return native_error(n, at, "list '%.80s' has more than %d values", title, LIST_VALUES_MOST);
+}
+
+/* [1, 1.4, 2]: as they stand. */
+static bool read_values(const struct native *n, yaml_ref v, const char *title,
+                        struct list_rows *rows)
+{
+    for (yaml_ref e = yaml_first(&n->y, v); e != YAML_NONE; e = yaml_next(&n->y, v, e)) {
+        size_t length;
+        const char *text;
+        char what[120];
+        snprintf(what, sizeof what, "a value of list '%.80s'", title);
+        if (!native_text(n, e, what, &text, &length))
+            return false;
+        if (!list_value(rows, text, length))
+            return too_many(n, v, title);
+    }
+    return true;
+}
+
+/* Decimals of a number as it is written: 0.25 has two. A range counts in whole steps and prints
+ * with as many, so that 0.1 to 0.9 has no 0.30000000000000004. */
+static int decimals_of(const char *text)
+{
+    const char *point = strchr(text, '.');
+    return !point || strpbrk(text, "eE") ? 0 : (int)strspn(point + 1, "0123456789");
+}
+
+/* {from: 0, to: 9, step: 1}, both ends included. */
+static bool read_range(const struct native *n, yaml_ref v, const char *title,
+                       struct list_rows *rows)
+{
+    static const char *const keys[] = {"from", "to", "step", NULL};
+    double x[3] = {NAN, NAN, 1};
+    int decimals = 0;
+    for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k)) {
+        int key = native_key(n, k, keys);
+        if (key < 0 || !native_number(n, yaml_value(k), keys[key], &x[key]))
+            return false;
+        int d = decimals_of(yaml_text(&n->y, yaml_value(k), NULL));
+        decimals = d > decimals ? d : decimals;
+    }
+    if (isnan(x[0]) || isnan(x[1]))
+        return native_error(n, v, "list '%.80s': a range has 'from' and 'to'", title);
+    if (x[2] == 0 || (x[1] - x[0]) / x[2] < 0)
+        return native_error(n, v, "list '%.80s': no steps of %g lead from %g to %g", title, x[2],
+                            x[0], x[1]);
+    double count = floor((x[1] - x[0]) / x[2] + 1e-9) + 1;
+    if (!(count <= LIST_VALUES_MOST))
+        return too_many(n, v, title);
+    for (uint32_t i = 0; i < (uint32_t)count; i++) {
+        char text[64];
+        int length = snprintf(text, sizeof text, "%.*f", decimals, x[0] + i * x[2]);
+        list_value(rows, text, (size_t)length);
+    }
+    return true;
+}
+
+/* What a mapping describes is told by its key. */
+static bool read_described(const struct native *n, yaml_ref v, const char *title,
+                           const char *folder, struct list_rows *rows)
+{
+    yaml_ref files = yaml_get(&n->y, v, "files"), lines = yaml_get(&n->y, v, "lines"),
+             table = yaml_get(&n->y, v, "table"), after = yaml_get(&n->y, v, "after");
+    if (after != YAML_NONE)
+        return native_error(n, after,
+                            "list '%.80s': lists that are read while the workflow runs (`after`) "
+                            "are not supported yet",
+                            title);
+    if (files == YAML_NONE && lines == YAML_NONE && table == YAML_NONE) {
+        list_column(rows, title, strlen(title));
+        return read_range(n, v, title, rows);
+    }
+    static const char *const keys[] = {"files", "lines", "table", NULL};
+    for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k))
+        if (native_key(n, k, keys) < 0)
+            return false;
+    if (yaml_size(&n->y, v) != 1)
+        return native_error(n, v, "list '%.80s' has values of one kind only: files, lines or table",
+                            title);
+    rows->outside = true;
+    yaml_ref source = files != YAML_NONE ? files : lines != YAML_NONE ? lines : table;
+    const char *text;
+    size_t length;
+    if (!native_text(n, source, yaml_text(&n->y, source - 1, NULL), &text, &length))
+        return false;
+    if (files != YAML_NONE)
+        return list_from_files(rows, n, source, title, text, folder);
+    if (table != YAML_NONE)
+        return list_from_table(rows, n, source, title, text, folder);
+    list_column(rows, title, strlen(title));
+    return list_from_lines(rows, n, source, title, text, folder);
+}
+
+bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder)
+{
+    if (yaml_is_null(&n->y, v))
+        return true;
+    if (!native_is_mapping(n, v, "lists"))
+        return false;
+    for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k)) {
+        size_t length;
+        const char *title = yaml_text(&n->y, k, &length);
+        yaml_ref what = yaml_value(k);
+        if (!list_is_name(title, length))
+            return native_error(n, k,
+                                "'%.80s' cannot be the name of a list; expected letters, digits, _ "
+                                "and -",
+                                title);
+        if (lists_find_list(l, title, length) != UINT32_MAX)
+            continue; /* given from outside */
+        struct list_rows rows = {.lists = l};
+        char found[80];
+        bool good;
+        if (yaml_type(&n->y, what) == YAML_SEQUENCE) {
+            list_column(&rows, title, length);
+            good = read_values(n, what, title, &rows);
+        } else if (yaml_type(&n->y, what) == YAML_MAPPING) {
+            good = read_described(n, what, title, folder, &rows);
+        } else {
+            good = native_error(n, what,
+                                "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
+                                "{files: PATTERN} or {table: FILE}",
+                                title, yaml_found(&n->y, what, found, sizeof found));
+        }
+        good = good && add_list(l, n, k, pool_add(&l->names, title, length), &rows);
+        list_rows_free(&rows);
+        if (!good)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,90 @@
+/* Values that tasks run through: the `lists` of a native file.
+ *
+ *     lists:
+ *       doc:   { files: "texts/{doc}.txt" }      what stands for {doc} in the files that are there
+ *       sigma: [1, 1.4, 2]
+ *       fold:  { from: 0, to: 9 }
+ *       name:  { lines: names.txt }
+ *       reads: { table: samples.tsv }            columns sample, lane, file: variables that go together
+ *
+ * A list is a table of values: rows in order, a column for each variable. The columns of one list
+ * are tied together by its rows; different lists are independent of each other.
+ *
+ *     reads     sample  lane  file                  a column set (a mask of columns) projects rows:
+ *     row 0     a       1     x/a1.fq               {sample} has the distinct rows 0 and 2
+ *     row 1     a       2     x/a2.fq               {lane} within {sample} has 0, 1 in the group of a
+ *     row 2     b       1     x/b1.fq               and 2 in that of b
+ *
+ * Values are interned: two cells are equal if their numbers are. */
+#pragma once
+#include "base/array.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "formats/native/native.h"
+
+typedef uint64_t column_set; /* bit i: column i of a list */
+
+struct list {
+    str_id name; /* in lists.names */
+    uint32_t line;
+    uint32_t first, ncolumns; /* its variables */
+    uint32_t nrows;
+    uint32_t *cell;      /* nrows x ncolumns numbers of values, row by row */
+    column_set telling; /* the first columns that tell its rows apart: they name members */
+    bool outside;       /* values come from outside the file: data, one word each in a command */
+};
+
+struct variable {
+    str_id name;
+    uint32_t list, column;
+};
+
+/* The rows of a list in groups: those that agree in the columns `bound` are together, and of them
+ * the first of each that differ in the columns `free`. Group g has row[off[g]] .. row[off[g + 1] - 1]
+ * in the order of the list. */
+struct grouping {
+    uint32_t list;
+    column_set bound, free;
+    uint32_t *group_of; /* by row */
+    uint32_t *off, *row;
+    uint32_t ngroups;
+};
+
+struct lists {
+    struct pool names;
+    struct intern values;
+    ARRAY(struct list) at;
+    ARRAY(struct variable) variables;
+    ARRAY(struct grouping) groupings; /* made when asked for, kept */
+};
+
+enum {
+    LIST_COLUMNS = 64,         /* a column_set has so many bits */
+    LIST_VALUES_MOST = 1 << 24 /* of one list: more is a slip, and refused before it is made */
+};
+
+void lists_init(struct lists *l);
+void lists_free(struct lists *l);
+
+/* Read the mapping at `v`. Names of files are relative to `folder`. `parameters` may replace a list
+ * by values of their own ("1,2,3"): see lists_replace(). False: an error with its place. */
+bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder);
+/* In place of the list `name`, or as a new one, these values, separated by commas. */
+bool lists_replace(struct lists *l, const char *name, const char *values, struct error *err);
+
+/* UINT32_MAX: there is none of that name. */
+uint32_t lists_find_variable(const struct lists *l, const char *name, size_t length);
+uint32_t lists_find_list(const struct lists *l, const char *name, size_t length);
+const char *lists_name(const struct lists *l, str_id name);
+static inline const char *lists_value(const struct lists *l, uint32_t value)
+{
+    return intern_text(&l->values, value);
+}
+static inline uint32_t list_cell(const struct list *x, uint32_t row, uint32_t column)
+{
+    return x->cell[(size_t)row * x->ncolumns + column];
+}
+
+/* Expected O(rows) the first time, O(groupings) afterwards. Valid until another one is asked for:
+ * an index, since the array of them may move. */
+uint32_t lists_group(struct lists *l, uint32_t list, column_set bound, column_set free);
