@@ -19,6 +19,9 @@ struct format_source {
     size_t length;
     const struct option_value
         *options; /* --set name=value of convert/show/plan; ends with a NULL name; may be NULL */
+    const struct option_value
+        *parameters;    /* -p name=value: in place of the file's own; as options; may be NULL */
+    const char *folder; /* where files that it names stand; NULL: beside `path` */
 };
 
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2 };

@@ -27,8 +27,7 @@ bool command_needs_quotes(const char *name)
     return !plain;
 }
 
-/* A file name as one word of a shell. */
-static void command_add_quoted(struct strbuf *out, const char *name)
+void command_add_quoted(struct strbuf *out, const char *name)
 {
     if (!command_needs_quotes(name)) {
         strbuf_add(out, name);

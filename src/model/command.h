@@ -55,6 +55,8 @@ bool command_is_file_word(const char *name);
 void command_unknown(const struct workflow *w, const char *at, size_t length, struct strbuf *out);
 /* Would a shell give one of its characters a meaning? Such a name is quoted where it is put in. */
 bool command_needs_quotes(const char *name);
+/* A file's name, or any other text that is data, as one word of a shell. */
+void command_add_quoted(struct strbuf *out, const char *name);
 
 /* Append the command of `task` with everything filled in, as its first attempt has it. False:
  * {in[7]} with fewer inputs. */

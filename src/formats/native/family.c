@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void scope_init(struct scope *s, struct lists *lists, const struct builder *b)
+void scope_init(struct scope *s, struct lists *lists)
 {
-    *s = (struct scope){.lists = lists, .b = b};
+    s->lists = lists;
     s->row = mem_new(uint32_t, lists->at.n);
     s->bound = mem_new_zero(column_set, lists->at.n);
     for (size_t i = 0; i < lists->at.n; i++)
@@ -24,6 +24,7 @@ void scope_free(struct scope *s)
 {
     free(s->row);
     free(s->bound);
+    array_free(&s->parameters);
     strbuf_free(&s->text);
     *s = (struct scope){0};
 }
@@ -54,23 +55,44 @@ static const char *bound_value(const struct scope *s, const struct variable *v)
 static bool unknown_word(const struct scope *s, const struct native *n, yaml_ref at,
                          const char *what, const char *word, size_t length)
 {
-    const char *near = NULL, **names = mem_new(const char *, s->lists->variables.n + 2);
+    const char **names = mem_new(const char *, s->lists->variables.n + s->parameters.n + 1);
     char copy[120];
-    uint32_t parameters = builder_parameter_count(s->b);
-    names = mem_resize(names, s->lists->variables.n + parameters + 2);
     size_t count = 0;
     for (size_t i = 0; i < s->lists->variables.n; i++)
         names[count++] = lists_name(s->lists, s->lists->variables.at[i].name);
-    for (uint32_t i = 0; i < parameters; i++)
-        names[count++] = builder_parameter_name(s->b, i);
+    for (size_t i = 0; i < s->parameters.n; i++)
+        names[count++] = s->parameters.at[i].name;
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 100 ? length : 100), word);
-    near = suggest_nearest(copy, names, count);
-    native_error(n, at, "%s: {%s} is no variable and no parameter%s%s%s; write {{%s}} if the braces "
-                        "belong to the name",
+    const char *near = suggest_nearest(copy, names, count);
+    native_error(n, at,
+                 "%s: {%s} is no variable and no parameter%s%s%s; write {{%s}} if the braces "
+                 "belong to the name",
                  what, copy, near ? "; did you mean {" : "", near ? near : "", near ? "}?" : "",
                  copy);
     free(names);
     return false;
+}
+
+static struct scope_parameter *find_parameter(const struct scope *s, const char *word,
+                                              size_t length)
+{
+    for (size_t i = 0; i < s->parameters.n; i++) {
+        struct scope_parameter *p = &s->parameters.at[i];
+        if (strncmp(p->name, word, length) == 0 && !p->name[length])
+            return p;
+    }
+    return NULL;
+}
+
+void scope_fix_parameters(struct scope *s, const char *text)
+{
+    for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
+        size_t word = p[1] == '{' ? 0 : word_at(text, p);
+        struct scope_parameter *x = word ? find_parameter(s, p + 1, word) : NULL;
+        if (x)
+            x->fixed = true;
+        p += p[1] == '{';
+    }
 }
 
 /* What stands for a word that is no variable; NULL: nothing does. */
@@ -80,7 +102,8 @@ static const char *other_value(const struct scope *s, const char *word, size_t l
         return s->task;
     if (s->kind && length == 4 && memcmp(word, "kind", 4) == 0)
         return s->kind;
-    return builder_fix_parameter((struct builder *)s->b, word, length);
+    const struct scope_parameter *p = find_parameter(s, word, length);
+    return p ? p->value : NULL;
 }
 
 /* ---- filling in ---- */
@@ -148,9 +171,8 @@ static bool find_free(struct scope *s, const struct native *n, yaml_ref at, cons
                 return native_error(n, at, "%s: variables of more than %d lists run free", what,
                                     GATHERED);
             if (i == g->n)
-                g->list[g->n++] = (struct gathered_list){.list = x->list,
-                                                         .row = s->row[x->list],
-                                                         .bound = s->bound[x->list]};
+                g->list[g->n++] = (struct gathered_list){
+                    .list = x->list, .row = s->row[x->list], .bound = s->bound[x->list]};
             g->list[i].free |= (column_set)1 << x->column;
         }
         p += word + 2;
@@ -204,7 +226,7 @@ bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char
 {
     size_t length;
     const char *text = yaml_text(&n->y, at, &length);
-    if (!memchr(text, '{', length) && !memchr(text, '}', length))
+    if (!scope_concerns(text, length))
         return use(context, text, length);
     struct gathering g = {.n = 0};
     if (!find_free(s, n, at, what, text, &g))
@@ -214,10 +236,12 @@ bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char
     for (int i = 0; i < g.n; i++)
         gather_begin(s, &g.list[i]);
     bool good;
+    s->gathers = g.n > 0;
     do {
         fill_bound(s, text, length, &s->text);
         good = use(context, s->text.at, s->text.n);
     } while (good && g.n && gather_next(s, &g));
+    s->gathers = false;
     for (int i = 0; i < g.n; i++) {
         s->row[g.list[i].list] = g.list[i].row;
         s->bound[g.list[i].list] = g.list[i].bound;
@@ -254,6 +278,12 @@ bool scope_fill_command(struct scope *s, const struct native *n, yaml_ref at, co
             break;
         word = p[1] == '{' ? 0 : word_at(text, p);
         uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
+        const struct scope_parameter *fixed = word ? find_parameter(s, p + 1, word) : NULL;
+        if (fixed && fixed->fixed) {
+            add_command_value(&s->text, fixed->value, false);
+            p += word + 2;
+            continue;
+        }
         if (v == UINT32_MAX) { /* the model knows what it means */
             size_t skip = p[1] == '{' ? 2 : 1;
             strbuf_add_bytes(&s->text, p, skip);
@@ -310,7 +340,9 @@ static bool unknown_list(const struct lists *l, const struct native *n, yaml_ref
         names[count++] = lists_name(l, l->variables.at[i].name);
     const char *near = suggest_nearest(name, names, count);
     native_error(n, v, "each names '%.80s', which is no list and no variable of one%s%s%s", name,
-                 near ? "; did you mean '" : l->at.n ? "" : "; the file has no `lists`",
+                 near      ? "; did you mean '"
+                 : l->at.n ? ""
+                           : "; the file has no `lists`",
                  near ? near : "", near ? "'?" : "");
     free(names);
     return false;
@@ -349,13 +381,13 @@ static bool read_exception(struct family *f, const struct lists *l, const struct
         size_t length, value_length;
         const char *name = yaml_text(&n->y, k, &length), *value;
         uint32_t variable = lists_find_variable(l, name, length), number = UINT32_MAX;
-        const struct variable *x =
-            variable == UINT32_MAX ? NULL : &l->variables.at[variable];
+        const struct variable *x = variable == UINT32_MAX ? NULL : &l->variables.at[variable];
         bool varies = false;
         for (size_t i = 0; x && i < f->axes.n; i++)
             varies |= f->axes.at[i].list == x->list && f->axes.at[i].columns >> x->column & 1;
         if (!varies)
-            return native_error(n, k, "except names '%.80s', which is not in the task's each", name);
+            return native_error(n, k, "except names '%.80s', which is not in the task's each",
+                                name);
         if (!native_text(n, yaml_value(k), "a value of except", &value, &value_length))
             return false;
         number = intern_find(&l->values, value, value_length);
@@ -402,7 +434,8 @@ bool family_read(struct family *f, struct lists *l, const struct native *n, yaml
         if (f->combinations > FAMILY_MOST)
             return native_error(n, each, "each makes more than %d tasks", FAMILY_MOST);
     }
-    return except == YAML_NONE || yaml_is_null(&n->y, except) || read_list_of(n, except, f, l, true);
+    return except == YAML_NONE || yaml_is_null(&n->y, except) ||
+           read_list_of(n, except, f, l, true);
 }
 
 void family_free(struct family *f)

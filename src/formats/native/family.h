@@ -15,18 +15,34 @@
 #pragma once
 #include "formats/native/lists.h"
 
+/* A parameter that stands elsewhere than in commands is `fixed`: filled in while the file is read,
+ * and none of the model's, so that nobody replaces it in one place and not in the other. */
+struct scope_parameter {
+    const char *name, *value; /* not owned */
+    bool fixed;
+};
+
 /* What the variables stand for: by list, a row and the columns of it that are bound. */
 struct scope {
     struct lists *lists;
-    const struct builder *b; /* for parameters */
-    uint32_t *row;           /* UINT32_MAX: none */
+    ARRAY(struct scope_parameter) parameters;
+    uint32_t *row; /* UINT32_MAX: none */
     column_set *bound;
     const char *task, *kind; /* for {task} and {kind}; NULL: they mean nothing here */
-    struct strbuf text;      /* scratch */
+    bool gathers;            /* while `use` gets one of several values of a free variable */
+    struct strbuf text;      /* what was filled in last */
 };
 
-void scope_init(struct scope *s, struct lists *lists, const struct builder *b);
+/* After the lists were read. */
+void scope_init(struct scope *s, struct lists *lists);
 void scope_free(struct scope *s);
+/* Does this text have a brace at all? Most do not, and need no scope. */
+static inline bool scope_concerns(const char *text, size_t length)
+{
+    return memchr(text, '{', length) || memchr(text, '}', length);
+}
+/* Parameters that the text names become fixed. */
+void scope_fix_parameters(struct scope *s, const char *text);
 
 /* Texts with `{variables}`, `{parameters}`, {task} and {kind} filled in. False: an error at `at`, or
  * what `use` returned. With `gather` free variables are run through, in the order of their lists;

@@ -78,9 +78,9 @@ static void file_found(struct file_search *f)
     for (size_t c = 0; c < f->bound.n && !f->failed; c++) {
         const char *value = f->bound.at[c];
         if (utf8_valid(value, strlen(value)) != strlen(value)) {
-            f->failed = !native_error(f->n, f->at,
-                                      "list '%.80s': the name of a file in %.200s is no UTF-8",
-                                      f->title, f->path.n ? f->path.at : ".");
+            f->failed =
+                !native_error(f->n, f->at, "list '%.80s': the name of a file in %.200s is no UTF-8",
+                              f->title, f->path.n ? f->path.at : ".");
         } else if (!list_value(f->rows, value, strlen(value))) {
             f->failed = !native_error(f->n, f->at, "list '%.80s' has more than %d values", f->title,
                                       LIST_VALUES_MOST);
@@ -142,8 +142,8 @@ static bool pattern_columns(struct list_rows *rows, const char *pattern)
         bool known = false;
         for (size_t c = 0; c < rows->columns.n && !known; c++) {
             const char *name = lists_name(rows->lists, rows->columns.at[c]);
-            known = strlen(name) == (size_t)(close - p) - 1 &&
-                    memcmp(name, p + 1, strlen(name)) == 0;
+            known =
+                strlen(name) == (size_t)(close - p) - 1 && memcmp(name, p + 1, strlen(name)) == 0;
         }
         if (!known)
             list_column(rows, p + 1, (size_t)(close - p) - 1);
@@ -293,9 +293,9 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
         if (good && !head) {
             array_push(&rows->lines, line);
             if (count != rows->columns.n)
-                good = native_error(n, at,
-                                    "list '%.80s': %.200s:%u has %u cells, its header has %zu",
-                                    title, file, line, count, rows->columns.n);
+                good =
+                    native_error(n, at, "list '%.80s': %.200s:%u has %u cells, its header has %zu",
+                                 title, file, line, count, rows->columns.n);
         }
     }
     strbuf_free(&t.cell);

@@ -191,8 +191,8 @@ bool list_is_name(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-                      (unsigned char)c >= 128;
+        bool letter =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 128;
         if (!letter && !(i && ((c >= '0' && c <= '9') || c == '-')))
             return false;
     }
@@ -237,18 +237,19 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
                                 "letters, digits, _ and -",
                                 title, variable);
         if (is_taken(variable))
-            return native_error(n, at, "list '%.80s': {%s} means something else in a command; "
-                                       "choose another name",
+            return native_error(n, at,
+                                "list '%.80s': {%s} means something else in a command; "
+                                "choose another name",
                                 title, variable);
         uint32_t other = lists_find_variable(l, variable, strlen(variable));
         if (other != UINT32_MAX && l->variables.at[other].list == l->at.n)
-            return native_error(n, at, "list '%.80s' has the column '%.80s' twice", title, variable);
+            return native_error(n, at, "list '%.80s' has the column '%.80s' twice", title,
+                                variable);
         if (other != UINT32_MAX)
             return native_error(n, at, "'%.80s' is a variable of the lists '%.80s' and '%.80s'",
                                 variable, lists_name(l, l->at.at[l->variables.at[other].list].name),
                                 title);
-        array_push(&l->variables,
-                   (struct variable){rows->columns.at[c], (uint32_t)l->at.n, c});
+        array_push(&l->variables, (struct variable){rows->columns.at[c], (uint32_t)l->at.n, c});
     }
     if (!find_telling_columns(&x, &twice)) {
         uint32_t line = rows->lines.n ? rows->lines.at[twice] : 0;
@@ -361,38 +362,67 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
     return list_from_lines(rows, n, source, title, text, folder);
 }
 
-bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder)
+/* -p sigma=1,2,3 in place of what the file has. */
+static bool read_given(const struct native *n, yaml_ref at, const char *title, const char *values,
+                       struct list_rows *rows)
+{
+    list_column(rows, title, strlen(title));
+    for (const char *p = values;; p++) {
+        size_t length = strcspn(p, ",");
+        if (!length)
+            return native_error(n, at, "list '%.80s': a value of -p %.80s=%.120s is empty", title,
+                                title, values);
+        if (!list_value(rows, p, length))
+            return too_many(n, at, title);
+        p += length;
+        if (!*p)
+            return true;
+    }
+}
+
+/* One list, at its key. */
+static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const char *folder,
+                      const struct option_value *given, struct list_rows *rows)
+{
+    size_t length;
+    const char *title = yaml_text(&n->y, k, &length), *values = NULL;
+    yaml_ref what = yaml_value(k);
+    char found[80];
+    if (!list_is_name(title, length))
+        return native_error(n, k,
+                            "'%.80s' cannot be the name of a list; expected letters, digits, _ and "
+                            "-",
+                            title);
+    for (const struct option_value *g = given; g && g->name; g++)
+        if (strcmp(g->name, title) == 0)
+            values = g->value;
+    bool good;
+    if (values) {
+        good = read_given(n, k, title, values, rows);
+    } else if (yaml_type(&n->y, what) == YAML_SEQUENCE) {
+        list_column(rows, title, length);
+        good = read_values(n, what, title, rows);
+    } else if (yaml_type(&n->y, what) == YAML_MAPPING) {
+        good = read_described(n, what, title, folder, rows);
+    } else {
+        good = native_error(n, what,
+                            "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
+                            "{files: PATTERN} or {table: FILE}",
+                            title, yaml_found(&n->y, what, found, sizeof found));
+    }
+    return good && add_list(l, n, k, pool_add(&l->names, title, length), rows);
+}
+
+bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
+                const struct option_value *given)
 {
     if (yaml_is_null(&n->y, v))
         return true;
     if (!native_is_mapping(n, v, "lists"))
         return false;
     for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k)) {
-        size_t length;
-        const char *title = yaml_text(&n->y, k, &length);
-        yaml_ref what = yaml_value(k);
-        if (!list_is_name(title, length))
-            return native_error(n, k,
-                                "'%.80s' cannot be the name of a list; expected letters, digits, _ "
-                                "and -",
-                                title);
-        if (lists_find_list(l, title, length) != UINT32_MAX)
-            continue; /* given from outside */
         struct list_rows rows = {.lists = l};
-        char found[80];
-        bool good;
-        if (yaml_type(&n->y, what) == YAML_SEQUENCE) {
-            list_column(&rows, title, length);
-            good = read_values(n, what, title, &rows);
-        } else if (yaml_type(&n->y, what) == YAML_MAPPING) {
-            good = read_described(n, what, title, folder, &rows);
-        } else {
-            good = native_error(n, what,
-                                "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
-                                "{files: PATTERN} or {table: FILE}",
-                                title, yaml_found(&n->y, what, found, sizeof found));
-        }
-        good = good && add_list(l, n, k, pool_add(&l->names, title, length), &rows);
+        bool good = read_list(l, n, k, folder, given, &rows);
         list_rows_free(&rows);
         if (!good)
             return false;

@@ -29,7 +29,7 @@ struct list {
     uint32_t line;
     uint32_t first, ncolumns; /* its variables */
     uint32_t nrows;
-    uint32_t *cell;      /* nrows x ncolumns numbers of values, row by row */
+    uint32_t *cell;     /* nrows x ncolumns numbers of values, row by row */
     column_set telling; /* the first columns that tell its rows apart: they name members */
     bool outside;       /* values come from outside the file: data, one word each in a command */
 };
@@ -66,11 +66,11 @@ enum {
 void lists_init(struct lists *l);
 void lists_free(struct lists *l);
 
-/* Read the mapping at `v`. Names of files are relative to `folder`. `parameters` may replace a list
- * by values of their own ("1,2,3"): see lists_replace(). False: an error with its place. */
-bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder);
-/* In place of the list `name`, or as a new one, these values, separated by commas. */
-bool lists_replace(struct lists *l, const char *name, const char *values, struct error *err);
+/* Read the mapping at `v`. Names of files are relative to `folder`. `given` has values that replace
+ * those of a list, separated by commas, and ends with a NULL name; may be NULL. False: an error with
+ * its place. */
+bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
+                const struct option_value *given);
 
 /* UINT32_MAX: there is none of that name. */
 uint32_t lists_find_variable(const struct lists *l, const char *name, size_t length);

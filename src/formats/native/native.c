@@ -61,13 +61,22 @@ static bool native_wrong_value(const struct native *n, yaml_ref v, const char *w
                         yaml_found(&n->y, v, found, sizeof found), expected);
 }
 
+const char *native_scalar(const struct native *n, yaml_ref v, size_t *length)
+{
+    const char *text = yaml_text(&n->y, v, length);
+    bool braces = n->fill && (memchr(text, '{', *length) || memchr(text, '}', *length));
+    return braces ? n->fill(n->fill_context, v, length) : text;
+}
+
 /* A null is not a text: `run:` with nothing behind it is a slip, not an empty command. */
 bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
                  size_t *length)
 {
     if (yaml_type(&n->y, v) != YAML_SCALAR || yaml_is_null(&n->y, v))
         return native_wrong_value(n, v, what, "a text");
-    *text = yaml_text(&n->y, v, length);
+    *text = native_scalar(n, v, length);
+    if (!*text)
+        return false;
     return *length ? true : native_error(n, v, "%s is empty; expected a text", what);
 }
 
@@ -75,7 +84,9 @@ bool native_text(const struct native *n, yaml_ref v, const char *what, const cha
 bool native_number(const struct native *n, yaml_ref v, const char *what, double *out)
 {
     size_t length;
-    const char *text = yaml_text(&n->y, v, &length);
+    const char *text = native_scalar(n, v, &length);
+    if (!text)
+        return false;
     return quantity_number(text, length, out) ||
            native_wrong_value(n, v, what, "a finite number such as 3.5 or 1e9");
 }
@@ -83,7 +94,9 @@ bool native_number(const struct native *n, yaml_ref v, const char *what, double 
 bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *out)
 {
     size_t length;
-    const char *text = yaml_text(&n->y, v, &length);
+    const char *text = native_scalar(n, v, &length);
+    if (!text)
+        return false;
     return quantity_bytes(text, length, out) ||
            native_wrong_value(n, v, what, "a size in bytes, 0 or more, such as 1500, 200M or 4Gi");
 }
@@ -99,7 +112,9 @@ bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *w
 bool native_seconds(const struct native *n, yaml_ref v, const char *what, double *out)
 {
     size_t length;
-    const char *text = yaml_text(&n->y, v, &length);
+    const char *text = native_scalar(n, v, &length);
+    if (!text)
+        return false;
     return quantity_seconds(text, length, out) ||
            native_wrong_value(n, v, what,
                               "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
@@ -108,7 +123,10 @@ bool native_seconds(const struct native *n, yaml_ref v, const char *what, double
 /* Only true and false: YAML's yes, on and their kin mean different things to different readers. */
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out)
 {
-    const char *text = yaml_text(&n->y, v, NULL);
+    size_t length;
+    const char *text = native_scalar(n, v, &length);
+    if (!text)
+        return false;
     if (strcmp(text, "true") == 0)
         *out = true;
     else if (strcmp(text, "false") == 0)
@@ -177,6 +195,7 @@ bool native_open(struct native *n, const struct format_source *source, const cha
 {
     n->err = err;
     n->where[0] = 0;
+    n->fill = NULL;
     if (!yaml_load(&n->y, source->path, source->text, source->length, err))
         return false;
     if (native_is_mapping(n, 0, "the file") && native_check_version(n) && check_contents(n, wanted))

@@ -10,6 +10,10 @@ struct native {
     struct yaml y;
     struct error *err;
     char where[160];
+    /* Fills in what stands in braces in the text of scalar `v`; NULL: an error, which was said. NULL
+     * itself: braces mean nothing here. Valid until it is called again. */
+    const char *(*fill)(void *context, yaml_ref v, size_t *length);
+    void *fill_context;
 };
 
 /* Load the file and check that it is a native one with the key `wanted` ("tasks", "nodes" or
@@ -26,6 +30,8 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
 int native_key(const struct native *n, yaml_ref key, const char *const *allowed);
 bool native_is_mapping(const struct native *n, yaml_ref v, const char *what);
 
+/* The text of a scalar with everything filled in; NULL: an error. */
+const char *native_scalar(const struct native *n, yaml_ref v, size_t *length);
 bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
                  size_t *length); /* not empty */
 bool native_number(const struct native *n, yaml_ref v, const char *what, double *out);  /* finite */

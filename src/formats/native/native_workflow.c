@@ -14,9 +14,9 @@
  *         after: [setup]
  *         memory: [2G, 4G]                    a size, or one for each attempt */
 #include "base/array.h"
+#include "base/file.h"
 #include "base/suggest.h"
-#include "formats/native/native.h"
-#include "model/command.h"
+#include "formats/native/native_reading.h"
 #include "model/shell.h"
 
 #include <math.h>
@@ -32,12 +32,18 @@ static const char *const task_keys[] = {
 };
 #define DEFAULT_KEYS (task_keys + COLUMN_FIRST_DEFAULT)
 
-/* A workflow file being read. The defaults are read again for each task, so that they can be
- * overridden key by key. */
-struct native_reading {
-    struct native file;
-    struct builder *b;
-    yaml_ref defaults; /* YAML_NONE: none */
+/* A task may also have the keys of families, which no default can have. */
+static const char *const member_keys[] = {
+#define KEY_ROW(name, ...) #name,
+    TASK_KEYS(KEY_ROW, KEY_ROW, KEY_ROW)
+#undef KEY_ROW
+        "each",
+    "except",
+    NULL,
+};
+enum {
+    KEY_EACH = sizeof task_keys / sizeof *task_keys - 1, /* where the columns end */
+    KEY_EXCEPT,
 };
 
 /* The text is checked here, what it names (files, parameters) when it is expanded. */
@@ -45,8 +51,19 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
 {
     const char *text;
     size_t length;
-    if (!native_text(&r->file, v, call ? "call" : "run", &text, &length))
+    /* in a command, braces are the model's business but for variables */
+    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
+    r->file.fill = call ? fill : NULL;
+    bool good = native_text(&r->file, v, call ? "call" : "run", &text, &length);
+    r->file.fill = fill;
+    if (!good)
         return false;
+    if (!call && scope_concerns(text, length)) {
+        if (!scope_fill_command(&r->scope, &r->file, v, text, length))
+            return false;
+        text = r->scope.text.at;
+        length = r->scope.text.n;
+    }
     if (call) {
         const char *colon = strrchr(text, ':');
         if (!colon || colon == text || !colon[1])
@@ -61,21 +78,55 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
     return true;
 }
 
+/* What is said of an object beside its name: of each that a pattern stands for. */
+struct native_object {
+    struct native_reading *r;
+    uint32_t task;
+    yaml_ref at;
+    double size; /* NAN: not stated */
+    bool out, temporary;
+};
+
+static bool add_object(void *context, const char *name, size_t length)
+{
+    const struct native_object *o = context;
+    struct native_reading *r = o->r;
+    size_t line = yaml_line(&r->file.y, o->at);
+    const struct family *left_out = o->out ? NULL : native_left_out(r, name, length);
+    if (left_out && r->scope.gathers)
+        return true;
+    if (left_out)
+        return native_error(&r->file, o->at,
+                            "it reads '%.200s', which '%s' would make but for its `except`", name,
+                            native_family_name(r, left_out));
+    if (!length)
+        return native_error(&r->file, o->at, "the name of a file is empty");
+    uint32_t object = builder_object(r->b, name, length);
+    if (!isnan(o->size))
+        builder_size(r->b, object, o->size, line);
+    if (o->temporary)
+        builder_temporary(r->b, object);
+    if (o->out)
+        builder_produces(r->b, o->task, object, line);
+    else
+        builder_consumes(r->b, o->task, object, line);
+    return true;
+}
+
 /* One entry of in or out: a name, or {name, size}; of out also temporary. */
 static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
     static const char *const keys[] = {"name", "size", "temporary", NULL};
     const struct yaml *y = &r->file.y;
-    bool temporary = false;
     const char *what = out ? "an entry of out" : "an entry of in", *name;
     size_t length;
-    double size = NAN;
+    struct native_object o = {.r = r, .task = task, .at = v, .size = NAN, .out = out};
     yaml_ref name_at = v;
     if (yaml_type(y, v) == YAML_MAPPING) {
         for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
             int key = native_key(&r->file, k, keys);
-            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &size)) ||
-                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &temporary)))
+            if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &o.size)) ||
+                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &o.temporary)))
                 return false;
             if (key == 2 && !out)
                 return native_error(&r->file, k,
@@ -85,19 +136,11 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
         if (name_at == YAML_NONE)
             return native_error(&r->file, v, "%s has no name", what);
     }
-    if (!native_text(&r->file, name_at, what, &name, &length))
-        return false;
-    size_t line = yaml_line(y, v);
-    uint32_t object = builder_object(r->b, name, length);
-    if (!isnan(size))
-        builder_size(r->b, object, size, line);
-    if (temporary)
-        builder_temporary(r->b, object);
-    if (out)
-        builder_produces(r->b, task, object, line);
-    else
-        builder_consumes(r->b, task, object, line);
-    return true;
+    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
+    r->file.fill = NULL; /* free variables are run through below */
+    bool good = native_text(&r->file, name_at, what, &name, &length);
+    r->file.fill = fill;
+    return good && scope_fill(&r->scope, &r->file, name_at, what, !out, add_object, &o);
 }
 
 /* One entry may stand without a list: `in: photo.pgm`. */
@@ -131,18 +174,49 @@ static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name
     return false;
 }
 
-/* All tasks exist by now: the first pass made them. */
+struct native_after {
+    struct native_reading *r;
+    uint32_t task;
+    yaml_ref at;
+};
+
+enum { AFTER_EDGES = 10000000 }; /* of one family after another: more is a slip */
+
+/* A task, or a whole family. All tasks exist by now: the first pass made them. */
+static bool add_after(void *context, const char *name, size_t length)
+{
+    const struct native_after *a = context;
+    struct native_reading *r = a->r;
+    size_t line = yaml_line(&r->file.y, a->at);
+    uint32_t from = builder_find_task(r->b, name, length);
+    if (from != NONE) {
+        builder_edge(r->b, from, a->task, line);
+        return true;
+    }
+    const struct family *f = native_find_family(r, name);
+    if (!f)
+        return unknown_task(r, a->at, name);
+    uint64_t mine = r->family == NONE ? 1 : r->families.at[r->family].count;
+    if (mine * f->count > AFTER_EDGES)
+        return native_error(&r->file, a->at,
+                            "after: %u tasks of '%s' before each of %u; name the member that "
+                            "matters, as in \"%s@...={...}\"",
+                            f->count, name, (unsigned)mine, name);
+    for (uint32_t t = f->first; t < f->first + f->count; t++)
+        builder_edge(r->b, t, a->task, line);
+    return true;
+}
+
 static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const char *name;
     size_t length;
-    if (!native_text(&r->file, v, "an entry of after", &name, &length))
-        return false;
-    uint32_t from = builder_find_task(r->b, name, length);
-    if (from == NONE)
-        return unknown_task(r, v, name);
-    builder_edge(r->b, from, task, yaml_line(&r->file.y, v));
-    return true;
+    struct native_after a = {r, task, v};
+    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
+    r->file.fill = NULL;
+    bool good = native_text(&r->file, v, "an entry of after", &name, &length);
+    r->file.fill = fill;
+    return good && scope_fill(&r->scope, &r->file, v, "after", true, add_after, &a);
 }
 
 static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)
@@ -318,6 +392,13 @@ static bool apply_defaults(struct native_reading *r, uint32_t task, struct nativ
     return true;
 }
 
+static bool make_temporary(void *context, const char *name, size_t length)
+{
+    const struct native_reading *r = context;
+    builder_temporary(r->b, builder_object(r->b, name, length));
+    return true;
+}
+
 /* `temporary: true` of a task: each of its outputs, which have been read already. */
 static void all_temporary(struct native_reading *r, yaml_ref out)
 {
@@ -326,16 +407,14 @@ static void all_temporary(struct native_reading *r, yaml_ref out)
         return;
     bool list = yaml_type(y, out) == YAML_SEQUENCE;
     for (yaml_ref e = list ? yaml_first(y, out) : out; e != YAML_NONE;
-         e = list ? yaml_next(y, out, e) : YAML_NONE) {
-        size_t length;
-        yaml_ref name = yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e;
-        const char *text = yaml_text(y, name, &length);
-        builder_temporary(r->b, builder_object(r->b, text, length));
-    }
+         e = list ? yaml_next(y, out, e) : YAML_NONE)
+        scope_fill(&r->scope, &r->file,
+                   yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e, "out", false,
+                   make_temporary, r);
 }
 
 /* Defaults first, then the task's own keys over them; flags at the end, when both have spoken. */
-static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
+bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
     bool has_command = false;
@@ -344,10 +423,16 @@ static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
         yaml_ref v = yaml_value(k);
-        int key = native_key(&r->file, k, task_keys);
+        int key = native_key(&r->file, k, member_keys);
         bool good = key >= 0;
         switch (key) {
         case -1:
+            break;
+        case KEY_EACH:
+            break; /* it was read when the members were made */
+        case KEY_EXCEPT:
+            good = r->family != NONE ||
+                   native_error(&r->file, k, "except goes with each; this task has none");
             break;
         case COLUMN_run:
         case COLUMN_call:
@@ -382,75 +467,6 @@ static bool read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     return true;
 }
 
-/* "task 'NAME'" for messages; by hand, because a million tasks pass here and hardly one is wrong.
- */
-static void name_place(struct native *f, const struct yaml *y, yaml_ref key)
-{
-    size_t length;
-    const char *name = yaml_text(y, key, &length);
-    length = length < 120 ? length : 120;
-    memcpy(f->where, "task '", 6);
-    memcpy(f->where + 6, name, length);
-    memcpy(f->where + 6 + length, "'", 2);
-}
-
-/* Two passes: all tasks, then what each says, so that `after` may name later ones. */
-static bool read_tasks(struct native_reading *r, yaml_ref tasks)
-{
-    const struct yaml *y = &r->file.y;
-    if (yaml_is_null(y, tasks))
-        return true;
-    if (!native_is_mapping(&r->file, tasks, "tasks"))
-        return false;
-    builder_expect(r->b, yaml_size(y, tasks), 0);
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k)) {
-        size_t length;
-        const char *name = yaml_text(y, k, &length);
-        builder_task(r->b, name, length, yaml_line(y, k));
-    }
-    uint32_t task = 0;
-    bool good = true;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good && !builder_failed(r->b);
-         k = yaml_next(y, tasks, k), task++) {
-        yaml_ref body = yaml_value(k);
-        name_place(&r->file, y, k);
-        good = (yaml_is_null(y, body) || native_is_mapping(&r->file, body, "its description")) &&
-               read_task(r, task, body);
-    }
-    r->file.where[0] = 0;
-    return good;
-}
-
-/* Values are texts as they stand: 1.40 stays 1.40 in a command. */
-static bool read_parameters(struct native_reading *r, yaml_ref parameters)
-{
-    const struct yaml *y = &r->file.y;
-    if (yaml_is_null(y, parameters))
-        return true;
-    if (!native_is_mapping(&r->file, parameters, "parameters"))
-        return false;
-    for (yaml_ref k = yaml_first(y, parameters); k != YAML_NONE; k = yaml_next(y, parameters, k)) {
-        const char *name = yaml_text(y, k, NULL);
-        yaml_ref v = yaml_value(k);
-        if (!*name)
-            return native_error(&r->file, k, "a parameter has an empty name");
-        if (command_is_file_word(name))
-            return native_error(&r->file, k,
-                                "a parameter is called '%s', but {%s} stands for files; give it "
-                                "another name",
-                                name, name);
-        if (yaml_type(y, v) != YAML_SCALAR)
-            return native_error(&r->file, v,
-                                "parameter '%.80s' is a %s; expected a text or a number", name,
-                                yaml_type(y, v) == YAML_MAPPING ? "mapping" : "list");
-        if (yaml_is_null(y, v))
-            return native_error(&r->file, v,
-                                "parameter '%.80s' has no value; write '' for an empty one", name);
-        builder_parameter(r->b, name, yaml_text(y, v, NULL));
-    }
-    return true;
-}
-
 static bool read_assertion(struct native_reading *r, yaml_ref v)
 {
     const char *text;
@@ -480,22 +496,37 @@ static bool read_assertions(struct native_reading *r, yaml_ref v)
 static bool read_defaults(struct native_reading *r, yaml_ref defaults)
 {
     struct native_answers answers = {0};
-    if (yaml_is_null(&r->file.y, defaults))
+    const struct yaml *y = &r->file.y;
+    if (yaml_is_null(y, defaults))
         return true;
     if (!native_is_mapping(&r->file, defaults, "defaults"))
         return false;
     r->defaults = defaults;
+    for (yaml_ref v = defaults; v < y->at[defaults].next; v++)
+        if (yaml_type(y, v) == YAML_SCALAR && strchr(yaml_text(y, v, NULL), '{'))
+            return true; /* what they say, each task tells */
     snprintf(r->file.where, sizeof r->file.where, "defaults");
     bool good = apply_defaults(r, NONE, &answers);
     r->file.where[0] = 0;
     return good;
 }
 
-/* Keys of the file in any order; the tasks last, because the defaults may stand below them. */
+/* In braces in what a task says, but for its command and the names of its files. */
+static const char *fill_setting(void *context, yaml_ref v, size_t *length)
+{
+    struct native_reading *r = context;
+    struct native_filled f = {0};
+    if (!scope_fill(&r->scope, &r->file, v, "a setting", false, native_keep_filled, &f))
+        return NULL;
+    *length = f.length;
+    return f.text;
+}
+
+/* Keys of the file in any order; the tasks last, because all others may stand below them. */
 static bool read_file(struct native_reading *r)
 {
     static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",
-                                       "assert", "tasks", NULL};
+                                       "assert", "lists", "tasks",    NULL};
     const struct yaml *y = &r->file.y;
     const char *text;
     size_t length;
@@ -510,12 +541,6 @@ static bool read_file(struct native_reading *r)
             if (good)
                 builder_name(r->b, text, length);
             break;
-        case 2:
-            good = read_defaults(r, v);
-            break;
-        case 3:
-            good = read_parameters(r, v);
-            break;
         case 4:
             good = read_assertions(r, v);
             break;
@@ -525,19 +550,39 @@ static bool read_file(struct native_reading *r)
         if (!good)
             return false;
     }
-    /* last, because the defaults may stand below them */
-    return read_tasks(r, yaml_get(y, 0, "tasks"));
+    yaml_ref defaults = yaml_get(y, 0, "defaults");
+    if (!native_read_values(r) || (defaults != YAML_NONE && !read_defaults(r, defaults)))
+        return false;
+    r->file.fill = fill_setting;
+    r->file.fill_context = r;
+    return native_read_tasks(r, yaml_get(y, 0, "tasks"));
+}
+
+static void free_reading(struct native_reading *r)
+{
+    for (size_t i = 0; i < r->families.n; i++)
+        family_free(&r->families.at[i]);
+    array_free(&r->families);
+    array_free(&r->made_elsewhere);
+    intern_free(&r->left_out);
+    scope_free(&r->scope);
+    lists_free(&r->lists);
+    free(r->folder);
+    native_close(&r->file);
 }
 
 /* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct native_reading r = {.defaults = YAML_NONE};
+    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .given = source->parameters};
     if (!native_open(&r.file, source, "tasks", err))
         return NULL;
     r.b = builder_new(source->path, "native");
+    lists_init(&r.lists);
+    intern_init(&r.left_out);
+    r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
     bool good = read_file(&r);
-    native_close(&r.file);
+    free_reading(&r);
     if (good)
         return builder_finish(r.b, err);
     builder_free(r.b);

@@ -1,0 +1,50 @@
+/* A native workflow being read: what native_workflow.c (the file, and what a task says) and
+ * native_members.c (which tasks there are) share. Private to them. */
+#pragma once
+#include "formats/native/family.h"
+
+/* The defaults are read again for each task, so that they can be overridden key by key. */
+struct native_reading {
+    struct native file;
+    struct builder *b;
+    yaml_ref defaults;                /* YAML_NONE: none */
+    char *folder;                     /* where the files of lists stand */
+    const struct option_value *given; /* parameters and lists from outside; NULL: none */
+    struct lists lists;
+    struct scope scope;
+    ARRAY(struct family) families; /* in the order of the file */
+    /* Files that a family would make but for its `except`, and whether another task makes one all
+     * the same. */
+    struct intern left_out;
+    ARRAY(bool) made_elsewhere;
+    uint32_t family; /* whose member is read now; NONE: of none */
+};
+
+/* For scope_fill() where one text is wanted: it stays in the scope. */
+struct native_filled {
+    const char *text;
+    size_t length;
+};
+static inline bool native_keep_filled(void *context, const char *text, size_t length)
+{
+    *(struct native_filled *)context = (struct native_filled){text, length};
+    return true;
+}
+
+/* native_values.c */
+/* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */
+bool native_read_values(struct native_reading *r);
+
+/* native_workflow.c */
+/* What a task says. */
+bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
+
+/* native_members.c */
+/* All tasks, members of families among them, and what each says. */
+bool native_read_tasks(struct native_reading *r, yaml_ref tasks);
+/* The family of that name; NULL: there is none. */
+const struct family *native_find_family(const struct native_reading *r, const char *name);
+/* The family that would make this file but for its `except`; NULL: none, or another task does. */
+const struct family *native_left_out(const struct native_reading *r, const char *file,
+                                     size_t length);
+const char *native_family_name(const struct native_reading *r, const struct family *f);
