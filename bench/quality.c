@@ -68,7 +68,7 @@ static void run_optimal(struct quality_figures *all, const char *path, const cha
     struct text text;
     if (!file_read(path, &text, &err))
         return;
-    struct format_source source = {path, text.at, text.n, NULL};
+    struct format_source source = {.path = path, .text = text.at, .length = text.n};
     uint32_t processors;
     double optimum;
     struct workflow *w = NULL;

@@ -107,6 +107,8 @@ unsigned cli_columns(void);
 /* The texts of a repeated option NAME=VALUE (--set, --read), ended by NULL, as the library takes
  * them. NULL: one is not of that form. The caller frees the array. */
 const char **cli_list(const struct arguments *a, const char *option, struct error *err);
+/* --read and -p in one list; the caller frees it. */
+const char **cli_read_list(const struct arguments *a, struct error *err);
 /* What lists tell of an option of a planner or a generator: its help, and its choices. */
 enum { CLI_OPTION_HELP = 512 };
 const char *cli_option_help(const struct weft_option *o, char *buffer, size_t size);
@@ -143,8 +145,10 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
         "from", 0, "FORMAT", "read the workflow as this format instead of looking at it"           \
     }
 #define OPTION_READ                                                                                \
+    {"read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"},    \
     {                                                                                              \
-        "read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"   \
+        "param", 'p', "NAME=VALUE",                                                                \
+            "a parameter of the workflow, or a list (a,b,c), in place of its own; may be repeated" \
     }
 #define OPTION_ON                                                                                  \
     {                                                                                              \

@@ -138,20 +138,39 @@ unsigned cli_columns(void)
 
 /* ---- reading ---- */
 
+/* Those that were given, name=value each. */
+static bool cli_list_add(const struct arguments *a, const char *option, const char **list,
+                         size_t *n, struct error *err)
+{
+    size_t at = 0;
+    for (const char *text; (text = arguments_next(a, option, &at));) {
+        const char *equals = strchr(text, '=');
+        if (!equals || equals == text)
+            return error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
+        list[(*n)++] = text;
+    }
+    return true;
+}
+
 const char **cli_list(const struct arguments *a, const char *option, struct error *err)
 {
     const char **list = mem_new_zero(const char *, a->ngiven + 1);
-    size_t n = 0, at = 0;
-    for (const char *text; (text = arguments_next(a, option, &at));) {
-        const char *equals = strchr(text, '=');
-        if (!equals || equals == text) {
-            error_set(err, ERROR_INPUT, "--%s is '%s'; expected name=value", option, text);
-            free(list);
-            return NULL;
-        }
-        list[n++] = text;
-    }
-    return list;
+    size_t n = 0;
+    if (cli_list_add(a, option, list, &n, err))
+        return list;
+    free(list);
+    return NULL;
+}
+
+/* Parameters are options of the reader whose workflow has them. */
+const char **cli_read_list(const struct arguments *a, struct error *err)
+{
+    const char **list = mem_new_zero(const char *, a->ngiven + 1);
+    size_t n = 0;
+    if (cli_list_add(a, "read", list, &n, err) && cli_list_add(a, "param", list, &n, err))
+        return list;
+    free(list);
+    return NULL;
 }
 
 const char *cli_option_help(const struct weft_option *o, char *buffer, size_t size)
@@ -169,7 +188,7 @@ static bool cli_reading(const struct arguments *a, struct weft_read_options *o, 
     struct error err = {0};
     *o = (struct weft_read_options)WEFT_READ_INIT;
     o->format = arguments_value(a, "from");
-    *list = cli_list(a, "read", &err);
+    *list = cli_read_list(a, &err);
     o->options = *list;
     error->status = (enum weft_status)err.kind;
     snprintf(error->text, sizeof error->text, "%s", err.text);

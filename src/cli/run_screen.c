@@ -71,7 +71,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     ssize_t n = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
     s->program[n > 0 ? n : 0] = 0;
     *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
-    if (!screen_machine_options(a, o, err) || !(s->read = cli_list(a, "read", err)))
+    if (!screen_machine_options(a, o, err) || !(s->read = cli_read_list(a, err)))
         return false;
     o->folder = arguments_value(a, "directory");
     o->format = arguments_value(a, "from");

@@ -168,6 +168,7 @@ struct format_file {
     struct text text;
     const struct format *format;  /* stated by the caller; NULL: by the content */
     struct option_value *options; /* copies; end with a NULL name */
+    char *folder;                 /* NULL: that of the file */
 };
 
 /* A file outlives the command line's arrays. */
@@ -203,6 +204,12 @@ struct format_file *format_file_of(const char *name, struct text text, const str
     return f;
 }
 
+void format_file_set_folder(struct format_file *f, const char *folder)
+{
+    free(f->folder);
+    f->folder = mem_copy_string(folder);
+}
+
 /* The options are copies, whatever their type says. */
 void format_file_close(struct format_file *f)
 {
@@ -213,6 +220,7 @@ void format_file_close(struct format_file *f)
         free((char *)o->text);
     }
     free(f->options);
+    free(f->folder);
     text_free(&f->text);
     free(f->path);
     free(f);
@@ -274,7 +282,8 @@ size_t format_file_length(const struct format_file *f)
 bool format_file_digest(const struct format_file *f, struct digest *out)
 {
     const struct format *format = format_of(f, WANT_WORKFLOW, NULL);
-    if (!format || !format->text_alone || !format->read_workflow)
+    if (!format || !format->text_alone || !format->read_workflow ||
+        !format->text_alone(f->text.at, f->text.n))
         return false;
     const char *library = yaml_library();
     struct digest_state s;
@@ -298,7 +307,7 @@ static bool options_known(const struct format_file *f, const struct format *form
                           struct error *err)
 {
     struct error why = {0};
-    return format_check_options(format, f->options, &why) ||
+    return format->has_parameters || format_check_options(format, f->options, &why) ||
            error_at(err, f->path, 0, "%s", why.text);
 }
 
@@ -320,7 +329,11 @@ static struct workflow *file_read_workflow(struct format_file *f, bool last, str
     bool copy = !last && (file_holds(f, format) & HOLDS_PLATFORM);
     struct text text = copy ? (struct text){mem_copy_bytes(f->text.at, f->text.n), f->text.n}
                             : format_file_take(f);
-    struct format_source source = {f->path, text.at, text.n, f->options};
+    struct format_source source = {.path = f->path,
+                                   .text = text.at,
+                                   .length = text.n,
+                                   .options = f->options,
+                                   .folder = f->folder};
     struct workflow *w = reader(&source, err);
     text_free(&text);
     return w;
@@ -343,7 +356,8 @@ static struct platform *file_read_platform(struct format_file *f, struct error *
     if (!options_known(f, format, err))
         return NULL;
     struct text text = format_file_take(f);
-    struct format_source source = {f->path, text.at, text.n, f->options};
+    struct format_source source = {
+        .path = f->path, .text = text.at, .length = text.n, .options = f->options};
     struct platform *p = reader(&source, err);
     text_free(&text);
     return p;

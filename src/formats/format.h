@@ -19,8 +19,6 @@ struct format_source {
     size_t length;
     const struct option_value
         *options; /* --set name=value of convert/show/plan; ends with a NULL name; may be NULL */
-    const struct option_value
-        *parameters;    /* -p name=value: in place of the file's own; as options; may be NULL */
     const char *folder; /* where files that it names stand; NULL: beside `path` */
 };
 
@@ -50,9 +48,10 @@ struct format {
      * has a reader. */
     unsigned (*holds)(const char *text, size_t length);
     const struct option *options; /* of its reader, for --read; ends with a NULL name; NULL: none */
+    bool has_parameters; /* options of its reader are parameters of the workflow; it checks them */
     /* Its reader looks at nothing but the text, its path and the options: no other file, no folder,
      * no environment. What it returned once may then be kept (format_file_digest). */
-    bool text_alone;
+    bool (*text_alone)(const char *text, size_t length);
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */
@@ -81,6 +80,8 @@ struct format_file *format_file_open(const char *path, const struct format *form
 struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
                                    const struct option_value *options);
 void format_file_close(struct format_file *f); /* NULL is fine */
+/* Files that the workflow names stand in this folder, not beside its own file. Copied. */
+void format_file_set_folder(struct format_file *f, const char *folder);
 const char *format_file_path(const struct format_file *f);
 size_t format_file_length(const struct format_file *f); /* bytes of the text */
 /* A digest of everything that the workflow will be read from: the text, its path, the options, and

@@ -255,7 +255,7 @@ static void test_empty_workflow(void)
 static void test_source(void)
 {
     struct option_value options[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}, {NULL, NULL}};
-    struct format_source source = {"f", NULL, 0, options};
+    struct format_source source = {.path = "f", .text = NULL, .length = 0, .options = options};
     is_str(format_option(&source, "a"), "3", "the last option counts");
     ok(!format_option(&source, "c"), "an option that is not given");
     source.options = NULL;
@@ -283,7 +283,7 @@ static void test_source(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {0};
         char *copy = mem_copy_bytes(cases[i].text, cases[i].length);
-        struct format_source s = {"f", copy, cases[i].length, NULL};
+        struct format_source s = {.path = "f", .text = copy, .length = cases[i].length};
         bool good = format_require_utf8(&s, &err);
         ok(cases[i].part ? !good && strstr(err.text, cases[i].part) : good, "UTF-8 case %zu: %s", i,
            err.text);

@@ -48,7 +48,8 @@ __attribute__((unused)) static struct workflow *index_read(const struct format *
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    struct format_source source = {path, text.at, text.n, options};
+    struct format_source source = {
+        .path = path, .text = text.at, .length = text.n, .options = options};
     struct workflow *w = format->read_workflow(&source, err);
     text_free(&text);
     return w;
@@ -100,7 +101,8 @@ __attribute__((unused)) static struct workflow *read_text(const struct format *f
     size_t n = strlen(text);
     char *copy = malloc(n + 1);
     memcpy(copy, text, n + 1);
-    struct format_source source = {"test-file", copy, n, options};
+    struct format_source source = {
+        .path = "test-file", .text = copy, .length = n, .options = options};
     struct workflow *w = format->read_workflow(&source, err);
     free(copy);
     return w;

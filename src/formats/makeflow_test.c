@@ -89,7 +89,7 @@ int main(void)
     refuses(f, s.at, "grows past", "a variable that doubles 60 times");
     strbuf_free(&s);
     char rules[] = "a : b\n\tx\n";
-    struct format_source jx = {"flow.jx", rules, strlen(rules), NULL};
+    struct format_source jx = {.path = "flow.jx", .text = rules, .length = strlen(rules)};
     err = (struct error){0};
     ok(!f->read_workflow(&jx, &err) && strstr(err.text, "flow.jx: this is Makeflow's JX"),
        "and so is its suffix: %s", err.text);

@@ -11,7 +11,8 @@ static struct platform *platform_text(const struct format *f, const char *text,
     if (!format_check_options(f, options, err))
         return NULL;
     char *copy = mem_copy_string(text);
-    struct format_source source = {"test-file", copy, strlen(text), options};
+    struct format_source source = {
+        .path = "test-file", .text = copy, .length = strlen(text), .options = options};
     struct platform *p = f->read_platform(&source, err);
     free(copy);
     return p;
@@ -32,7 +33,7 @@ static struct platform *shared_platform(const struct format *f, const char *file
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    struct format_source source = {path, text.at, text.n, NULL};
+    struct format_source source = {.path = path, .text = text.at, .length = text.n};
     struct platform *p = f->read_platform(&source, err);
     text_free(&text);
     return p;

@@ -54,6 +54,7 @@ void session_begin(struct session *s, const struct session_options *o)
 
 struct workflow *session_read(struct session *s, struct format_file *file, struct error *err)
 {
+    format_file_set_folder(file, s->ws.folder);
     return image_read_workflow(&s->image, s->ws.state, file, err);
 }
 

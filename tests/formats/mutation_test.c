@@ -50,7 +50,7 @@ static void round_trip(struct sample *s, const char *text, const struct workflow
     struct error err = {0};
     if (format->write_workflow(w, &out, &dropped, &err)) {
         char *copy = mem_copy_bytes(strbuf_text(&out), out.n);
-        struct format_source source = {s->name, copy, out.n, NULL};
+        struct format_source source = {.path = s->name, .text = copy, .length = out.n};
         struct workflow *again = format->read_workflow(&source, &err);
         if (!again || again->ntasks != w->ntasks || again->npairs != w->npairs)
             fail(s, text, format->name, again ? "read back differently" : err.text);
@@ -70,7 +70,7 @@ static void try(struct sample *s, const char *text, size_t length)
     struct error err = {0};
     s->format->sniff(s->name, copy, length);
     if (s->format->read_workflow) {
-        struct format_source source = {s->name, copy, length, NULL};
+        struct format_source source = {.path = s->name, .text = copy, .length = length};
         struct workflow *w = s->format->read_workflow(&source, &err);
         if (!w) {
             judge_error(s, text, &err);
@@ -86,7 +86,7 @@ static void try(struct sample *s, const char *text, size_t length)
     free(copy);
     if (s->format->read_platform) {
         copy = mem_copy_bytes(text, length);
-        struct format_source source = {s->name, copy, length, NULL};
+        struct format_source source = {.path = s->name, .text = copy, .length = length};
         error_clear(&err);
         struct platform *p = s->format->read_platform(&source, &err);
         if (!p)

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = copy(data, size);
     f->sniff("input", text, size);
     if (f->read_workflow) {
-        struct format_source source = {"input", text, size, NULL};
+        struct format_source source = {.path = "input", .text = text, .length = size};
         struct workflow *w = f->read_workflow(&source, &err);
         must(w || (err.kind != ERROR_NONE && err.text[0]), "no workflow and no error");
         must(!w || err.kind == ERROR_NONE, "a workflow and an error");
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     error_clear(&err);
     if (f->read_platform) {
         text = copy(data, size);
-        struct format_source source = {"input", text, size, NULL};
+        struct format_source source = {.path = "input", .text = text, .length = size};
         struct platform *p = f->read_platform(&source, &err);
         must(p || (err.kind != ERROR_NONE && err.text[0]), "no platform and no error");
         platform_free(p);

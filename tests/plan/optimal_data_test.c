@@ -35,7 +35,7 @@ static bool read_graph(const char *path, struct graph *g)
         printf("# %s\n", err.text);
         return false;
     }
-    struct format_source source = {path, text.at, text.n, NULL};
+    struct format_source source = {.path = path, .text = text.at, .length = text.n};
     bool good = dot_read_optimum(&source, &processors, &g->optimum, &err);
     text_free(&text);
     if (good) {

@@ -36,7 +36,8 @@ static struct workflow *read_file(const char *name, const struct option_value *o
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    struct format_source source = {path, text.at, text.n, options};
+    struct format_source source = {
+        .path = path, .text = text.at, .length = text.n, .options = options};
     struct workflow *w = format_dagman.read_workflow(&source, err);
     text_free(&text);
     return w;

@@ -214,7 +214,7 @@ static void optimum(void)
 {
     char text[] = "digraph { graph [\"Number of processors\"=4, \"Total schedule length\"=17]; a "
                   "[Weight=17] }";
-    struct format_source source = {"test-file", text, strlen(text), NULL};
+    struct format_source source = {.path = "test-file", .text = text, .length = strlen(text)};
     struct error err = {0};
     uint32_t processors = 0;
     double length = 0;
@@ -417,7 +417,7 @@ static void shared_data(void)
         struct text text;
         if (!file_read(path, &text, &err))
             continue;
-        struct format_source source = {path, text.at, text.n, NULL};
+        struct format_source source = {.path = path, .text = text.at, .length = text.n};
         uint32_t processors;
         double length;
         /* The file's name begins with the number of processors that were allowed; one was solved

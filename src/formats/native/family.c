@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void scope_init(struct scope *s, struct lists *lists)
+void scope_init(struct variable_scope *s, struct lists *lists)
 {
     s->lists = lists;
     s->row = mem_new(uint32_t, lists->at.n);
@@ -20,13 +20,13 @@ void scope_init(struct scope *s, struct lists *lists)
         s->row[i] = UINT32_MAX;
 }
 
-void scope_free(struct scope *s)
+void scope_free(struct variable_scope *s)
 {
     free(s->row);
     free(s->bound);
     array_free(&s->parameters);
     strbuf_free(&s->text);
-    *s = (struct scope){0};
+    *s = (struct variable_scope){0};
 }
 
 /* ---- words ---- */
@@ -41,18 +41,18 @@ static size_t word_at(const char *text, const char *p)
     return (p - from) % 2 || p[1 + n] != '}' || !list_is_name(p + 1, n) ? 0 : n;
 }
 
-static bool is_bound(const struct scope *s, const struct variable *v)
+static bool is_bound(const struct variable_scope *s, const struct variable *v)
 {
     return s->bound[v->list] >> v->column & 1;
 }
 
-static const char *bound_value(const struct scope *s, const struct variable *v)
+static const char *bound_value(const struct variable_scope *s, const struct variable *v)
 {
     return lists_value(s->lists, list_cell(&s->lists->at.at[v->list], s->row[v->list], v->column));
 }
 
 /* Always false: what the word could have been. */
-static bool unknown_word(const struct scope *s, const struct native *n, yaml_ref at,
+static bool unknown_word(const struct variable_scope *s, const struct native *n, yaml_ref at,
                          const char *what, const char *word, size_t length)
 {
     const char **names = mem_new(const char *, s->lists->variables.n + s->parameters.n + 1);
@@ -73,7 +73,7 @@ static bool unknown_word(const struct scope *s, const struct native *n, yaml_ref
     return false;
 }
 
-static struct scope_parameter *find_parameter(const struct scope *s, const char *word,
+static struct scope_parameter *find_parameter(const struct variable_scope *s, const char *word,
                                               size_t length)
 {
     for (size_t i = 0; i < s->parameters.n; i++) {
@@ -84,7 +84,7 @@ static struct scope_parameter *find_parameter(const struct scope *s, const char 
     return NULL;
 }
 
-void scope_fix_parameters(struct scope *s, const char *text)
+void scope_fix_parameters(struct variable_scope *s, const char *text)
 {
     for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
         size_t word = p[1] == '{' ? 0 : word_at(text, p);
@@ -96,7 +96,7 @@ void scope_fix_parameters(struct scope *s, const char *text)
 }
 
 /* What stands for a word that is no variable; NULL: nothing does. */
-static const char *other_value(const struct scope *s, const char *word, size_t length)
+static const char *other_value(const struct variable_scope *s, const char *word, size_t length)
 {
     if (s->task && length == 4 && memcmp(word, "task", 4) == 0)
         return s->task;
@@ -109,7 +109,8 @@ static const char *other_value(const struct scope *s, const char *word, size_t l
 /* ---- filling in ---- */
 
 /* Everything is bound. */
-static void fill_bound(struct scope *s, const char *text, size_t length, struct strbuf *out)
+static void fill_bound(struct variable_scope *s, const char *text, size_t length,
+                       struct strbuf *out)
 {
     const char *end = text + length;
     strbuf_clear(out);
@@ -149,8 +150,8 @@ struct gathering {
 };
 
 /* Which variables of the text are free, by list; every word is known. */
-static bool find_free(struct scope *s, const struct native *n, yaml_ref at, const char *what,
-                      const char *text, struct gathering *g)
+static bool find_free(struct variable_scope *s, const struct native *n, yaml_ref at,
+                      const char *what, const char *text, struct gathering *g)
 {
     for (const char *p = strchr(text, '{'); p; p = strchr(p, '{')) {
         size_t word = p[1] == '{' ? 0 : word_at(text, p);
@@ -181,7 +182,7 @@ static bool find_free(struct scope *s, const struct native *n, yaml_ref at, cons
 }
 
 /* Always false: the first free variable of a text that may have none. */
-static bool free_variable(const struct scope *s, const struct native *n, yaml_ref at,
+static bool free_variable(const struct variable_scope *s, const struct native *n, yaml_ref at,
                           const char *what, const struct gathering *g)
 {
     const struct list *x = &s->lists->at.at[g->list[0].list];
@@ -194,7 +195,7 @@ static bool free_variable(const struct scope *s, const struct native *n, yaml_re
 }
 
 /* Sets list i to its first row; false: it has none. */
-static void gather_begin(struct scope *s, struct gathered_list *x)
+static void gather_begin(struct variable_scope *s, struct gathered_list *x)
 {
     x->grouping = lists_group(s->lists, x->list, x->bound, x->free);
     const struct grouping *g = &s->lists->groupings.at[x->grouping];
@@ -206,7 +207,7 @@ static void gather_begin(struct scope *s, struct gathered_list *x)
 }
 
 /* The next combination, the last list turning fastest. False: that was the last. */
-static bool gather_next(struct scope *s, struct gathering *g)
+static bool gather_next(struct variable_scope *s, struct gathering *g)
 {
     for (int i = g->n; i--;) {
         struct gathered_list *x = &g->list[i];
@@ -221,8 +222,8 @@ static bool gather_next(struct scope *s, struct gathering *g)
     return false;
 }
 
-bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char *what, bool gather,
-                scope_use use, void *context)
+bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, const char *what,
+                bool gather, scope_use use, void *context)
 {
     size_t length;
     const char *text = yaml_text(&n->y, at, &length);
@@ -265,8 +266,8 @@ static void add_command_value(struct strbuf *out, const char *value, bool outsid
     strbuf_free(&word);
 }
 
-bool scope_fill_command(struct scope *s, const struct native *n, yaml_ref at, const char *text,
-                        size_t length)
+bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
+                        const char *text, size_t length)
 {
     const char *end = text + length;
     strbuf_clear(&s->text);
@@ -445,7 +446,7 @@ void family_free(struct family *f)
     array_free(&f->exceptions);
 }
 
-static bool is_exception(const struct family *f, const struct scope *s)
+static bool is_exception(const struct family *f, const struct variable_scope *s)
 {
     bool holds = true;
     for (size_t i = 0; i < f->exceptions.n; i++) {
@@ -461,7 +462,7 @@ static bool is_exception(const struct family *f, const struct scope *s)
 }
 
 /* The last axis turns fastest. */
-bool family_bind(const struct family *f, struct scope *s, uint64_t i)
+bool family_bind(const struct family *f, struct variable_scope *s, uint64_t i)
 {
     for (size_t k = f->axes.n; k--;) {
         const struct family_axis *a = &f->axes.at[k];
@@ -473,7 +474,7 @@ bool family_bind(const struct family *f, struct scope *s, uint64_t i)
     return !is_exception(f, s);
 }
 
-void family_unbind(const struct family *f, struct scope *s)
+void family_unbind(const struct family *f, struct variable_scope *s)
 {
     for (size_t k = 0; k < f->axes.n; k++) {
         s->row[f->axes.at[k].list] = UINT32_MAX;
@@ -481,7 +482,7 @@ void family_unbind(const struct family *f, struct scope *s)
     }
 }
 
-void family_member_name(const struct family *f, const struct scope *s, const char *name,
+void family_member_name(const struct family *f, const struct variable_scope *s, const char *name,
                         struct strbuf *out)
 {
     strbuf_clear(out);

@@ -23,7 +23,7 @@ struct scope_parameter {
 };
 
 /* What the variables stand for: by list, a row and the columns of it that are bound. */
-struct scope {
+struct variable_scope {
     struct lists *lists;
     ARRAY(struct scope_parameter) parameters;
     uint32_t *row; /* UINT32_MAX: none */
@@ -34,25 +34,25 @@ struct scope {
 };
 
 /* After the lists were read. */
-void scope_init(struct scope *s, struct lists *lists);
-void scope_free(struct scope *s);
+void scope_init(struct variable_scope *s, struct lists *lists);
+void scope_free(struct variable_scope *s);
 /* Does this text have a brace at all? Most do not, and need no scope. */
 static inline bool scope_concerns(const char *text, size_t length)
 {
     return memchr(text, '{', length) || memchr(text, '}', length);
 }
 /* Parameters that the text names become fixed. */
-void scope_fix_parameters(struct scope *s, const char *text);
+void scope_fix_parameters(struct variable_scope *s, const char *text);
 
 /* Texts with `{variables}`, `{parameters}`, {task} and {kind} filled in. False: an error at `at`, or
  * what `use` returned. With `gather` free variables are run through, in the order of their lists;
  * otherwise `use` is called once. `use` must not come back here. */
 typedef bool (*scope_use)(void *context, const char *text, size_t length);
-bool scope_fill(struct scope *s, const struct native *n, yaml_ref at, const char *what, bool gather,
-                scope_use use, void *context);
+bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, const char *what,
+                bool gather, scope_use use, void *context);
 /* A command with its variables filled in; everything else is left for the model. In s->text. */
-bool scope_fill_command(struct scope *s, const struct native *n, yaml_ref at, const char *text,
-                        size_t length);
+bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
+                        const char *text, size_t length);
 
 /* ---- families ---- */
 
@@ -83,11 +83,11 @@ struct family_exception {
 bool family_read(struct family *f, struct lists *l, const struct native *n, yaml_ref key);
 void family_free(struct family *f);
 /* Bind the scope to combination `i`. False: `except` leaves it out (it is bound all the same). */
-bool family_bind(const struct family *f, struct scope *s, uint64_t i);
+bool family_bind(const struct family *f, struct variable_scope *s, uint64_t i);
 /* "count@doc=d1". Replaces `out`. */
-void family_member_name(const struct family *f, const struct scope *s, const char *name,
+void family_member_name(const struct family *f, const struct variable_scope *s, const char *name,
                         struct strbuf *out);
 /* Nothing is bound any more. */
-void family_unbind(const struct family *f, struct scope *s);
+void family_unbind(const struct family *f, struct variable_scope *s);
 
 enum { FAMILY_MOST = 100000000 }; /* members: more do not fit into numbers of tasks, nor memories */

@@ -308,7 +308,7 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
         if (key < 0 || !native_number(n, yaml_value(k), keys[key], &x[key]))
             return false;
         int d = decimals_of(yaml_text(&n->y, yaml_value(k), NULL));
-        decimals = d > decimals ? d : decimals;
+        decimals = key != 1 && d > decimals ? d : decimals; /* `to` need not be reached */
     }
     if (isnan(x[0]) || isnan(x[1]))
         return native_error(n, v, "list '%.80s': a range has 'from' and 'to'", title);
@@ -395,7 +395,7 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
                             title);
     for (const struct option_value *g = given; g && g->name; g++)
         if (strcmp(g->name, title) == 0)
-            values = g->value;
+            values = g->text;
     bool good;
     if (values) {
         good = read_given(n, k, title, values, rows);

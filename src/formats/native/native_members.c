@@ -121,7 +121,7 @@ static void walk_outputs(struct output_walk *walk, yaml_ref body)
 
 static void walk_family(struct output_walk *walk, const struct family *f)
 {
-    struct scope *s = &walk->r->scope;
+    struct variable_scope *s = &walk->r->scope;
     for (uint64_t i = 0; i < f->combinations; i++)
         if (family_bind(f, s, i) != walk->leave_out)
             walk_outputs(walk, yaml_value(f->key));

@@ -6,7 +6,7 @@
 static struct platform *read_nodes(const char *text, struct error *err)
 {
     char *copy = strdup(text);
-    struct format_source source = {"<test>", copy, strlen(copy), NULL};
+    struct format_source source = {.path = "<test>", .text = copy, .length = strlen(copy)};
     struct platform *p = format_native.read_platform(&source, err);
     free(copy);
     return p;

@@ -11,7 +11,7 @@ struct native_reading {
     char *folder;                     /* where the files of lists stand */
     const struct option_value *given; /* parameters and lists from outside; NULL: none */
     struct lists lists;
-    struct scope scope;
+    struct variable_scope scope;
     ARRAY(struct family) families; /* in the order of the file */
     /* Files that a family would make but for its `except`, and whether another task makes one all
      * the same. */

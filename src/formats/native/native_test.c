@@ -7,7 +7,7 @@ static struct platform *platform_text(const char *text, struct error *err)
 {
     *err = (struct error){0};
     char *copy = strdup(text);
-    struct format_source source = {"test-file", copy, strlen(copy), NULL};
+    struct format_source source = {.path = "test-file", .text = copy, .length = strlen(copy)};
     struct platform *p = format_native.read_platform(&source, err);
     free(copy);
     return p;

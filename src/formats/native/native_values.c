@@ -16,7 +16,7 @@ static const char *given_value(const struct native_reading *r, const char *name)
     const char *value = NULL;
     for (const struct option_value *g = r->given; g && g->name; g++)
         if (strcmp(g->name, name) == 0)
-            value = g->value;
+            value = g->text;
     return value;
 }
 

@@ -574,7 +574,7 @@ static void free_reading(struct native_reading *r)
 /* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .given = source->parameters};
+    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .given = source->options};
     if (!native_open(&r.file, source, "tasks", err))
         return NULL;
     r.b = builder_new(source->path, "native");

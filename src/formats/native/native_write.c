@@ -62,6 +62,23 @@ static void label_objects(struct native_writing *s)
     strbuf_free(&text);
 }
 
+/* A text in which braces stand for themselves: the reader fills in what single ones hold. */
+static void write_name(struct native_writing *s, const char *text, enum yaml_place place)
+{
+    if (!strpbrk(text, "{}")) {
+        s->broken += !yaml_write_string(s->out, text, place);
+        return;
+    }
+    struct strbuf doubled = {0};
+    for (const char *c = text; *c; c++) {
+        strbuf_add_char(&doubled, *c);
+        if (*c == '{' || *c == '}')
+            strbuf_add_char(&doubled, *c);
+    }
+    s->broken += !yaml_write_string(s->out, doubled.at, place);
+    strbuf_free(&doubled);
+}
+
 /* Its name, or the label that label_objects() gave it. */
 static const char *object_name(const struct native_writing *s, uint32_t object)
 {
@@ -130,11 +147,11 @@ static void list_object(struct native_writing *s, struct native_list *l, uint32_
     bool sized = with_size && s->w->size[object] > 0;
     bool temporary = with_size && s->w->object_flags && s->w->object_flags[object];
     if (!sized && !temporary) {
-        s->broken += !yaml_write_string(s->out, name, place);
+        write_name(s, name, place);
         return;
     }
     strbuf_add(s->out, "{name: ");
-    s->broken += !yaml_write_string(s->out, name, YAML_IN_FLOW);
+    write_name(s, name, YAML_IN_FLOW);
     if (sized) {
         strbuf_add(s->out, ", size: ");
         strbuf_add_number(s->out, s->w->size[object]);
@@ -184,8 +201,8 @@ static void write_lists(struct native_writing *s, uint32_t t)
     for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
         if (w->pred_object[e] == NONE) {
             list_next(s, &after);
-            s->broken += !yaml_write_string(s->out, workflow_task_name(w, w->pred_task[e]),
-                                            ordering <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK);
+            write_name(s, workflow_task_name(w, w->pred_task[e]),
+                       ordering <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK);
         }
     list_end(s, &after);
 }
@@ -268,12 +285,12 @@ static void native_write_task(struct native_writing *s, uint32_t t)
     }
     if (column_is_set(w, t, COLUMN_shell)) {
         strbuf_add(out, "    shell: ");
-        s->broken += !yaml_write_string(out, workflow_text(w, w->shell[t]), YAML_IN_BLOCK);
+        write_name(s, workflow_text(w, w->shell[t]), YAML_IN_BLOCK);
         strbuf_add_char(out, '\n');
     }
     if (*workflow_text(w, w->kind[t]) && !native_is_default_kind(w, t, command)) {
         strbuf_add(out, "    kind: ");
-        s->broken += !yaml_write_string(out, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);
+        write_name(s, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);
         strbuf_add_char(out, '\n');
     }
     write_lists(s, t);

@@ -10,7 +10,7 @@ static struct platform *platform_text(const char *text, struct error *err)
     *err = (struct error){0};
     size_t n = strlen(text);
     char *copy = mem_copy_bytes(text, n);
-    struct format_source source = {"test-file", copy, n, NULL};
+    struct format_source source = {.path = "test-file", .text = copy, .length = n};
     struct platform *p = wf->read_platform(&source, err);
     free(copy);
     return p;
@@ -103,7 +103,7 @@ static void test_execution(void)
         struct text text;
         struct workflow *w = index_read(wf, files[i], NULL, &err);
         file_read(path, &text, &err);
-        struct format_source source = {path, text.at, text.n, NULL};
+        struct format_source source = {.path = path, .text = text.at, .length = text.n};
         struct platform *p = wf->read_platform(&source, &err);
         text_free(&text);
         if (!ok(w && p, "%s: workflow and platform %s", files[i], err.text))
@@ -118,7 +118,7 @@ static void test_execution(void)
         is_dbl(largest, 1, 0, "the fastest has speed 1");
         is_dbl(p->speed[node], 1575.0 / 1825, 1e-12, "the others relative to it");
         file_read(path, &text, &err);
-        source = (struct format_source){path, text.at, text.n, NULL};
+        source = (struct format_source){.path = path, .text = text.at, .length = text.n};
         struct wfformat_execution x;
         ok(wfformat_read_execution(&source, w, p, &x, &err), "its execution %s", err.text);
         ok(x.makespan > 0, "a makespan, %g", x.makespan);
@@ -291,7 +291,7 @@ static void test_starts(void)
     struct workflow *w = read_text(wf, text, NULL, &err);
     struct platform *p = platform_text(text, &err);
     char *copy = mem_copy_string(text);
-    struct format_source source = {"test-file", copy, strlen(text), NULL};
+    struct format_source source = {.path = "test-file", .text = copy, .length = strlen(text)};
     struct wfformat_execution x;
     if (ok(w && p && wfformat_read_execution(&source, w, p, &x, &err), "starts %s", err.text)) {
         is_dbl(x.start[0], 0, 0, "the first");
