@@ -331,7 +331,9 @@ static void fetch_finish(struct depot *d, struct depot_fetch *f)
                   : err.text);
         return;
     }
-    if (f->fd >= 0 && close(f->fd) != 0) {
+    /* nobody else could read it until now */
+    bool private = f->fd >= 0 && fchmod(f->fd, f->mode) != 0;
+    if ((f->fd >= 0 && close(f->fd) != 0) || private) {
         f->fd = -1;
         depot_write_error(d->partial, errno, &err);
         fetch_give_up(d, f, false, err.text);
@@ -348,6 +350,8 @@ static void fetch_finish(struct depot *d, struct depot_fetch *f)
         fetch_end(d, f, false, err.text);
         return;
     }
+    if (fetch_is_folder(f)) /* in its place: one that cannot be written cannot be moved */
+        (void)!chmod(to, f->mode);
     if (f->total >= NOTED_FROM)
         unlink(fetch_partial_path(d, f->object, "note"));
     fetch_tell_memo(d, f, to);
@@ -455,8 +459,7 @@ static bool fetch_open_partial(struct depot *d, struct depot_fetch *f, struct er
     unlink(fetch_partial_path(d, f->object, "note"));
     path = fetch_partial_path(d, f->object, "part");
     unlink(path);
-    f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                 f->form == MESSAGE_PROGRAM ? 0777 : 0666);
+    f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (f->fd < 0)
         return depot_write_error(path, errno, err);
     if (f->total < NOTED_FROM)
@@ -475,7 +478,8 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     uint64_t offset = bytes_u64(in), total = bytes_u64(in);
     const void *digest = bytes_take(in, sizeof(struct digest));
     uint8_t form = bytes_u8(in);
-    if (!bytes_end(in))
+    uint32_t mode = bytes_u32(in);
+    if (!bytes_end(in) || mode > MESSAGE_MODE)
         return false;
     struct digest whole;
     memcpy(whole.at, digest, sizeof whole.at);
@@ -489,6 +493,7 @@ bool depot_fetch_head(struct depot *d, struct depot_fetch *f, struct bytes *in)
     fetch_link_alive(d, f->from);
     f->digest = whole;
     f->form = form;
+    f->mode = mode;
     f->total = total;
     f->written = offset;
     f->resumed = offset > 0;

@@ -47,6 +47,7 @@ struct depot_fetch {
     double silent; /* since when, by the ticks; below 0: since the last one */
     /* from HEAD on */
     uint8_t form;         /* enum message_form */
+    uint32_t mode;        /* permission bits */
     struct digest digest; /* that it should have */
     uint64_t total, written;
     uint64_t hashed; /* < written after a resume */

@@ -14,6 +14,7 @@ static void say_head(struct link *l, uint32_t object, uint64_t offset, uint64_t 
     bytes_put_u64(&m, total);
     bytes_put(&m, digest->at, sizeof digest->at);
     bytes_put_u8(&m, form);
+    bytes_put_u32(&m, 0644);
     link_send(l, MESSAGE_HEAD, m.at, m.n, NULL, 0);
     strbuf_free(&m);
 }
@@ -204,6 +205,7 @@ static void archive_entry(struct strbuf *m, uint8_t form, const char *path, size
                           const char *content)
 {
     bytes_put_u8(m, form);
+    bytes_put_u32(m, 0644);
     bytes_put_u64(m, strlen(content));
     bytes_put_text(m, path, npath);
     bytes_put(m, content, strlen(content));
@@ -284,6 +286,14 @@ static void test_archives(void)
     hostile_archive("an entry of another form", &m, m.n);
     strbuf_clear(&m);
     bytes_put_u8(&m, MESSAGE_FILE);
+    bytes_put_u32(&m, 04755);
+    bytes_put_u64(&m, 1);
+    bytes_put_text(&m, "a", 1);
+    bytes_put(&m, "x", 1);
+    hostile_archive("a program that would run as another", &m, m.n);
+    strbuf_clear(&m);
+    bytes_put_u8(&m, MESSAGE_FILE);
+    bytes_put_u32(&m, 0644);
     bytes_put_u64(&m, 1);
     bytes_put_u32(&m, 0x7fffffff);
     hostile_archive("a name of two gigabytes", &m, m.n + 100);

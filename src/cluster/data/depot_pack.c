@@ -35,15 +35,16 @@ static int pack_climbs(const char *target)
 }
 
 /* Paths and targets stand in one buffer, by offset: a folder of a million files costs a few
- * allocations. `total` is the length of the stream: 13 bytes of head, the path, the content. */
-static bool pack_add_entry(struct depot_pack *p, uint8_t form, const char *path, uint64_t size,
-                           const char *target, struct error *err)
+ * allocations. `total` is the length of the stream: 17 bytes of head, the path, the content. */
+static bool pack_add_entry(struct depot_pack *p, uint8_t form, uint32_t mode, const char *path,
+                           uint64_t size, const char *target, struct error *err)
 {
     size_t n = strlen(path);
     if (n >= DEPOT_PATH_MAX || p->entries.n >= DEPOT_ENTRIES_MAX)
         return error_set(err, ERROR_FAILED, "%s: has too many files or too long names to be sent",
                          p->root);
-    struct depot_entry e = {.form = form, .size = size, .path = p->text.n};
+    struct depot_entry e = {
+        .form = form, .mode = mode & MESSAGE_MODE, .size = size, .path = p->text.n};
     strbuf_add_bytes(&p->text, path, n + 1);
     e.target = p->text.n;
     if (target)
@@ -51,7 +52,7 @@ static bool pack_add_entry(struct depot_pack *p, uint8_t form, const char *path,
     if (size > (uint64_t)INT64_MAX - p->total)
         return error_set(err, ERROR_FAILED, "%s: is too large to be sent", p->root);
     array_push(&p->entries, e);
-    p->total += 1 + 8 + 4 + n + size;
+    p->total += 1 + 4 + 8 + 4 + n + size;
     return true;
 }
 
@@ -82,13 +83,13 @@ static bool pack_list(struct depot_pack *p, const char *below, int depth, int fl
             target[n] = 0;
             int up = pack_climbs(target);
             if (up >= 0 && up <= depth - floor) {
-                good = pack_add_entry(p, MESSAGE_SYMLINK, name.at, (uint64_t)n, target, err);
+                good = pack_add_entry(p, MESSAGE_SYMLINK, 0, name.at, (uint64_t)n, target, err);
                 continue;
             }
         }
         if (S_ISREG(s.st_mode))
-            good = pack_add_entry(p, s.st_mode & 0111 ? MESSAGE_PROGRAM : MESSAGE_FILE, name.at,
-                                  (uint64_t)s.st_size, NULL, err);
+            good =
+                pack_add_entry(p, MESSAGE_FILE, s.st_mode, name.at, (uint64_t)s.st_size, NULL, err);
         else if (!S_ISDIR(s.st_mode))
             good =
                 error_set(err, ERROR_FAILED, "%s: neither a file nor a folder nor a link", path.at);
@@ -96,7 +97,7 @@ static bool pack_list(struct depot_pack *p, const char *below, int depth, int fl
             good = error_set(err, ERROR_FAILED, "%s: more than %d folders deep", path.at,
                              DEPOT_DEPTH_MAX);
         else
-            good = pack_add_entry(p, MESSAGE_FOLDER, name.at, 0, NULL, err) &&
+            good = pack_add_entry(p, MESSAGE_FOLDER, s.st_mode, name.at, 0, NULL, err) &&
                    pack_list(p, name.at, depth + 1, is_link ? depth + 1 : floor, err);
     }
     folder_names_free(&names);
@@ -142,11 +143,12 @@ static bool pack_next_entry(struct depot_pack *p, struct error *err)
     const char *path = p->text.at + e->path;
     strbuf_clear(&p->head);
     bytes_put_u8(&p->head, e->form);
+    bytes_put_u32(&p->head, e->mode);
     bytes_put_u64(&p->head, e->size);
     bytes_put_text(&p->head, path, strlen(path));
     p->head_done = 0;
     p->done = 0;
-    if (e->form != MESSAGE_FILE && e->form != MESSAGE_PROGRAM)
+    if (e->form != MESSAGE_FILE)
         return true;
     struct strbuf whole = {0};
     strbuf_printf(&whole, "%s/%s", p->root, path);

@@ -1,8 +1,8 @@
 /* A folder as a stream of bytes, made and taken apart piece by piece. One entry after the other,
  * folders before what is in them:
  *
- *     u8 form (enum message_form), u64 size, text path below the folder, `size` bytes: the file's
- *     content, where a symbolic link leads, nothing for a folder
+ *     u8 form (enum message_form), u32 mode, u64 size, text path below the folder, `size` bytes: the
+ *     file's content, where a symbolic link leads, nothing for a folder
  *
  * A folder's digest (memo/memo.h) is that of what one sees through its links. So a link that stays
  * inside is kept, and in place of one that leads out goes what it leads to. A link stays inside
@@ -24,6 +24,7 @@ enum {
 
 struct depot_entry {
     uint8_t form;
+    uint32_t mode;
     size_t path, target; /* in `text` */
     uint64_t size;
 };
@@ -53,11 +54,18 @@ struct depot_received {
     struct digest digest;
 };
 
+/* A folder in it: its bits are set when all is in it. */
+struct depot_unpacked_folder {
+    size_t path;
+    uint32_t mode;
+};
+
 struct depot_unpack {
     char *root;
     int root_fd, fd;
     struct strbuf head, target, text;
     ARRAY(struct depot_received) files;
+    ARRAY(struct depot_unpacked_folder) folders;
     struct depot_entry entry;
     uint64_t left; /* bytes of its content still to come */
     bool in_entry;

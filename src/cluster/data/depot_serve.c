@@ -107,7 +107,7 @@ static bool serve_open_file(struct depot *d, struct depot_serve *s, const char *
     bool as_it_was = memo_known(d->config.memo, path, st, &known);
     if (as_it_was && !digest_equal(&known, &o->digest))
         return error_set(err, ERROR_FAILED, "%s: has changed", path);
-    s->form = st->st_mode & 0111 ? MESSAGE_PROGRAM : MESSAGE_FILE;
+    s->form = MESSAGE_FILE;
     s->total = (uint64_t)st->st_size;
     if (doubted || s->offset > s->total || !digest_equal(&s->digest, &o->digest))
         s->offset = 0;
@@ -172,6 +172,7 @@ static bool serve_begin(struct depot *d, struct depot_serve *s)
     bytes_put_u64(m, s->total);
     bytes_put(m, s->digest.at, sizeof s->digest.at);
     bytes_put_u8(m, s->form);
+    bytes_put_u32(m, st.st_mode & MESSAGE_MODE);
     depot_send(d, s->peer->link, MESSAGE_HEAD);
     return true;
 }

@@ -30,7 +30,11 @@ static void test_small(struct link *l)
     put_file(&b, 11, "", 0);
     put_file(&b, PROGRAM, "#!/bin/sh\n", 10);
     chmod(file_of(&b, PROGRAM), 0755);
+    chmod(file_of(&b, 10), 0640);
+    chmod(file_of(&b, 11), 0400);
     stands(&b, PROGRAM);
+    stands(&b, 10);
+    stands(&b, 11);
     count_anew(&a);
     count_anew(&b);
     struct digest want = *depot_digest(b.depot, 10);
@@ -45,8 +49,11 @@ static void test_small(struct link *l)
     is_str(folder_read(&a.folder, name_of(10)), "hello", "its content");
     struct stat s;
     ok(stat(file_of(&a, 11), &s) == 0 && s.st_size == 0, "an empty one");
-    ok(stat(file_of(&a, PROGRAM), &s) == 0 && (s.st_mode & 0100), "a program can be executed");
-    ok(stat(file_of(&a, 10), &s) == 0 && !(s.st_mode & 0111), "another cannot");
+    ok(stat(file_of(&a, PROGRAM), &s) == 0 && (s.st_mode & 07777) == 0755,
+       "a program can be executed");
+    ok(stat(file_of(&a, 10), &s) == 0 && (s.st_mode & 07777) == 0640, "another cannot");
+    ok(stat(file_of(&a, 11), &s) == 0 && (s.st_mode & 07777) == 0400,
+       "what was private stays private");
     ok(depot_has(a.depot, 10) && depot_bytes(a.depot, 10) == 5 &&
            digest_equal(depot_digest(a.depot, 10), &want),
        "the depot knows it");
@@ -153,14 +160,16 @@ static void test_folder(struct link *l)
     struct error err = {0};
     const char *root = file_of(&b, TREE);
     char command[2000];
-    snprintf(command, sizeof command,
-             "cd %s && mkdir -p tree/sub/deep tree/empty tree/.weft && printf one >tree/one && "
-             "printf two >tree/sub/two && head -c 700000 /dev/zero >tree/sub/deep/zero && "
-             ": >tree/nothing && printf x >tree/run.sh && chmod 755 tree/run.sh && "
-             "ln -s sub/two tree/inside && ln -s ../../one tree/sub/deep/up && "
-             "ln -s sub tree/also && printf out >outside && ln -s ../outside tree/leaves && "
-             "ln -s $PWD/outside tree/absolute && printf w >tree/.weft/w",
-             b.folder.path);
+    snprintf(
+        command, sizeof command,
+        "cd %s && mkdir -p tree/sub/deep tree/empty tree/.weft && printf one >tree/one && "
+        "printf two >tree/sub/two && head -c 700000 /dev/zero >tree/sub/deep/zero && "
+        ": >tree/nothing && printf x >tree/run.sh && chmod 755 tree/run.sh && "
+        "ln -s sub/two tree/inside && ln -s ../../one tree/sub/deep/up && "
+        "ln -s sub tree/also && printf out >outside && ln -s ../outside tree/leaves && "
+        "ln -s $PWD/outside tree/absolute && printf w >tree/.weft/w && "
+        "chmod 600 tree/one && chmod 700 tree/sub && chmod 555 tree/sub/deep && chmod 750 tree",
+        b.folder.path);
     if (system(command) != 0)
         abort();
     stands(&b, TREE);
@@ -177,8 +186,13 @@ static void test_folder(struct link *l)
     ok(lstat(folder_file(&a.folder, "tree/leaves"), &s) == 0 && S_ISREG(s.st_mode) &&
            lstat(folder_file(&a.folder, "tree/absolute"), &s) == 0 && S_ISREG(s.st_mode),
        "one that leads out is what it leads to");
-    ok(stat(folder_file(&a.folder, "tree/run.sh"), &s) == 0 && (s.st_mode & 0100),
+    ok(stat(folder_file(&a.folder, "tree/run.sh"), &s) == 0 && (s.st_mode & 07777) == 0755,
        "a program can be executed");
+    ok(stat(folder_file(&a.folder, "tree/one"), &s) == 0 && (s.st_mode & 07777) == 0600 &&
+           stat(folder_file(&a.folder, "tree/sub"), &s) == 0 && (s.st_mode & 07777) == 0700 &&
+           stat(folder_file(&a.folder, "tree/sub/deep"), &s) == 0 && (s.st_mode & 07777) == 0555 &&
+           stat(folder_file(&a.folder, "tree"), &s) == 0 && (s.st_mode & 07777) == 0750,
+       "files and folders have the permission bits of their makers");
     struct digest digest;
     double bytes;
     ok(memo_digest(a.memo, file_of(&a, TREE), false, &digest, &bytes, &err) &&

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_SIZE = 1 + 8 + 4 };
+enum { HEAD_SIZE = 1 + 4 + 8 + 4 };
 
 /* 255: NAME_MAX of every file system in use. */
 bool depot_path_is_safe(const char *path)
@@ -64,7 +64,7 @@ bool depot_write_error(const char *path, int reason, struct error *err)
 bool depot_unpack_begin(struct depot_unpack *u, const char *root, struct error *err)
 {
     *u = (struct depot_unpack){.root = mem_copy_string(root), .root_fd = -1, .fd = -1};
-    if (!tree_remove(root) || mkdir(root, 0777) != 0)
+    if (!tree_remove(root) || mkdir(root, 0700) != 0)
         return depot_write_error(root, errno, err);
     u->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return u->root_fd >= 0 || depot_write_error(root, errno, err);
@@ -81,6 +81,7 @@ void depot_unpack_free(struct depot_unpack *u)
     strbuf_free(&u->target);
     strbuf_free(&u->text);
     array_free(&u->files);
+    array_free(&u->folders);
     *u = (struct depot_unpack){.root_fd = -1, .fd = -1};
 }
 
@@ -148,6 +149,7 @@ static bool unpack_begin_entry(struct depot_unpack *u, struct error *err)
 {
     struct bytes in = {u->head.at, u->head.n, false};
     u->entry.form = bytes_u8(&in);
+    u->entry.mode = bytes_u32(&in);
     u->entry.size = u->left = bytes_u64(&in);
     size_t n;
     const char *path = bytes_text(&in, &n);
@@ -155,10 +157,10 @@ static bool unpack_begin_entry(struct depot_unpack *u, struct error *err)
         return unpack_refuse(u, "has a name that may not be", err);
     if (++u->entries > DEPOT_ENTRIES_MAX)
         return unpack_refuse(u, "has too many files", err);
-    bool is_file = u->entry.form == MESSAGE_FILE || u->entry.form == MESSAGE_PROGRAM;
+    bool is_file = u->entry.form == MESSAGE_FILE;
     if ((u->entry.form == MESSAGE_FOLDER && u->left) ||
         (u->entry.form == MESSAGE_SYMLINK && (!u->left || u->left >= DEPOT_PATH_MAX)) ||
-        u->entry.form > MESSAGE_SYMLINK)
+        u->entry.form > MESSAGE_SYMLINK || u->entry.mode > MESSAGE_MODE)
         return unpack_refuse(u, "is not well formed", err);
     strbuf_clear(&u->target);
     digest_begin(&u->state);
@@ -173,9 +175,8 @@ static bool unpack_begin_entry(struct depot_unpack *u, struct error *err)
         return unpack_refuse(u, "has a file in no folder of it", err);
     }
     if (is_file)
-        u->fd = openat(folder, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                       u->entry.form == MESSAGE_PROGRAM ? 0777 : 0666);
-    bool good = is_file ? u->fd >= 0 : mkdirat(folder, last, 0777) == 0;
+        u->fd = openat(folder, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool good = is_file ? u->fd >= 0 : mkdirat(folder, last, 0700) == 0;
     int reason = errno;
     close(folder);
     if (!good && reason == EEXIST)
@@ -203,7 +204,7 @@ static bool unpack_end_entry(struct depot_unpack *u, struct error *err)
     } else if (u->fd >= 0) {
         struct depot_received *f = array_add(&u->files);
         struct stat s;
-        good = fstat(u->fd, &s) == 0;
+        good = fchmod(u->fd, u->entry.mode) == 0 && fstat(u->fd, &s) == 0;
         good = close(u->fd) == 0 && good;
         u->fd = -1;
         if (!good)
@@ -212,6 +213,9 @@ static bool unpack_end_entry(struct depot_unpack *u, struct error *err)
         f->path = u->text.n;
         strbuf_add_bytes(&u->text, path, strlen(path) + 1);
         digest_end(&u->state, &f->digest);
+    } else {
+        array_push(&u->folders, (struct depot_unpacked_folder){u->text.n, u->entry.mode});
+        strbuf_add_bytes(&u->text, path, strlen(path) + 1);
     }
     strbuf_clear(&u->head);
     u->in_entry = false;
@@ -313,6 +317,23 @@ static bool unpack_digest_folder(const struct depot_unpack *u, const char *path,
     return good;
 }
 
+/* Until now they could be written by us alone. From the last to the first: one that cannot be entered
+ * any more is not gone through again. */
+static bool unpack_set_modes(const struct depot_unpack *u, struct error *err)
+{
+    for (size_t i = u->folders.n; i--;) {
+        const char *last;
+        int depth, at = unpack_open_parent(u, u->text.at + u->folders.at[i].path, &last, &depth);
+        bool good = at >= 0 && fchmodat(at, last, u->folders.at[i].mode, 0) == 0;
+        int reason = errno;
+        if (at >= 0)
+            close(at);
+        if (!good)
+            return depot_write_error(u->root, reason, err);
+    }
+    return true;
+}
+
 /* The walk may pass a file several times through links: a million steps and sixteen for each entry
  * are allowed, which no honest folder needs. */
 bool depot_unpack_end(struct depot_unpack *u, struct digest *digest, double *bytes,
@@ -325,5 +346,6 @@ bool depot_unpack_end(struct depot_unpack *u, struct digest *digest, double *byt
         qsort(u->files.at, u->files.n, sizeof *u->files.at, unpack_compare_inodes);
     uint64_t left = 1000000 + 16 * (uint64_t)u->entries;
     *bytes = 0;
-    return unpack_digest_folder(u, u->root, 0, &left, digest, bytes, err);
+    return unpack_digest_folder(u, u->root, 0, &left, digest, bytes, err) &&
+           unpack_set_modes(u, err);
 }

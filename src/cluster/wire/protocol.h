@@ -29,11 +29,11 @@ enum { PROTOCOL_EVENT_BYTES = 1 + 5 * 4 + 7 * 8 };
 void protocol_put_event(struct strbuf *out, const struct trace_event *e);
 void protocol_event(struct bytes *in, struct trace_event *e); /* `node` is the receiver's to set */
 
-/* What an object is, and an entry of a folder's archive. Of a file's mode, only whether it can be
- * executed travels. */
+/* What an object is, and an entry of a folder's archive. The permission bits of files and folders
+ * travel with them, and no others (MESSAGE_MODE): what was private stays so. */
 enum message_form {
     MESSAGE_FILE,
-    MESSAGE_PROGRAM, /* a file that can be executed */
     MESSAGE_FOLDER,
-    MESSAGE_SYMLINK, /* in archives only */
+    MESSAGE_SYMLINK, /* in archives only; its mode is 0 */
 };
+enum { MESSAGE_MODE = 0777 };
