@@ -6,6 +6,7 @@
 #ifndef WEFT_HISTORY_H
 #define WEFT_HISTORY_H
 #include "weft/common.h"
+#include "weft/run.h"
 #include "weft/workflow.h"
 
 #ifdef __cplusplus
@@ -72,6 +73,9 @@ struct weft_attempt {
 };
 /* Attempt number `i` in order of time; false: there are no more. */
 bool weft_record_attempt(const struct weft_record *r, size_t i, struct weft_attempt *out);
+
+/* Why tasks of it failed: cause number `i`, in order of time; false: there are no more. */
+bool weft_record_cause(const struct weft_record *r, size_t i, struct weft_cause *out);
 
 struct weft_record_file {
     const char *path;  /* as in the workflow */

@@ -239,6 +239,20 @@ struct weft_failure {
     bool last;        /* no attempt follows */
 };
 
+/* Failures of one cause, together: the same ending, program and last line, but for numbers and the
+ * task's own names. */
+struct weft_cause {
+    uint32_t task;  /* the first that it struck */
+    uint32_t count; /* how many tasks it struck */
+    enum weft_outcome outcome;
+    int status;
+    const char *text;       /* as in weft_failure; NULL: nothing beyond the status */
+    const char *command;    /* of that task, as it ran; NULL: not known */
+    const char *hint;       /* what would help; NULL: nothing is certain */
+    const char *log;        /* path of what it wrote; NULL: nothing */
+    const char *last_lines; /* of that; NULL: nothing */
+};
+
 struct weft_result {
     uint32_t tasks, done, reused, failed, skipped; /* skipped: because of failures or a stop */
     uint32_t attempts;
@@ -260,6 +274,9 @@ const struct weft_result *weft_run_result(struct weft_run *run);
 int64_t weft_run_number(const struct weft_run *run);
 /* Its number on the cluster; 0: not there. */
 uint64_t weft_run_cluster_number(const struct weft_run *run);
+/* Cause number `i` of the failures of a run that is over, in order of time; false: there are no more.
+ * Texts are the run's. */
+bool weft_run_cause(struct weft_run *run, size_t i, struct weft_cause *out);
 /* The last lines of a log, to be given back with weft_text_free(). NULL: there is none. */
 char *weft_log_tail(const char *path);
 

@@ -170,6 +170,12 @@ struct weft_task_info {
 };
 bool weft_workflow_task(const struct weft_workflow *w, uint32_t task, struct weft_task_info *out);
 
+/* The command of a task as that attempt has it (0: the first): {in}, {out} and parameters filled in,
+ * for people to read; `call lib.so:function` of a call. NULL with WEFT_DONE in `error`: it has none.
+ * The caller frees it by weft_text_free(). */
+char *weft_workflow_command(const struct weft_workflow *w, uint32_t task, uint32_t attempt,
+                            struct weft_error *error);
+
 /* The edges out of a task and into it: `*tasks` are the tasks at their other ends, `*objects` what
  * they carry (WEFT_NONE: order alone). Returns how many. Two tasks may be joined by several. */
 size_t weft_workflow_successors(const struct weft_workflow *w, uint32_t task,

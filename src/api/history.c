@@ -121,7 +121,7 @@ EXPORT struct weft_record *weft_history_run(struct weft_history *h, int64_t run,
     API_CALL(call, error)
     {
         struct weft_record *r = mem_new_zero(struct weft_record, 1);
-        if (history_load(h->model, run, &r->run, &call.err) &&
+        if (recorded_load(h->model, run, &r->run, &call.err) &&
             history_tasks(h->model, r->run.run, &r->tasks, &call.err)) {
             call.result = r;
         } else {
@@ -177,6 +177,35 @@ EXPORT bool weft_record_attempt(const struct weft_record *r, size_t i, struct we
         return true;
     }
     return false;
+}
+
+bool api_cause(const struct run_record *r, size_t i, struct weft_cause *out)
+{
+    uint32_t count = 0;
+    size_t at = 0;
+    for (; at < r->failures.n; at++)
+        if (r->failures.at[at].cause == at && i-- == 0)
+            break;
+    if (at >= r->failures.n)
+        return false;
+    for (size_t k = at; k < r->failures.n; k++)
+        count += r->failures.at[k].cause == at;
+    const struct record_failure *f = &r->failures.at[at];
+    *out = (struct weft_cause){.task = f->task,
+                               .count = count,
+                               .outcome = (enum weft_outcome)f->outcome,
+                               .status = f->status,
+                               .text = f->reason,
+                               .command = f->command,
+                               .hint = f->hint,
+                               .log = f->log,
+                               .last_lines = f->tail};
+    return true;
+}
+
+EXPORT bool weft_record_cause(const struct weft_record *r, size_t i, struct weft_cause *out)
+{
+    return api_cause(&r->run, i, out);
 }
 
 EXPORT bool weft_record_file(const struct weft_record *r, size_t i, struct weft_record_file *out)

@@ -46,6 +46,8 @@ struct weft_record {
     struct run_record run;
     struct history_tasks tasks;
 };
+/* Cause number `i` of its failures; false: there are no more. */
+bool api_cause(const struct run_record *r, size_t i, struct weft_cause *out);
 struct weft_changes {
     struct history_changes model;
 };

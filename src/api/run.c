@@ -5,6 +5,7 @@
  * I1. A stop may come from a signal handler at any moment between open and close: it reads only
  *     run->on_agents, which is fixed at opening, and calls what is safe there.
  * I2. The remote is closed before the session: it looks at how the session ended. */
+#include "api/inside.h"
 #include "api/inside_run.h"
 #include "api/run_handle.h"
 #include "base/descriptor.h"
@@ -466,6 +467,11 @@ EXPORT void weft_run_release(struct weft_run *run)
 EXPORT const struct weft_result *weft_run_result(struct weft_run *run)
 {
     return run->over ? &run->result : NULL;
+}
+
+EXPORT bool weft_run_cause(struct weft_run *run, size_t i, struct weft_cause *out)
+{
+    return run->over && api_cause(&run->session.record, i, out);
 }
 
 EXPORT int64_t weft_run_number(const struct weft_run *run)

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/files.h"
 #include "generate/generate.h"
+#include "model/command.h"
 #include "model/graph.h"
 
 #include <errno.h>
@@ -225,6 +226,22 @@ EXPORT uint32_t weft_workflow_objects(const struct weft_workflow *w)
 EXPORT const char *weft_workflow_task_name(const struct weft_workflow *w, uint32_t task)
 {
     return task < w->model->ntasks ? workflow_task_name(w->model, task) : NULL;
+}
+
+EXPORT char *weft_workflow_command(const struct weft_workflow *w, uint32_t task, uint32_t attempt,
+                                   struct weft_error *error)
+{
+    API_CALL(call, error)
+    {
+        struct strbuf text = {0};
+        if (command_readable(w->model, task, attempt, &text))
+            call.result = strbuf_steal(&text);
+        else if (task >= w->model->ntasks)
+            error_set(&call.err, ERROR_INPUT, "there is no task %u", task);
+        else
+            call.good = true;
+    }
+    return api_result(&call);
 }
 
 EXPORT uint32_t weft_workflow_find_task(const struct weft_workflow *w, const char *name)

@@ -28,6 +28,7 @@ static const struct cli_rule experiment_rules[] = {
     {"jobs memory disk directory keep-going force dry-run resume no-sandbox no-limits retry-delay "
      "wait",
      NULL, "plan-only list output"},
+    {"verbose", "dry-run", "json"},
     {"on seed", "with plan-only list output", NULL},
     {"on seed with", NULL, "output=-"},
     {"plan-only", NULL, "output=-"},

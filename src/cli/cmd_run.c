@@ -34,6 +34,7 @@ static const struct cli_rule run_rules[] = {
     {"disk", NULL, "on"},                /* agents have --cache */
     {"jobs memory", NULL, "on=cluster"}, /* its agents are there already */
     {"why", NULL, "dry-run json"},
+    {"verbose", "dry-run", "json"},
     RULES_END,
 };
 
@@ -107,7 +108,7 @@ const struct command command_run = {
         "Exit status: 0 all is done, 1 a task failed or the run was stopped, 2 bad input.\n\n"
         "examples:\n"
         "  weft run flow.yaml\n"
-        "  weft run flow.yaml -n                  what would run, and why\n"
+        "  weft run flow.yaml -n                  what would run, and why; -v: with its commands\n"
         "  weft run flow.yaml --why align         one task\n"
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
         "  weft run flow.yaml --with heft         plan on predicted times, follow the plan\n"

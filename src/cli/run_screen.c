@@ -9,8 +9,10 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "cli/signals.h"
+#include "model/command.h"
 #include "report/dry_run.h"
 #include "report/event_json.h"
+#include "report/human.h"
 #include "report/live_display.h"
 #include "report/summary.h"
 
@@ -273,6 +275,7 @@ int run_screen_show(struct run_screen *s)
                         .cores = ahead.cores,
                         .known = ahead.known,
                         .default_seconds = FORECAST_DEFAULT_SECONDS,
+                        .commands = arguments_flag(s->a, "verbose"),
                         .total = ahead.seconds,
                         .peak = ahead.memory,
                         .disk = ahead.disk};
@@ -295,8 +298,12 @@ int run_screen_why(struct run_screen *s, const char *task)
         error_set(&err, ERROR_INPUT, "--why: %s", error.text);
         return cli_fail(&err);
     }
-    struct strbuf out = {0};
+    struct strbuf out = {0}, command = {0};
+    const struct session *run = inside_run(s->run);
     strbuf_printf(&out, "%s\n", why);
+    if (command_readable(run->w, session_find_task(run, task, NULL), 1, &command))
+        human_command(&out, 2, strbuf_text(&command));
+    strbuf_free(&command);
     int status = cli_print(&out);
     strbuf_free(&out);
     return status;

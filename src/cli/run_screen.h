@@ -33,6 +33,7 @@ struct run_screen {
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
         {"force", 'f', NULL, "run every task, done or not"},                                       \
         {"dry-run", 'n', NULL, "say what would run and why, with predicted time, memory, disk"},   \
+        {"verbose", 'v', NULL, "with -n: the command of each task, as it would run"},              \
         {"resume", 0, NULL,                                                                        \
          "go on after a crash (a plain run does too; this says what it found)"},                   \
         {"no-sandbox", 0, NULL, "run every task in the workflow's folder itself"},                 \

@@ -2,6 +2,8 @@
 #include "report/dry_run.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
+#include "model/command.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -44,6 +46,9 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
         json_put_string(&j, "task", workflow_task_name(w, t));
         json_put_string(&j, "why", need_name(d->needs->task[t]));
         json_put_string(&j, "because", why.at);
+        strbuf_clear(&why);
+        if (command_readable(w, t, 1, &why))
+            json_put_string(&j, "command", strbuf_text(&why));
         json_put_number(&j, "seconds", d->seconds[t]);
         json_put_number(&j, "memory", d->memory[t]);
         json_write_end_object(&j);
@@ -68,16 +73,41 @@ static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
+/* With commands a table would be too wide: a paragraph a task. */
+static void dry_run_paragraph(const struct dry_run *d, uint32_t task, struct strbuf *out)
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    struct strbuf text = {0};
+    utf8_add_visible(out, workflow_task_name(d->workflow, task));
+    strbuf_printf(out, "  (%s, %s)  ", human_seconds(a, d->seconds[task]),
+                  human_bytes(b, d->memory[task]));
+    need_explain(d->needs, task, &text);
+    utf8_add_visible(out, strbuf_text(&text));
+    strbuf_add_char(out, '\n');
+    strbuf_clear(&text);
+    if (command_readable(d->workflow, task, 1, &text))
+        human_command(out, 2, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+/* The first of them; how many. */
+static uint32_t dry_run_paragraphs(const struct dry_run *d, struct strbuf *out)
+{
+    const struct workflow *w = d->workflow;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < w->ntasks && shown < SHOWN; i++)
+        if (d->needs->task[w->topo[i]] != NEED_NOT) {
+            dry_run_paragraph(d, w->topo[i], out);
+            shown++;
+        }
+    return shown;
+}
+
 /* In topological order: a task stands below those that make it run. */
-void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
+static uint32_t dry_run_table(const struct dry_run *d, bool colour, struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
     struct strbuf why = {0};
-    char count[HUMAN_SIZE];
-    if (!d->needs->run) {
-        dry_run_nothing(d->name, w->ntasks, out);
-        return;
-    }
     struct table *t = table_new();
     table_column(t, "task", TABLE_LEFT);
     table_column(t, "time", TABLE_RIGHT);
@@ -99,10 +129,22 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     }
     table_print(t, out, &(struct table_style){.colour = colour});
     table_free(t);
+    strbuf_free(&why);
+    return shown;
+}
+
+void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
+{
+    const struct workflow *w = d->workflow;
+    char count[HUMAN_SIZE];
+    if (!d->needs->run) {
+        dry_run_nothing(d->name, w->ntasks, out);
+        return;
+    }
+    uint32_t shown = d->commands ? dry_run_paragraphs(d, out) : dry_run_table(d, colour, out);
     if (d->needs->run > shown)
         strbuf_printf(out, "... and %s more (--json lists them all)\n",
                       human_count(count, d->needs->run - shown));
     strbuf_printf(out, "\n%s: would run %u of %u tasks\n", d->name, d->needs->run, w->ntasks);
     dry_run_prediction(d, out);
-    strbuf_free(&why);
 }

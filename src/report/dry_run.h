@@ -11,6 +11,7 @@ struct dry_run {
     uint32_t cores;
     uint32_t known;           /* tasks whose time is stated or was seen */
     double default_seconds;   /* of the others */
+    bool commands;            /* the text shows each task's, too; JSON always does */
     double total, peak, disk; /* of the whole run: seconds, bytes of memory, bytes of files */
 };
 

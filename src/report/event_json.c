@@ -3,6 +3,7 @@
 #include "report/event_json.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/command.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,8 +19,9 @@ struct event_json {
     FILE *out;
     const struct workflow *w;
     struct strbuf text; /* lines not written yet */
-    double flushed;     /* the run's time of the last flush */
-    int failed;         /* errno of the write that failed; 0: none did */
+    struct strbuf command;
+    double flushed; /* the run's time of the last flush */
+    int failed;     /* errno of the write that failed; 0: none did */
 };
 
 /* Nothing is written yet. */
@@ -93,6 +95,14 @@ static void put_task(struct event_json *e, struct json_writer *j, uint32_t task)
         json_put_string(j, "kind", workflow_text(e->w, e->w->kind[task]));
 }
 
+/* The command as that attempt has it, where a task begins or has failed. */
+static void put_command(struct event_json *e, struct json_writer *j, const struct trace_event *t)
+{
+    strbuf_clear(&e->command);
+    if (command_readable(e->w, t->id, t->attempt, &e->command))
+        json_put_string(j, "command", strbuf_text(&e->command));
+}
+
 /* Counters are for displays; what is left are beginnings, ends and reuse of tasks. */
 static void event_on_event(void *context, const struct trace_event *event)
 {
@@ -105,6 +115,7 @@ static void event_on_event(void *context, const struct trace_event *event)
         put_task(e, &j, event->id);
         json_put_integer(&j, "attempt", event->attempt);
         json_put_integer(&j, "core", event->lane);
+        put_command(e, &j, event);
         end_line(e, &j, event->start);
     } else if (event->kind == TRACE_REUSED) {
         struct json_writer j = event_line_of(e, "reused");
@@ -125,6 +136,8 @@ static void event_on_event(void *context, const struct trace_event *event)
         json_put_number(&j, "memory", event->memory);
         json_put_number(&j, "read", event->read);
         json_put_number(&j, "written", event->written);
+        if (event->outcome != TRACE_DONE)
+            put_command(e, &j, event);
         end_line(e, &j, event->finish);
     }
 }
@@ -178,6 +191,7 @@ bool event_json_free(struct event_json *e)
     event_json_flush(e);
     int failed = e->failed;
     strbuf_free(&e->text);
+    strbuf_free(&e->command);
     free(e);
     errno = failed;
     return !failed;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "model/command.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -60,8 +61,9 @@ void history_view_list_json(const history_runs *runs, struct strbuf *out)
 
 /* Times are seconds since the start of the run. */
 static void put_attempt(struct json_writer *j, const struct trace_event *e,
-                        const struct history_tasks *t)
+                        const struct history_tasks *t, const struct workflow *w)
 {
+    struct strbuf command = {0};
     json_write_object_inline(j);
     json_put_string(j, "task", history_task_name(t, e->id));
     json_put_string(j, "kind", history_task_kind(t, e->id));
@@ -76,7 +78,10 @@ static void put_attempt(struct json_writer *j, const struct trace_event *e,
     json_put_number(j, "written", e->written);
     json_put_integer(j, "node", e->node);
     json_put_integer(j, "lane", e->lane);
+    json_put_text(j, "command",
+                  command_readable(w, e->id, e->attempt, &command) ? strbuf_text(&command) : NULL);
     json_write_end_object(j);
+    strbuf_free(&command);
 }
 
 /* Digests that are zero were not computed: null. */
@@ -94,6 +99,25 @@ static void history_put_file(struct json_writer *j, const struct record_file *f,
     json_write_end_object(j);
 }
 
+/* "cause" is the first task with the same one, which has the hint and the last lines. */
+static void history_put_failure(struct json_writer *j, const struct run_record *r, size_t i,
+                                const struct history_tasks *t)
+{
+    const struct record_failure *f = &r->failures.at[i];
+    json_write_object_inline(j);
+    json_put_string(j, "task", history_task_name(t, f->task));
+    json_put_integer(j, "attempt", f->attempt);
+    json_put_string(j, "outcome", trace_outcome_name(f->outcome));
+    json_put_integer(j, "status", f->status);
+    json_put_string(j, "cause", history_task_name(t, r->failures.at[f->cause].task));
+    json_put_text(j, "reason", f->reason);
+    json_put_text(j, "command", f->command);
+    json_put_text(j, "hint", f->hint);
+    json_put_text(j, "log", f->log);
+    json_put_text(j, "last_lines", f->tail);
+    json_write_end_object(j);
+}
+
 /* Everything that is recorded: the tables show ten rows of it. */
 void history_view_run_json(const struct run_record *r, const struct history_tasks *t,
                            struct strbuf *out)
@@ -107,7 +131,12 @@ void history_view_run_json(const struct run_record *r, const struct history_task
     json_write_array(&j);
     for (size_t i = 0; i < r->events.n; i++)
         if (r->events.at[i].kind == TRACE_TASK)
-            put_attempt(&j, &r->events.at[i], t);
+            put_attempt(&j, &r->events.at[i], t, r->workflow);
+    json_write_end_array(&j);
+    json_write_key(&j, "failures");
+    json_write_array(&j);
+    for (size_t i = 0; i < r->failures.n; i++)
+        history_put_failure(&j, r, i, t);
     json_write_end_array(&j);
     json_write_key(&j, "reused_tasks");
     json_write_array_inline(&j);
@@ -179,7 +208,7 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
                           struct strbuf *out)
 {
     strbuf_add(out, "task,kind,attempt,outcome,status,start,finish,cpu,memory,read,written,node,"
-                    "lane\r\n");
+                    "lane,command\r\n");
     for (size_t i = 0; i < r->events.n; i++) {
         const struct trace_event *e = &r->events.at[i];
         if (e->kind != TRACE_TASK)
@@ -191,7 +220,12 @@ void history_view_run_csv(const struct run_record *r, const struct history_tasks
         const double figures[] = {e->start, e->finish, e->cpu, e->memory, e->read, e->written};
         for (size_t k = 0; k < 6; k++)
             csv_number(out, figures[k], ',');
-        strbuf_printf(out, "%u,%u\r\n", e->node, e->lane);
+        struct strbuf command = {0};
+        command_readable(r->workflow, e->id, e->attempt, &command);
+        strbuf_printf(out, "%u,%u,", e->node, e->lane);
+        csv_text(out, strbuf_text(&command));
+        strbuf_add(out, "\r\n");
+        strbuf_free(&command);
     }
 }
 
@@ -324,6 +358,37 @@ static void history_measured(struct strbuf *out, const char *name, double real, 
     strbuf_add_char(out, '\n');
 }
 
+/* Each cause once: the command, the last lines, what would help. */
+static void history_causes(const struct run_record *r, const struct history_tasks *t,
+                           struct strbuf *out)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < r->failures.n && shown < SHOWN; i++) {
+        const struct record_failure *f = &r->failures.at[i];
+        if (f->cause != i)
+            continue;
+        strbuf_add(out, shown++ ? "" : "\n");
+        utf8_add_visible(out, history_task_name(t, f->task));
+        strbuf_add_char(out, '\n');
+        if (f->command)
+            human_command(out, 2, f->command);
+        for (const char *at = f->tail; at && *at;) {
+            size_t n = strcspn(at, "\n");
+            char *line = mem_copy_bytes(at, n);
+            strbuf_add(out, "  | ");
+            utf8_add_visible(out, line);
+            strbuf_add_char(out, '\n');
+            free(line);
+            at += n + (at[n] != 0);
+        }
+        if (f->hint) {
+            strbuf_add(out, "  ");
+            utf8_add_visible(out, f->hint);
+            strbuf_add_char(out, '\n');
+        }
+    }
+}
+
 /* Head, failures, slowest attempts, files: in the order in which they are asked for. */
 void history_view_run(const struct run_record *r, const struct history_tasks *t, bool colour,
                       struct strbuf *out)
@@ -358,6 +423,7 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     if (nbad) {
         strbuf_add(out, "\nattempts that failed\n\n");
         attempts_table(bad, nbad, t, true, colour, out);
+        history_causes(r, t, out);
     }
     if (ngood) {
         qsort(good, ngood, sizeof *good, longest_first);

@@ -1,10 +1,12 @@
 /* Numbers as people write them, and the width of text on a terminal. Limits such as 999.5 are where
  * rounding to three digits would give "1000". */
 #include "report/human.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -200,4 +202,23 @@ char *human_when(char *out, double seconds)
     if (!localtime_r(&whole, &tm) || !strftime(out, HUMAN_SIZE, "%Y-%m-%d %H:%M:%S", &tm))
         snprintf(out, HUMAN_SIZE, "-");
     return out;
+}
+
+void human_command(struct strbuf *out, int indent, const char *command)
+{
+    enum { COMMAND_MOST = 1500 }; /* bytes: about a screen */
+    size_t n = strlen(command), shown = n > COMMAND_MOST ? COMMAND_MOST : n;
+    while (shown && (command[shown - 1] == '\n' || (command[shown] & 0xc0) == 0x80))
+        shown--;
+    for (size_t at = 0, end; at < shown; at = end + 1) {
+        end = at + strcspn(command + at, "\n");
+        end = end < shown ? end : shown;
+        char *line = mem_copy_bytes(command + at, end - at);
+        strbuf_printf(out, "%*s%s", indent, "", at ? "  " : "$ ");
+        utf8_add_visible(out, line);
+        strbuf_add_char(out, '\n');
+        free(line);
+    }
+    if (n > COMMAND_MOST)
+        strbuf_printf(out, "%*s  ... (%zu characters; --json has them all)\n", indent, "", n);
 }

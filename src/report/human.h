@@ -2,6 +2,7 @@
  * HUMAN_SIZE bytes) and returns it, so that a call can stand inside printf's arguments. NaN is "-",
  * infinity "∞". */
 #pragma once
+#include "base/strbuf.h"
 #include <stddef.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,3 +21,7 @@ char *human_when(char *out, double seconds);  /* since 1970: 2026-11-15 12:30:05
 size_t human_width(const char *text);
 /* Bytes of the longest prefix that takes at most `columns` columns. */
 size_t human_prefix(const char *text, size_t columns);
+
+/* A command to read and to copy, behind so many blanks and a "$", its further lines below the first:
+ * whole, but for one that would fill a screen. What steers a terminal is made visible. */
+void human_command(struct strbuf *out, int indent, const char *command);

@@ -1,5 +1,6 @@
 /* The tables of a run's page: failures, the critical path, kinds, slowest tasks, predictions,
  * files. Each shows a limited number of rows and says how many more there are. */
+#include "model/command.h"
 #include "report/failures.h"
 #include "report/human.h"
 #include "report/page_parts.h"
@@ -60,6 +61,20 @@ static void task_cell(struct page *p, uint32_t task)
 {
     char buffer[32];
     name_cell(p, figures_task_name(&p->f, task, buffer, sizeof buffer));
+}
+
+/* As that attempt ran; long ones are cut, the failures' are whole. */
+static void command_cell(struct page *p, const struct trace_event *e)
+{
+    enum { COMMAND_SHOWN = 300 };
+    struct strbuf text = {0};
+    command_readable(p->r->workflow, e->id, e->attempt, &text);
+    size_t shown = human_prefix(strbuf_text(&text), COMMAND_SHOWN);
+    bool cut = strbuf_text(&text)[shown] != 0;
+    if (cut)
+        text.at[shown] = 0;
+    svg_printf(p->out, "<td><code>%s%s</code></td>", strbuf_text(&text), cut ? "…" : "");
+    strbuf_free(&text);
 }
 
 /* A bar of this share of the column; `bad` in red. */
@@ -281,13 +296,13 @@ void page_kinds(struct page *p)
 /* Attempts, not tasks: a task that was tried twice may be here twice. */
 void page_slowest(struct page *p)
 {
-    static const char *const heads[] = {"Task", "Kind",      "Ran for",     "",  "Predicted",
-                                        "Core", "Processor", "Peak memory", NULL};
+    static const char *const heads[] = {"Task", "Kind",      "Ran for",     "",        "Predicted",
+                                        "Core", "Processor", "Peak memory", "Command", NULL};
     const struct run_figures *f = &p->f;
     if (!f->slowest.n)
         return;
     page_section(p, "slowest", "Slowest tasks", NULL);
-    open_table(p, "Slowest tasks", heads, "llrlrrrr");
+    open_table(p, "Slowest tasks", heads, "llrlrrrrl");
     const struct trace_event *first = &p->r->events.at[f->slowest.at[0]];
     for (size_t i = 0; i < f->slowest.n && i < SLOWEST; i++) {
         const struct trace_event *e = &p->r->events.at[f->slowest.at[i]];
@@ -304,6 +319,7 @@ void page_slowest(struct page *p)
         snprintf(a, sizeof a, "%.2f", seconds > 0 ? e->cpu / seconds : 0);
         right_cell(p, e->cpu > 0 ? a : "-");
         right_cell(p, e->memory > 0 ? human_bytes(a, e->memory) : "-");
+        command_cell(p, e);
         row_end(p);
     }
     close_table(p, 0, 0, "");

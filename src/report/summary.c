@@ -293,28 +293,6 @@ static void add_tail(struct summary *s, const char *tail)
     }
 }
 
-/* A command to read and to copy: whole, but for one that fills a screen. Its further lines stand
- * below the first. */
-static void summary_command(struct summary *s, const char *command)
-{
-    enum { COMMAND_MOST = 1500 };
-    size_t n = strlen(command), shown = n > COMMAND_MOST ? COMMAND_MOST : n;
-    while (shown && (command[shown - 1] == '\n' || (command[shown] & 0xc0) == 0x80))
-        shown--;
-    bool first = true;
-    for (size_t at = 0, end; at < shown; at = end + 1, first = false) {
-        end = at + strcspn(command + at, "\n");
-        end = end < shown ? end : shown;
-        char *line = mem_copy_bytes(command + at, end - at);
-        strbuf_add(s->out, first ? "    $ " : "      ");
-        utf8_add_visible(s->out, line);
-        strbuf_add_char(s->out, '\n');
-        free(line);
-    }
-    if (n > COMMAND_MOST)
-        strbuf_printf(s->out, "      ... (%zu characters; `weft report --json` has them all)\n", n);
-}
-
 /* A line of four blanks and a text out of files. */
 static void summary_line(struct summary *s, const char *before, const struct strbuf *text)
 {
@@ -343,7 +321,7 @@ static void summary_group(struct summary *s, const struct failure_group *g)
     strbuf_add_char(s->out, '\n');
     strbuf_clear(&text);
     if (failure_command(g, &s->f, &text))
-        summary_command(s, strbuf_text(&text));
+        human_command(s->out, 4, strbuf_text(&text));
     if (g->record && g->record->tail)
         add_tail(s, g->record->tail);
     strbuf_clear(&text);

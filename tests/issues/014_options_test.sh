@@ -57,8 +57,10 @@ run|flow.yaml|--directory .|-
 run|flow.yaml|--keep-going|-
 run|flow.yaml|--force|-
 run|flow.yaml|--dry-run|-
+run|flow.yaml|--verbose|-n
 run|flow.yaml|--resume|-
 run|flow.yaml|--no-sandbox|-
+run|flow.yaml|--overwrite|-
 run|flow.yaml|--no-limits|-
 run|flow.yaml|--retry-delay 1s|-
 run|flow.yaml|--no-history|-
@@ -186,8 +188,10 @@ experiment|try.exp.yaml|--directory .|-
 experiment|try.exp.yaml|--keep-going|-
 experiment|try.exp.yaml|--force|-
 experiment|try.exp.yaml|--dry-run|-
+experiment|try.exp.yaml|--verbose|-n
 experiment|try.exp.yaml|--resume|-
 experiment|try.exp.yaml|--no-sandbox|-
+experiment|try.exp.yaml|--overwrite|-
 experiment|try.exp.yaml|--no-limits|-
 experiment|try.exp.yaml|--retry-delay 1s|-
 experiment|try.exp.yaml|--no-history|-

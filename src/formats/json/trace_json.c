@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "formats/format.h"
+#include "model/command.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -152,6 +153,9 @@ static void trace_write_task(struct trace_json *t, const struct trace_event *e)
         json_put_integer(&t->j, "cores", t->w->cores[e->id]);
     if (e->outcome)
         json_put_string(&t->j, "outcome", "failed");
+    strbuf_clear(&t->label);
+    if (command_readable(t->w, e->id, e->attempt, &t->label))
+        json_put_string(&t->j, "command", strbuf_text(&t->label));
     json_write_end_object(&t->j);
     trace_end_event(t);
 }
