@@ -5,6 +5,7 @@
 #include "formats/format.h"
 #include "plan/planner.h"
 #include "session/machine.h"
+#include "session/past.h"
 
 #include <stdlib.h>
 
@@ -121,6 +122,7 @@ EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
     {
         struct session *s = &run->session;
         session_predict(s);
+        session_recall_failures(s);
         *out = (struct weft_forecast){.tasks = s->w->ntasks,
                                       .to_run = s->needs.run,
                                       .done = s->needs.skip,
@@ -160,9 +162,10 @@ EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
 {
     RUN_CALL(call, error, &run->broken)
     {
-        const struct session *s = &run->session;
+        struct session *s = &run->session;
         uint32_t task = session_find_task(s, task_or_file, &call.err);
         strbuf_clear(&run->said);
+        session_recall_failures(s);
         if (task != NONE) {
             strbuf_printf(&run->said, "%s ", workflow_task_name(s->w, task));
             need_explain(&s->needs, task, &run->said);

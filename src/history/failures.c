@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <stdlib.h>
+
 static bool failures_write_row(struct history *h, sqlite3_stmt *s, int64_t row,
                                const struct record_failure *f, struct error *err)
 {
@@ -70,4 +72,76 @@ bool failures_load(struct history *h, struct run_record *out, struct error *err)
     }
     database_close_query(s, &guard);
     return row == 0;
+}
+
+/* ---- of earlier runs ---- */
+
+bool history_past_failures(struct history *h, const char *folder, const char *workflow,
+                           history_pasts *out, struct error *err)
+{
+    struct mem_guard guard;
+    *out = (history_pasts){0};
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        "SELECT r.id, r.started, t.name, f.outcome, f.status, f.most, f.reason, f.log"
+        " FROM (SELECT id, started, workflow FROM runs WHERE folder = ?1 AND name = ?2"
+        " ORDER BY id DESC LIMIT 10) r"
+        " JOIN failures f ON f.id BETWEEN r.id << 32 AND (r.id << 32) + 4294967295"
+        " JOIN tasks t ON t.id = (r.workflow << 32) + f.task ORDER BY f.id DESC",
+        err);
+    if (!s)
+        return false;
+    database_bind_text(s, 1, folder);
+    database_bind_text(s, 2, workflow);
+    int row;
+    while ((row = database_step(h, s, err)) == 1) {
+        double limit = database_number(s, 5);
+        array_push(out, ((struct history_past){.run = sqlite3_column_int64(s, 0),
+                                               .started = sqlite3_column_double(s, 1),
+                                               .task = database_text(s, 2),
+                                               .failure = {.outcome = sqlite3_column_int(s, 3),
+                                                           .status = sqlite3_column_int(s, 4),
+                                                           .limit = limit > 0 ? limit : 0,
+                                                           .reason = database_text(s, 6),
+                                                           .log = database_text(s, 7)}}));
+    }
+    database_close_query(s, &guard);
+    if (row != 0)
+        history_pasts_free(out);
+    return row == 0;
+}
+
+void history_pasts_free(history_pasts *past)
+{
+    for (size_t i = 0; i < past->n; i++) {
+        free(past->at[i].task);
+        free(past->at[i].failure.reason);
+        free(past->at[i].failure.log);
+    }
+    array_free(past);
+}
+
+bool history_ended_well_since(struct history *h, const char *folder, const char *workflow,
+                              const char *task, int64_t run)
+{
+    struct error ignored = {0};
+    struct mem_guard guard;
+    sqlite3_stmt *s = database_query(
+        h, &guard,
+        "SELECT 1 FROM runs r"
+        " JOIN tasks t ON t.id BETWEEN r.workflow << 32 AND (r.workflow << 32) + 4294967295"
+        " AND t.name = ?3"
+        " JOIN attempts a ON a.id BETWEEN r.id << 32 AND (r.id << 32) + 4294967295"
+        " AND a.task = t.id & 4294967295 AND a.outcome = 0"
+        " WHERE r.id > ?4 AND r.folder = ?1 AND r.name = ?2 LIMIT 1",
+        &ignored);
+    if (!s)
+        return false;
+    database_bind_text(s, 1, folder);
+    database_bind_text(s, 2, workflow);
+    database_bind_text(s, 3, task);
+    sqlite3_bind_int64(s, 4, run);
+    bool well = database_step(h, s, &ignored) == 1;
+    database_close_query(s, &guard);
+    return well;
 }

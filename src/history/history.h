@@ -82,6 +82,23 @@ bool history_load(struct history *h, int64_t run, struct run_record *out, struct
 /* Its head only. */
 bool history_head(struct history *h, int64_t run, struct run_record *out, struct error *err);
 
+/* A task that failed for good in an earlier run, newest first. */
+struct history_past {
+    int64_t run;
+    double started; /* of the run */
+    char *task;     /* its name */
+    struct record_failure failure;
+};
+typedef ARRAY(struct history_past) history_pasts;
+
+/* Of the ten newest runs of a workflow of this name in this folder (absolute). */
+bool history_past_failures(struct history *h, const char *folder, const char *workflow,
+                           history_pasts *out, struct error *err);
+void history_pasts_free(history_pasts *past);
+/* Did the task end well there in a later run than this one? False as well when nobody can tell. */
+bool history_ended_well_since(struct history *h, const char *folder, const char *workflow,
+                              const char *task, int64_t run);
+
 /* The text given to history_begin(), followed by a NUL that is not counted; the caller frees.
  * NULL with err->kind ERROR_NONE: it was not kept. */
 char *history_workflow_text(struct history *h, int64_t run, size_t *n, struct error *err);

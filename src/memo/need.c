@@ -454,6 +454,9 @@ void needs_free(struct needs *n)
     free(n->content);
     free(n->bytes);
     free(n->present);
+    for (uint32_t t = 0; n->note && t < n->w->ntasks; t++)
+        free(n->note[t]);
+    free(n->note);
     *n = (struct needs){0};
 }
 
@@ -470,6 +473,7 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
     char label[512];
     uint32_t because = n->because[task];
     bool named = because != NONE;
+    const char *note = n->note ? n->note[task] : NULL;
     switch ((enum need)n->task[task]) {
     case NEED_NOT:
         strbuf_add(out,
@@ -477,8 +481,8 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
                    "as it left them");
         break;
     case NEED_NEVER:
-        strbuf_add(out, "runs: there is no record that it ever ran here");
-        break;
+        strbuf_printf(out, "runs: %s", note ? note : "there is no record that it ever ended well");
+        return; /* with a note that is all there is to say */
     case NEED_COMMAND:
         strbuf_add(out, "runs: its command, its parameters or the names of its outputs changed "
                         "since it last ran");
@@ -517,4 +521,6 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
     case NEED_KINDS:
         break;
     }
+    if (note)
+        strbuf_printf(out, "; %s", note);
 }

@@ -28,8 +28,9 @@ struct needs {
     struct digest *content; /* of each object; zero: not known yet */
     double *bytes;          /* of each object that is there; as stated or 0 otherwise */
     uint8_t *present;       /* of each object: a file is there */
-    uint32_t run, skip;     /* tasks that must, and need not */
-    bool elsewhere;         /* as in the options */
+    char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
+    uint32_t run, skip; /* tasks that must, and need not */
+    bool elsewhere;     /* as in the options */
 };
 
 struct need_options {
