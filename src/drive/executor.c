@@ -2,6 +2,7 @@
  * and what is left to free. Its invariants stand in executor_private.h. */
 #include "drive/executor_private.h"
 
+#include "base/clock.h"
 #include "base/tree.h"
 #include "drive/order.h"
 #include "exec/limit.h"
@@ -25,6 +26,8 @@ static const double retry_first = 0.1, retry_most = 10;
  * seen the end, and a retry at once would start with what was too little. */
 static const double retry_after_settle = 0.001;
 
+static const double calls_grace = 5; /* seconds for a call to return, as children have */
+
 /* ---- what ends ---- */
 
 static void executor_on_children(uv_poll_t *poll, int status, int events)
@@ -45,10 +48,18 @@ static void executor_on_calls(uv_async_t *async)
 {
     struct executor *x = async->data;
     struct call_result results[CALLS_TAKEN];
-    /* until there is none: only then does the next result wake again */
-    for (size_t n; (n = calls_take(x->calls, results, CALLS_TAKEN)) > 0;)
+    if (x->calls_lost)
+        return;
+    /* until there is none: only then does the next result wake again. Alone, one is made in each
+     * turn of the loop, and the shortage of threads may have passed before it */
+    if (x->calls_alone)
+        x->calls_alone = calls_threads(x->calls) == 0;
+    for (size_t n; (n = calls_take(x->calls, results, CALLS_TAKEN)) > 0;) {
         for (size_t i = 0; i < n; i++)
             executor_call_ended(x, &results[i]);
+        if (x->calls_alone)
+            break;
+    }
 }
 
 /* On a thread of the calls. */
@@ -153,8 +164,22 @@ void executor_set_stop(struct executor *x, enum executor_stop stop)
 {
     if (stop > x->stop)
         x->stop = stop;
-    if (stop == EXECUTOR_ENDS_NOW)
+    if (x->calls)
+        x->running -= calls_cancel(x->calls);
+    if (stop == EXECUTOR_ENDS_NOW) {
+        x->ends_at = clock_seconds() + (x->o->grace > 0 ? x->o->grace : calls_grace);
         executor_end_all(x);
+    }
+}
+
+/* A function that does not return cannot be ended, but waited for in vain it need not be. */
+static void executor_give_calls_up(struct executor *x)
+{
+    if (!x->calls || x->calls_lost || x->stop != EXECUTOR_ENDS_NOW ||
+        clock_seconds() < x->ends_at || !calls_pending(x->calls))
+        return;
+    x->calls_lost = true;
+    x->running -= calls_pending(x->calls);
 }
 
 /* O(lanes). Calls go on: a thread cannot be ended from outside without spoiling what it holds. */
@@ -168,6 +193,7 @@ void executor_end_all(struct executor *x)
 void executor_tick(struct executor *x)
 {
     children_tick(x->children);
+    executor_give_calls_up(x);
 }
 
 uint32_t executor_sweep(struct executor *x)
@@ -179,6 +205,14 @@ uint32_t executor_sweep(struct executor *x)
 uint32_t executor_running(const struct executor *x)
 {
     return x->running;
+}
+
+bool executor_has_failed(const struct executor *x, uint32_t task)
+{
+    for (size_t i = 0; i < x->failed.n; i++)
+        if (task == NONE || x->failed.at[i] == task)
+            return true;
+    return false;
 }
 
 bool executor_has_lane(const struct executor *x)
@@ -256,6 +290,11 @@ struct executor *executor_new(const struct executor_config *config, struct error
         calls = x->w->flags[t] & TASK_CALL;
     if (calls)
         x->calls = calls_new(o->cores, o->folder, executor_wake, x);
+    x->calls_alone = calls && calls_threads(x->calls) == 0;
+    if (x->calls_alone)
+        array_push(&x->result->remarks,
+                   mem_copy_string("no thread could be started for calls (a limit of processes or "
+                                   "of memory): they were made one at a time"));
     return x;
 }
 
@@ -271,7 +310,10 @@ void executor_close(struct executor *x, void (*closed)(void *context), void *con
 {
     x->closed = closed;
     x->closed_context = context;
-    calls_free(x->calls); /* no thread may wake what is closed */
+    if (x->calls_lost) /* no thread may wake what is closed, and none does that comes late */
+        x->calls_lost = !calls_free_within(x->calls, 0);
+    else
+        calls_free(x->calls);
     x->calls = NULL;
     uv_close((uv_handle_t *)&x->children_ready, executor_handle_closed);
     uv_close((uv_handle_t *)&x->calls_ready, executor_handle_closed);
@@ -299,8 +341,10 @@ void executor_free(struct executor *x)
         free(x->active[lane].script);
     }
     free(x->active);
-    executor_free_calls(x);
+    if (!x->calls_lost) /* else functions that still run may use what they were given */
+        executor_free_calls(x);
     array_free(&x->lanes);
+    array_free(&x->failed);
     array_free(&x->out_of_memory);
     array_free(&x->changed);
     free(x->memory);

@@ -62,7 +62,7 @@ void executor_settle(struct executor *x);
 enum executor_stop {
     EXECUTOR_RUNS,
     EXECUTOR_NOTHING_NEW, /* starts are passed over: they stay "running" for the scheduler */
-    EXECUTOR_ENDS_NOW,    /* and what runs is killed */
+    EXECUTOR_ENDS_NOW,    /* and what runs is killed; what was killed so is not reported either */
 };
 void executor_set_stop(struct executor *x, enum executor_stop stop); /* never goes back */
 /* Kill what runs now; others may start. */
@@ -73,6 +73,9 @@ void executor_tick(struct executor *x); /* ten times a second: limits of time an
 uint32_t executor_sweep(struct executor *x);
 
 uint32_t executor_running(const struct executor *x); /* tasks */
-bool executor_has_lane(const struct executor *x);    /* another command may start */
+/* Has this task (NONE: any) failed, with no attempt to follow, in a run that then starts nothing
+ * more? Known before the scheduler is told, which would start another in its place. */
+bool executor_has_failed(const struct executor *x, uint32_t task);
+bool executor_has_lane(const struct executor *x); /* another command may start */
 /* Bytes of memory that limited tasks use now; negative: none is limited. */
 double executor_memory(const struct executor *x);

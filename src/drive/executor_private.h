@@ -62,6 +62,10 @@ struct executor {
     struct limits *limits; /* NULL: no task has a limit, or they are not enforced */
     struct children *children;
     struct calls *calls;         /* NULL: no task is a call */
+    bool calls_alone;            /* they have no thread, and are made on this one */
+    bool calls_lost;             /* some did not return in time: nobody waits for them any more */
+    double ends_at;              /* clock_seconds(): calls that still run then are lost */
+    ARRAY(uint32_t) failed;      /* tasks, for good; not counted when the run keeps going */
     ARRAY(struct call_job) jobs; /* to be handed over */
     ARRAY(struct call_arguments *) arguments;
     uint32_t free_arguments; /* NONE: none */

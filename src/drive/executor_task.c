@@ -85,6 +85,12 @@ static bool is_last_attempt(const struct executor *x, uint32_t task, uint32_t at
     return attempt > (x->retries ? x->retries[task] : 0);
 }
 
+static void executor_failed(struct executor *x, uint32_t task, bool last)
+{
+    if (last && !x->o->keep_going)
+        array_push(&x->failed, task);
+}
+
 /* NULL when there is nothing to say; the caller's. */
 static char *error_copy_text(const struct error *err)
 {
@@ -259,6 +265,7 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
                                                   .status = NOT_STARTED,
                                                   .attempt = s->attempt});
     x->result->attempts++;
+    executor_failed(x, s->task, is_last_attempt(x, s->task, s->attempt));
     executor_report(x, s->task, s->slot, true, now, now, 0);
 }
 
@@ -501,7 +508,12 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     bool done = event.outcome == TRACE_DONE;
     if (!done && !sandbox && x->o->needs)
         own_leftovers(x, e->id);
-    if (done) {
+    /* neither done nor failed: it is left, as what was not started */
+    bool ended_by_us = event.outcome == TRACE_CANCELLED && x->stop == EXECUTOR_ENDS_NOW;
+    if (ended_by_us) {
+        free(failure.text);
+        free(failure.log);
+    } else if (done) {
         disk_task_done(x->disk, e->id, true);
         if (x->outbox->wanted) {
             event.read = bytes_read(x, e->id);
@@ -512,6 +524,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         free(failure.log);
     } else {
         failure.last = is_last_attempt(x, e->id, e->attempt) || x->stop == EXECUTOR_ENDS_NOW;
+        executor_failed(x, e->id, failure.last);
         executor_keep_failure(x, failure);
     }
     x->result->attempts++;
@@ -519,7 +532,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     x->result->cpu += e->cpu;
     x->running--;
     outbox_event(x->outbox, &event);
-    executor_report(x, e->id, slot, !done, e->start, e->finish, event.written);
+    if (!ended_by_us)
+        executor_report(x, e->id, slot, !done, e->start, e->finish, event.written);
 }
 
 /* In the words of the trace. */

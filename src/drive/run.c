@@ -88,6 +88,16 @@ static void run_interrupt(struct run *r)
     executor_set_stop(r->executor, r->stopping > 1 ? EXECUTOR_ENDS_NOW : EXECUTOR_NOTHING_NEW);
 }
 
+/* After a failure nothing new starts: not even what the scheduler starts when it learns of it, since
+ * the failed task's core is free then. */
+static void run_heed_failure(struct run *r)
+{
+    if (r->o.keep_going || r->stopping || !executor_has_failed(r->executor, NONE))
+        return;
+    r->stopping = 1;
+    executor_set_stop(r->executor, EXECUTOR_NOTHING_NEW);
+}
+
 /* ---- what the driver asks for ---- */
 
 /* Every task is noted once when it is over, however it went: that is how the end is known. */
@@ -103,10 +113,6 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
         case SCHED_NOTE_FAILED:
             r->result.failed++;
             r->ended_tasks++;
-            if (!r->o.keep_going && !r->stopping) {
-                r->stopping = 1;
-                executor_set_stop(r->executor, EXECUTOR_NOTHING_NEW);
-            }
             break;
         case SCHED_NOTE_REMOVED:
             r->result.skipped++;
@@ -121,8 +127,10 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
 static void run_start_tasks(void *context, const struct sched_start *starts, size_t n)
 {
     struct run *r = context;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         executor_start(r->executor, &starts[i]);
+        run_heed_failure(r); /* it could not be started */
+    }
     executor_hand_over(r->executor);
 }
 
@@ -145,6 +153,7 @@ static size_t run_tasks_ended(void *context, struct sched_ended *ended, size_t n
 {
     (void)ended;
     struct run *r = context;
+    run_heed_failure(r);
     if (disk_take_changed(r->disk)) /* I4 */
         report_free_space(r);
     return n;

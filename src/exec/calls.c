@@ -14,7 +14,11 @@
  * I3. `asleep` is true from a calls_take() that found nothing until a worker has put results there,
  *     which then wakes, once. So no result is left lying, and nobody is woken for each.
  * I4. A function's mean is written by several threads without a lock: a lost update costs a
- *     little accuracy of what is an estimate. */
+ *     little accuracy of what is an estimate.
+ * I5. Without a thread the owner makes the calls, in calls_take(), one in each, and is woken for the
+ *     next: whoever watches the loop is never kept out for longer than a call.
+ * I6. A thread that comes out of a call after `ending` touches nothing but the lock: nobody may be
+ *     there any more to be woken. What it used is not freed then. */
 #include "exec/calls.h"
 
 #include "base/array.h"
@@ -22,6 +26,7 @@
 #include "base/strbuf.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -56,11 +61,12 @@ struct calls {
     size_t given; /* of the results */
     uint32_t idle, pending;
     bool ending, asleep; /* asleep: the taker found nothing */
+    uint32_t calling;    /* threads that are in a call */
     void (*wake)(void *context);
     void *context;
 
     char *folder;
-    uint32_t threads;
+    uint32_t threads, wanted; /* that there are; that were asked for */
     pthread_t *thread;
     struct call_thread *place;
     struct call_function *function; /* I1 */
@@ -125,6 +131,7 @@ static void *calls_worker(void *context)
         c->taken += n;
         if (c->taken == c->jobs.n)
             c->taken = c->jobs.n = 0;
+        c->calling++;
         pthread_mutex_unlock(&c->lock);
         double now = clock_seconds();
         for (; done < n; done++) {
@@ -132,6 +139,9 @@ static void *calls_worker(void *context)
             now = call_one(c, &jobs[done], now, &results[done]);
         }
         pthread_mutex_lock(&c->lock);
+        c->calling--;
+        if (c->ending)
+            break;
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -147,28 +157,65 @@ struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void 
     c->context = context;
     c->asleep = true; /* until somebody takes, the first result must wake */
     c->folder = mem_copy_string(folder);
-    c->threads = threads ? threads : 1;
+    c->wanted = threads ? threads : 1;
     c->function = mem_new_zero(struct call_function, MOST_FUNCTIONS);
-    c->thread = mem_new(pthread_t, c->threads);
-    c->place = mem_new(struct call_thread, c->threads);
-    for (uint32_t i = 0; i < c->threads; i++) {
-        c->place[i] = (struct call_thread){c, i};
-        if (pthread_create(&c->thread[i], NULL, calls_worker, &c->place[i]) != 0) {
-            c->threads = i; /* fewer will do; without any, calls are never taken */
-            break;
-        }
-    }
+    c->thread = mem_new(pthread_t, c->wanted);
+    c->place = mem_new(struct call_thread, c->wanted);
+    calls_threads(c);
     return c;
 }
 
-void calls_free(struct calls *c)
+/* A shortage may pass. Under the lock: threads that are there divide by their number. */
+uint32_t calls_threads(struct calls *c)
 {
-    if (!c)
-        return;
+    pthread_mutex_lock(&c->lock);
+    while (c->threads < c->wanted) {
+        uint32_t i = c->threads;
+        c->place[i] = (struct call_thread){c, i};
+        if (pthread_create(&c->thread[i], NULL, calls_worker, &c->place[i]) != 0)
+            break;
+        c->threads++;
+    }
+    uint32_t threads = c->threads;
+    pthread_mutex_unlock(&c->lock);
+    return threads;
+}
+
+/* False: some are still in a call. */
+static bool calls_end(struct calls *c, double seconds)
+{
+    double until = clock_seconds() + seconds;
+    bool calling = true;
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_broadcast(&c->work);
     pthread_mutex_unlock(&c->lock);
+    while (isfinite(seconds) && calling) {
+        pthread_mutex_lock(&c->lock);
+        calling = c->calling > 0;
+        pthread_mutex_unlock(&c->lock);
+        if (calling && clock_seconds() > until)
+            return false;
+        if (calling)
+            usleep(1000);
+    }
+    return true;
+}
+
+void calls_free(struct calls *c)
+{
+    calls_free_within(c, INFINITY);
+}
+
+bool calls_free_within(struct calls *c, double seconds)
+{
+    if (!c)
+        return true;
+    if (!calls_end(c, seconds)) {
+        for (uint32_t i = 0; i < c->threads; i++)
+            pthread_detach(c->thread[i]);
+        return false; /* I6 */
+    }
     for (uint32_t i = 0; i < c->threads; i++)
         pthread_join(c->thread[i], NULL);
     for (uint32_t i = 0; i < c->nfunctions; i++)
@@ -185,6 +232,7 @@ void calls_free(struct calls *c)
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->work);
     free(c);
+    return true;
 }
 
 /* Libraries beside the workflow go before those that the system finds. One that was loaded stays
@@ -261,16 +309,39 @@ void calls_submit(struct calls *c, const struct call_job *jobs, size_t n)
         array_push(&c->jobs, jobs[i]);
     c->pending += (uint32_t)n;
     bool sleeping = c->idle > 0; /* signalled without the lock: who wakes can have it at once */
+    bool alone = !c->threads;
     pthread_mutex_unlock(&c->lock);
+    if (alone)
+        c->wake(c->context); /* I5 */
     if (sleeping && n == 1)
         pthread_cond_signal(&c->work);
     else if (sleeping)
         pthread_cond_broadcast(&c->work);
 }
 
+/* I5. The lane is 0, as the first thread's would be. */
+static size_t calls_take_alone(struct calls *c, struct call_result *out)
+{
+    if (c->taken == c->jobs.n)
+        return 0;
+    struct call_job job = c->jobs.at[c->taken++];
+    job.lane = 0;
+    call_one(c, &job, clock_seconds(), out);
+    if (c->taken == c->jobs.n)
+        c->taken = c->jobs.n = 0;
+    else
+        c->wake(c->context);
+    c->pending--;
+    return 1;
+}
+
 size_t calls_take(struct calls *c, struct call_result *out, size_t most)
 {
     pthread_mutex_lock(&c->lock);
+    if (!c->threads) { /* nobody else is there: the lock is for form */
+        pthread_mutex_unlock(&c->lock);
+        return calls_take_alone(c, out);
+    }
     size_t n = c->results.n - c->given;
     n = n < most ? n : most;
     if (n)
@@ -280,6 +351,16 @@ size_t calls_take(struct calls *c, struct call_result *out, size_t most)
         c->given = c->results.n = 0;
     c->asleep = n == 0;
     c->pending -= (uint32_t)n;
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+uint32_t calls_cancel(struct calls *c)
+{
+    pthread_mutex_lock(&c->lock);
+    uint32_t n = (uint32_t)(c->jobs.n - c->taken);
+    c->taken = c->jobs.n = 0;
+    c->pending -= n;
     pthread_mutex_unlock(&c->lock);
     return n;
 }

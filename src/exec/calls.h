@@ -25,10 +25,17 @@ struct call_result {
 };
 
 /* `wake` is called from any thread when results are there and the taker may be asleep. Libraries
- * are looked for in `folder` first. */
+ * are looked for in `folder` first. Where the system gives fewer threads than asked for, those will
+ * do; without any, calls_take() makes the calls itself, one at a time (calls_threads() is 0). */
 struct calls *calls_new(uint32_t threads, const char *folder, void (*wake)(void *context),
                         void *context);
 void calls_free(struct calls *c); /* waits for calls that run; NULL is fine */
+/* In its place when a call does not return: waits no longer than `seconds` for those that run. Then
+ * what they may still use is left to them, lost: false. */
+bool calls_free_within(struct calls *c, double seconds);
+
+/* Threads that there are, after trying once more to have all. */
+uint32_t calls_threads(struct calls *c);
 
 /* The number of the function that "lib.so:name" stands for, loaded on first use. */
 bool calls_find(struct calls *c, const char *command, uint32_t *function, struct error *err);
@@ -43,4 +50,6 @@ void calls_run(struct calls *c, const struct call_job *job, double start,
 void calls_submit(struct calls *c, const struct call_job *jobs, size_t n);
 /* What has come back; at most `most`. With nothing, the next result wakes. */
 size_t calls_take(struct calls *c, struct call_result *out, size_t most);
+/* Those that no thread has taken yet are not made: their number. */
+uint32_t calls_cancel(struct calls *c);
 uint32_t calls_pending(const struct calls *c); /* submitted and not taken */

@@ -1,7 +1,7 @@
 /* Sandboxes: a folder a task, in which only its declared inputs are seen.
  *
  *     STATE/sandbox/LABEL-LANE/
- *         in.txt       ──▶ symlink to FOLDER/in.txt        an input
+ *         in.txt       ──▶ symlink to FOLDER/in.txt        an input; relative, if that is shorter
  *         sub/                                             the folder of an output sub/out.txt
  *         sub/out.txt  ── rename ──▶ FOLDER/sub/out.txt    when the task has ended well
  *
@@ -30,6 +30,7 @@
  *     and files that come into being later (mktemp) are denied with it. */
 #include "exec/sandbox.h"
 
+#include "base/array.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -64,33 +65,90 @@ static const char *sandbox_object_name(const struct workflow *w, uint32_t object
     return workflow_object_label(w, object, label, size);
 }
 
+/* ---- making ---- */
+
 /* mkdir is tried before anything is looked at: mostly the folder above is there, and this
  * is not. */
-bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
-                  struct error *err)
+static bool sandbox_make_folder(const char *path, struct error *err)
+{
+    if (mkdir(path, 0777) == 0)
+        return true;
+    bool good = false;
+    if (errno == EEXIST)
+        good = tree_remove(path) && mkdir(path, 0777) == 0;
+    else if (errno == ENOENT)
+        good = make_parents(path, err) && mkdir(path, 0777) == 0;
+    return good || error_set(err, ERROR_FAILED, "%s: cannot make the task's folder: %s", path,
+                             strerror(errno));
+}
+
+/* Where links lead. A file system keeps a short target in the link itself, and needs a block of the
+ * disk for a longer one, which costs ten times as much and, where freed blocks are discarded, a
+ * hundred times: 3,000 inputs took seconds. So a long absolute target is written relative to its
+ * link, if that is short. */
+struct link_base {
+    const char *sandbox;
+    char here[PATH_MAX]; /* the workflow's folder, absolute */
+    char up[PATH_MAX];   /* from the sandbox to it, "../../../"; "": not known */
+    bool looked;         /* for `up`: only long targets need it */
+};
+
+enum { SHORT_TARGET = 59 }; /* bytes that ext4 keeps in the inode; others keep as many or more */
+
+/* "../" for every folder of the sandbox's path below the part that both share, then the rest of
+ * the workflow's. */
+static void link_base_look(struct link_base *b)
+{
+    char from[PATH_MAX];
+    b->looked = true;
+    if (!realpath(b->sandbox, from))
+        return;
+    size_t common = 0, i = 0;
+    for (; from[i] && from[i] == b->here[i]; i++)
+        common = from[i] == '/' ? i : common;
+    if ((!from[i] || from[i] == '/') && (!b->here[i] || b->here[i] == '/'))
+        common = i;
+    size_t n = 0;
+    for (const char *c = from + common; *c && n + 4 < sizeof b->up; c++)
+        if (*c == '/')
+            n += (size_t)snprintf(b->up + n, 4, "../");
+    const char *rest = b->here + common + (b->here[common] == '/');
+    if (n + strlen(rest) + 2 < sizeof b->up)
+        snprintf(b->up + n, sizeof b->up - n, "%s%s", rest, *rest ? "/" : "");
+    else
+        b->up[0] = 0;
+}
+
+static void link_target(struct link_base *b, const char *name, struct strbuf *out)
+{
+    path_in(b->here, name, out);
+    if (out->n <= SHORT_TARGET)
+        return;
+    if (!b->looked)
+        link_base_look(b);
+    size_t depth = 0;
+    for (const char *c = name; *c; c++)
+        depth += *c == '/';
+    if (!b->up[0] || 3 * depth + strlen(b->up) + strlen(name) > SHORT_TARGET)
+        return;
+    strbuf_clear(out);
+    while (depth--)
+        strbuf_add(out, "../");
+    strbuf_printf(out, "%s%s", b->up, name);
+}
+
+static bool sandbox_link_inputs(const char *path, const char *folder, const struct workflow *w,
+                                uint32_t task, struct error *err)
 {
     struct strbuf at = {0}, target = {0};
-    char label[512], here[PATH_MAX];
-    bool good = true;
-    if (mkdir(path, 0777) != 0) {
-        if (errno == EEXIST)
-            good = tree_remove(path) && mkdir(path, 0777) == 0;
-        else if (errno == ENOENT)
-            good = make_parents(path, err) && mkdir(path, 0777) == 0;
-        else
-            good = false;
-        if (!good) {
-            error_set(err, ERROR_FAILED, "%s: cannot make the task's folder: %s", path,
-                      strerror(errno));
-            goto out;
-        }
-    }
-    /* links must be absolute, since the task may look at them from anywhere below */
-    if (!realpath(folder, here)) {
-        good = error_set(err, ERROR_FAILED, "%s: the workflow's folder is gone: %s", folder,
-                         strerror(errno));
-        goto out;
-    }
+    struct link_base base;
+    base.sandbox = path;
+    base.looked = false;
+    base.up[0] = 0;
+    char label[512];
+    bool good = realpath(folder, base.here) ||
+                error_set(err, ERROR_FAILED, "%s: the workflow's folder is gone: %s", folder,
+                          strerror(errno));
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
         const char *name = sandbox_object_name(w, w->in_object[i], label, sizeof label);
         if (name[0] == '/')
@@ -105,7 +163,7 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
             break;
         }
         path_in(path, name, &at);
-        path_in(here, name, &target);
+        link_target(&base, name, &target);
         int made = symlink(target.at, at.at);
         if (made != 0 && errno == ENOENT)
             made = make_parents(at.at, err) ? symlink(target.at, at.at) : -1;
@@ -113,6 +171,17 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
             good = error_set(err, ERROR_FAILED, "%s: cannot link an input: %s", at.at,
                              strerror(errno));
     }
+    strbuf_free(&at);
+    strbuf_free(&target);
+    return good;
+}
+
+bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  struct error *err)
+{
+    struct strbuf at = {0};
+    char label[512];
+    bool good = sandbox_make_folder(path, err) && sandbox_link_inputs(path, folder, w, task, err);
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (!stays_inside(name) && name[0] != '/')
@@ -124,61 +193,118 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
         else if (strchr(name, '/'))
             good = make_parents(path_in(path, name, &at), err);
     }
-out:
     strbuf_free(&at);
-    strbuf_free(&target);
     return good;
 }
 
 /* ---- taking outputs ---- */
 
-/* Is the name that of an input or output, a folder above one, or inside of an output that
- * is one? */
-static bool is_declared(const struct workflow *w, uint32_t task, const char *name)
+/* The names of a task's files, sorted: each of many is looked for among many. */
+struct declared {
+    ARRAY(const char *) out, in;
+    ARRAY(char *) labels; /* of files without a name: the texts are ours */
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *declared_name(struct declared *d, const struct workflow *w, uint32_t object)
 {
     char label[512];
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++) {
-        const char *known = sandbox_object_name(w, w->out_object[i], label, sizeof label);
-        size_t n = strlen(known);
-        if (strcmp(known, name) == 0 ||
-            (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/') ||
-            (strncmp(known, name, n) == 0 && name[n] == '/'))
-            return true;
+    const char *name = sandbox_object_name(w, object, label, sizeof label);
+    if (name != label)
+        return name;
+    array_push(&d->labels, mem_copy_string(label));
+    return array_last(&d->labels);
+}
+
+static void declared_find(struct declared *d, const struct workflow *w, uint32_t task)
+{
+    *d = (struct declared){0};
+    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++)
+        array_push(&d->out, declared_name(d, w, w->out_object[i]));
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++)
+        array_push(&d->in, declared_name(d, w, w->in_object[i]));
+    if (d->out.n)
+        qsort(d->out.at, d->out.n, sizeof *d->out.at, compare_texts);
+    if (d->in.n)
+        qsort(d->in.at, d->in.n, sizeof *d->in.at, compare_texts);
+}
+
+static void declared_free(struct declared *d)
+{
+    for (size_t i = 0; i < d->labels.n; i++)
+        free(d->labels.at[i]);
+    array_free(&d->labels);
+    array_free(&d->out);
+    array_free(&d->in);
+}
+
+/* Is a name, or something inside the folder of that name, among these? `name` ends at `n`. */
+static bool is_among(const char *const *names, size_t count, const char *name, size_t n, bool below)
+{
+    size_t low = 0, high = count;
+    while (low < high) { /* the first that is not before `name`; with `below`, not before name/ */
+        size_t middle = (low + high) / 2;
+        int c = strncmp(names[middle], name, n);
+        bool before = c ? c < 0 : below && (unsigned char)names[middle][n] < '/';
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
     }
-    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
-        const char *known = sandbox_object_name(w, w->in_object[i], label, sizeof label);
-        if (strcmp(known, name) == 0 ||
-            (strncmp(known, name, strlen(name)) == 0 && known[strlen(name)] == '/'))
+    return low < count && strncmp(names[low], name, n) == 0 && names[low][n] == (below ? '/' : 0);
+}
+
+/* Is the name that of an input or output, a folder above one, or inside of an output that
+ * is one? O(log files). */
+static bool is_declared(const struct declared *d, const char *name)
+{
+    size_t n = strlen(name);
+    for (int below = 0; below < 2; below++)
+        if (is_among(d->out.at, d->out.n, name, n, below) ||
+            is_among(d->in.at, d->in.n, name, n, below))
             return true;
-    }
+    while (n--)
+        if (name[n] == '/' && is_among(d->out.at, d->out.n, name, n, false))
+            return true;
     return false;
 }
 
 /* What else lies in the sandbox, its top two levels, at most ten. */
-static void list_undeclared(const char *path, const char *below, const struct workflow *w,
-                            uint32_t task, int depth, uint32_t *count, struct strbuf *out)
+static void list_below(const char *path, const char *below, const struct declared *d, int depth,
+                       uint32_t *count, struct strbuf *out)
 {
     struct strbuf at = {0}, name = {0};
-    DIR *d = opendir(path_in(path, below, &at));
+    DIR *folder = opendir(path_in(path, below, &at));
     struct dirent *e;
-    while (d && (e = readdir(d)) != NULL && *count < 10) {
+    while (folder && (e = readdir(folder)) != NULL && *count < 10) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         strbuf_clear(&name);
         if (strcmp(below, ".") != 0)
             strbuf_printf(&name, "%s/", below);
         strbuf_add(&name, e->d_name);
-        if (!is_declared(w, task, name.at)) {
+        if (!is_declared(d, name.at)) {
             strbuf_printf(out, "%s%s", *count ? ", " : "", name.at);
             ++*count;
         } else if (depth < 2 && e->d_type == DT_DIR) {
-            list_undeclared(path, name.at, w, task, depth + 1, count, out);
+            list_below(path, name.at, d, depth + 1, count, out);
         }
     }
-    if (d)
-        closedir(d);
+    if (folder)
+        closedir(folder);
     strbuf_free(&at);
     strbuf_free(&name);
+}
+
+static void list_undeclared(const char *path, const struct workflow *w, uint32_t task,
+                            uint32_t *count, struct strbuf *out)
+{
+    struct declared d;
+    declared_find(&d, w, task);
+    list_below(path, ".", &d, 0, count, out);
+    declared_free(&d);
 }
 
 /* Whatever stands there is replaced: also a folder, also from another file system. */
@@ -228,7 +354,7 @@ static bool sandbox_missing_output(const char *path, const struct workflow *w, u
     struct strbuf others = {0};
     uint32_t count = 0;
     if (path)
-        list_undeclared(path, ".", w, task, 0, &count, &others);
+        list_undeclared(path, w, task, &count, &others);
     error_set(err, ERROR_FAILED,
               "output '%.200s' is missing after the command ended well%s%.400s%s", name,
               count ? "; it left undeclared: " : "", strbuf_text(&others),
@@ -259,7 +385,7 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     }
     if (good && path && remarks) {
         uint32_t count = 0;
-        list_undeclared(path, ".", w, task, 0, &count, remarks);
+        list_undeclared(path, w, task, &count, remarks);
     }
     strbuf_free(&from);
     strbuf_free(&to);

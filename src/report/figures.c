@@ -131,7 +131,7 @@ static void add_attempt(struct run_figures *f, const struct trace_event *e)
     k->cpu += e->cpu > 0 ? e->cpu : 0;
     k->memory = e->memory > k->memory ? e->memory : k->memory;
     if (e->outcome != TRACE_DONE) {
-        k->failed++;
+        k->failed += e->outcome != TRACE_CANCELLED;
         return;
     }
     k->ran++;

@@ -120,6 +120,9 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
     for (size_t i = 0; i < n; i++)
         if (!supply_ended(j, &ended[i]))
             ended[kept++] = ended[i];
+    /* before the scheduler starts others in the place of what failed */
+    for (size_t i = 0; i < kept; i++)
+        j->stop_due |= ended[i].failed && executor_has_failed(j->executor, ended[i].task);
     struct error err = {0};
     if (j->memo && !memo_flush(j->memo, &err)) /* what is committed is on record here */
         job_log(j, err.text);

@@ -171,7 +171,7 @@ void supply_start(struct job *j, const struct sched_start *s)
     const struct workflow *w = j->w;
     bool inputs = j->depot && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
-    if (!inputs && j->state == JOB_OPEN && agent_is_staying(j->agent) &&
+    if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
         j->supply.runnable_at == j->supply.runnable.n && has_room_for(j, s->task)) {
         supply_start_now(j, s);
         return;
@@ -223,7 +223,8 @@ void supply_pump(struct job *j)
             continue;
         }
         const struct held *h = &s->held.at[number];
-        if ((j->state > JOB_OPEN && !h->recomputation) || !has_room_for(j, h->start.task))
+        if (((j->state > JOB_OPEN || j->stop_due) && !h->recomputation) ||
+            !has_room_for(j, h->start.task))
             break;
         s->runnable_at++;
         struct sched_start start = h->start;
