@@ -185,7 +185,7 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
         else if (!j->depot || depot_has(j->depot, object))
             agent_answer_keep(j->agent, j->number, object, true, "");
         else
-            depot_fetch(j->depot, object, l, NULL, false);
+            depot_fetch(j->depot, object, l, want_expected(j, object), false);
     }
     *malformed |= !bytes_end(in);
 }

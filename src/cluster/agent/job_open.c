@@ -84,6 +84,7 @@ static void job_open_needs(struct job *j)
     const struct workflow *w = j->w;
     struct needs *n = &j->needs;
     *n = (struct needs){.w = w, .folder = j->options.folder, .memo = j->memo};
+    memo_set_folder(j->memo, j->options.folder);
     n->task = mem_new(uint8_t, w->ntasks);
     memset(n->task, NEED_PARENT, w->ntasks); /* unless this very computation is on record here */
     n->content = mem_new_zero(struct digest, w->nobjects);
@@ -99,8 +100,19 @@ static void job_open_needs(struct job *j)
     j->options.needs = n;
 }
 
-/* What an earlier life of this agent left: files that were renamed into place are whole. A task
- * that works in the folder itself may have been cut off: there the record must say so too. */
+/* The content that should stand there: of an input by the ticket, of what a task left or a peer sent
+ * by the record. False: nobody knows, and it is not used. */
+static bool find_expected(const struct job *j, uint32_t object, const char *path,
+                          struct digest *expected)
+{
+    *expected = j->needs.content[object];
+    if (j->w->producer[object] == NONE && !digest_is_zero(expected))
+        return true;
+    return memo_recorded(j->memo, path, expected);
+}
+
+/* What an earlier life of this agent left. It is believed as far as its size and times say now, and
+ * read before it is used: a disk may have lost a bit meanwhile, or somebody may have been at it. */
 static void find_data(struct job *j)
 {
     struct strbuf path = {0};
@@ -108,22 +120,24 @@ static void find_data(struct job *j)
     struct stat s;
     for (uint32_t o = 0; o < j->w->nobjects; o++) {
         const char *name = workflow_object_label(j->w, o, label, sizeof label);
-        struct digest digest;
+        struct digest digest, expected;
         double bytes;
         struct error err = {0};
         if (name[0] == '/' || lstat(path_in(j->files, name, &path), &s) != 0)
             continue;
-        uint32_t producer = j->w->producer[o];
-        bool in_place = producer != NONE && (j->w->flags[producer] & TASK_IN_PLACE);
-        if ((in_place && !memo_known(j->memo, path.at, &s, &digest)) ||
-            !memo_digest(j->memo, path.at, false, &digest, &bytes, &err)) {
+        bool known = find_expected(j, o, path.at, &expected);
+        if (!known || !memo_digest(j->memo, path.at, false, &digest, &bytes, &err) ||
+            !digest_equal(&digest, &expected)) {
+            agent_log(j->agent, "run %llu: the copy of '%s' here is %s: it is dropped",
+                      (unsigned long long)j->number, name,
+                      known ? "not what it was" : "on no record");
             tree_remove(path.at);
             continue;
         }
         j->needs.content[o] = digest;
         j->needs.bytes[o] = bytes;
         j->needs.present[o] = 1;
-        depot_added(j->depot, o, &digest, bytes);
+        depot_found(j->depot, o, &digest, bytes);
     }
     strbuf_free(&path);
 }

@@ -212,6 +212,19 @@ bool supply_stop(struct job *j, uint32_t task)
     return false;
 }
 
+/* Before a task that waited for its inputs starts: copies that are not what they were have been
+ * dropped when this returns false, and it waits for others. */
+static bool inputs_are_sound(struct job *j, uint32_t number)
+{
+    const struct workflow *w = j->w;
+    uint32_t task = j->supply.held.at[number].start.task, missing = 0;
+    for (uint32_t i = w->in_off[task]; j->depot && i < w->in_off[task + 1]; i++)
+        if (!depot_verify(j->depot, w->in_object[i]))
+            missing += !want_object(j, w->in_object[i], number);
+    j->supply.held.at[number].missing = missing;
+    return !missing;
+}
+
 /* In order, until one finds no room: what needs many cores must not be overtaken for ever. */
 void supply_pump(struct job *j)
 {
@@ -227,6 +240,9 @@ void supply_pump(struct job *j)
             !has_room_for(j, h->start.task))
             break;
         s->runnable_at++;
+        if (!inputs_are_sound(j, number))
+            continue;
+        h = &s->held.at[number];
         struct sched_start start = h->start;
         if (h->recomputation) { /* stays held until it has ended: it may be tried again */
             j->needs.task[start.task] = NEED_RESTORE; /* whatever the record says: it is wanted */

@@ -88,6 +88,14 @@ static bool is_absolute(const struct job *j, uint32_t object)
     return workflow_object_label(j->w, object, label, sizeof label)[0] == '/';
 }
 
+/* An input has one content, that of the ticket; what a task makes again need not be the same to the
+ * bit. NULL: whatever it is, by the digest that goes with it. */
+const struct digest *want_expected(const struct job *j, uint32_t object)
+{
+    const struct digest *content = &j->needs.content[object];
+    return j->w->producer[object] == NONE && !digest_is_zero(content) ? content : NULL;
+}
+
 bool want_object(struct job *j, uint32_t object, uint32_t held)
 {
     if (depot_has(j->depot, object) || is_absolute(j, object))
@@ -156,7 +164,7 @@ static void want_from_submitter(struct job *j, uint32_t number)
     char label[512];
     if (j->watchers.n) {
         if (want_change(j, number, WANT_ASK_SUBMITTER))
-            depot_fetch(j->depot, x->object, j->watchers.at[0], NULL, false);
+            depot_fetch(j->depot, x->object, j->watchers.at[0], want_expected(j, x->object), false);
         return;
     }
     if (job_now(j) - x->since < patience) {
@@ -246,7 +254,7 @@ static void want_next_place(struct job *j, uint32_t number)
         if (l && want_change(j, number, WANT_FETCH)) {
             x->from = node;
             x->owner_asked = false;
-            depot_fetch(j->depot, x->object, l, NULL, false);
+            depot_fetch(j->depot, x->object, l, want_expected(j, x->object), false);
             return;
         }
         x->unreached |= peer_is_up(j->agent, node);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "cluster/agent/want_machine.h"
 #include "model/metadata.h"
+#include "base/digest.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,6 +28,8 @@ struct want {
 bool want_object(struct job *j, uint32_t object, uint32_t held);
 /* Another agent asks us to produce it. False: we do not. */
 bool want_restore(struct job *j, uint32_t object);
+/* The content that it must have; NULL: any, by the digest that comes with it. */
+const struct digest *want_expected(const struct job *j, uint32_t object);
 /* It is here: those that wait for it have one input less to wait for. */
 void want_arrived(struct job *j, uint32_t object);
 /* A fetch came to nothing. */

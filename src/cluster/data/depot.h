@@ -54,6 +54,12 @@ const struct digest *depot_digest(const struct depot *d, uint32_t object);
 /* It stands here now (a task left it, or it was found): askers that wait are served, and a fetch of
  * it has ended well. */
 void depot_added(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
+/* As depot_added(), of what an earlier life left: it is read before it is used or sent. */
+void depot_found(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
+/* Before it is used: is it still what it was? Told by size, inode and times since it was last read,
+ * and by reading it when they differ or nobody has read it yet. False: it is not here, or was not
+ * what it was; then it is deleted, and `lost` was called. */
+bool depot_verify(struct depot *d, uint32_t object);
 /* It could not be made after all: askers that wait are told. */
 void depot_unavailable(struct depot *d, uint32_t object, const char *why);
 /* It does not stand here any more (deleted by its owner, found damaged). The file is left alone. */

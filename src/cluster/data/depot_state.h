@@ -16,6 +16,7 @@ enum {
     DEPOT_LABEL = 512,
 };
 
+/* DOUBTED: a receiver found it damaged, or nobody has read it since this process began. */
 enum { OBJECT_HERE = 1, OBJECT_DOUBTED = 2 };
 
 struct depot_object {
