@@ -93,6 +93,9 @@ void cli_dropped(void *arguments, const char *line);
 /* Print "weft: ..." and return the exit status. */
 int cli_fail(const struct error *err);
 int cli_failed(const struct weft_error *error); /* the library's */
+/* Errors that these two print go into this log, too, from now on; NULL: into none. */
+struct run_log;
+void cli_log(struct run_log *log);
 /* First and last thing in main: standard descriptors that are closed are occupied; what was written to
  * standard output has arrived, or the status that is returned says that it has not. */
 void cli_begin(void);

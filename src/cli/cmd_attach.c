@@ -8,6 +8,7 @@ static const struct cli_option attach_options[] = {
     OPTION_OVERWRITE,
     {"no-history", 0, NULL, "leave no record of this run"},
     OPTION_WAIT,
+    OPTION_LOG,
     {"json", 0, NULL, "events as they happen, one JSON object a line on standard output"},
     OPTION_QUIET,
     OPTION_END,
@@ -28,8 +29,7 @@ static int attach_command(const struct arguments *a)
     const struct weft_result *result = s.run ? weft_run_result(s.run) : NULL;
     if (result && result->detached)
         status = 0; /* as the user wished */
-    run_screen_close(&s);
-    return status;
+    return run_screen_close(&s, status);
 }
 
 const struct command command_attach = {

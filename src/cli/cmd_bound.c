@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule bound_rules[] = {
     {"dag", NULL, "FLOW"},
-    {"from read", "FLOW", NULL},
+    {"from read param", "FLOW", NULL},
     RULES_END,
 };
 

@@ -70,8 +70,7 @@ static int clean_command(const struct arguments *a)
     s.run = weft_run_open(a->operand[0], &o, &error);
     bool good = s.run && weft_run_clean(s.run, arguments_flag(a, "all"), dry, &cleaned, &error);
     int status = good ? clean_report(&s, dry, &cleaned) : cli_failed(&error);
-    run_screen_close(&s);
-    return status;
+    return run_screen_close(&s, status);
 }
 
 const struct command command_clean = {

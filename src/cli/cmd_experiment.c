@@ -16,6 +16,7 @@ static const struct cli_option experiment_options[] = {
     OPTION_ON,
     {"with", 0, "PLANNER", "predict with this planner (default auto); a run follows its plan"},
     OPTION_SEED,
+    OPTION_LOG,
     OPTION_FROM,
     OPTION_READ,
     OPTION_JSON,
@@ -25,10 +26,11 @@ static const struct cli_option experiment_options[] = {
 
 /* Those that run nothing have no use for how a run goes; a run that follows no plan makes none. */
 static const struct cli_rule experiment_rules[] = {
-    {"jobs memory disk directory keep-going force dry-run resume no-sandbox no-limits retry-delay "
-     "wait",
+    {"jobs memory disk directory keep-going force dry-run resume no-sandbox overwrite no-limits "
+     "retry-delay wait",
      NULL, "plan-only list output"},
     {"verbose", "dry-run", "json"},
+    {"log", NULL, "dry-run plan-only list output"},
     {"on seed", "with plan-only list output", NULL},
     {"on seed with", NULL, "output=-"},
     {"plan-only", NULL, "output=-"},
@@ -125,8 +127,7 @@ static int experiment_command(const struct arguments *a)
     int64_t seed;
     if (!experiment_shows_values(a, &err) || !run_screen_options(&s, a, &o, &err) ||
         !arguments_integer(a, "seed", 1, 0, INT64_MAX, &seed, &err)) {
-        run_screen_close(&s);
-        return cli_fail(&err);
+        return run_screen_close(&s, cli_fail(&err));
     }
     struct weft_experiment_options xo = WEFT_EXPERIMENT_OPTIONS_INIT;
     xo.format = o.format;
@@ -151,7 +152,7 @@ static int experiment_command(const struct arguments *a)
         status = experiment_report(&s, x);
     else
         status = experiment_follow(&s, x, &o);
-    run_screen_close(&s);
+    status = run_screen_close(&s, status);
     weft_experiment_close(x);
     return status;
 }

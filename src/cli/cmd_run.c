@@ -19,6 +19,7 @@ static const struct cli_option run_command_options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_LOG,
     {"json", 0, NULL, "events as they happen, one JSON object a line on standard output"},
     OPTION_QUIET,
     OPTION_END,
@@ -35,6 +36,7 @@ static const struct cli_rule run_rules[] = {
     {"jobs memory", NULL, "on=cluster"}, /* its agents are there already */
     {"why", NULL, "dry-run json"},
     {"verbose", "dry-run", "json"},
+    {"log", NULL, "dry-run why"}, /* they run nothing */
     RULES_END,
 };
 
@@ -84,8 +86,7 @@ static int run_command(const struct arguments *a)
         status = run_screen_show(&s);
     else if (status == 0)
         status = run_screen_follow(&s);
-    run_screen_close(&s);
-    return status;
+    return run_screen_close(&s, status);
 }
 
 const struct command command_run = {
@@ -113,6 +114,7 @@ const struct command command_run = {
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
         "  weft run flow.yaml --with heft         plan on predicted times, follow the plan\n"
         "  weft run flow.yaml --json | jq .       events as they happen\n"
+        "  weft run flow.yaml -q --log weft.log   in a crontab\n"
         "  weft run flow.yaml --on ssh:a,b,c      on other machines\n"
         "  weft run flow.yaml --on slurm --nodes 8\n",
     .options = run_command_options,

@@ -101,8 +101,7 @@ static int submit_command(const struct arguments *a)
         signals_release();
     }
     int status = good ? submit_report(&s, &forecast, &in) : cli_failed(&error);
-    run_screen_close(&s);
-    return status;
+    return run_screen_close(&s, status);
 }
 
 const struct command command_submit = {

@@ -8,6 +8,7 @@
 #include "api/inside.h"
 #include "cli/cli.h"
 #include "report/gantt.h"
+#include "report/run_log.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -100,9 +101,17 @@ int cli_print(const struct strbuf *text)
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : cli_output_failed(errno);
 }
 
+static struct run_log *error_log; /* of --log, while a run has one */
+
+void cli_log(struct run_log *log)
+{
+    error_log = log;
+}
+
 /* What failed may be the writing itself (`-o -`): it is told here, or not at all. */
 static void say_failure(const char *text)
 {
+    run_log_say(error_log, text);
     cli_progress_done();
     if (!output_pipes || !output_reader_left())
         cli_say("", text);

@@ -14,6 +14,7 @@
 #include "report/event_json.h"
 #include "report/human.h"
 #include "report/live_display.h"
+#include "report/run_log.h"
 #include "report/summary.h"
 
 #include <errno.h>
@@ -75,6 +76,10 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
     if (!screen_machine_options(a, o, err) || !(s->read = cli_read_list(a, err)))
         return false;
+    const char *log = arguments_value(a, "log");
+    if (log && !(s->log = run_log_open(log, err)))
+        return false;
+    cli_log(s->log);
     o->folder = arguments_value(a, "directory");
     o->format = arguments_value(a, "from");
     o->read = s->read;
@@ -114,6 +119,7 @@ bool run_screen_number(const char *text, uint64_t *run, struct error *err)
 
 static void screen_remark(struct run_screen *s, const struct weft_event *e)
 {
+    run_log_say(s->log, e->text);
     if ((e->remark == WEFT_REMARK_INFO && s->quiet) || (e->remark == WEFT_REMARK_NOTE && s->json))
         return;
     if (s->display)
@@ -127,8 +133,11 @@ static void screen_remark(struct run_screen *s, const struct weft_event *e)
 static void screen_started(struct run_screen *s)
 {
     const struct session *run = inside_run(s->run);
+    run_log_started(s->log, &run->record, run->needs.run);
     if (!run->needs.run)
         return;
+    if (s->log)
+        inside_listen(s->run, run_log_sink(s->log));
     s->display = live_display_new(&(struct live_display_options){.workflow = run->w,
                                                                  .name = run->name,
                                                                  .cores = run->cores,
@@ -157,6 +166,7 @@ void run_screen_event(void *context, const struct weft_event *e)
     if (e->counts.stopping && !s->stopping) {
         s->stopping = true;
         live_display_stopping(s->display);
+        run_log_say(s->log, "stopping: nothing new starts");
     }
     live_display_tick(s->display);
     if (s->events)
@@ -225,12 +235,14 @@ static int screen_end(struct run_screen *s, bool good, const struct weft_error *
     } else if (!detached && (!s->quiet || !good)) {
         screen_summary(s);
     }
+    run_log_done(s->log, &inside_run(s->run)->record, good ? NULL : error->text);
     if (!good)
         cli_say("", error->text);
     if (detached) {
         struct strbuf line = {0};
         inside_explain_detached(s->run, &line);
         cli_say("", strbuf_text(&line));
+        run_log_say(s->log, strbuf_text(&line));
         strbuf_free(&line);
     }
     return status;
@@ -309,10 +321,18 @@ int run_screen_why(struct run_screen *s, const char *task)
     return status;
 }
 
-void run_screen_close(struct run_screen *s)
+int run_screen_close(struct run_screen *s, int status)
 {
+    struct error err = {0};
     weft_run_close(s->run);
     s->run = NULL;
     free(s->read);
     s->read = NULL;
+    cli_log(NULL);
+    bool written = run_log_close(s->log, &err);
+    s->log = NULL;
+    if (written)
+        return status;
+    cli_say("", err.text);
+    return status ? status : WEFT_FAILED;
 }

@@ -12,6 +12,7 @@ struct run_screen {
     struct weft_run *run; /* set once it is open */
     struct live_display *display;
     struct event_json *events;
+    struct run_log *log;      /* of --log; NULL: none */
     bool stopping;            /* the user knows that it is stopping */
     struct progress progress; /* of planning */
     char program[4096];
@@ -22,6 +23,11 @@ struct run_screen {
     {                                                                                              \
         "overwrite", 0, NULL,                                                                      \
             "replace files that weft did not make (default: they are kept as NAME.before-weft)"    \
+    }
+
+#define OPTION_LOG                                                                                 \
+    {                                                                                              \
+        "log", 0, "FILE", "append what happens to this file, with the time: -q --log for cron"     \
     }
 
 /* The options that a command must have among its own. */
@@ -82,8 +88,8 @@ int run_screen_follow(struct run_screen *s);
 /* --dry-run, --why TASK: the exit status. */
 int run_screen_show(struct run_screen *s);
 int run_screen_why(struct run_screen *s, const char *task);
-/* Closes the run. */
-void run_screen_close(struct run_screen *s);
+/* Closes the run and the log. The exit status: `status`, unless the log could not be written. */
+int run_screen_close(struct run_screen *s, int status);
 
 /* The number of a run on a cluster, in an operand. */
 bool run_screen_number(const char *text, uint64_t *run, struct error *err);

@@ -59,7 +59,7 @@ static bool schedulers_only_ours(const struct arguments *a, struct error *err)
                              "--schedulers and --dag",
                              name);
     }
-    return a->noperands || arguments_refuse(a, "from read", "a benchmark", err);
+    return a->noperands || arguments_refuse(a, "from read param", "a benchmark", err);
 }
 
 /* --policy NAME, or all of them. */

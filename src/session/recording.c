@@ -140,6 +140,7 @@ static void recording_failures(struct session *s)
     for (size_t i = 0; i < x->failures.n; i++) {
         const struct run_failure *f = &x->failures.at[i];
         struct strbuf command = {0};
+        char log[PATH_MAX]; /* absolute: it is read from elsewhere, later */
         if (!f->last || f->outcome == TRACE_CANCELLED)
             continue;
         array_push(&r->failures,
@@ -149,7 +150,9 @@ static void recording_failures(struct session *s)
                                            .status = f->status,
                                            .limit = f->limit,
                                            .reason = f->text ? mem_copy_string(f->text) : NULL,
-                                           .log = f->log ? mem_copy_string(f->log) : NULL,
+                                           .log = !f->log                 ? NULL
+                                                  : realpath(f->log, log) ? mem_copy_string(log)
+                                                                          : mem_copy_string(f->log),
                                            .tail = log_tail(f->log)});
         if (command_readable(s->w, f->task, f->attempt, &command))
             array_last(&r->failures).command = strbuf_steal(&command);

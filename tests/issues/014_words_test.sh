@@ -1,107 +1,140 @@
 #!/usr/bin/env bash
-# A misspelt {word} and {in[3]} of two inputs were handed to the command as they stood, or found only
-# when it started; commands of other formats had their own braces taken for weft's. Speaks TAP.
+# Issue 14, point 11: a failure showed neither the command as it ran nor what to do about it, 31 failures for want of one file were 31
+# paragraphs, `weft report` of a failed run had nothing of it, and a crontab line had no log. Speaks TAP.
 weft=$WEFT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work
-cd "$work" || exit 1
 count=0 failed=0
 ok() { # status text
     count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 12; fi
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; cat "$work/out" "$work/err" 2>/dev/null | sed 's/^/# /' | head -n 20; fi
 }
-# refused COMMAND-TEXT EXPECTED: every command that reads a workflow says so, before anything runs
-refused() {
-    printf 'weft: 1\nparameters: { sigma: 3 }\ntasks:\n  first: { run: "touch ran" }\n  t:\n    in: [x, y]\n    out: z\n    run: |\n      true\n      %s > {out}\n' "$1" >f.yaml
-    touch x y
-    rm -f ran z
-    for command in run show plan; do
-        "$weft" $command f.yaml >out 2>err
-        [ $? = 2 ] && grep -qF "f.yaml:10: task 't': its command names $2" err && [ ! -e ran ]
-        ok $? "weft $command: $1"
-    done
+run() { "$weft" run "$@" >"$work/out" 2>"$work/err"; }
+has() { # text what: a line of the output
+    grep -qF -- "$1" "$work/out"
+    ok $? "$2"
 }
-refused 'echo {sigmma}' '{sigmma}, which is neither a parameter nor built in; did you mean {sigma}? Write {{sigmma}}'
-refused 'cat {input}' '{input}, which is neither a parameter nor built in; did you mean {in}?'
-refused 'cat {in[3]}' '{in[3]}, but it has 2 inputs, {in[0]} to {in[1]}'
-refused 'cat {in[-1]}' '{in[-1]}'
-refused "awk '{print}' {in}" '{print}'
+cd "$work" || exit 1
 
-# what stands for itself, and what is built in
-cat >g.yaml <<'EOF'
+# 31 tasks and one mistake
+{
+    printf 'weft: 1\nname: many\nparameters: { level: 7 }\ntasks:\n'
+    for i in $(seq 31); do printf '  align_%d: { run: "./tool.sh --level {level} {in} > {out}", in: reads.txt, out: "sam/%d.sam" }\n' "$i" "$i"; done
+} >many.yaml
+echo 'cat "$3"' >tool.sh
+chmod +x tool.sh
+echo acgt >reads.txt
+run many.yaml -k
+[ $? = 1 ]
+ok $? "31 tasks fail"
+has "31 tasks failed, all for one cause:" "for one cause"
+grep -qE '^  align_[0-9]+, align_[0-9]+, align_[0-9]+ and 28 more: exit status 127' out
+ok $? "the first are named, the others counted"
+grep -qE '^    \$ \./tool\.sh --level 7 reads\.txt > sam/[0-9]+\.sam$' out
+ok $? "the command, with files and parameters filled in"
+[ "$(grep -c 'tool.sh --level' out)" = 1 ]
+ok $? "once"
+has "'tool.sh' is here, but not in the task's \`in\`" "the hint fits"
+grep -q '^    | .*tool.sh' out
+ok $? "its last lines"
+
+# the same of a past run, from elsewhere
+mkdir elsewhere
+(cd elsewhere && "$weft" report) >out 2>err
+has "31 tasks failed, all for one cause:" "weft report of a past run"
+has "'tool.sh' is here" "with the hint"
+"$weft" report --json >out 2>err
+python3 - "$work/out" <<'END2'
+import json, sys
+causes = json.load(open(sys.argv[1]))["causes"]
+c = causes[0]
+sys.exit(not (len(causes) == 1 and c["count"] == 31 and len(c["tasks"]) == 31 and "--level 7 reads.txt" in c["command"]
+              and "tool.sh" in c["last_lines"] and "`in`" in c["hint"] and c["log"].startswith("/")))
+END2
+ok $? "as JSON"
+"$weft" report -o page.html >out 2>err && grep -q 'class="command">./tool.sh --level 7 reads.txt &gt; sam/' page.html && [ "$(grep -c 'class="cause"' page.html)" = 1 ]
+ok $? "on the page"
+"$weft" history last >out 2>err
+grep -qE '^  \$ \./tool\.sh --level 7 reads\.txt' out
+ok $? "weft history RUN"
+"$weft" history last --json >out 2>err && grep -q '"command": "./tool.sh --level 7 reads.txt > sam/1.sam"' out
+ok $? "its JSON has every attempt's command"
+"$weft" history last --export attempts.csv >out 2>err && head -n 1 attempts.csv | grep -q ',command' && grep -q 'tool.sh --level 7' attempts.csv
+ok $? "and so has its CSV"
+
+# other mistakes, each with its own hint
+cat >kinds.yaml <<'YAML'
 weft: 1
-parameters: { n: 2 }
-defaults: { kind: some kind }
 tasks:
-  awk: { run: "awk '{{print}} {s += $1} END {print s}' {in} > {out}", in: x, out: awk.out }
-  shell: { run: "v=${HOME:+home}; w=${v}; echo ${w} a{1,2} `echo abbb | grep -cE 'b{3}'` > {out}", out: shell.out }
-  'the task':
-    run: "echo {task} {kind} {cores} {memory} {attempt} {n} > {out}; test {attempt} = 2"
-    out: words.out
-    cores: 1
-    memory: [10M, 20M]
-    retries: 1
-EOF
-printf '1\n2\n' >x
-"$weft" run g.yaml --retry-delay 0.01 >out 2>err
-ok $? "braces of commands and built-in words"
-[ "$(cat awk.out)" = "$(printf '1\n2\n3')" ] && [ "$(cat shell.out)" = "home a{1,2} 1" -o "$(cat shell.out)" = "home a1 a2 1" ]
-ok $? "awk's and the shell's own braces"
-[ "$(cat words.out)" = "the task some kind 1 10000000 2 2" ]
-ok $? "task, kind, cores, memory, attempt"
-"$weft" run g.yaml >out 2>err && grep -q 'nothing to do' out
-ok $? "the attempt is no part of the key"
-sed -i 's/cores: 1/cores: 2/' g.yaml
-"$weft" run g.yaml -n -j 2 >out 2>err && grep -q 'would run 1 of 3' out
-ok $? "the cores are, where the command names them"
+  typo: { run: "cat {in} | gerp x > {out}", in: reads.txt, out: t.txt }
+  denied: { run: "./plain.sh {in} > {out}", in: [plain.sh, reads.txt], out: d.txt }
+  quoted: { run: "cat \"{in}\" > {out}", in: "my reads.txt", out: q.txt }
+  long:
+    run: |
+      echo one
+      echo two >&2
+      exit 3
+    in: reads.txt
+    out: l.txt
+YAML
+cp reads.txt 'my reads.txt'
+echo 'cat' >plain.sh
+run kinds.yaml -k
+has "4 tasks failed:" "four causes are four"
+has "there is no program 'gerp' in PATH where weft was started; did you mean 'grep'?" "a program that is nowhere"
+has "'plain.sh' is not executable: chmod +x plain.sh" "a file that may not be executed"
+has "names are quoted already where it is needed: write {in} without quotes around it" "quotes around quotes"
+grep -A2 '^    \$ echo one$' out | tail -n 1 | grep -qx '      exit 3'
+ok $? "a command of several lines"
 
-# quotes around names, variables of the shell
-cat >q.yaml <<'EOF'
-weft: 1
-tasks:
-  a: { run: "cat \"{in}\" > {out}", in: two words, out: a }
-  b: { run: "cat ${in} > {out}", in: x, out: b }
-  c: { run: "cat \"{in}\" > {out}", in: x, out: c }
-EOF
-"$weft" show q.yaml >out 2>err
-grep -q "task 'a': quotes around {in}: names are quoted already" err && grep -q "task 'b': \${in} is a variable of the shell" err
-ok $? "remarks on quoted names and on \${in}"
-! grep -q "task 'c'" out err
-ok $? "and none where they do no harm"
+# before it runs, and while
+run many.yaml -n -v
+grep -qx '  \$ ./tool.sh --level 7 reads.txt > sam/1.sam' out
+ok $? "-n -v"
+run many.yaml -n --json && grep -q '"command": "./tool.sh --level 7 reads.txt > sam/1.sam"' out
+ok $? "-n --json"
+run many.yaml --why align_3
+grep -qx '  \$ ./tool.sh --level 7 reads.txt > sam/3.sam' out
+ok $? "--why"
+run many.yaml --json
+grep '"event":"begin"' out | grep -q '"command":"./tool.sh --level 7 reads.txt > sam/1.sam"'
+ok $? "events: when it begins"
+grep '"event":"task"' out | grep '"outcome":"failed"' | grep -q '"command":"./tool.sh'
+ok $? "and when it has failed"
+"$weft" plan many.yaml --trace t.json >out 2>err && grep -q '"command": *"./tool.sh --level 7' t.json
+ok $? "a trace"
 
-# commands of other formats stand for themselves, also when converted
-cat >m.makeflow <<'EOF'
-z: x
-	awk '{print} {s += $1} END {print "{in}", s, "${in}"}' x > z
-EOF
-"$weft" run m.makeflow >out 2>err && [ "$(cat z)" = "$(printf '1\n2\n{in} 3 ${in}')" ]
-ok $? "a Makeflow rule with braces"
-"$weft" convert m.makeflow m.yaml >out 2>err && rm z && "$weft" run m.yaml --force >out 2>err && [ "$(cat z)" = "$(printf '1\n2\n{in} 3 ${in}')" ]
-ok $? "the same as native YAML"
-cat >d.dag <<'EOF'
-JOB A {
-  executable = /bin/sh
-  arguments = "-c 'echo {in} {{x}} {print} > d.out'"
-}
-EOF
-"$weft" run d.dag >out 2>err && [ "$(cat d.out)" = "{in} {{x}} {print}" ]
-ok $? "a DAGMan node with braces"
-for to in d.yaml d.json d2.dag; do
-    rm -f d.out
-    "$weft" convert d.dag $to >out 2>err && "$weft" run $to --force >out 2>err && [ "$(cat d.out)" = "{in} {{x}} {print}" ]
-    ok $? "and as $to"
-done
-printf 'weft: 1\nparameters: { n: 5 }\ntasks:\n  t: { run: "echo {n} {in} {{in}} > {out}", in: x, out: t.out }\n' >t.yaml
-"$weft" convert t.yaml t.json >out 2>err && grep -q 'echo 5 x {in} > t.out' t.json && "$weft" convert t.json back.yaml >out 2>err && grep -qF 'echo {n} {in} {{in}} > {out}' back.yaml
-ok $? "WfFormat has the command filled in for others, and the template for us"
-"$weft" convert t.yaml t.dag >out 2>err && grep -q 'echo 5 x {in} > t.out' t.dag && grep -q 'commands of 1 task' err
-ok $? "DAGMan has it filled in, with a word about it"
-
-# an alternative of an experiment
-printf 'weft: 1\nexperiment: e\nworkflow: t.yaml\nsubstitute:\n  s:\n    task: t\n    by:\n      one: { run: "echo {m} > {out}" }\n' >e.yaml
-"$weft" experiment e.yaml >out 2>err
-[ $? = 2 ] && grep -q "e.yaml:8: task 't': its command names {m}" err
-ok $? "an unknown word in an alternative"
+# cron
+run many.yaml -k -q --log cron.log
+[ $? = 1 ]
+ok $? "-q --log: the exit status tells"
+cp cron.log out
+! grep -vqE '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} weft\[[0-9]+\]: ' out
+ok $? "every line has the time and the process"
+has "31 of 31 tasks to run" "the start"
+[ "$(grep -c ': task align_[0-9]*: exit status 127' out)" = 31 ]
+ok $? "each failure"
+has "  'tool.sh' is here" "the cause, with its hint"
+tail -n 1 out | grep -q 'many: failed after .*31 failed'
+ok $? "the end"
+! grep -q "$(printf '\033')" out
+ok $? "no codes for terminals"
+before=$(wc -l <cron.log)
+run nothing.yaml -q --log cron.log
+[ $? = 2 ] && tail -n 1 cron.log | grep -q 'nothing.yaml: cannot open' && [ "$(wc -l <cron.log)" = $((before + 1)) ]
+ok $? "a run that cannot begin says so there, too; lines are appended"
+sed -i 's/in: reads.txt/in: [reads.txt, tool.sh]/; s/{in} >/reads.txt >/' many.yaml
+run many.yaml -q --log cron.log && tail -n 1 cron.log | grep -q 'many: done after .*31 ran' && [ ! -s out ]
+ok $? "a run that ends well"
+run many.yaml -q --log cron.log && tail -n 1 cron.log | grep -q 'nothing to do, 31 tasks are up to date'
+ok $? "nothing to do"
+run many.yaml -q --log missing/cron.log
+[ $? = 2 ] && grep -q 'missing/cron.log' err
+ok $? "a log that cannot be opened"
+run many.yaml -f -q --log /dev/full
+[ $? = 1 ] && grep -q 'No space left' err
+ok $? "a log that cannot be written"
+#HOOKS
 echo "1..$count"
 exit $failed
