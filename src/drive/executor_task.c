@@ -12,6 +12,7 @@
  * makes its attempt a failed one. */
 #include "drive/executor_private.h"
 
+#include "base/file.h"
 #include "base/tree.h"
 #include "exec/sandbox.h"
 #include "memo/standing.h"
@@ -226,6 +227,29 @@ static bool check_inputs(struct executor *x, uint32_t task, struct input_marks *
     return false;
 }
 
+struct list_maker {
+    const char *sandbox;
+    struct error *err;
+};
+
+static bool list_written(void *context, const char *name, const struct strbuf *text)
+{
+    const struct list_maker *m = context;
+    struct strbuf path = {0};
+    bool good = file_write(path_in(m->sandbox, name, &path), text->at, text->n, m->err);
+    strbuf_free(&path);
+    return good;
+}
+
+/* The files behind {in.list}. */
+static bool make_lists(const struct executor *x, uint32_t task, const char *sandbox,
+                       struct error *err)
+{
+    struct list_maker m = {sandbox, err};
+    return x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task) ||
+           command_make_lists(x->w, task, list_written, &m);
+}
+
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,
                         char **sandbox, struct input_marks *inputs, struct error *err)
 {
@@ -234,12 +258,18 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
         return false;
     if (x->o->needs && !x->o->overwrite && !keep_before(x, task, wants_sandbox(x, task), err))
         return false;
-    if (!wants_sandbox(x, task))
+    if (!wants_sandbox(x, task)) {
+        if (!(x->w->flags[task] & TASK_CALL) && command_has_lists(x->w, task))
+            return error_set(err, ERROR_INPUT,
+                             "its command names {in.list}, a file that its sandbox has; without a "
+                             "sandbox there is none");
         return make_output_folders(x, task, err);
+    }
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/sandbox/%s-%s%u", x->o->state, x->o->label ? x->o->label : "run", kind,
                   number);
-    if (!sandbox_make(path.at, x->o->folder, x->w, task, err)) {
+    if (!sandbox_make(path.at, x->o->folder, x->w, task, err) ||
+        !make_lists(x, task, path.at, err)) {
         tree_remove(path.at);
         strbuf_free(&path);
         return false;

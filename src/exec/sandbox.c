@@ -279,7 +279,8 @@ static void list_below(const char *path, const char *below, const struct declare
     DIR *folder = opendir(path_in(path, below, &at));
     struct dirent *e;
     while (folder && (e = readdir(folder)) != NULL && *count < 10) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            strncmp(e->d_name, ".weft-list-", 11) == 0) /* ours: {in.list} */
             continue;
         strbuf_clear(&name);
         if (strcmp(below, ".") != 0)

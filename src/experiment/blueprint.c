@@ -223,7 +223,8 @@ static bool cut_command(struct blueprint *b, struct body *body, const struct pla
         if (!*at)
             break;
         struct marking m = command_marking(b->w, body->command, at);
-        struct blueprint_token token = {.index = m.index, .brace = *at};
+        struct blueprint_token token = {
+            .index = m.index, .brace = *at, .items = m.items, .list = m.list};
         switch (m.mark) {
         case MARK_IN:
             token.type = TOKEN_IN;
@@ -313,13 +314,19 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     for (uint32_t i = body.token; i < body.tokens_end; i++) {
         const struct blueprint_token *k = &b->tokens.at[i];
         uint32_t count = k->type == TOKEN_IN ? body.reads_end - body.read : nouts;
-        if ((k->type == TOKEN_IN || k->type == TOKEN_OUT) && k->index != NONE && k->index >= count)
+        struct marking m = {.index = k->index, .items = k->items};
+        struct marking_place place = marking_begin(&m, count);
+        uint32_t file = 0;
+        bool files = k->type == TOKEN_IN || k->type == TOKEN_OUT, beyond = false;
+        while (files && !beyond && marking_next(&place, &file))
+            beyond = file >= count;
+        if (beyond)
             return error_at(err, a ? b->x->file : workflow_text(w, w->file),
                             a         ? a->line
                             : w->line ? w->line[t]
                                       : 0,
                             "task '%.100s': its command names {%s[%u]}, but it has %u %s%s",
-                            workflow_task_name(w, t), k->type == TOKEN_IN ? "in" : "out", k->index,
+                            workflow_task_name(w, t), k->type == TOKEN_IN ? "in" : "out", file,
                             count, k->type == TOKEN_IN ? "input" : "output", count == 1 ? "" : "s");
     }
     array_push(&b->bodies, body);

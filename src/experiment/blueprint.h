@@ -19,8 +19,10 @@ enum token_type { TOKEN_TEXT, TOKEN_BRACE, TOKEN_IN, TOKEN_OUT, TOKEN_PARAMETER,
 struct blueprint_token {
     uint8_t type;
     char brace;
-    uint32_t index;   /* files: which, NONE: all; parameters: which */
-    const char *text; /* TOKEN_TEXT, TOKEN_WORD: in the workflow or the experiment */
+    uint32_t index;    /* files: which, NONE: all, or `items`; parameters: which */
+    const char *items; /* files: "1:4,7]" (model/command.h); NULL: all, or one */
+    bool list;         /* files: the file with their names */
+    const char *text;  /* TOKEN_TEXT, TOKEN_WORD: in the workflow or the experiment */
     size_t length;
 };
 

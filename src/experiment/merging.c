@@ -2,10 +2,33 @@
  * outputs, its columns. Outputs go to results/LABEL/..., intermediate ones to
  * results/steps/LABEL/..., where the label names only the choices that the task depends on. */
 #include "experiment/merging.h"
+#include "model/command.h"
 #include "experiment/combine.h"
 
 #include <math.h>
 #include <string.h>
+
+/* {in} as the merged task counts its files: `place` has the number of each of `count`; NULL: they
+ * are as they were. */
+static void add_files_mark(const struct blueprint_token *t, const char *word, const uint32_t *place,
+                           uint32_t count, struct strbuf *out)
+{
+    if (!place || !count) { /* as it stands */
+        strbuf_printf(out, "{%s", word);
+        if (t->items)
+            strbuf_printf(out, "[%.*s]", (int)strcspn(t->items, "]"), t->items);
+        else if (t->index != NONE)
+            strbuf_printf(out, "[%u]", t->index);
+        strbuf_printf(out, "%s}", t->list ? ".list" : "");
+        return;
+    }
+    struct marking m = {.index = t->index, .items = t->items};
+    struct marking_place p = marking_begin(&m, count);
+    const char *before = t->list ? "{in[" : "", *between = t->list ? "," : " ";
+    for (uint32_t i; marking_next(&p, &i); before = between)
+        strbuf_printf(out, t->list ? "%s%u" : "%s{in[%u]}", before, place[i]);
+    strbuf_add(out, t->list ? "].list}" : "");
+}
 
 enum { LONGEST_LABEL = 160 }; /* bytes: a file name may have 255 */
 
@@ -33,19 +56,10 @@ void merging_command(struct merging *m, const struct body *body, const uint32_t 
             }
             break;
         case TOKEN_OUT:
-            if (t->index == NONE)
-                strbuf_add(out, "{out}");
-            else
-                strbuf_printf(out, "{out[%u]}", t->index);
+            add_files_mark(t, "out", NULL, 0, out);
             break;
         default:
-            if (t->index != NONE)
-                strbuf_printf(out, "{in[%u]}", place ? place[t->index] : t->index);
-            else if (!place)
-                strbuf_add(out, "{in}");
-            else
-                for (uint32_t k = 0; k < body->reads_end - body->read; k++)
-                    strbuf_printf(out, "%s{in[%u]}", k ? " " : "", place[k]);
+            add_files_mark(t, "in", place, body->reads_end - body->read, out);
         }
     }
 }

@@ -102,26 +102,79 @@ static size_t word_length(const char *at)
         n += 1 + more;
     if (n && at[n] == '[') {
         bool file = (n == 2 && memcmp(at, "in", 2) == 0) || (n == 3 && memcmp(at, "out", 3) == 0);
-        for (n++; isdigit((unsigned char)at[n]) || (file && continues_name(at[n]));)
+        for (n++; isdigit((unsigned char)at[n]) ||
+                  (file && (continues_name(at[n]) || at[n] == ':' || at[n] == ','));)
             n++;
         if (at[n++] != ']')
             return 0;
+        n += file && strncmp(at + n, ".list", 5) == 0 ? 5 : 0;
     }
     return n && at[n] == '}' ? n : 0;
 }
 
-/* {in[12]}: the number; NONE: it is none. */
-static uint32_t word_index(const char *at, size_t n)
+/* A number of at most nine digits, and where it ends. False: there is none. */
+static bool item_number(const char **at, uint32_t *out)
 {
-    uint32_t index = 0;
-    if (n < 3 || n > 11 || at[0] != '[' || at[n - 1] != ']')
-        return NONE;
-    for (size_t i = 1; i < n - 1; i++) {
-        if (!isdigit((unsigned char)at[i]))
-            return NONE;
-        index = 10 * index + (uint32_t)(at[i] - '0');
+    size_t n = strspn(*at, "0123456789");
+    if (!n || n > 9)
+        return false;
+    *out = (uint32_t)strtoul(*at, NULL, 10);
+    *at += n;
+    return true;
+}
+
+/* "3" or "1:4": from the first up to the one before the second. False: it is neither. */
+static bool item_range(const char **at, uint32_t *first, uint32_t *end)
+{
+    if (!item_number(at, first))
+        return false;
+    *end = *first + 1;
+    if (**at != ':')
+        return true;
+    ++*at;
+    return item_number(at, end) && *end > *first;
+}
+
+/* What follows {in in {in[12]}, {in[1:4,7].list}, {in.list}: `n` bytes at `at`. False: it means
+ * nothing. */
+static bool word_files(const char *at, size_t n, struct marking *m)
+{
+    const char *end = at + n;
+    m->index = NONE;
+    if (n && *at == '[') {
+        const char *items = ++at;
+        uint32_t first, last;
+        do
+            if (!item_range(&at, &first, &last))
+                return false;
+        while (*at == ',' && at++);
+        if (*at++ != ']')
+            return false;
+        if (memchr(items, ',', (size_t)(at - items)) || memchr(items, ':', (size_t)(at - items)))
+            m->items = items;
+        else
+            m->index = first;
     }
-    return index;
+    m->list = end - at == 5 && memcmp(at, ".list", 5) == 0;
+    return at == end || m->list;
+}
+
+struct marking_place marking_begin(const struct marking *m, uint32_t count)
+{
+    return m->items           ? (struct marking_place){m->items, 0, 0}
+           : m->index != NONE ? (struct marking_place){NULL, m->index, m->index + 1}
+                              : (struct marking_place){NULL, 0, count};
+}
+
+bool marking_next(struct marking_place *p, uint32_t *file)
+{
+    if (p->next == p->end) {
+        if (!p->items || *p->items == ']' || !item_range(&p->items, &p->next, &p->end))
+            return false;
+        p->items += *p->items == ',';
+    }
+    *file = p->next++;
+    return true;
 }
 
 /* An odd number of dollars: `$${in}` is the shell's process number and our file. */
@@ -148,29 +201,31 @@ static uint32_t parameter_at(const struct workflow *w, const char *name)
 struct marking command_marking(const struct workflow *w, const char *text, const char *at)
 {
     if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}'))
-        return (struct marking){MARK_BRACE, 2, 0};
+        return (struct marking){.mark = MARK_BRACE, .length = 2};
     if (at[0] != '{')
         return (struct marking){0};
     size_t n = word_length(at + 1);
     if (behind_dollar(text, at))
-        return (struct marking){n ? MARK_SHELL : MARK_NONE, 0, 0};
+        return (struct marking){.mark = n ? MARK_SHELL : MARK_NONE};
     size_t name = name_length(at + 1);
     for (int i = 0; n && i < COMMAND_WORDS; i++) {
         if (strlen(command_built_in[i]) != name || memcmp(command_built_in[i], at + 1, name) != 0)
             continue;
         bool file = built_in_mark[i] <= MARK_OUT;
-        uint32_t index = n == name ? NONE : word_index(at + 1 + name, n - name);
+        struct marking m = {.mark = built_in_mark[i], .length = n + 2, .index = NONE};
         if (!file && parameter_at(w, at + 1) != NONE)
             break;
-        if (n == name || (file && index != NONE))
-            return (struct marking){built_in_mark[i], n + 2, index};
+        if (n == name || (file && word_files(at + 1 + name, n - name, &m)))
+            return m;
         break;
     }
     uint32_t parameter = parameter_at(w, at + 1);
     if (parameter != NONE)
-        return (struct marking){
-            MARK_PARAMETER, strlen(workflow_text(w, w->parameter_name[parameter])) + 2, parameter};
-    return (struct marking){n ? MARK_UNKNOWN : MARK_NONE, n ? n + 2 : 0, 0};
+        return (struct marking){.mark = MARK_PARAMETER,
+                                .length =
+                                    strlen(workflow_text(w, w->parameter_name[parameter])) + 2,
+                                .index = parameter};
+    return (struct marking){.mark = n ? MARK_UNKNOWN : MARK_NONE, .length = n ? n + 2 : 0};
 }
 
 /* ---- filling in ---- */
@@ -183,23 +238,67 @@ struct filling {
     double memory;
 };
 
-/* False: {in[7]} with fewer inputs. */
+/* A mark's place in its command tells the lists of one task apart. */
+static void add_list_name(struct strbuf *out, size_t place)
+{
+    strbuf_printf(out, ".weft-list-%zu", place);
+}
+
+/* False: {in[7]} with fewer inputs. `place`: of the mark in its command. */
 static bool add_files(const struct workflow *w, uint32_t task, const struct marking *m,
-                      struct strbuf *out, struct error *err)
+                      size_t place, struct strbuf *out, struct error *err)
 {
     struct files f = files_of(w, task, m->mark == MARK_OUT);
-    if (m->index != NONE && m->index >= f.n)
-        return error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
-                        "task '%.200s': its command names {%s[%u]}, but it has %u %s",
-                        workflow_task_name(w, task), m->mark == MARK_OUT ? "out" : "in", m->index,
-                        f.n, m->mark == MARK_OUT ? "outputs" : "inputs");
-    for (uint32_t i = 0; i < f.n; i++)
-        if (m->index == NONE || i == m->index) {
-            if (m->index == NONE && i)
-                strbuf_add_char(out, ' ');
-            add_file(w, f.at[i], out);
-        }
+    struct marking_place p = marking_begin(m, f.n);
+    bool first = true;
+    for (uint32_t i; marking_next(&p, &i);) {
+        if (i >= f.n)
+            return error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
+                            "task '%.200s': its command names {%s[%u]}, but it has %u %s",
+                            workflow_task_name(w, task), m->mark == MARK_OUT ? "out" : "in", i, f.n,
+                            m->mark == MARK_OUT ? "outputs" : "inputs");
+        if (m->list)
+            continue;
+        if (!first)
+            strbuf_add_char(out, ' ');
+        add_file(w, f.at[i], out);
+        first = false;
+    }
+    if (m->list)
+        add_list_name(out, place);
     return true;
+}
+
+bool command_has_lists(const struct workflow *w, uint32_t task)
+{
+    return strstr(workflow_text(w, w->command[task]), ".list}") != NULL;
+}
+
+bool command_make_lists(const struct workflow *w, uint32_t task, command_list make, void *context)
+{
+    const char *text = workflow_text(w, w->command[task]);
+    struct strbuf name = {0}, names = {0};
+    bool good = true;
+    char label[512];
+    for (const char *at = text; good && *(at += strcspn(at, "{}"));) {
+        struct marking m = command_marking(w, text, at);
+        if (m.list) {
+            struct files f = files_of(w, task, m.mark == MARK_OUT);
+            struct marking_place p = marking_begin(&m, f.n);
+            strbuf_clear(&name);
+            strbuf_clear(&names);
+            strbuf_add(&names, "");
+            add_list_name(&name, (size_t)(at - text));
+            for (uint32_t i; marking_next(&p, &i) && i < f.n;)
+                strbuf_printf(&names, "%s\n",
+                              workflow_object_label(w, f.at[i], label, sizeof label));
+            good = make(context, name.at, &names);
+        }
+        at += m.length ? m.length : 1;
+    }
+    strbuf_free(&name);
+    strbuf_free(&names);
+    return good;
 }
 
 /* What stands for a mark other than files. False: nothing, it stands for itself. */
@@ -254,7 +353,7 @@ static bool command_fill(const struct workflow *w, uint32_t task, const struct f
         if (m.mark == MARK_BRACE && f->fill == FILL_ALL)
             strbuf_add_char(out, *at);
         else if (files && f->fill == FILL_ALL) {
-            if (!add_files(w, task, &m, out, err))
+            if (!add_files(w, task, &m, (size_t)(at - text), out, err))
                 return false;
         } else if (!add_value(w, task, f, &m, out))
             strbuf_add_bytes(out, at, m.length ? m.length : 1);

@@ -3,6 +3,8 @@
  *     {in}  {out}          all input (output) files in the order of the file,
  *                          each quoted for a shell
  *     {in[0]}  {out[1]}    one of them, from 0
+ *     {in[1:4]}  {in[0,3]} some: 1, 2 and 3; 0 and 3
+ *     {in.list}            a file with all their names, a line each; {in[1:4].list} of some
  *     {name}               the parameter of that name
  *     {task}  {kind}       the task's name and kind, quoted for a shell
  *     {cores}              as stated
@@ -39,8 +41,19 @@ enum mark {
 struct marking {
     enum mark mark;
     size_t length;
-    uint32_t index; /* of {in[3]}; NONE: all of them. Of a parameter: which */
+    uint32_t index;    /* of {in[3]}; NONE: all of them, or `items`. Of a parameter: which */
+    const char *items; /* of {in[1:4,7]}: "1:4,7]"; NULL: all, or one */
+    bool list;         /* {in.list}: the name of a file that has the names */
 };
+
+/* The files that a mark stands for, of `count`: for (i = 0; marking_next(m, count, &i, &file);) */
+struct marking_place {
+    const char *items;
+    uint32_t next, end;
+};
+struct marking_place marking_begin(const struct marking *m, uint32_t count);
+/* False: that was all. `file` may be past `count`: a mistake of the command's. */
+bool marking_next(struct marking_place *p, uint32_t *file);
 
 /* `at` points at a brace of either kind in the command `text`. */
 struct marking command_marking(const struct workflow *w, const char *text, const char *at);
@@ -64,6 +77,13 @@ bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out,
 /* The same for any attempt; `memory`: what it may use, in bytes, 0: as stated. */
 bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
                             double memory, struct strbuf *out, struct error *err);
+
+/* The files that {in.list} names, which the task must find in its folder when it starts. Calls `make`
+ * for each, with its name and its text; false: none is left, or `make` said so. */
+typedef bool (*command_list)(void *context, const char *name, const struct strbuf *text);
+bool command_make_lists(const struct workflow *w, uint32_t task, command_list make, void *context);
+/* Does its command name one? */
+bool command_has_lists(const struct workflow *w, uint32_t task);
 
 /* The command for people to read, everything filled in as that attempt had it (0: the first); `call
  * LIBRARY:FUNCTION` of a call. False, and nothing appended: the task has none. */

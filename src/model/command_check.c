@@ -91,19 +91,28 @@ static void refuse_unknown(const struct command_check *c, const char *at, size_t
     strbuf_free(&why);
 }
 
-static void refuse_index(const struct command_check *c, const char *at, const struct marking *m,
-                         uint32_t count)
+/* The first file of the mark that the task does not have. */
+static bool names_missing_file(const struct marking *m, uint32_t count, uint32_t *file)
 {
-    const char *word = m->mark == MARK_OUT ? "out" : "in";
+    struct marking_place p = marking_begin(m, count);
+    while (marking_next(&p, file))
+        if (*file >= count)
+            return true;
+    return false;
+}
+
+static void refuse_index(const struct command_check *c, const char *at, enum mark mark,
+                         uint32_t index, uint32_t count)
+{
+    const char *word = mark == MARK_OUT ? "out" : "in";
     char counted[80] = "";
     if (count == 1)
         snprintf(counted, sizeof counted, ", {%s[0]}", word);
     else if (count)
         snprintf(counted, sizeof counted, ", {%s[0]} to {%s[%u]}", word, word, count - 1);
-    builder_error(c->b, line_of(c, at),
-                  "task '%s': its command names {%s[%u]}, but it has %u %sput%s%s",
-                  builder_task_name(c->b, c->task), word, m->index, count, word,
-                  count == 1 ? "" : "s", counted);
+    builder_error(
+        c->b, line_of(c, at), "task '%s': its command names {%s[%u]}, but it has %u %sput%s%s",
+        builder_task_name(c->b, c->task), word, index, count, word, count == 1 ? "" : "s", counted);
 }
 
 /* Does the command set this variable of the shell's itself: `word=`, `for word`, `read word`? */
@@ -151,9 +160,9 @@ static void remark_quotes(const struct command_check *c, const char *at, const s
     const uint32_t *list =
         out ? w->out_object + w->object_off[c->task] : w->in_object + w->in_off[c->task];
     bool wrong = false;
-    for (uint32_t i = 0; i < n && !wrong; i++)
-        if (m->index == NONE || m->index == i)
-            wrong = command_needs_quotes(workflow_object_label(w, list[i], label, sizeof label));
+    struct marking_place p = marking_begin(m, n);
+    for (uint32_t i; !m->list && !wrong && marking_next(&p, &i);)
+        wrong = command_needs_quotes(workflow_object_label(w, list[i], label, sizeof label));
     if (wrong)
         builder_warn(c->b, line_of(c, at),
                      "task '%s': quotes around %.*s: names are quoted already, each by itself; "
@@ -179,18 +188,23 @@ static void check_blanks(const struct command_check *c, const char *at)
 
 static void check_mark(const struct command_check *c, const char *at, const struct marking *m)
 {
-    uint32_t count = m->mark == MARK_OUT ? c->outputs : c->inputs;
+    uint32_t count = m->mark == MARK_OUT ? c->outputs : c->inputs, wrong;
     switch (m->mark) {
     case MARK_UNKNOWN:
         refuse_unknown(c, at, m->length);
         break;
     case MARK_IN:
     case MARK_OUT:
-        if (m->index != NONE && m->index >= count)
-            refuse_index(c, at, m, count);
+        if (names_missing_file(m, count, &wrong))
+            refuse_index(c, at, m->mark, wrong, count);
+        else if (m->list && c->b->flags.at[c->task] & TASK_IN_PLACE)
+            builder_error(c->b, line_of(c, at),
+                          "task '%s': its command names %.*s, a file that its sandbox has; with "
+                          "`sandbox: false` there is none",
+                          builder_task_name(c->b, c->task), (int)m->length, at);
         else
             remark_quotes(c, at, m);
-        if (!count && m->index == NONE && c->b->line.at[c->task])
+        if (!count && m->index == NONE && !m->items && c->b->line.at[c->task])
             builder_warn(c->b, line_of(c, at),
                          "task '%s': {%s} stands for nothing: it has no %sputs",
                          builder_task_name(c->b, c->task), m->mark == MARK_OUT ? "out" : "in",
