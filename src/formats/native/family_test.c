@@ -179,6 +179,27 @@ static void test_after(void)
     workflow_free(w);
 }
 
+static void test_named(void)
+{
+    expands("lists: {a: [1, 2, 3]}\n"
+            "tasks:\n"
+            "  t: {run: 'f {in.genome} {in.reads} {in[0]} > {out.first} 2> {out.log}',\n"
+            "      in: {reads: 'r/{a}', genome: [g.fa, r/2], empty: []},\n"
+            "      out: {log: l, first: o}}\n",
+            "t: f g.fa r/2 r/1 r/2 r/3 r/1 > o 2> l\n",
+            "named inputs and outputs; a file under two names has one place");
+    expands("tasks:\n"
+            "  t: {run: 'f {in.list} {in.x.list} {in.y.list}', in: {x: [a, b], y: c}}\n",
+            "t: f .weft-list-2 .weft-list-12 .weft-list-27\n", "files with names of files");
+    refused("tasks: {t: {run: 'f {in.geonme}', in: {genome: g}}}\n",
+            "its command names {in.geonme}, but no input is called 'geonme'; did you mean "
+            "'genome'?");
+    refused("tasks: {t: {run: 'f {in.x}', in: [g]}}\n", "{in.x}");
+    refused("tasks: {t: {run: 'f', in: {'a b': g}}}\n", "'a b' cannot be the name of an input");
+    refused("tasks: {t: {run: 'f {in.x.list}', sandbox: false, in: {x: g}}}\n",
+            "a file that its sandbox has");
+}
+
 static void test_refusals(void)
 {
     refused("lists: {a: []}\ntasks: {}\n", "list 'a' is empty");
@@ -244,7 +265,8 @@ int main(void)
 {
     static const struct tap_case cases[] = {
         {"lists", test_lists}, {"parameters", test_parameters}, {"except", test_except},
-        {"after", test_after}, {"refusals", test_refusals},     {"size", test_size},
+        {"after", test_after}, {"named", test_named},           {"refusals", test_refusals},
+        {"size", test_size},
     };
     if (!mkdtemp(folder))
         abort();

@@ -2,6 +2,19 @@
  * native_members.c (which tasks there are) share. Private to them. */
 #pragma once
 #include "formats/native/family.h"
+#include "formats/native/list_sources.h"
+
+/* {in.reads}: which files, by their place, stand for it. */
+struct native_named {
+    const char *name;
+    bool out;
+    uint32_t first, count; /* in named_place */
+};
+
+/* By object: the task (and side) that was the last to name it, and its place there. */
+struct native_seen {
+    uint32_t task, place;
+};
 
 /* The defaults are read again for each task, so that they can be overridden key by key. */
 struct native_reading {
@@ -18,6 +31,13 @@ struct native_reading {
     struct intern left_out;
     ARRAY(bool) made_elsewhere;
     uint32_t family; /* whose member is read now; NONE: of none */
+    /* Of the task that is read now: its named inputs and outputs. */
+    uint32_t task, places[2]; /* places: distinct inputs, outputs so far */
+    ARRAY(struct native_named) named;
+    ARRAY(uint32_t) named_place;
+    bool naming; /* places are noted */
+    ARRAY(struct native_seen) seen;
+    struct strbuf command; /* scratch */
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */
@@ -30,6 +50,12 @@ static inline bool native_keep_filled(void *context, const char *text, size_t le
     *(struct native_filled *)context = (struct native_filled){text, length};
     return true;
 }
+
+/* native_named.c */
+uint32_t native_place(struct native_reading *r, uint32_t object, bool out);
+/* The command with {in.NAME} as places; into `out`. */
+bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, size_t length,
+                       struct strbuf *out);
 
 /* native_values.c */
 /* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */

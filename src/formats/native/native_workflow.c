@@ -63,6 +63,12 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
             return false;
         text = r->scope.text.at;
         length = r->scope.text.n;
+        if (r->named.n) {
+            if (!native_fill_named(r, v, text, length, &r->command))
+                return false;
+            text = r->command.at;
+            length = r->command.n;
+        }
     }
     if (call) {
         const char *colon = strrchr(text, ':');
@@ -102,6 +108,9 @@ static bool add_object(void *context, const char *name, size_t length)
     if (!length)
         return native_error(&r->file, o->at, "the name of a file is empty");
     uint32_t object = builder_object(r->b, name, length);
+    uint32_t place = native_place(r, object, o->out);
+    if (r->naming)
+        array_push(&r->named_place, place);
     if (!isnan(o->size))
         builder_size(r->b, object, o->size, line);
     if (o->temporary)
@@ -143,12 +152,40 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
     return good && scope_fill(&r->scope, &r->file, name_at, what, !out, add_object, &o);
 }
 
+static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out);
+
+/* {genome: ref.fa, reads: [...]}: each is what a task without names would have. */
+static bool read_named(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
+{
+    const struct yaml *y = &r->file.y;
+    for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
+        size_t length;
+        const char *name = yaml_text(y, k, &length);
+        if (!list_is_name(name, length) || strcmp(name, "list") == 0)
+            return native_error(&r->file, k,
+                                "'%.80s' cannot be the name of an %sput; expected letters, digits, "
+                                "_ and -",
+                                name, out ? "out" : "in");
+        struct native_named named = {name, out, (uint32_t)r->named_place.n, 0};
+        r->naming = true;
+        bool good = read_objects(r, task, yaml_value(k), out);
+        r->naming = false;
+        if (!good)
+            return false;
+        named.count = (uint32_t)r->named_place.n - named.first;
+        array_push(&r->named, named);
+    }
+    return true;
+}
+
 /* One entry may stand without a list: `in: photo.pgm`. */
 static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, v))
         return true;
+    if (yaml_type(y, v) == YAML_MAPPING && !r->naming && yaml_get(y, v, "name") == YAML_NONE)
+        return read_named(r, task, v, out);
     if (yaml_type(y, v) != YAML_SEQUENCE)
         return read_object(r, task, v, out);
     for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
@@ -417,8 +454,11 @@ static void all_temporary(struct native_reading *r, yaml_ref out)
 bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
-    bool has_command = false;
+    yaml_ref command = YAML_NONE; /* read last: it names inputs and outputs */
     struct native_answers answers = {0};
+    r->task = task;
+    r->places[0] = r->places[1] = 0;
+    r->named.n = r->named_place.n = 0;
     if (!apply_defaults(r, task, &answers))
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
@@ -436,10 +476,9 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
             break;
         case COLUMN_run:
         case COLUMN_call:
-            if (has_command)
+            if (command != YAML_NONE)
                 return native_error(&r->file, k, "both run and call; a task does one of them");
-            has_command = true;
-            good = native_read_command(r, task, v, key == COLUMN_call);
+            command = k;
             break;
         case COLUMN_in:
         case COLUMN_out:
@@ -457,6 +496,10 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         if (!good)
             return false;
     }
+    if (command != YAML_NONE &&
+        !native_read_command(r, task, yaml_value(command),
+                             strcmp(yaml_text(y, command, NULL), "call") == 0))
+        return false;
     if (yaml_get(y, body, "call") != YAML_NONE && yaml_get(y, body, "shell") != YAML_NONE)
         return native_error(&r->file, yaml_get(y, body, "shell"),
                             "shell goes with run; a call has none");
@@ -564,6 +607,10 @@ static void free_reading(struct native_reading *r)
         family_free(&r->families.at[i]);
     array_free(&r->families);
     array_free(&r->made_elsewhere);
+    array_free(&r->named);
+    array_free(&r->named_place);
+    array_free(&r->seen);
+    strbuf_free(&r->command);
     intern_free(&r->left_out);
     scope_free(&r->scope);
     lists_free(&r->lists);

@@ -1,0 +1,122 @@
+/* Named inputs and outputs: `in: { genome: ref.fa, reads: "reads/{s}.fq" }` and {in.genome},
+ * {in.reads.list} in the command.
+ *
+ * The model knows files by their place: a name becomes the places of its files, {in[0]} or
+ * {in[1:4].list}, when the command is read. A file that stands under two names has one place. */
+#include "base/suggest.h"
+#include "formats/native/native_reading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The place of an object among the distinct ones of this task, on this side. */
+uint32_t native_place(struct native_reading *r, uint32_t object, bool out)
+{
+    while (r->seen.n <= object)
+        array_push(&r->seen, (struct native_seen){NONE, 0});
+    struct native_seen *s = &r->seen.at[object];
+    if (s->task != 2 * r->task + out) {
+        s->task = 2 * r->task + out;
+        s->place = r->places[out]++;
+    }
+    return s->place;
+}
+
+/* "0", "1:4", "1:4,7": the places of a name, in its order. */
+static void add_places(const struct native_reading *r, const struct native_named *x,
+                       struct strbuf *out)
+{
+    const uint32_t *at = r->named_place.at + x->first;
+    for (uint32_t i = 0; i < x->count;) {
+        uint32_t end = i + 1;
+        while (end < x->count && at[end] == at[end - 1] + 1)
+            end++;
+        strbuf_printf(out, "%s%u", i ? "," : "", at[i]);
+        if (end > i + 1)
+            strbuf_printf(out, ":%u", at[end - 1] + 1);
+        i = end;
+    }
+}
+
+static const struct native_named *find_named(const struct native_reading *r, bool out,
+                                             const char *name, size_t length)
+{
+    for (size_t i = 0; i < r->named.n; i++) {
+        const struct native_named *x = &r->named.at[i];
+        if (x->out == out && strncmp(x->name, name, length) == 0 && !x->name[length])
+            return x;
+    }
+    return NULL;
+}
+
+/* Always false. */
+static bool unknown_name(const struct native_reading *r, yaml_ref at, bool out, const char *name,
+                         size_t length)
+{
+    const char **names = mem_new(const char *, r->named.n + 1), *near;
+    char copy[100];
+    size_t count = 0;
+    for (size_t i = 0; i < r->named.n; i++)
+        if (r->named.at[i].out == out)
+            names[count++] = r->named.at[i].name;
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < 90 ? length : 90), name);
+    near = suggest_nearest(copy, names, count);
+    native_error(&r->file, at, "its command names {%s.%s}, but no %sput is called '%s'%s%s%s",
+                 out ? "out" : "in", copy, out ? "out" : "in", copy, near ? "; did you mean '" : "",
+                 near ? near : "", near ? "'?" : "");
+    free(names);
+    return false;
+}
+
+/* {in.NAME} or {in.NAME.list} at `p`: its length, 0: it is neither. */
+static size_t named_mark(const char *p, bool *out, const char **name, size_t *length, bool *list)
+{
+    *out = strncmp(p, "{out.", 5) == 0;
+    if (!*out && strncmp(p, "{in.", 4) != 0)
+        return 0;
+    *name = p + (*out ? 5 : 4);
+    size_t n = strcspn(*name, "{}");
+    if ((*name)[n] != '}')
+        return 0;
+    *length = strcspn(*name, ".{}");
+    *list = n == *length + 5 && strncmp(*name + *length, ".list", 5) == 0;
+    bool all = n == 4 && strncmp(*name, "list", 4) == 0; /* {in.list}: of all of them */
+    return !all && list_is_name(*name, *length) && (n == *length || *list)
+               ? (size_t)(*name - p) + n + 1
+               : 0;
+}
+
+bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, size_t length,
+                       struct strbuf *out)
+{
+    const char *end = text + length;
+    strbuf_clear(out);
+    for (const char *p = text; p < end;) {
+        size_t plain = strcspn(p, "{"), n = 0, name_length = 0;
+        bool output = false, list = false;
+        const char *name = NULL;
+        strbuf_add_bytes(out, p, plain);
+        p += plain;
+        if (p >= end)
+            break;
+        bool ours = p[1] != '{' && !(p > text && p[-1] == '$');
+        n = ours ? named_mark(p, &output, &name, &name_length, &list) : 0;
+        if (!n) {
+            size_t skip = p[1] == '{' ? 2 : 1;
+            strbuf_add_bytes(out, p, skip);
+            p += skip;
+            continue;
+        }
+        const struct native_named *x = find_named(r, output, name, name_length);
+        if (!x)
+            return unknown_name(r, at, output, name, name_length);
+        if (x->count || list) {
+            strbuf_add(out, output ? "{out[" : "{in[");
+            add_places(r, x, out);
+            strbuf_add(out, list ? "].list}" : "]}");
+        }
+        p += n;
+    }
+    strbuf_add(out, "");
+    return true;
+}
