@@ -42,6 +42,7 @@ static void executor_on_children(uv_poll_t *poll, int status, int events)
         for (size_t i = 0; i < n; i++)
             executor_child_ended(x, &results[i]);
     } while (n == REAPED);
+    executor_retry_waiting(x);
 }
 
 static void executor_on_calls(uv_async_t *async)
@@ -164,6 +165,7 @@ void executor_set_stop(struct executor *x, enum executor_stop stop)
 {
     if (stop > x->stop)
         x->stop = stop;
+    executor_drop_waiting(x);
     if (x->calls)
         x->running -= calls_cancel(x->calls);
     if (stop == EXECUTOR_ENDS_NOW) {
@@ -188,11 +190,13 @@ void executor_end_all(struct executor *x)
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
         if (x->active[lane].used)
             child_stop(x->children, lane, true);
+    executor_cancel_waiting(x, NONE);
 }
 
 void executor_tick(struct executor *x)
 {
     children_tick(x->children);
+    executor_retry_waiting(x);
     executor_give_calls_up(x);
 }
 
@@ -344,6 +348,7 @@ void executor_free(struct executor *x)
     if (!x->calls_lost) /* else functions that still run may use what they were given */
         executor_free_calls(x);
     array_free(&x->lanes);
+    array_free(&x->waiting);
     array_free(&x->failed);
     array_free(&x->out_of_memory);
     array_free(&x->changed);

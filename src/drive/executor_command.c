@@ -27,8 +27,9 @@ enum { LONGEST_ARGUMENT = 131072 - 1 }; /* MAX_ARG_STRLEN of Linux, less the NUL
 
 /* ---- the file ---- */
 
-static bool script_fails(const char *path, struct error *err)
+static bool script_fails(struct executor *x, const char *path, struct error *err)
 {
+    x->is_short = child_is_shortage(errno);
     return error_set(err, ERROR_FAILED, "%s: cannot write the task's command: %s", path,
                      strerror(errno));
 }
@@ -38,9 +39,9 @@ static bool write_script(struct executor *x, struct active *a, struct error *err
 {
     char folder[PATH_MAX];
     if (mkdir(x->logs.at, 0777) != 0 && errno != EEXIST)
-        return script_fails(x->logs.at, err);
+        return script_fails(x, x->logs.at, err);
     if (!realpath(x->logs.at, folder))
-        return script_fails(x->logs.at, err);
+        return script_fails(x, x->logs.at, err);
     struct strbuf path = {0};
     /* as of the slots' logs: the set of children tells the runs of this process apart */
     strbuf_printf(&path, "%s/.script-%d-%d-%u", folder, (int)getpid(), children_fd(x->children),
@@ -48,16 +49,16 @@ static bool write_script(struct executor *x, struct active *a, struct error *err
     a->script = strbuf_steal(&path);
     int fd = open(a->script, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
-        return script_fails(a->script, err);
+        return script_fails(x, a->script, err);
     for (size_t at = 0; at < x->command.n;) {
         ssize_t n = write(fd, x->command.at + at, x->command.n - at);
         if (n < 0 && errno != EINTR) {
             close(fd);
-            return script_fails(a->script, err);
+            return script_fails(x, a->script, err);
         }
         at += n > 0 ? (size_t)n : 0;
     }
-    return close(fd) == 0 || script_fails(a->script, err);
+    return close(fd) == 0 || script_fails(x, a->script, err);
 }
 
 /* The name in single quotes, as a shell or Python wants them. */

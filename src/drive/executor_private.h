@@ -1,7 +1,8 @@
 /* What the files of the executor share: executor.c (from beginning to end), executor_task.c (one
  * task from start to end), executor_call.c (those that are functions). Private to them.
  *
- * I1. A lane is either in `lanes` or used by one child; the child's slot is the lane's number.
+ * I1. A lane is either in `lanes`, or used by one child, whose slot is the lane's number, or kept for
+ *     one in `waiting`.
  * I2. `running` counts tasks that were started and have not been reported: children, calls with a
  *     thread, calls to be handed over.
  * I3. Every start is reported once: executor_task_over(), executor_report(). But for those that
@@ -25,6 +26,13 @@ struct active {
     struct input_marks inputs;           /* as they were when it began */
     char *script;                        /* file that holds the command; NULL: none */
     bool strict;                         /* under the strict shell */
+};
+
+/* A command that has a lane and waits for what the system lacks at the moment. */
+struct waiting_start {
+    struct sched_start start;
+    uint32_t lane;
+    double since; /* clock_seconds() */
 };
 
 /* What a call gets, kept while it runs. */
@@ -72,8 +80,10 @@ struct executor {
     double call_ended;       /* clock_seconds() when the last call of this batch did; 0: look */
     uint32_t call_text, call_function; /* the function found last, by its text in the workflow */
 
-    struct active *active;         /* per lane */
-    ARRAY(uint32_t) lanes;         /* free ones, the smallest on top */
+    struct active *active; /* per lane */
+    ARRAY(uint32_t) lanes; /* free ones, the smallest on top */
+    ARRAY(struct waiting_start) waiting;
+    bool is_short, short_remarked; /* a start failed for want of something that may come back */
     double *memory;                /* per task, for its next attempt; NULL: no task has any */
     uint8_t *rung;                 /* per task: how often it was given more */
     ARRAY(uint32_t) out_of_memory; /* tasks that will get more at executor_settle() */
@@ -105,6 +115,20 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
 void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
                      double finish, double bytes);
 void executor_child_ended(struct executor *x, const struct child_result *c);
+/* Start it on its lane. False: nothing of it is left, and x->is_short tells whether it is worth
+ * another try. */
+bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
+                            struct error *err);
+
+/* executor_shortage.c */
+void executor_wait(struct executor *x, const struct sched_start *s, uint32_t lane,
+                   const struct error *err);
+/* Another try; when something has ended, and ten times a second. */
+void executor_retry_waiting(struct executor *x);
+/* The run stops: those that wait stay "running" for the scheduler, as what was not started. */
+void executor_drop_waiting(struct executor *x);
+/* This one (NONE: all) is over, as cancelled. */
+void executor_cancel_waiting(struct executor *x, uint32_t task);
 
 /* executor_command.c */
 /* What carries the command in x->command out: `program` (NULL: words[0]) and x->words. A file that

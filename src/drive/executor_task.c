@@ -324,7 +324,9 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
         .memory = x->memory ? x->memory[s->task] : 0,
         .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
     };
-    return child_start(x->children, lane, &request, err);
+    bool good = child_start(x->children, lane, &request, err);
+    x->is_short = !good && children_short(x->children);
+    return good;
 }
 
 /* A lane is free again: nothing of its task is left. */
@@ -338,31 +340,45 @@ static void active_clear(struct active *a)
     a->used = false;
 }
 
-/* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at
- * least. */
-static bool executor_start_command(struct executor *x, const struct sched_start *s, uint32_t cores)
+bool executor_begin_command(struct executor *x, const struct sched_start *s, uint32_t lane,
+                            struct error *err)
 {
-    struct error err = {0};
-    uint32_t lane = array_pop(&x->lanes);
     struct active *a = &x->active[lane];
-    *a = (struct active){.task = s->task, .slot = s->slot, .attempt = s->attempt, .cores = cores};
-    if (!spawn_command(x, s, lane, &err)) {
+    x->is_short = false;
+    if (!spawn_command(x, s, lane, err)) {
         if (a->sandbox)
             tree_remove(a->sandbox);
         active_clear(a);
         input_marks_free(&a->inputs);
-        array_push(&x->lanes, lane);
-        executor_refuse(x, s, &err);
         return false;
     }
     a->used = true;
-    x->running++;
     if (x->outbox->wanted)
         outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_BEGIN,
                                                       .id = s->task,
                                                       .lane = lane,
                                                       .start = driver_now(x->driver),
                                                       .attempt = s->attempt});
+    return true;
+}
+
+/* A lane is free: the scheduler has as many cores as there are lanes, and a task takes one at
+ * least. */
+static bool executor_start_command(struct executor *x, const struct sched_start *s, uint32_t cores)
+{
+    struct error err = {0};
+    uint32_t lane = array_pop(&x->lanes);
+    x->active[lane] =
+        (struct active){.task = s->task, .slot = s->slot, .attempt = s->attempt, .cores = cores};
+    if (executor_begin_command(x, s, lane, &err)) {
+        x->running++;
+    } else if (x->is_short) {
+        executor_wait(x, s, lane, &err);
+    } else {
+        array_push(&x->lanes, lane);
+        executor_refuse(x, s, &err);
+        return false;
+    }
     return true;
 }
 
@@ -455,6 +471,7 @@ void executor_stop_task(struct executor *x, uint32_t task)
     for (uint32_t lane = 0; lane < x->o->cores; lane++)
         if (x->active[lane].used && x->active[lane].task == task)
             child_stop(x->children, lane, x->stop == EXECUTOR_ENDS_NOW);
+    executor_cancel_waiting(x, task);
 }
 
 /* ---- ending ---- */

@@ -16,26 +16,31 @@
  *     close-on-exec; a child's own are given to it by the file actions.
  * I5. A slot's log is one open file that is written by one task at a time. It becomes a task's own
  *     by a rename, and another takes its place, only if something was written.
- * I6. One thread uses a set. Sets on different threads share nothing but the kernel. */
-#include "exec/child.h"
+ * I6. One thread uses a set. Sets on different threads share nothing but the kernel.
+ * I7. Limits of time count the time in which somebody watched: while weft was stopped (Ctrl-Z) or
+ *     the machine slept, nobody could see a task end, and a task that was stopped with it had no
+ *     chance to. A look that comes late counts as a second.
+ * I8. What watching needs is there before a task starts: a process that nobody can watch would have
+ *     to be killed, with half of its work done. */
+#include "exec/child_private.h"
 
 #include "base/clock.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "exec/limit.h"
+#include "exec/log_ends.h"
 #include "exec/proc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,47 +51,12 @@
 extern char **environ;
 
 enum {
-    OWN_VARIABLES = 5,  /* WEFT_TASK, _ATTEMPT, _CORES, _FOLDER, _OWNER */
-    VARIABLE = 320,     /* bytes of one: longer names and folders are cut */
     REAPED = 64,        /* ends taken from the epoll at once */
     ORPHANS_EVERY = 10, /* ticks: once a second */
 };
 
 static const double grace_standard = 5;      /* seconds: time to write what is not written */
 static const double log_standard = 16 << 20; /* bytes: more than anybody reads */
-
-/* A slot, and the process in it. */
-struct child {
-    bool used;
-    enum child_end end; /* why we are ending it, if we are */
-    pid_t pid;
-    int pidfd, log;
-    uint32_t task, attempt;
-    double start, deadline, kill_at; /* kill_at: SIGKILL is due; INFINITY: not yet */
-    double memory, used_memory;
-    double peak, own; /* of its first process, as seen while it runs; ours when it was started */
-    char *log_path;
-    bool written; /* the last task wrote into the log, which has not been kept */
-    posix_spawn_file_actions_t actions; /* of a task without a folder of its own */
-    char **environment;
-    char variable[OWN_VARIABLES][VARIABLE];
-};
-
-struct children {
-    struct children_config config;
-    char *folder, *logs;
-    int epoll, null;
-    posix_spawnattr_t attributes;
-    size_t variables; /* of environ */
-    uint32_t running, orphans;
-    bool swept;          /* nothing was started since */
-    ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
-    int ticks;
-    ARRAY(char *) words; /* scratch */
-    double own;          /* our own peak of memory, of late */
-    pid_t pid;           /* our own */
-    struct child *slot;
-};
 
 /* What the child does before exec: its folder, nothing to read, the log to write to. */
 static void fill_actions(const struct children *c, const struct child *x, const char *folder,
@@ -109,6 +79,7 @@ static bool log_open(struct children *c, struct child *x, struct error *err)
         close(x->log);
     x->log =
         open(x->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    c->is_short = x->log < 0 && child_is_shortage(errno);
     if (x->log < 0)
         return error_set(err, ERROR_FAILED, "%s: cannot write the log of a task: %s", x->log_path,
                          strerror(errno));
@@ -124,131 +95,22 @@ static double log_size(const struct child *x)
     return fstat(x->log, &s) == 0 ? (double)s.st_size : 0;
 }
 
-static bool copy_range(int from, off_t at, off_t end, FILE *to)
-{
-    char piece[65536];
-    while (at < end) {
-        size_t want = end - at < (off_t)sizeof piece ? (size_t)(end - at) : sizeof piece;
-        ssize_t n = pread(from, piece, want, at);
-        if (n <= 0 || fwrite(piece, 1, (size_t)n, to) != (size_t)n)
-            return false;
-        at += n;
-    }
-    return true;
-}
-
-/* Beginning and end of a log that is too long. */
-static bool log_shorten(const struct children *c, struct child *x, double size)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s.short", x->log_path);
-    FILE *to = fopen(path, "we");
-    if (!to)
-        return false;
-    off_t half = (off_t)(c->config.log_most / 2);
-    bool good = copy_range(x->log, 0, half, to);
-    fprintf(to, "\n[weft: %.0f bytes of this log are left out here]\n", size - 2 * (double)half);
-    good &= copy_range(x->log, (off_t)size - half, (off_t)size, to);
-    good &= fclose(to) == 0;
-    return good && rename(path, x->log_path) == 0;
-}
-
 bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err)
 {
     struct child *x = &c->slot[slot];
     if (!x->written)
         return true;
     double size = log_size(x);
-    if (size > c->config.log_most && !log_shorten(c, x, size))
+    if (size > c->config.log_most && !log_keep_ends(x->log, x->log_path, size, c->config.log_most))
         return error_set(err, ERROR_FAILED, "%s: cannot write the log of a task: %s", path,
                          strerror(errno));
     if (rename(x->log_path, path) != 0)
         return error_set(err, ERROR_FAILED, "%s: cannot write the log of a task: %s", path,
                          strerror(errno));
-    return log_open(c, x, err);
-}
-
-/* ---- what tasks leave behind ---- */
-
-/* Members of killed groups that are our children by now; others have another parent, who waits. */
-static void children_wait_for_groups(struct children *c, bool wait)
-{
-    for (size_t i = 0; i < c->groups.n;) {
-        pid_t pid;
-        do
-            pid = waitpid(-c->groups.at[i], NULL, wait ? 0 : WNOHANG);
-        while (pid > 0 || (pid < 0 && errno == EINTR));
-        if (pid == 0)
-            i++;
-        else
-            c->groups.at[i] = array_pop(&c->groups);
-    }
-}
-
-/* Does the process belong to a task that runs, or not to us at all? By the variable that it
- * inherited (I3); who cannot be read belongs to another user. */
-static bool owner_runs(const struct children *c, const char *pid)
-{
-    char text[PROC_ENVIRONMENT], mark[64];
-    ssize_t n = proc_read(pid, "environ", text, sizeof text);
-    for (uint32_t i = 0; i < c->config.slots; i++) {
-        const struct child *x = &c->slot[i];
-        if (!x->used)
-            continue;
-        int length = snprintf(mark, sizeof mark, "WEFT_OWNER=%d.%d.%u.%u", (int)getpid(), c->epoll,
-                              x->task, x->attempt);
-        if (n > 0 && memmem(text, (size_t)n, mark, (size_t)length + 1))
-            return true;
-    }
-    /* another set of children of this process (an agent has one a run) looks after its own */
-    snprintf(mark, sizeof mark, "WEFT_OWNER=%d.%d.", (int)getpid(), c->epoll);
-    return n <= 0 || !memmem(text, (size_t)n, mark, strlen(mark));
-}
-
-void children_adopt_orphans(void)
-{
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
-/* Daemons: processes that left their task's group and outlived it, known by the mark that they
- * inherited, whoever their parent is now (we, after children_adopt_orphans()). Looks at every
- * process of the machine, a few milliseconds: once a second while something runs. */
-static void end_orphans(struct children *c)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *e;
-    while (proc && (e = readdir(proc)) != NULL) {
-        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        bool ours = pid <= 0;
-        for (uint32_t i = 0; i < c->config.slots && !ours; i++)
-            ours = c->slot[i].used && c->slot[i].pid == pid;
-        if (ours || pid == c->pid || owner_runs(c, e->d_name))
-            continue;
-        pid_t parent = proc_parent(e->d_name); /* 0: ended meanwhile */
-        if (parent && kill(pid, SIGKILL) == 0 && (parent != c->pid || waitpid(pid, NULL, 0) == pid))
-            c->orphans++;
-    }
-    if (proc)
-        closedir(proc);
-}
-
-/* ---- memory ---- */
-
-/* Most memory that a process has had since it was executed; 0: it is ending. */
-static double high_water(pid_t pid)
-{
-    char name[24], text[2048];
-    snprintf(name, sizeof name, "%d", (int)pid);
-    const char *at =
-        proc_read(name, "status", text, sizeof text) > 0 ? strstr(text, "VmHWM:") : NULL;
-    return at ? 1024.0 * (double)strtoll(at + 6, NULL, 10) : 0;
-}
-
-/* Our own, which a child that was started by vfork inherits as its least. */
-static double own_peak(void)
-{
-    struct rusage use;
-    return getrusage(RUSAGE_SELF, &use) == 0 ? 1024.0 * (double)use.ru_maxrss : 0;
+    close(x->log); /* the next task opens another: it can wait for a descriptor, this one cannot */
+    x->log = -1;
+    x->written = false;
+    return true;
 }
 
 /* ---- the set ---- */
@@ -264,7 +126,10 @@ struct children *children_new(const struct children_config *config, struct error
     c->folder = mem_copy_string(config->folder);
     c->logs = mem_copy_string(config->logs);
     c->slot = mem_new_zero(struct child, config->slots);
-    c->own = own_peak();
+    c->looked = clock_seconds();
+    c->spare = -1;
+    struct rlimit limit;
+    c->descriptors = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
     c->pid = getpid();
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -329,7 +194,7 @@ void children_free(struct children *c)
     }
     children_wait_for_groups(c, true);
     if (!c->swept)
-        end_orphans(c);
+        children_end_orphans(c);
     array_free(&c->groups);
     array_free(&c->words);
     posix_spawnattr_destroy(&c->attributes);
@@ -337,6 +202,8 @@ void children_free(struct children *c)
         close(c->epoll);
     if (c->null >= 0)
         close(c->null);
+    if (c->spare >= 0)
+        close(c->spare);
     free(c->slot);
     free(c->folder);
     free(c->logs);
@@ -367,18 +234,6 @@ int children_fd(const struct children *c)
 uint32_t children_running(const struct children *c)
 {
     return c->running;
-}
-
-void children_sweep(struct children *c)
-{
-    children_wait_for_groups(c, true);
-    end_orphans(c);
-    c->swept = true;
-}
-
-uint32_t children_orphans(const struct children *c)
-{
-    return c->orphans;
 }
 
 double children_memory(const struct children *c)
@@ -487,48 +342,126 @@ static uint64_t event_mark(uint32_t slot, pid_t pid)
     return (uint64_t)(uint32_t)pid << 32 | slot;
 }
 
+/* I7. */
+static void children_look(struct children *c, double now)
+{
+    static const double late = 1; /* seconds: ten ticks */
+    c->watched += fmin(now - c->looked, late);
+    c->looked = now;
+}
+
+bool child_is_shortage(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == EAGAIN || reason == ENOMEM;
+}
+
+bool children_short(const struct children *c)
+{
+    return c->is_short;
+}
+
+/* Slots that run nothing keep their logs open, which saves opening them; not now. */
+static void children_close_logs(struct children *c, uint32_t but)
+{
+    for (uint32_t i = 0; i < c->config.slots; i++)
+        if (i != but && !c->slot[i].used && !c->slot[i].written && c->slot[i].log >= 0) {
+            close(c->slot[i].log);
+            unlink(c->slot[i].log_path);
+            c->slot[i].log = -1;
+        }
+}
+
+/* I8. Also some for what the ends of tasks need: outputs are read, sandboxes removed. 0, or what is
+ * wanting. */
+static int children_reserve(struct children *c)
+{
+    enum { FOR_ENDS = 48 }; /* tree_remove() alone may use 32 */
+    if (c->spare < 0)
+        c->spare = fcntl(c->null, F_DUPFD_CLOEXEC, 0);
+    if (c->spare < 0)
+        return errno;
+    if ((rlim_t)c->spare + FOR_ENDS <= c->descriptors)
+        return 0;
+    close(c->spare);
+    c->spare = -1;
+    return EMFILE;
+}
+
+/* A descriptor for the process and a log for the slot. With nothing running, what there is must
+ * do. */
+static bool child_prepare(struct children *c, uint32_t slot, struct error *err)
+{
+    struct child *x = &c->slot[slot];
+    int reason = children_reserve(c);
+    if (reason) {
+        children_close_logs(c, slot);
+        reason = children_reserve(c);
+    }
+    if (reason == EMFILE && !c->running && c->spare < 0) {
+        c->spare = fcntl(c->null, F_DUPFD_CLOEXEC, 0);
+        reason = c->spare < 0 ? errno : 0;
+    }
+    c->is_short = child_is_shortage(reason);
+    if (reason)
+        return error_set(err, ERROR_FAILED, "cannot be started: %s", strerror(reason));
+    if (x->log >= 0 && !x->written)
+        return true;
+    /* kept by nobody, or the first task of the slot */
+    if (mkdir(c->logs, 0777) != 0 && errno != EEXIST)
+        return error_set(err, ERROR_FAILED, "%s: cannot make the folder of logs: %s", c->logs,
+                         strerror(errno));
+    return log_open(c, x, err);
+}
+
+/* A process that was just started; it is killed if it cannot be watched. */
+static bool child_watch(struct children *c, uint32_t slot, pid_t pid, struct error *err)
+{
+    struct child *x = &c->slot[slot];
+    close(c->spare); /* I8 */
+    c->spare = -1;
+    x->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    /* once: the same stale descriptor would otherwise tell again and again */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
+                                .data.u64 = event_mark(slot, pid)};
+    if (x->pidfd >= 0 && epoll_ctl(c->epoll, EPOLL_CTL_ADD, x->pidfd, &event) == 0)
+        return true;
+    int reason = errno; /* what all of the system lacks cannot be kept in reserve */
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (x->pidfd >= 0)
+        close(x->pidfd);
+    return error_set(err, ERROR_FAILED, "cannot watch a process: %s", strerror(reason));
+}
+
 /* Ten thousand short tasks pay for every system call here. Nothing may grow with our own memory,
  * hence posix_spawn, which shares it, and not fork, which copies page tables. */
 bool child_start(struct children *c, uint32_t slot, const struct child_request *r,
                  struct error *err)
 {
     struct child *x = &c->slot[slot];
-    if (x->log < 0 || x->written) {
-        /* kept by nobody, or the first task of the slot */
-        if (mkdir(c->logs, 0775) != 0 && errno != EEXIST)
-            return error_set(err, ERROR_FAILED, "%s: cannot make the folder of logs: %s", c->logs,
-                             strerror(errno));
-        if (!log_open(c, x, err))
-            return false;
-    }
+    if (!child_prepare(c, slot, err))
+        return false;
     child_fill_variables(c, x, r);
     c->swept = false;
     pid_t pid = 0;
     int reason = child_spawn(
         c, x, r, r->memory > 0 && c->config.limits && limits_grouped(c->config.limits), &pid);
+    c->is_short = child_is_shortage(reason);
     if (reason)
         return child_explain_not_started(c, r, reason, err);
-    x->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (x->pidfd < 0) {
-        reason = errno;
-        kill(-pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-        return error_set(err, ERROR_FAILED, "cannot watch a process: %s", strerror(reason));
-    }
-    /* once: the same stale descriptor would otherwise tell again and again */
-    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
-                                .data.u64 = event_mark(slot, pid)};
-    epoll_ctl(c->epoll, EPOLL_CTL_ADD, x->pidfd, &event);
+    x->own = proc_own_peak(); /* after it was executed: by then it has inherited what it inherits */
+    if (!child_watch(c, slot, pid, err))
+        return false;
     x->used = true;
     x->end = CHILD_EXITED;
     x->pid = pid;
     x->task = r->task;
     x->attempt = r->attempt;
-    x->deadline = x->start + r->timeout;
+    children_look(c, x->start);
+    x->deadline = c->watched + r->timeout;
     x->kill_at = INFINITY;
     x->memory = r->memory;
     x->used_memory = x->peak = 0;
-    x->own = c->own;
     c->running++;
     return true;
 }
@@ -548,20 +481,24 @@ static void end_group(struct children *c, struct child *x, enum child_end why, b
         return;
     }
     kill(-x->pid, SIGTERM);
-    x->kill_at = clock_seconds() + c->config.grace;
+    x->kill_at = c->watched + c->config.grace;
 }
 
 void child_stop(struct children *c, uint32_t slot, bool now)
 {
-    if (c->slot[slot].used)
-        end_group(c, &c->slot[slot], CHILD_CANCELLED, now);
+    if (!c->slot[slot].used)
+        return;
+    children_look(c, clock_seconds());
+    end_group(c, &c->slot[slot], CHILD_CANCELLED, now);
 }
 
 /* A process that was started by vfork takes our own peak over as its least: what the kernel says
- * counts only above that. Below, what was seen while it ran; 0: nobody knows. */
+ * counts only above that, with some room, since it counts pages loosely. Below, what was seen while
+ * it ran; 0: nobody knows. */
 static double peak_of(const struct child *x, double reported)
 {
-    return reported > x->own ? reported : x->peak;
+    enum { LOOSE = 1 << 20 };
+    return reported > x->own + LOOSE ? reported : x->peak;
 }
 
 /* A child has ended: how, when, with what; and what it left in its group goes (I1). */
@@ -625,10 +562,15 @@ size_t children_reap(struct children *c, struct child_result *out, size_t most)
 
 /* ---- what time brings ---- */
 
+/* It has, and only its end was not taken yet: what came meanwhile is no reason to end it. */
+static bool has_ended(const struct child *x)
+{
+    return poll(&(struct pollfd){.fd = x->pidfd, .events = POLLIN}, 1, 0) == 1;
+}
+
 void children_tick(struct children *c)
 {
-    c->own = own_peak();
-    double now = clock_seconds();
+    children_look(c, clock_seconds());
     bool look = c->ticks++ % ORPHANS_EVERY == 0;
     for (uint32_t i = 0; i < c->config.slots; i++) {
         struct child *x = &c->slot[i];
@@ -639,13 +581,12 @@ void children_tick(struct children *c)
             x->used_memory = limit_watch(c->config.limits, i, &over);
         if (over)
             end_group(c, x, CHILD_MEMORY, true);
-        if (now > x->kill_at)
+        if (c->watched > x->kill_at)
             end_group(c, x, x->end, true);
-        else if (now > x->deadline && x->end == CHILD_EXITED)
+        else if (c->watched > x->deadline && x->end == CHILD_EXITED && !has_ended(x))
             end_group(c, x, CHILD_TIMEOUT, false);
         /* the kernel's own figure at the end is no use below ours: see peak_of() */
-        double peak = high_water(x->pid);
-        x->peak = peak > x->peak ? peak : x->peak;
+        x->peak = fmax(x->peak, proc_high_water(x->pid, 0));
         double size = log_size(x);
         if (size > 2 * c->config.log_most) /* only its ends will be kept: give the middle back */
             fallocate(x->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -653,5 +594,5 @@ void children_tick(struct children *c)
     }
     children_wait_for_groups(c, false);
     if (look)
-        end_orphans(c);
+        children_end_orphans(c);
 }

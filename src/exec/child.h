@@ -20,7 +20,7 @@ struct child_request {
     const char *folder;  /* to run in; NULL: the children's */
     uint32_t cores;      /* for WEFT_CORES */
     double memory;       /* limit in bytes; 0: none */
-    double timeout;      /* seconds; INFINITY: none */
+    double timeout;      /* seconds; INFINITY: none. Counted while children_tick() is called */
 };
 
 enum child_end {
@@ -65,9 +65,15 @@ void children_abandon(struct children *c);
 
 /* Readable when children_reap() has something. */
 int children_fd(const struct children *c);
-/* Start in a free slot. False: an error that says why (command not found ...). */
+/* Start in a free slot. False: an error that says why (command not found ...), and nothing of the
+ * task ran. */
 bool child_start(struct children *c, uint32_t slot, const struct child_request *r,
                  struct error *err);
+/* Did the last child_start() fail for want of something that may be there in a moment: descriptors,
+ * processes, memory? Then it is worth another try. */
+bool children_short(const struct children *c);
+/* Is an errno such a want? */
+bool child_is_shortage(int reason);
 /* Results of children that have ended, at most `most`. */
 size_t children_reap(struct children *c, struct child_result *out, size_t most);
 /* Time passes: limits on time and memory, long logs, processes that outlived their task. Call it

@@ -12,3 +12,8 @@ const char *proc_stat(const char *pid, char *text, size_t size);
 enum { PROC_ENVIRONMENT = 65536 };
 /* The parent of a process; 0: it is gone, or a zombie. */
 pid_t proc_parent(const char *pid);
+/* Most memory that a process, or one below it, has had since it was executed; 0: it is ending. The
+ * largest, not the sum, as the kernel's own figure at the end is. `depth`: 0. */
+double proc_high_water(pid_t pid, int depth);
+/* Our own peak, which a child that was started by vfork inherits as its least. */
+double proc_own_peak(void);

@@ -277,25 +277,51 @@ static void counter_curve(const struct page *p, enum trace_counter counter, stru
     }
 }
 
-/* Without samples: the peaks of what ran at the same time, which is never less than the truth. */
+/* Memory that is taken (or, negative, given back) at a time. */
+struct memory_step {
+    double time, bytes;
+};
+
+/* What ends goes before what begins at the same time: they did not run at once. */
+static int compare_steps(const void *a, const void *b)
+{
+    const struct memory_step *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* Without samples: the peaks of what ran at the same time, which is never less than the truth. Each
+ * point is the most in its stretch of time: short tasks one after the other do not add up. */
 static void peaks_curve(const struct page *p, struct curve *c)
 {
-    double *sum = mem_new_zero(double, BINS + 2), width = p->f.end / BINS, now = 0;
+    ARRAY(struct memory_step) steps = {0};
+    double *most = mem_new_zero(double, BINS + 1), width = p->f.end / BINS, now = 0;
     for (size_t i = 0; i < p->r->events.n; i++) {
         const struct trace_event *e = &p->r->events.at[i];
         if (!picture_drawable(p, e) || !(e->memory > 0))
             continue;
-        sum[(uint32_t)fmin(e->start / width, BINS - 1)] += e->memory;
-        sum[(uint32_t)fmin(e->finish / width, BINS - 1) + 1] -= e->memory;
+        array_push(&steps, (struct memory_step){e->start, e->memory});
+        array_push(&steps, (struct memory_step){e->finish, -e->memory});
+    }
+    if (steps.n)
+        qsort(steps.at, steps.n, sizeof *steps.at, compare_steps);
+    uint32_t bin = 0;
+    for (size_t i = 0; i < steps.n; i++) {
+        uint32_t at = (uint32_t)fmin(fmax(steps.at[i].time / width, 0), BINS - 1);
+        while (bin < at)
+            most[++bin] = now; /* what began before goes on into it */
+        now = fmax(now + steps.at[i].bytes, 0);
+        most[bin] = fmax(most[bin], now);
     }
     for (uint32_t i = 0; i < BINS; i++) {
-        now += sum[i];
         array_push(&c->x, i * width);
-        array_push(&c->y, fmax(now, 0));
+        array_push(&c->y, most[i]);
     }
     array_push(&c->x, p->f.end);
-    array_push(&c->y, fmax(now, 0));
-    free(sum);
+    array_push(&c->y, most[BINS - 1]);
+    array_free(&steps);
+    free(most);
 }
 
 static void memory_chart(struct page *p)

@@ -1,0 +1,56 @@
+/* What the files of the children share: child.c (from start to end), child_orphans.c (what tasks leave
+ * behind). Private to them; the invariants stand in child.c. */
+#pragma once
+#include "base/array.h"
+#include "exec/child.h"
+
+#include <spawn.h>
+#include <sys/resource.h>
+
+enum {
+    OWN_VARIABLES = 5, /* WEFT_TASK, _ATTEMPT, _CORES, _FOLDER, _OWNER */
+    VARIABLE = 320,    /* bytes of one: longer names and folders are cut */
+};
+
+/* A slot, and the process in it. */
+struct child {
+    bool used;
+    enum child_end end; /* why we are ending it, if we are */
+    pid_t pid;
+    int pidfd, log;
+    uint32_t task, attempt;
+    double start;
+    double deadline, kill_at; /* on the clock of children.watched; kill_at: SIGKILL is due */
+    double memory, used_memory;
+    double peak, own; /* of its processes, as seen while it runs; ours when it was started */
+    char *log_path;
+    bool written; /* the last task wrote into the log, which has not been kept */
+    posix_spawn_file_actions_t actions; /* of a task without a folder of its own */
+    char **environment;
+    char variable[OWN_VARIABLES][VARIABLE];
+};
+
+struct children {
+    struct children_config config;
+    char *folder, *logs;
+    int epoll, null;
+    posix_spawnattr_t attributes;
+    size_t variables; /* of environ */
+    uint32_t running, orphans;
+    bool swept;          /* nothing was started since */
+    ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
+    int ticks;
+    ARRAY(char *) words; /* scratch */
+    double watched;      /* seconds that somebody looked (I7) */
+    double looked;       /* clock_seconds() of the last look */
+    pid_t pid;           /* our own */
+    int spare;           /* a descriptor kept for the next child; -1: none (I8) */
+    rlim_t descriptors;  /* that we may have */
+    bool is_short;       /* the last start failed for want of something that may come back */
+    struct child *slot;
+};
+
+/* Members of killed groups that are our children by now; others have another parent, who waits. */
+void children_wait_for_groups(struct children *c, bool wait);
+/* Kill what carries our mark and belongs to no task that runs. */
+void children_end_orphans(struct children *c);
