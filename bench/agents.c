@@ -1,11 +1,13 @@
 /* What a cluster costs: real agents and a real Redis on this machine, beside one agent and Dask.
- *   bench_agents [--json FILE] [--quick] [--only calls|processes]
+ *   bench_agents [--json FILE] [--quick] [--only calls|processes|copies]
  * 4 agents of one core each, then one of two, each with a redis-server of their own, and
  * Dask.distributed with 2 workers (bench/dask_peer.py) in turn in every round. Graphs: independent
  * tasks, a random DAG of degree 4, a chain; each task a function that does nothing, or /bin/true.
  * A time is from the run's creation to the end of its last task, as the store has them: handing in
  * is in it, starting agents and reading the workflow by the submitter are not. Files are in
- * $TMPDIR. Medians of 3; ratios are of the same round. */
+ * $TMPDIR. Medians of 3; ratios are of the same round.
+ * "copies" is what comparing the inputs of tasks costs: one that is as it was, before and after a
+ * task (for each input of each task), and one that must be read (once after an agent starts). */
 #include "bench/bench.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -15,6 +17,8 @@
 #include "formats/format.h"
 #include "model/builder.h"
 #include "cluster/client/client.h"
+#include "cluster/data/depot.h"
+#include "memo/inputs.h"
 #include "base/tree.h"
 #include "store/board.h"
 #include "store/redis/redis.h"
@@ -533,6 +537,81 @@ static void print_goals(const struct agents_row *rows, size_t nrows, int repeats
     }
 }
 
+/* ---- copies ---- */
+
+/* A task that reads `many` small files and a large one, all of them written. */
+static struct workflow *copies_workflow(uint32_t many, size_t small, size_t large)
+{
+    struct builder *b = builder_new("<bench>", "bench");
+    struct error err = {0};
+    char name[32], path[1100];
+    uint32_t t = builder_task(b, "t", 1, 0);
+    builder_command(b, t, "true", 4);
+    char *content = mem_new_zero(char, large);
+    for (uint32_t i = 0; i <= many; i++) {
+        size_t n = (size_t)snprintf(name, sizeof name, "in%u", i);
+        builder_consumes(b, t, builder_object(b, name, n), 0);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        bench_must(file_write(path, content, i < many ? small : large, &err), &err);
+    }
+    free(content);
+    struct workflow *w = builder_finish(b, &err);
+    bench_must(w != NULL, &err);
+    return w;
+}
+
+static void measure_copies(bool quick)
+{
+    uint32_t many = 1000;
+    size_t small = 4096, large = (size_t)(quick ? 64 : 512) << 20;
+    struct error err = {0};
+    struct workflow *w = copies_workflow(many, small, large);
+    struct memo *memo = memo_open(NULL, NULL, &err);
+    struct needs needs;
+    bench_must(needs_find(&needs, w, folder, memo, &(struct need_options){0}, &err), &err);
+    struct depot *d = depot_new(
+        &(struct depot_config){.workflow = w, .folder = folder, .partial = folder, .memo = memo});
+    usleep(50000); /* files that are younger than a tick are read again */
+    uint32_t which;
+    struct input_marks marks = {0};
+    struct input_change change;
+    bench_must(inputs_begin(&needs, 0, &marks, &which, &err), &err);
+    double began = clock_seconds();
+    bench_must(inputs_begin(&needs, 0, &marks, &which, &err), &err);
+    double before = clock_seconds();
+    bench_must(inputs_unchanged(&needs, 0, &marks, &change), &err);
+    double after = clock_seconds();
+    bool good = true;
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        depot_found(d, o, &needs.content[o], needs.bytes[o]);
+    double found = clock_seconds();
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        good &= depot_verify(d, o);
+    double read = clock_seconds() - found, again = clock_seconds();
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        good &= depot_verify(d, o);
+    double known = clock_seconds() - again;
+    bench_must(good, &(struct error){.text = "a copy that nobody touched is not what it was"});
+    double bytes = (double)many * (double)small + (double)large;
+    printf("\ncopies: an input compared before its task %.2f us, after it %.2f us; an agent's copy "
+           "%.2f us, read %.0f MB/s\n",
+           1e6 * (before - began) / w->nobjects, 1e6 * (after - before) / w->nobjects,
+           1e6 * known / w->nobjects, bytes / read / 1e6);
+    json_write_key(j, "copies");
+    json_write_object_inline(j);
+    json_put_number(j, "before_us", 1e6 * (before - began) / w->nobjects);
+    json_put_number(j, "after_us", 1e6 * (after - before) / w->nobjects);
+    json_put_number(j, "known_us", 1e6 * known / w->nobjects);
+    json_put_number(j, "read_mb_s", bytes / read / 1e6);
+    json_write_end_object(j);
+    input_marks_free(&marks);
+    strbuf_free(&change.how);
+    depot_free(d);
+    needs_free(&needs);
+    memo_close(memo, NULL);
+    workflow_free(w);
+}
+
 int main(int argc, char **argv)
 {
     const char *json = NULL, *only = NULL;
@@ -545,8 +624,8 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
         } else {
-            fprintf(stderr,
-                    "usage: bench_agents [--json FILE] [--quick] [--only calls|processes]\n");
+            fprintf(stderr, "usage: bench_agents [--json FILE] [--quick] [--only "
+                            "calls|processes|copies]\n");
             return 2;
         }
     }
@@ -562,7 +641,10 @@ int main(int argc, char **argv)
                                 {.graph = INDEPENDENT, .work = TRUE, .n = processes_n}};
     size_t first = only && strcmp(only, "processes") == 0 ? 3 : 0;
     size_t last = only && strcmp(only, "calls") == 0 ? 3 : 4;
-    if (dask_there())
+    bool only_copies = only && strcmp(only, "copies") == 0;
+    if (only_copies)
+        last = first;
+    if (!only_copies && dask_there())
         for (size_t i = first; i < last; i++) {
             dask[ndask].graph = rows[i].graph;
             dask[ndask].work = rows[i].work;
@@ -573,7 +655,7 @@ int main(int argc, char **argv)
     j = bench_report_begin(&report, "weft-bench-agents/1");
     json_write_key(j, "rows");
     json_write_array(j);
-    for (int round = 0; round < repeats; round++) {
+    for (int round = 0; round < repeats && !only_copies; round++) {
         weft_round(rows + first, last - first, round, AGENTS);
         weft_round(rows + first, last - first, round, 1);
         for (size_t i = first; i < last; i++)
@@ -588,8 +670,11 @@ int main(int argc, char **argv)
     json_write_key(j, "goals");
     json_write_array(j);
     printf("\n%-66s %8s %-12s %-16s met\n", "goal", "value", "", "want");
-    print_goals(rows + first, last - first, repeats);
+    if (!only_copies)
+        print_goals(rows + first, last - first, repeats);
     json_write_end_array(j);
+    if (!only || only_copies)
+        measure_copies(quick);
     tree_remove(folder);
     return bench_report_end(&report);
 }
