@@ -54,20 +54,22 @@ weft: 1
 name: restarted
 tasks:
   make: { run: 'seq 30000 > {out}', out: [mid/made.txt] }
+  large: { run: 'seq 3000000 > {out}', out: [mid/large.txt] }
+  whole: { run: 'seq 3000001 > {out}', out: [mid/whole.txt] }
   folder: { run: 'mkdir {out} && seq 5 > {out}/x', out: [mid/dir] }
-  hold: { run: 'echo x >> $work/trail; until [ -e $work/open ]; do sleep 0.05; done; echo done > {out}', in: [mid/made.txt, mid/dir], out: [hold.txt] }
-  read: { run: 'cksum < mid/made.txt > {out}; cat mid/dir/x >> {out}', in: [mid/made.txt, mid/dir, hold.txt], out: [read.txt] }
+  hold: { run: 'echo x >> $work/trail; until [ -e $work/open ]; do sleep 0.05; done; echo done > {out}', in: [mid/made.txt, mid/dir, mid/large.txt, mid/whole.txt], out: [hold.txt] }
+  read: { run: 'cksum < mid/made.txt > {out}; cat mid/dir/x >> {out}; cksum < mid/large.txt >> {out}; cksum < mid/whole.txt >> {out}', in: [mid/made.txt, mid/dir, mid/large.txt, mid/whole.txt, hold.txt], out: [read.txt] }
 END2
 say submit "$work/b/flow.yaml" --no-shared -q && run=$(cat "$work/out") && wait_for 60 begun 1
 ok $? "a run at one agent"
 kill -9 $pid_one
 wait $pid_one 2>/dev/null
-flip "$(copy_of one mid/made.txt)" && flip "$(copy_of one mid/dir/x)"
+flip "$(copy_of one mid/made.txt)" && flip "$(copy_of one mid/dir/x)" && flip "$(copy_of one mid/large.txt)"
 touch "$work/open"
 start_agent one "$weft" agent -j 1 --lease 2
-wait_for 60 is_ready one && say attach "$run" && [ "$(cat "$work/b/read.txt")" = "$(seq 30000 | cksum; seq 5)" ]
+wait_for 60 is_ready one && say attach "$run" && [ "$(cat "$work/b/read.txt")" = "$(seq 30000 | cksum; seq 5; seq 3000000 | cksum; seq 3000001 | cksum)" ]
 ok $? "killed, with a byte flipped in what was made there, it comes back and the result is right"
-logged "the copy of 'mid/made.txt' here is not what it was: it is dropped" && logged "'mid/dir' here is not what it was"
+logged "the copy of 'mid/made.txt' here is damaged" && logged "the copy of 'mid/dir' here is damaged" && logged "the copy of 'mid/large.txt' here is damaged" && ! logged "mid/whole.txt"
 ok $? "it says what it dropped"
 
 # ---- a task that writes to its input ----

@@ -37,6 +37,11 @@ static void depot_lost(void *context, uint32_t object, const char *why)
     job_ask(j, META_COPY, object, NONE); /* status 0: not here any more */
 }
 
+static void depot_checked(void *context, uint32_t object)
+{
+    supply_checked(context, object);
+}
+
 static bool depot_make(void *context, uint32_t object)
 {
     return want_restore(context, object);
@@ -111,8 +116,9 @@ static bool find_expected(const struct job *j, uint32_t object, const char *path
     return memo_recorded(j->memo, path, expected);
 }
 
-/* What an earlier life of this agent left. It is believed as far as its size and times say now, and
- * read before it is used: a disk may have lost a bit meanwhile, or somebody may have been at it. */
+/* What an earlier life of this agent left. Nothing is read here, which could take minutes: it is
+ * before it is used or sent (depot_found). A disk may have lost a bit meanwhile, or somebody may have
+ * been at it. */
 static void find_data(struct job *j)
 {
     struct strbuf path = {0};
@@ -126,11 +132,15 @@ static void find_data(struct job *j)
         if (name[0] == '/' || lstat(path_in(j->files, name, &path), &s) != 0)
             continue;
         bool known = find_expected(j, o, path.at, &expected);
-        if (!known || !memo_digest(j->memo, path.at, false, &digest, &bytes, &err) ||
-            !digest_equal(&digest, &expected)) {
+        bool good = known;
+        bytes = (double)s.st_size;
+        digest = expected;
+        if (known && !S_ISREG(s.st_mode)) /* a folder is as large as what is in it */
+            good = memo_digest(j->memo, path.at, false, &digest, &bytes, &err) &&
+                   digest_equal(&digest, &expected);
+        if (!good) {
             agent_log(j->agent, "run %llu: the copy of '%s' here is %s: it is dropped",
-                      (unsigned long long)j->number, name,
-                      known ? "not what it was" : "on no record");
+                      (unsigned long long)j->number, name, known ? "damaged" : "on no record");
             tree_remove(path.at);
             continue;
         }
@@ -164,6 +174,8 @@ static bool job_open_data(struct job *j, bool existed, struct error *err)
                                                 .arrived = depot_arrived,
                                                 .make = depot_make,
                                                 .lost = depot_lost,
+                                                .checked = depot_checked,
+                                                .loop = &j->agent->loop,
                                                 .context = j});
     if (existed)
         find_data(j);

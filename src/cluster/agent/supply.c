@@ -49,6 +49,9 @@ static void held_abandon(struct job *j, uint32_t number)
             if (x->waiting.at[k] == number)
                 x->waiting.at[k] = array_pop(&x->waiting);
     }
+    for (size_t k = j->supply.checks.n; k--;)
+        if (j->supply.checks.at[k].held == number)
+            j->supply.checks.at[k] = array_pop(&j->supply.checks);
     held_release(j, number);
 }
 
@@ -218,11 +221,31 @@ static bool inputs_are_sound(struct job *j, uint32_t number)
 {
     const struct workflow *w = j->w;
     uint32_t task = j->supply.held.at[number].start.task, missing = 0;
-    for (uint32_t i = w->in_off[task]; j->depot && i < w->in_off[task + 1]; i++)
-        if (!depot_verify(j->depot, w->in_object[i]))
-            missing += !want_object(j, w->in_object[i], number);
+    for (uint32_t i = w->in_off[task]; j->depot && i < w->in_off[task + 1]; i++) {
+        uint32_t object = w->in_object[i];
+        enum depot_verdict verdict = depot_verify(j->depot, object);
+        if (verdict == DEPOT_LOST)
+            missing += !want_object(j, object, number);
+        else if (verdict == DEPOT_LATER)
+            array_push(&j->supply.checks, (struct held_check){object, number});
+        missing += verdict == DEPOT_LATER;
+    }
     j->supply.held.at[number].missing = missing;
     return !missing;
+}
+
+void supply_checked(struct job *j, uint32_t object)
+{
+    ARRAY(uint32_t) waiting = {0};
+    for (size_t k = j->supply.checks.n; k--;)
+        if (j->supply.checks.at[k].object == object) {
+            array_push(&waiting, j->supply.checks.at[k].held);
+            j->supply.checks.at[k] = array_pop(&j->supply.checks);
+        }
+    for (size_t i = 0; i < waiting.n; i++)
+        if (want_object(j, object, waiting.at[i]))
+            supply_input_arrived(j, waiting.at[i], 0);
+    array_free(&waiting);
 }
 
 /* In order, until one finds no room: what needs many cores must not be overtaken for ever. */
@@ -407,6 +430,7 @@ void supply_free(struct job *j)
     array_free(&s->held);
     array_free(&s->free_held);
     array_free(&s->runnable);
+    array_free(&s->checks);
     array_free(&s->ops);
     free(s->want_of);
     free(s->used);

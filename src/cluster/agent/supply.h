@@ -14,14 +14,20 @@ struct held {
     double fetched;           /* bytes that had to come for it */
 };
 
+/* It waits until a thread has read the copy of one of its inputs. */
+struct held_check {
+    uint32_t object, held;
+};
+
 struct supply {
     ARRAY(struct want) wants;
     ARRAY(uint32_t) free_wants;
     uint32_t *want_of; /* by object: NONE, or its want */
     ARRAY(struct held) held;
     ARRAY(uint32_t) free_held;
-    ARRAY(uint32_t) runnable;  /* held ones whose inputs are here; NONE: stopped meanwhile */
-    size_t runnable_at;        /* first that has not been started */
+    ARRAY(uint32_t) runnable; /* held ones whose inputs are here; NONE: stopped meanwhile */
+    size_t runnable_at;       /* first that has not been started */
+    ARRAY(struct held_check) checks;
     uint32_t *used;            /* by object: tasks here that read it now */
     double *touched;           /* by object: when it was last read */
     double *fetched;           /* by task that runs: bytes that had to come for it */
@@ -60,6 +66,8 @@ void supply_pump(struct job *j); /* start what can be started */
 bool supply_ended(struct job *j, struct sched_ended *e);
 /* A fetch of the depot's has ended. */
 void supply_arrived(struct job *j, uint32_t object, bool good, const char *why);
+/* The depot has read what it left for later: those that wait for it go on, or wait for another. */
+void supply_checked(struct job *j, uint32_t object);
 void supply_answers(struct job *j, const struct meta_answers *all);
 /* Inputs of tasks that start soon are wanted before they do. */
 void supply_prefetch(struct job *j);

@@ -82,6 +82,7 @@ void depot_free(struct depot *d)
 {
     if (!d)
         return;
+    depot_check_free(d);
     while (!depot_ring_is_empty(&d->waiting))
         depot_fetch_cancel(d, ((struct depot_fetch *)d->waiting.next)->object, false);
     while (!depot_ring_is_empty(&d->begun))
@@ -143,46 +144,6 @@ void depot_found(struct depot *d, uint32_t object, const struct digest *digest, 
 {
     depot_added(d, object, digest, bytes);
     d->state[object] |= OBJECT_DOUBTED;
-}
-
-/* A memo that knows nothing reads everything. */
-static bool depot_reads_as(struct depot *d, uint32_t object, bool anew, struct error *err)
-{
-    struct digest now;
-    double bytes;
-    struct memo *memo = anew ? memo_open(NULL, NULL, err) : d->config.memo;
-    bool good = memo_digest(memo, depot_path(d, object), false, &now, &bytes, err);
-    if (!good && err->kind == ERROR_NONE)
-        error_set(err, ERROR_FAILED, "it is gone");
-    else if (good && !digest_equal(&now, &d->objects[object].digest))
-        good = error_set(err, ERROR_FAILED, "it has another content than it had");
-    if (anew)
-        memo_close(memo, NULL);
-    return good;
-}
-
-bool depot_verify(struct depot *d, uint32_t object)
-{
-    char label[DEPOT_LABEL];
-    const char *name = depot_label(d, object, label);
-    struct error err = {0}, why = {0};
-    if (name[0] == '/')
-        return true;
-    if (!depot_has(d, object))
-        return false;
-    if (depot_reads_as(d, object, d->state[object] & OBJECT_DOUBTED, &err)) {
-        d->state[object] &= (uint8_t)~OBJECT_DOUBTED;
-        return true;
-    }
-    error_set(
-        &why, ERROR_FAILED,
-        "the copy of '%.300s' here is damaged (%.300s): it is dropped, and fetched or computed "
-        "again",
-        name, err.text);
-    depot_drop(d, object);
-    if (d->config.lost)
-        d->config.lost(d->config.context, object, why.text);
-    return false;
 }
 
 void depot_unavailable(struct depot *d, uint32_t object, const char *why)

@@ -13,6 +13,7 @@
 #include "memo/memo.h"
 
 struct depot;
+struct uv_loop_s;
 
 struct depot_config {
     const struct workflow *workflow;
@@ -21,6 +22,7 @@ struct depot_config {
                                      same file system as `folder` */
     struct memo *memo;            /* digests of files that are here already */
     uint32_t most;                /* transfers at once into this depot [4]; more wait */
+    struct uv_loop_s *loop;       /* for reading what is large by a thread; NULL: read at once */
     /* These may do anything but free the depot; link_close() is fine, it tells later. */
     /* A fetch ended. `why`: "" or what went wrong, for people. */
     void (*arrived)(void *context, uint32_t object, bool good, const char *why);
@@ -30,6 +32,8 @@ struct depot_config {
     /* What stood here does not any more, or is not what it was (found when it was asked for): it
      * counts as gone. NULL: nobody wants to know. */
     void (*lost)(void *context, uint32_t object, const char *why);
+    /* What depot_verify() left for later: it is what it was, or it is gone and `lost` was called. */
+    void (*checked)(void *context, uint32_t object);
     /* Something stands where an object that came whole (`from`) belongs. True: it may be replaced, or
      * is out of the way; false: an error, and the object counts as not fetched. NULL: it may. */
     bool (*clear)(void *context, uint32_t object, const char *from, struct error *err);
@@ -56,10 +60,14 @@ const struct digest *depot_digest(const struct depot *d, uint32_t object);
 void depot_added(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
 /* As depot_added(), of what an earlier life left: it is read before it is used or sent. */
 void depot_found(struct depot *d, uint32_t object, const struct digest *digest, double bytes);
+enum depot_verdict {
+    DEPOT_SOUND, /* it is what it was */
+    DEPOT_LOST, /* it is not here, or was not what it was: then it is deleted, and `lost` was called */
+    DEPOT_LATER, /* a thread reads it: `checked` follows */
+};
 /* Before it is used: is it still what it was? Told by size, inode and times since it was last read,
- * and by reading it when they differ or nobody has read it yet. False: it is not here, or was not
- * what it was; then it is deleted, and `lost` was called. */
-bool depot_verify(struct depot *d, uint32_t object);
+ * and by reading it when they differ or nobody has read it yet. */
+enum depot_verdict depot_verify(struct depot *d, uint32_t object);
 /* It could not be made after all: askers that wait are told. */
 void depot_unavailable(struct depot *d, uint32_t object, const char *why);
 /* It does not stand here any more (deleted by its owner, found damaged). The file is left alone. */

@@ -46,9 +46,13 @@ struct depot {
     ARRAY(struct depot_stale) stale;
     ARRAY(struct depot_peer *) peers;
     struct depot_counts counts;
+    ARRAY(struct depot_check *) checks; /* that a thread makes now */
     struct strbuf path, other, message;
     char *piece; /* DEPOT_PIECE */
 };
+
+/* depot_check.c */
+void depot_check_free(struct depot *d); /* those that go on end without a word */
 
 /* depot.c */
 const char *depot_label(const struct depot *d, uint32_t object, char label[static DEPOT_LABEL]);

@@ -162,25 +162,27 @@ static void test_verify(struct link *l)
     put_file(&b, 12, "twelve", 6);
     count_anew(&a);
     depot_fetch(a.depot, 12, l, NULL, false);
-    ok(until(&a, 1) && depot_verify(a.depot, 12), "a copy that came is what it was");
+    ok(until(&a, 1) && depot_verify(a.depot, 12) == DEPOT_SOUND, "a copy that came is what it was");
     chmod(file_of(&a, 12), 0600);
-    ok(depot_verify(a.depot, 12), "also with other permission bits");
-    ok(!depot_verify(a.depot, 13), "what is not here is not");
+    ok(depot_verify(a.depot, 12) == DEPOT_SOUND, "also with other permission bits");
+    ok(depot_verify(a.depot, 13) == DEPOT_LOST, "what is not here is not");
     stat(file_of(&a, 12), &s);
     struct timespec times[2] = {s.st_atim, s.st_mtim};
     folder_write(&a.folder, name_of(12), "twelwe");
     utimensat(AT_FDCWD, file_of(&a, 12), times, 0);
     unsigned lost = a.lost;
-    ok(!depot_verify(a.depot, 12), "a byte is flipped, its time put back: it is not what it was");
+    ok(depot_verify(a.depot, 12) == DEPOT_LOST,
+       "a byte is flipped, its time put back: it is not what it was");
     ok(!depot_has(a.depot, 12) && access(file_of(&a, 12), F_OK) != 0 && a.lost == lost + 1,
        "it is gone, and its owner is told");
     depot_fetch(a.depot, 12, l, NULL, false);
-    ok(until(&a, 2) && depot_verify(a.depot, 12), "it can be fetched again");
+    ok(until(&a, 2) && depot_verify(a.depot, 12) == DEPOT_SOUND, "it can be fetched again");
     struct digest other;
     digest_of("twelwe", 6, &other);
     depot_removed(a.depot, 12);
     depot_found(a.depot, 12, &other, 6);
-    ok(!depot_verify(a.depot, 12), "what an earlier life left is read before it is used");
+    ok(depot_verify(a.depot, 12) == DEPOT_LOST,
+       "what an earlier life left is read before it is used");
 }
 
 static void test_folder(struct link *l)
