@@ -33,7 +33,7 @@ EXPORT struct weft_record *weft_record_of_trace(const char *path, const struct w
     {
         struct run_record run = {0};
         /* the reader takes its workflow over, while a handle's is shared: it gets a copy */
-        struct workflow *copy = w ? run_copy_workflow(w->model, &call.err) : NULL;
+        struct workflow *copy = w ? run_copy_workflow(w->model, NULL, &call.err) : NULL;
         if ((!w || copy) && trace_record_read(path, copy, &run, &call.err))
             call.result = record_handle(&run);
     }

@@ -177,7 +177,7 @@ static bool run_open_file(struct weft_run *run, const char *path,
     return true;
 }
 
-struct workflow *run_copy_workflow(const struct workflow *w, struct error *err)
+struct workflow *run_copy_workflow(const struct workflow *w, const char *folder, struct error *err)
 {
     const struct format *native = format_find("native");
     struct strbuf text = {0};
@@ -185,7 +185,8 @@ struct workflow *run_copy_workflow(const struct workflow *w, struct error *err)
     if (native->write_workflow(w, &text, NULL, err))
         copy = native->read_workflow(&(struct format_source){.path = workflow_text(w, w->file),
                                                              .text = text.at,
-                                                             .length = text.n},
+                                                             .length = text.n,
+                                                             .folder = folder},
                                      err);
     strbuf_free(&text);
     return copy;
@@ -203,7 +204,7 @@ static bool run_open_model(struct weft_run *run, const struct workflow *w,
     if (run->on_agents && !remote_check(&run->place, err))
         return false;
     session_begin(&run->session, &so);
-    if (!session_open(&run->session, run_copy_workflow(w, err), err))
+    if (!session_open(&run->session, run_copy_workflow(w, so.folder, err), err))
         return false;
     run_handle_opened(run);
     return true;

@@ -83,7 +83,7 @@ void run_handle_opened(struct weft_run *run);
 
 /* A workflow of one's own: the model of a handle is frozen and others may read it, while a session
  * learns times into its own. By way of its native text; NULL: an error. */
-struct workflow *run_copy_workflow(const struct workflow *w, struct error *err);
+struct workflow *run_copy_workflow(const struct workflow *w, const char *folder, struct error *err);
 
 /* run_events.c: listen to the session and report; count progress. */
 void run_events_listen(struct weft_run *run);

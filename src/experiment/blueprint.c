@@ -8,6 +8,7 @@
  * O(size of workflow and alternatives). What can be wrong about names is said here, with its line.
  */
 #include "experiment/blueprint.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "model/command.h"
 
@@ -43,9 +44,14 @@ static void name_objects(struct blueprint *b)
             b->output[blueprint_output(w, t, k)] = k;
 }
 
+/* One file under all its spellings. */
 static uint32_t blueprint_file_number(struct blueprint *b, const char *name)
 {
-    return intern_number(&b->files, name, strlen(name));
+    struct strbuf text = {0};
+    path_add_canonical(name, strlen(name), &text);
+    uint32_t number = intern_number(&b->files, text.at, text.n);
+    strbuf_free(&text);
+    return number;
 }
 
 /* "... there is no task 'detct' in flow.yaml; did you mean 'detect'?" */
@@ -89,7 +95,7 @@ static uint32_t find_target(const struct blueprint *b, const struct substitution
         return workflow_find_task(w, s->what);
     if (s->target == SUBSTITUTE_DATA) {
         uint32_t o = intern_find(&b->files, s->what, strlen(s->what));
-        return o < b->nobjects ? o : NONE;
+        return o < b->nobjects ? o : workflow_find_object(w, s->what);
     }
     for (uint32_t i = 0; i < w->nparameters; i++)
         if (strcmp(workflow_text(w, w->parameter_name[i]), s->what) == 0)

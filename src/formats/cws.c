@@ -413,6 +413,7 @@ static struct workflow *cws_read_workflow(const struct format_source *source, st
     struct error first = {0};
     struct cws_reader r = {
         .b = builder_new(source->path, "cws"), .err = &first, .by_files = edges && edges[0] == 'f'};
+    builder_home(r.b, source->folder);
     scan_start(&r.scan, source, "#");
     intern_init(&r.files);
     uint64_t *pairs = NULL;

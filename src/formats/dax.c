@@ -364,6 +364,7 @@ static struct workflow *dax_read_workflow(const struct format_source *source, st
     format_label(source, label, sizeof label);
     struct dax_reading r = {.task = NONE, .job_count = NAN};
     r.b = builder_new(source->path, label);
+    builder_home(r.b, source->folder);
     r.uses = uses_new(r.b);
     r.parser = XML_ParserCreate(NULL);
     if (!r.parser)

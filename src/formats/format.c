@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "formats/yaml/yaml.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -168,7 +169,7 @@ struct format_file {
     struct text text;
     const struct format *format;  /* stated by the caller; NULL: by the content */
     struct option_value *options; /* copies; end with a NULL name */
-    char *folder;                 /* NULL: that of the file */
+    char *folder;                 /* where its files stand; NULL: it is no file */
 };
 
 /* A file outlives the command line's arrays. */
@@ -190,7 +191,11 @@ struct format_file *format_file_open(const char *path, const struct format *form
     struct text text;
     if (!file_read(path, &text, err))
         return NULL;
-    return format_file_of(shown_input(path), text, format, options);
+    struct format_file *f = format_file_of(shown_input(path), text, format, options);
+    const char *slash = strrchr(path, '/');
+    f->folder = slash ? mem_copy_bytes(path, (size_t)(slash - path) + (slash == path))
+                      : mem_copy_string(".");
+    return f;
 }
 
 struct format_file *format_file_of(const char *name, struct text text, const struct format *format,
@@ -279,6 +284,15 @@ size_t format_file_length(const struct format_file *f)
     return f->text.n;
 }
 
+/* Absolute names mean other files once the folder has moved. */
+static void digest_folder(const char *folder, struct digest_state *s)
+{
+    char real[PATH_MAX] = "";
+    if (!folder || !realpath(folder, real))
+        real[0] = 0;
+    digest_string(s, real, strlen(real));
+}
+
 bool format_file_digest(const struct format_file *f, struct digest *out)
 {
     const struct format *format = format_of(f, WANT_WORKFLOW, NULL);
@@ -297,6 +311,7 @@ bool format_file_digest(const struct format_file *f, struct digest *out)
         digest_string(&s, o->text, strlen(o->text));
     }
     digest_number(&s, UINT64_MAX); /* the end of the options */
+    digest_folder(f->folder, &s);
     digest_string(&s, f->text.at, f->text.n);
     digest_end(&s, out);
     return true;

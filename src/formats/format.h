@@ -19,7 +19,10 @@ struct format_source {
     size_t length;
     const struct option_value
         *options; /* --set name=value of convert/show/plan; ends with a NULL name; may be NULL */
-    const char *folder; /* where files that it names stand; NULL: beside `path` */
+    /* Where files that it names stand: absolute names in it are the relative ones. NULL: beside
+     * `path`, if anywhere: absolute names stay, as in a text that came over a wire, in which who wrote
+     * it has made them relative. */
+    const char *folder;
 };
 
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2 };

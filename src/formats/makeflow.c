@@ -495,6 +495,7 @@ static struct workflow *makeflow_read_workflow(const struct format_source *sourc
                                 .at = source->text,
                                 .end = source->text + source->length,
                                 .next_line = 1};
+    builder_home(r.b, source->folder);
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0)
         r.at += 3;
     intern_init(&r.names);

@@ -241,6 +241,7 @@ static struct workflow *pegasus_read_workflow(const struct format_source *source
     if (version != YAML_NONE)
         snprintf(label, sizeof label, "pegasus-%.16s", yaml_text(&r.y, version, NULL));
     r.b = builder_new(source->path, label);
+    builder_home(r.b, source->folder);
     r.uses = uses_new(r.b);
     if (pegasus_read_file(&r)) {
         uses_finish(r.uses);

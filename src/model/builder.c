@@ -62,6 +62,9 @@ void builder_free(struct builder *b)
 #undef FREE_FIELD
     array_free(&b->times);
     array_free(&b->rungs);
+    path_home_free(b->home);
+    strbuf_free(&b->canonical);
+    array_free(&b->folders);
     array_free(&b->made);
     array_free(&b->temporary);
     array_free(&b->object_name);
@@ -404,8 +407,37 @@ uint32_t builder_object_count(const struct builder *b)
     return (uint32_t)b->object_name.n;
 }
 
-uint32_t builder_find_object(const struct builder *b, const char *name, size_t len)
+void builder_home(struct builder *b, const char *folder)
 {
+    if (folder)
+        b->home = path_home_new(folder);
+}
+
+/* The one spelling of a name, without the slash of a folder; valid until the next call. Most names
+ * have it: then they are scanned once and nothing else. */
+static const char *builder_canonical(struct builder *b, const char *name, size_t *len, bool *folder)
+{
+    *folder = *len > 1 && name[*len - 1] == '/';
+    if (*name != '/' && path_is_canonical(name, *len)) {
+        *len -= *folder;
+        return name;
+    }
+    strbuf_clear(&b->canonical);
+    path_add_canonical(name, *len, &b->canonical);
+    const char *text = b->canonical.at, *below = path_in_home(b->home, text);
+    text = below ? *below ? below : "." : text;
+    *len = strlen(text);
+    *folder = *len > 1 && text[*len - 1] == '/';
+    *len -= *folder;
+    return text;
+}
+
+uint32_t builder_find_object(struct builder *b, const char *name, size_t len)
+{
+    bool folder;
+    if (!len)
+        return NONE;
+    name = builder_canonical(b, name, &len, &folder);
     return name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);
 }
 
@@ -416,16 +448,21 @@ uint32_t builder_object(struct builder *b, const char *name, size_t len)
         builder_error(b, 0, "a data object has an empty name");
         return NONE;
     }
-    uint32_t object = builder_find_object(b, name, len);
-    if (object != NONE)
-        return object;
-    object = new_object(b, pool_add(&b->w->text, name, len));
-    if (object != NONE)
-        name_index_add(&b->w->object_index, &b->w->text, b->object_name.at, object);
+    bool folder;
+    name = builder_canonical(b, name, &len, &folder);
+    uint32_t object =
+        name_index_find(&b->w->object_index, &b->w->text, b->object_name.at, name, len);
+    if (object == NONE) {
+        object = new_object(b, pool_add(&b->w->text, name, len));
+        if (object != NONE)
+            name_index_add(&b->w->object_index, &b->w->text, b->object_name.at, object);
+    }
+    if (folder && object != NONE)
+        array_push(&b->folders, object);
     return object;
 }
 
-const char *builder_object_text(const struct builder *b, uint32_t object)
+const char *builder_object_name(const struct builder *b, uint32_t object)
 {
     return pool_text(&b->w->text, b->object_name.at[object]);
 }
@@ -443,12 +480,12 @@ void builder_size(struct builder *b, uint32_t object, double bytes, size_t line)
         return;
     if (!isfinite(bytes) || bytes < 0)
         builder_error(b, line, "object '%s': size is %g; expected a finite number, 0 or more",
-                      builder_object_text(b, object), bytes);
+                      builder_object_name(b, object), bytes);
     else if (isnan(b->size.at[object]))
         b->size.at[object] = bytes;
     else if (b->size.at[object] != bytes)
         builder_warn(b, line, "object '%s' has a second size, %g; the first, %g, stays",
-                     builder_object_text(b, object), bytes, b->size.at[object]);
+                     builder_object_name(b, object), bytes, b->size.at[object]);
 }
 
 /* The order of these calls is what {out} stands for. */
@@ -460,7 +497,7 @@ void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t 
     if (*producer != NONE && *producer != task)
         builder_error(b, line,
                       "object '%s' is made by two tasks, '%s' and '%s'; one must make another",
-                      builder_object_text(b, object), builder_task_name(b, *producer),
+                      builder_object_name(b, object), builder_task_name(b, *producer),
                       builder_task_name(b, task));
     else if (*producer == NONE) {
         *producer = task;

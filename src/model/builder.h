@@ -73,10 +73,16 @@ void builder_parameter(struct builder *b, const char *name, const char *value);
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line);
 
 /* ---- objects and edges ---- */
+/* Names of objects are names of files: `./x`, `a//x` and `b/../x` are `x` (base/path.h), and so is an
+ * absolute name in this folder, if it is told before any object is named. A slash at the end says
+ * that it is a folder, which the finished workflow's name shows wherever it was said. */
+void builder_home(struct builder *b, const char *folder); /* NULL is fine */
 /* The object of that name, made on first use. */
 uint32_t builder_object(struct builder *b, const char *name, size_t len);
+/* Its one spelling, without the slash of a folder. */
+const char *builder_object_name(const struct builder *b, uint32_t object);
 uint32_t builder_object_count(const struct builder *b); /* anonymous ones counted */
-uint32_t builder_find_object(const struct builder *b, const char *name, size_t len);
+uint32_t builder_find_object(struct builder *b, const char *name, size_t len);
 /* Set the size. A different size for an object that has one keeps the first and warns. */
 void builder_size(struct builder *b, uint32_t object, double bytes, size_t line);
 void builder_temporary(struct builder *b, uint32_t object);

@@ -4,6 +4,7 @@
  *     readings (task, object)   \    keys: object << 32 | consumer,
  *                                >-  grouped by producer, sorted   -->  succ_*, then pred_*
  *     orderings (from, to)      /    (ordering: object NONE, last) */
+#include "base/strbuf.h"
 #include "model/builder_state.h"
 
 #include <math.h>
@@ -28,6 +29,22 @@ static void resolve_names(struct builder *b)
         if (task[0] != NONE && task[1] != NONE)
             builder_edge(b, task[0], task[1], e->line);
     }
+}
+
+/* A slash at the end of the names of folders: said once, it counts for every mention. */
+static void name_folders(struct builder *b)
+{
+    struct strbuf name = {0};
+    for (size_t i = 0; i < b->folders.n; i++) {
+        str_id *id = &b->object_name.at[b->folders.at[i]];
+        strbuf_clear(&name);
+        strbuf_add(&name, pool_text(&b->w->text, *id));
+        if (name.at[name.n - 1] == '/')
+            continue;
+        strbuf_add_char(&name, '/');
+        *id = pool_add(&b->w->text, name.at, name.n);
+    }
+    strbuf_free(&name);
 }
 
 /* Which objects stay: those somebody makes or reads, and of several anonymous ones between two
@@ -199,7 +216,7 @@ static void build_edges(struct builder *b, struct workflow *w, const uint32_t *n
         uint32_t p = b->producer.at[r.object];
         if (p == r.task) {
             builder_error(b, b->line.at[p], "task '%s' reads its own output '%s'",
-                          builder_task_name(b, p), builder_object_text(b, r.object));
+                          builder_task_name(b, p), builder_object_name(b, r.object));
             free(at);
             return;
         }
@@ -525,6 +542,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
     resolve_names(b);
     if (!builder_failed(b)) {
         w->ntasks = (uint32_t)b->task_name.n;
+        name_folders(b);
         uint32_t *number = mem_new(uint32_t, b->object_name.n);
         w->nobjects = renumber_objects(b, number);
         move_objects(b, w, number);

@@ -2,6 +2,7 @@
  * builder_finish.c (freezing), private to them. */
 #pragma once
 #include "base/array.h"
+#include "base/path.h"
 #include "model/builder.h"
 
 enum { MOST_WARNINGS = 20 };
@@ -63,6 +64,9 @@ struct builder {
     ARRAY(uint32_t) producer;
     ARRAY(uint32_t) only_reader; /* anonymous objects: their one consumer; NONE for named ones */
 
+    struct path_home *home;    /* NULL: absolute names stay as they are */
+    struct strbuf canonical;   /* a name being looked up */
+    ARRAY(uint32_t) folders;   /* objects that were named with a slash at the end */
     ARRAY(uint32_t) made;      /* objects in the order in which their producers named them */
     ARRAY(uint32_t) temporary; /* objects */
 
@@ -75,7 +79,6 @@ struct builder {
 };
 
 void builder_add_warning(struct workflow *w, const char *text);
-const char *builder_object_text(const struct builder *b, uint32_t object);
 /* command_check.c: is every {word} of every command something? After the lists of inputs and
  * outputs are made. */
 void builder_check_commands(struct builder *b, const struct workflow *w);

@@ -58,7 +58,10 @@ static struct files files_of(const struct workflow *w, uint32_t task, bool out)
 static void add_file(const struct workflow *w, uint32_t object, struct strbuf *out)
 {
     char label[512];
-    command_add_quoted(out, workflow_object_label(w, object, label, sizeof label));
+    const char *name = workflow_object_label(w, object, label, sizeof label);
+    if (*name == '-') /* no option of the program's */
+        strbuf_add(out, "./");
+    command_add_quoted(out, name);
 }
 
 /* ---- what stands at a brace ---- */

@@ -2,6 +2,7 @@
  * consumers; and the few columns that may be set later (priorities, predictions). Reading is safe
  * from several threads; setting is not. */
 #include "model/workflow.h"
+#include "base/path.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/array_list.h"
@@ -51,10 +52,29 @@ static uint32_t find_between(const struct workflow *w, uint32_t from, uint32_t t
 }
 
 /* By name, O(1); a label costs a look-up for each arrow in it. */
+/* Under another spelling, with or without the slash of a folder. */
+static uint32_t find_spelled(const struct workflow *w, const char *name)
+{
+    struct strbuf text = {0};
+    path_add_canonical(name, strlen(name), &text);
+    uint32_t found = name_index_find(&w->object_index, &w->text, w->object_name, text.at, text.n);
+    if (found == NONE && text.n > 1) {
+        if (text.at[text.n - 1] == '/')
+            text.n--;
+        else
+            strbuf_add_char(&text, '/');
+        found = name_index_find(&w->object_index, &w->text, w->object_name, text.at, text.n);
+    }
+    strbuf_free(&text);
+    return found;
+}
+
 uint32_t workflow_find_object(const struct workflow *w, const char *name)
 {
     uint32_t found =
         name_index_find(&w->object_index, &w->text, w->object_name, name, strlen(name));
+    if (found == NONE && *name)
+        found = find_spelled(w, name);
     if (found != NONE)
         return found;
     /* A label "producer->consumer"; task names may hold arrows themselves, so try each. */

@@ -563,6 +563,7 @@ static struct workflow *dot_read_workflow(const struct format_source *source, st
         return NULL;
     r.settings = dot_group_settings(&r.graph);
     r.b = builder_new(source->path, "dot");
+    builder_home(r.b, source->folder);
     builder_expect(r.b, r.graph.node_line.n, r.graph.edges.n);
     if (r.graph.name.text)
         builder_name(r.b, r.graph.name.text, r.graph.name.len);

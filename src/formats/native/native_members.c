@@ -5,6 +5,7 @@
  *     3. what each task says is read, a family's body once for each member
  *
  * Without lists the second does nothing, and the others are two walks over the tasks. */
+#include "base/path.h"
 #include "formats/native/native_reading.h"
 
 #include <string.h>
@@ -88,13 +89,16 @@ static bool walk_name(void *context, const char *name, size_t length)
 {
     const struct output_walk *walk = context;
     struct native_reading *r = walk->r;
+    struct strbuf spelled = {0}; /* as others may spell it */
+    path_add_canonical(name, length, &spelled);
     if (walk->leave_out) {
-        intern_number(&r->left_out, name, length);
+        intern_number(&r->left_out, spelled.at, spelled.n);
     } else {
-        uint32_t i = intern_find(&r->left_out, name, length);
+        uint32_t i = intern_find(&r->left_out, spelled.at, spelled.n);
         if (i != UINT32_MAX)
             r->made_elsewhere.at[i] = true;
     }
+    strbuf_free(&spelled);
     return true;
 }
 
@@ -153,7 +157,10 @@ const struct family *native_left_out(const struct native_reading *r, const char 
 {
     if (!r->left_out.n)
         return NULL;
-    uint32_t i = intern_find(&r->left_out, file, length);
+    struct strbuf spelled = {0};
+    path_add_canonical(file, length, &spelled);
+    uint32_t i = intern_find(&r->left_out, spelled.at, spelled.n);
+    strbuf_free(&spelled);
     if (i == UINT32_MAX || r->made_elsewhere.at[i])
         return NULL;
     for (size_t k = 0; k < r->families.n; k++) /* for the message: the first that leaves out */

@@ -38,6 +38,10 @@ struct native_reading {
     bool naming; /* places are noted */
     ARRAY(struct native_seen) seen;
     struct strbuf command; /* scratch */
+    /* of the task being read: a file that lies above the folder; YAML_NONE: none */
+    yaml_ref outside;
+    uint32_t outside_object;
+    bool outside_is_made;
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */

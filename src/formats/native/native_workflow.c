@@ -15,6 +15,7 @@
  *         memory: [2G, 4G]                    a size, or one for each attempt */
 #include "base/array.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "formats/native/native_reading.h"
 #include "model/shell.h"
@@ -93,6 +94,39 @@ struct native_object {
     bool out, temporary;
 };
 
+/* What a name may not be, whatever its task does with it; what depends on the task is noted. */
+static bool check_name(const struct native_object *o, uint32_t object)
+{
+    struct native_reading *r = o->r;
+    if (object == NONE)
+        return true; /* the builder has an error */
+    const char *name = builder_object_name(r->b, object);
+    if (strcmp(name, ".") == 0)
+        return native_error(&r->file, o->at,
+                            "%s names the workflow's folder itself, in which all files lie; name "
+                            "those it %s",
+                            o->out ? "out" : "in", o->out ? "makes" : "reads");
+    if (o->out && builder_producer(r->b, object) == o->task)
+        return native_error(&r->file, o->at, "out names '%.200s' twice", name);
+    if (r->outside == YAML_NONE && path_leads_out(name)) {
+        r->outside = o->at;
+        r->outside_object = object;
+        r->outside_is_made = o->out;
+    }
+    return true;
+}
+
+/* A sandbox has no place for what lies above the folder. */
+static bool refuse_outside(const struct native_reading *r)
+{
+    return native_error(&r->file, r->outside,
+                        "%s '%.200s' lies above the workflow's folder, where a sandbox cannot %s "
+                        "it; give its absolute name, or say `sandbox: false`",
+                        r->outside_is_made ? "output" : "input",
+                        builder_object_name(r->b, r->outside_object),
+                        r->outside_is_made ? "put" : "link");
+}
+
 static bool add_object(void *context, const char *name, size_t length)
 {
     const struct native_object *o = context;
@@ -108,6 +142,8 @@ static bool add_object(void *context, const char *name, size_t length)
     if (!length)
         return native_error(&r->file, o->at, "the name of a file is empty");
     uint32_t object = builder_object(r->b, name, length);
+    if (!check_name(o, object))
+        return false;
     uint32_t place = native_place(r, object, o->out);
     if (r->naming)
         array_push(&r->named_place, place);
@@ -459,6 +495,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     r->task = task;
     r->places[0] = r->places[1] = 0;
     r->named.n = r->named_place.n = 0;
+    r->outside = YAML_NONE;
     if (!apply_defaults(r, task, &answers))
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
@@ -503,6 +540,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     if (yaml_get(y, body, "call") != YAML_NONE && yaml_get(y, body, "shell") != YAML_NONE)
         return native_error(&r->file, yaml_get(y, body, "shell"),
                             "shell goes with run; a call has none");
+    if (r->outside != YAML_NONE && command != YAML_NONE && !(answers.flags & TASK_IN_PLACE))
+        return refuse_outside(r);
     if (answers.flags)
         builder_flag(r->b, task, answers.flags);
     if (answers.temporary)
@@ -625,6 +664,7 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
     if (!native_open(&r.file, source, "tasks", err))
         return NULL;
     r.b = builder_new(source->path, "native");
+    builder_home(r.b, source->folder);
     lists_init(&r.lists);
     intern_init(&r.left_out);
     r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");

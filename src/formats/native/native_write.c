@@ -5,6 +5,7 @@
  * (yaml_write.c). A value that is the usual one is left out, a list of up to LONGEST_ROW entries
  * stands on one line. Anonymous objects get names, since native objects exist by being named. */
 #include "base/array.h"
+#include "base/path.h"
 #include "formats/dropped.h"
 #include "formats/native/native.h"
 #include "formats/registry.h"
@@ -52,6 +53,11 @@ static void label_objects(struct native_writing *s)
         strbuf_clear(&text);
         strbuf_printf(&text, "%s->%s", workflow_task_name(w, w->producer[o]),
                       workflow_task_name(w, w->succ_task[w->object_edge[o]]));
+        if (!path_is_canonical(text.at, text.n)) { /* a name of a file, when it is read */
+            char *raw = strbuf_steal(&text);
+            path_add_canonical(raw, strlen(raw), &text);
+            free(raw);
+        }
         size_t length = text.n;
         for (unsigned i = 2; intern_find(&s->labels, text.at, text.n) != NONE; i++) {
             text.n = length;

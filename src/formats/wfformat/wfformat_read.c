@@ -677,6 +677,7 @@ struct workflow *wfformat_read_workflow(const struct format_source *source, stru
     if (!wfformat_open(&d, source, err))
         return NULL;
     struct wfformat_reader r = {.d = &d, .j = &d.json, .b = builder_new(source->path, d.format)};
+    builder_home(r.b, source->folder);
     if (d.doubt)
         builder_warn(r.b, 1, "%s", d.doubt);
     if (d.name != JSON_NONE) {
