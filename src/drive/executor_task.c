@@ -197,7 +197,8 @@ static bool make_output_folders(struct executor *x, uint32_t task, struct error 
     char label[512];
     for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
         const char *name = workflow_object_label(w, o, label, sizeof label);
-        if (strchr(name, '/') && !make_parents(path_in(x->o->folder, name, &x->path), err))
+        if (strchr(name, '/') && !workflow_object_is(w, o, OBJECT_INSIDE) &&
+            !make_parents(path_in(x->o->folder, name, &x->path), err))
             return false;
     }
     return true;

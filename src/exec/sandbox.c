@@ -67,6 +67,18 @@ static const char *sandbox_object_name(const struct workflow *w, uint32_t object
 
 /* ---- making ---- */
 
+/* Was this folder made for links to inputs in it, which were named before the folder itself? Reached
+ * through the link of a folder it would be the user's own: that is there already, and stays. */
+static bool is_made_folder(const char *at, const char *sandbox)
+{
+    char here[PATH_MAX], top[PATH_MAX];
+    struct stat s;
+    if (lstat(at, &s) != 0 || !S_ISDIR(s.st_mode) || !realpath(at, here) || !realpath(sandbox, top))
+        return false;
+    size_t n = strlen(top);
+    return strncmp(here, top, n) == 0 && here[n] == '/';
+}
+
 /* mkdir is tried before anything is looked at: mostly the folder above is there, and this
  * is not. */
 static bool sandbox_make_folder(const char *path, struct error *err)
@@ -145,7 +157,7 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
     base.sandbox = path;
     base.looked = false;
     base.up[0] = 0;
-    char label[512];
+    char label[512], plain[PATH_MAX];
     bool good = realpath(folder, base.here) ||
                 error_set(err, ERROR_FAILED, "%s: the workflow's folder is gone: %s", folder,
                           strerror(errno));
@@ -162,14 +174,23 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
                           workflow_task_name(w, task), name);
             break;
         }
+        size_t length = strlen(name);
+        if (name[length - 1] == '/') { /* a folder: the link to it has the name without the slash */
+            snprintf(plain, sizeof plain, "%.*s", (int)(length - 1), name);
+            name = plain;
+        }
         path_in(path, name, &at);
         link_target(&base, name, &target);
         int made = symlink(target.at, at.at);
         if (made != 0 && errno == ENOENT)
             made = make_parents(at.at, err) ? symlink(target.at, at.at) : -1;
-        if (made != 0 && errno != EEXIST)
-            good = error_set(err, ERROR_FAILED, "%s: cannot link an input: %s", at.at,
-                             strerror(errno));
+        int why = made != 0 ? errno : 0;
+        if (why == EEXIST && is_made_folder(at.at, path) &&
+            (!tree_remove(at.at) || symlink(target.at, at.at) != 0))
+            why = errno;
+        if (why && why != EEXIST)
+            good =
+                error_set(err, ERROR_FAILED, "%s: cannot link an input: %s", at.at, strerror(why));
     }
     strbuf_free(&at);
     strbuf_free(&target);
@@ -190,7 +211,7 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
                           "task '%.200s': output '%.200s' lies above the workflow's folder; give "
                           "its absolute path, or say `sandbox: false`",
                           workflow_task_name(w, task), name);
-        else if (strchr(name, '/'))
+        else if (strchr(name, '/') && !workflow_object_is(w, w->out_object[i], OBJECT_INSIDE))
             good = make_parents(path_in(path, name, &at), err);
     }
     strbuf_free(&at);
@@ -380,7 +401,7 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     /* I2 */
     for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good && path; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
-        if (name[0] != '/')
+        if (name[0] != '/' && !workflow_object_is(w, w->out_object[i], OBJECT_INSIDE))
             good = move_one(path_in(path, name, &from), path_in(folder, name, &to),
                             w->out_object[i], way, err);
     }

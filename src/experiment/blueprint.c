@@ -278,6 +278,30 @@ static void read_as_in_workflow(struct blueprint *b, uint32_t t)
             array_push(&b->reads, w->pred_object[e]);
 }
 
+/* Each combination has files of its own, in folders of its own: those that the tasks of one make do not
+ * come to lie in a folder that they were gathered from. */
+static bool check_folders(const struct blueprint *b, uint32_t t, const struct body *body,
+                          struct error *err)
+{
+    const struct workflow *w = b->w;
+    uint32_t wrong = NONE;
+    for (uint32_t i = body->read; i < body->reads_end && w->object_flags; i++)
+        if (b->reads.at[i] < b->nobjects && workflow_object_is(w, b->reads.at[i], OBJECT_GATHERED))
+            wrong = b->reads.at[i];
+    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+        if (workflow_object_is(w, o, OBJECT_INSIDE))
+            wrong = o;
+    if (wrong == NONE)
+        return true;
+    return error_at(
+        err, workflow_text(w, w->file), w->line ? w->line[t] : 0,
+        "task '%.100s': '%.200s' %s; in an experiment each combination has files of its "
+        "own: name the files instead of the folder",
+        workflow_task_name(w, t), blueprint_file(b, wrong),
+        workflow_object_is(w, wrong, OBJECT_INSIDE) ? "lies in a folder that the task makes"
+                                                    : "is a folder that tasks make files in");
+}
+
 static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const struct alternative *a,
                      struct error *err)
 {
@@ -291,6 +315,8 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
         read_as_in_workflow(b, t);
     }
     body.reads_end = (uint32_t)b->reads.n;
+    if (!check_folders(b, t, &body, err))
+        return false;
     const char *command = w->command ? workflow_text(w, w->command[t]) : "";
     body.is_call = (w->flags[t] & TASK_CALL) != 0;
     if (a && a->change.command) {

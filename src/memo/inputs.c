@@ -153,7 +153,9 @@ bool inputs_begin(struct needs *n, uint32_t task, struct input_marks *marks, uin
         path_in(n->folder, workflow_object_label(w, object, label, sizeof label), &path);
         visit_input(path.at, 0, take_mark, marks); /* I1 */
         marks->all.at[first].mode |= MARK_TOP;
-        good = check_content(n, object, path.at, &marks->all.at[first], err);
+        /* of a folder that tasks make files in, those files are inputs, too */
+        good = workflow_object_is(w, object, OBJECT_GATHERED) ||
+               check_content(n, object, path.at, &marks->all.at[first], err);
     }
     strbuf_free(&path);
     return good;

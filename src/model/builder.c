@@ -67,6 +67,10 @@ void builder_free(struct builder *b)
     array_free(&b->folders);
     array_free(&b->made);
     array_free(&b->temporary);
+    array_free(&b->gathered);
+    array_free(&b->inside);
+    array_free(&b->namings);
+    array_free(&b->naming_places);
     array_free(&b->object_name);
     array_free(&b->size);
     array_free(&b->producer);

@@ -281,21 +281,28 @@ static void build_inputs(struct builder *b, struct workflow *w, const uint32_t *
     array_free(&keys);
 }
 
-/* {in} and {out} stand for files in the order of the file, which the sorted edges have lost. Each
- * object once a task. */
-static void keep_order(struct builder *b, struct workflow *w, const uint32_t *number)
+/* What a task makes, in the order of the file: what it names, what edges carry, what follows from
+ * folders. */
+static void keep_out_order(struct builder *b, struct workflow *w, const uint32_t *number)
 {
-    if (!b->command.n)
-        return;
     uint32_t n = w->ntasks, *next = mem_new(uint32_t, (size_t)n + 1);
     memcpy(next, w->object_off, ((size_t)n + 1) * sizeof *next);
     w->out_object = mem_new(uint32_t, w->nobjects);
-    for (size_t i = 0; i < b->made.n; i++)
+    for (size_t i = 0; i < b->stated_made; i++)
         if (number[b->made.at[i]] != NONE)
             w->out_object[next[b->producer.at[b->made.at[i]]]++] = number[b->made.at[i]];
     for (size_t o = 0; o < b->object_name.n; o++) /* those of edges: never named by producers */
         if (number[o] != NONE && b->only_reader.at[o] != NONE)
             w->out_object[next[b->producer.at[o]]++] = number[o];
+    for (size_t i = b->stated_made; i < b->made.n; i++)
+        w->out_object[next[b->producer.at[b->made.at[i]]]++] = number[b->made.at[i]];
+    free(next);
+}
+
+/* The readings of each task one after the other, in the order of the file, repeated ones too. */
+static void group_readings(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    uint32_t n = w->ntasks;
     w->in_off = mem_new_zero(uint32_t, (size_t)n + 2);
     for (size_t i = 0; i < b->readings.n; i++)
         if (number[b->readings.at[i].object] != NONE)
@@ -308,19 +315,61 @@ static void keep_order(struct builder *b, struct workflow *w, const uint32_t *nu
         if (o != NONE)
             w->in_object[w->in_off[b->readings.at[i].task + 1]++] = o;
     }
-    /* one that is read twice stays where it stood first */
-    uint32_t *seen = mem_new_zero(uint32_t, w->nobjects), from = 0, to = 0;
-    for (uint32_t t = 0; t < n; t++) {
-        uint32_t end = w->in_off[t + 1];
-        for (; from < end; from++)
-            if (seen[w->in_object[from]] != t + 1) {
-                seen[w->in_object[from]] = t + 1;
-                w->in_object[to++] = w->in_object[from];
+}
+
+/* How many of each task's readings, or outputs, the file states; NULL: all of them. */
+static uint32_t *count_stated(const struct builder *b, const uint32_t *number, bool outputs)
+{
+    size_t stated = outputs ? b->stated_made : b->stated_readings;
+    if (stated == (outputs ? b->made.n : b->readings.n))
+        return NULL;
+    uint32_t *count = mem_new_zero(uint32_t, b->task_name.n + 1);
+    for (size_t i = 0; i < stated; i++) {
+        uint32_t object = outputs ? b->made.at[i] : b->readings.at[i].object;
+        if (number[object] != NONE)
+            count[outputs ? b->producer.at[object] : b->readings.at[i].task]++;
+    }
+    return count;
+}
+
+/* {in} and {out} stand for files in the order of the file, which the sorted edges have lost. The model
+ * has each object once a task: of one that is read twice the first stays, and the command is noted. */
+static void keep_order(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    if (!b->command.n)
+        return;
+    keep_out_order(b, w, number);
+    group_readings(b, w, number);
+    uint32_t *in_stated = count_stated(b, number, false),
+             *out_stated = count_stated(b, number, true);
+    uint64_t *seen = mem_new_zero(uint64_t, w->nobjects); /* task + 1, place */
+    uint32_t from = 0, to = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        uint32_t end = w->in_off[t + 1], first = to, begun = from, kept = 0;
+        uint32_t stated = in_stated ? in_stated[t] : end - from;
+        uint32_t outputs = w->object_off[t + 1] - w->object_off[t];
+        size_t places = b->naming_places.n;
+        for (; from < end; from++) {
+            uint32_t o = w->in_object[from];
+            if (seen[o] >> 32 != t + 1) {
+                seen[o] = (uint64_t)(t + 1) << 32 | (to - first);
+                w->in_object[to++] = o;
             }
+            if (from - begun < stated) {
+                array_push(&b->naming_places, (uint32_t)seen[o]);
+                kept = to - first;
+            }
+        }
         w->in_off[t + 1] = to;
+        if (kept < stated || to - first > kept || (out_stated && out_stated[t] < outputs))
+            array_push(&b->namings, (struct builder_naming){t, (uint32_t)places, stated,
+                                                            out_stated ? out_stated[t] : outputs});
+        else
+            b->naming_places.n = places;
     }
     free(seen);
-    free(next);
+    free(in_stated);
+    free(out_stated);
 }
 
 /* Put the list into the order that a reader stated; false: it is no permutation of it. */
@@ -358,11 +407,20 @@ static void apply_permutations(struct builder *b, struct workflow *w)
 /* Marks by new numbers; a mark on an object that nobody makes or reads goes with it. */
 static void move_flags(struct builder *b, struct workflow *w, const uint32_t *number)
 {
-    if (b->temporary.n)
-        w->object_flags = mem_new_zero(uint8_t, w->nobjects);
-    for (size_t i = 0; i < b->temporary.n; i++)
-        if (number[b->temporary.at[i]] != NONE)
-            w->object_flags[number[b->temporary.at[i]]] |= OBJECT_TEMPORARY;
+    const struct {
+        const uint32_t *at;
+        size_t n;
+        enum object_flag flag;
+    } marks[] = {{b->temporary.at, b->temporary.n, OBJECT_TEMPORARY},
+                 {b->gathered.at, b->gathered.n, OBJECT_GATHERED},
+                 {b->inside.at, b->inside.n, OBJECT_INSIDE}};
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        if (marks[k].n && !w->object_flags)
+            w->object_flags = mem_new_zero(uint8_t, w->nobjects);
+        for (size_t i = 0; i < marks[k].n; i++)
+            if (number[marks[k].at[i]] != NONE)
+                w->object_flags[number[marks[k].at[i]]] |= (uint8_t)marks[k].flag;
+    }
 }
 
 /* Some task lies on a cycle or behind one: walk back through unfinished predecessors until one
@@ -540,6 +598,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
 {
     struct workflow *w = b->w;
     resolve_names(b);
+    builder_join_folders(b);
     if (!builder_failed(b)) {
         w->ntasks = (uint32_t)b->task_name.n;
         name_folders(b);
@@ -552,6 +611,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
             keep_order(b, w, number);
             apply_permutations(b, w);
             builder_check_commands(b, w);
+            builder_rename_files(b, w);
             move_flags(b, w, number);
             sort_topologically(b, w);
         }

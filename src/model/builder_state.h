@@ -36,6 +36,13 @@ struct permutation {
     bool outputs;
 };
 
+/* A command whose files are not those that the task has, one for one: `n` entries of naming_places
+ * from `first` on say which of the task's inputs the file's i-th is, `outputs` how many of the task's
+ * outputs the file names. */
+struct builder_naming {
+    uint32_t task, first, n, outputs;
+};
+
 struct builder {
     char *file;
     struct error error;
@@ -69,8 +76,15 @@ struct builder {
     ARRAY(uint32_t) folders;   /* objects that were named with a slash at the end */
     ARRAY(uint32_t) made;      /* objects in the order in which their producers named them */
     ARRAY(uint32_t) temporary; /* objects */
+    ARRAY(uint32_t) gathered;  /* objects: OBJECT_GATHERED */
+    ARRAY(uint32_t) inside;    /* objects: OBJECT_INSIDE */
 
     ARRAY(struct builder_reading) readings;
+    /* Those that the file states come first, and those that follow from folders behind them; so with
+     * `made`. */
+    size_t stated_readings, stated_made;
+    ARRAY(struct builder_naming) namings;
+    ARRAY(uint32_t) naming_places;
     ARRAY(struct ordering) orderings;
     ARRAY(struct named_ordering) named;
     ARRAY(struct permutation) permutations;
@@ -79,6 +93,10 @@ struct builder {
 };
 
 void builder_add_warning(struct workflow *w, const char *text);
+/* builder_folders.c: folders hold what is in them. Before objects are numbered. */
+void builder_join_folders(struct builder *b);
+/* builder_namings.c: {in} and {in[1]} of the commands in `namings`, as the task has its files. */
+void builder_rename_files(struct builder *b, struct workflow *w);
 /* command_check.c: is every {word} of every command something? After the lists of inputs and
  * outputs are made. */
 void builder_check_commands(struct builder *b, const struct workflow *w);

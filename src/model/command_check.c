@@ -17,7 +17,8 @@ struct command_check {
     const struct workflow *w;
     uint32_t task;
     const char *text;
-    uint32_t inputs, outputs;
+    uint32_t inputs, outputs; /* that the file names */
+    const uint32_t *place;    /* which of the task's inputs each is; NULL: they are the same */
 };
 
 /* The line on which this place of the command stands. Of a folded text the first line is all that is
@@ -161,8 +162,10 @@ static void remark_quotes(const struct command_check *c, const char *at, const s
         out ? w->out_object + w->object_off[c->task] : w->in_object + w->in_off[c->task];
     bool wrong = false;
     struct marking_place p = marking_begin(m, n);
-    for (uint32_t i; !m->list && !wrong && marking_next(&p, &i);)
-        wrong = command_needs_quotes(workflow_object_label(w, list[i], label, sizeof label));
+    for (uint32_t i; !m->list && !wrong && marking_next(&p, &i);) {
+        uint32_t object = list[!out && c->place ? c->place[i] : i];
+        wrong = command_needs_quotes(workflow_object_label(w, object, label, sizeof label));
+    }
     if (wrong)
         builder_warn(c->b, line_of(c, at),
                      "task '%s': quotes around %.*s: names are quoted already, each by itself; "
@@ -230,10 +233,22 @@ static void check_mark(const struct command_check *c, const char *at, const stru
     }
 }
 
+static void check_one_command(const struct command_check *c)
+{
+    for (const char *at = c->text; *(at += strcspn(at, "{}"));) {
+        struct marking m = command_marking(c->w, c->text, at);
+        check_mark(c, at, &m);
+        at += m.length ? m.length : 1;
+    }
+}
+
 void builder_check_commands(struct builder *b, const struct workflow *w)
 {
+    size_t naming = 0; /* they are in the order of tasks */
     for (uint32_t t = 0; t < b->command.n && !builder_failed(b); t++) {
         const char *text = b->command.at[t] ? pool_text(&w->text, b->command.at[t]) : "";
+        while (naming < b->namings.n && b->namings.at[naming].task < t)
+            naming++;
         if (!strchr(text, '{') || b->flags.at[t] & TASK_CALL)
             continue;
         struct command_check c = {.b = b,
@@ -242,10 +257,12 @@ void builder_check_commands(struct builder *b, const struct workflow *w)
                                   .text = text,
                                   .inputs = w->in_off[t + 1] - w->in_off[t],
                                   .outputs = w->object_off[t + 1] - w->object_off[t]};
-        for (const char *at = text; *(at += strcspn(at, "{}"));) {
-            struct marking m = command_marking(w, text, at);
-            check_mark(&c, at, &m);
-            at += m.length ? m.length : 1;
+        if (naming < b->namings.n && b->namings.at[naming].task == t) {
+            const struct builder_naming *n = &b->namings.at[naming];
+            c.inputs = n->n;
+            c.outputs = n->outputs;
+            c.place = b->naming_places.at + n->first;
         }
+        check_one_command(&c);
     }
 }

@@ -50,6 +50,10 @@ enum task_flag {
 
 enum object_flag {
     OBJECT_TEMPORARY = 1, /* may be deleted once its last consumer is done */
+    OBJECT_GATHERED =
+        2,             /* a folder that nobody makes, but tasks make files in it: who reads it reads
+                             those, too; it stands for the other files there */
+    OBJECT_INSIDE = 4, /* lies in a folder that its producer makes, and comes and goes with it */
 };
 
 /* A time of its own on one node (unrelated machines). */
@@ -140,6 +144,11 @@ static inline const char *workflow_task_name(const struct workflow *w, uint32_t 
 static inline bool workflow_is_intermediate(const struct workflow *w, uint32_t object)
 {
     return w->producer[object] != NONE && w->object_edge[object] != NONE;
+}
+static inline bool workflow_object_is(const struct workflow *w, uint32_t object,
+                                      enum object_flag flag)
+{
+    return w->object_flags && (w->object_flags[object] & flag);
 }
 static inline bool workflow_is_temporary(const struct workflow *w, uint32_t object)
 {

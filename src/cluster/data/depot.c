@@ -38,6 +38,15 @@ bool depot_check_names(const struct workflow *w, struct error *err)
                 "relative, without '..' or empty parts and not in .weft, or absolute if every "
                 "machine has it",
                 name);
+        if (workflow_object_is(w, o, OBJECT_GATHERED) || workflow_object_is(w, o, OBJECT_INSIDE))
+            return error_set(
+                err, ERROR_INPUT,
+                workflow_object_is(w, o, OBJECT_INSIDE)
+                    ? "'%.300s' lies in a folder that the same task makes: agents bring the files "
+                      "of a run one by one; let it make the files, not the folder"
+                    : "tasks make files in the folder '%.300s', which another reads: agents bring "
+                      "the files of a run one by one; name those files in its `in`",
+                name);
     }
     return true;
 }

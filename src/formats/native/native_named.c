@@ -2,25 +2,13 @@
  * {in.reads.list} in the command.
  *
  * The model knows files by their place: a name becomes the places of its files, {in[0]} or
- * {in[1:4].list}, when the command is read. A file that stands under two names has one place. */
+ * {in[1:4].list}, when the command is read. A file that stands under two names has two places: the
+ * builder finds that they are one. */
 #include "base/suggest.h"
 #include "formats/native/native_reading.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* The place of an object among the distinct ones of this task, on this side. */
-uint32_t native_place(struct native_reading *r, uint32_t object, bool out)
-{
-    while (r->seen.n <= object)
-        array_push(&r->seen, (struct native_seen){NONE, 0});
-    struct native_seen *s = &r->seen.at[object];
-    if (s->task != 2 * r->task + out) {
-        s->task = 2 * r->task + out;
-        s->place = r->places[out]++;
-    }
-    return s->place;
-}
 
 /* "0", "1:4", "1:4,7": the places of a name, in its order. */
 static void add_places(const struct native_reading *r, const struct native_named *x,

@@ -11,11 +11,6 @@ struct native_named {
     uint32_t first, count; /* in named_place */
 };
 
-/* By object: the task (and side) that was the last to name it, and its place there. */
-struct native_seen {
-    uint32_t task, place;
-};
-
 /* The defaults are read again for each task, so that they can be overridden key by key. */
 struct native_reading {
     struct native file;
@@ -32,11 +27,10 @@ struct native_reading {
     ARRAY(bool) made_elsewhere;
     uint32_t family; /* whose member is read now; NONE: of none */
     /* Of the task that is read now: its named inputs and outputs. */
-    uint32_t task, places[2]; /* places: distinct inputs, outputs so far */
+    uint32_t task, places[2]; /* places: inputs, outputs so far */
     ARRAY(struct native_named) named;
     ARRAY(uint32_t) named_place;
-    bool naming; /* places are noted */
-    ARRAY(struct native_seen) seen;
+    bool naming;           /* places are noted */
     struct strbuf command; /* scratch */
     /* of the task being read: a file that lies above the folder; YAML_NONE: none */
     yaml_ref outside;
@@ -56,7 +50,6 @@ static inline bool native_keep_filled(void *context, const char *text, size_t le
 }
 
 /* native_named.c */
-uint32_t native_place(struct native_reading *r, uint32_t object, bool out);
 /* The command with {in.NAME} as places; into `out`. */
 bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, size_t length,
                        struct strbuf *out);

@@ -144,7 +144,7 @@ static bool add_object(void *context, const char *name, size_t length)
     uint32_t object = builder_object(r->b, name, length);
     if (!check_name(o, object))
         return false;
-    uint32_t place = native_place(r, object, o->out);
+    uint32_t place = r->places[o->out]++;
     if (r->naming)
         array_push(&r->named_place, place);
     if (!isnan(o->size))
@@ -648,7 +648,6 @@ static void free_reading(struct native_reading *r)
     array_free(&r->made_elsewhere);
     array_free(&r->named);
     array_free(&r->named_place);
-    array_free(&r->seen);
     strbuf_free(&r->command);
     intern_free(&r->left_out);
     scope_free(&r->scope);

@@ -151,7 +151,7 @@ static void list_object(struct native_writing *s, struct native_list *l, uint32_
     enum yaml_place place = l->count <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK;
     const char *name = object_name(s, object);
     bool sized = with_size && s->w->size[object] > 0;
-    bool temporary = with_size && s->w->object_flags && s->w->object_flags[object];
+    bool temporary = with_size && workflow_is_temporary(s->w, object);
     if (!sized && !temporary) {
         write_name(s, name, place);
         return;
