@@ -141,6 +141,10 @@ struct weft_run_options {
     /* An output takes the place of a file that weft did not make, and nothing of that is kept [it is
      * kept beside, as NAME.before-weft, and remarked] */
     bool overwrite;
+
+    /* On agents: begin though some task fits none that is there now; it waits for one that has its
+     * cores, memory and attributes [WEFT_INFEASIBLE] */
+    bool later;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -491,6 +495,8 @@ struct weft_agent_options {
     void (*ready)(void *context, uint32_t node, const char *address); /* may be NULL */
     void (*log)(void *context, const char *line);                     /* may be NULL */
     void *context;
+    const char *has;     /* attributes that tasks may need (`needs:`), "avx512,ssd" [none] */
+    const char *scratch; /* a folder on a disk of this machine, for the data of runs [state] */
 };
 #define WEFT_AGENT_OPTIONS_INIT                                                                    \
     {                                                                                              \

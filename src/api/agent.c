@@ -143,6 +143,7 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .host = s->host,
         .cores = o->cores ? o->cores : m.cores,
         .memory = o->memory > 0 ? o->memory : m.memory,
+        .has = o->has,
         .cache = o->cache,
         .bandwidth = o->bandwidth > 0 ? o->bandwidth : BANDWIDTH,
         .lease = o->lease > 0 ? o->lease : LEASE,

@@ -79,6 +79,7 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
         .shared = o.shared       ? CLIENT_SHARED_YES
                   : o.not_shared ? CLIENT_SHARED_NO
                                  : CLIENT_SHARED_LOOK,
+        .later = o.later,
         .program = run_keep_text(run, o.program),
     };
     return run;
@@ -333,6 +334,8 @@ static bool run_start(struct weft_run *run, struct error *err)
         return error_set(err, ERROR_FAILED, "the run was opened to look only");
     if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
         !remote_open(&run->remote, s, &run->place, err))
+        return false;
+    if (!run->on_agents && !session_fits(s, err))
         return false;
     session_prepare(s);
     run->started = true;

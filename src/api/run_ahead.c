@@ -123,6 +123,7 @@ EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
         struct session *s = &run->session;
         session_predict(s);
         session_recall_failures(s);
+        call.good = run->on_agents || session_fits(s, &call.err);
         *out = (struct weft_forecast){.tasks = s->w->ntasks,
                                       .to_run = s->needs.run,
                                       .done = s->needs.skip,
@@ -131,7 +132,6 @@ EXPORT bool weft_run_forecast(struct weft_run *run, struct weft_forecast *out,
                                       .seconds = s->ahead.seconds,
                                       .memory = s->ahead.memory,
                                       .disk = s->ahead.disk};
-        call.good = true;
     }
     return run_call_end(&call);
 }

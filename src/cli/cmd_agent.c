@@ -19,6 +19,7 @@ static const struct cli_option agent_command_options[] = {
     {"state", 0, "DIR", "its own folder: identity, data of runs, logs (default .weft-agent)"},
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},
     {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},
+    {"has", 0, "WORDS", "attributes of this machine that tasks may need: avx512,ssd (`needs:`)"},
     {"cache", 0, "SIZE", "most data kept of a run (default: no limit)"},
     {"bandwidth", 0, "RATE", "bytes a second between agents, for placing tasks (default 125M)"},
     {"lease", 0, "SECONDS", "silence after which others take its tasks over (default 5)"},
@@ -110,6 +111,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
     o->bind = arguments_value(a, "bind");
     o->reached_as = arguments_value(a, "tell");
     o->state = arguments_value(a, "state");
+    o->has = arguments_value(a, "has");
     o->temporary = arguments_flag(a, "temporary");
     if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
         !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||

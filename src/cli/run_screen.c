@@ -98,6 +98,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->policy = arguments_value(a, "policy");
     o->shared = arguments_flag(a, "shared");
     o->not_shared = arguments_flag(a, "no-shared");
+    o->later = arguments_flag(a, "later");
     o->program = s->program;
     o->event = run_screen_event;
     o->planning = s->quiet ? NULL : screen_planning;

@@ -74,8 +74,9 @@ struct run_screen {
          "of stealing: " SCHED_POLICY_NAMES "or auto: by the volume transferred (default flds)"},  \
         {"shared", 0, NULL,                                                                        \
          "agents see the workflow's folder too: they work in it, nothing moves"},                  \
+        {"no-shared", 0, NULL, "copy files even when agents see the folder (default: look)"},      \
     {                                                                                              \
-        "no-shared", 0, NULL, "copy files even when agents see the folder (default: look)"         \
+        "later", 0, NULL, "begin though a task fits no agent that is there: it waits for one"      \
     }
 
 /* What the user said, for the library; events come to the screen. False: an error. */

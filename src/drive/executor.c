@@ -87,6 +87,26 @@ static bool has_only_calls(const struct workflow *w)
     return any;
 }
 
+/* What a joint asks for, or a task whose result is there, is of no account: it takes nothing. */
+static bool executor_takes_room(const struct executor *x, uint32_t task)
+{
+    return x->w->command[task] && !(x->o->needs && x->o->needs->task[task] == NEED_NOT);
+}
+
+/* Copies only where some task differs from what the workflow says of it. */
+static void executor_prepare_cores(struct executor *x)
+{
+    const struct workflow *w = x->w;
+    uint32_t t = 0;
+    while (t < w->ntasks && (w->cores[t] == 1 || executor_takes_room(x, t)))
+        t++;
+    if (t == w->ntasks)
+        return;
+    x->cores = mem_new(uint32_t, w->ntasks);
+    for (t = 0; t < w->ntasks; t++)
+        x->cores[t] = executor_takes_room(x, t) ? w->cores[t] : 1;
+}
+
 /* Memory and retries by task, only if some task has any: a million tasks without pay nothing. */
 static void executor_prepare_limits(struct executor *x)
 {
@@ -96,7 +116,8 @@ static void executor_prepare_limits(struct executor *x)
         memory = w->memory[t] > 0;
     if (memory) {
         x->memory = mem_new(double, w->ntasks);
-        memcpy(x->memory, w->memory, w->ntasks * sizeof *x->memory);
+        for (uint32_t t = 0; t < w->ntasks; t++)
+            x->memory[t] = executor_takes_room(x, t) ? w->memory[t] : 0;
         x->rung = mem_new_zero(uint8_t, w->ntasks);
     }
     if (!w->retries && !w->more_off)
@@ -138,8 +159,10 @@ struct sched_config executor_sched_config(const struct executor *x)
     return (struct sched_config){
         .cores = has_only_calls(x->w) ? o->cores * AHEAD : o->cores,
         .memory = o->memory,
-        .task_cores = x->w->cores,
+        .has = o->has,
+        .task_cores = x->cores ? x->cores : x->w->cores,
         .task_memory = x->memory,
+        .task_needs = x->w->needs,
         .disk = o->disk,
         .task_disk = o->task_disk ? o->task_disk : x->task_disk,
         .priority = x->priority,
@@ -272,6 +295,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     x->active = mem_new_zero(struct active, o->cores);
     for (uint32_t lane = o->cores; lane--;)
         array_push(&x->lanes, lane);
+    executor_prepare_cores(x);
     executor_prepare_limits(x);
     executor_prepare_order(x);
     bool good = executor_name_logs(x, err);
@@ -352,6 +376,7 @@ void executor_free(struct executor *x)
     array_free(&x->failed);
     array_free(&x->out_of_memory);
     array_free(&x->changed);
+    free(x->cores);
     free(x->memory);
     free(x->rung);
     free(x->retries);

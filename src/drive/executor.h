@@ -46,6 +46,11 @@ void executor_abandon(struct executor *x);
  * Its arrays are the executor's; memory changes as attempts get more. */
 struct sched_config executor_sched_config(const struct executor *x);
 
+/* What its next attempt gets. An attempt that ran out of memory elsewhere tells how much that is; not
+ * while the task runs here. */
+double executor_task_memory(const struct executor *x, uint32_t task);
+void executor_set_task_memory(struct executor *x, uint32_t task, double memory);
+
 /* Start a task. True: it is a command and runs now, on a lane. False: it has ended already, which
  * was reported; or it is a call; or nothing starts any more. */
 bool executor_start(struct executor *x, const struct sched_start *s);

@@ -84,6 +84,7 @@ struct executor {
     ARRAY(uint32_t) lanes; /* free ones, the smallest on top */
     ARRAY(struct waiting_start) waiting;
     bool is_short, short_remarked; /* a start failed for want of something that may come back */
+    uint32_t *cores;               /* per task; NULL: as the workflow says */
     double *memory;                /* per task, for its next attempt; NULL: no task has any */
     uint8_t *rung;                 /* per task: how often it was given more */
     ARRAY(uint32_t) out_of_memory; /* tasks that will get more at executor_settle() */

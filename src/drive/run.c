@@ -19,6 +19,7 @@
 #include "drive/executor.h"
 #include "drive/outbox.h"
 #include "exec/stepper.h"
+#include "model/capacity.h"
 #include "store/embedded.h"
 
 #include <math.h>
@@ -488,6 +489,21 @@ static bool run_free(struct run *r, struct error *err)
     return good;
 }
 
+/* NEED_NOT is 0: what need not run asks for nothing. What may turn out to be up to date is asked for:
+ * in the middle of a run it would be too late. */
+bool run_fits(const struct run_options *o, struct error *err)
+{
+    static const struct capacity_words words = {
+        .where = "this run", .before = "run with", .after = ""};
+    _Static_assert(NEED_NOT == 0, "what need not run is zero");
+    struct capacity here = {.cores = o->cores ? o->cores : 1,
+                            .memory = o->memory > 0 ? o->memory : INFINITY,
+                            .has = o->has};
+    struct capacity_misfits misfits =
+        capacity_find_misfits(o->workflow, o->needs ? o->needs->task : NULL, &here, 1);
+    return !misfits.count || capacity_refuse(o->workflow, &misfits, &here, 1, &words, err);
+}
+
 struct run *run_open(const struct run_options *options, struct error *err)
 {
     const struct workflow *w = options->workflow;
@@ -498,6 +514,8 @@ struct run *run_open(const struct run_options *options, struct error *err)
                   workflow_text(w, w->file));
         return NULL;
     }
+    if (!run_fits(options, err))
+        return NULL;
     struct run *r = mem_new_zero(struct run, 1);
     r->o = *options;
     r->o.cores = options->cores ? options->cores : 1;

@@ -30,6 +30,8 @@ struct run_options {
 
     uint32_t cores;          /* [1] */
     double memory;           /* bytes all tasks together may use [no limit] */
+    double memory_most;      /* bytes that one task may get anywhere, after it ran out [memory] */
+    uint64_t has;            /* attributes of this machine: a mask over the workflow's [none] */
     double disk;             /* bytes of intermediate files alive at once [no limit] */
     const double *priority;  /* larger first [depth first] */
     const double *task_disk; /* expected bytes of a task's outputs [as stated in the workflow] */
@@ -81,6 +83,9 @@ enum { RUN_FAILURES = 1000, RUN_REMARKS = 20 };
 
 struct run;
 
+/* Has this machine what each task that may run asks for? ERROR_INFEASIBLE: not, and why. run_open()
+ * asks itself; this is for who wants to know before. */
+bool run_fits(const struct run_options *o, struct error *err);
 /* Begin: nothing has been started yet when it returns. What `o` points to stays the caller's and
  * must stay until run_close(). NULL: it cannot be run, and `err` says why. */
 struct run *run_open(const struct run_options *o, struct error *err);

@@ -24,6 +24,7 @@
     WORKFLOW_ARRAY(command, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(shell, (size_t)w->ntasks) \
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
+    WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(time_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(time, w->time_off ? (size_t)w->time_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(more_off, (size_t)w->ntasks + 1) \
@@ -49,6 +50,7 @@
     WORKFLOW_ARRAY(topo, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(parameter_name, (size_t)w->nparameters) \
     WORKFLOW_ARRAY(parameter_value, (size_t)w->nparameters) \
+    WORKFLOW_ARRAY(attribute, (size_t)w->nattributes) \
     WORKFLOW_ARRAY(assertion, (size_t)w->nassertions) \
     WORKFLOW_ARRAY(assertion_line, (size_t)w->nassertions)
 /* clang-format on */

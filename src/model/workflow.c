@@ -29,6 +29,23 @@ void workflow_free(struct workflow *w)
     free(w);
 }
 
+/* O(words x attributes), both few. */
+uint64_t workflow_attribute_mask(const struct workflow *w, const char *list)
+{
+    uint64_t mask = 0;
+    for (const char *at = list; at && *at;) {
+        at += strspn(at, ", ");
+        size_t n = strcspn(at, ", ");
+        for (uint32_t i = 0; i < w->nattributes; i++) {
+            const char *word = workflow_text(w, w->attribute[i]);
+            if (strlen(word) == n && memcmp(word, at, n) == 0)
+                mask |= UINT64_C(1) << i;
+        }
+        at += n;
+    }
+    return mask;
+}
+
 uint32_t workflow_find_task(const struct workflow *w, const char *name)
 {
     return name_index_find(&w->task_index, &w->text, w->task_name, name, strlen(name));

@@ -84,6 +84,8 @@ struct workflow {
 #define WORKFLOW_FIELD(name, ctype, ...) ctype *name;
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_FIELD, COLUMN_SKIP)
 #undef WORKFLOW_FIELD
+    uint64_t
+        *needs; /* attributes of a node that it needs: a mask over attribute[]; NULL: no task */
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
     uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */
@@ -116,6 +118,9 @@ struct workflow {
 
     str_id *parameter_name, *parameter_value; /* {sigma} in commands */
     uint32_t nparameters;
+
+    str_id *attribute; /* words that tasks need of a node (model/capacity.h), at most 64 */
+    uint32_t nattributes;
 
     str_id *assertion;        /* constraints on its schedule (docs/constraints.md), a text each */
     uint32_t *assertion_line; /* where the text stands in the file; 0 unknown */
@@ -154,6 +159,10 @@ static inline bool workflow_is_temporary(const struct workflow *w, uint32_t obje
 {
     return w->object_flags && (w->object_flags[object] & OBJECT_TEMPORARY);
 }
+
+/* The attributes of a list, "avx512,ssd" (blanks may stand beside commas; NULL: none), that some task
+ * needs: a mask over attribute[]. Others are of no interest to this workflow. */
+uint64_t workflow_attribute_mask(const struct workflow *w, const char *list);
 
 uint32_t workflow_find_task(const struct workflow *w, const char *name); /* NONE: no such task */
 /* By name; anonymous objects are found by their label. */

@@ -79,6 +79,8 @@ static void answer_polled(struct sched *s, const struct meta_answer *answer)
 {
     uint32_t slot = answer_slot(s, answer, SCHED_WAITQ);
     if (slot == NONE)
+        slot = answer_slot(s, answer, SCHED_UNFIT);
+    if (slot == NONE)
         return;
     /* it is not ours any more; the store has the last word */
     if (answer->outcome != META_OK || answer->item.holder != s->config.node ||
@@ -91,18 +93,26 @@ static void answer_polled(struct sched *s, const struct meta_answer *answer)
     }
 }
 
-/* Ask for the oldest of the WaitQ, and put them behind the others: each has its turn, `wait_batch`
- * a time. */
+/* Ask for the oldest of a list, and put them behind the others: each has its turn, `wait_batch` a
+ * time. */
+static void poll_list(struct sched *s, struct slot_list *list)
+{
+    uint32_t n = list->length < s->config.wait_batch ? list->length : s->config.wait_batch;
+    while (n--) {
+        uint32_t slot = list->head;
+        slot_list_remove(list, s->tasks.slots.at, slot);
+        slot_list_add(list, s->tasks.slots.at, slot);
+        op_for_slot(s, META_GET, slot);
+    }
+}
+
+/* The WaitQ, for words that were lost; and what waits for a node that it fits, since it may have been
+ * removed meanwhile and no end of it here would tell. */
 void answers_poll_waiting(struct sched *s)
 {
     s->wait_set = false;
-    uint32_t n = s->wait.length < s->config.wait_batch ? s->wait.length : s->config.wait_batch;
-    while (n--) {
-        uint32_t slot = s->wait.head;
-        slot_list_remove(&s->wait, s->tasks.slots.at, slot);
-        slot_list_add(&s->wait, s->tasks.slots.at, slot);
-        op_for_slot(s, META_GET, slot);
-    }
+    poll_list(s, &s->wait);
+    poll_list(s, &s->unfit);
 }
 
 /* Answers come in the order of their operations within a batch, batches in any order. */

@@ -135,16 +135,19 @@ void move_held(struct sched *s, const struct meta_answer *answer)
     uint8_t flags = task->flags;
     task->flags = 0;
     /* where it goes was decided by whoever gave it; deciding anew could send it to and fro */
-    if (!ready)
+    if (!ready) {
         place_enter(s, slot, SCHED_WAITQ);
-    else if (flags & SLOT_PUSHED)
-        place_enter(s, slot, SCHED_LREADYQ);
-    else if (flags & SLOT_RETURNED)
-        place_enter(s, slot, SCHED_SREADYQ);
-    else if (flags & SLOT_TAKEN)
-        place_enter(s, slot, SCHED_SREADYQ); /* stolen; the giver's Algorithm 1 said so */
-    else
+    } else if (flags & SLOT_PUSHED) {
+        task_enqueue(s, slot, SCHED_LREADYQ);
+    } else if (flags & SLOT_RETURNED) {
+        task->max_node =
+            NONE; /* nobody there took it: if it does not fit here, let others be tried */
+        task_enqueue(s, slot, SCHED_SREADYQ);
+    } else if (flags & SLOT_TAKEN) {
+        task_enqueue(s, slot, SCHED_SREADYQ); /* stolen; the giver's Algorithm 1 said so */
+    } else {
         task_ready(s, slot);
+    }
 }
 
 /* Take a dead node's tasks from number `from` on; or our own, after a restart. `bytes` carries the

@@ -32,16 +32,19 @@ static void policy_relax(struct sched *s, uint32_t n)
 {
     struct slot *slots = s->tasks.slots.at;
     s->scratch.n = 0;
-    while (s->local.length > n)
-        array_push(&s->scratch, readyq_pop(&s->local, slots));
+    while (s->local.length > n) {
+        uint32_t slot = readyset_peek(&s->local, READY_ALL);
+        readyset_remove(&s->local, slots, slot);
+        array_push(&s->scratch, slot);
+    }
     while (s->local.length) {
-        uint32_t slot = readyq_pop(&s->local, slots);
-        s->count[SCHED_LREADYQ]--;
+        uint32_t slot = readyset_peek(&s->local, READY_ALL);
+        place_leave(s, slot);
         place_enter(s, slot, SCHED_SREADYQ);
         s->counts.relaxed++;
     }
     for (size_t i = 0; i < s->scratch.n; i++)
-        readyq_push(&s->local, slots, s->scratch.at[i], policy_key(s, &slots[s->scratch.at[i]]));
+        readyset_push(&s->local, slots, s->scratch.at[i], policy_key(s, &slots[s->scratch.at[i]]));
 }
 
 /* A change is noted for the user. Tasks that are queued stay where the old policy put them, but for

@@ -4,7 +4,8 @@
  *   I1. A task that is held has one slot; the slot's `place` says which queue has it, and only
  *       place_enter() and place_leave() change it.
  *   I2. Free cores, memory and disk are those of the machine less what RUNNING tasks take.
- *   I3. Nothing starts before the store has said that the task is ours (ARRIVING comes first).
+ *   I3. Nothing starts before the store has said that the task is ours (ARRIVING comes first), nor on
+ *       a node that has not all that it asks for (fit.c).
  *   I4. What an event leads to depends on the events so far and on the seed, on nothing else.
  *
  * sched_check() counts I1 and I2 again; the others are watched from outside (tests/faults). */
@@ -46,9 +47,11 @@ struct sched *sched_new(const struct sched_config *config)
         c->wait_poll = c->nodes > 1 ? 1 : -1;
     rng_seed_stream(&s->rng, c->seed, c->node);
     slots_init(&s->tasks);
-    readyq_init(&s->local);
-    readyq_init(&s->shared);
-    s->wait = s->moving = (struct slot_list){NONE, NONE, 0};
+    readyset_init(&s->local);
+    readyset_init(&s->shared);
+    s->wait = s->moving = s->unfit = (struct slot_list){NONE, NONE, 0};
+    fit_begin(s);
+    c->capacity = NULL; /* the caller's, and read */
     s->free_cores = c->cores;
     s->free_memory = c->memory;
     s->free_disk = c->disk;
@@ -66,8 +69,10 @@ void sched_free(struct sched *s)
     if (!s)
         return;
     slots_free(&s->tasks);
-    readyq_free(&s->local);
-    readyq_free(&s->shared);
+    readyset_free(&s->local);
+    readyset_free(&s->shared);
+    array_free(&s->others);
+    array_free(&s->demands);
     array_free(&s->down);
     array_free(&s->scratch);
     free(s);
@@ -75,20 +80,17 @@ void sched_free(struct sched *s)
 
 /* ---- places ---- */
 
-/* What a task needs is cut to what the node has, so that it runs alone instead of never. */
 static uint32_t task_cores(const struct sched *s, uint32_t task)
 {
-    uint32_t n = s->config.task_cores ? s->config.task_cores[task] : 1;
-    return n < s->config.cores ? n : s->config.cores;
+    return s->config.task_cores ? s->config.task_cores[task] : 1;
 }
 
 static double task_memory(const struct sched *s, uint32_t task)
 {
-    double n = s->config.task_memory ? s->config.task_memory[task] : 0;
-    return n < s->config.memory ? n : s->config.memory;
+    return s->config.task_memory ? s->config.task_memory[task] : 0;
 }
 
-/* Not cut: a disk that is full is waited for, other files may go. */
+/* A disk that is full is waited for: other files may go. */
 static double task_disk(const struct sched *s, uint32_t task)
 {
     return s->config.task_disk ? s->config.task_disk[task] : 0;
@@ -105,10 +107,12 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
         slot_list_add(&s->wait, s->tasks.slots.at, slot);
     } else if (place == SCHED_MOVING) {
         slot_list_add(&s->moving, s->tasks.slots.at, slot);
-    } else if (place == SCHED_LREADYQ) {
-        readyq_push(&s->local, s->tasks.slots.at, slot, policy_key(s, task));
-    } else if (place == SCHED_SREADYQ) {
-        readyq_push(&s->shared, s->tasks.slots.at, slot, policy_key(s, task));
+    } else if (place == SCHED_UNFIT) {
+        slot_list_add(&s->unfit, s->tasks.slots.at, slot);
+    } else if (place == SCHED_LREADYQ || place == SCHED_SREADYQ) {
+        task->group = fit_group(s, task->task);
+        readyset_push(place == SCHED_LREADYQ ? &s->local : &s->shared, s->tasks.slots.at, slot,
+                      policy_key(s, task));
     } else if (place == SCHED_RUNNING) {
         s->free_cores -= task_cores(s, task->task);
         if (s->config.task_memory)
@@ -127,10 +131,12 @@ void place_leave(struct sched *s, uint32_t slot)
         slot_list_remove(&s->wait, s->tasks.slots.at, slot);
     } else if (place == SCHED_MOVING) {
         slot_list_remove(&s->moving, s->tasks.slots.at, slot);
+    } else if (place == SCHED_UNFIT) {
+        slot_list_remove(&s->unfit, s->tasks.slots.at, slot);
     } else if (place == SCHED_LREADYQ) {
-        readyq_remove(&s->local, s->tasks.slots.at, slot);
+        readyset_remove(&s->local, s->tasks.slots.at, slot);
     } else if (place == SCHED_SREADYQ) {
-        readyq_remove(&s->shared, s->tasks.slots.at, slot);
+        readyset_remove(&s->shared, s->tasks.slots.at, slot);
     } else if (place == SCHED_RUNNING) {
         s->free_cores += task_cores(s, task->task);
         s->taken_disk =
@@ -184,13 +190,14 @@ void task_ready(struct sched *s, uint32_t slot)
                                                         .t = s->t});
     /* whoever has the data cannot take it: let anybody come for it */
     if (where == DECIDE_PUSH &&
-        (task->max_node >= s->config.nodes || node_is_down(s, task->max_node)))
+        (task->max_node >= s->config.nodes || node_is_down(s, task->max_node) ||
+         !fit_at(s, task->task, task->max_node)))
         where = DECIDE_SHARED;
     if (where == DECIDE_PUSH) {
         s->counts.pushed++;
         move_give(s, slot, SCHED_PUSH, task->max_node, 0);
     } else {
-        place_enter(s, slot, where == DECIDE_LOCAL ? SCHED_LREADYQ : SCHED_SREADYQ);
+        task_enqueue(s, slot, where == DECIDE_LOCAL ? SCHED_LREADYQ : SCHED_SREADYQ);
     }
 }
 
@@ -233,9 +240,9 @@ static uint32_t first_that_fits(struct sched *s)
 static void start_tasks(struct sched *s)
 {
     while (s->free_cores) {
-        uint32_t slot = readyq_peek(&s->local);
+        uint32_t slot = readyset_peek(&s->local, READY_ALL);
         if (slot == NONE)
-            slot = readyq_peek(&s->shared);
+            slot = readyset_peek(&s->shared, READY_ALL);
         if (slot == NONE)
             return;
         struct slot *task = slot_at(s, slot);
@@ -283,8 +290,20 @@ static void attempt_failed(struct sched *s, uint32_t slot)
         timer_add(s, after < s->config.retry_most ? after : s->config.retry_most, TIMER_RETRY,
                   task->task);
     } else {
-        place_enter(s, slot, SCHED_SREADYQ);
+        task_enqueue(s, slot, SCHED_SREADYQ);
     }
+}
+
+/* It was started and has not begun: its node leaves, or cannot run it now. The store, which may have
+ * its start, learns that it is queued again. */
+static void task_returned(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    task->attempts -= task->attempts > 0;
+    if (s->config.record_starts)
+        op_for_slot(s, META_RETRY, slot)->attempt =
+            (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+    task_enqueue(s, slot, SCHED_SREADYQ);
 }
 
 /* P2: a COMPLETE goes to the store, and the task stays in the CompleteQ until it is answered. An
@@ -299,6 +318,10 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     place_leave(s, e->slot);
     if (task->flags & SLOT_CANCELLED) {
         slots_drop(&s->tasks, e->slot);
+        return;
+    }
+    if (e->returned) {
+        task_returned(s, e->slot);
         return;
     }
     double length = e->finish > e->start ? e->finish - e->start : 0;
@@ -402,7 +425,7 @@ static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
         uint32_t slot = slots_find(&s->tasks, mark);
         if (slot != NONE && slot_at(s, slot)->place == SCHED_BACKOFF) {
             place_leave(s, slot);
-            place_enter(s, slot, SCHED_SREADYQ);
+            task_enqueue(s, slot, SCHED_SREADYQ);
         }
         break;
     }
@@ -432,8 +455,10 @@ static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bo
     } else if (i < s->down.n) {
         s->down.at[i] = array_pop(&s->down);
     }
-    if (!down)
+    if (!down) {
         steal_wake(s); /* it may bring work, or take some */
+        fit_look_again(s, node);
+    }
 }
 
 /* One event, then what follows from any event: start what fits, steal if idle, see that the timers
@@ -488,6 +513,9 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     case SCHED_EVENT_DISK:
         s->free_disk = e->disk;
         break;
+    case SCHED_EVENT_CAPACITY:
+        fit_capacity_changed(s, e->capacity.node, &e->capacity.has);
+        break;
     }
     /* work that had to wait is a sign that there is more: a thief that gave up begins anew */
     start_tasks(s);
@@ -495,7 +523,7 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
         steal_wake(s);
     steal_maybe(s);
     policy_arm(s);
-    if (!s->wait_set && s->wait.length && s->config.wait_poll > 0) {
+    if (!s->wait_set && s->wait.length + s->unfit.length && s->config.wait_poll > 0) {
         s->wait_set = true;
         timer_add(s, s->config.wait_poll, TIMER_WAIT, 0);
     }

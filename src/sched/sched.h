@@ -13,6 +13,7 @@
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
+#include "model/capacity.h"
 #include "model/metadata.h"
 #include "model/predictor.h"
 #include "sched/policies.h"
@@ -27,11 +28,17 @@ struct sched_config {
 
     uint32_t cores;             /* executing threads [1] */
     double memory;              /* bytes [no limit] */
-    const uint32_t *task_cores; /* [1 each]; more than the node has counts as all of them */
-    const double *task_memory;  /* [0 each]; likewise */
-    double disk;                /* bytes for files that tasks leave [no limit] */
-    const double *task_disk;    /* what a task will leave [0 each] */
-    const double *priority; /* larger starts first [the size of the input data, as in the paper] */
+    uint64_t has;               /* attributes (model/capacity.h) [none] */
+    const uint32_t *task_cores; /* [1 each] */
+    const double *task_memory;  /* [0 each] */
+    const uint64_t *task_needs; /* attributes [none each] */
+    /* What each node has, at first [as this one]; then SCHED_EVENT_CAPACITY. Read by sched_new() alone.
+     * A task starts only on a
+     * node that has all that it asks for, and is given away or stolen only to one */
+    const struct capacity *capacity;
+    double disk;             /* bytes for files that tasks leave [no limit] */
+    const double *task_disk; /* what a task will leave [0 each] */
+    const double *priority;  /* larger starts first [the size of the input data, as in the paper] */
     const uint32_t *task_retries; /* [retries] */
     uint32_t retries;             /* attempts after the first [0] */
     double retry_first; /* seconds before the second attempt, doubled each time [at once] */
@@ -101,12 +108,16 @@ enum sched_event_kind {
     SCHED_EVENT_REMOVE,  /* a task and its subtree, wherever they are */
     SCHED_EVENT_POLICY,  /* change policy, t, tt while running */
     SCHED_EVENT_DISK,    /* so much is free now: files were deleted, or are larger than expected */
+    /* The most that one task may ask for on a node, this one included. 0 cores: it takes nothing any
+     * more (it leaves), and what is ready there goes to others */
+    SCHED_EVENT_CAPACITY,
 };
 
 /* One look at a task that ended. `slot` is that of its start action. */
 struct sched_ended {
     uint32_t task, slot;
     bool failed;
+    bool returned; /* it did not begin, and goes back: no attempt was made. Nothing below counts */
     double start, finish;
     double bytes;   /* of its outputs */
     double fetched; /* bytes that had to come from other nodes */
@@ -137,6 +148,10 @@ struct sched_event {
         uint32_t node; /* NODE_DOWN, NODE_UP */
         uint32_t task; /* REMOVE */
         double disk;   /* DISK: bytes free, what running tasks will leave not yet taken off */
+        struct {
+            uint32_t node;
+            struct capacity has;
+        } capacity;
         struct {
             enum sched_policy policy;
             double t, tt; /* negative: as it is */
@@ -200,6 +215,7 @@ enum sched_place {
     SCHED_COMPLETEQ, /* ran; the store has not yet said that this counts */
     SCHED_MOVING,    /* sent to another node that has not yet said that it holds it */
     SCHED_BACKOFF,   /* failed; will be tried again */
+    SCHED_UNFIT,     /* ready, and no node that is there has what it asks for: waits for one */
     SCHED_PLACES
 };
 
@@ -218,6 +234,8 @@ struct sched_counts {
 void sched_snapshot(const struct sched *s, struct sched_counts *out);
 /* Where this node keeps the task, and with which epoch (may be NULL). */
 enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
+/* The first that waits in UNFIT; UINT32_MAX: none does. */
+uint32_t sched_unfit(const struct sched *s);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most
  * `most`, a small number. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);

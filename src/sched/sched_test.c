@@ -56,7 +56,96 @@ static void test_packing(void)
     end_task(&b, b.out.starts.at[0], 1, false, 0);
     is_int(b.out.starts.n, 1, "1 core runs");
     end_task(&b, b.out.starts.at[0], 1, false, 0);
-    is_int(b.out.starts.n, 1, "what wants more than the node has gets all of it");
+    is_int(b.out.starts.n, 0, "what wants more than the node has never starts here");
+    is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "and waits, alone, for a node that has it");
+    bed_free(&b);
+}
+
+/* ---- what fits where ---- */
+
+static void set_capacity(struct bed *b, uint32_t node, struct capacity has)
+{
+    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
+    e.capacity.node = node;
+    e.capacity.has = has;
+    event(b, e);
+}
+
+static void test_send_on(void)
+{
+    uint32_t cores[] = {2, 2, 1, 8, 7};
+    uint64_t needs[] = {0, 1, 0, 0, 0};
+    struct capacity has[] = {{1, 10, 0}, {2, 10, 1}, {2, 10, 0}};
+    struct bed b = bed_new((struct sched_config){.nodes = 3,
+                                                 .cores = 1,
+                                                 .memory = 10,
+                                                 .capacity = has,
+                                                 .task_cores = cores,
+                                                 .task_needs = needs});
+    submit(&b, 1, 1);
+    ok(b.out.sends.n && b.out.sends.at[0].kind == SCHED_TASKS && b.out.sends.at[0].to == 1,
+       "a task that does not fit here goes to a node that has its cores and attributes");
+    submit(&b, 3, 2);
+    is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "one that fits nowhere waits");
+    set_capacity(&b, 2, (struct capacity){4, 10, 0});
+    is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "also when a node has more, and too little");
+    set_capacity(&b, 3, (struct capacity){8, 10, 0});
+    is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "and while it is not up");
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = 3});
+    ok(sched_place(b.s, 3, NULL) == SCHED_MOVING && b.out.sends.at[0].to == 3,
+       "one that has room comes: it goes there");
+    is_int(sched_place(b.s, 4, NULL), SCHED_MOVING, "and with it all that waited for that much");
+    bed_free(&b);
+}
+
+/* Node 0 has work for all; a thief of one core asks first, one of four cores after it. */
+static void test_steal_what_fits(void)
+{
+    uint32_t cores[] = {4, 4, 1, 1, 1, 4};
+    double memory[] = {0, 0, 0, 0, 50, 0};
+    struct capacity has[] = {{4, 100, 0}, {1, 10, 0}, {4, 100, 0}};
+    struct bed b = bed_new((struct sched_config){.nodes = 3,
+                                                 .cores = 4,
+                                                 .memory = 100,
+                                                 .capacity = has,
+                                                 .task_cores = cores,
+                                                 .task_memory = memory});
+    submit(&b, 0, 6);
+    is_int(b.out.starts.at[0].task, 0, "the first starts, and the others wait");
+    message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 1, .to = 0}, NULL);
+    is_int(b.out.sends.at[0].load, 2, "a small thief hears of the two that fit it");
+    message(&b, (struct sched_message){.kind = SCHED_LOAD_QUERY, .from = 2, .to = 0}, NULL);
+    is_int(b.out.sends.at[0].load, 5, "a large one of all five");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 1, .to = 0}, NULL);
+    ok(b.out.items.n == 1 && cores[b.out.items.at[0].task] == 1 &&
+           memory[b.out.items.at[0].task] == 0,
+       "and gets half of them");
+    message(&b, (struct sched_message){.kind = SCHED_STEAL, .from = 2, .to = 0}, NULL);
+    ok(b.out.items.n == 2 && b.out.items.at[0].task != 2 && b.out.items.at[0].task != 3,
+       "the large one first gets what the small one cannot have");
+    bed_free(&b);
+}
+
+static void test_leaving(void)
+{
+    struct bed b = bed_new((struct sched_config){.nodes = 2, .cores = 1});
+    submit(&b, 0, 3);
+    struct sched_start running = b.out.starts.at[0];
+    set_capacity(&b, 0, (struct capacity){0});
+    is_int(b.out.items.n, 2, "a node that leaves gives its ready tasks to the other");
+    end_task(&b, running, 1, false, 0);
+    is_int(b.out.starts.n, 0, "and starts nothing more");
+    is_int(sched_place(b.s, 0, NULL), SCHED_COMPLETEQ, "what runs may end");
+    bed_free(&b);
+
+    b = bed_new((struct sched_config){.nodes = 2, .cores = 1, .record_starts = true});
+    submit(&b, 0, 1);
+    running = b.out.starts.at[0];
+    struct sched_ended back = {.task = 0, .slot = running.slot, .returned = true};
+    event(&b, (struct sched_event){.kind = SCHED_EVENT_ENDED, .ended = {&back, 1}});
+    ok(b.out.starts.n == 1 && b.out.starts.at[0].attempt == 1,
+       "a task that was given back is tried again, and no attempt is counted");
+    is_int(b.out.ops.at[0].kind, META_RETRY, "the store learns that it does not run");
     bed_free(&b);
 }
 
@@ -480,6 +569,9 @@ int main(void)
     const char *rounds = getenv("SCHED_ROUNDS"); /* more random events than usual */
     TAP_DO(test_order());
     TAP_DO(test_packing());
+    TAP_DO(test_send_on());
+    TAP_DO(test_steal_what_fits());
+    TAP_DO(test_leaving());
     TAP_DO(test_push());
     TAP_DO(test_steal());
     TAP_DO(test_join());

@@ -32,6 +32,7 @@ struct slot {
     double since; /* RUNNING: start; MOVING: when patience ends */
     uint32_t attempts;
     uint8_t place, flags;
+    uint8_t group; /* in a ready queue: ready_set.h */
 };
 
 struct slots {

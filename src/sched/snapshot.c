@@ -23,17 +23,23 @@ enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epo
     return s->tasks.slots.at[slot].place;
 }
 
+uint32_t sched_unfit(const struct sched *s)
+{
+    return s->unfit.length ? s->tasks.slots.at[s->unfit.head].task : NONE;
+}
+
 /* In the order of start_tasks(): the LReadyQ first. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most)
 {
-    uint32_t n = readyq_first(&s->local, s->tasks.slots.at, tasks, most);
-    return n + readyq_first(&s->shared, s->tasks.slots.at, tasks + n, most - n);
+    uint32_t n = readyset_first(&s->local, s->tasks.slots.at, tasks, most);
+    return n + readyset_first(&s->shared, s->tasks.slots.at, tasks + n, most - n);
 }
 
 size_t sched_bytes(const struct sched *s)
 {
-    return sizeof *s + slots_bytes(&s->tasks) + readyq_bytes(&s->local) + readyq_bytes(&s->shared) +
-           s->down.cap * sizeof *s->down.at + s->scratch.cap * sizeof *s->scratch.at;
+    return sizeof *s + slots_bytes(&s->tasks) + readyset_bytes(&s->local) +
+           readyset_bytes(&s->shared) + s->down.cap * sizeof *s->down.at +
+           s->others.cap * sizeof *s->others.at + s->scratch.cap * sizeof *s->scratch.at;
 }
 
 /* Links both ways, the length, and that each says it is in this place. */
@@ -65,12 +71,15 @@ bool sched_check(const struct sched *s, struct error *err)
         if (slots_find(&s->tasks, slot->task) != i)
             return error_set(err, ERROR_FAILED, "task %u is not found in its slot", slot->task);
         double leaves = s->config.task_disk ? s->config.task_disk[slot->task] : 0;
-        if ((slot->place == SCHED_LREADYQ || slot->place == SCHED_SREADYQ) && leaves < least)
+        bool ready = slot->place == SCHED_LREADYQ || slot->place == SCHED_SREADYQ;
+        if (ready && leaves < least)
             least = leaves;
+        if (ready != fit_here(s, slot->task) && (ready || slot->place == SCHED_UNFIT))
+            return error_set(err, ERROR_FAILED, "task %u is in place %u and %s", slot->task,
+                             slot->place, ready ? "does not fit here" : "fits here");
         if (slot->place == SCHED_RUNNING) {
             disk += leaves;
-            uint32_t n = s->config.task_cores ? s->config.task_cores[slot->task] : 1;
-            cores += n < s->config.cores ? n : s->config.cores;
+            cores += s->config.task_cores ? s->config.task_cores[slot->task] : 1;
         }
     }
     /* what was counted along the way against the recount */
@@ -85,9 +94,11 @@ bool sched_check(const struct sched *s, struct error *err)
         return error_set(err, ERROR_FAILED, "%u cores used, %u free, of %u", cores, s->free_cores,
                          s->config.cores);
     if (s->local.length != s->count[SCHED_LREADYQ] || s->shared.length != s->count[SCHED_SREADYQ] ||
-        !readyq_check(&s->local, s->tasks.slots.at) || !readyq_check(&s->shared, s->tasks.slots.at))
+        !readyset_check(&s->local, s->tasks.slots.at) ||
+        !readyset_check(&s->shared, s->tasks.slots.at))
         return error_set(err, ERROR_FAILED, "a ready queue is broken");
-    if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING))
+    if (!list_holds(s, &s->wait, SCHED_WAITQ) || !list_holds(s, &s->moving, SCHED_MOVING) ||
+        !list_holds(s, &s->unfit, SCHED_UNFIT))
         return error_set(err, ERROR_FAILED, "a list of tasks is broken");
     /* sums of doubles in another order: equal but for rounding */
     if (fabs(disk - s->taken_disk) > 1e-9 * disk)

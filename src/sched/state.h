@@ -1,7 +1,7 @@
 /* What the files of the scheduler share. Private to the room. */
 #pragma once
 #include "base/rng.h"
-#include "sched/ready.h"
+#include "sched/ready_set.h"
 #include "sched/sched.h"
 #include "sched/slots.h"
 
@@ -37,11 +37,18 @@ struct sched {
     /* the tasks: each slot is in exactly the place that it says */
     struct slots tasks;
     struct slot_list wait, moving; /* moving: in the order in which patience ends */
-    struct ready_queue local, shared;
+    struct slot_list unfit;
+    struct ready_set local, shared;
     uint32_t count[SCHED_PLACES];
     uint32_t free_cores;
     double free_memory;
     double free_disk, taken_disk; /* for running tasks: taken off what is free */
+
+    /* what fits where (fit.c) */
+    struct capacity own, standard, least; /* of this node now and at first; of the smallest */
+    bool uneven;                          /* some node has less than this one had at first */
+    ARRAY(struct capacity) others;        /* by node; past the end: as `standard` */
+    ARRAY(struct capacity) demands;       /* of the groups after 0 */
 
     /* policy */
     enum sched_policy policy;
@@ -78,6 +85,18 @@ void item_to_slot(struct slot *slot,
  * the question. */
 uint32_t answer_slot(struct sched *s, const struct meta_answer *answer, enum sched_place place);
 bool node_is_down(const struct sched *s, uint32_t node);
+
+/* fit.c */
+void fit_begin(struct sched *s);
+bool fit_here(const struct sched *s, uint32_t task);
+bool fit_at(const struct sched *s, uint32_t task, uint32_t node);
+uint8_t fit_group(struct sched *s, uint32_t task);            /* of a task that fits here */
+uint64_t fit_groups_of(const struct sched *s, uint32_t node); /* that all fit there */
+/* Ready, and nowhere: into this ready queue if it fits here, else to a node where it does; if there is
+ * none, it waits (UNFIT). */
+void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place);
+void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has);
+void fit_look_again(struct sched *s, uint32_t node); /* it is there: tasks may have waited for it */
 
 /* actions.c */
 struct meta_op *op_add(struct sched *s, enum meta_kind kind, uint32_t task);

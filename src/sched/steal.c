@@ -24,7 +24,8 @@ bool node_is_down(const struct sched *s, uint32_t node)
 /* Tasks that arrive may fill the cores: not idle yet. */
 static bool steal_is_due(const struct sched *s)
 {
-    return s->free_cores && !s->local.length && !s->shared.length && !s->count[SCHED_ARRIVING];
+    return s->free_cores && s->own.cores && !s->local.length && !s->shared.length &&
+           !s->count[SCHED_ARRIVING];
 }
 
 /* Nobody had anything. The interval doubles up to its bound; past it the node sleeps until there is
@@ -115,44 +116,49 @@ void steal_wake(struct sched *s)
     }
 }
 
-/* Tasks of the LReadyQ that a thief would have started before this node does: the i-th waits for
- * i / cores task lengths, and moving the data of the first, which has the most, is what a thief
- * spends. */
-static uint32_t steal_spare_local(struct sched *s)
+/* Tasks of these groups in the LReadyQ that a thief would have started before this node does: the
+ * i-th waits for i / cores task lengths, and moving the data of the first, which has the most, is what
+ * a thief spends. */
+static uint32_t steal_spare_local(struct sched *s, uint64_t groups)
 {
-    uint32_t first = readyq_peek(&s->local);
+    uint32_t first = readyset_peek(&s->local, groups);
     if (!s->config.share_local || !s->rules->relax || first == NONE)
         return 0;
     const struct slot *task = slot_at(s, first);
     double length = policy_length(s, task->task);
     double keep = ceil(s->config.cores * task->all_size / s->config.bandwidth / length);
-    return keep < s->local.length ? s->local.length - (uint32_t)keep : 0;
+    uint32_t queued = readyset_length(&s->local, groups);
+    return keep < queued ? queued - (uint32_t)keep : 0;
 }
 
 /* So many of the LReadyQ into the SReadyQ, from its far end. */
-static void steal_offer_local(struct sched *s, uint32_t n)
+static void steal_offer_local(struct sched *s, uint32_t n, uint64_t groups)
 {
     for (; n; n--) {
-        uint32_t slot = readyq_tail(&s->local);
+        uint32_t slot = readyset_tail(&s->local, groups);
         place_leave(s, slot);
         place_enter(s, slot, SCHED_SREADYQ);
         s->counts.relaxed++;
     }
 }
 
-/* Half of the SReadyQ, rounded up, from its front: the thief is idle and starts them at once. With
+/* Half of what fits the thief in the SReadyQ, rounded up, from its front: it is idle and starts them at
+ * once. With
  * share_local of what the LReadyQ can spare as well, and from the far end: those move the least
  * data, and children of one parent stay together. */
 static void steal_give_half(struct sched *s, const struct sched_message *m)
 {
-    uint32_t total = s->shared.length + steal_spare_local(s), n = total - total / 2;
+    uint64_t groups = fit_groups_of(s, m->from);
+    uint32_t shared = readyset_length(&s->shared, groups);
+    uint32_t total = shared + steal_spare_local(s, groups), n = total - total / 2;
     if (n > s->config.steal_most)
         n = s->config.steal_most;
-    if (n > s->shared.length)
-        steal_offer_local(s, n - s->shared.length);
+    if (n > shared)
+        steal_offer_local(s, n - shared, groups);
     send_begin(s, SCHED_TASKS, m->from, m->round);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = s->config.share_local ? readyq_tail(&s->shared) : readyq_peek(&s->shared);
+        uint32_t slot = s->config.share_local ? readyset_tail(&s->shared, groups)
+                                              : readyset_peek(&s->shared, groups);
         place_leave(s, slot);
         move_give(s, slot, SCHED_TASKS, m->from, m->round);
     }
@@ -165,10 +171,12 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
 {
     bool mine = m->round == s->round;
     switch (m->kind) {
-    case SCHED_LOAD_QUERY:
+    case SCHED_LOAD_QUERY: {
+        uint64_t groups = fit_groups_of(s, m->from);
         send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load =
-            s->shared.length + steal_spare_local(s);
+            readyset_length(&s->shared, groups) + steal_spare_local(s, groups);
         break;
+    }
     case SCHED_LOAD_REPLY:
         if (s->steal != STEAL_QUERYING || !mine)
             break;

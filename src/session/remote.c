@@ -137,6 +137,29 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
     return true;
 }
 
+/* Before anything is recorded or handed in: is there, for each task to run, an agent that has what it
+ * asks for? All that live count: whoever has room for a task may steal it. */
+static bool remote_fits(const struct remote *r, struct error *err)
+{
+    static const struct capacity_words own = {"the agents", "run with", " (of each agent)"},
+                                       others = {"the agents", "start an agent with",
+                                                 " (--later waits for one)"};
+    const struct session *s = r->session;
+    ARRAY(struct capacity) there = {0};
+    size_t n;
+    const struct member *m = client_members(r->client, &n);
+    for (size_t i = 0; i < n && !r->o.later; i++)
+        if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
+            array_push(&there, member_capacity(&m[i], s->w));
+    struct capacity_misfits misfits = {0};
+    if (there.n) /* with none at all, that is what is said */
+        misfits = capacity_find_misfits(s->w, s->needs.task, there.at, there.n);
+    bool good = !misfits.count ||
+                capacity_refuse(s->w, &misfits, there.at, there.n, r->fleet ? &own : &others, err);
+    array_free(&there);
+    return good;
+}
+
 /* A run to be followed needs somebody who runs it now: without an agent it is an error. */
 bool remote_open(struct remote *r, struct session *s, const struct remote_options *o,
                  struct error *err)
@@ -162,6 +185,8 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
         return error_set(err, ERROR_FAILED,
                          "no agent is up at %s; `weft agent --store %s` on each machine starts one",
                          r->place.address.text, r->place.address.text);
+    if (!remote_fits(r, err))
+        return false;
     s->cores = cores;
     s->memory = memory;
     if (!own)
@@ -239,7 +264,7 @@ bool remote_submit(struct remote *r, struct error *err)
                                .priority = s->priority,
                                .seconds = s->seconds,
                                .watch = s->executor != NULL};
-    if (!remote_work_options(&r->o, &work, err) ||
+    if (!remote_work_options(&r->o, &work, err) || !remote_fits(r, err) ||
         !client_submit(r->client, &work, &r->submitted, err))
         return false;
     r->run = r->submitted.run;

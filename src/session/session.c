@@ -315,6 +315,23 @@ void session_prepare(struct session *s)
     s->state = SESSION_RUNNING;
 }
 
+/* What a run on this machine is given of the session; the rest is added by session_go(). */
+static struct run_options session_run_options(const struct session *s)
+{
+    return (struct run_options){.workflow = s->w,
+                                .folder = s->ws.folder,
+                                .state = s->ws.state,
+                                .needs = (struct needs *)&s->needs,
+                                .cores = s->cores,
+                                .memory = s->memory};
+}
+
+bool session_fits(const struct session *s, struct error *err)
+{
+    struct run_options o = session_run_options(s);
+    return run_fits(&o, err);
+}
+
 /* The run's heartbeat for displays. Never asks for a stop: that is session_stop(). */
 static bool session_on_tick(void *context, int stopping)
 {
@@ -331,24 +348,19 @@ bool session_go(struct session *s, struct error *err)
         return true;
     s->fan = listeners_sink(&s->listeners);
     s->fan_at = &s->fan;
-    struct run_options o = {.workflow = s->w,
-                            .folder = s->ws.folder,
-                            .state = s->ws.state,
-                            .label = s->label,
-                            .needs = &s->needs,
-                            .cores = s->cores,
-                            .memory = s->memory,
-                            .disk = isfinite(s->disk) ? s->disk : 0,
-                            .priority = s->priority,
-                            .keep_going = s->o.keep_going,
-                            .unlimited = s->o.unlimited,
-                            .no_sandbox = s->o.no_sandbox,
-                            .overwrite = s->o.overwrite,
-                            .retry_first = s->retry_first,
-                            .sinks = &s->fan_at,
-                            .nsinks = 1,
-                            .tick = session_on_tick,
-                            .context = s};
+    struct run_options o = session_run_options(s);
+    o.label = s->label;
+    o.disk = isfinite(s->disk) ? s->disk : 0;
+    o.priority = s->priority;
+    o.keep_going = s->o.keep_going;
+    o.unlimited = s->o.unlimited;
+    o.no_sandbox = s->o.no_sandbox;
+    o.overwrite = s->o.overwrite;
+    o.retry_first = s->retry_first;
+    o.sinks = &s->fan_at;
+    o.nsinks = 1;
+    o.tick = session_on_tick;
+    o.context = s;
     if (s->executor) {
         if (!s->executor->open(s->executor_self, s, &o, &s->failure)) {
             s->executor = NULL; /* nothing to step or close */

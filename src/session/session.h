@@ -142,6 +142,9 @@ uint32_t session_find_task(const struct session *s, const char *name, struct err
 
 /* ---- running ---- */
 
+/* Has this machine all that each task to run asks for? ERROR_INFEASIBLE: not; before session_prepare(),
+ * so that nothing is recorded of a run that cannot begin. */
+bool session_fits(const struct session *s, struct error *err);
 /* Another executor than this machine; before the start. */
 void session_execute_by(struct session *s, const struct session_executor *executor, void *self);
 void session_listen(struct session *s, struct trace_sink sink);

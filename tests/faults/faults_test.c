@@ -69,6 +69,8 @@ int main(int argc, char **argv)
         {"nodes wrongly thought dead, some slow",
          FAULT_LATE | FAULT_TWICE | FAULT_SLOW | FAULT_SUSPECT},
         {"partitions", FAULT_LATE | FAULT_PARTITION},
+        {"nodes that leave", FAULT_LATE | FAULT_LOSE | FAULT_LEAVE},
+        {"nodes that leave, others die", FAULT_LATE | FAULT_LOSE | FAULT_LEAVE | FAULT_CRASH},
         {"failovers of the store", FAULT_LATE | FAULT_FAILOVER},
         {"everything", FAULT_ALL},
     };

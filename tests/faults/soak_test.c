@@ -10,13 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const fault_names[] = {
-    "lost messages", "doubled messages", "late messages", "crashes",  "false alarms",  "partitions",
-    "failovers",     "slow nodes",       "failing tasks", "removals", "policy changes"};
+static const char *const fault_names[] = {"lost messages", "doubled messages", "late messages",
+                                          "crashes",       "false alarms",     "partitions",
+                                          "failovers",     "slow nodes",       "failing tasks",
+                                          "removals",      "policy changes",   "nodes that leave"};
+
+enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
-        doubled, done;
+        doubled, done, picky, unfit, leaves, returned;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -32,19 +35,25 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->lost += r->lost;
     t->doubled += r->doubled;
     t->done += r->done;
+    t->picky += r->picky;
+    t->unfit += r->unfit;
+    t->leaves += r->leaves;
+    t->returned += r->returned;
 }
 
 static void show(uint64_t seed, const struct fault_world_result *r)
 {
     printf("# seed %llu: %u nodes, %u tasks, %llu events, %.3f s;", (unsigned long long)seed,
            r->nodes, r->tasks, (unsigned long long)r->events, r->time);
-    for (int i = 0; i < 11; i++)
+    for (int i = 0; i < FAULTS; i++)
         if (r->faults >> i & 1)
             printf(" %s%s", fault_names[i], r->faults >> (i + 1) ? "," : "");
     printf("\n# %u done, %u failed or removed; %u messages lost, %u doubled; %u crashes, %u of the "
            "living adopted, %u partitions, %u failovers, %u journals replayed; digest %016llx\n",
            r->done, r->ended_otherwise, r->lost, r->doubled, r->crashes, r->adoptions,
            r->partitions, r->failovers, r->replays, (unsigned long long)r->digest);
+    printf("# %u tasks fit some nodes alone; %u leaves, %u tasks given back\n", r->picky, r->leaves,
+           r->returned);
 }
 
 /* Until the count or the time is over, or one fails. */
@@ -97,12 +106,15 @@ static void for_ci(const struct fault_world_options *options, const struct total
     fault_world_run(8, options, &b);
     ok(a.digest != b.digest, "another seed is another run");
     ok(t->crashes && t->partitions && t->failovers && t->replays && t->resent && t->adoptions &&
-           t->lost && t->doubled,
+           t->lost && t->doubled && t->leaves && t->returned,
        "every fault happened: %llu crashes, %llu partitions, %llu failovers, %llu batches sent "
        "again",
        (unsigned long long)t->crashes, (unsigned long long)t->partitions,
        (unsigned long long)t->failovers, (unsigned long long)t->resent);
-    for (int i = 0; i < 11; i++) {
+    ok(t->picky && t->unfit,
+       "%llu tasks fitted some nodes alone, after %llu events one waited for a node",
+       (unsigned long long)t->picky, (unsigned long long)t->unfit);
+    for (int i = 0; i < FAULTS; i++) {
         struct fault_world_options one = {.faults = 1u << i};
         good = true;
         for (uint64_t seed = 1; seed <= 10 && good; seed++) {

@@ -208,11 +208,13 @@ static void send(struct fault_world *w, const struct sched_message *m)
 static void start(struct fault_world *w, uint32_t node, const struct sched_start *s)
 {
     faults_check_start(w, node, s->task);
+    faults_check_room(w, node, s->task);
     double length = w->slow[node] * rng_exponential(&w->rng, 0.05);
     struct faults_pending *p = later(w, length, EVENT_ENDED, node);
     p->ended = (struct sched_ended){.task = s->task,
                                     .slot = s->slot,
                                     .failed = has(w, FAULT_FAIL) && chance(w, 0.15),
+                                    .returned = has(w, FAULT_LEAVE) && chance(w, 0.05),
                                     .start = w->now,
                                     .finish = w->now + length,
                                     .bytes = 1,
@@ -259,8 +261,11 @@ static void deliver(struct fault_world *w, uint32_t node, struct sched_event *e)
     sched_handle(w->sched[node], e, &w->out);
     carry_out(w, node);
     struct error err = {0};
+    struct sched_counts counts;
     if (!sched_check(w->sched[node], &err))
         faults_trouble(w, "node %u: %s", node, err.text);
+    sched_snapshot(w->sched[node], &counts);
+    w->result->unfit += counts.at[SCHED_UNFIT] > 0;
 }
 
 /* ---- nodes that come and go ---- */
@@ -287,6 +292,8 @@ static void crash(struct fault_world *w, uint32_t node)
     sched_free(w->sched[node]);
     w->sched[node] = NULL;
     w->life[node]++;
+    w->busy_cores[node] = 0;
+    w->busy_memory[node] = 0;
     if (chance(w, 0.4)) { /* so quickly that nobody notices */
         later(w, 0.01, EVENT_RESTART, node);
         return;
@@ -296,11 +303,50 @@ static void crash(struct fault_world *w, uint32_t node)
         later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
 }
 
+static struct sched_event capacity_event(const struct fault_world *w, uint32_t node)
+{
+    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
+    e.capacity.node = node;
+    e.capacity.has = w->capacity[node];
+    if (w->leaves[node])
+        e.capacity.has.cores = 0;
+    return e;
+}
+
+/* The others see it on the board. */
+static void tell_capacity(struct fault_world *w, uint32_t node)
+{
+    for (uint32_t i = 0; i < w->nodes; i++)
+        if (i != node && w->sched[i])
+            control(w, delay(w, i), i, capacity_event(w, node));
+}
+
+/* It is told to leave: nothing new starts, and what is ready goes to others. Or it may stay. */
+static void leave(struct fault_world *w, uint32_t node, bool leaves)
+{
+    if (!w->sched[node] || w->leaves[node] == leaves)
+        return;
+    w->leaves[node] = leaves;
+    w->result->leaves += leaves;
+    struct sched_event e = capacity_event(w, node);
+    deliver(w, node, &e);
+    tell_capacity(w, node);
+    if (leaves && chance(w, 0.5))
+        later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
+}
+
 static void restart(struct fault_world *w, uint32_t node)
 {
     if (w->sched[node])
         return;
     w->sched[node] = sched_new(&w->config[node]);
+    if (w->leaves[node]) {
+        w->leaves[node] = false;
+        tell_capacity(w, node);
+    }
+    for (uint32_t i = 0; i < w->nodes; i++)
+        if (w->leaves[i])
+            control(w, delay(w, node), node, capacity_event(w, i));
     struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
     w->born[node] = w->lives;
     deliver(w, node, &e);
@@ -381,8 +427,12 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         e.kind = SCHED_EVENT_ENDED;
         e.ended.at = &p->ended;
         e.ended.n = 1;
-        if (same_life)
+        if (same_life) {
+            w->busy_cores[p->node] -= w->asks[p->ended.task].cores;
+            w->busy_memory[p->node] -= w->asks[p->ended.task].memory;
+            w->result->returned += p->ended.returned;
             deliver(w, p->node, &e);
+        }
         break;
     case EVENT_OPS: /* those of the dead arrive too, unless nobody is left to send them again */
         if (w->store_down || w->cut[p->node])
@@ -428,6 +478,10 @@ static void handle(struct fault_world *w, struct faults_pending *p)
     case EVENT_STORE_UP:
         store_up(w);
         break;
+    case EVENT_LEAVE:
+    case EVENT_STAY:
+        leave(w, p->node, p->kind == EVENT_LEAVE);
+        break;
     }
 }
 
@@ -457,13 +511,20 @@ static bool make_graph(struct fault_world *w)
 
 static void make_nodes(struct fault_world *w, uint64_t seed)
 {
+    faults_make_sizes(w);
     for (uint32_t n = 0; n < w->nodes; n++) {
         w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
         w->config[n] =
             (struct sched_config){.node = n,
                                   .nodes = w->nodes,
                                   .seed = seed,
-                                  .cores = 1 + (uint32_t)rng_below(&w->rng, 3),
+                                  .cores = w->capacity[n].cores,
+                                  .memory = w->capacity[n].memory,
+                                  .has = w->capacity[n].has,
+                                  .task_cores = w->task_cores,
+                                  .task_memory = w->task_memory,
+                                  .task_needs = w->task_needs,
+                                  .capacity = w->capacity,
                                   .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
                                   .tt = 0.1,
                                   .bandwidth = 1e9,
@@ -523,6 +584,9 @@ static void plan_faults(struct fault_world *w)
         later(w, i + rng_uniform(&w->rng, 0.01, 0.2), EVENT_CUT, w->immortal);
     for (int i = 0; i < 3 && has(w, FAULT_FAILOVER); i++)
         later(w, rng_uniform(&w->rng, 0.01, 1), EVENT_STORE_DOWN, w->immortal);
+    for (uint32_t n = 0; n < w->nodes && has(w, FAULT_LEAVE); n++)
+        if (n != w->immortal && chance(w, 0.5))
+            later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_LEAVE, n);
     for (int i = 0; i < 3 && has(w, FAULT_REMOVE); i++)
         control(w, rng_uniform(&w->rng, 0, 0.3), (uint32_t)rng_below(&w->rng, w->nodes),
                 (struct sched_event){.kind = SCHED_EVENT_REMOVE,

@@ -7,6 +7,8 @@
  *     store      fails over: for a while nobody answers, answers are lost and their operations sent
  *                again; with a journal it is opened anew, a torn write at its end
  *     users      remove tasks, change policies; tasks fail
+ *     sizes      in most worlds nodes have unequal cores, memory and attributes, and tasks ask for
+ *                some; nodes leave in order, and give back what has not begun
  *
  * The seed also draws the graph, the nodes and which of these happen. One node never dies. After
  * every event and at the end the invariants of docs/scheduler.md are checked; a seed gives the same
@@ -31,8 +33,9 @@ enum fault {
     FAULT_FAIL = 256,
     FAULT_REMOVE = 512,
     FAULT_SWITCH = 1024,
-    FAULT_ALL = 2047,
-    FAULT_NONE = 2048, /* a good world; not to be drawn */
+    FAULT_LEAVE = 2048,
+    FAULT_ALL = 4095,
+    FAULT_NONE = 4096, /* a good world; not to be drawn */
 };
 
 struct fault_world_options {
@@ -48,6 +51,9 @@ struct fault_world_result {
     double time;                   /* virtual, at the end */
     uint32_t lost, doubled, crashes, adoptions, partitions, failovers, resent, replays;
     uint32_t done, ended_otherwise;
+    uint32_t picky; /* tasks that some node has no room for */
+    uint32_t unfit; /* times that one waited, since nobody there had room for it */
+    uint32_t leaves, returned;
     char trouble[400]; /* empty: all is well */
 };
 

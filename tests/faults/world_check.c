@@ -79,6 +79,28 @@ void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task)
                            f->pred_task[e]);
 }
 
+/* No task ever starts on a node that lacks what it asks for, nor beside others that leave it too
+ * little, nor on one that leaves. In numbers of its own: the schedulers' are what is judged. Memory is
+ * drawn in whole numbers, so that sums are exact. */
+void faults_check_room(struct fault_world *w, uint32_t node, uint32_t task)
+{
+    const struct capacity *asks = &w->asks[task], *there = &w->capacity[node];
+    if (asks->cores > there->cores || asks->memory > there->memory || (asks->has & ~there->has))
+        faults_trouble(
+            w,
+            "task %u (%u cores, %g bytes, attributes %llx) started on node %u, which has "
+            "%u, %g, %llx",
+            task, asks->cores, asks->memory, (unsigned long long)asks->has, node, there->cores,
+            there->memory, (unsigned long long)there->has);
+    w->busy_cores[node] += asks->cores;
+    w->busy_memory[node] += asks->memory;
+    if (w->busy_cores[node] > there->cores || w->busy_memory[node] > there->memory)
+        faults_trouble(w, "with task %u node %u uses %u cores of %u, %g bytes of %g", task, node,
+                       w->busy_cores[node], there->cores, w->busy_memory[node], there->memory);
+    if (w->leaves[node])
+        faults_trouble(w, "task %u started on node %u, which leaves", task, node);
+}
+
 void faults_check_note(struct fault_world *w, const struct sched_note *note)
 {
     if (note->kind == SCHED_NOTE_DONE && w->reported[note->task]++)

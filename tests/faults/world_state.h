@@ -26,6 +26,8 @@ enum faults_event {
     EVENT_HEAL,
     EVENT_STORE_DOWN,
     EVENT_STORE_UP,
+    EVENT_LEAVE,
+    EVENT_STAY,
 };
 
 struct faults_pending {
@@ -64,6 +66,14 @@ struct fault_world {
     double slow[FAULTS_NODES];
     bool cut[FAULTS_NODES]; /* from the store and from those that are not cut */
     struct sched_config config[FAULTS_NODES];
+    /* what there is and what is asked for, and what runs take of it: the oracle's own count */
+    struct capacity capacity[FAULTS_NODES], asks[FAULTS_TASKS];
+    uint32_t task_cores[FAULTS_TASKS];
+    double task_memory[FAULTS_TASKS];
+    uint64_t task_needs[FAULTS_TASKS];
+    uint32_t busy_cores[FAULTS_NODES];
+    double busy_memory[FAULTS_NODES];
+    bool leaves[FAULTS_NODES]; /* its own scheduler was told, and starts nothing more */
     uint32_t lives;
     struct heap queue;
     ARRAY(struct faults_pending *) pool;
@@ -85,11 +95,15 @@ static inline bool faults_ended(const struct fault_world *w, uint32_t task)
     return w->status[task] >= META_DONE;
 }
 
+/* world_sizes.c */
+void faults_make_sizes(struct fault_world *w);
+
 /* world_check.c */
 /* What an applied operation's answer says about the task, against what was known. */
 void faults_check_answer(struct fault_world *w, const struct meta_op *op,
                          const struct meta_answer *a, const struct meta_item *items);
 void faults_check_start(struct fault_world *w, uint32_t node, uint32_t task);
+void faults_check_room(struct fault_world *w, uint32_t node, uint32_t task);
 void faults_check_note(struct fault_world *w, const struct sched_note *note);
 void faults_check_world(struct fault_world *w); /* after every event */
 void faults_check_store(struct fault_world *w); /* the store says what its answers said */

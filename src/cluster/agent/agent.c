@@ -309,6 +309,7 @@ static void agent_free(struct agent *a, bool opened)
         free(a->early.at[i].data);
     array_free(&a->early);
     array_free(&a->items);
+    array_free(&a->memory);
     strbuf_free(&a->scratch);
     free(a->identity);
     free(a->address);

@@ -15,6 +15,7 @@ struct agent_options {
     const char *host;      /* its name for people */
     uint32_t cores;
     double memory;    /* bytes [no limit] */
+    const char *has;  /* attributes that tasks may need, "avx512,ssd" [none] */
     double cache;     /* most bytes of data kept for a run [no limit] */
     double lease;     /* seconds without a beat until others take over [5] */
     double linger;    /* leave after so many seconds without work [never] */

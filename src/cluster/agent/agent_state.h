@@ -71,7 +71,7 @@ struct agent {
 
     /* departure */
     enum agent_departure departure;
-    double leave_since, signed_off; /* when it began to leave, to sign off */
+    double leave_since, signed_off; /* when it began to hand over, to sign off */
     ARRAY(struct keep) handing;     /* objects that others are asked to keep before it leaves */
     bool only_collected;            /* fact: the one run it is here for has been collected */
     double idle;                    /* since when there is no work */
@@ -83,7 +83,9 @@ struct agent {
     ARRAY(struct loading *) loading;
     ARRAY(struct early) early;
     uint32_t busy;        /* cores in use, over all jobs */
+    double busy_memory;   /* bytes that running tasks may use, over all jobs */
     protocol_items items; /* of the message at hand */
+    protocol_memory memory;
     struct strbuf scratch;
 };
 

@@ -2,7 +2,8 @@
  * states are drawn in agent_machine.h.
  *
  * I1. Once it does not stay, nothing new starts here and no run is taken up (supply_pump(),
- *     agent_runs.c); the board says LEAVING from the next heartbeat on, so nobody counts on it.
+ *     agent_runs.c); each scheduler knows, and gives what is ready to others (job_leave()); the board
+ *     says LEAVING from the next heartbeat on, so nobody counts on it.
  * I2. `handing` holds what others were asked to keep and have not answered; a link that closes
  *     takes its entries along, so waiting for it to be empty ends.
  * I3. Nothing is handed over before the ends of all tasks were handled: only then are their outputs
@@ -37,7 +38,8 @@ void agent_leave(struct agent *a, bool now)
 {
     if (agent_change_departure(a, AGENT_LEAVE)) {
         agent_log(a, "leaving");
-        a->leave_since = clock_seconds();
+        for (size_t i = 0; i < a->jobs.n; i++)
+            job_leave(a->jobs.at[i]);
     }
     if (now && agent_change_departure(a, AGENT_LEAVE_NOW))
         for (size_t i = 0; i < a->jobs.n; i++)
@@ -135,8 +137,11 @@ void agent_go_on_leaving(struct agent *a)
             driver_ended_waiting(a->jobs.at[i]->driver))
             return; /* I3 */
     bool in_order = a->departure == AGENT_DRAINING;
-    if (agent_change_departure(a, AGENT_DRAINED) && in_order && agent_is_member(a))
-        hand_over(a);
+    if (agent_change_departure(a, AGENT_DRAINED)) {
+        a->leave_since = clock_seconds();
+        if (in_order && agent_is_member(a))
+            hand_over(a);
+    }
     bool may_wait = clock_seconds() - a->leave_since < hand_over_most;
     if (may_wait && (a->handing.n || is_needed_by_others(a)))
         return;

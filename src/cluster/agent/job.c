@@ -84,14 +84,19 @@ static void job_note(void *context, const struct sched_note *notes, size_t n)
     }
 }
 
+/* With tasks that change nodes goes what their next attempt is to get, if it got more here. */
 static void job_send(void *context, const struct sched_message *m, const struct meta_item *items)
 {
     struct job *j = context;
     struct link *l = peer_link(j->agent, m->to);
+    protocol_memory *memory = &j->agent->memory;
     if (!l)
         return; /* lost on the way: the schedulers are used to it */
+    memory->n = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        array_push(memory, executor_task_memory(j->executor, items[i].task));
     strbuf_clear(&j->scratch);
-    protocol_put_sched(&j->scratch, j->number, m, items);
+    protocol_put_sched(&j->scratch, j->number, m, items, memory->at);
     link_send(l, MESSAGE_SCHED, j->scratch.at, j->scratch.n, NULL, 0);
 }
 
@@ -190,6 +195,16 @@ static void job_keep(struct job *j, struct link *l, struct bytes *in, bool *malf
     *malformed |= !bytes_end(in);
 }
 
+/* Not of a task that is here already: what runs keeps what it was given, and its count. */
+static void job_take_memory(struct job *j)
+{
+    const struct agent *a = j->agent;
+    const struct sched *sched = driver_sched(j->driver);
+    for (size_t i = 0; sched && i < a->memory.n; i++)
+        if (sched_place(sched, a->items.at[i].task, NULL) == SCHED_NOWHERE)
+            executor_set_task_memory(j->executor, a->items.at[i].task, a->memory.at[i]);
+}
+
 /* Numbers of tasks and objects are checked before they are used: a peer of another version may
  * speak of another graph. */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
@@ -201,7 +216,7 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
     case MESSAGE_SCHED: {
         struct sched_message m;
         static const struct sched_event none;
-        if (!protocol_sched(&in, &m, &j->agent->items)) {
+        if (!protocol_sched(&in, &m, &j->agent->items, &j->agent->memory)) {
             *malformed = true;
             return;
         }
@@ -210,6 +225,7 @@ void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, 
                 *malformed = true;
                 return;
             }
+        job_take_memory(j);
         struct sched_event e = none;
         e.kind = SCHED_EVENT_MESSAGE;
         e.message.head = &m;
@@ -380,12 +396,42 @@ void job_second(struct job *j)
 
 /* ---- the world ---- */
 
+/* The most memory that a task may get after it ran out: on whichever agent lives. */
+static void job_find_most_memory(struct job *j)
+{
+    const struct agent *a = j->agent;
+    double most = 0;
+    for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
+        struct capacity c = peer_capacity(a, node, j->w);
+        if (c.cores && (node == a->node || peer_is_up(a, node)) && c.memory > most)
+            most = c.memory;
+    }
+    j->options.memory_most = most;
+}
+
+void job_capacity_changed(struct job *j, uint32_t node)
+{
+    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
+    e.capacity.node = node;
+    e.capacity.has = peer_capacity(j->agent, node, j->w);
+    job_find_most_memory(j);
+    driver_handle(j->driver, &e);
+}
+
 void job_peer_changed(struct job *j, uint32_t node, bool up)
 {
     driver_handle(j->driver,
                   &(struct sched_event){.kind = up ? SCHED_EVENT_NODE_UP : SCHED_EVENT_NODE_DOWN,
                                         .node = node,
                                         .over = j->agent->peers.at[node].life});
+}
+
+/* Held tasks first: they are given back to a scheduler that then has no room for them. */
+void job_leave(struct job *j)
+{
+    supply_give_back(j);
+    job_capacity_changed(j, j->agent->node);
+    driver_handle_ended(j->driver);
 }
 
 /* The scheduler begins a new life: it takes back what the store says is ours. */
@@ -404,6 +450,11 @@ static void job_begin_scheduling(struct job *j)
     config.node = a->node;
     config.nodes = a->peers.n > a->node ? (uint32_t)a->peers.n : a->node + 1;
     config.seed = j->number * 1000003u + a->node;
+    struct capacity *capacity = mem_new(struct capacity, config.nodes);
+    for (uint32_t node = 0; node < config.nodes; node++)
+        capacity[node] = peer_capacity(a, node, j->w);
+    config.capacity = capacity;
+    job_find_most_memory(j);
     config.policy = j->ticket.shared ? SCHED_MLB : (enum sched_policy)j->ticket.policy;
     config.t = j->ticket.t;
     config.tt = j->ticket.tt;
@@ -419,6 +470,7 @@ static void job_begin_scheduling(struct job *j)
     if (j->ticket.seconds.n)
         config.predictor = &j->predictor;
     driver_schedule(j->driver, &config);
+    free(capacity);
     job_rejoined(j);
     for (uint32_t node = 0; node < a->peers.n; node++)
         if (node != a->node && !a->peers.at[node].up)

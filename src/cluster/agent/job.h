@@ -68,6 +68,8 @@ bool job_is_scheduling(const struct job *j);
 void job_board_state(struct job *j, enum board_run_state state);
 
 void job_peer_changed(struct job *j, uint32_t node, bool up);
+/* What tasks may ask for there, or here, is another. */
+void job_capacity_changed(struct job *j, uint32_t node);
 void job_rejoined(struct job *j); /* the agent has a new life */
 void job_message(struct job *j, struct link *l, uint8_t kind, const void *data, size_t n,
                  bool *malformed);
@@ -79,6 +81,8 @@ bool job_turn(struct job *j);
 void job_tick(struct job *j);   /* ten times a second */
 void job_second(struct job *j); /* once a second */
 bool job_is_idle(const struct job *j);
+/* The agent leaves: what has not begun goes to others. */
+void job_leave(struct job *j);
 
 /* Take out a task and what depends on it; NONE: all that do not run (all, once it is CANCELLED). */
 void job_remove(struct job *j, uint32_t task);

@@ -2,11 +2,14 @@
  *
  * I1. A link is in its peer's `link` from peer_link() until it was reported closed or given up
  *     here; after that nobody names it.
- * I2. `up` changes only in peer_update(), and every job is notified of each change once. */
+ * I2. `up` changes only in peer_update(), and every job is notified of each change once; what it has
+ *     room for before that it is up. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
 #include "cluster/wire/member.h"
+
+#include <math.h>
 
 /* Seconds after a refused connection in which none is tried: longer than a turn, so that a thief
  * does not knock at a dead door in each, shorter than anybody waits. */
@@ -22,6 +25,21 @@ struct peer *peer_at(struct agent *a, uint32_t node)
 bool peer_is_up(const struct agent *a, uint32_t node)
 {
     return node < a->peers.n && a->peers.at[node].up;
+}
+
+struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w)
+{
+    struct capacity own = {a->o->cores, a->o->memory > 0 ? a->o->memory : INFINITY,
+                           workflow_attribute_mask(w, a->o->has)};
+    if (node == a->node) {
+        own.cores = agent_is_staying(a) ? own.cores : 0;
+        return own;
+    }
+    if (!peer_is_up(a, node))
+        return own; /* not known yet; nobody gives anything to one that is down */
+    const struct peer *p = &a->peers.at[node];
+    return (struct capacity){p->leaving ? 0 : p->cores, p->memory > 0 ? p->memory : INFINITY,
+                             workflow_attribute_mask(w, p->has)};
 }
 
 /* Connecting takes time, but a link takes messages at once and reports later if nobody answers. */
@@ -55,7 +73,11 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
     member_read(m, &a->o->key, &text);
     p->stranger = text.sealed;
     free(p->address);
+    free(p->has);
     p->address = text.address ? mem_copy_string(text.address) : NULL;
+    p->cores = text.cores;
+    p->memory = text.memory;
+    p->has = text.has ? mem_copy_string(text.has) : NULL;
     member_free(&text);
     peer_drop_link(p, "the agent there has a new life");
     p->refused = 0;
@@ -67,12 +89,15 @@ void peer_update(struct agent *a, const struct board_member *m, bool steady)
     if (m->node == a->node)
         return;
     struct peer *p = peer_at(a, m->node);
+    bool changed = !p->known || p->life != m->life || p->leaving != (m->state == BOARD_LEAVING);
     if (!p->known || p->life != m->life)
         peer_begin_life(a, p, m);
     bool was_up = p->known && p->up, up = m->state != BOARD_DEAD && !p->stranger;
     p->known = true;
     p->up = up;
     p->leaving = m->state == BOARD_LEAVING;
+    for (size_t i = 0; up && changed && i < a->jobs.n; i++)
+        job_capacity_changed(a->jobs.at[i], m->node);
     if (up != was_up) {
         if (!up) {
             agent_log(a, "node %u is gone", m->node);
@@ -104,7 +129,9 @@ void peer_link_closed(struct agent *a, const struct link *l)
 
 void peers_free(struct agent *a)
 {
-    for (size_t i = 0; i < a->peers.n; i++)
+    for (size_t i = 0; i < a->peers.n; i++) {
         free(a->peers.at[i].address);
+        free(a->peers.at[i].has);
+    }
     array_free(&a->peers);
 }

@@ -1,6 +1,7 @@
 /* Another agent, by its number on the board: what the board says of it, and the link to it. */
 #pragma once
 #include "cluster/wire/link.h"
+#include "model/capacity.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ struct peer {
     bool up;    /* it lives and has our key */
     bool leaving;
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
+    uint32_t cores;
+    double memory;
+    char *has; /* its attributes, "avx512,ssd"; NULL: none */
     char *address;
     struct link *link; /* NULL: none; the links', cleared before they free it */
     double refused;    /* clock_seconds() when the last connection failed; 0: it did not */
@@ -22,6 +26,9 @@ struct peer {
 /* Room for it in the agent's list. Valid until the next call. */
 struct peer *peer_at(struct agent *a, uint32_t node);
 bool peer_is_up(const struct agent *a, uint32_t node);
+/* What one task of this workflow may ask for there; nothing of one that leaves. This agent is a peer,
+ * too. */
+struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w);
 /* The link to it, connected if there is none; NULL: it is not up, is this agent itself, or has just
  * refused a connection. */
 struct link *peer_link(struct agent *a, uint32_t node);

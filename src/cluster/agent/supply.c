@@ -125,7 +125,8 @@ void supply_held_failed(struct job *j, uint32_t held, const char *why)
     bool recomputation = j->supply.held.at[held].recomputation;
     if (start.task == NONE)
         return;
-    use_inputs(j, start.task, -1);
+    if (recomputation) /* another's end gives them back (supply_ended) */
+        use_inputs(j, start.task, -1);
     held_abandon(j, held);
     if (!recomputation) {
         struct error err = {0};
@@ -148,25 +149,34 @@ static bool is_call(const struct job *j, uint32_t task)
     return j->w->flags[task] & TASK_CALL;
 }
 
-static uint32_t supply_task_cores(const struct job *j, uint32_t task)
-{
-    uint32_t cores = j->w->cores[task];
-    return cores < j->options.cores ? cores : j->options.cores;
-}
-
-/* Has it a lane of its own, and the machine, which jobs share, a core? Calls have their threads. */
+/* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
+ * threads. */
 static bool has_room_for(const struct job *j, uint32_t task)
 {
+    const struct agent *a = j->agent;
     if (is_call(j, task) || !j->w->command[task])
         return true;
-    return executor_has_lane(j->executor) && j->agent->busy < j->agent->o->cores;
+    return executor_has_lane(j->executor) && a->busy + j->w->cores[task] <= a->o->cores &&
+           (!(a->o->memory > 0) ||
+            a->busy_memory + executor_task_memory(j->executor, task) <= a->o->memory);
 }
 
-/* The machine's cores are counted over all jobs, calls not among them. */
+/* The machine's cores and memory are counted over all jobs, calls not among them. */
 static void supply_start_now(struct job *j, const struct sched_start *s)
 {
-    if (executor_start(j->executor, s))
-        j->agent->busy += supply_task_cores(j, s->task);
+    if (!executor_start(j->executor, s))
+        return;
+    j->agent->busy += j->w->cores[s->task];
+    j->agent->busy_memory += executor_task_memory(j->executor, s->task);
+}
+
+/* What a task that has ended had. Before it is settled how much its next attempt gets. */
+static void supply_free_room(struct job *j, uint32_t task)
+{
+    struct agent *a = j->agent;
+    uint32_t cores = j->w->cores[task];
+    a->busy -= cores < a->busy ? cores : a->busy;
+    a->busy_memory = a->busy ? a->busy_memory - executor_task_memory(j->executor, task) : 0;
 }
 
 void supply_start(struct job *j, const struct sched_start *s)
@@ -192,27 +202,43 @@ void supply_start(struct job *j, const struct sched_start *s)
         held_is_runnable(j, number);
 }
 
+/* A held task goes back to the scheduler without having begun. Its end comes to supply_ended(), which
+ * gives its inputs back. */
+static void held_give_back(struct job *j, uint32_t number, bool failed)
+{
+    struct supply *s = &j->supply;
+    struct sched_start start = s->held.at[number].start;
+    double now = job_now(j);
+    driver_ended(j->driver, &(struct sched_ended){.task = start.task,
+                                                  .slot = start.slot,
+                                                  .failed = failed,
+                                                  .returned = !failed,
+                                                  .start = now,
+                                                  .finish = now});
+    for (size_t k = s->runnable_at; k < s->runnable.n; k++)
+        if (s->runnable.at[k] == number)
+            s->runnable.at[k] = NONE;
+    held_abandon(j, number);
+}
+
 /* It ends as a failed attempt that took no time; the scheduler, which asked for it, knows why. */
 bool supply_stop(struct job *j, uint32_t task)
 {
-    struct supply *s = &j->supply;
-    for (uint32_t i = 0; i < s->held.n; i++) {
-        const struct held *h = &s->held.at[i];
+    for (uint32_t i = 0; i < j->supply.held.n; i++) {
+        const struct held *h = &j->supply.held.at[i];
         if (h->start.task != task || h->recomputation)
             continue;
-        double now = job_now(j);
-        driver_ended(
-            j->driver,
-            &(struct sched_ended){
-                .task = task, .slot = h->start.slot, .failed = true, .start = now, .finish = now});
-        use_inputs(j, task, -1);
-        for (size_t k = s->runnable_at; k < s->runnable.n; k++)
-            if (s->runnable.at[k] == i)
-                s->runnable.at[k] = NONE;
-        held_abandon(j, i);
+        held_give_back(j, i, true);
         return true;
     }
     return false;
+}
+
+void supply_give_back(struct job *j)
+{
+    for (uint32_t i = 0; i < j->supply.held.n; i++)
+        if (j->supply.held.at[i].start.task != NONE && !j->supply.held.at[i].recomputation)
+            held_give_back(j, i, false);
 }
 
 /* Before a task that waited for its inputs starts: copies that are not what they were have been
@@ -322,10 +348,8 @@ static void recomputation_ended(struct job *j, const struct sched_ended *e)
 bool supply_ended(struct job *j, struct sched_ended *e)
 {
     /* it took cores if it took time: what was reused or refused ended when it began */
-    if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start) {
-        uint32_t cores = supply_task_cores(j, e->task);
-        j->agent->busy -= cores < j->agent->busy ? cores : j->agent->busy;
-    }
+    if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start)
+        supply_free_room(j, e->task);
     if (e->slot & SLOT_RECOMPUTATION) {
         recomputation_ended(j, e);
         return true;
@@ -334,7 +358,7 @@ bool supply_ended(struct job *j, struct sched_ended *e)
         use_inputs(j, e->task, -1);
         e->fetched = j->supply.fetched[e->task];
         j->supply.fetched[e->task] = 0;
-        if (!e->failed)
+        if (!e->failed && !e->returned)
             supply_produced(j, e->task, false);
     }
     return false;

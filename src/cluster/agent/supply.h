@@ -60,6 +60,8 @@ enum { SLOT_NUMBER = 0x3fffffff };
 void supply_start(struct job *j, const struct sched_start *s);
 /* False: it is not among those that wait. */
 bool supply_stop(struct job *j, uint32_t task);
+/* All that wait, recomputations not among them, go back to the scheduler: they did not begin. */
+void supply_give_back(struct job *j);
 void supply_pump(struct job *j); /* start what can be started */
 /* A task of this job has ended here. True: it was a recomputation, of no interest to
  * the scheduler. */

@@ -133,16 +133,18 @@ void want_fail(struct job *j, uint32_t number, const char *why)
 
 /* ---- nobody has it ---- */
 
-/* Who restores what a task produced: the same for everybody with the same view of who lives. The
- * agent whose hash with the task is largest (rendezvous hashing), so that a death moves only what
- * the dead one would have restored. O(agents). */
+/* Who restores what a task produced: the same for everybody with the same view of who lives. Of the
+ * agents that have room for it the one whose hash with the task is largest (rendezvous hashing), so
+ * that a death moves only what the dead one would have restored. NONE: nobody has. O(agents). */
 static uint32_t want_owner(const struct job *j, uint32_t task)
 {
     const struct agent *a = j->agent;
-    uint32_t best = a->node;
+    const struct capacity asks = capacity_demand(j->w, task);
+    uint32_t best = NONE;
     uint64_t most = 0;
     for (uint32_t node = 0; node < a->peers.n || node <= a->node; node++) {
-        if (node != a->node && (!peer_is_up(a, node) || a->peers.at[node].leaving))
+        struct capacity there = peer_capacity(a, node, j->w);
+        if ((node != a->node && !peer_is_up(a, node)) || !capacity_fits(&there, &asks))
             continue;
         uint64_t x = (uint64_t)task << 32 | node; /* splitmix64 */
         x += 0x9e3779b97f4a7c15;
@@ -185,6 +187,10 @@ static void want_recompute(struct job *j, uint32_t number)
 {
     struct want *x = want_at(j, number);
     uint32_t producer = j->w->producer[x->object], owner = want_owner(j, producer);
+    if (owner == NONE && !x->recompute_here) { /* an agent with room for it may come */
+        want_rest(j, number, rest_long);
+        return;
+    }
     if (owner == j->agent->node || x->recompute_here) {
         if (want_change(j, number, WANT_RECOMPUTE))
             supply_recompute(j, producer);

@@ -175,6 +175,12 @@ void job_describe(const struct job *j, struct json_writer *out)
     json_put_integer(out, "waiting", c.at[SCHED_WAITQ]);
     json_put_integer(out, "local", c.at[SCHED_LREADYQ]);
     json_put_integer(out, "shared", c.at[SCHED_SREADYQ]);
+    if (c.at[SCHED_UNFIT] && agent_is_staying(j->agent)) {
+        char text[128];
+        struct capacity asks = capacity_demand(j->w, sched_unfit(driver_sched(j->driver)));
+        json_put_integer(out, "unfit", c.at[SCHED_UNFIT]);
+        json_put_string(out, "asks", capacity_text(j->w, &asks, text, sizeof text));
+    }
     json_put_integer(out, "running", executor_running(j->executor));
     json_put_integer(out, "fetching", d.under_way + d.waiting);
     json_put_integer(out, "done", (int64_t)c.done);

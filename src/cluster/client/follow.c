@@ -119,6 +119,31 @@ static void follow_check_deserted(struct client_follow *f, uint32_t agents)
     }
 }
 
+/* Tasks that wait for an agent which has room for them: said once, and again when they wait for
+ * another. */
+static void follow_check_unfit(struct client_follow *f)
+{
+    size_t n;
+    uint32_t tasks = 0;
+    const char *asks = "";
+    const struct member *m = client_members(f->c, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct member_work *work = member_work(&m[i], f->o.run);
+        if (!work || !(work->unfit > 0) || !client_is_alive(f->c, &m[i]))
+            continue;
+        tasks += (uint32_t)work->unfit;
+        asks = work->asks;
+    }
+    if (tasks && f->state == BOARD_RUN_OPEN && strcmp(asks, f->said_unfit) != 0) {
+        client_say(f->c, "%u task%s wait%s until an agent joins that has room: %s asks for %s",
+                   tasks, tasks == 1 ? "" : "s", tasks == 1 ? "s" : "",
+                   tasks == 1 ? "it" : "one of them", asks);
+        snprintf(f->said_unfit, sizeof f->said_unfit, "%s", asks);
+    }
+    if (!tasks)
+        f->said_unfit[0] = 0;
+}
+
 /* After every look at the board: the run's state is the board's, whoever changed it (another client
  * may have cancelled it). */
 static void follow_looked(void *context)
@@ -149,6 +174,7 @@ static void follow_looked(void *context)
         load.ending = true;
     } else {
         follow_check_deserted(f, agents);
+        follow_check_unfit(f);
     }
     if (f->state == BOARD_RUN_STOPPING && f->stopping < 1)
         f->stopping = 1;

@@ -65,6 +65,7 @@ struct client_follow {
     int handled; /* stops */
     int stopping;
     bool said_deserted, ending;
+    char said_unfit[128]; /* what tasks were said to ask for in vain; "": nothing */
     double deserted, second, loaded;
     struct collect *collect;
 };

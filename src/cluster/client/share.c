@@ -51,15 +51,11 @@ static bool share_all_have_work(const struct workflow *w, const uint8_t *skip)
     return true;
 }
 
-/* Consecutive parts of the order, of equal weight. A task belongs to the part in which its middle
- * lies, so that one heavy task does not push all others along. O(V + E). */
-void share_tasks(const struct workflow *w, enum share_kind kind, const uint32_t *nodes, uint32_t n,
-                 const uint8_t *skip, uint32_t *home)
+/* Consecutive parts of the order, of equal weight: home[t] is a place in the list. A task belongs to
+ * the part in which its middle lies, so that one heavy task does not push all others along.
+ * O(V + E). */
+static void share_evenly(const struct workflow *w, uint32_t n, const uint8_t *skip, uint32_t *home)
 {
-    for (uint32_t t = 0; t < w->ntasks; t++)
-        home[t] = skip && skip[t] ? NONE : nodes[0];
-    if (kind == SHARE_WORST || n < 2 || !w->ntasks)
-        return;
     bool by_work = share_all_have_work(w, skip);
     double total = 0, before = 0;
     for (uint32_t t = 0; t < w->ntasks; t++)
@@ -72,8 +68,42 @@ void share_tasks(const struct workflow *w, enum share_kind kind, const uint32_t 
             continue;
         double weight = by_work ? w->work[task] : 1;
         double part = (before + weight / 2) / total * n; /* a task is where its middle is */
-        home[task] = nodes[part < n ? (uint32_t)part : n - 1];
+        home[task] = part < n ? (uint32_t)part : n - 1;
         before += weight;
     }
     free(order);
+}
+
+/* A task that its agent has no room for goes to the next that has, in turn. O(tasks) while all fit. */
+static void share_by_room(const struct workflow *w, const struct share_agents *agents,
+                          uint32_t *home)
+{
+    uint32_t turn = 0;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        struct capacity asks = capacity_demand(w, t);
+        if (home[t] == NONE || capacity_fits(&agents->capacity[home[t]], &asks))
+            continue;
+        for (uint32_t i = 0; i < agents->n; i++) {
+            uint32_t at = (turn + i) % agents->n;
+            if (!capacity_fits(&agents->capacity[at], &asks))
+                continue;
+            home[t] = at;
+            turn = at + 1;
+            break;
+        }
+    }
+}
+
+void share_tasks(const struct workflow *w, enum share_kind kind, const struct share_agents *agents,
+                 const uint8_t *skip, uint32_t *home)
+{
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        home[t] = skip && skip[t] ? NONE : 0;
+    if (kind == SHARE_BEST && agents->n > 1 && w->ntasks)
+        share_evenly(w, agents->n, skip, home);
+    if (agents->capacity && agents->n > 1)
+        share_by_room(w, agents, home);
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (home[t] != NONE)
+            home[t] = agents->nodes[home[t]];
 }

@@ -45,13 +45,13 @@ static void test_equal(void)
     static const uint32_t nodes[] = {7, 3, 11};
     struct workflow *w = share_test_chains(9, 10);
     uint32_t *home = mem_new(uint32_t, w->ntasks);
-    share_tasks(w, SHARE_BEST, nodes, 3, NULL, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 3, NULL}, NULL, home);
     for (int i = 0; i < 3; i++)
         is_int(at_node(w, home, nodes[i]), 30, "a third of the tasks each");
     is_int(cut_edges(w, home), 0, "no chain is cut");
-    share_tasks(w, SHARE_WORST, nodes, 3, NULL, home);
+    share_tasks(w, SHARE_WORST, &(struct share_agents){nodes, 3, NULL}, NULL, home);
     is_int(at_node(w, home, 7), 90, "worst: all to the first");
-    share_tasks(w, SHARE_BEST, nodes, 1, NULL, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 1, NULL}, NULL, home);
     is_int(at_node(w, home, 7), 90, "one agent has all");
     free(home);
     workflow_free(w);
@@ -65,13 +65,13 @@ static void test_skip(void)
     uint32_t *home = mem_new(uint32_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) /* the first two chains are done */
         skip[t] = t % 4 < 2;
-    share_tasks(w, SHARE_BEST, nodes, 2, skip, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 2, NULL}, skip, home);
     is_int(at_node(w, home, NONE), 10, "what is done has no home");
     is_int(at_node(w, home, 0), 5, "half of what must run");
     is_int(at_node(w, home, 1), 5, "and the other half");
     for (uint32_t t = 0; t < w->ntasks; t++)
         skip[t] = 1;
-    share_tasks(w, SHARE_BEST, nodes, 2, skip, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 2, NULL}, skip, home);
     is_int(at_node(w, home, NONE), w->ntasks, "nothing to do, nobody does it");
     free(skip);
     free(home);
@@ -90,7 +90,7 @@ static void test_work(void)
     }
     struct workflow *w = builder_finish(b, NULL);
     uint32_t home[11];
-    share_tasks(w, SHARE_BEST, nodes, 2, NULL, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 2, NULL}, NULL, home);
     is_int(at_node(w, home, 0), 1, "a long task is as much as ten short ones");
     is_int(at_node(w, home, 1), 10, "which the other has");
     workflow_free(w);
@@ -101,7 +101,7 @@ static void test_deep(void)
     static const uint32_t nodes[] = {0, 1, 2, 3};
     struct workflow *w = share_test_chains(1, 300000);
     uint32_t *home = mem_new(uint32_t, w->ntasks);
-    share_tasks(w, SHARE_BEST, nodes, 4, NULL, home);
+    share_tasks(w, SHARE_BEST, &(struct share_agents){nodes, 4, NULL}, NULL, home);
     is_int(cut_edges(w, home), 3, "a long chain is cut three times");
     is_int(at_node(w, home, 2), 75000, "into quarters");
     free(home);

@@ -43,8 +43,9 @@ struct client_submit {
     bool answered_good; /* the last one */
     char why[256];      /* not */
 
-    ARRAY(uint32_t) nodes; /* agents that get tasks */
-    uint32_t *home;        /* per task; NONE: it is done */
+    ARRAY(uint32_t) nodes;             /* agents that get tasks */
+    ARRAY(struct capacity) capacities; /* and what each has */
+    uint32_t *home;                    /* per task; NONE: it is done */
 
     uint64_t mark; /* of the probe */
     char *probe;   /* its file; NULL: none */
@@ -88,8 +89,10 @@ static bool submit_choose_agents(struct client_submit *s, struct error *err)
             why = p && p->why[0] ? p->why : "no answer";
             continue;
         }
-        if (!s->work.group || submit_is_in_group(s->work.group, m[i].host))
+        if (!s->work.group || submit_is_in_group(s->work.group, m[i].host)) {
             array_push(&s->nodes, m[i].node);
+            array_push(&s->capacities, member_capacity(&m[i], s->work.workflow));
+        }
     }
     s->out.agents = (uint32_t)s->nodes.n;
     if (s->nodes.n)
@@ -188,7 +191,9 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     for (uint32_t t = 0; t < w->ntasks; t++)
         skip[t] = k->needs->task[t] == NEED_NOT;
     s->home = mem_new(uint32_t, w->ntasks);
-    share_tasks(w, k->share, s->nodes.at, (uint32_t)s->nodes.n, skip, s->home);
+    share_tasks(w, k->share,
+                &(struct share_agents){s->nodes.at, (uint32_t)s->nodes.n, s->capacities.at}, skip,
+                s->home);
     free(skip);
     return true;
 }
@@ -654,6 +659,7 @@ bool client_submit_close(struct client_submit *s, struct client_submitted *out, 
     submit_remove_probe(s);
     stage_in_free(s->stage_in);
     array_free(&s->nodes);
+    array_free(&s->capacities);
     free(s->home);
     free(s);
     return good;

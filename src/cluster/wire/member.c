@@ -48,7 +48,7 @@ static const struct {
     FIELD(stolen),  FIELD(given),         FIELD(pushed),      FIELD(recomputed),
     FIELD(fetched), FIELD(fetched_bytes), FIELD(served),      FIELD(served_bytes),
     FIELD(hits),    FIELD(misses),        FIELD(cache_bytes), FIELD(busy),
-    FIELD(dropped),
+    FIELD(dropped), FIELD(unfit),
 };
 
 /* One element of "runs". All counters are doubles in the struct, so one table of names and offsets
@@ -57,6 +57,7 @@ static void member_read_work(const struct json *j, json_ref v, struct member *ou
 {
     struct member_work w = {.run = member_whole(member_number(j, v, "run", 0), 1e15)};
     snprintf(w.policy, sizeof w.policy, "%s", member_string(j, v, "policy"));
+    snprintf(w.asks, sizeof w.asks, "%s", member_string(j, v, "asks"));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         double x = member_number(j, v, fields[i].name, 0);
         memcpy((char *)&w + fields[i].at, &x, sizeof x);
@@ -81,6 +82,8 @@ void member_read(const struct board_member *from, const struct seal_key *key, st
         out->host = mem_copy_string(member_string(&j, 0, "host"));
         out->address = mem_copy_string(member_string(&j, 0, "address"));
         out->version = mem_copy_string(member_string(&j, 0, "version"));
+        const char *has = member_string(&j, 0, "has");
+        out->has = *has ? mem_copy_string(has) : NULL;
         out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
         out->memory = member_number(&j, 0, "memory", 0);
         out->started = member_number(&j, 0, "started", 0);
@@ -106,9 +109,16 @@ void member_free(struct member *m)
     free(m->host);
     free(m->address);
     free(m->version);
+    free(m->has);
     free(m->text);
     array_free(&m->works);
     *m = (struct member){0};
+}
+
+struct capacity member_capacity(const struct member *m, const struct workflow *w)
+{
+    return (struct capacity){m->cores, m->memory > 0 ? m->memory : INFINITY,
+                             workflow_attribute_mask(w, m->has)};
 }
 
 /* Linear: an agent works on a few runs at a time. */
@@ -125,6 +135,7 @@ void member_work_json(const struct member_work *w, struct json_writer *j)
     json_write_object_inline(j);
     json_put_integer(j, "run", (int64_t)w->run);
     json_put_string(j, "policy", w->policy);
+    json_put_string(j, "asks", w->asks);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         double x;
         memcpy(&x, (const char *)w + fields[i].at, sizeof x);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/seal.h"
+#include "model/capacity.h"
 #include "store/board.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,8 @@ struct member_work {
     char policy[16];
     double tt;
     double held, waiting, local, shared, running, fetching; /* tasks here now */
+    double unfit;                                           /* that no agent has room for */
+    char asks[128]; /* what the first of them asks for, for people; "": none */
     double done, failed, lost;
     double steals, failed_steals, stolen, given, pushed, recomputed, dropped;
     double fetched, fetched_bytes, served, served_bytes;
@@ -29,6 +32,7 @@ struct member {
     char *host, *address, *version;
     uint32_t cores;
     double memory, started, cache_limit; /* NAN: no limit */
+    char *has;                           /* attributes, "avx512,ssd"; NULL: none */
     int64_t pid;
     ARRAY(struct member_work) works;
     char *text; /* the JSON; NULL: none */
@@ -36,6 +40,8 @@ struct member {
 
 void member_read(const struct board_member *from, const struct seal_key *key, struct member *out);
 void member_free(struct member *m);
+/* What one task of this workflow may ask for there. */
+struct capacity member_capacity(const struct member *m, const struct workflow *w);
 struct json_writer;
 /* The same fields again, as an object. */
 void member_work_json(const struct member_work *w, struct json_writer *j);

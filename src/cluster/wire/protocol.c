@@ -7,9 +7,15 @@
 
 enum { ITEM_BYTES = 6 * 4 + 2 * 8 };
 
+/* Tasks change nodes with it. */
+static bool protocol_moves(const struct sched_message *m)
+{
+    return m->kind == SCHED_TASKS || m->kind == SCHED_PUSH;
+}
+
 /* The items follow the head: what a victim gives to a thief, or a report of tasks. */
 void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_message *m,
-                        const struct meta_item *items)
+                        const struct meta_item *items, const double *memory)
 {
     bytes_put_u64(out, run);
     bytes_put_u8(out, m->kind);
@@ -29,11 +35,14 @@ void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_mes
         bytes_put_f64(out, x->all_size);
         bytes_put_f64(out, x->max_size);
     }
+    for (uint32_t i = 0; protocol_moves(m) && i < m->count; i++)
+        bytes_put_f64(out, memory ? memory[i] : 0);
 }
 
 /* The count is compared with the bytes that are there before anything is allocated for it. Numbers
  * of tasks are the receiver's to check: only he knows the workflow. */
-bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *items)
+bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *items,
+                    protocol_memory *memory)
 {
     *m = (struct sched_message){.kind = bytes_u8(in)};
     m->from = bytes_u32(in);
@@ -41,8 +50,9 @@ bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *i
     m->round = bytes_u32(in);
     m->load = bytes_u32(in);
     m->count = bytes_u32(in);
-    items->n = 0;
-    if (in->bad || m->kind >= SCHED_MESSAGE_KINDS || in->n != (size_t)m->count * ITEM_BYTES)
+    items->n = memory->n = 0;
+    size_t each = ITEM_BYTES + (protocol_moves(m) ? 8 : 0);
+    if (in->bad || m->kind >= SCHED_MESSAGE_KINDS || in->n != (size_t)m->count * each)
         return false;
     for (uint32_t i = 0; i < m->count; i++) {
         struct meta_item x = {.task = bytes_u32(in)};
@@ -55,6 +65,8 @@ bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *i
         x.max_size = bytes_f64(in);
         array_push(items, x);
     }
+    for (uint32_t i = 0; protocol_moves(m) && i < m->count; i++)
+        array_push(memory, bytes_f64(in));
     return bytes_end(in);
 }
 

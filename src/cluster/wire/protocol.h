@@ -17,11 +17,15 @@ enum message {
 };
 
 typedef ARRAY(struct meta_item) protocol_items;
+typedef ARRAY(double) protocol_memory;
 
+/* `memory`: of TASKS and PUSH, what the next attempt of each task gets; 0, or NULL: as stated. */
 void protocol_put_sched(struct strbuf *out, uint64_t run, const struct sched_message *m,
-                        const struct meta_item *items);
-/* From behind the run's number on; `items` is filled. False: malformed. */
-bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *items);
+                        const struct meta_item *items, const double *memory);
+/* From behind the run's number on; `items` is filled, and `memory` of TASKS and PUSH. False:
+ * malformed. */
+bool protocol_sched(struct bytes *in, struct sched_message *m, protocol_items *items,
+                    protocol_memory *memory);
 
 /* An event of a task, without what the receiver knows better: u8 kind, u32 id, lane, attempt, i32
  * outcome, status, f64 start, finish, cpu, memory, read, written, amount. */

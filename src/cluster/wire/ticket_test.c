@@ -100,24 +100,26 @@ static void test_messages(void)
     struct sched_message back;
     protocol_items got = {0};
     struct strbuf out = {0};
-    protocol_put_sched(&out, 77, &m, items);
+    protocol_memory memory = {0};
+    protocol_put_sched(&out, 77, &m, items, (double[]){0, 4e9});
     struct bytes in = {out.at, out.n, false};
     is_int((int64_t)bytes_u64(&in), 77, "the run");
-    ok(protocol_sched(&in, &back, &got), "a message");
+    ok(protocol_sched(&in, &back, &got, &memory), "a message");
     ok(back.kind == m.kind && back.from == 1 && back.to == 2 && back.round == 8 && back.count == 2,
        "its head");
     ok(got.n == 2 && got.at[0].task == 5 && got.at[0].all_size == 1e6 && got.at[1].waiting == 3 &&
            got.at[1].max_size == 7,
        "its tasks");
+    ok(memory.n == 2 && memory.at[0] == 0 && memory.at[1] == 4e9, "and what they get");
     bool refused = true;
     for (size_t n = 8; n < out.n; n++) {
         in = (struct bytes){out.at + 8, n - 8, false};
-        refused &= !protocol_sched(&in, &back, &got);
+        refused &= !protocol_sched(&in, &back, &got, &memory);
     }
     ok(refused, "cut off anywhere: refused");
     out.at[8] = SCHED_MESSAGE_KINDS;
     in = (struct bytes){out.at + 8, out.n - 8, false};
-    ok(!protocol_sched(&in, &back, &got), "no such kind");
+    ok(!protocol_sched(&in, &back, &got, &memory), "no such kind");
     strbuf_clear(&out);
     struct trace_event e = {.kind = TRACE_TASK, .id = 4, .lane = 2, .attempt = 3}, heard;
     e.outcome = TRACE_KILLED;
@@ -133,6 +135,7 @@ static void test_messages(void)
            heard.start == 1.5 && heard.written == 1e10,
        "is what it was");
     array_free(&got);
+    array_free(&memory);
     strbuf_free(&out);
 }
 

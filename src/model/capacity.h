@@ -1,0 +1,54 @@
+/* What a node has and what a task asks for: cores, memory, attributes. A task runs only where all of
+ * it fits; nothing is ever cut down to what is there.
+ *
+ * Attributes ("avx512", "ssd") are words. A workflow numbers those that its tasks ask for
+ * (workflow.h), and a set of them is a mask over these numbers: what nobody asks for has none. */
+#pragma once
+#include "base/error.h"
+#include "model/workflow.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capacity {
+    uint32_t cores; /* 0: it takes nothing (more) */
+    double memory;  /* bytes; INFINITY: no limit */
+    uint64_t has;   /* attributes: a mask over the workflow's */
+};
+
+/* Does a task that asks for `demand` fit there? */
+static inline bool capacity_fits(const struct capacity *there, const struct capacity *demand)
+{
+    return demand->cores <= there->cores && demand->memory <= there->memory &&
+           !(demand->has & ~there->has);
+}
+
+/* What a task asks for, in its first attempt. */
+struct capacity capacity_demand(const struct workflow *w, uint32_t task);
+/* Each as small as the smaller, and as large as the larger, of the two. */
+struct capacity capacity_least(const struct capacity *a, const struct capacity *b);
+struct capacity capacity_most(const struct capacity *a, const struct capacity *b);
+
+/* The tasks of a workflow that fit nowhere, for those who refuse to begin. */
+struct capacity_misfits {
+    uint32_t count, first; /* tasks; NONE: none */
+    struct capacity asks;  /* the first */
+};
+/* Tasks with runs[t] zero (NULL: none), and those that have no command, take nothing and fit
+ * everywhere. O(tasks) when all fit the smallest node, else up to O(tasks x nodes). */
+struct capacity_misfits capacity_find_misfits(const struct workflow *w, const uint8_t *runs,
+                                              const struct capacity *nodes, size_t n);
+
+/* The words of a refusal. */
+struct capacity_words {
+    const char *where;          /* "this run", "the agents": who has too little */
+    const char *before, *after; /* of the option that would help: "run with", "" */
+};
+/* ERROR_INFEASIBLE: which task asks for what, what the largest node has, and what to do about it.
+ * Always false. */
+bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *misfits,
+                     const struct capacity *nodes, size_t n, const struct capacity_words *words,
+                     struct error *err);
+/* "4 cores and 2G of memory": what is unusual of a demand. */
+const char *capacity_text(const struct workflow *w, const struct capacity *asks, char *out,
+                          size_t size);

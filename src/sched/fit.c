@@ -1,0 +1,192 @@
+/* Where a task fits: on this node, on every node, on which other one.
+ *
+ *                          fits here?
+ *     ready, in any way ──▶ yes ──▶ LReadyQ or SReadyQ, in the group of what it asks for
+ *                       └─▶ no  ──▶ another node has room? ── yes ──▶ MOVING, to that node
+ *                                                          └─ no  ──▶ UNFIT ── one comes ──▶ again
+ *
+ * Decided once when a task becomes ready, never per steal: a thief gets from the groups that fit it.
+ *
+ *   F1. A task in a ready queue fits this node; sched_check() looks.
+ *   F2. A task of group 0 fits every node that takes anything (`least`); one of another group asks for
+ *       at most what the group's demand says. So a thief whose capacity meets the demand can run all
+ *       of the group.
+ *   F3. A node that was never told of is like this one was at first. */
+#include "sched/state.h"
+
+#include <math.h>
+
+/* O(1), and with the usual NULL arrays two comparisons. */
+static bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
+{
+    const struct sched_config *k = &s->config;
+    return (k->task_cores ? k->task_cores[task] : 1) <= c->cores &&
+           (!k->task_memory || k->task_memory[task] <= c->memory) &&
+           (!k->task_needs || !(k->task_needs[task] & ~c->has));
+}
+
+bool fit_here(const struct sched *s, uint32_t task)
+{
+    return fit_within(s, task, &s->own);
+}
+
+/* F3. */
+static const struct capacity *fit_capacity(const struct sched *s, uint32_t node)
+{
+    return node == s->config.node ? &s->own
+           : node < s->others.n   ? &s->others.at[node]
+                                  : &s->standard;
+}
+
+bool fit_at(const struct sched *s, uint32_t task, uint32_t node)
+{
+    return fit_within(s, task, fit_capacity(s, node));
+}
+
+/* ---- groups ---- */
+
+/* A group for each demand that differs; when there are too many, the last one takes the rest, and asks
+ * for the most of all of them: then a thief may be refused what it could run, and never gets what it
+ * cannot. Raising it needs no regrouping: what is in it asks for less. */
+uint8_t fit_group(struct sched *s, uint32_t task)
+{
+    const struct sched_config *k = &s->config;
+    if (!s->uneven || fit_within(s, task, &s->least))
+        return 0;
+    struct capacity asks = {.cores = k->task_cores ? k->task_cores[task] : 1,
+                            .memory = k->task_memory ? k->task_memory[task] : 0,
+                            .has = k->task_needs ? k->task_needs[task] : 0};
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct capacity *d = &s->demands.at[i];
+        if (d->cores == asks.cores && d->memory == asks.memory && d->has == asks.has)
+            return (uint8_t)(i + 1);
+    }
+    if (s->demands.n < READY_GROUPS - 1) {
+        array_push(&s->demands, asks);
+    } else {
+        struct capacity *last = &array_last(&s->demands);
+        *last = capacity_most(last, &asks);
+    }
+    return (uint8_t)s->demands.n;
+}
+
+uint64_t fit_groups_of(const struct sched *s, uint32_t node)
+{
+    const struct capacity *c = fit_capacity(s, node);
+    uint64_t groups = c->cores > 0;
+    for (size_t i = 0; i < s->demands.n; i++)
+        groups |= (uint64_t)capacity_fits(c, &s->demands.at[i]) << (i + 1);
+    return groups;
+}
+
+/* ---- elsewhere ---- */
+
+/* Where its data are, if it fits there; else the next that lives, from a random one on. O(nodes) when
+ * few fit. */
+static uint32_t fit_find_node(struct sched *s, const struct slot *task)
+{
+    uint32_t n = s->config.nodes, near = task->max_node;
+    if (near < n && near != s->config.node && !node_is_down(s, near) && fit_at(s, task->task, near))
+        return near;
+    uint32_t at = n > 2 ? (uint32_t)rng_below(&s->rng, n) : 0;
+    for (uint32_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0)
+        if (at != s->config.node && fit_at(s, task->task, at) && !node_is_down(s, at))
+            return at;
+    return NONE;
+}
+
+/* The slot is nowhere, and the task does not fit here. The taker puts it into its SReadyQ, as if it
+ * had stolen it: with what it has, others may take it on. */
+static void fit_send_on(struct sched *s, uint32_t slot)
+{
+    uint32_t to = fit_find_node(s, slot_at(s, slot));
+    if (to == NONE) {
+        place_enter(s, slot, SCHED_UNFIT);
+        return;
+    }
+    s->counts.given++;
+    move_give(s, slot, SCHED_TASKS, to, 0); /* of no round: nobody has asked */
+}
+
+void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place)
+{
+    if (fit_here(s, slot_at(s, slot)->task))
+        place_enter(s, slot, place);
+    else
+        fit_send_on(s, slot);
+}
+
+/* ---- changes ---- */
+
+/* Those that fit this node go there, or to another that they fit. Each once: what finds no place after
+ * all stands at the end of the list again. O(tasks that wait). */
+void fit_look_again(struct sched *s, uint32_t node)
+{
+    uint32_t next = s->unfit.head;
+    for (uint32_t n = s->unfit.length; n; n--) {
+        uint32_t slot = next;
+        next = slot_at(s, slot)->next;
+        if (!fit_at(s, slot_at(s, slot)->task, node) || node_is_down(s, node))
+            continue;
+        place_leave(s, slot);
+        task_enqueue(s, slot, SCHED_SREADYQ);
+    }
+}
+
+/* What is queued and does not fit this node any more goes on; what has become picky changes its group.
+ * Rare: a node has come that is smaller than all before it, or this one leaves. O(tasks held). */
+static void fit_sort_ready(struct sched *s)
+{
+    for (uint32_t slot = 0; slot < s->tasks.slots.n; slot++) {
+        struct slot *task = slot_at(s, slot);
+        enum sched_place place = task->place;
+        if (place != SCHED_LREADYQ && place != SCHED_SREADYQ)
+            continue;
+        if (fit_here(s, task->task) && (task->group || !fit_group(s, task->task)))
+            continue;
+        place_leave(s, slot);
+        task_enqueue(s, slot, place);
+    }
+}
+
+static bool capacity_same(const struct capacity *a, const struct capacity *b)
+{
+    return a->cores == b->cores && a->memory == b->memory && a->has == b->has;
+}
+
+/* `least` only falls: a task that has become picky for a node that is gone may still be stolen by all
+ * who have room for it. */
+static void fit_note_least(struct sched *s, const struct capacity *has)
+{
+    if (has->cores) /* one that takes nothing is nobody's measure */
+        s->least = capacity_least(&s->least, has);
+    s->uneven = !capacity_same(&s->least, &s->standard);
+}
+
+void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has)
+{
+    if (node == s->config.node) {
+        s->own = *has;
+    } else {
+        while (s->others.n <= node)
+            array_push(&s->others, s->standard); /* F3 */
+        s->others.at[node] = *has;
+    }
+    struct capacity before = s->least;
+    fit_note_least(s, has);
+    if (node == s->config.node || !capacity_same(&before, &s->least))
+        fit_sort_ready(s);
+    fit_look_again(s, node);
+}
+
+/* Before any task is held. */
+void fit_begin(struct sched *s)
+{
+    const struct sched_config *c = &s->config;
+    s->standard = s->own = s->least =
+        (struct capacity){.cores = c->cores, .memory = c->memory, .has = c->has};
+    for (uint32_t node = 0; c->capacity && node < c->nodes; node++) {
+        array_push(&s->others, c->capacity[node]);
+        fit_note_least(s, &c->capacity[node]);
+    }
+}
