@@ -17,7 +17,9 @@
  * SIGPIPE. Children of the run are reaped by their own numbers: a program may have other children.
  *
  * When memory runs out inside a call on a run, the call says so and the run is good for nothing but
- * closing it; what it had open then (its folder's lock, its children) may stay until the process ends.
+ * closing it. Closing it then ends its children (on this machine), gives up its folder's lock and closes
+ * the history; what was not written of the memo runs again. Its blocks of memory are lost, and so are,
+ * until the process ends, the sockets and descriptors of a run on agents.
  *
  * Texts and arrays that a function gives belong to the run (cluster, experiment) and are valid until
  * the next call on it, unless a comment says more. Options may be freed once the call that takes

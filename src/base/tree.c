@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <limits.h>
 #include <linux/fs.h>
@@ -192,6 +193,20 @@ bool tree_copy(const char *from, const char *to, struct error *err)
     error_set(err, ERROR_FAILED, "%s: cannot be copied to %s: %s", from, to, strerror(errno));
     tree_remove(to);
     return false;
+}
+
+/* Links are not followed. fts keeps no state outside its handle: others may walk at the same time. */
+double tree_bytes(const char *path)
+{
+    double sum = 0;
+    char *paths[] = {(char *)path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    for (FTSENT *e; walk && (e = fts_read(walk)) != NULL;)
+        if (e->fts_info != FTS_DP && e->fts_statp)
+            sum += (double)e->fts_statp->st_size;
+    if (walk)
+        fts_close(walk);
+    return sum;
 }
 
 /* The folders above `path`, not `path` itself. A link to a folder will do. */

@@ -18,6 +18,8 @@ bool rename_new(const char *from, const char *to);
 /* A file, link or whole tree, with permission bits and times. Shares the blocks where the file system
  * can. What stands at `to` must not be there; after an error nothing is. */
 bool tree_copy(const char *from, const char *to, struct error *err);
+/* Of a file, or of everything in a tree; 0: nothing there. */
+double tree_bytes(const char *path);
 /* Make the folders that `path` stands in. */
 bool make_parents(const char *path, struct error *err);
 /* May weft believe what stands in this folder of its own? It is ours, root's, or the owner's of the folder

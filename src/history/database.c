@@ -205,8 +205,7 @@ double database_number(sqlite3_stmt *s, int column)
 
 /* ---- versions ---- */
 
-/* The one number that a statement answers with. */
-static bool read_integer(struct history *h, const char *sql, int64_t *out, struct error *err)
+bool database_integer(struct history *h, const char *sql, int64_t *out, struct error *err)
 {
     sqlite3_stmt *s = database_prepare(h, sql, err);
     int row = s ? database_step(h, s, err) : -1;
@@ -239,9 +238,9 @@ static void path_hash(sqlite3_context *c, int n, sqlite3_value **v)
 bool database_migrate(struct history *h, int to, struct error *err)
 {
     int64_t version = 0, application = 0, tables = 0;
-    if (!read_integer(h, "PRAGMA user_version", &version, err) ||
-        !read_integer(h, "PRAGMA application_id", &application, err) ||
-        !read_integer(h, "SELECT count(*) FROM sqlite_master", &tables, err))
+    if (!database_integer(h, "PRAGMA user_version", &version, err) ||
+        !database_integer(h, "PRAGMA application_id", &application, err) ||
+        !database_integer(h, "SELECT count(*) FROM sqlite_master", &tables, err))
         return false;
     /* an empty file is ours to fill, anything else with another mark is somebody's data */
     if (application != APPLICATION_ID && (tables || version))
@@ -261,7 +260,7 @@ bool database_migrate(struct history *h, int to, struct error *err)
     if (!database_exec(h, "BEGIN IMMEDIATE", err))
         return false;
     /* Another process may have done it while we waited for the lock. */
-    bool ok = read_integer(h, "PRAGMA user_version", &version, err);
+    bool ok = database_integer(h, "PRAGMA user_version", &version, err);
     for (; ok && version < to; version++)
         ok = database_exec(h, steps[version], err);
     char sql[96];

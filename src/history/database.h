@@ -38,6 +38,8 @@ sqlite3_stmt *database_query(struct history *h, struct mem_guard *g, const char 
 void database_close_query(sqlite3_stmt *s, struct mem_guard *g);
 /* A guard's `clean`: ends the transaction that is open on the sqlite3 `db`, if one is. */
 void database_roll_back(void *db);
+/* The one number that a statement answers with. */
+bool database_integer(struct history *h, const char *sql, int64_t *out, struct error *err);
 /* One step of a statement that returns nothing, then ready for the next. */
 bool database_run(struct history *h, sqlite3_stmt *s, struct error *err);
 /* One step: 1 a row, 0 the end, -1 an error. */

@@ -59,6 +59,15 @@ struct trace_sink history_sink(struct history *h);
  * skipped, tasks, peak_memory, peak_disk, failures. False: how much could not be recorded, and why. */
 bool history_end(struct history *h, const struct run_record *totals, struct error *err);
 
+struct history_pruning {
+    double age, size; /* seconds, bytes; INFINITY: no limit */
+    uint32_t runs;    /* that went */
+    bool first;       /* and none had before */
+};
+/* Remove runs that are older, and the oldest while the history is larger: but not the twenty newest, nor
+ * one that may still go on. For about a second at most; the rest goes another time. */
+bool history_prune(struct history *h, struct history_pruning *p, struct error *err);
+
 /* ---- reading ---- */
 
 struct history_filter {

@@ -26,12 +26,9 @@
  *     So does whoever renames, links or chmods it: then it is read once more, and known again.
  * I5. Paths below the workflow's folder are known by what follows it: from wherever weft is called,
  *     they are the same. */
-#include "memo/memo.h"
+#include "memo/memo_state.h"
 
-#include "base/array.h"
-#include "base/strbuf.h"
 #include "base/tree.h"
-#include "base/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,47 +40,11 @@
 
 enum record_kind { RECORD_TASK = 1, RECORD_OLD_FILE = 2, RECORD_FILE = 3 };
 
-enum { FLUSH_AT = 1 << 20 }; /* bytes of records while compacting: one write is worth it then */
-
 /* A change within the same tick of the clock, of the same size, cannot be seen in a file's times: a
  * file that was that young when it was read is read again. */
 static const int64_t youngest = 20000000; /* nanoseconds */
 
 static const int64_t unknown_change = INT64_MIN; /* of a record that has none: equals no file's */
-
-struct memo_file {
-    uint64_t path;
-    int64_t size, time, change, inode;
-    struct digest digest;
-    bool young;
-    bool left; /* a task of this folder left this content here */
-};
-
-/* An open-addressed hash table over the entries of an array: a slot holds an entry's number + 1 (0:
- * free) and half of its 64-bit hash, which tells most others apart without a look at the entry. At
- * most half full, so probes are short; nothing is ever taken out. */
-struct memo_slot {
-    uint32_t entry, hash;
-};
-
-struct memo_index {
-    struct memo_slot *slot;
-    uint32_t mask, used;
-};
-
-struct memo {
-    struct journal journal;
-    bool kept;
-    char *path, *folder; /* folder: I5; NULL: none was named */
-    ARRAY(struct memo_task) tasks;
-    ARRAY(struct memo_input) inputs;
-    ARRAY(struct digest) outputs;
-    ARRAY(struct memo_file) files;
-    struct memo_index by_key, by_path;
-    struct memo_index by_name; /* made when somebody asks: only to say why a task runs */
-    bool named;                /* it is made */
-    struct strbuf frame;       /* records not yet written */
-};
 
 /* "weftmemo" in memory, on a little-endian machine: whose journal it is. */
 static const struct journal_id identity = {.fingerprint = 0x6f6d656d74666577, .tasks = 1};
@@ -198,6 +159,17 @@ struct task_record {
     uint32_t ninputs, noutputs;
 };
 
+size_t memo_task_bytes(const struct memo_task *t)
+{
+    return 1 + sizeof(struct task_record) + t->ninputs * sizeof(struct memo_input) +
+           t->noutputs * sizeof(struct digest);
+}
+
+size_t memo_file_bytes(void)
+{
+    return 1 + sizeof(struct file_record);
+}
+
 /* In memory. The lists are copied. */
 static void learn_task(struct memo *m, const struct memo_task *t, const struct memo_input *inputs,
                        const struct digest *outputs)
@@ -215,7 +187,7 @@ static void learn_task(struct memo *m, const struct memo_task *t, const struct m
         index_put(m, &m->by_name, (uint32_t)m->tasks.n - 1);
 }
 
-static void memo_learn_file(struct memo *m, const struct memo_file *f)
+void memo_learn_file(struct memo *m, const struct memo_file *f)
 {
     uint32_t known = index_find(m, &m->by_path, f->path);
     if (known) {
@@ -227,7 +199,7 @@ static void memo_learn_file(struct memo *m, const struct memo_file *f)
 }
 
 /* For the journal, at the next flush. */
-static void write_file(struct memo *m, const struct memo_file *f)
+void memo_write_file(struct memo *m, const struct memo_file *f)
 {
     if (!m->kept)
         return;
@@ -514,6 +486,7 @@ bool memo_known(const struct memo *m, const char *path, const struct stat *s, st
     if (!known || m->files.at[known - 1].young || !same_file(&m->files.at[known - 1], &f) ||
         S_ISDIR(s->st_mode))
         return false;
+    m->files.at[known - 1].used = true;
     *out = m->files.at[known - 1].digest;
     return true;
 }
@@ -556,8 +529,9 @@ static void memo_put_file(struct memo *m, struct memo_file *f)
     if (known && m->files.at[known - 1].left &&
         digest_equal(&m->files.at[known - 1].digest, &f->digest))
         f->left = true;
+    f->used = true;
     memo_learn_file(m, f);
-    write_file(m, f);
+    memo_write_file(m, f);
 }
 
 bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *out, double *size,
@@ -578,7 +552,7 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
         uint32_t known = index_find(m, &m->by_path, f.path) - 1;
         if (fresh && !m->files.at[known].left) { /* a task left it as it found it */
             m->files.at[known].left = true;
-            write_file(m, &m->files.at[known]);
+            memo_write_file(m, &m->files.at[known]);
         }
         return true;
     }
@@ -639,60 +613,4 @@ void memo_learn_digest(struct memo *m, const char *path, const struct digest *di
     f.digest = *digest;
     f.left = true;
     memo_put_file(m, &f);
-}
-
-/* ---- making it small again ---- */
-
-/* Into a new journal beside the old one, which it replaces by a rename: whole or not at all. A
- * record that a later one has taken the place of is not found any more, and goes. */
-bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
-                  void *context, double *before, double *after, struct error *err)
-{
-    *before = *after = (double)m->journal.end;
-    if (!m->kept || !memo_flush(m, err))
-        return !m->kept;
-    struct strbuf path = {0};
-    strbuf_printf(&path, "%s.new", m->path);
-    unlink(path.at);
-    struct memo *small = memo_open(path.at, NULL, err);
-    if (!small) {
-        strbuf_free(&path);
-        return false;
-    }
-    bool good = true;
-    for (size_t i = 0; i < m->tasks.n && good; i++) {
-        const struct memo_task *t = &m->tasks.at[i];
-        if (memo_find(m, &t->key) == t && keep(context, t))
-            memo_add(small, t, memo_inputs(m, t), memo_outputs(m, t));
-        if (small->frame.n > FLUSH_AT)
-            good = memo_flush(small, err);
-    }
-    for (size_t i = 0; i < m->files.n && good; i++) {
-        memo_learn_file(small, &m->files.at[i]);
-        write_file(small, &m->files.at[i]);
-        if (small->frame.n > FLUSH_AT)
-            good = memo_flush(small, err);
-    }
-    good = good && memo_flush(small, err);
-    if (good && fdatasync(small->journal.fd) != 0 && errno != EINVAL)
-        good = error_set(err, ERROR_FAILED, "%s: %s", path.at, strerror(errno));
-    if (good && rename(path.at, m->path) != 0)
-        good = error_set(err, ERROR_FAILED, "%s: %s", m->path, strerror(errno));
-    if (!good) {
-        unlink(path.at);
-        memo_close(small, NULL);
-        strbuf_free(&path);
-        return false;
-    }
-    *after = (double)small->journal.end;
-    struct memo old = *m; /* the new one takes the old one's place */
-    *m = *small;
-    free(m->path);
-    m->path = old.path;
-    m->folder = old.folder;
-    old.path = old.folder = NULL;
-    *small = old;
-    memo_close(small, NULL);
-    strbuf_free(&path);
-    return true;
 }

@@ -82,4 +82,16 @@ bool memo_left(const struct memo *m, const char *path, struct digest *out);
 bool memo_compact(struct memo *m, bool (*keep)(void *context, const struct memo_task *t),
                   void *context, double *before, double *after, struct error *err);
 
+struct memo_tidying {
+    double most; /* bytes that it may have; INFINITY: any */
+    bool (*needed)(void *context, const struct memo_task *t); /* the workflow as it is has it */
+    void *context;
+    /* what came of it: */
+    double before, after; /* bytes */
+    bool forgot;          /* old records went, not only what later ones had replaced */
+};
+/* After a run: write it anew when more than half of it is out of date, or when it has become larger
+ * than it may be. Then the oldest records go, but none that is needed. */
+bool memo_tidy(struct memo *m, struct memo_tidying *t, struct error *err);
+
 uint64_t memo_hash(const char *text, size_t n);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct digest key_from_number(uint32_t n)
 {
@@ -122,6 +123,99 @@ static void test_torn(const struct bench_folder *f)
         memo_close(m, &err);
     }
     is_int(good, tried, "a torn tail is cut off, and nothing else");
+}
+
+/* ---- by itself ---- */
+
+static bool needs_low_numbers(void *context, const struct memo_task *t)
+{
+    return t->command < *(uint32_t *)context;
+}
+
+static void test_tidy(const struct bench_folder *f)
+{
+    struct error err = {0};
+    uint32_t low = 100, n = 30000, good = 0;
+    struct memo *m = memo_open(folder_file(f, "tidy"), NULL, &err);
+    struct memo_tidying t = {.most = 1e9, .needed = needs_low_numbers, .context = &low};
+    for (uint32_t i = 0; i < n; i++)
+        add_record(m, i, 1);
+    memo_flush(m, &err);
+    ok(memo_tidy(m, &t, &err) && t.before == t.after, "a small one is left as it is");
+    t.most = 2e6; /* of 4 MB */
+    bool tidy = memo_tidy(m, &t, &err);
+    ok(tidy && t.forgot && t.after < 1.2e6, "past its size: %.0f, then %.0f bytes", t.before,
+       t.after);
+    for (uint32_t i = 0; i < low; i++)
+        good += is_there(m, i, 1);
+    is_int(good, low, "what is needed stays");
+    ok(is_there(m, n - 1, 1) && !is_there(m, low, 1), "the newest stay, the oldest go");
+    size_t count = memo_count(m);
+    memo_close(m, &err);
+    m = memo_open(folder_file(f, "tidy"), NULL, &err);
+    is_int((long long)memo_count(m), (long long)count, "in the file, too");
+    ok(memo_tidy(m, &t, &err) && t.before == t.after, "and that was it");
+    t.most = 1e3;
+    low = n;
+    ok(memo_tidy(m, &t, &err) && t.before == t.after, "all of it is needed: nothing can go");
+    t.most = 1e9;
+    for (uint32_t i = 0; i < 300000; i++)
+        add_record(m, i % 10, 1);
+    memo_flush(m, &err);
+    tidy = memo_tidy(m, &t, &err);
+    ok(tidy && !t.forgot && t.after < t.before / 10 && is_there(m, 7, 1),
+       "records that others have replaced go: %.0f, then %.0f bytes", t.before, t.after);
+    memo_close(m, &err);
+}
+
+struct compaction {
+    struct memo *memo;
+    bool good;
+};
+
+static void compact_even(void *context)
+{
+    struct compaction *c = context;
+    struct error err = {0};
+    double before, after;
+    c->good = memo_compact(c->memo, keep_even, NULL, &before, &after, &err);
+}
+
+static int count_descriptors(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Memory runs out at each allocation in turn: the memo is as it was, or compacted, and nothing is left. */
+static void test_compact_without_memory(const struct bench_folder *f)
+{
+    struct error err = {0};
+    size_t asked, failures = 0;
+    bool whole = true, clear = true;
+    for (long nth = 1;; nth++) {
+        struct compaction c = {.memo = memo_open(folder_file(f, "oom"), NULL, &err)};
+        for (uint32_t i = 0; nth == 1 && i < 2000; i++)
+            add_record(c.memo, i, 1);
+        memo_flush(c.memo, &err);
+        int before = count_descriptors();
+        mem_test_fail(nth);
+        bool ended = mem_try(NULL, compact_even, &c, &asked);
+        bool failed = mem_test_fail(0) == 0;
+        clear &= count_descriptors() == before && access(folder_file(f, "oom.new"), F_OK) != 0;
+        memo_abandon(c.memo);
+        struct memo *again = memo_open(folder_file(f, "oom"), NULL, &err);
+        whole &= again && is_there(again, 42, 1);
+        memo_close(again, &err);
+        failures += !ended;
+        if (ended && !failed)
+            break;
+    }
+    ok(whole && failures > 5, "memory runs out while it is compacted, %zu times: it is whole",
+       failures);
+    ok(clear, "and neither a descriptor nor a file is left");
 }
 
 static void test_files(const struct bench_folder *f)
@@ -268,6 +362,8 @@ int main(void)
     struct bench_folder f = folder_make();
     TAP_DO(test_many(&f));
     TAP_DO(test_compact(&f));
+    TAP_DO(test_tidy(&f));
+    TAP_DO(test_compact_without_memory(&f));
     TAP_DO(test_torn(&f));
     TAP_DO(test_files(&f));
     TAP_DO(test_old_records(&f));

@@ -6,27 +6,12 @@
 #include "base/mem.h"
 #include "base/tree.h"
 #include "memo/standing.h"
+#include "session/kept_keys.h"
 
 #include <dirent.h>
-#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Bytes of a tree, links not followed. fts keeps no state outside its handle, so that several
- * sessions may clean at once. */
-static double cleaning_size(const char *path)
-{
-    double sum = 0;
-    char *paths[] = {(char *)path, NULL};
-    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    for (FTSENT *e; walk && (e = fts_read(walk)) != NULL;)
-        if (e->fts_info != FTS_DP && e->fts_statp)
-            sum += (double)e->fts_statp->st_size;
-    if (walk)
-        fts_close(walk);
-    return sum;
-}
 
 /* Counted only when it is gone (or would be): a file that cannot be removed is not claimed. */
 static void cleaning_drop(struct cleaning *c, const char *path, uint32_t *count)
@@ -34,7 +19,7 @@ static void cleaning_drop(struct cleaning *c, const char *path, uint32_t *count)
     struct stat st;
     if (lstat(path, &st) != 0)
         return;
-    double size = cleaning_size(path);
+    double size = tree_bytes(path);
     if (!c->dry && !tree_remove(path))
         return;
     c->bytes += size;
@@ -50,8 +35,7 @@ static void cleaning_drop_inside(const struct session *s, struct cleaning *c, co
     DIR *d = opendir(folder.at);
     struct dirent *e;
     while (d && (e = readdir(d)) != NULL)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            strncmp(e->d_name, begins, strlen(begins)) == 0)
+        if (e->d_name[0] != '.' && strncmp(e->d_name, begins, strlen(begins)) == 0)
             cleaning_drop(c, path_in(folder.at, e->d_name, &path), count);
     if (d)
         closedir(d);
@@ -101,46 +85,31 @@ static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
     strbuf_free(&path);
 }
 
-/* Keys of the workflow as it is now. */
-struct keys_now {
-    struct digest *at;
-    size_t n;
+/* Which records go. */
+struct cleaning_records {
+    struct kept_keys keys;
     uint32_t dropped;
-    bool none;
+    bool none; /* none stays */
 };
-
-static int digest_order(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct digest));
-}
 
 /* A record stays while some task of the workflow as it is now has its key. */
 static bool cleaning_keeps(void *context, const struct memo_task *t)
 {
-    struct keys_now *k = context;
-    if (!k->none && k->n && bsearch(&t->key, k->at, k->n, sizeof *k->at, digest_order))
+    struct cleaning_records *r = context;
+    if (!r->none && kept_keys_has(&r->keys, t))
         return true;
-    k->dropped++;
+    r->dropped++;
     return false;
 }
 
-/* Keys that are not known yet (an input is missing) keep nothing: such a task would run anyway. */
 static bool cleaning_drop_records(struct session *s, struct cleaning *c, struct error *err)
 {
-    const struct workflow *w = s->w;
-    struct keys_now k = {.at = mem_new(struct digest, w->ntasks), .none = c->all};
-    for (uint32_t t = 0; t < w->ntasks; t++) {
-        const struct memo_task *known = need_find_record(&s->needs, t);
-        if (known)
-            k.at[k.n++] = known->key;
-    }
-    if (k.n)
-        qsort(k.at, k.n, sizeof *k.at, digest_order);
+    struct cleaning_records k = {.keys = {.of = &s->needs}, .none = c->all};
     double before = 0, after = 0;
     bool good = c->dry || memo_compact(s->ws.memo, cleaning_keeps, &k, &before, &after, err);
     c->records = k.dropped;
     c->bytes += before - after;
-    free(k.at);
+    kept_keys_free(&k.keys);
     return good;
 }
 

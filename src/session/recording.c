@@ -188,7 +188,11 @@ void recording_end(struct session *s, bool good)
                                   : RECORD_FAILED;
     recording_failures(s);
     struct error err = {0};
-    if (r->run && s->history && !history_end(s->history, r, &err))
+    if (!r->run || !s->history)
+        return;
+    if (!history_end(s->history, r, &err))
         remark(&s->o.remarks, REMARK_WARNING, "the record of this run is not complete: %s",
                err.text);
+    else
+        retention_prune_history(s);
 }

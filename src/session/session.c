@@ -96,7 +96,7 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
     struct need_options need = {.all = s->o.force, .elsewhere = s->o.elsewhere};
-    if (!workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
+    if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
         !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err))
         return false;
     if (s->o.elsewhere && !session_take_as_text(s, &need, err))
@@ -113,7 +113,7 @@ bool session_join(struct session *s, const struct session_options *o, struct wor
     s->o.elsewhere = true;
     s->w = w;
     s->name = mem_copy_string(o->flow);
-    if (!workspace_open(&s->ws, s->o.wait, &s->o.remarks, err))
+    if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err))
         return false;
     s->ws.crashed = false; /* that it was cut off is why we join it */
     needs_blank(&s->needs, w, s->ws.folder, s->ws.memo, done, ndone);
@@ -430,6 +430,7 @@ bool session_finish(struct session *s, struct error *err)
         good = run_close(s->run, &s->result, &s->failure);
     s->run = NULL;
     recording_end(s, good);
+    retention_apply(s);
     workspace_mark(&s->ws, false);
     s->state = SESSION_ENDED;
     return good || error_set(err, s->failure.kind == ERROR_NONE ? ERROR_FAILED : s->failure.kind,

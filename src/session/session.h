@@ -25,6 +25,7 @@
 #include "session/image.h"
 #include "session/listeners.h"
 #include "session/remark.h"
+#include "session/retention.h"
 #include "session/run_forecast.h"
 #include "session/workspace.h"
 #include <stdatomic.h>
@@ -82,6 +83,7 @@ struct session {
     uint32_t cores;      /* what there is to run on: this machine, or all agents together */
     double memory, disk; /* INFINITY: no limit */
     double retry_first;
+    struct retention keep; /* how long what it leaves behind stays */
 
     /* what is expected */
     struct history *history; /* NULL: none */

@@ -14,7 +14,11 @@
  *   I3. Strict answers leave only with a group that is synced. An eager answer leaves at once, and
  *       its operation may be lost; `durable` says from where on.
  *   I4. A write that failed leaves the file as it was, so the group stays in `flying` and can be
- *       tried again. After a failed sync nobody knows what the disk has: that is final. */
+ *       tried again. After a failed sync nobody knows what the disk has: that is final.
+ *   I5. The writer's thread allocates nothing (it swaps groups, and journal_append() has no memory of
+ *       its own), so it needs no boundary (base/mem.h). The caller allocates while it has the lock:
+ *       memory that runs out there gives the lock back first, or the writer would wait for ever, and
+ *       whoever closes the store for the writer. */
 #include "store/embedded.h"
 #include "base/mem.h"
 #include "store/fingerprint.h"
@@ -153,6 +157,24 @@ static void *embedded_writer_main(void *context)
 
 /* ---- the caller's side ---- */
 
+/* I5. Between these two the caller has the lock and may allocate. */
+static void embedded_unlock(void *lock)
+{
+    pthread_mutex_unlock(lock);
+}
+
+static void embedded_lock_guarded(struct embedded *e, struct mem_guard *guard)
+{
+    pthread_mutex_lock(&e->lock);
+    mem_guard_enter(guard, embedded_unlock, &e->lock);
+}
+
+static void embedded_unlock_guarded(struct embedded *e, struct mem_guard *guard)
+{
+    mem_guard_leave(guard);
+    pthread_mutex_unlock(&e->lock);
+}
+
 /* Strict answers that landed and were not polled are kept: the writer then needs room, so they move
  * behind each other. */
 static void embedded_make_room(struct embedded *e)
@@ -193,7 +215,8 @@ static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n
         e->submitted += n;
         return;
     }
-    pthread_mutex_lock(&e->lock);
+    struct mem_guard guard;
+    embedded_lock_guarded(e, &guard);
     for (size_t i = 0; i < n; i++) {
         if (store_table_apply(&e->table, &ops[i],
                               e->eager ? &e->direct.answers : &e->filling.answers)) {
@@ -214,7 +237,7 @@ static void embedded_submit(struct store *s, const struct meta_op *ops, size_t n
     e->filling.upto = e->submitted;
     if (!group_empty(&e->filling))
         pthread_cond_signal(&e->work);
-    pthread_mutex_unlock(&e->lock);
+    embedded_unlock_guarded(e, &guard);
 }
 
 /* A full disk can be mended, and everything waits in memory; a failed sync cannot (I4). */
@@ -299,7 +322,8 @@ static bool embedded_flush(struct store *s, struct error *err)
     struct embedded *e = embedded_of(s);
     if (!e->has_journal)
         return true;
-    pthread_mutex_lock(&e->lock);
+    struct mem_guard guard;
+    embedded_lock_guarded(e, &guard);
     for (;;) {
         embedded_make_room(e);
         if (e->trouble != JOURNAL_OK || (!e->busy && group_empty(&e->filling)))
@@ -307,7 +331,7 @@ static bool embedded_flush(struct store *s, struct error *err)
         pthread_cond_wait(&e->progress, &e->lock);
     }
     bool good = embedded_report_trouble(e, err);
-    pthread_mutex_unlock(&e->lock);
+    embedded_unlock_guarded(e, &guard);
     return good;
 }
 
