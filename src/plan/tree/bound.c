@@ -1,32 +1,148 @@
-/* A lower bound on the makespan of every valid mapping of a tree.
+/* A lower bound on the makespan of every valid mapping of a tree, transfers and memory counted.
  *
- * For each task x: the tasks on the way from the root to x run one after the other, each at best on
- * the fastest processor that holds it, and the rest of x's subtree is spread evenly over all
- * processors but one of the way's. Which processor is the fastest of the way is not known, so the
- * bound is taken for groups of speeds (GROUPS at most) and the least counts. Besides: work that
- * only the k largest memories hold, over the speeds of those k.
+ * For each task x and each kind k of processor that its part may have:
  *
- * Valid because both only drop constraints: transfers, cuts at task borders, memory of parts. O(n x
- * groups + n log p). */
+ *     reach[x][k]   the soonest end of the way from the root to x: each task on a kind that holds
+ *                   it; between two kinds there is a cut, so the file between them is sent
+ *     then          either all that is below x stays in x's part (only if k holds that), or some
+ *                   of it is cut off at a task y: the way to y runs on k, the file of y is sent,
+ *                   and the rest of the work is at best spread evenly over the other processors
+ *
+ * The least over k counts, and the largest over x is the bound:
+ *
+ *        0      reach[x][k] = the way 0 .. x
+ *        |
+ *        x      on kind k          |  W = work below x, S = all speeds, s = speed of k
+ *       / \                        |  stays:    W / s                           if k holds x's subtree
+ *      .   .                       |  cut at y: E / s + file(y) + (W - E) / (S - s)    E >= way to y
+ *     /                            |
+ *    y
+ *
+ * The second is linear in E, so its least stands at the way to y, or at W where k is faster than
+ * all others together. Besides: work that only the k largest memories hold, over their speeds.
+ *
+ * Valid because it only drops constraints. O(n x kinds); processors are put together into MOST_KINDS
+ * kinds by speed, each as fast and as large as its best. */
 #include "plan/tree/bound.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
-enum { GROUPS = 16 };
+enum { MOST_KINDS = 16, CELLS = 4000000 };
 
-static int compare_falling_speeds(const void *a, const void *b)
+/* Processors with speeds from `slow` to `fast`; the largest has `memory`. */
+struct bound_kind {
+    double slow, fast, memory;
+};
+
+struct bound_work {
+    const struct tree_setting *s;
+    struct bound_kind kind[MOST_KINDS];
+    uint32_t nkinds;
+    double latency, per_byte; /* of the best link */
+    double *reach;            /* tasks x kinds */
+    double *soonest;          /* per task: what a cut below it costs, for one kind */
+    double *least;            /* per task: over the kinds so far */
+};
+
+static int compare_kinds(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x > y ? -1 : x < y;
+    const struct bound_kind *x = a, *y = b;
+    if (x->fast != y->fast)
+        return x->fast > y->fast ? -1 : 1;
+    return x->memory > y->memory ? -1 : x->memory < y->memory;
 }
 
-/* The fastest processor that holds each task: processors go by decreasing memory, so a prefix of
- * them does. */
-static double *fastest_holder(const struct tree_setting *s, uint32_t *holders)
+/* Speeds and memories that differ; neighbours are put together while there are too many. */
+static void bound_kinds(struct bound_work *b)
 {
-    double *prefix = mem_new(double, s->nprocs), *fastest = mem_new(double, s->t->n);
+    const struct tree_setting *s = b->s;
+    struct bound_kind *all = mem_new(struct bound_kind, s->nprocs);
+    uint32_t distinct = 0;
     for (uint32_t q = 0; q < s->nprocs; q++)
-        prefix[q] = q ? fmax(prefix[q - 1], s->speed[q]) : s->speed[q];
+        all[q] = (struct bound_kind){s->speed[q], s->speed[q], s->memory[q]};
+    qsort(all, s->nprocs, sizeof *all, compare_kinds);
+    for (uint32_t q = 0; q < s->nprocs; q++)
+        if (!distinct || compare_kinds(&all[distinct - 1], &all[q]) != 0)
+            all[distinct++] = all[q];
+    uint32_t most = (uint32_t)(CELLS / s->t->n);
+    most = most < 2 ? 2 : most > MOST_KINDS ? MOST_KINDS : most;
+    b->nkinds = distinct < most ? distinct : most;
+    for (uint32_t k = 0; k < b->nkinds; k++) {
+        uint32_t from = (uint32_t)((uint64_t)k * distinct / b->nkinds);
+        uint32_t to = (uint32_t)((uint64_t)(k + 1) * distinct / b->nkinds);
+        b->kind[k] = all[from];
+        for (uint32_t q = from; q < to; q++) {
+            b->kind[k].slow = all[q].slow;
+            b->kind[k].memory = fmax(b->kind[k].memory, all[q].memory);
+        }
+    }
+    free(all);
+}
+
+/* No transfer is quicker than over the best link. */
+static void best_link(struct bound_work *b)
+{
+    const struct platform *p = b->s->platform;
+    b->latency = p->latency;
+    b->per_byte = 1 / p->bandwidth;
+    for (size_t i = 0; i < p->nlinks; i++)
+        if (p->links[i].bandwidth > 0) {
+            b->latency = fmin(b->latency, p->links[i].latency);
+            b->per_byte = fmin(b->per_byte, 1 / p->links[i].bandwidth);
+        }
+}
+
+static double least_transfer(const struct bound_work *b, uint32_t x)
+{
+    return b->latency + b->s->t->file[x] * b->per_byte;
+}
+
+/* Parents come before children. */
+static void reach_tasks(struct bound_work *b)
+{
+    const struct tree *t = b->s->t;
+    for (uint32_t x = 0; x < t->n; x++) {
+        double *own = b->reach + (size_t)x * b->nkinds, over = 0;
+        const double *above = x ? b->reach + (size_t)t->parent[x] * b->nkinds : NULL;
+        if (x) {
+            over = above[0];
+            for (uint32_t k = 1; k < b->nkinds; k++)
+                over = fmin(over, above[k]);
+            over += least_transfer(b, x);
+        }
+        for (uint32_t k = 0; k < b->nkinds; k++) {
+            double from = x ? fmin(above[k], over) : 0;
+            own[k] =
+                b->s->need[x] <= b->kind[k].memory ? from + t->work[x] / b->kind[k].fast : INFINITY;
+        }
+    }
+}
+
+/* What is below each task when its part has kind k: least[] becomes no more than that. */
+static void bound_below(struct bound_work *b, uint32_t k)
+{
+    const struct tree_setting *s = b->s;
+    const struct tree *t = s->t;
+    double fast = b->kind[k].fast, others = s->all_speeds - b->kind[k].slow;
+    /* seconds more for each unit of work on the way to a cut than if it were spread, and for each
+     * unit that is spread */
+    double rate = others > fast ? 1 / others : 1 / fast;
+    double more = others > fast ? 1 / fast - 1 / others : 0;
+    for (uint32_t x = t->n; x--;) {
+        double cut = INFINITY, below = s->work[x] - t->work[x];
+        for (uint32_t c = t->child_off[x]; c < t->child_off[x + 1]; c++)
+            cut = fmin(cut, fmin(least_transfer(b, c), t->work[c] * more + b->soonest[c]));
+        b->soonest[x] = s->nprocs > 1 ? cut : INFINITY;
+        double stays = s->least[x] <= b->kind[k].memory ? below / fast : INFINITY;
+        double then = fmin(stays, b->soonest[x] + below * rate);
+        b->least[x] = fmin(b->least[x], b->reach[(size_t)x * b->nkinds + k] + then);
+    }
+}
+
+/* Work that only the first q processors hold, over their speeds. */
+static double memory_bound(const struct tree_setting *s)
+{
+    double *work = mem_new_zero(double, s->nprocs + 1), sum = 0, speeds = 0, most = 0;
     for (uint32_t x = 0; x < s->t->n; x++) {
         uint32_t low = 0, high = s->nprocs; /* processors that hold x: 0 .. low-1 */
         while (low < high) {
@@ -36,35 +152,11 @@ static double *fastest_holder(const struct tree_setting *s, uint32_t *holders)
             else
                 high = middle;
         }
-        holders[x] = low;
-        fastest[x] = low ? prefix[low - 1] : prefix[0];
+        work[low] += s->t->work[x];
     }
-    free(prefix);
-    return fastest;
-}
-
-/* For every task the bound when the fastest processor on the way to it has a speed from `slow` to
- * `fast`: least[x] becomes no more than that. */
-static void chain_bounds(const struct tree_setting *s, double slow, double fast,
-                         const double *fastest, double *path, double *least)
-{
-    const struct tree *t = s->t;
-    double rest_speed = fmax(fast, s->all_speeds - slow);
-    for (uint32_t x = 0; x < t->n; x++) {
-        path[x] = (x ? path[t->parent[x]] : 0) + t->work[x] / fmin(fast, fastest[x]);
-        least[x] = fmin(least[x], path[x] + (s->work[x] - t->work[x]) / rest_speed);
-    }
-}
-
-/* Work that only the first k processors hold, over their speeds. */
-static double memory_bound(const struct tree_setting *s, const uint32_t *holders)
-{
-    double *work = mem_new_zero(double, s->nprocs + 1), sum = 0, speeds = 0, most = 0;
-    for (uint32_t x = 0; x < s->t->n; x++)
-        work[holders[x]] += s->t->work[x];
-    for (uint32_t k = 1; k <= s->nprocs; k++) {
-        sum += work[k];
-        speeds += s->speed[k - 1];
+    for (uint32_t q = 1; q <= s->nprocs; q++) {
+        sum += work[q];
+        speeds += s->speed[q - 1];
         most = fmax(most, sum / speeds);
     }
     free(work);
@@ -74,33 +166,24 @@ static double memory_bound(const struct tree_setting *s, const uint32_t *holders
 /* A hair less than computed: the makespan sums in another order. */
 double tree_lower_bound(const struct tree_setting *s)
 {
-    uint32_t *holders = mem_new(uint32_t, s->t->n);
-    double *fastest = fastest_holder(s, holders), *path = mem_new(double, s->t->n);
-    double *speed = mem_new(double, s->nprocs), *least = mem_new(double, s->t->n);
-    double bound = memory_bound(s, holders);
-    for (uint32_t x = 0; x < s->t->n; x++)
-        least[x] = INFINITY;
-    for (uint32_t q = 0; q < s->nprocs; q++)
-        speed[q] = s->speed[q];
-    qsort(speed, s->nprocs, sizeof *speed, compare_falling_speeds);
-    uint32_t distinct = 0;
-    for (uint32_t q = 0; q < s->nprocs; q++)
-        if (!distinct || speed[q] != speed[distinct - 1])
-            speed[distinct++] = speed[q];
-    /* speeds in groups: the bound of a group holds for all its speeds */
-    uint32_t groups = distinct < GROUPS ? distinct : GROUPS;
-    for (uint32_t g = 0; g < groups; g++) {
-        uint32_t from = (uint32_t)((uint64_t)g * distinct / groups);
-        uint32_t to = (uint32_t)((uint64_t)(g + 1) * distinct / groups);
-        chain_bounds(s, speed[to - 1], speed[from], fastest, path, least);
-    }
-    for (uint32_t x = 0; x < s->t->n; x++)
-        bound = fmax(bound, least[x]);
-    bound += s->root_transfer;
-    free(holders);
-    free(fastest);
-    free(path);
-    free(speed);
-    free(least);
-    return bound * (1 - 1e-12);
+    struct bound_work b = {.s = s};
+    uint32_t n = s->t->n;
+    bound_kinds(&b);
+    best_link(&b);
+    b.reach = mem_new(double, (size_t)n *b.nkinds);
+    b.soonest = mem_new(double, n);
+    b.least = mem_new(double, n);
+    for (uint32_t x = 0; x < n; x++)
+        b.least[x] = INFINITY;
+    reach_tasks(&b);
+    for (uint32_t k = 0; k < b.nkinds; k++)
+        bound_below(&b, k);
+    double bound = memory_bound(s);
+    for (uint32_t x = 0; x < n; x++)
+        if (isfinite(b.least[x])) /* no mapping at all, or rounding of the memory */
+            bound = fmax(bound, b.least[x]);
+    free(b.reach);
+    free(b.soonest);
+    free(b.least);
+    return (bound + s->root_transfer) * (1 - 1e-12);
 }

@@ -69,14 +69,6 @@ static void keep_mapping(struct trial *t)
     snapshot_store(&t->best[at], t->p);
 }
 
-/* Step 3b, speeds equal; the method keeps its shortest. */
-static void finish_mapping(struct trial *t, bool largest)
-{
-    split_again(t->p, largest);
-    if (!t->planned.n || partition_makespan(t->p) < t->planned.makespan)
-        snapshot_store(&t->planned, t->p);
-}
-
 /* What HetPart2 adds, with the real speeds. */
 static void exchange_nodes(struct trial *t)
 {
@@ -84,6 +76,17 @@ static void exchange_nodes(struct trial *t)
     if (t->phases != PHASES_NONE)
         swap_phases(t->p, t->phases == PHASES_AB);
     keep_mapping(t);
+}
+
+/* Step 3b, speeds equal. HetPart1 keeps the shortest of a method by equal speeds; HetPart2 exchanges
+ * nodes of every one, so that it is never longer than phase A from any of them. */
+static void finish_mapping(struct trial *t, bool largest)
+{
+    split_again(t->p, largest);
+    if (!t->planned.n || partition_makespan(t->p) < t->planned.makespan)
+        snapshot_store(&t->planned, t->p);
+    if (t->phases != PHASES_NONE)
+        exchange_nodes(t);
 }
 
 /* Steps 1 to 3 with so many pieces in step 1. False: no valid mapping. */
@@ -101,6 +104,7 @@ static bool try_pieces(struct trial *t, enum step1 method, uint32_t pieces)
     snapshot_store(&t->start, p);
     finish_mapping(t, false);
     if (idle && !is_large(p->s)) {
+        partition_use_speeds(p, true);
         snapshot_load(p, &t->start);
         finish_mapping(t, true);
     }
@@ -125,7 +129,7 @@ static bool run_method(struct trial *t, enum step1 method)
     t->planned.n = 0;
     for (uint32_t k = 0; k < ncounts; k++)
         valid |= try_pieces(t, method, counts[k]);
-    if (t->planned.n) {
+    if (t->planned.n && t->phases == PHASES_NONE) {
         snapshot_load(t->p, &t->planned);
         exchange_nodes(t);
     }
@@ -154,10 +158,23 @@ static struct plan *run_hetpart(const struct plan_request *request, const struct
     if (!tree_job_open(&job, request, planner, err))
         return NULL;
     struct partition *p = partition_new(job.setting, true);
+    struct tree_setting *strict = tree_job_strict(&job);
     struct snapshot best = {0};
     struct plan *plan = NULL;
-    if (hetpart_best(p, tree_job_step1(&job, planner), tree_job_step2(&job, planner), phases, &best,
-                     1))
+    enum step1 step1 = tree_job_step1(&job, planner);
+    enum fit_method step2 = tree_job_step2(&job, planner);
+    uint32_t found = hetpart_best(p, step1, step2, phases, &best, 1);
+    if (strict) {
+        struct partition *other = partition_new(strict, true);
+        struct snapshot also = {0};
+        if (hetpart_best(other, step1, step2, phases, &also, 1) &&
+            (!found++ || also.makespan < best.makespan))
+            snapshot_copy(&best, &also);
+        snapshot_free(&also);
+        partition_free(other);
+        setting_free(strict);
+    }
+    if (found)
         plan = tree_job_plan(&job, &best, tree_lower_bound(job.setting), err);
     else
         tree_job_unplaced(&job, p, err);

@@ -36,6 +36,25 @@ static double memory_class(const struct tree_setting *s, int k)
 const struct planner planner_hompart;
 
 /* Planned with equal speeds, judged with the real ones; the shortest of the methods stays. */
+static void try_hompart(const struct tree_job *job, const struct tree_setting *setting,
+                        struct snapshot *best)
+{
+    struct partition *p = partition_new(setting, true);
+    enum step1 wanted = tree_job_step1(job, &planner_hompart);
+    for (enum step1 m = STEP1_ASAP; m < STEP1_NONE; m++) {
+        if (wanted != STEP1_BEST && wanted != m)
+            continue;
+        partition_clear(p);
+        partition_use_speeds(p, true);
+        if (!pipeline_hompart(p, m, tree_job_step2(job, &planner_hompart)))
+            continue;
+        partition_use_speeds(p, false);
+        if (!best->n || partition_makespan(p) < best->makespan)
+            snapshot_store(best, p);
+    }
+    partition_free(p);
+}
+
 static struct plan *run_hompart(const struct plan_request *request, struct error *err)
 {
     struct tree_job job;
@@ -44,20 +63,14 @@ static struct plan *run_hompart(const struct plan_request *request, struct error
     const char *scenario = request_text(request, &planner_hompart, "scenario");
     int classes = !strcmp(scenario, "ff") ? 1 : !strcmp(scenario, "sm") ? 2 : 3;
     double limit = memory_class(job.setting, classes), bound = tree_lower_bound(job.setting);
-    setting_restrict(job.setting, limit);
-    struct partition *p = partition_new(job.setting, true);
+    struct tree_setting *strict = tree_job_strict(&job);
     struct snapshot best = {0};
-    enum step1 wanted = tree_job_step1(&job, &planner_hompart);
-    for (enum step1 m = STEP1_ASAP; m < STEP1_NONE; m++) {
-        if (wanted != STEP1_BEST && wanted != m)
-            continue;
-        partition_clear(p);
-        partition_use_speeds(p, true);
-        if (!pipeline_hompart(p, m, tree_job_step2(&job, &planner_hompart)))
-            continue;
-        partition_use_speeds(p, false);
-        if (!best.n || partition_makespan(p) < best.makespan)
-            snapshot_store(&best, p);
+    setting_restrict(job.setting, limit);
+    try_hompart(&job, job.setting, &best);
+    if (strict) {
+        setting_restrict(strict, limit);
+        try_hompart(&job, strict, &best);
+        setting_free(strict);
     }
     struct plan *plan = NULL;
     if (best.n)
@@ -70,7 +83,6 @@ static struct plan *run_hompart(const struct plan_request *request, struct error
                   limit < tree_largest_need(job.tree) ? ", less than the most demanding task needs"
                                                       : "");
     snapshot_free(&best);
-    partition_free(p);
     tree_job_close(&job);
     return plan;
 }

@@ -45,14 +45,20 @@ bool pipeline_hompart(struct partition *p, enum step1 method, enum fit_method fi
 
 /* ---- jobs ---- */
 
-/* A task that no memory holds makes every mapping impossible. */
-static bool tasks_fit(const struct tree_job *job, struct error *err)
+static uint32_t most_demanding(const struct tree_setting *s)
 {
-    const struct tree_setting *s = job->setting;
     uint32_t worst = 0;
     for (uint32_t x = 1; x < s->t->n; x++)
         if (s->need[x] > s->need[worst])
             worst = x;
+    return worst;
+}
+
+/* A task that no memory holds makes every mapping impossible. */
+static bool tasks_fit(const struct tree_job *job, struct error *err)
+{
+    const struct tree_setting *s = job->setting;
+    uint32_t worst = most_demanding(s);
     if (s->need[worst] <= s->memory[0])
         return true;
     const struct workflow *w = job->request->workflow;
@@ -77,6 +83,18 @@ bool tree_job_open(struct tree_job *job, const struct plan_request *request,
         return true;
     tree_job_close(job);
     return false;
+}
+
+struct tree_setting *tree_job_strict(const struct tree_job *job)
+{
+    if (job->setting->counting == TREE_STRICT)
+        return NULL;
+    struct tree_setting *s = setting_new(job->tree, job->request->platform, TREE_STRICT, NULL);
+    if (s && s->need[most_demanding(s)] > s->memory[0]) {
+        setting_free(s);
+        return NULL;
+    }
+    return s;
 }
 
 void tree_job_close(struct tree_job *job)
@@ -141,9 +159,11 @@ struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *so
     plan_set_objective(plan, "makespan", solution->makespan);
     plan_set_objective(plan, "lower_bound", bound);
     plan_set_objective(plan, "parts", solution->n);
-    if (bound > 0)
+    if (bound > 0 && solution->makespan > bound * (1 + 1e-9))
         plan_note(plan, "at most %.1f %% longer than the shortest possible (lower bound %.6g)",
                   100 * (solution->makespan / bound - 1), bound);
+    else
+        plan_note(plan, "proven optimal");
     return plan;
 }
 

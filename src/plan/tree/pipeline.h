@@ -45,6 +45,11 @@ void tree_job_close(struct tree_job *job);
 enum step1 tree_job_step1(const struct tree_job *job, const struct planner *planner);
 enum fit_method tree_job_step2(const struct tree_job *job, const struct planner *planner);
 
+/* Lenient jobs only (NULL otherwise, and when no node could hold every task): the same job with memory
+ * counted strictly. Its mappings are valid leniently too, so a planner that keeps the shorter of
+ * both answers is never longer for being lenient. The caller frees it. */
+struct tree_setting *tree_job_strict(const struct tree_job *job);
+
 /* The finished plan: parts with their orders, makespan, lower bound and gap. */
 struct plan *tree_job_plan(const struct tree_job *job, const struct snapshot *solution,
                            double bound, struct error *err);

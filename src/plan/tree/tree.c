@@ -10,12 +10,13 @@
 #include "plan/tree/bound.h"
 #include "plan/tree/hetpart.h"
 #include "plan/tree/search.h"
+#include "plan/tree/small.h"
 #include <inttypes.h>
 #include <string.h>
 
 /* Always so many searches side by side, whatever the machine: with a budget in moves the answer
  * must not depend on it. First each from a start of its own, then all from the best, cooler. */
-enum { STREAMS = 4, ROUNDS = 2 };
+enum { STREAMS = 4, ROUNDS = 2, SMALL_STEPS = 1000000 };
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
 
 static const struct option options[] = {
@@ -60,7 +61,8 @@ struct tree_run {
     const struct tree_setting *setting;
     struct cut_levels *levels;
     struct tree_budget budget;
-    double begun, bound;
+    double begun, bound, before; /* before: what hetpart2 reached */
+    bool proven;                 /* nothing shorter exists (or nothing at all) */
     struct snapshot start[STREAMS], found[STREAMS];
     uint32_t nstarts, round;
     uint64_t cost[STREAMS];
@@ -102,36 +104,99 @@ static void search_all(struct tree_run *run)
     cut_levels_free(run->levels);
 }
 
-/* Starts from hetpart2's mappings; without a valid one there is nothing to search from. */
+/* Put a mapping in front of the starts; the last one goes when there are too many. */
+static void add_start(struct tree_run *run, const struct snapshot *mapping)
+{
+    if (run->nstarts < STREAMS)
+        run->nstarts++;
+    struct snapshot last = run->start[run->nstarts - 1];
+    for (uint32_t k = run->nstarts - 1; k > 0; k--)
+        run->start[k] = run->start[k - 1];
+    snapshot_copy(&last, mapping);
+    run->start[0] = last;
+}
+
+/* The shortest mapping found for a setting into start[0]; nstarts 0: none was. `known` may be NULL,
+ * else a valid mapping. `p` holds the last attempt of hetpart2. */
+static void solve_tree(struct tree_run *run, struct partition *p, const struct snapshot *known)
+{
+    run->begun = clock_seconds();
+    run->bound = tree_lower_bound(run->setting);
+    run->nstarts = hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run->start, STREAMS);
+    run->before = run->nstarts ? run->start[0].makespan : NAN;
+    if (known && (!run->nstarts || known->makespan < run->start[0].makespan))
+        add_start(run, known);
+    if (small_tree(run->setting)) {
+        struct snapshot best = {.makespan = INFINITY};
+        if (run->nstarts)
+            snapshot_copy(&best, &run->start[0]);
+        run->proven = small_tree_search(run->setting, &best, SMALL_STEPS);
+        if (best.n)
+            add_start(run, &best);
+        snapshot_free(&best);
+    }
+    if (run->nstarts && !run->proven)
+        search_all(run);
+    if (run->nstarts && run->proven)
+        run->bound = run->start[0].makespan;
+}
+
+static void free_run(struct tree_run *run)
+{
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        snapshot_free(&run->start[i]);
+        snapshot_free(&run->found[i]);
+    }
+}
+
+/* Lenient: a mapping that is valid strictly is valid, so the strict search comes first and its
+ * mapping is one of the starts. */
+static void solve_strictly(const struct tree_job *job, struct tree_run *run, struct snapshot *out)
+{
+    struct tree_setting *strict = tree_job_strict(job);
+    if (!strict)
+        return;
+    struct tree_run first = {.request = run->request, .setting = strict, .budget = run->budget};
+    struct partition *p = partition_new(strict, true);
+    solve_tree(&first, p, NULL);
+    if (first.nstarts)
+        snapshot_copy(out, &first.start[0]);
+    free_run(&first);
+    partition_free(p);
+    setting_free(strict);
+}
+
 static struct plan *plan_tree(const struct plan_request *request, struct error *err)
 {
-    struct tree_run run = {.request = request, .begun = clock_seconds()};
+    struct tree_run run = {.request = request};
     struct tree_job job;
     struct plan *plan = NULL;
     if (!tree_parse_budget(request_text(request, &planner_tree, "budget"), &run.budget, err) ||
         !tree_job_open(&job, request, &planner_tree, err))
         return NULL;
     run.setting = job.setting;
-    run.bound = tree_lower_bound(job.setting);
     struct partition *p = partition_new(job.setting, true);
-    run.nstarts = hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run.start, STREAMS);
+    struct snapshot strict = {0};
+    solve_strictly(&job, &run, &strict);
+    solve_tree(&run, p, strict.n ? &strict : NULL);
     if (run.nstarts) {
-        double before = run.start[0].makespan;
         uint64_t cost = 0;
-        search_all(&run);
         plan = tree_job_plan(&job, &run.start[0], run.bound, err);
         for (uint32_t i = 0; i < STREAMS; i++)
             cost += run.cost[i];
-        if (plan && before > 0)
+        if (plan && run.before > 0)
             plan_note(plan, "%.1f %% shorter than hetpart2 (%" PRIu64 " moves)",
-                      100 * (1 - run.start[0].makespan / before), cost);
+                      100 * (1 - run.start[0].makespan / run.before), cost);
+    } else if (run.proven) {
+        error_set(err, ERROR_INFEASIBLE,
+                  "no mapping exists: every way to cut the tree of %u tasks and to map its parts "
+                  "to the %u nodes exceeds a memory",
+                  job.tree->n, job.setting->nprocs);
     } else {
         tree_job_unplaced(&job, p, err);
     }
-    for (uint32_t i = 0; i < STREAMS; i++) {
-        snapshot_free(&run.start[i]);
-        snapshot_free(&run.found[i]);
-    }
+    snapshot_free(&strict);
+    free_run(&run);
     partition_free(p);
     tree_job_close(&job);
     return plan;
