@@ -10,12 +10,12 @@
  *
  * The least over k counts, and the largest over x is the bound:
  *
- *        0      reach[x][k] = the way 0 .. x
- *        |
- *        x      on kind k          |  W = work below x, S = all speeds, s = speed of k
- *       / \                        |  stays:    W / s                           if k holds x's subtree
- *      .   .                       |  cut at y: E / s + file(y) + (W - E) / (S - s)    E >= way to y
- *     /                            |
+ *        0
+ *        |      reach[x][k]: the way 0 .. x, the last of it on kind k
+ *        x
+ *       / \     W: work below x;  S: all speeds;  s: the speed of k
+ *      .   .    stays:     W / s                            if k holds the subtree of x
+ *     /         cut at y:  E / s + file(y) + (W - E) / (S - s)      E at least the way to y
  *    y
  *
  * The second is linear in E, so its least stands at the way to y, or at W where k is faster than
