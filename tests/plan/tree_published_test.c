@@ -109,7 +109,7 @@ static void test_row(const char *folder, const struct published *row, double *su
     double searched = makespan("tree", "strict", w, fast);
     ok(searched <= h2 && h2 <= h1, "strict memory: tree %g, hetpart2 %g, hetpart1 %g", searched, h2,
        h1);
-    *sum += searched / h2;
+    *sum += searched / h1;
     ++*count;
     platform_free(equal);
     platform_free(fast);
@@ -128,7 +128,9 @@ int main(void)
     int count = 0;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         TAP_DO(test_row(folder, &rows[k], &sum, &count));
-    ok(sum / count <= 0.88, "tree is %.1f %% shorter than hetpart2 on average (a small budget)",
+    /* over hetpart1, whose speed nothing here changes: hetpart2 became 3 % shorter, and the search
+     * does not get worse for that (0.5351 before) */
+    ok(sum / count <= 0.533, "tree is %.1f %% shorter than hetpart1 on average (a small budget)",
        100 * (1 - sum / count));
     return tap_done();
 }

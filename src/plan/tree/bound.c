@@ -10,13 +10,13 @@
  *
  * The least over k counts, and the largest over x is the bound:
  *
- *        0
- *        |      reach[x][k]: the way 0 .. x, the last of it on kind k
- *        x
- *       / \     W: work below x;  S: all speeds;  s: the speed of k
- *      .   .    stays:     W / s                            if k holds the subtree of x
- *     /         cut at y:  E / s + file(y) + (W - E) / (S - s)      E at least the way to y
- *    y
+ *          0
+ *          |      reach[x][k]: the way 0 .. x, the last of it on kind k
+ *          x
+ *         / \     W: work below x;  S: all speeds;  s: the speed of k
+ *        .   .    stays:     W / s                            if k holds the subtree of x
+ *       /         cut at y:  E / s + file(y) + (W - E) / (S - s)      E at least the way to y
+ *      y
  *
  * The second is linear in E, so its least stands at the way to y, or at W where k is faster than
  * all others together. Besides: work that only the k largest memories hold, over their speeds.
@@ -139,6 +139,42 @@ static void bound_below(struct bound_work *b, uint32_t k)
     }
 }
 
+/* The same with another unknown: the fastest kind on the whole way to x is k, so every task on it runs
+ * no faster, and what is below has all other processors at best. No transfers: where files are small
+ * and the way changes kinds, this is the larger of the two. `path` is room for a number a task. */
+static void bound_ways(struct bound_work *b, uint32_t k, const double *fastest, double *path,
+                       double *least)
+{
+    const struct tree *t = b->s->t;
+    double fast = b->kind[k].fast, rest = fmax(fast, b->s->all_speeds - b->kind[k].slow);
+    for (uint32_t x = 0; x < t->n; x++) {
+        path[x] = (x ? path[t->parent[x]] : 0) + t->work[x] / fmin(fast, fastest[x]);
+        least[x] = fmin(least[x], path[x] + (b->s->work[x] - t->work[x]) / rest);
+    }
+}
+
+static double ways_bound(struct bound_work *b)
+{
+    uint32_t n = b->s->t->n;
+    double *fastest = mem_new(double, n), *path = mem_new(double, n), bound = 0;
+    for (uint32_t x = 0; x < n; x++) {
+        b->least[x] = INFINITY;
+        fastest[x] = 0;
+        for (uint32_t k = 0; k < b->nkinds; k++)
+            if (b->s->need[x] <= b->kind[k].memory)
+                fastest[x] = fmax(fastest[x], b->kind[k].fast);
+        if (fastest[x] == 0)
+            fastest[x] = b->kind[0].fast;
+    }
+    for (uint32_t k = 0; k < b->nkinds; k++)
+        bound_ways(b, k, fastest, path, b->least);
+    for (uint32_t x = 0; x < n; x++)
+        bound = fmax(bound, b->least[x]);
+    free(fastest);
+    free(path);
+    return bound;
+}
+
 /* Work that only the first q processors hold, over their speeds. */
 static double memory_bound(const struct tree_setting *s)
 {
@@ -182,6 +218,7 @@ double tree_lower_bound(const struct tree_setting *s)
     for (uint32_t x = 0; x < n; x++)
         if (isfinite(b.least[x])) /* no mapping at all, or rounding of the memory */
             bound = fmax(bound, b.least[x]);
+    bound = fmax(bound, ways_bound(&b));
     free(b.reach);
     free(b.soonest);
     free(b.least);

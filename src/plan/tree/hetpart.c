@@ -48,26 +48,9 @@ struct trial {
     struct snapshot start;   /* after step 3a */
     struct snapshot planned; /* the shortest of the method, speeds counted as equal */
     struct snapshot *best;   /* best[most], the shortest first */
+    struct snapshot *every;  /* the shortest of all */
     uint32_t most, found;
 };
-
-/* Keep what the partition is now, if it is among the best and no twin of one of them. */
-static void keep_mapping(struct trial *t)
-{
-    double makespan = partition_makespan(t->p);
-    uint32_t at = 0;
-    while (at < t->found && t->best[at].makespan < makespan)
-        at++;
-    if (at == t->most || (at < t->found && t->best[at].makespan == makespan))
-        return;
-    if (t->found < t->most)
-        t->found++;
-    struct snapshot last = t->best[t->found - 1];
-    for (uint32_t k = t->found - 1; k > at; k--)
-        t->best[k] = t->best[k - 1];
-    t->best[at] = last;
-    snapshot_store(&t->best[at], t->p);
-}
 
 /* What HetPart2 adds, with the real speeds. */
 static void exchange_nodes(struct trial *t)
@@ -75,11 +58,11 @@ static void exchange_nodes(struct trial *t)
     partition_use_speeds(t->p, false);
     if (t->phases != PHASES_NONE)
         swap_phases(t->p, t->phases == PHASES_AB);
-    keep_mapping(t);
+    if (!t->every->n || partition_makespan(t->p) < t->every->makespan)
+        snapshot_store(t->every, t->p);
 }
 
-/* Step 3b, speeds equal. HetPart1 keeps the shortest of a method by equal speeds; HetPart2 exchanges
- * nodes of every one, so that it is never longer than phase A from any of them. */
+/* Step 3b, speeds equal; the method keeps its shortest. */
 static void finish_mapping(struct trial *t, bool largest)
 {
     split_again(t->p, largest);
@@ -116,6 +99,7 @@ static bool try_pieces(struct trial *t, enum step1 method, uint32_t pieces)
         partition_use_speeds(p, false);
         split_again(p, false);
         exchange_nodes(t);
+        snapshot_keep(p, t->best, &t->found, t->most);
     }
     return true;
 }
@@ -129,17 +113,20 @@ static bool run_method(struct trial *t, enum step1 method)
     t->planned.n = 0;
     for (uint32_t k = 0; k < ncounts; k++)
         valid |= try_pieces(t, method, counts[k]);
-    if (t->planned.n && t->phases == PHASES_NONE) {
+    if (t->planned.n) {
         snapshot_load(t->p, &t->planned);
         exchange_nodes(t);
+        snapshot_keep(t->p, t->best, &t->found, t->most);
     }
     return valid;
 }
 
 uint32_t hetpart_best(struct partition *p, enum step1 method, enum fit_method fit,
-                      enum phases phases, struct snapshot *out, uint32_t most)
+                      enum phases phases, struct snapshot *out, uint32_t most,
+                      struct snapshot *every)
 {
-    struct trial t = {.p = p, .fit = fit, .phases = phases, .best = out, .most = most};
+    struct trial t = {
+        .p = p, .fit = fit, .phases = phases, .best = out, .most = most, .every = every};
     bool valid = false;
     for (enum step1 m = STEP1_ASAP; m < STEP1_NONE; m++)
         if (method == STEP1_BEST || method == m)
@@ -149,6 +136,14 @@ uint32_t hetpart_best(struct partition *p, enum step1 method, enum fit_method fi
     snapshot_free(&t.start);
     snapshot_free(&t.planned);
     return t.found;
+}
+
+static void hetpart_shortest(struct partition *p, enum step1 step1, enum fit_method step2,
+                             enum phases phases, struct snapshot *best)
+{
+    struct snapshot first = {0};
+    hetpart_best(p, step1, step2, phases, &first, 1, best);
+    snapshot_free(&first);
 }
 
 static struct plan *run_hetpart(const struct plan_request *request, const struct planner *planner,
@@ -163,18 +158,18 @@ static struct plan *run_hetpart(const struct plan_request *request, const struct
     struct plan *plan = NULL;
     enum step1 step1 = tree_job_step1(&job, planner);
     enum fit_method step2 = tree_job_step2(&job, planner);
-    uint32_t found = hetpart_best(p, step1, step2, phases, &best, 1);
+    hetpart_shortest(p, step1, step2, phases, &best);
     if (strict) {
         struct partition *other = partition_new(strict, true);
         struct snapshot also = {0};
-        if (hetpart_best(other, step1, step2, phases, &also, 1) &&
-            (!found++ || also.makespan < best.makespan))
+        hetpart_shortest(other, step1, step2, phases, &also);
+        if (also.n && (!best.n || also.makespan < best.makespan))
             snapshot_copy(&best, &also);
         snapshot_free(&also);
         partition_free(other);
         setting_free(strict);
     }
-    if (found)
+    if (best.n)
         plan = tree_job_plan(&job, &best, tree_lower_bound(job.setting), err);
     else
         tree_job_unplaced(&job, p, err);

@@ -92,11 +92,24 @@ double partition_makespan(const struct partition *p)
     return p->s->root_transfer + p->at[0].length;
 }
 
+/* Always from whole subtrees, so that errors do not add up. */
+static void sum_work(struct partition *p, uint32_t i)
+{
+    struct tree_piece *piece = &p->at[i];
+    double work = p->s->work[piece->root];
+    for (uint32_t c = piece->first; c != NONE; c = p->at[c].next)
+        work -= p->s->work[p->at[c].root];
+    piece->work = work > 0 ? work : 0;
+    piece->stale_work = false;
+}
+
 /* MS of one piece from its children's; did it change? O(children). */
 static bool recompute_length(struct partition *p, uint32_t i)
 {
     struct tree_piece *piece = &p->at[i];
     double below = 0, was = piece->length;
+    if (piece->stale_work)
+        sum_work(p, i);
     if (p->s->uniform) {
         const double *file = p->s->t->file;
         for (uint32_t c = piece->first; c != NONE; c = p->at[c].next) {
@@ -112,17 +125,89 @@ static bool recompute_length(struct partition *p, uint32_t i)
     return piece->length != was;
 }
 
-void partition_refresh(struct partition *p, uint32_t i)
+/* The length of piece i was `was` when its parent looked: on towards the root while something
+ * changes. With links alike a parent looks at all its children only when the longest of them became
+ * shorter. */
+static void climb_on(struct partition *p, uint32_t i, double was)
 {
-    /* Where links differ, a new processor changes the transfers on both sides: the parent is looked
-     * at in any case. */
-    bool look = !p->s->uniform;
+    for (uint32_t parent; (parent = p->at[i].parent) != NONE && p->at[i].length != was;
+         i = parent) {
+        struct tree_piece *above = &p->at[parent];
+        double transfer = piece_transfer(p, i), now = transfer + p->at[i].length;
+        double before = above->length;
+        if (now < above->below && transfer + was < above->below)
+            return;
+        if (now >= above->below) {
+            above->below = now;
+            above->length = piece_seconds(p, above) + now;
+        } else {
+            recompute_length(p, parent);
+        }
+        was = before;
+    }
+}
+
+/* The same where links differ: a new processor changes the transfers on both sides, so the parent is
+ * looked at in any case. */
+static void climb_lengths(struct partition *p, uint32_t i, bool look)
+{
     while (i != NONE) {
         bool changed = recompute_length(p, i);
         if (!changed && !look)
             break;
         look = false;
         i = p->at[i].parent;
+    }
+}
+
+void partition_refresh(struct partition *p, uint32_t i)
+{
+    if (!p->deferred && p->s->uniform) {
+        double was = p->at[i].length;
+        recompute_length(p, i);
+        climb_on(p, i, was);
+        return;
+    }
+    if (!p->deferred) {
+        climb_lengths(p, i, true);
+        return;
+    }
+    for (uint32_t k = 0; k < p->nstale && k < PARTITION_STALE; k++)
+        if (p->stale[k] == i)
+            return;
+    if (p->nstale < PARTITION_STALE)
+        p->stale[p->nstale] = i;
+    p->nstale++;
+}
+
+void partition_defer(struct partition *p)
+{
+    p->deferred = true;
+    p->nstale = 0;
+}
+
+/* First every stale piece by itself, then the ways up from them: a piece is consistent with its
+ * children in the end, since whoever changed climbs on from there. */
+void partition_settle(struct partition *p)
+{
+    p->deferred = false;
+    if (p->nstale > PARTITION_STALE) {
+        partition_refresh_all(p);
+        return;
+    }
+    double was[PARTITION_STALE];
+    for (uint32_t k = p->nstale; k--;)
+        if (p->at[p->stale[k]].root != NONE) {
+            was[k] = p->at[p->stale[k]].length;
+            recompute_length(p, p->stale[k]);
+        }
+    for (uint32_t k = 0; k < p->nstale; k++) {
+        if (p->at[p->stale[k]].root == NONE)
+            continue;
+        if (p->s->uniform)
+            climb_on(p, p->stale[k], was[k]);
+        else
+            climb_lengths(p, p->stale[k], true);
     }
 }
 
@@ -204,18 +289,14 @@ static void unlink_child(struct partition *p, uint32_t i)
         p->at[piece->next].prev = piece->prev;
 }
 
-/* The tasks of piece i changed: its work anew (always from whole subtrees, so that errors do not
- * add up), its memory unknown. */
+/* The tasks of piece i changed: its work and memory are unknown. */
 static void renew_piece(struct partition *p, uint32_t i)
 {
     struct tree_piece *piece = &p->at[i];
-    double work = p->s->work[piece->root];
-    for (uint32_t c = piece->first; c != NONE; c = p->at[c].next)
-        work -= p->s->work[p->at[c].root];
-    piece->work = work > 0 ? work : 0;
     piece->most = p->s->least[piece->root];
     piece->memory = piece->first == NONE ? piece->most : NAN;
     piece->stamp = ++p->stamps;
+    piece->stale_work = true; /* summed with the length, in one pass over the children */
 }
 
 /* A new piece with root x, not linked yet. */
@@ -256,7 +337,10 @@ uint32_t partition_cut(struct partition *p, uint32_t from, uint32_t x)
     /* A part of a piece needs no more than the piece. */
     p->at[k].most = fmin(p->at[k].most, most);
     p->at[from].most = fmin(p->at[from].most, most);
-    recompute_length(p, k);
+    if (p->deferred)
+        partition_refresh(p, k);
+    else
+        recompute_length(p, k);
     partition_refresh(p, from);
     return k;
 }
@@ -471,6 +555,23 @@ void snapshot_copy(struct snapshot *out, const struct snapshot *in)
         memcpy(out->proc, in->proc, in->n * sizeof *in->proc);
     }
     out->makespan = in->makespan;
+}
+
+void snapshot_keep(const struct partition *p, struct snapshot *out, uint32_t *found, uint32_t most)
+{
+    double makespan = partition_makespan(p);
+    uint32_t at = 0;
+    while (at < *found && out[at].makespan < makespan)
+        at++;
+    if (at == most || (at < *found && out[at].makespan == makespan))
+        return;
+    if (*found < most)
+        ++*found;
+    struct snapshot last = out[*found - 1];
+    for (uint32_t k = *found - 1; k > at; k--)
+        out[k] = out[k - 1];
+    out[at] = last;
+    snapshot_store(&out[at], p);
 }
 
 void snapshot_free(struct snapshot *s)

@@ -20,9 +20,12 @@ struct tree_piece {
     uint32_t parent, first, next, prev;
     uint32_t stamp; /* changes whenever the tasks in it change */
     double work, below, length;
-    double memory; /* least memory; NAN: not computed yet */
-    double most;   /* an upper bound on it: of the whole subtree, or of a piece it was cut from */
+    double memory;   /* least memory; NAN: not computed yet */
+    bool stale_work; /* its tasks changed since work was summed */
+    double most;     /* an upper bound on it: of the whole subtree, or of a piece it was cut from */
 };
+
+enum { PARTITION_STALE = 24 };
 
 struct partition {
     const struct tree_setting *s;
@@ -38,6 +41,8 @@ struct partition {
     uint32_t stamps;
     struct remembered *memories; /* least memories of pieces seen before, by root and children; a
                                     fixed table, collisions replace */
+    bool deferred; /* between partition_defer() and partition_settle(): lengths are out of date */
+    uint32_t stale[PARTITION_STALE], nstale;
     uint64_t effort; /* tasks looked at for memory so far: what a search counts as its cost */
 };
 
@@ -51,6 +56,9 @@ void partition_use_speeds(struct partition *p, bool equal);
 double partition_makespan(const struct partition *p);
 /* Bring lengths up to date from piece i to the root. */
 void partition_refresh(struct partition *p, uint32_t i);
+/* Several changes, one climb: from here on lengths wait until partition_settle(). */
+void partition_defer(struct partition *p);
+void partition_settle(struct partition *p);
 /* All lengths from scratch. O(pieces log pieces). */
 void partition_refresh_all(struct partition *p);
 
@@ -101,6 +109,9 @@ void snapshot_store(struct snapshot *out, const struct partition *p);
 void snapshot_load(struct partition *p, const struct snapshot *in);
 void snapshot_copy(struct snapshot *out, const struct snapshot *in);
 void snapshot_free(struct snapshot *s);
+/* Keep what the partition is now among the `most` best of out[*found], the shortest first, unless one
+ * has the same makespan. */
+void snapshot_keep(const struct partition *p, struct snapshot *out, uint32_t *found, uint32_t most);
 
 static inline double piece_seconds(const struct partition *p, const struct tree_piece *piece)
 {

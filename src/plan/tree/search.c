@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "plan/tree/auction.h"
 #include "plan/tree/swap.h"
 #include <math.h>
 
@@ -23,8 +24,11 @@ enum {
     MOST_TOUCHED = 8,
     SIZE_A_MOVE = 16,
     MOVES_A_LOOK = 64,
-    PIECES_A_MOVE = 128
+    PIECES_A_MOVE = 128,
+    POLISH = 320
 };
+/* An overhaul so much longer than what it must beat is not polished. */
+static const double POLISH_WORTH = 1.1;
 
 struct cut_levels {
     uint32_t count;
@@ -93,6 +97,8 @@ struct tree_search {
     uint32_t *critical, ncritical;
     uint32_t *order;
     double *start;
+    struct auction *auction;
+    struct snapshot current; /* what an overhaul changes, and what comes back when it fails */
 };
 
 /* Note what is known of a piece's memory, once a move, for taking back. */
@@ -139,6 +145,7 @@ static void do_swap(struct tree_search *s, uint32_t a, uint32_t b)
 static void take_back_move(struct tree_search *s)
 {
     struct partition *p = s->p;
+    partition_defer(p);
     while (s->nsteps) {
         struct step step = s->step[--s->nsteps];
         if (step.kind == STEP_CUT) {
@@ -150,6 +157,7 @@ static void take_back_move(struct tree_search *s)
             partition_swap(p, step.a, step.b);
         }
     }
+    partition_settle(p);
     for (uint32_t k = 0; k < s->ntouched; k++) {
         struct tree_piece *piece = &p->at[s->touched[k].piece];
         if (piece->root != NONE) {
@@ -320,7 +328,7 @@ static bool propose_merge(struct tree_search *s, uint32_t i)
 
 /* Seven times out of eight on the critical path. The shares decide quality only.
  */
-static bool propose_move(struct tree_search *s)
+static bool draw_move(struct tree_search *s)
 {
     struct partition *p = s->p;
     s->nsteps = s->ntouched = 0;
@@ -344,6 +352,14 @@ static bool propose_move(struct tree_search *s)
     default:
         return search_below(s, 4) ? propose_swap(s, i) : propose_merge(s, i);
     }
+}
+
+static bool propose_move(struct tree_search *s)
+{
+    partition_defer(s->p);
+    bool made = draw_move(s);
+    partition_settle(s->p);
+    return made;
 }
 
 /* What the search makes small: the makespan, and beside it how long the other paths are - the
@@ -379,37 +395,179 @@ static bool accept_move(struct tree_search *s, double limit, double *now)
     return true;
 }
 
+/* ---- overhauls: several pieces at once ---- */
+
+/* A piece whose joining its parent would lengthen paths least, of a few drawn; NONE: none was met. */
+static uint32_t draw_victim(struct tree_search *s, uint32_t keep)
+{
+    const struct partition *p = s->p;
+    double makespan = partition_makespan(p), least = INFINITY;
+    uint32_t victim = NONE;
+    for (int tries = 0; tries < 4; tries++) {
+        uint32_t i = random_piece(s), parent = p->at[i].parent;
+        if (i == 0 || i == keep || parent == keep)
+            continue;
+        double slack = makespan - s->start[parent] - p->at[parent].length;
+        double harm = p->at[i].work / p->speed[p->at[parent].proc] - slack;
+        if (harm < least) {
+            least = harm;
+            victim = i;
+        }
+    }
+    return victim;
+}
+
+/* Take pieces away: some below i, and some elsewhere that give up their processors. False: a piece
+ * that took one in does not fit any more. */
+static bool ruin_pieces(struct tree_search *s, uint32_t i)
+{
+    struct partition *p = s->p;
+    uint32_t mode = search_below(s, 4), victims = search_below(s, 4);
+    if (mode == 1) {
+        for (uint32_t c = p->at[i].first, next; c != NONE; c = next) {
+            next = p->at[c].next;
+            if (search_below(s, 2))
+                partition_merge(p, c);
+        }
+    } else if (mode) {
+        while (p->at[i].first != NONE)
+            partition_merge(p, p->at[i].first);
+    }
+    partition_order(p, s->order);
+    partition_starts(p, s->order, s->start);
+    while (victims-- && p->live > 2) {
+        uint32_t victim = draw_victim(s, i), parent;
+        if (victim == NONE)
+            continue;
+        parent = p->at[victim].parent;
+        partition_merge(p, victim);
+        if (!partition_fits(p, parent, s->s->memory[p->at[parent].proc]))
+            return false;
+    }
+    return true;
+}
+
+/* Cut piece i anew with what is idle, on its own processor or another; what follows it should take
+ * about `seconds`. */
+static bool recut_piece(struct tree_search *s, uint32_t i, double seconds, uint64_t *cost)
+{
+    static const double reserves[] = {0, 0.05, 0.1, 0.2};
+    struct partition *p = s->p;
+    struct auction_terms terms = {.top = p->at[i].proc,
+                                  .seconds = seconds * (0.85 + 0.25 * rng_unit(&s->rng)),
+                                  .reserve = reserves[search_below(s, 4)],
+                                  .limit = p->at[i].length * (1 - 1e-9),
+                                  .rounds = 8,
+                                  .rng = &s->rng};
+    if (p->idle && search_below(s, 2))
+        terms.top = random_idle(s);
+    if (s->s->memory[terms.top] < s->s->need[p->at[i].root])
+        terms.top = p->at[i].proc;
+    return auction_piece(s->auction, p, i, &terms, cost);
+}
+
+/* A neighbour far away: pieces taken away, and the critical path cut anew until nothing helps.
+ * False: it is not valid. */
+static bool overhaul(struct tree_search *s, uint64_t *cost)
+{
+    struct partition *p = s->p;
+    uint32_t i = s->critical[search_below(s, s->ncritical)];
+    if (search_below(s, 8) == 0)
+        i = random_piece(s);
+    double seconds = p->at[i].below > 0 ? p->at[i].below : 0.6 * p->at[i].length;
+    if (!ruin_pieces(s, i))
+        return false;
+    recut_piece(s, i, seconds, cost);
+    for (uint32_t tries = 0; tries < 4 && p->idle; tries++) {
+        s->ncritical = partition_critical(p, s->critical);
+        uint32_t k = s->ncritical - 1 - (tries & 1 ? search_below(s, s->ncritical) : 0);
+        const struct tree_piece *piece = &p->at[s->critical[k]];
+        recut_piece(s, s->critical[k], piece->below > 0 ? piece->below : 0.6 * piece->length, cost);
+    }
+    for (uint32_t k = 0; k < p->slots; k++)
+        if (p->at[k].root != NONE && !partition_fits(p, k, s->s->memory[p->at[k].proc]))
+            return false;
+    s->ncritical = partition_critical(p, s->critical);
+    return true;
+}
+
+/* ---- searching ---- */
+
+/* So many moves at this heat. */
+static void anneal_moves(struct tree_search *s, uint32_t count, double heat, double *now,
+                         struct snapshot *best)
+{
+    struct partition *p = s->p;
+    for (uint32_t k = 0; k < count; k++) {
+        if (propose_move(s) && accept_move(s, *now - heat * log(1 - rng_unit(&s->rng)), now)) {
+            s->ncritical = partition_critical(p, s->critical);
+            if (partition_makespan(p) < best->makespan)
+                snapshot_store(best, p);
+        } else {
+            take_back_move(s);
+        }
+    }
+}
+
+static void load_mapping(struct tree_search *s, const struct snapshot *from)
+{
+    struct partition *p = s->p;
+    snapshot_load(p, from);
+    for (uint32_t i = 0; i < p->slots; i++) /* it fits: no need to compute how well */
+        p->at[i].most = fmin(p->at[i].most, s->s->memory[p->at[i].proc]);
+    s->ncritical = partition_critical(p, s->critical);
+}
+
+/* An overhaul, polished; kept if it is good enough, else taken back. */
+static void overhaul_step(struct tree_search *s, double heat, double *now, struct snapshot *best,
+                          uint64_t *cost)
+{
+    struct partition *p = s->p;
+    double before = *now, limit = before - heat * log(1 - rng_unit(&s->rng));
+    bool valid = overhaul(s, cost);
+    if (valid) {
+        *now = mapping_energy(s, partition_makespan(p));
+        if (partition_makespan(p) < best->makespan)
+            snapshot_store(best, p);
+        for (uint32_t k = 0; k < POLISH && *now < limit * POLISH_WORTH; k += MOVES_A_LOOK) {
+            anneal_moves(s, MOVES_A_LOOK, heat / 10, now, best);
+            *cost += MOVES_A_LOOK * (1 + p->live / PIECES_A_MOVE);
+        }
+    }
+    if (valid && *now <= limit) {
+        snapshot_store(&s->current, p);
+        return;
+    }
+    load_mapping(s, &s->current);
+    *now = before;
+}
+
 uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels *levels,
                      struct snapshot *best, uint64_t seed, uint64_t stream,
                      const struct tree_search_limits *limits)
 {
     struct tree_search s = {.s = setting, .levels = levels};
     s.p = partition_new(setting, false);
+    s.auction = auction_new(setting);
     s.critical = mem_new(uint32_t, setting->nprocs + 1);
     s.order = mem_new(uint32_t, setting->nprocs + 1);
     s.start = mem_new(double, setting->nprocs + 1);
     rng_seed_stream(&s.rng, seed, stream);
-    snapshot_load(s.p, best);
-    for (uint32_t i = 0; i < s.p->slots; i++) /* the start fits: no need to compute how well */
-        s.p->at[i].most = fmin(s.p->at[i].most, setting->memory[s.p->at[i].proc]);
+    load_mapping(&s, best);
+    snapshot_store(&s.current, s.p);
     struct partition *p = s.p;
     double begun = clock_seconds(), share = 0, told = 0,
            now = mapping_energy(&s, partition_makespan(p));
     uint64_t cost = 0, moves = 0, effort = p->effort;
     bool wanted = true;
-    s.ncritical = partition_critical(p, s.critical);
     while (share < 1 && wanted && best->makespan > limits->target) {
         /* from `heat` down to a hundredth of it */
         double heat = limits->heat * best->makespan * pow(0.01, share);
-        for (int k = 0; k < MOVES_A_LOOK; k++) {
-            moves += 1 + p->live / PIECES_A_MOVE;
-            if (propose_move(&s) && accept_move(&s, now - heat * log(1 - rng_unit(&s.rng)), &now)) {
-                s.ncritical = partition_critical(p, s.critical);
-                if (partition_makespan(p) < best->makespan)
-                    snapshot_store(best, p);
-            } else {
-                take_back_move(&s);
-            }
+        if (limits->overhauls) {
+            overhaul_step(&s, heat, &now, best, &moves);
+        } else {
+            moves += MOVES_A_LOOK * (1 + p->live / PIECES_A_MOVE);
+            anneal_moves(&s, MOVES_A_LOOK, heat, &now, best);
         }
         cost = moves + (p->effort - effort) / SIZE_A_MOVE;
         share = limits->moves ? (double)cost / (double)limits->moves
@@ -424,6 +582,8 @@ uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels
     free(s.critical);
     free(s.order);
     free(s.start);
+    snapshot_free(&s.current);
+    auction_free(s.auction);
     partition_free(p);
     return cost;
 }

@@ -17,7 +17,8 @@ struct tree_search_limits {
     double target;   /* stop when the makespan is this short */
     const struct progress *progress;      /* may be NULL */
     double progress_from, progress_share; /* what part of the whole this search is */
-    double heat; /* how much longer a makespan may become at first, relative */
+    bool overhauls; /* take several pieces away and cut anew, then a few moves; else moves alone */
+    double heat;    /* how much longer a makespan may become at first, relative */
 };
 
 /* Improve `best` (a valid, mapped partition; replaced only by shorter valid ones). Deterministic

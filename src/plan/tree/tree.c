@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
+#include "plan/tree/auction.h"
 #include "plan/tree/bound.h"
 #include "plan/tree/hetpart.h"
 #include "plan/tree/search.h"
@@ -15,9 +16,12 @@
 #include <string.h>
 
 /* Always so many searches side by side, whatever the machine: with a budget in moves the answer
- * must not depend on it. First each from a start of its own, then all from the best, cooler. */
-enum { STREAMS = 4, ROUNDS = 2, SMALL_STEPS = 1000000 };
+ * must not depend on it. The last one of a round makes overhauls, for half as long: it is there for
+ * trees on which single moves lead nowhere. */
+enum { STREAMS = 4, SEARCHES = 5, ROUNDS = 2, SMALL_STEPS = 1000000 };
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
+/* So much shorter than what the others have, and they all go on from there. */
+static const double AHEAD = 0.98;
 
 static const struct option options[] = {
     {"budget", OPTION_TEXT, "2000000moves", NULL, 0, 0,
@@ -55,98 +59,125 @@ static bool tree_parse_budget(const char *text, struct tree_budget *out, struct 
                      text);
 }
 
-/* The state of one call; found[] and cost[] are written by stream i alone. */
+/* The state of one call; found[] and cost[] are written by search i alone. */
 struct tree_run {
     const struct plan_request *request;
     const struct tree_setting *setting;
     struct cut_levels *levels;
     struct tree_budget budget;
-    double begun, bound, before; /* before: what hetpart2 reached */
-    bool proven;                 /* nothing shorter exists (or nothing at all) */
-    struct snapshot start[STREAMS], found[STREAMS];
+    double begun, ends;   /* of the searches, with a budget in seconds */
+    double bound, before; /* before: what hetpart2 reached */
+    bool proven;          /* nothing shorter exists (or nothing at all) */
+    struct snapshot start[STREAMS], found[SEARCHES];
+    struct snapshot best; /* of everything so far; n 0: none */
     uint32_t nstarts, round;
-    uint64_t cost[STREAMS];
+    uint64_t cost[SEARCHES];
 };
+
+static void take_best(struct tree_run *run, const struct snapshot *mapping)
+{
+    if (mapping->n && (!run->best.n || mapping->makespan < run->best.makespan))
+        snapshot_copy(&run->best, mapping);
+}
+
+/* When search i of a round should end: searches take turns where there are fewer cores. */
+static double search_deadline(const struct tree_run *run, size_t i)
+{
+    size_t cores = parallel_cores(), turns = (SEARCHES + cores - 1) / cores, turn = i / cores;
+    double share = ((double)run->round + (double)(turn + 1) / (double)turns) / ROUNDS;
+    return run->begun + (run->ends - run->begun) * share;
+}
 
 static void tree_run_stream(void *context, size_t i)
 {
     struct tree_run *run = context;
     struct tree_search_limits limits = {
         .moves = run->budget.moves ? 1 + run->budget.moves / STREAMS / ROUNDS : 0,
-        .deadline = run->begun + run->budget.seconds * (run->round + 1) / ROUNDS,
+        .deadline = run->budget.moves ? INFINITY : search_deadline(run, i),
         .target = run->bound,
         .progress = i == 0 ? run->request->progress : NULL,
         .progress_from = (double)run->round / ROUNDS,
         .progress_share = 1.0 / ROUNDS,
+        .overhauls = i >= STREAMS,
         .heat = HEAT[run->round]};
-    if (run->budget.moves)
-        limits.deadline = INFINITY;
-    else if (clock_seconds() >= limits.deadline)
+    if (limits.overhauls)
+        limits.moves = (limits.moves + 1) / 2;
+    if (!run->budget.moves && clock_seconds() >= limits.deadline)
         return;
-    run->cost[i] += tree_search(run->setting, run->levels, &run->found[i], run->request->seed,
-                                run->round * STREAMS + i, &limits);
+    uint64_t stream = i < STREAMS ? run->round * STREAMS + i : (run->round + 2) * STREAMS + i;
+    run->cost[i] +=
+        tree_search(run->setting, run->levels, &run->found[i], run->request->seed, stream, &limits);
 }
 
-/* The best start into start[0]; ties go to the stream with the lower number. */
+/* Round 1: each from a start of its own, the overhauls from the best known. Round 2: all from the
+ * best of round 1, but where overhauls were ahead by a little only the others go on from theirs. */
 static void search_all(struct tree_run *run)
 {
     if (run->setting->nprocs < 2 || run->setting->t->n < 2)
         return;
     run->levels = cut_levels_new(run->setting);
     for (run->round = 0; run->round < ROUNDS; run->round++) {
-        for (uint32_t i = 0; i < STREAMS; i++)
-            snapshot_copy(&run->found[i], &run->start[run->round ? 0 : i % run->nstarts]);
-        parallel_for(STREAMS, 0, tree_run_stream, run);
-        for (uint32_t i = 0; i < STREAMS; i++)
-            if (run->found[i].makespan < run->start[0].makespan)
+        bool ahead = run->best.makespan < run->start[0].makespan * AHEAD;
+        for (uint32_t i = 0; i < SEARCHES; i++) {
+            const struct snapshot *from = &run->start[run->round ? 0 : i % run->nstarts];
+            if (i >= STREAMS || (run->round && ahead))
+                from = &run->best;
+            snapshot_copy(&run->found[i], from);
+        }
+        parallel_for(SEARCHES, 0, tree_run_stream, run);
+        for (uint32_t i = 0; i < SEARCHES; i++) {
+            if (i < STREAMS && run->found[i].makespan < run->start[0].makespan)
                 snapshot_copy(&run->start[0], &run->found[i]);
+            take_best(run, &run->found[i]);
+        }
     }
     cut_levels_free(run->levels);
 }
 
-/* Put a mapping in front of the starts; the last one goes when there are too many. */
-static void add_start(struct tree_run *run, const struct snapshot *mapping)
-{
-    if (run->nstarts < STREAMS)
-        run->nstarts++;
-    struct snapshot last = run->start[run->nstarts - 1];
-    for (uint32_t k = run->nstarts - 1; k > 0; k--)
-        run->start[k] = run->start[k - 1];
-    snapshot_copy(&last, mapping);
-    run->start[0] = last;
-}
-
-/* The shortest mapping found for a setting into start[0]; nstarts 0: none was. `known` may be NULL,
- * else a valid mapping. `p` holds the last attempt of hetpart2. */
+/* The shortest mapping found for a setting into run->best. `known` may be NULL, else a valid mapping.
+ * `p` holds the last attempt of hetpart2. */
 static void solve_tree(struct tree_run *run, struct partition *p, const struct snapshot *known)
 {
     run->begun = clock_seconds();
+    run->ends = run->begun + run->budget.seconds;
     run->bound = tree_lower_bound(run->setting);
-    run->nstarts = hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run->start, STREAMS);
-    run->before = run->nstarts ? run->start[0].makespan : NAN;
-    if (known && (!run->nstarts || known->makespan < run->start[0].makespan))
-        add_start(run, known);
+    run->nstarts =
+        hetpart_best(p, STEP1_BEST, FIT_FIRST, PHASES_AB, run->start, STREAMS, &run->best);
+    run->before = run->best.n ? run->best.makespan : NAN;
+    if (known)
+        take_best(run, known);
     if (small_tree(run->setting)) {
         struct snapshot best = {.makespan = INFINITY};
-        if (run->nstarts)
-            snapshot_copy(&best, &run->start[0]);
+        if (run->best.n)
+            snapshot_copy(&best, &run->best);
         run->proven = small_tree_search(run->setting, &best, SMALL_STEPS);
-        if (best.n)
-            add_start(run, &best);
+        take_best(run, &best);
         snapshot_free(&best);
     }
+    if (!run->proven) {
+        struct snapshot cut = {0};
+        uint32_t found = 0;
+        auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY, &cut, &found,
+                         1);
+        take_best(run, &cut);
+        snapshot_free(&cut);
+    }
+    if (run->best.n && !run->nstarts)
+        snapshot_copy(&run->start[run->nstarts++], &run->best);
+    run->begun = clock_seconds();
     if (run->nstarts && !run->proven)
         search_all(run);
-    if (run->nstarts && run->proven)
-        run->bound = run->start[0].makespan;
+    if (run->best.n && run->proven)
+        run->bound = run->best.makespan;
 }
 
 static void free_run(struct tree_run *run)
 {
-    for (uint32_t i = 0; i < STREAMS; i++) {
+    for (uint32_t i = 0; i < STREAMS; i++)
         snapshot_free(&run->start[i]);
+    for (uint32_t i = 0; i < SEARCHES; i++)
         snapshot_free(&run->found[i]);
-    }
+    snapshot_free(&run->best);
 }
 
 /* Lenient: a mapping that is valid strictly is valid, so the strict search comes first and its
@@ -159,8 +190,8 @@ static void solve_strictly(const struct tree_job *job, struct tree_run *run, str
     struct tree_run first = {.request = run->request, .setting = strict, .budget = run->budget};
     struct partition *p = partition_new(strict, true);
     solve_tree(&first, p, NULL);
-    if (first.nstarts)
-        snapshot_copy(out, &first.start[0]);
+    if (first.best.n)
+        snapshot_copy(out, &first.best);
     free_run(&first);
     partition_free(p);
     setting_free(strict);
@@ -179,14 +210,14 @@ static struct plan *plan_tree(const struct plan_request *request, struct error *
     struct snapshot strict = {0};
     solve_strictly(&job, &run, &strict);
     solve_tree(&run, p, strict.n ? &strict : NULL);
-    if (run.nstarts) {
+    if (run.best.n) {
         uint64_t cost = 0;
-        plan = tree_job_plan(&job, &run.start[0], run.bound, err);
-        for (uint32_t i = 0; i < STREAMS; i++)
+        plan = tree_job_plan(&job, &run.best, run.bound, err);
+        for (uint32_t i = 0; i < SEARCHES; i++)
             cost += run.cost[i];
         if (plan && run.before > 0)
             plan_note(plan, "%.1f %% shorter than hetpart2 (%" PRIu64 " moves)",
-                      100 * (1 - run.start[0].makespan / run.before), cost);
+                      100 * (1 - run.best.makespan / run.before), cost);
     } else if (run.proven) {
         error_set(err, ERROR_INFEASIBLE,
                   "no mapping exists: every way to cut the tree of %u tasks and to map its parts "
