@@ -17,6 +17,7 @@
 #include "memo/need.h"
 
 #include "base/array.h"
+#include "memo/missing.h"
 #include "model/command.h"
 #include "model/shell.h"
 #include "base/tree.h"
@@ -287,17 +288,6 @@ static enum need compare_last(const struct needs *n, uint32_t task, uint32_t *be
     return NEED_INPUT; /* one less than before, or another order */
 }
 
-/* Always false. */
-static bool missing_input(const struct needs *n, uint32_t task, uint32_t object, struct error *err)
-{
-    char label[512];
-    return error_at(err, workflow_text(n->w, n->w->file), n->w->line ? n->w->line[task] : 0,
-                    "task '%.200s' reads '%.300s', which no task makes and which is not there; "
-                    "looked in %.300s",
-                    workflow_task_name(n->w, task), label_of(n, object, label, sizeof label),
-                    n->folder);
-}
-
 /* What lies in a folder and no task makes, `name` being the folder's, relative. Folders count by the
  * files in them: those of a task's files come into being with them. */
 static bool digest_own(struct needs *n, const char *name, struct digest_state *s, double *size,
@@ -496,7 +486,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
         for (uint32_t i = w->input_off ? w->input_off[t] : 0;
              w->input_off && i < w->input_off[t + 1] && good; i++)
             if (!n->present[w->input_object[i]])
-                good = missing_input(n, t, w->input_object[i], err);
+                good = missing_input(w, t, w->input_object[i], folder, err);
     }
     if (!good)
         needs_free(n);

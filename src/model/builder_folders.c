@@ -37,30 +37,37 @@ static void find_above(struct folder_joining *j, uint32_t object, const char *na
         }
 }
 
+/* A folder that names stood in, and the pairs that were found for one of them. */
+struct folder_found {
+    const char *name;
+    size_t length; /* with its slash */
+    size_t first, count;
+};
+
+/* Tasks mostly have their files in a few folders, so that neighbours share them. */
 static void find_pairs(struct folder_joining *j)
 {
+    enum { RECENT = 4 };
     struct builder *b = j->b;
-    const char *last = "";       /* the folder of the name before, */
-    size_t last_length = 0;      /* its length */
-    size_t first = 0, count = 0; /* and the pairs that were found for it */
+    struct folder_found recent[RECENT] = {{0}};
+    uint32_t oldest = 0;
     for (uint32_t o = 0; o < b->object_name.n; o++) {
-        if (!b->object_name.at[o])
-            continue;
-        const char *name = pool_text(&b->w->text, b->object_name.at[o]);
+        const char *name = pool_text(&b->w->text, b->object_name.at[o]); /* "": anonymous */
         const char *slash = strrchr(name, '/');
         size_t length = slash ? (size_t)(slash - name) + 1 : 0;
         if (length < 2)
             continue;
-        if (length == last_length && memcmp(name, last, length) == 0) {
-            for (size_t i = 0; i < count; i++)
-                array_push(&j->pairs, (struct folder_pair){j->pairs.at[first + i].above, o});
+        struct folder_found *f = recent;
+        while (f < recent + RECENT && (f->length != length || memcmp(name, f->name, length) != 0))
+            f++;
+        if (f < recent + RECENT) {
+            for (size_t i = 0; i < f->count; i++)
+                array_push(&j->pairs, (struct folder_pair){j->pairs.at[f->first + i].above, o});
             continue;
         }
-        last = name;
-        last_length = length;
-        first = j->pairs.n;
+        size_t first = j->pairs.n;
         find_above(j, o, name, length);
-        count = j->pairs.n - first;
+        recent[oldest++ % RECENT] = (struct folder_found){name, length, first, j->pairs.n - first};
     }
 }
 

@@ -108,6 +108,11 @@ static bool check_name(const struct native_object *o, uint32_t object)
                             o->out ? "out" : "in", o->out ? "makes" : "reads");
     if (o->out && builder_producer(r->b, object) == o->task)
         return native_error(&r->file, o->at, "out names '%.200s' twice", name);
+    if (strchr(name, '*'))
+        builder_warn(r->b, yaml_line(&r->file.y, o->at),
+                     "%s: names are literal, and the `*` of '%.200s' stands for itself; lists of "
+                     "files are made with `lists:`",
+                     r->file.where, name);
     if (r->outside == YAML_NONE && path_leads_out(name)) {
         r->outside = o->at;
         r->outside_object = object;

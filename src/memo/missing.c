@@ -1,0 +1,64 @@
+/* An input that is not there: what the person may have meant. Only after the mistake, so that folders
+ * may be listed and names compared. */
+#include "memo/missing.h"
+
+#include "base/suggest.h"
+#include "base/tree.h"
+
+#include <string.h>
+
+/* The nearest of the files that lie where it should; its whole name is in `out`. */
+static bool nearest_file(const char *folder, const char *name, struct strbuf *out)
+{
+    struct strbuf path = {0};
+    const char *base = strrchr(name, '/');
+    base = base ? base + 1 : name;
+    strbuf_clear(out);
+    strbuf_add_bytes(out, name, (size_t)(base - name));
+    folder_names names = {0};
+    const char *near = NULL;
+    if (folder_list(path_in(folder, out->n ? out->at : ".", &path), &names))
+        near = suggest_nearest(base, (const char *const *)names.at, names.n);
+    if (near)
+        strbuf_add(out, near);
+    folder_names_free(&names);
+    strbuf_free(&path);
+    return near != NULL;
+}
+
+/* The nearest of the files that tasks make. NULL: none is near. */
+static const char *nearest_output(const struct workflow *w, const char *name)
+{
+    const char **names = mem_new(const char *, w->nobjects);
+    size_t count = 0;
+    for (uint32_t o = 0; o < w->nobjects; o++)
+        if (w->producer[o] != NONE && w->object_name[o])
+            names[count++] = workflow_text(w, w->object_name[o]);
+    const char *near = suggest_nearest(name, names, count);
+    free(names);
+    return near;
+}
+
+bool missing_input(const struct workflow *w, uint32_t task, uint32_t object, const char *folder,
+                   struct error *err)
+{
+    char label[512];
+    const char *name = workflow_object_label(w, object, label, sizeof label);
+    const char *made = nearest_output(w, name);
+    struct strbuf hint = {0}, there = {0};
+    if (strchr(name, '*'))
+        strbuf_add(&hint, ". Names are literal: a `*` stands for itself; lists of files are made "
+                          "with `lists:`");
+    else if (made)
+        strbuf_printf(&hint, "; did you mean '%.200s', which '%.200s' makes?", made,
+                      workflow_task_name(w, w->producer[workflow_find_object(w, made)]));
+    else if (nearest_file(folder, name, &there))
+        strbuf_printf(&hint, "; did you mean '%.200s'?", there.at);
+    error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
+             "task '%.200s' reads '%.300s', which no task makes and which is not there; looked in "
+             "%.300s%s",
+             workflow_task_name(w, task), name, folder, strbuf_text(&hint));
+    strbuf_free(&hint);
+    strbuf_free(&there);
+    return false;
+}
