@@ -24,9 +24,12 @@ void weft_builder_free(struct weft_builder *b); /* only without weft_builder_fin
 
 /* A new task; WEFT_NONE when there is one of that name already. */
 uint32_t weft_builder_task(struct weft_builder *b, const char *name);
-/* What it runs: a command line for /bin/sh, in which {in}, {out}, {in[0]} ... stand for the files
- * in the order they were given. */
+/* What it runs: a command line, in which {in}, {out}, {in[0]} ... stand for the files in the order
+ * they were given. With shell syntax it runs under bash -e -o pipefail. */
 void weft_builder_command(struct weft_builder *b, uint32_t task, const char *command);
+/* Under this instead: "sh", "bash -euo pipefail -c", "python3" (docs/running.md). What is no program
+ * with options is an error of weft_builder_finish(). */
+void weft_builder_shell(struct weft_builder *b, uint32_t task, const char *shell);
 /* Instead of a command: a function of a shared library, "lib.so:name" (weft/task.h). */
 void weft_builder_call(struct weft_builder *b, uint32_t task, const char *function);
 void weft_builder_kind(struct weft_builder *b, uint32_t task,

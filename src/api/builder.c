@@ -86,6 +86,11 @@ EXPORT void weft_builder_command(struct weft_builder *b, uint32_t task, const ch
     BUILDER_TASK(builder_command(b->builder, task, command, strlen(command)));
 }
 
+EXPORT void weft_builder_shell(struct weft_builder *b, uint32_t task, const char *shell)
+{
+    BUILDER_TASK(builder_shell(b->builder, task, shell, strlen(shell), NO_LINE));
+}
+
 EXPORT void weft_builder_call(struct weft_builder *b, uint32_t task, const char *function)
 {
     BUILDER_TASK({

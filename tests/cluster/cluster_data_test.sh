@@ -18,7 +18,7 @@ flow() { # folder
         echo "tasks:"
         for i in $(seq $pieces); do
             echo "  turn_$i: { run: 'rev {in} > {out}', in: [in_$i], out: [mid/turn_$i] }"
-            echo "  mark_$i: { run: 'nl {in} | head -c 300000 > {out}', in: [mid/turn_$i], out: [mid/mark_$i] }"
+            echo "  mark_$i: { run: 'nl {in} | head -c 300000 > {out}', shell: sh, in: [mid/turn_$i], out: [mid/mark_$i] }"
             echo "  sum_$i: { run: 'cat {in} | cksum > {out}', in: [mid/turn_$i, mid/mark_$i], out: [out/sum_$i] }"
         done
         echo "  all: { run: 'cat {in} | cksum > {out}', in: [$(seq -s, -f 'mid/mark_%.0f' $pieces)], out: [out/all] }"
@@ -54,7 +54,7 @@ tasks:
 END2
 for i in $(seq 8); do
     cat >>"$work/steps" <<END2
-  a_$i: { run: 'yes $i | head -c 50000 > {out}', out: [mid/a_$i] }
+  a_$i: { run: 'yes $i | head -c 50000 > {out}', shell: sh, out: [mid/a_$i] }
   b_$i: { run: 'cksum < {in} > {out}; pwd >> {gate}.trail; until [ -e {gate} ]; do sleep 0.1; done', in: [mid/a_$i], out: [mid/b_$i] }
   c_$i: { run: 'cat {in} | cksum > {out}', in: [mid/a_$i, mid/b_$i], out: [out/c_$i] }
 END2

@@ -84,7 +84,7 @@ ok $? "a call has no shell"
 
 # --- without bash ---
 mkdir "$work/bin"
-for program in sh cat sort false true echo ls; do ln -s "$(command -v $program)" "$work/bin/"; done
+for program in sh cat sort false true echo ls redis-server; do ln -s "$(command -v $program)" "$work/bin/"; done
 task '"false | sort > {out}"'
 PATH=$work/bin run "$work/t/flow.yaml"
 status=$?
@@ -96,6 +96,11 @@ task "$(printf '|\n      echo x > {out}\n      false\n      echo y')"
 PATH=$work/bin run "$work/t/flow.yaml"
 [ $? = 1 ]
 ok $? "without bash a script still ends at its first failure"
+
+task '"false | sort > {out}"'
+PATH=$work/bin run "$work/t/flow.yaml" --on local:1
+[ $? = 1 ] && grep -q "no bash in PATH on this machine" "$work/err" "$work/out"
+ok $? "an agent without bash refuses what was meant for one"
 
 # --- Makeflow's rules are sh's ---
 mkdir "$work/m"
