@@ -82,7 +82,8 @@ const struct command command_clean = {
     .details =
         "Logs and sandboxes of runs that are over, records of computations that the workflow\n"
         "no longer has, temporary files that nobody will read. Results stay, and stay known,\n"
-        "unless --all takes them too. The history is not touched.\n\n"
+        "unless --all takes them too. The history is not touched.\n"
+        "Old logs and records also go by themselves: see WEFT_KEEP_LOGS in docs/running.md.\n\n"
         "What weft did not make it does not remove: a file at an output's name stays when no\n"
         "task left it, or when it was changed since, and is listed.\n\n"
         "examples:\n"

@@ -1,6 +1,7 @@
 /* The beginning and the end of a log: written beside it, then put in its place by a rename. */
 #include "exec/log_ends.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -22,9 +23,13 @@ bool log_keep_ends(int log, const char *path, double size, double most)
 {
     char beside[4096];
     snprintf(beside, sizeof beside, "%s.short", path);
-    FILE *to = fopen(beside, "we");
-    if (!to)
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!to) {
+        if (fd >= 0)
+            close(fd);
         return false;
+    }
     off_t half = (off_t)(most / 2);
     bool good = copy_range(log, 0, half, to);
     fprintf(to, "\n[weft: %.0f bytes of this log are left out here]\n", size - 2 * (double)half);

@@ -66,7 +66,7 @@ static struct workflow *image_parse(const struct image *i, const char *at, size_
 static struct workflow *image_load(const struct image *i)
 {
     struct stat st;
-    int fd = open(i->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(i->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     struct image_mapping m = {MAP_FAILED, 0};
