@@ -139,6 +139,11 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
 /* A strict shell failed the task: what may be meant, NULL when nothing is worth saying. */
 char *executor_explain_strict(const struct executor *x, const struct child_result *c);
 
+/* executor_outputs.c */
+bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, struct error *err);
+bool executor_clear_way(void *executor, uint32_t object, const char *from, struct error *err);
+void executor_own_leftovers(struct executor *x, uint32_t task, bool sandboxed);
+
 /* executor_call.c */
 void executor_start_call(struct executor *x, const struct sched_start *s, uint32_t cores);
 void executor_call_ended(struct executor *x, const struct call_result *c);

@@ -15,19 +15,18 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "exec/sandbox.h"
-#include "memo/standing.h"
 #include "model/command.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
-    NOT_STARTED = 127, /* the status a shell gives to a command that is not there */
-    LOG_NAME = 180,    /* bytes of a task's name in its log's: a file's name holds 255 */
+    NOT_FOUND = 127, /* the status a shell gives to a command that is not there */
+    REFUSED = 1,     /* what is given to all else that could not be started */
+    LOG_NAME = 180,  /* bytes of a task's name in its log's: a file's name holds 255 */
 };
 
 void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
@@ -171,62 +170,6 @@ static bool wants_sandbox(const struct executor *x, uint32_t task)
            executor_has_files(x->w, task);
 }
 
-/* ---- what weft did not make ---- */
-
-static bool keep_standing(struct executor *x, uint32_t object, bool copied, struct error *err)
-{
-    char label[512];
-    struct strbuf kept = {0};
-    bool good = standing_keep(x->o->needs, object, copied, &kept, err);
-    if (good)
-        run_result_kept(x->result, workflow_object_label(x->w, object, label, sizeof label),
-                        kept.at);
-    strbuf_free(&kept);
-    return good;
-}
-
-/* A sandbox_way: what weft made is replaced, and what has the same content; the rest is moved out of
- * the way. */
-static bool clear_way(void *context, uint32_t object, const char *from, struct error *err)
-{
-    struct executor *x = context;
-    enum standing standing = standing_at(x->o->needs, object);
-    return standing < STANDING_CHANGED || standing_is_same(x->o->needs, object, from) ||
-           keep_standing(x, object, false, err);
-}
-
-/* Outputs that the task itself will write over: a copy is kept, since it may go on from what is
- * there. */
-static bool keep_before(struct executor *x, uint32_t task, bool sandboxed, struct error *err)
-{
-    const struct workflow *w = x->w;
-    char label[512];
-    bool good = true;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1] && good; o++)
-        if ((!sandboxed || workflow_object_label(w, o, label, sizeof label)[0] == '/') &&
-            standing_at(x->o->needs, o) >= STANDING_CHANGED)
-            good = keep_standing(x, o, true, err);
-    return good;
-}
-
-/* What a failed attempt left of its outputs in the folder is no user's: it may be written over. */
-static void own_leftovers(struct executor *x, uint32_t task)
-{
-    const struct workflow *w = x->w;
-    char label[512];
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
-        struct digest d;
-        double size;
-        struct error err = {0};
-        const char *name = workflow_object_label(w, o, label, sizeof label);
-        struct stat s;
-        if (memo_digest(x->o->needs->memo, path_in(x->o->folder, name, &x->path), true, &d, &size,
-                        &err) &&
-            stat(x->path.at, &s) == 0 && S_ISDIR(s.st_mode))
-            memo_learn_folder(x->o->needs->memo, x->path.at, &d);
-    }
-}
-
 /* ---- room ---- */
 
 /* Outputs that a task in place is going to write: their folders must be there. */
@@ -250,7 +193,7 @@ static void name_who_changed(const struct executor *x, uint32_t object, struct e
         if (x->changed.at[i].object == object) {
             struct error first = *err;
             error_clear(err);
-            error_set(err, first.kind, "%.900s; it changed while task '%.100s' ran", first.text,
+            error_set(err, first.kind, "%.900s. It changed while task '%.100s' ran", first.text,
                       workflow_task_name(x->w, x->changed.at[i].task));
             return;
         }
@@ -296,7 +239,7 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
     *sandbox = NULL;
     if (!check_inputs(x, task, inputs, err))
         return false;
-    if (x->o->needs && !x->o->overwrite && !keep_before(x, task, wants_sandbox(x, task), err))
+    if (!executor_keep_standing(x, task, wants_sandbox(x, task), err))
         return false;
     if (!wants_sandbox(x, task)) {
         if (!(x->w->flags[task] & TASK_CALL) && command_has_lists(x->w, task))
@@ -321,10 +264,11 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
 void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err)
 {
     double now = driver_now(x->driver);
+    int status = strncmp(err->text, "command not found", 17) == 0 ? NOT_FOUND : REFUSED;
     executor_keep_failure(x, (struct run_failure){.task = s->task,
                                                   .attempt = s->attempt,
                                                   .outcome = TRACE_NOT_STARTED,
-                                                  .status = NOT_STARTED,
+                                                  .status = status,
                                                   .text = error_copy_text(err),
                                                   .last = is_last_attempt(x, s->task, s->attempt)});
     outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_TASK,
@@ -332,7 +276,7 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
                                                   .start = now,
                                                   .finish = now,
                                                   .outcome = TRACE_NOT_STARTED,
-                                                  .status = NOT_STARTED,
+                                                  .status = status,
                                                   .attempt = s->attempt});
     x->result->attempts++;
     executor_failed(x, s->task, is_last_attempt(x, s->task, s->attempt));
@@ -544,9 +488,8 @@ static char *changed_input_text(struct executor *x, uint32_t task, const struct 
     if (other != NONE)
         strbuf_printf(&text, ", or '%s', which ran at the same time and reads it too",
                       workflow_task_name(x->w, other));
-    strbuf_add(&text, ", or somebody else meanwhile. Nothing of this attempt is taken: inputs are "
-                      "read-only, a task that must write works on a copy (cp {in} mine). Of the "
-                      "file: ");
+    strbuf_add(&text, ", or somebody else meanwhile. Nothing of this attempt is taken; a task that "
+                      "must write works on a copy (cp {in} mine). ");
     input_remedy(x->o->needs, c.object, &text);
     strbuf_free(&c.how);
     return strbuf_steal(&text);
@@ -570,7 +513,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     }
     if (event.outcome == TRACE_DONE) { /* outputs into place, then on record; else it has failed */
         struct strbuf remarks = {0};
-        struct sandbox_way way = {clear_way, x};
+        struct sandbox_way way = {executor_clear_way, x};
         bool asks = x->o->needs && !x->o->overwrite;
         bool good =
             !executor_has_files(x->w, e->id) ||
@@ -592,8 +535,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     if (sandbox)
         tree_remove(sandbox);
     bool done = event.outcome == TRACE_DONE;
-    if (!done && !sandbox && x->o->needs)
-        own_leftovers(x, e->id);
+    if (!done && event.outcome != TRACE_NOT_STARTED)
+        executor_own_leftovers(x, e->id, wants_sandbox(x, e->id));
     /* neither done nor failed: it is left, as what was not started */
     bool ended_by_us = event.outcome == TRACE_CANCELLED && x->stop == EXECUTOR_ENDS_NOW;
     if (ended_by_us) {

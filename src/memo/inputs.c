@@ -67,7 +67,7 @@ static bool visit_input(const char *path, int depth, input_visitor *visit, void 
     if (!visit(context, path, there ? &s : NULL))
         return false;
     folder_names names = {0};
-    if (!there || !S_ISDIR(s.st_mode) || depth >= DEEPEST || !folder_list(path, &names))
+    if (!there || !S_ISDIR(s.st_mode) || depth >= DEEPEST || !memo_list_folder(path, &names))
         return true;
     struct strbuf below = {0};
     bool good = true;
@@ -94,10 +94,10 @@ void input_remedy(const struct needs *n, uint32_t object, struct strbuf *out)
 {
     uint32_t producer = n->w->producer[object];
     if (producer != NONE)
-        strbuf_printf(out, "the next run makes it again (task '%.100s')",
+        strbuf_printf(out, "The next run makes the file again (task '%.100s')",
                       workflow_task_name(n->w, producer));
     else
-        strbuf_add(out, "it is no task's to make again: put it right, then run again");
+        strbuf_add(out, "No task makes the file: see that it is right, then run again");
 }
 
 /* Always false. */
@@ -106,7 +106,7 @@ static bool refuse_input(const struct needs *n, uint32_t object, const char *how
     char label[512];
     struct strbuf remedy = {0};
     input_remedy(n, object, &remedy);
-    error_set(err, ERROR_FAILED, "input '%.200s' %s; nothing is computed from it: %s",
+    error_set(err, ERROR_FAILED, "input '%.200s' %s; nothing is computed from it. %s",
               workflow_object_label(n->w, object, label, sizeof label), how, remedy.at);
     strbuf_free(&remedy);
     return false;
@@ -211,24 +211,35 @@ static bool only_status_changed(struct input_comparison *c, const struct input_m
     return explained && reads_as_before(c, path);
 }
 
+/* "it", or a file in it by its name in the workflow's folder. */
+static void name_changed(const struct input_comparison *c, const char *path)
+{
+    size_t n = strlen(c->n->folder);
+    if (c->at == c->begun)
+        strbuf_add(c->how, "it");
+    else if (strncmp(path, c->n->folder, n) == 0 && path[n] == '/')
+        strbuf_printf(c->how, "'%s'", path + n + 1);
+    else
+        strbuf_printf(c->how, "'%s'", path);
+}
+
 static void describe_change(struct input_comparison *c, const struct input_mark *was,
                             const struct input_mark *is, const char *path)
 {
-    if (!was)
-        strbuf_printf(c->how, "'%s' is new", path);
-    else if (was->name != is->name)
-        strbuf_printf(c->how, "files came or went at '%s'", path);
+    name_changed(c, path);
+    if (!was || was->name != is->name)
+        strbuf_add(c->how, " is new, or stands where another file was");
     else if (!is->inode)
-        strbuf_printf(c->how, "'%s' is gone", path);
+        strbuf_add(c->how, " is gone");
     else if (was->size != is->size)
-        strbuf_printf(c->how, "'%s' had %lld bytes and has %lld", path, (long long)was->size,
+        strbuf_printf(c->how, " had %lld bytes and has %lld", (long long)was->size,
                       (long long)is->size);
     else if (was->inode != is->inode)
-        strbuf_printf(c->how, "'%s' was replaced by another file", path);
+        strbuf_add(c->how, " was replaced by another file");
     else if (reads_as_before(c, path))
-        strbuf_printf(c->how, "'%s' was written to, and has its old content again", path);
+        strbuf_add(c->how, " was written to, and has its old content again");
     else
-        strbuf_printf(c->how, "'%s' has another content of the same size", path);
+        strbuf_add(c->how, " has another content of the same size");
 }
 
 static bool compare_mark(void *context, const char *path, const struct stat *s)
@@ -266,7 +277,7 @@ bool inputs_unchanged(struct needs *n, uint32_t task, const struct input_marks *
         path_in(n->folder, workflow_object_label(w, c.object, label, sizeof label), &path);
         same = visit_input(path.at, 0, compare_mark, &c);
         if (same && c.at < marks->all.n && !(marks->all.at[c.at].mode & MARK_TOP)) {
-            strbuf_printf(&change->how, "a file in '%s' is gone", path.at);
+            strbuf_add(&change->how, "a file in it is gone");
             same = false;
         }
     }

@@ -29,6 +29,7 @@
 #include "memo/memo_state.h"
 
 #include "base/tree.h"
+#include "memo/folder_digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -489,37 +490,6 @@ bool memo_known(const struct memo *m, const char *path, const struct stat *s, st
     m->files.at[known - 1].used = true;
     *out = m->files.at[known - 1].digest;
     return true;
-}
-
-/* Of names and contents, in the order of names: times and modes of a folder's files do not count.
- * O(bytes) the first time, O(files) then. */
-static bool memo_digest_folder(struct memo *m, const char *path, bool fresh, struct digest *out,
-                               double *size, struct error *err)
-{
-    folder_names names = {0};
-    if (!folder_list(path, &names))
-        return error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path, strerror(errno));
-    struct digest_state state;
-    digest_begin(&state);
-    digest_string(&state, "folder", 6);
-    bool good = true;
-    *size = 0;
-    for (size_t i = 0; i < names.n && good; i++) {
-        struct strbuf below = {0};
-        strbuf_printf(&below, "%s/%s", path, names.at[i]);
-        struct digest one;
-        double bytes = 0;
-        good = memo_digest(m, below.at, fresh, &one, &bytes, err);
-        if (!good && err->kind == ERROR_NONE)
-            error_set(err, ERROR_FAILED, "%s: disappeared while it was read", below.at);
-        digest_string(&state, names.at[i], strlen(names.at[i]));
-        digest_bytes(&state, one.at, sizeof one.at);
-        *size += bytes;
-        strbuf_free(&below);
-    }
-    digest_end(&state, out);
-    folder_names_free(&names);
-    return good;
 }
 
 /* A later look at the file, which finds it as a task left it, does not take that from it. */

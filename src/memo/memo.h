@@ -6,6 +6,7 @@
 #pragma once
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/tree.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,6 +67,10 @@ bool memo_digest(struct memo *m, const char *path, bool fresh, struct digest *ou
                  struct error *err);
 /* The same, asked by `struct stat` only: false when it would have to be read. */
 bool memo_known(const struct memo *m, const char *path, const struct stat *s, struct digest *out);
+
+/* The names in a folder that are its content: all but weft's own records (`.weft` with a memo in it),
+ * which change with every run in it. As folder_list(). */
+bool memo_list_folder(const char *path, folder_names *names);
 
 /* We just wrote this file, whole, and know its digest: it need not be read. */
 void memo_learn_digest(struct memo *m, const char *path, const struct digest *digest);

@@ -46,7 +46,9 @@ static void add_status(struct strbuf *out, int status)
 {
     strbuf_printf(out, "exit status %d", status);
     if (status == 0)
-        strbuf_add(out, ", but it did not do what it declares (an output is missing?)");
+        strbuf_add(
+            out,
+            ", but it did not do what it declares (an output is missing, or an input changed?)");
     else if (status == 126)
         strbuf_add(out, ": not executable");
     else if (status == 127)

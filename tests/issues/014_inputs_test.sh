@@ -29,7 +29,7 @@ END2
 run "$work/a/flow.yaml" -j 1 -k
 [ $? = 1 ] && said "input 'data.txt' changed while it ran" && said "'bad'"
 ok $? "a task that appends to its input fails, and the input is named"
-said "had 4 bytes and has 8" && said "the next run makes it again (task 'gen')"
+said "had 4 bytes and has 8" && said "The next run makes the file again (task 'gen')"
 ok $? "with what changed, and what becomes of it"
 [ ! -e "$work/a/bad.txt" ] && [ ! -e "$work/a/next.txt" ]
 ok $? "nothing of it is taken, what follows does not run"
@@ -49,7 +49,7 @@ tasks:
   bad: { run: 'echo two >> {in}; cp {in} {out}', in: [mine.txt], out: [out.txt], sandbox: false }
 END2
 run "$work/p/flow.yaml"
-[ $? = 1 ] && said "input 'mine.txt' changed while it ran" && said "no task's to make again"
+[ $? = 1 ] && said "input 'mine.txt' changed while it ran" && said "No task makes the file"
 ok $? "in place, too; of the user's own file it is said that nobody can make it again"
 run "$work/p/flow.yaml" -n && said "would run 1 of 1"
 ok $? "and nothing is on record"
@@ -104,7 +104,7 @@ for how in 'cp' 'cp -p' 'mv'; do
     [ $? = 1 ] && said "input 'in.txt' changed while it ran" && [ ! -e "$work/e/out.txt" ]
     ok $? "edited and put back by $how: the attempt does not count"
 done
-said "no task's to make again"
+said "No task makes the file"
 ok $? "and says so"
 run "$work/e/flow.yaml" && [ "$(cat "$work/e/out.txt")" = right ]
 ok $? "the next run reads what is there"
@@ -144,5 +144,10 @@ tasks:
 END2
 run "$work/o/flow.yaml" && [ "$(cat "$work/o/b.txt" "$work/o/c.txt" | tr '\n' ' ')" = "b more c more " ]
 ok $? "a copy of an input may be written; sed -i writes to a copy of its own"
+mkdir -p "$work/d/sub/.weft"
+echo x >"$work/d/sub/.weft/memo" && echo y >"$work/d/sub/y"
+printf 'weft: 1\nname: nested\ntasks:\n  a: { run: "echo z >> {in}/.weft/memo; ls {in} > {out}", in: [sub], out: [o.txt] }\n' >"$work/d/flow.yaml"
+run "$work/d/flow.yaml" && [ "$(cat "$work/d/o.txt")" = y ]
+ok $? "weft's own records in a folder that is an input are none of it"
 echo "1..$count"
 exit $failed

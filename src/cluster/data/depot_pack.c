@@ -3,6 +3,7 @@
 #include "cluster/data/depot_pack.h"
 
 #include "base/bytes.h"
+#include "memo/memo.h"
 #include "cluster/wire/protocol.h"
 #include "base/tree.h"
 
@@ -64,7 +65,7 @@ static bool pack_list(struct depot_pack *p, const char *below, int depth, int fl
     struct strbuf path = {0}, name = {0};
     folder_names names = {0};
     strbuf_printf(&path, "%s%s%s", p->root, below[0] ? "/" : "", below);
-    bool good = folder_list(path.at, &names) ||
+    bool good = memo_list_folder(path.at, &names) ||
                 error_set(err, ERROR_FAILED, "%s: cannot be read: %s", path.at, strerror(errno));
     for (size_t i = 0; i < names.n && good; i++) {
         struct stat s;
