@@ -147,6 +147,9 @@ struct weft_run_options {
     /* On agents: begin though some task fits none that is there now; it waits for one that has its
      * cores, memory and attributes [WEFT_INFEASIBLE] */
     bool later;
+    /* Only these tasks, families or files, and what they need [everything]; with `force` they run
+     * again, done or not. Only what depends on `since` [everything]. Both end with NULL. */
+    const char *const *targets, *const *since;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

@@ -105,6 +105,8 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
     return (struct session_options){
         .flow = flow,
         .folder = mine.folder,
+        .targets = mine.targets,
+        .since = mine.since,
         .cores = mine.cores,
         .memory = mine.memory,
         .disk = mine.disk,

@@ -19,6 +19,7 @@ static const struct cli_option run_command_options[] = {
     OPTION_SEED,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_LOG,
     {"json", 0, NULL, "events as they happen, one JSON object a line on standard output"},
     OPTION_QUIET,
@@ -77,6 +78,7 @@ static int run_command(const struct arguments *a)
     const char *why = arguments_value(a, "why");
     if (!run_screen_options(&s, a, &o, &err))
         return cli_fail(&err);
+    run_screen_part(&s, &o);
     o.on = arguments_value(a, "on");
     s.run = weft_run_open(a->operand[0], &o, &error);
     int status = s.run ? run_choose_order(&s) : cli_failed(&error);
@@ -91,9 +93,9 @@ static int run_command(const struct arguments *a)
 
 const struct command command_run = {
     .name = "run",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "run a workflow of commands, here or on other machines",
     .details =
         "Tasks run as soon as their inputs are there and cores and memory allow it, each in a\n"
@@ -111,6 +113,7 @@ const struct command command_run = {
         "  weft run flow.yaml\n"
         "  weft run flow.yaml -n                  what would run, and why; -v: with its commands\n"
         "  weft run flow.yaml --why align         one task\n"
+        "  weft run flow.yaml total.txt align     these, and what they need; -f: again\n"
         "  weft run flow.yaml -j 4 --memory 8G --disk 50G\n"
         "  weft run flow.yaml --with heft         plan on predicted times, follow the plan\n"
         "  weft run flow.yaml --json | jq .       events as they happen\n"

@@ -23,6 +23,7 @@ static const struct cli_option submit_options[] = {
     OPTION_WAIT,
     OPTION_FROM,
     OPTION_READ,
+    OPTION_PART,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_END,
@@ -92,6 +93,7 @@ static int submit_command(const struct arguments *a)
     struct weft_submitted in;
     if (!run_screen_options(&s, a, &o, &err))
         return cli_fail(&err);
+    run_screen_part(&s, &o);
     o.on = "cluster";
     s.run = weft_run_open(a->operand[0], &o, &error);
     bool good = s.run != NULL;
@@ -106,9 +108,9 @@ static int submit_command(const struct arguments *a)
 
 const struct command command_submit = {
     .name = "submit",
-    .operands = "FLOW",
+    .operands = "FLOW [TARGET...]",
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .summary = "hand a workflow to the agents of a cluster, and go",
     .details =
         "Tasks whose results are here already do not run. The others are shared out among the\n"

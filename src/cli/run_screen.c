@@ -64,6 +64,24 @@ static bool screen_planning(void *context, double fraction, const char *what)
     return s->progress.report(s->progress.context, fraction, what);
 }
 
+/* Operands from `first` on and what an option names, ends with NULL. */
+static const char **screen_names(const struct arguments *a, const char *option, size_t first)
+{
+    const char **names = mem_new_zero(const char *, a->noperands + a->ngiven + 1);
+    size_t n = 0, at = 0;
+    for (size_t i = first; i < a->noperands; i++)
+        names[n++] = a->operand[i];
+    for (const char *name; (name = arguments_next(a, option, &at));)
+        names[n++] = name;
+    return names;
+}
+
+void run_screen_part(struct run_screen *s, struct weft_run_options *o)
+{
+    o->targets = s->targets = screen_names(s->a, "until", 1);
+    o->since = s->since = screen_names(s->a, "since", s->a->noperands);
+}
+
 /* Options that a command does not have are simply not given: one function serves all commands. */
 bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
                         struct error *err)
@@ -328,7 +346,9 @@ int run_screen_close(struct run_screen *s, int status)
     weft_run_close(s->run);
     s->run = NULL;
     free(s->read);
-    s->read = NULL;
+    free(s->targets);
+    free(s->since);
+    s->read = s->targets = s->since = NULL;
     cli_log(NULL);
     bool written = run_log_close(s->log, &err);
     s->log = NULL;

@@ -17,12 +17,20 @@ struct run_screen {
     struct progress progress; /* of planning */
     char program[4096];
     const char **read; /* of --read, for the library */
+    const char **targets, **since;
 };
 
 #define OPTION_OVERWRITE                                                                           \
     {                                                                                              \
         "overwrite", 0, NULL,                                                                      \
             "replace files that weft did not make (default: they are kept as NAME.before-weft)"    \
+    }
+
+/* A part of the workflow: run_screen_part(). */
+#define OPTION_PART                                                                                \
+    {"until", 0, "NAME", "a target, as those behind FLOW; may be repeated"},                       \
+    {                                                                                              \
+        "since", 0, "NAME", "only what depends on this task, family or file; may be repeated"      \
     }
 
 #define OPTION_LOG                                                                                 \
@@ -37,7 +45,7 @@ struct run_screen {
         {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
         {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
-        {"force", 'f', NULL, "run every task, done or not"},                                       \
+        {"force", 'f', NULL, "run the targets again, done or not; without targets, everything"},   \
         {"dry-run", 'n', NULL, "say what would run and why, with predicted time, memory, disk"},   \
         {"verbose", 'v', NULL, "with -n: the command of each task, as it would run"},              \
         {"resume", 0, NULL,                                                                        \
@@ -82,6 +90,8 @@ struct run_screen {
 /* What the user said, for the library; events come to the screen. False: an error. */
 bool run_screen_options(struct run_screen *s, const struct arguments *a, struct weft_run_options *o,
                         struct error *err);
+/* FLOW TARGET..., --until and --since, for commands with OPTION_PART. */
+void run_screen_part(struct run_screen *s, struct weft_run_options *o);
 /* A weft_event_function; its context is the screen. */
 void run_screen_event(void *screen, const struct weft_event *event);
 /* Start the open run, show it, sum it up. The exit status. */

@@ -462,18 +462,14 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
 {
     needs_allocate(n, w, folder, memo);
     n->elsewhere = options->elsewhere;
-    uint8_t *forced = options->nforced ? mem_new_zero(uint8_t, w->ntasks) : NULL;
-    for (size_t i = 0; i < options->nforced; i++)
-        forced[options->forced[i]] = 1;
     bool good = needs_read_inputs(n, err);
     for (uint32_t i = 0; i < w->ntasks && good; i++) {
         uint32_t task = w->topo[i];
         n->because[task] = NONE;
         if (options->wanted && !options->wanted[task])
             continue;
-        n->task[task] = (uint8_t)need_judge(n, task, options, forced, &n->because[task]);
+        n->task[task] = (uint8_t)need_judge(n, task, options, options->forced, &n->because[task]);
     }
-    free(forced);
     if (good)
         restore_temporaries(n);
     for (uint32_t t = 0; t < w->ntasks && good; t++) {

@@ -17,6 +17,7 @@
 #include "drive/order.h"
 #include "exec/measure.h"
 #include "formats/format.h"
+#include "model/select.h"
 #include "session/recording.h"
 
 #include <math.h>
@@ -58,10 +59,24 @@ struct workflow *session_read(struct session *s, struct format_file *file, struc
     return image_read_workflow(&s->image, s->ws.state, file, err);
 }
 
+/* What must run. With targets, --force means them alone. */
+static bool session_find_needs(struct session *s, struct error *err)
+{
+    const char *const *target = s->o.targets;
+    bool some = target && *target;
+    struct need_options need = {.all = s->o.force && !some, .elsewhere = s->o.elsewhere};
+    uint8_t *marks = some && s->o.force ? mem_new_zero(uint8_t, s->w->ntasks) : NULL;
+    for (; marks && *target; target++)
+        select_named(s->w, *target, marks, NULL); /* they are there: the part was made for them */
+    need.forced = marks;
+    bool good = needs_find(&s->needs, s->w, s->ws.folder, s->ws.memo, &need, err);
+    free(marks);
+    return good;
+}
+
 /* Whoever runs it gets the workflow as a text, and reads its own numbers of tasks and files out of
  * it: so do we. */
-static bool session_take_as_text(struct session *s, const struct need_options *need,
-                                 struct error *err)
+static bool session_take_as_text(struct session *s, struct error *err)
 {
     const struct format *native = format_find("native");
     if (!native->write_workflow(s->w, &s->text, NULL, err))
@@ -78,7 +93,21 @@ static bool session_take_as_text(struct session *s, const struct need_options *n
     workflow_free(s->w);
     image_free(&s->image);
     s->w = w;
-    return needs_find(&s->needs, w, s->ws.folder, s->ws.memo, need, err);
+    return session_find_needs(s, err);
+}
+
+/* Targets and what they need, where the options name some. No image is made of a part. */
+static bool session_take_part(struct session *s, struct error *err)
+{
+    if ((!s->o.targets || !*s->o.targets) && (!s->o.since || !*s->o.since))
+        return true;
+    image_free(&s->image);
+    struct workflow *part = workflow_select(s->w, s->o.targets, s->o.since, err);
+    if (!part)
+        return false;
+    workflow_free(s->w);
+    s->w = part;
+    return true;
 }
 
 /* In this order, so that the first complaint is about what the user gave: the workflow, then the
@@ -87,19 +116,19 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
 {
     char buffer[256];
     s->w = w;
-    if (!w)
+    if (!w || !session_take_part(s, err))
         return false;
+    w = s->w;
     s->name = mem_copy_string(workflow_display_name(w, buffer, sizeof buffer));
     if (!w->command)
         return error_set(err, ERROR_INPUT,
                          "%s: no task has a command to run; an abstract graph can be planned "
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
-    struct need_options need = {.all = s->o.force, .elsewhere = s->o.elsewhere};
     if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
-        !needs_find(&s->needs, w, s->ws.folder, s->ws.memo, &need, err))
+        !session_find_needs(s, err))
         return false;
-    if (s->o.elsewhere && !session_take_as_text(s, &need, err))
+    if (s->o.elsewhere && !session_take_as_text(s, err))
         return false;
     s->state = SESSION_OPEN;
     return true;
