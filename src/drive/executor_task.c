@@ -210,27 +210,20 @@ static bool check_inputs(struct executor *x, uint32_t task, struct input_marks *
     return false;
 }
 
-struct list_maker {
-    const char *sandbox;
-    struct error *err;
-};
-
-static bool list_written(void *context, const char *name, const struct strbuf *text)
-{
-    const struct list_maker *m = context;
-    struct strbuf path = {0};
-    bool good = file_write(path_in(m->sandbox, name, &path), text->at, text->n, m->err);
-    strbuf_free(&path);
-    return good;
-}
-
 /* The files behind {in.list}. */
 static bool make_lists(const struct executor *x, uint32_t task, const char *sandbox,
                        struct error *err)
 {
-    struct list_maker m = {sandbox, err};
-    return x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task) ||
-           command_make_lists(x->w, task, list_written, &m);
+    if (x->w->flags[task] & TASK_CALL || !command_has_lists(x->w, task))
+        return true;
+    struct strbuf name = {0}, names = {0}, path = {0};
+    bool good = true;
+    for (size_t at = 0; good && command_next_list(x->w, task, &at, &name, &names);)
+        good = file_write(path_in(sandbox, name.at, &path), names.at, names.n, err);
+    strbuf_free(&name);
+    strbuf_free(&names);
+    strbuf_free(&path);
+    return good;
 }
 
 bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uint32_t number,

@@ -34,7 +34,7 @@ struct needs {
 };
 
 struct need_options {
-    bool all;               /* --force: everything */
+    bool all;              /* --force: everything */
     const uint8_t *forced; /* per task: 1: it runs again; NULL: none is */
     const uint8_t *wanted; /* per task: 0 is left out altogether; NULL: all are wanted */
     bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as

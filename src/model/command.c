@@ -277,31 +277,29 @@ bool command_has_lists(const struct workflow *w, uint32_t task)
     return strstr(workflow_text(w, w->command[task]), ".list}") != NULL;
 }
 
-bool command_make_lists(const struct workflow *w, uint32_t task, command_list make, void *context)
+bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, struct strbuf *name,
+                       struct strbuf *names)
 {
-    const char *text = workflow_text(w, w->command[task]);
-    struct strbuf name = {0}, names = {0};
-    bool good = true;
+    const char *text = workflow_text(w, w->command[task]), *p = text + *at;
     char label[512];
-    for (const char *at = text; good && *(at += strcspn(at, "{}"));) {
-        struct marking m = command_marking(w, text, at);
-        if (m.list) {
-            struct files f = files_of(w, task, m.mark == MARK_OUT);
-            struct marking_place p = marking_begin(&m, f.n);
-            strbuf_clear(&name);
-            strbuf_clear(&names);
-            strbuf_add(&names, "");
-            add_list_name(&name, (size_t)(at - text));
-            for (uint32_t i; marking_next(&p, &i) && i < f.n;)
-                strbuf_printf(&names, "%s\n",
-                              workflow_object_label(w, f.at[i], label, sizeof label));
-            good = make(context, name.at, &names);
-        }
-        at += m.length ? m.length : 1;
+    while (*(p += strcspn(p, "{}"))) {
+        struct marking m = command_marking(w, text, p);
+        size_t place = (size_t)(p - text);
+        p += m.length ? m.length : 1;
+        if (!m.list)
+            continue;
+        struct files f = files_of(w, task, m.mark == MARK_OUT);
+        struct marking_place i = marking_begin(&m, f.n);
+        strbuf_clear(name);
+        strbuf_clear(names);
+        strbuf_add(names, "");
+        add_list_name(name, place);
+        for (uint32_t file; marking_next(&i, &file) && file < f.n;)
+            strbuf_printf(names, "%s\n", workflow_object_label(w, f.at[file], label, sizeof label));
+        *at = (size_t)(p - text);
+        return true;
     }
-    strbuf_free(&name);
-    strbuf_free(&names);
-    return good;
+    return false;
 }
 
 /* What stands for a mark other than files. False: nothing, it stands for itself. */

@@ -78,10 +78,10 @@ bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out,
 bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
                             double memory, struct strbuf *out, struct error *err);
 
-/* The files that {in.list} names, which the task must find in its folder when it starts. Calls `make`
- * for each, with its name and its text; false: none is left, or `make` said so. */
-typedef bool (*command_list)(void *context, const char *name, const struct strbuf *text);
-bool command_make_lists(const struct workflow *w, uint32_t task, command_list make, void *context);
+/* The files that {in.list} names, which the task must find in its folder when it starts: the next one
+ * from *at on (0: the first), its name and its text. False: there is none left. */
+bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, struct strbuf *name,
+                       struct strbuf *names);
 /* Does its command name one? */
 bool command_has_lists(const struct workflow *w, uint32_t task);
 
