@@ -296,8 +296,7 @@ static void digest_folder(const char *folder, struct digest_state *s)
 bool format_file_digest(const struct format_file *f, struct digest *out)
 {
     const struct format *format = format_of(f, WANT_WORKFLOW, NULL);
-    if (!format || !format->text_alone || !format->read_workflow ||
-        !format->text_alone(f->text.at, f->text.n))
+    if (!format || !format->text_alone || !format->read_workflow)
         return false;
     const char *library = yaml_library();
     struct digest_state s;

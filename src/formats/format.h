@@ -52,9 +52,10 @@ struct format {
     unsigned (*holds)(const char *text, size_t length);
     const struct option *options; /* of its reader, for --read; ends with a NULL name; NULL: none */
     bool has_parameters; /* options of its reader are parameters of the workflow; it checks them */
-    /* Its reader looks at nothing but the text, its path and the options: no other file, no folder,
-     * no environment. What it returned once may then be kept (format_file_digest). */
-    bool (*text_alone)(const char *text, size_t length);
+    /* Its reader looks at nothing but the text, its path and the options (no other file, no folder, no
+     * environment), or says that it did (builder_outside). What it returned once may then be kept
+     * (format_file_digest). */
+    bool text_alone;
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */

@@ -368,6 +368,11 @@ void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t 
         array_push(&b->rungs, (struct rung){task, bytes});
 }
 
+void builder_outside(struct builder *b)
+{
+    b->w->outside = true;
+}
+
 void builder_parameter(struct builder *b, const char *name, const char *value)
 {
     struct workflow *w = b->w;

@@ -68,6 +68,8 @@ void builder_copy_columns(struct builder *b, uint32_t task, const struct workflo
 /* One more rung of `memory: [2G, 4G, 8G]` than builder_memory() and earlier calls gave this task.
  */
 void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line);
+/* The reader looked at something else than the text of its file (other files, a folder). */
+void builder_outside(struct builder *b);
 void builder_parameter(struct builder *b, const char *name, const char *value);
 /* Constraints on the schedule, kept as text: the constraint planner reads them. */
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line);

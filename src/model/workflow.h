@@ -128,6 +128,9 @@ struct workflow {
 
     char **warnings;
     uint32_t nwarnings;
+
+    bool outside; /* its reader looked at more than the text of its file: an image of it would not
+                     know when that changes */
 };
 
 void workflow_free(struct workflow *w); /* NULL is fine */

@@ -133,7 +133,7 @@ void image_keep(struct image *i, const struct workflow *w)
 {
     struct image_head head = {.key = i->key};
     struct file_out out;
-    if (!i->path || i->stands)
+    if (!i->path || i->stands || w->outside)
         return;
     image_drop_unfinished(i->path);
     struct image_sink count = {0};

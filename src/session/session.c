@@ -459,6 +459,7 @@ bool session_finish(struct session *s, struct error *err)
         good = run_close(s->run, &s->result, &s->failure);
     s->run = NULL;
     recording_end(s, good);
+    workspace_clear_sandboxes(&s->ws);
     retention_apply(s);
     workspace_mark(&s->ws, false);
     s->state = SESSION_ENDED;

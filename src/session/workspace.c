@@ -296,6 +296,13 @@ void workspace_clear_leftovers(const struct workspace *ws, const struct remarks 
     if (ended)
         remark(remarks, REMARK_INFO, "%u process%s of that run still ran and %s ended", ended,
                ended == 1 ? "" : "es", ended == 1 ? "was" : "were");
+    strbuf_free(&path);
+    workspace_clear_sandboxes(ws);
+}
+
+void workspace_clear_sandboxes(const struct workspace *ws)
+{
+    struct strbuf path = {0};
     workspace_path(ws, "sandbox", &path);
     tree_remove(path.at);
     strbuf_free(&path);

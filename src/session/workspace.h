@@ -43,6 +43,8 @@ bool workspace_open(struct workspace *ws, double wait, const struct remarks *rem
 void workspace_mark(const struct workspace *ws, bool running);
 /* After a crash: end the processes of the run that was cut off and remove its sandboxes. */
 void workspace_clear_leftovers(const struct workspace *ws, const struct remarks *remarks);
+/* When nothing runs any more: a sandbox may have stayed while descriptors were short. */
+void workspace_clear_sandboxes(const struct workspace *ws);
 /* Writes what is not yet written of the memo; says when it cannot be. */
 void workspace_close(struct workspace *ws, const struct remarks *remarks);
 /* In its place when memory ran out: the folder's lock is given up, the rest is left as it is. */

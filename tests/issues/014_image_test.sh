@@ -48,6 +48,26 @@ run --with heft --force -q
 run
 [ $? = 0 ] && grep -q "nothing to do" "$work/out"
 ok $? "after a run by a planner nothing is to do either"
+# what stands in other files is not in the text
+rm "$image"
+{ printf 'weft: 1\n"l\\u0069sts": { x: { lines: values.txt } }\ntasks:\n  m: { each: x, out: "m{x}.txt", run: "echo {x} > {out}" }\n' &&
+    sed 1,3d "$work/flow.yaml"; } >"$work/new" && mv "$work/new" "$work/flow.yaml"
+echo 1 >"$work/values.txt"
+run -q
+[ $? = 0 ] && [ "$(cat "$work/m1.txt")" = 1 ] && [ ! -e "$image" ]
+ok $? "a workflow with lists from other files has no image"
+echo 2 >>"$work/values.txt"
+run -q
+[ $? = 0 ] && [ "$(cat "$work/m2.txt")" = 2 ]
+ok $? "and sees them change"
+sed -i 's/^"l.*/parameters: { y: 1 }/; s/^  m: .*/  m: { out: m.txt, run: "echo {y} > {out}" }/' "$work/flow.yaml"
+run -q
+run -q
+[ $? = 0 ] && [ "$(cat "$work/m.txt")" = 1 ] && [ -e "$image" ]
+ok $? "parameters are in the text"
+run -q -p y=2
+[ $? = 0 ] && [ "$(cat "$work/m.txt")" = 2 ]
+ok $? "or on the command line"
 (cd "$work" && "$weft" clean --all flow.yaml) >"$work/out" 2>&1
 [ $? = 0 ] && [ ! -e "$image" ]
 ok $? "clean --all removes it"

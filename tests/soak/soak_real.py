@@ -215,10 +215,10 @@ class Round:
     def check_silence(self, status):
         """Exit status 0 is a claim."""
         if status != 0:
-            if status < 0 and -status in self.sent:
-                self.killed = self.killed or -status != 13  # before it had its handlers; 13 is how it ends without a reader
-            elif status < 0:
+            if status < 0 and -status not in self.sent:
                 self.wrong(f"ended by signal {-status}")
+            if status < 0 and not self.deaf:  # before it had its handlers; without a reader it ends so, too, when it is done
+                self.killed = True
             if status > 3:
                 self.wrong(f"exit status {status}")
             if not self.message().strip() and not self.deaf and not self.killed:
@@ -274,6 +274,9 @@ class Round:
         self.said.append(", ".join(told) or "calm")
         arguments, since = self.arguments(), os.path.getsize(self.log)
         p = self.start(arguments, how)
+        if "group" in how:  # a passing shortage
+            time.sleep(rng.random())
+            faults.write(f"{how['group']}/pids.max", b"max")
         for f in during:
             time.sleep(rng.random() ** 2 * 0.02 * len(self.graph.tasks))
             if p.poll() is None:

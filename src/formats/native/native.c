@@ -257,19 +257,6 @@ static unsigned native_holds(const char *text, size_t length)
     return platform ? HOLDS_PLATFORM : HOLDS_WORKFLOW;
 }
 
-/* Lists may read other files. Where the word only looks like the key, an image is missed, no more. */
-static bool native_text_alone(const char *text, size_t length)
-{
-    const char *end = text + length;
-    for (const char *p = text; (p = memmem(p, (size_t)(end - p), "lists", 5)) != NULL;) {
-        p += 5;
-        p += strspn(p, "\"' \t");
-        if (*p == ':')
-            return false;
-    }
-    return true;
-}
-
 const struct format format_native = {
     .name = "native",
     .summary = "weft's own YAML: workflows and platforms",
@@ -283,5 +270,5 @@ const struct format format_native = {
     .write_platform = native_write_platform,
     .holds = native_holds,
     .has_parameters = true,
-    .text_alone = native_text_alone,
+    .text_alone = true,
 };

@@ -132,6 +132,8 @@ bool native_read_values(struct native_reading *r)
             if (!read_parameter(r, k))
                 return false;
     }
+    if (lists != YAML_NONE)
+        builder_outside(r->b); /* names, lines or tables of other files */
     if (lists != YAML_NONE && !lists_read(&r->lists, &r->file, lists, r->folder, r->given))
         return false;
     if (parameters != YAML_NONE && !check_names(r, parameters))
