@@ -65,6 +65,38 @@ static const char *sandbox_object_name(const struct workflow *w, uint32_t object
     return workflow_object_label(w, object, label, size);
 }
 
+/* NONE: nobody who has a sandbox reads or makes it. */
+static uint32_t sandboxed_task_of(const struct workflow *w, uint32_t object)
+{
+    uint32_t n, made = w->producer[object];
+    const uint32_t *readers = workflow_consumers(w, object, &n);
+    for (uint32_t i = 0; i <= n; i++) {
+        uint32_t t = i < n ? readers[i] : made;
+        if (t != NONE && w->command && w->command[t] && !(w->flags[t] & TASK_IN_PLACE))
+            return t;
+    }
+    return NONE;
+}
+
+bool sandbox_check_names(const struct workflow *w, struct error *err)
+{
+    char label[512];
+    for (uint32_t o = 0; o < w->nobjects; o++) {
+        const char *name = sandbox_object_name(w, o, label, sizeof label);
+        if (name[0] != '.' || (name[1] && stays_inside(name)))
+            continue;
+        uint32_t t = sandboxed_task_of(w, o);
+        if (t != NONE)
+            return error_at(err, workflow_text(w, w->file), w->line ? w->line[t] : 0,
+                            "task '%.200s': '%.200s' %s; %s", workflow_task_name(w, t), name,
+                            name[1] ? "lies above the workflow's folder, where a sandbox has no "
+                                      "place for it"
+                                    : "is the workflow's folder itself, in which all files lie",
+                            name[1] ? "give its absolute name" : "name the files");
+    }
+    return true;
+}
+
 /* ---- making ---- */
 
 /* Was this folder made for links to inputs in it, which were named before the folder itself? Reached

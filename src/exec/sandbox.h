@@ -9,6 +9,10 @@
 
 /* Files are named relative to `folder` (absolute names are used as they stand). */
 
+/* May every task that has a sandbox have its files there? Above the folder is no place for them. Said
+ * before anything starts; readers that know the place of the name have said it already. */
+bool sandbox_check_names(const struct workflow *w, struct error *err);
+
 /* Make `path` (emptied if it is there) with links to the inputs of `task` and folders for its
  * outputs. */
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,

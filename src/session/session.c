@@ -16,6 +16,7 @@
 #include "base/suggest.h"
 #include "drive/order.h"
 #include "exec/measure.h"
+#include "exec/sandbox.h"
 #include "formats/format.h"
 #include "model/select.h"
 #include "session/recording.h"
@@ -125,6 +126,8 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
                          "%s: no task has a command to run; an abstract graph can be planned "
                          "(`weft plan`) and simulated (`weft sim`)",
                          s->flow);
+    if (!s->o.no_sandbox && !sandbox_check_names(w, err))
+        return false;
     if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||
         !session_find_needs(s, err))
         return false;

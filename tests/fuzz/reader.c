@@ -25,6 +25,21 @@ static char *copy(const uint8_t *data, size_t size)
     return mem_copy_bytes((const char *)data, size);
 }
 
+/* Agents get a workflow as the text that the native writer makes of it. */
+static void must_come_back(const struct format *f, const struct workflow *w,
+                           const struct strbuf *out)
+{
+    struct error err = {0};
+    char *text = mem_copy_bytes(out->at, out->n);
+    struct format_source source = {.path = "written", .text = text, .length = out->n};
+    struct workflow *back = f->read_workflow(&source, &err);
+    if (!back || !workflow_equal(w, back, &err))
+        fprintf(stderr, "fuzz: %s\n%s\n", err.text, out->at);
+    must(back && err.kind == ERROR_NONE, "what was written does not read as the same");
+    workflow_free(back);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct format *f = &FORMAT;
@@ -39,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (w && f->write_workflow) {
             struct strbuf out = {0}, dropped = {0};
             f->write_workflow(w, &out, &dropped, &err);
+            if (strcmp(f->name, "native") == 0 && !dropped.n)
+                must_come_back(f, w, &out);
             strbuf_free(&out);
             strbuf_free(&dropped);
         }

@@ -83,5 +83,12 @@ ok $? "./-n is no option"
 printf './m.txt: x.txt\n\tcp x.txt m.txt\n\nn.txt: m.txt\n\tcp m.txt n.txt\n' >m.makeflow
 run m.makeflow -j 2 && [ "$(cat n.txt)" = y ]
 ok $? "Makeflow: ./m.txt is m.txt"
+printf 'm.txt: ../x x.txt\n\ttouch ran m.txt\n' >up.makeflow
+rm -f ran
+run up.makeflow
+[ $? = 2 ] && grep -q "up.makeflow:1: task 'm.txt': '../x' lies above the workflow's folder" "$work/err" && [ ! -e ran ]
+ok $? "Makeflow: ../x is refused before anything runs"
+touch "$work/x" && run up.makeflow --no-sandbox && [ -e ran ]
+ok $? "but for a run without sandboxes"
 echo "1..$count"
 exit $failed

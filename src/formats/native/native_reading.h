@@ -36,6 +36,7 @@ struct native_reading {
     yaml_ref outside;
     uint32_t outside_object;
     bool outside_is_made;
+    bool is_file; /* and no text that weft wrote: what it says can be mended */
 };
 
 /* For scope_fill() where one text is wanted: it stays in the scope. */

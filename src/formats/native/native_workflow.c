@@ -101,11 +101,6 @@ static bool check_name(const struct native_object *o, uint32_t object)
     if (object == NONE)
         return true; /* the builder has an error */
     const char *name = builder_object_name(r->b, object);
-    if (strcmp(name, ".") == 0)
-        return native_error(&r->file, o->at,
-                            "%s names the workflow's folder itself, in which all files lie; name "
-                            "those it %s",
-                            o->out ? "out" : "in", o->out ? "makes" : "reads");
     if (o->out && builder_producer(r->b, object) == o->task)
         return native_error(&r->file, o->at, "out names '%.200s' twice", name);
     if (strchr(name, '*'))
@@ -113,7 +108,7 @@ static bool check_name(const struct native_object *o, uint32_t object)
                      "%s: names are literal, and the `*` of '%.200s' stands for itself; lists of "
                      "files are made with `lists:`",
                      r->file.where, name);
-    if (r->outside == YAML_NONE && path_leads_out(name)) {
+    if (r->outside == YAML_NONE && (path_leads_out(name) || strcmp(name, ".") == 0)) {
         r->outside = o->at;
         r->outside_object = object;
         r->outside_is_made = o->out;
@@ -121,9 +116,15 @@ static bool check_name(const struct native_object *o, uint32_t object)
     return true;
 }
 
-/* A sandbox has no place for what lies above the folder. */
+/* A sandbox has no place for what lies above the folder, nor for the folder itself. */
 static bool refuse_outside(const struct native_reading *r)
 {
+    if (strcmp(builder_object_name(r->b, r->outside_object), ".") == 0)
+        return native_error(&r->file, r->outside,
+                            "%s names the workflow's folder itself, in which all files lie; name "
+                            "those it %s",
+                            r->outside_is_made ? "out" : "in",
+                            r->outside_is_made ? "makes" : "reads");
     return native_error(&r->file, r->outside,
                         "%s '%.200s' lies above the workflow's folder, where a sandbox cannot %s "
                         "it; give its absolute name, or say `sandbox: false`",
@@ -545,7 +546,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     if (yaml_get(y, body, "call") != YAML_NONE && yaml_get(y, body, "shell") != YAML_NONE)
         return native_error(&r->file, yaml_get(y, body, "shell"),
                             "shell goes with run; a call has none");
-    if (r->outside != YAML_NONE && command != YAML_NONE && !(answers.flags & TASK_IN_PLACE))
+    if (r->outside != YAML_NONE && r->is_file && command != YAML_NONE &&
+        !(answers.flags & TASK_IN_PLACE))
         return refuse_outside(r);
     if (answers.flags)
         builder_flag(r->b, task, answers.flags);
@@ -669,6 +671,7 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
         return NULL;
     r.b = builder_new(source->path, "native");
     builder_home(r.b, source->folder);
+    r.is_file = source->folder != NULL;
     lists_init(&r.lists);
     intern_init(&r.left_out);
     r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
