@@ -59,6 +59,9 @@ void weft_builder_order(struct weft_builder *b, uint32_t before, uint32_t after)
 void weft_builder_data(struct weft_builder *b, uint32_t from, uint32_t to, double bytes);
 /* {name} in commands stands for `value`. */
 void weft_builder_parameter(struct weft_builder *b, const char *name, const char *value);
+/* A shell command that a run runs beside its tasks, with what happened as JSON on its standard input:
+ * `when` is "done", "failed" or "task_failed". */
+void weft_builder_hook(struct weft_builder *b, const char *when, const char *command);
 /* A wish about the schedule, for the planner `constraints`. */
 void weft_builder_constraint(struct weft_builder *b, const char *text);
 /* Freeze and check. Frees the builder in any case. NULL: the first mistake is in `error`. */

@@ -202,6 +202,22 @@ EXPORT void weft_builder_parameter(struct weft_builder *b, const char *name, con
     BUILDER_DO(builder_parameter(b->builder, name, value));
 }
 
+static void builder_add_hook(struct builder *b, const char *when, const char *command)
+{
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        if (strcmp(workflow_hook_name[i], when) == 0) {
+            builder_hook(b, (enum workflow_hook)i, command, strlen(command));
+            return;
+        }
+    builder_error(b, NO_LINE, "there is no hook '%s'; there are done, failed and task_failed",
+                  when);
+}
+
+EXPORT void weft_builder_hook(struct weft_builder *b, const char *when, const char *command)
+{
+    BUILDER_DO(builder_add_hook(b->builder, when, command));
+}
+
 EXPORT void weft_builder_constraint(struct weft_builder *b, const char *text)
 {
     BUILDER_DO(builder_assertion(b->builder, text, strlen(text), NO_LINE));

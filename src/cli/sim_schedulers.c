@@ -45,9 +45,9 @@ void schedulers_question_free(struct schedulers_question *q)
 /* What belongs to the other simulations is refused, not passed over. */
 static bool schedulers_only_ours(const struct arguments *a, struct error *err)
 {
-    static const char *const ours[] = {"schedulers", "dag",  "policy", "cores",
-                                       "submit",     "set",  "seed",   "from",
-                                       "read",       "json", "quiet",  "utilization"};
+    static const char *const ours[] = {"schedulers", "dag",         "policy", "cores", "submit",
+                                       "set",        "seed",        "from",   "read",  "json",
+                                       "quiet",      "utilization", "param"};
     for (size_t i = 0; i < a->ngiven; i++) {
         const char *name = a->given[i].option->name;
         bool known = false;

@@ -289,6 +289,10 @@ static void merge_start(struct merging *m)
         const char *text = workflow_text(w, w->assertion[i]);
         builder_assertion(m->out, text, strlen(text), 0);
     }
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        if (w->hook[i])
+            builder_hook(m->out, (enum workflow_hook)i, workflow_text(w, w->hook[i]),
+                         strlen(workflow_text(w, w->hook[i])));
     m->words = (x->substitutions.n + 63) / 64;
     m->depends = mem_new_zero(uint64_t, w->ntasks * m->words);
     m->scratch = mem_new_zero(uint64_t, m->words);

@@ -24,6 +24,7 @@
 #define CARRIES_TITLE (UINT64_C(1) << 41)        /* the workflow's name */
 #define CARRIES_PARAMETERS (UINT64_C(1) << 42)
 #define CARRIES_ASSERTIONS (UINT64_C(1) << 43)
+#define CARRIES_HOOKS (UINT64_C(1) << 44)
 
 #define CARRIES_ALL_COLUMNS ((UINT64_C(1) << TASK_COLUMN_COUNT) - 1)
 /* The graph with all that belongs to objects. */

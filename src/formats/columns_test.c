@@ -135,6 +135,8 @@ static void test_whole(void)
          CARRIES_PARAMETERS},
         {"weft: 1\nassert: makespan < 10\ntasks:\n  \"1\": {work: 1}\n", "texts of 1 assert",
          CARRIES_ASSERTIONS},
+        {"weft: 1\nhooks: {done: mail, task_failed: 'cat >> {x}'}\ntasks:\n  \"1\": {work: 1}\n",
+         "commands of 2 hooks", CARRIES_HOOKS},
         {"weft: 1\ntasks:\n  \"1\": {memory: 5, after: \"2\"}\n  \"2\": {work: 1}\n",
          "absence of work", CARRIES_UNSTATED},
     };

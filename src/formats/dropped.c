@@ -26,6 +26,11 @@ static void dropped_columns(const struct workflow *w, uint64_t carried, struct s
         dropped_count(dropped, w->nparameters, "values", "parameter");
     if (!(carried & CARRIES_ASSERTIONS))
         dropped_count(dropped, w->nassertions, "texts", "assert");
+    size_t hooks = 0;
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        hooks += w->hook[i] != 0;
+    if (!(carried & CARRIES_HOOKS))
+        dropped_count(dropped, hooks, "commands", "hook");
 }
 
 /* What belongs to objects: three sorts (inputs, unread outputs, those between tasks) are lost in

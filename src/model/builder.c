@@ -383,6 +383,11 @@ void builder_parameter(struct builder *b, const char *name, const char *value)
     w->parameter_value[n] = pool_add(&w->text, value, strlen(value));
 }
 
+void builder_hook(struct builder *b, enum workflow_hook hook, const char *command, size_t len)
+{
+    b->w->hook[hook] = pool_add(&b->w->text, command, len);
+}
+
 /* The line is kept: the constraint planner's errors point into this file. */
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line)
 {

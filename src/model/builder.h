@@ -74,6 +74,9 @@ void builder_parameter(struct builder *b, const char *name, const char *value);
 /* Constraints on the schedule, kept as text: the constraint planner reads them. */
 void builder_assertion(struct builder *b, const char *text, size_t len, size_t line);
 
+/* A command that a run runs beside its tasks. */
+void builder_hook(struct builder *b, enum workflow_hook hook, const char *command, size_t len);
+
 /* ---- objects and edges ---- */
 /* Names of objects are names of files: `./x`, `a//x` and `b/../x` are `x` (base/path.h), and so is an
  * absolute name in this folder, if it is told before any object is named. A slash at the end says

@@ -162,6 +162,9 @@ static bool same_texts(const struct workflow *a, const struct workflow *b, struc
     for (uint32_t i = 0; i < a->nassertions; i++)
         if (strcmp(workflow_text(a, a->assertion[i]), workflow_text(b, b->assertion[i])) != 0)
             return DIFFERS("constraint %u", i + 1);
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        if (strcmp(workflow_text(a, a->hook[i]), workflow_text(b, b->hook[i])) != 0)
+            return DIFFERS("hook '%s'", workflow_hook_name[i]);
     return true;
 }
 

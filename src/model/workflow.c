@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const workflow_hook_name[WORKFLOW_HOOKS + 1] = {"done", "failed", "task_failed", NULL};
+
 /* Also a half-built one: what was never allocated is NULL. */
 void workflow_free(struct workflow *w)
 {

@@ -62,6 +62,11 @@ struct node_time {
     double seconds;
 };
 
+/* When a command of the workflow's own is run: the run is over and all is done, it is over otherwise,
+ * a task has failed for good. */
+enum workflow_hook { HOOK_DONE, HOOK_FAILED, HOOK_TASK_FAILED, WORKFLOW_HOOKS };
+extern const char *const workflow_hook_name[WORKFLOW_HOOKS + 1]; /* "done" ..., then NULL */
+
 struct workflow {
     struct pool text; /* every name and command */
     str_id name, file, format;
@@ -125,6 +130,8 @@ struct workflow {
     str_id *assertion;        /* constraints on its schedule (docs/constraints.md), a text each */
     uint32_t *assertion_line; /* where the text stands in the file; 0 unknown */
     uint32_t nassertions;
+
+    str_id hook[WORKFLOW_HOOKS]; /* commands that a run runs beside its tasks; 0: none */
 
     char **warnings;
     uint32_t nwarnings;

@@ -173,3 +173,38 @@ void failure_hint(const struct failure_group *g, struct strbuf *out)
         strbuf_add(out, "if it ran out of memory, declare what it needs (memory: ...), so that "
                         "less runs beside it");
 }
+
+static void failure_put_cause(const struct failure_group *g, const struct run_figures *f,
+                              struct json_writer *j)
+{
+    struct strbuf text = {0};
+    char buffer[32];
+    json_write_object(j);
+    failure_ending(g, f, &text);
+    json_put_string(j, "what", strbuf_text(&text));
+    strbuf_clear(&text);
+    json_put_text(j, "command", failure_command(g, f, &text) ? strbuf_text(&text) : NULL);
+    strbuf_clear(&text);
+    failure_hint(g, &text);
+    json_put_text(j, "hint", text.n ? strbuf_text(&text) : NULL);
+    strbuf_free(&text);
+    json_put_text(j, "log", g->record ? g->record->log : NULL);
+    json_put_text(j, "last_lines", g->record ? g->record->tail : NULL);
+    json_put_integer(j, "count", g->n);
+    json_write_key(j, "tasks");
+    json_write_array_inline(j);
+    for (uint32_t k = 0; k < g->n; k++)
+        json_write_string(j, figures_task_name(f, g->tasks[k], buffer, sizeof buffer));
+    json_write_end_array(j);
+    json_write_end_object(j);
+}
+
+void failure_put_causes(const struct failure_groups *g, const struct run_figures *f,
+                        struct json_writer *j)
+{
+    json_write_key(j, "causes");
+    json_write_array(j);
+    for (size_t i = 0; i < g->group.n; i++)
+        failure_put_cause(&g->group.at[i], f, j);
+    json_write_end_array(j);
+}

@@ -1,5 +1,6 @@
 /* The failures of a run, by their cause: what summary, page and JSON show of them. */
 #pragma once
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "report/figures.h"
 
@@ -29,3 +30,7 @@ bool failure_command(const struct failure_group *g, const struct run_figures *f,
                      struct strbuf *out);
 /* What would help: the record's hint, else what the ending itself suggests. Nothing: nothing. */
 void failure_hint(const struct failure_group *g, struct strbuf *out);
+
+/* "causes", a list with all of it. */
+void failure_put_causes(const struct failure_groups *g, const struct run_figures *f,
+                        struct json_writer *j);

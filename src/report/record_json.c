@@ -75,34 +75,8 @@ static void record_put_path(struct json_writer *j, const struct run_figures *f)
 static void record_put_causes(struct json_writer *j, const struct run_figures *f)
 {
     struct failure_groups g;
-    struct strbuf text = {0};
-    char buffer[32];
     failure_groups_of(&g, f);
-    json_write_key(j, "causes");
-    json_write_array(j);
-    for (size_t i = 0; i < g.group.n; i++) {
-        const struct failure_group *group = &g.group.at[i];
-        json_write_object(j);
-        failure_ending(group, f, &text);
-        json_put_string(j, "what", strbuf_text(&text));
-        strbuf_clear(&text);
-        json_put_text(j, "command", failure_command(group, f, &text) ? strbuf_text(&text) : NULL);
-        strbuf_clear(&text);
-        failure_hint(group, &text);
-        json_put_text(j, "hint", text.n ? strbuf_text(&text) : NULL);
-        strbuf_clear(&text);
-        json_put_text(j, "log", group->record ? group->record->log : NULL);
-        json_put_text(j, "last_lines", group->record ? group->record->tail : NULL);
-        json_put_integer(j, "count", group->n);
-        json_write_key(j, "tasks");
-        json_write_array_inline(j);
-        for (uint32_t k = 0; k < group->n; k++)
-            json_write_string(j, figures_task_name(f, group->tasks[k], buffer, sizeof buffer));
-        json_write_end_array(j);
-        json_write_end_object(j);
-    }
-    json_write_end_array(j);
-    strbuf_free(&text);
+    failure_put_causes(&g, f, j);
     failure_groups_free(&g);
 }
 

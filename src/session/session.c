@@ -19,6 +19,7 @@
 #include "exec/sandbox.h"
 #include "formats/format.h"
 #include "model/select.h"
+#include "session/hooks.h"
 #include "session/recording.h"
 
 #include <math.h>
@@ -169,6 +170,7 @@ void session_close(struct session *s)
     record_free(&s->record);
     run_result_free(&s->result);
     listeners_free(&s->listeners);
+    hooks_abandon(s->hooks);
     needs_free(&s->needs);
     workspace_close(&s->ws, &s->o.remarks);
     forecast_free(s->forecast);
@@ -343,6 +345,7 @@ void session_prepare(struct session *s)
              s->record.run ? (long long)s->record.run : (long long)getpid());
     strbuf_printf(&logs, "%s/logs/%s", s->ws.state, s->label);
     s->logs = strbuf_steal(&logs);
+    s->hooks = hooks_begin(s);
     workspace_mark(&s->ws, true);
     s->state = SESSION_RUNNING;
 }
@@ -368,6 +371,7 @@ bool session_fits(const struct session *s, struct error *err)
 static bool session_on_tick(void *context, int stopping)
 {
     struct session *s = context;
+    hooks_poll(s->hooks);
     if (s->tick)
         s->tick(s->tick_context, stopping);
     return false;
@@ -465,6 +469,8 @@ bool session_finish(struct session *s, struct error *err)
     workspace_clear_sandboxes(&s->ws);
     retention_apply(s);
     workspace_mark(&s->ws, false);
+    hooks_end(s->hooks); /* they may look at the history, and start a run of their own elsewhere */
+    s->hooks = NULL;
     s->state = SESSION_ENDED;
     return good || error_set(err, s->failure.kind == ERROR_NONE ? ERROR_FAILED : s->failure.kind,
                              "%s", s->failure.text);

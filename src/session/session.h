@@ -105,11 +105,12 @@ struct session {
     const struct trace_sink *fan_at;
     void (*tick)(void *context, int stopping); /* ten times a second; may be NULL */
     void *tick_context;
-    char label[32];    /* of its logs */
-    char *logs;        /* where they are */
-    bool detached;     /* it goes on, without us */
-    atomic_bool steps; /* it can be reached by a stop */
-    atomic_int stops;  /* that came before it could */
+    struct hooks *hooks; /* of the workflow; NULL: it has none, or nothing runs */
+    char label[32];      /* of its logs */
+    char *logs;          /* where they are */
+    bool detached;       /* it goes on, without us */
+    atomic_bool steps;   /* it can be reached by a stop */
+    atomic_int stops;    /* that came before it could */
     struct error failure;
 
     /* results */

@@ -78,6 +78,7 @@ run|flow.yaml|--submit best|--on local:1 -n
 run|flow.yaml|--policy flds|--on local:1 -n
 run|flow.yaml|--shared|--on local:1 -n
 run|flow.yaml|--no-shared|--on local:1 -n
+run|flow.yaml|--later|--on local:1 -n
 run|flow.yaml|--seed 3|--with heft -n
 run|flow.yaml|--later|--on local:1 -n
 run|flow.yaml|--until first|-

@@ -135,6 +135,61 @@ ok $? "a log that cannot be opened"
 run many.yaml -f -q --log /dev/full
 [ $? = 1 ] && grep -q 'No space left' err
 ok $? "a log that cannot be written"
-#HOOKS
+# hooks: commands of the workflow's own, with what happened on their standard input
+mkdir hooks
+cd hooks || exit 1
+cat >flow.yaml <<'YAML'
+weft: 1
+name: watched
+hooks:
+  done: cat >> told; echo "done in $PWD" >> told
+  failed: cat >> told
+  task_failed: |
+    cat >> told.$$
+    mv told.$$ failed.$$
+tasks:
+  good: { run: "echo x > {out}", out: x.txt }
+  bad1: { run: "echo no such luck >&2; exit 4", after: good, retries: 1 }
+  bad2: { run: "exit 5", after: good }
+  after: { run: "true", after: bad1 }
+YAML
+run flow.yaml -k
+[ $? = 1 ] && [ "$(cat failed.* | wc -l)" = 2 ]
+ok $? "hook task_failed: once a task, after its last attempt"
+python3 - <<'END2'
+import glob, json, os, sys
+events = {e["task"]: e for e in (json.loads(open(f).read()) for f in glob.glob("failed.*"))}
+b = events["bad1"]
+good = (b["schema"] == "weft-hook/1" and b["event"] == "task_failed" and b["workflow"] == "watched" and b["status"] == 4 and b["attempt"] == 2
+        and b["command"].startswith("echo no such") and b["last_lines"] == "no such luck" and b["folder"] == os.getcwd() and events["bad2"]["status"] == 5)
+end = json.loads(open("told").read())
+good = good and end["event"] == "failed" and end["outcome"] == "failed" and end["failed"] == 2 and end["run"] > 0
+good = good and sorted(t for c in end["causes"] for t in c["tasks"]) == ["bad1", "bad2"]
+sys.exit(not good)
+END2
+ok $? "the events, as JSON"
+sed -i 's/exit [45]/true/' flow.yaml
+rm -f told
+run flow.yaml && grep -q '"event":"done"' told && grep -q "^done in $PWD$" told && [ ! -s "$work/err" ]
+ok $? "hook done, in the workflow's folder"
+rm -f told
+run flow.yaml && [ ! -e told ]
+ok $? "nothing to do: nothing has happened"
+run flow.yaml -n -f && [ ! -e told ]
+ok $? "a dry run has no hooks"
+rm -f told
+run flow.yaml -f --on local:1 && grep -q '"event":"done"' told
+ok $? "hooks of a run on agents, here"
+sed -i 's/^  done: .*/  done: echo oh dear; exit 9/' flow.yaml
+run flow.yaml -f && grep -q "hook 'done' failed: exit status 9 (oh dear)" "$work/err"
+ok $? "a hook that fails is a remark"
+grep -q "oh dear" .weft/logs/*/hooks.log
+ok $? "what it wrote is kept"
+sed -i 's/^  done: .*/  donee: true/' flow.yaml
+run flow.yaml
+[ $? = 2 ] && grep -q "did you mean 'done'" "$work/err"
+ok $? "a hook that there is not"
+cd ..
+
 echo "1..$count"
 exit $failed

@@ -266,7 +266,7 @@ const struct format format_native = {
     .read_platform = native_read_platform,
     .write_workflow = native_write_workflow,
     .carries = (CARRIES_ALL_COLUMNS & ~CARRIES(done)) | CARRIES_GRAPH | CARRIES_TITLE |
-               CARRIES_PARAMETERS | CARRIES_ASSERTIONS,
+               CARRIES_PARAMETERS | CARRIES_ASSERTIONS | CARRIES_HOOKS,
     .write_platform = native_write_platform,
     .holds = native_holds,
     .has_parameters = true,

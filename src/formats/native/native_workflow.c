@@ -580,6 +580,26 @@ static bool read_assertions(struct native_reading *r, yaml_ref v)
     return true;
 }
 
+/* Commands as they stand: braces are the shell's. */
+static bool read_hooks(struct native_reading *r, yaml_ref hooks)
+{
+    const struct yaml *y = &r->file.y;
+    const char *text;
+    size_t length;
+    if (yaml_is_null(y, hooks))
+        return true;
+    if (!native_is_mapping(&r->file, hooks, "hooks"))
+        return false;
+    for (yaml_ref k = yaml_first(y, hooks); k != YAML_NONE; k = yaml_next(y, hooks, k)) {
+        int which = native_key(&r->file, k, workflow_hook_name);
+        if (which < 0 ||
+            !native_text(&r->file, yaml_value(k), workflow_hook_name[which], &text, &length))
+            return false;
+        builder_hook(r->b, (enum workflow_hook)which, text, length);
+    }
+    return true;
+}
+
 /* Checked once by themselves, with task NONE, so that an error names the defaults and not the
  * first task. */
 static bool read_defaults(struct native_reading *r, yaml_ref defaults)
@@ -614,8 +634,8 @@ static const char *fill_setting(void *context, yaml_ref v, size_t *length)
 /* Keys of the file in any order; the tasks last, because all others may stand below them. */
 static bool read_file(struct native_reading *r)
 {
-    static const char *const keys[] = {"weft",   "name",  "defaults", "parameters",
-                                       "assert", "lists", "tasks",    NULL};
+    static const char *const keys[] = {"weft",  "name",  "defaults", "parameters", "assert",
+                                       "lists", "hooks", "tasks",    NULL};
     const struct yaml *y = &r->file.y;
     const char *text;
     size_t length;
@@ -632,6 +652,9 @@ static bool read_file(struct native_reading *r)
             break;
         case 4:
             good = read_assertions(r, v);
+            break;
+        case 6:
+            good = read_hooks(r, v);
             break;
         default:
             break;

@@ -316,6 +316,20 @@ static void native_write_task(struct native_writing *s, uint32_t t)
     }
 }
 
+static void native_write_hooks(struct native_writing *s)
+{
+    bool any = false;
+    for (int i = 0; i < WORKFLOW_HOOKS; i++) {
+        if (!s->w->hook[i])
+            continue;
+        strbuf_add(s->out, any ? "" : "hooks:\n");
+        any = true;
+        strbuf_printf(s->out, "  %s: ", workflow_hook_name[i]);
+        s->broken += !yaml_write_block(s->out, workflow_text(s->w, s->w->hook[i]), 2);
+        strbuf_add_char(s->out, '\n');
+    }
+}
+
 /* Tasks in the order of the workflow, so that reading gives the same numbers again. */
 bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err)
@@ -344,6 +358,7 @@ bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct 
         s.broken += !yaml_write_block(out, workflow_text(w, w->assertion[i]), 2);
         strbuf_add_char(out, '\n');
     }
+    native_write_hooks(&s);
     strbuf_add(out, w->ntasks ? "tasks:\n" : "tasks: {}\n");
     for (uint32_t t = 0; t < w->ntasks; t++)
         native_write_task(&s, t);

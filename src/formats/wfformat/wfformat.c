@@ -241,6 +241,6 @@ const struct format format_wfformat = {
     .read_platform = wfformat_read_platform,
     .write_workflow = wfformat_write,
     .carries = CARRIES_ALL_COLUMNS | CARRIES_GRAPH | CARRIES_TITLE | CARRIES_PARAMETERS |
-               CARRIES_ASSERTIONS,
+               CARRIES_ASSERTIONS | CARRIES_HOOKS,
     .holds = wfformat_holds,
 };

@@ -98,8 +98,10 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
 
 void wfformat_own_write_document(struct json_writer *j, const struct workflow *w)
 {
-    bool unnamed = !*workflow_text(w, w->name);
-    if (!unnamed && !w->nparameters && !w->nassertions)
+    bool unnamed = !*workflow_text(w, w->name), hooks = false;
+    for (int i = 0; i < WORKFLOW_HOOKS; i++)
+        hooks |= w->hook[i] != 0;
+    if (!unnamed && !w->nparameters && !w->nassertions && !hooks)
         return;
     json_write_key(j, "weft");
     json_write_object(j);
@@ -119,6 +121,14 @@ void wfformat_own_write_document(struct json_writer *j, const struct workflow *w
         for (uint32_t i = 0; i < w->nassertions; i++)
             json_write_string(j, workflow_text(w, w->assertion[i]));
         json_write_end_array(j);
+    }
+    if (hooks) {
+        json_write_key(j, "hooks");
+        json_write_object(j);
+        for (int i = 0; i < WORKFLOW_HOOKS; i++)
+            if (w->hook[i])
+                json_put_string(j, workflow_hook_name[i], workflow_text(w, w->hook[i]));
+        json_write_end_object(j);
     }
     json_write_end_object(j);
 }
@@ -258,5 +268,17 @@ bool wfformat_own_read_document(const struct json *j, json_ref own, struct build
             const char *text = json_string(j, v, &n);
             builder_assertion(b, text, n, 0);
         }
+    json_ref hooks = json_get(j, own, "hooks");
+    for (int i = 0; hooks != JSON_NONE && i < WORKFLOW_HOOKS; i++) {
+        json_ref v = json_get(j, hooks, workflow_hook_name[i]);
+        size_t n;
+        if (v == JSON_NONE)
+            continue;
+        if (json_type(j, v) != JSON_STRING)
+            return builder_error(b, json_line(j, v), "hook '%s' is %s; expected a string",
+                                 workflow_hook_name[i], json_type_name(json_type(j, v)));
+        const char *text = json_string(j, v, &n);
+        builder_hook(b, (enum workflow_hook)i, text, n);
+    }
     return true;
 }
