@@ -236,6 +236,8 @@ static void describe_change(struct input_comparison *c, const struct input_mark 
                       (long long)is->size);
     else if (was->inode != is->inode)
         strbuf_add(c->how, " was replaced by another file");
+    else if (reads_as_before(c, path) && was->time == is->time)
+        strbuf_add(c->how, " was written to and put back, or has another owner or attributes");
     else if (reads_as_before(c, path))
         strbuf_add(c->how, " was written to, and has its old content again");
     else

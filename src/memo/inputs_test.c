@@ -59,7 +59,10 @@ static void test_changes(void)
     is_str(after("cat {in}", "cp -p a s && printf ONE >a && touch -r s a", 30000),
            "a: it has another content of the same size", "an edit, its time put back");
     is_str(after("cat {in}", "cp -p a s && printf ONE >a && cp -p s a", 30000),
-           "a: it was written to, and has its old content again", "put back altogether");
+           "a: it was written to and put back, or has another owner or attributes",
+           "put back altogether");
+    is_str(after("cat {in}", "touch a", 30000),
+           "a: it was written to, and has its old content again", "put back with another time");
     is_str(after("cat {in}", "cp -p a s && mv s a", 30000), "a: it was replaced by another file",
            "another file");
     is_str(after("cat {in}", "rm b", 30000), "b: it is gone", "one that is gone");
