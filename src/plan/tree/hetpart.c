@@ -233,7 +233,7 @@ const struct planner planner_hetpart2 = {
     .paper =
         "Kulagina, Meyerhenke, Benoit: Mapping tree-shaped workflows on systems with different "
         "memory sizes and processor speeds, CCPE 35(25), 2023",
-    .guarantee = "never longer than hetpart1 with the same options",
+    .guarantee = "never longer than hetpart1, or than phase A alone, with the same options",
     .tie_rule = "the task nearer to the root, then the node with more memory, then the lower index",
     .options = hetpart2_options,
     .accepts = ACCEPTS_TREE,

@@ -71,6 +71,42 @@ static void test_order(void)
     ok(homogeneous < 30, "hompart finds one in most cases (not in %d of 60)", homogeneous);
 }
 
+/* Lenient is never longer than strict, and HetPart2 neither than HetPart1 nor than its phase A, with
+ * the same options. */
+static void test_promises(void)
+{
+    static const char *const names[] = {"hompart", "hetpart1", "hetpart2", "tree"};
+    static const char *const methods[] = {"best", "asap", "splitsubtrees", "improvedsplit"};
+    struct rng rng;
+    int refused = 0, lenient = 0, phases = 0;
+    rng_seed(&rng, 208);
+    for (int round = 0; round < 40; round++) {
+        struct workflow *w = random_tree(&rng, 20 + (uint32_t)rng_below(&rng, 200), 30, round % 2);
+        struct tree *t = tree_new(w, NULL);
+        struct platform *p = random_nodes(&rng, 2 + (uint32_t)rng_below(&rng, 10),
+                                          tree_largest_need(t), round % 4 == 0);
+        for (int k = 0; k < 4; k++) {
+            double one = makespan_with(names[k], "memory", "strict", w, p, &refused);
+            double two = makespan_with(names[k], "memory", "lenient", w, p, &refused);
+            lenient += isfinite(one) && !(two <= one * (1 + 1e-12));
+        }
+        for (int k = 0; k < 4; k++) {
+            double one = makespan_with("hetpart1", "step1", methods[k], w, p, &refused);
+            double two = makespan_with("hetpart2", "step1", methods[k], w, p, &refused);
+            phases += isfinite(one) && !(two <= one * (1 + 1e-12));
+        }
+        double a = makespan_with("hetpart2", "phase", "a", w, p, &refused);
+        double ab = makespan_with("hetpart2", "phase", "ab", w, p, &refused);
+        phases += isfinite(a) && !(ab <= a * (1 + 1e-12));
+        platform_free(p);
+        tree_free(t);
+        workflow_free(w);
+    }
+    is_int(refused, 0, "every plan passes the checker");
+    is_int(lenient, 0, "no planner is longer with memory counted leniently");
+    is_int(phases, 0, "hetpart2 is never longer than hetpart1 or than its phase A");
+}
+
 /* Every set of cuts, every mapping. */
 static double best_of_all(const struct tree_setting *s)
 {
@@ -211,10 +247,8 @@ static void test_repeats(void)
 int main(void)
 {
     static const struct tap_case cases[] = {
-        TAP_CASE(test_order),
-        TAP_CASE(test_optimum),
-        TAP_CASE(test_refusals),
-        TAP_CASE(test_repeats),
+        TAP_CASE(test_order),    TAP_CASE(test_promises), TAP_CASE(test_optimum),
+        TAP_CASE(test_refusals), TAP_CASE(test_repeats),
     };
     return tap_run(cases, sizeof cases / sizeof *cases);
 }

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Issue 20: a tree of five tasks took 237.5 where the whole of it on one node takes 101.33, the bound that weft printed itself; another
+# 121.78 for 102.33. Small trees are searched exactly and proven, or proven to have no mapping. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 9; fi
+}
+cd "$work" || exit 1
+printf '%s\n' '1 2 1 89 47' '2 4 28 49 30' '3 4 20 94 46' '4 5 41 29 27' '5 0 48 43 0' >one.tree
+cat >one.yaml <<'YAML'
+weft: 1
+name: x
+network: { bandwidth: 5 }
+nodes:
+  - { name: p0, speed: 0.5, memory: 100.8, cores: 1 }
+  - { name: p1, speed: 0.5, memory: 288, cores: 1 }
+  - { name: p2, speed: 3, memory: 288, cores: 1 }
+YAML
+printf '%s\n' '1 4 19 61 139' '2 5 5 28 241' '3 4 7 44 459' '4 5 35 96 405' '5 0 37 78 0' >two.tree
+cat >two.yaml <<'YAML'
+weft: 1
+name: x
+network: { bandwidth: 50 }
+nodes:
+  - { name: p0, speed: 1, memory: 2076, cores: 1 }
+  - { name: p1, speed: 1, memory: 726.6, cores: 1 }
+  - { name: p2, speed: 3, memory: 1038, cores: 1 }
+  - { name: p3, speed: 0.5, memory: 726.6, cores: 1 }
+YAML
+"$weft" plan one.tree --on one.yaml --with tree >out 2>err
+ok $? "a plan for five tasks on three nodes"
+grep -q 'makespan *101.3333' out && grep -q 'parts *1$' out
+ok $? "the whole tree on the fast node: 101.33"
+grep -q 'proven optimal' out && grep -q 'lower_bound *101.3333' out
+ok $? "proven, and said so"
+"$weft" plan two.tree --on two.yaml --with tree >out 2>err
+grep -q 'makespan *102.3333' out && grep -q 'proven optimal' out
+ok $? "another one: 102.33, one part, proven"
+
+printf '%s\n' '1 3 60 1 10' '2 3 60 1 10' '3 0 60 1 0' >none.tree
+cat >none.yaml <<'YAML'
+weft: 1
+name: x
+network: { bandwidth: 5 }
+nodes:
+  - { name: large, speed: 1, memory: 80, cores: 1 }
+  - { name: small, speed: 1, memory: 20, cores: 1 }
+YAML
+"$weft" plan none.tree --on none.yaml --with tree >out 2>err
+# the root needs 60 and its files 20; then a leaf 60 + 10, and the other's file waits
+ok $? "a tree that fits one node just so"
+sed -i 's/memory: 80/memory: 79.5/' none.yaml
+"$weft" plan none.tree --on none.yaml --with tree >out 2>err
+[ $? = 3 ] && grep -q "no mapping exists" err
+ok $? "half a byte less: no mapping exists, exit status 3"
+
+echo "1..$count"
+exit "$failed"
