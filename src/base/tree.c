@@ -228,7 +228,8 @@ bool make_parents(const char *path, struct error *err)
 }
 
 /* Whoever can write there decides what has been computed, and where logs and keys go: in /tmp any user
- * can make such a folder before us. A link to it has an owner of its own. */
+ * can make such a folder before us. Where not everybody can make one, it was made by who may change the
+ * workflow just as well: its owner, or his group. A link to it has an owner of its own. */
 bool folder_check_owner(const char *path, struct error *err)
 {
     struct stat link, s, above;
@@ -246,7 +247,8 @@ bool folder_check_owner(const char *path, struct error *err)
     uid_t me = geteuid();
     const uid_t owner[] = {link.st_uid, s.st_uid};
     for (int i = 0; i < 2; i++)
-        if (owner[i] != me && owner[i] != 0 && owner[i] != above.st_uid)
+        if (owner[i] != me && owner[i] != 0 && owner[i] != above.st_uid &&
+            (above.st_mode & S_IWOTH))
             return error_set(err, ERROR_INPUT,
                              "%s: this folder is user %u's, who could make weft believe anything; "
                              "remove it, or work in a folder of your own",

@@ -22,8 +22,8 @@ bool tree_copy(const char *from, const char *to, struct error *err);
 double tree_bytes(const char *path);
 /* Make the folders that `path` stands in. */
 bool make_parents(const char *path, struct error *err);
-/* May weft believe what stands in this folder of its own? It is ours, root's, or the owner's of the folder
- * in which it stands; and not everybody's to write to, which is mended when it is ours. */
+/* May weft believe what stands in this folder of its own? It is ours, root's, or of somebody who was let
+ * into the folder in which it stands; and not everybody's to write to, which is mended when it is ours. */
 bool folder_check_owner(const char *path, struct error *err);
 /* "folder/name", or the name alone when it is absolute. In `out`, replaced. */
 const char *path_in(const char *folder, const char *name, struct strbuf *out);

@@ -221,7 +221,8 @@ static void retention_apply_logs(struct session *s)
     char size[HUMAN_SIZE];
     path_in(s->ws.state, "logs", &logs);
     path_in(logs.at, ".looked", &stamp);
-    if (s->logs && stat(s->logs, &st) == 0)
+    /* where nothing was logged an empty folder is left, which is of no use to anybody */
+    if (s->logs && rmdir(s->logs) != 0 && stat(s->logs, &st) == 0)
         log_leave_line(s->logs, !well, s->result.log_bytes);
     const struct keep_rule *rule = &s->keep.logs;
     bool limited = isfinite(rule->age) || isfinite(rule->size);

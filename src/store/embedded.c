@@ -157,16 +157,20 @@ static void *embedded_writer_main(void *context)
 
 /* ---- the caller's side ---- */
 
-/* I5. Between these two the caller has the lock and may allocate. */
-static void embedded_unlock(void *lock)
+/* The guard's: what was taken in so far goes to the writer, who may be asleep. */
+static void embedded_unlock(void *embedded)
 {
-    pthread_mutex_unlock(lock);
+    struct embedded *e = embedded;
+    e->filling.upto = e->submitted;
+    pthread_cond_signal(&e->work);
+    pthread_mutex_unlock(&e->lock);
 }
 
+/* I5. Between these two the caller has the lock and may allocate. */
 static void embedded_lock_guarded(struct embedded *e, struct mem_guard *guard)
 {
     pthread_mutex_lock(&e->lock);
-    mem_guard_enter(guard, embedded_unlock, &e->lock);
+    mem_guard_enter(guard, embedded_unlock, e);
 }
 
 static void embedded_unlock_guarded(struct embedded *e, struct mem_guard *guard)

@@ -383,6 +383,42 @@ static void test_crc(void)
     ok(same, "of any length from any place, as the definition says");
 }
 
+/* ---- memory that runs out ---- */
+
+static void submit_batch(void *store)
+{
+    static struct meta_op ops[3 * 500];
+    for (uint32_t t = 0; t < 500; t++) {
+        ops[3 * t] = OP(PUT, .task = t, .node = 0);
+        ops[3 * t + 1] = OP(START, .task = t, .node = 0, .epoch = 1, .attempt = 1);
+        ops[3 * t + 2] = OP(COMPLETE, .task = t, .node = 0, .epoch = 1, .attempt = 1, .time = t);
+    }
+    store_submit(store, ops, 3 * 500);
+}
+
+/* The caller allocates while it has the lock that the writer waits for: closing would never end. */
+static void test_memory(const struct workflow *w)
+{
+    size_t failures = 0, asked;
+    bool whole = true;
+    for (long nth = 1;; nth++) {
+        struct error err = {0};
+        unlink(path);
+        struct store *s = open_store(w, nth % 2 == 0, NULL, &err);
+        mem_test_fail(nth);
+        bool ended = mem_try(NULL, submit_batch, s, &asked);
+        bool happened = mem_test_fail(0) == 0;
+        whole &= store_close(s, &err);
+        s = open_store(w, false, NULL, &err);
+        whole &= s && store_close(s, &err);
+        failures += !ended;
+        if (ended && !happened)
+            break;
+    }
+    ok(failures > 3 && whole, "memory runs out %zu times: it can be closed and opened again",
+       failures);
+}
+
 int main(void)
 {
     struct workflow *w = make_workflow(TASKS, "t");
@@ -393,6 +429,7 @@ int main(void)
     TAP_DO(test_torn(w));
     TAP_DO(test_foreign(w));
     TAP_DO(test_full(w));
+    TAP_DO(test_memory(w));
     no_sync = false;
     TAP_DO(test_kill(w, KILLS, false));
     TAP_DO(test_kill(w, KILLS / 2, true));

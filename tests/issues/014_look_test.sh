@@ -123,6 +123,8 @@ if [ "$(id -u)" = 0 ]; then
     chown 12345 "$work/other"
     run "$work/other/flow.yaml"
     ok $? "in his own folder it is his to have"
+    chown 0 "$work/other" && chmod 2775 "$work/other" && run "$work/other/flow.yaml"
+    ok $? "in a folder of a group it is a member's"
     chmod 777 "$work/other/.weft"
     run "$work/other/flow.yaml"
     [ $? = 2 ] && grep -q "chmod o-w" "$work/err"

@@ -33,11 +33,14 @@ look() { # what the next hour's run does: a run, late enough after the last look
     echo "$RANDOM$RANDOM" >"$work/f/start"
     run "$flow"
 }
+printf 'weft: 1\ntasks:\n  quiet: { run: "true" }\n' >"$work/f/quiet.yaml"
+run "$work/f/quiet.yaml" && [ "$(ls "$logs" | wc -l)" = 16 ]
+ok $? "a run that wrote nothing leaves no folder"
 # by age: the ten newest stay, those of failed runs six times as long
 touch -d '40 days ago' "$logs"/*/.run
 touch -d '10 minutes ago' "$logs"/1[0-6]/.run
 look
-[ "$(cd "$logs" && echo *)" = "10 11 12 13 14 15 16 17 2 8 9" ]
+[ "$(cd "$logs" && echo *)" = "10 11 12 13 14 15 16 18 2 8 9" ]
 ok $? "past their age logs go; the ten newest and those of a failed run stay"
 grep -q "the logs of [0-9]* old runs were removed.*WEFT_KEEP_LOGS" "$work/err"
 ok $? "which is told"
