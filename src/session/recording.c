@@ -158,14 +158,17 @@ static void recording_failures(struct session *s)
             array_last(&r->failures).command = strbuf_steal(&command);
     }
     causes_group(r);
-    for (size_t i = 0; i < r->failures.n; i++) {
+    enum { HINTS_MOST = 50 }; /* each may look through PATH; nobody reads more */
+    for (size_t i = 0, hints = 0; i < r->failures.n && hints < HINTS_MOST; i++) {
         struct record_failure *f = &r->failures.at[i];
         /* a task without files has no sandbox */
         bool sandboxed = !s->o.no_sandbox && !(s->w->flags[f->task] & TASK_IN_PLACE) &&
                          (s->w->in_off[f->task] < s->w->in_off[f->task + 1] ||
                           s->w->object_off[f->task] < s->w->object_off[f->task + 1]);
-        if (f->cause == i)
-            f->hint = hint_for(s->w, f, s->ws.folder, sandboxed);
+        if (f->cause != i)
+            continue;
+        f->hint = hint_for(s->w, f, s->ws.folder, sandboxed);
+        hints++;
     }
 }
 

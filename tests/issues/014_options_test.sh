@@ -80,7 +80,6 @@ run|flow.yaml|--shared|--on local:1 -n
 run|flow.yaml|--no-shared|--on local:1 -n
 run|flow.yaml|--later|--on local:1 -n
 run|flow.yaml|--seed 3|--with heft -n
-run|flow.yaml|--later|--on local:1 -n
 run|flow.yaml|--until first|-
 run|flow.yaml|--since first|-
 run|flow.yaml|--log run.log|-
