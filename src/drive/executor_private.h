@@ -93,6 +93,7 @@ struct executor {
 
     ARRAY(struct changed_input) changed; /* first come first */
 
+    bool has_sandboxes;          /* the folder of sandboxes is there */
     struct strbuf command, path; /* scratch */
     struct strbuf source;        /* of a long command: what reads its file */
     ARRAY(char *) words;         /* scratch: of the command at hand */

@@ -17,6 +17,7 @@
 #include "exec/sandbox.h"
 #include "model/command.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -242,10 +243,12 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
         return make_output_folders(x, task, err);
     }
     struct strbuf path = {0};
-    strbuf_printf(&path, "%s/sandbox/%s-%s%u", x->o->state, x->o->label ? x->o->label : "run", kind,
-                  number);
-    if (!sandbox_make(path.at, x->o->folder, x->w, task, err) ||
+    strbuf_printf(&path, "%s/sandbox", x->o->state);
+    x->has_sandboxes = x->has_sandboxes || sandbox_make_parent(path.at, err);
+    strbuf_printf(&path, "/%s-%s%u", x->o->label ? x->o->label : "run", kind, number);
+    if (!x->has_sandboxes || !sandbox_make(path.at, x->o->folder, x->w, task, err) ||
         !make_lists(x, task, path.at, err)) {
+        x->is_short = child_is_shortage(errno);
         tree_remove(path.at);
         strbuf_free(&path);
         return false;

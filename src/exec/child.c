@@ -376,15 +376,17 @@ static void children_close_logs(struct children *c, uint32_t but)
 static int children_reserve(struct children *c)
 {
     enum { FOR_ENDS = 48 }; /* tree_remove() alone may use 32 */
+    /* the lowest free number is given out: the last child's tells, without a system call */
+    if (c->spare >= 0 && (rlim_t)c->newest + FOR_ENDS <= c->descriptors)
+        return 0;
     if (c->spare < 0)
         c->spare = fcntl(c->null, F_DUPFD_CLOEXEC, 0);
-    if (c->spare < 0)
+    int probe = c->spare < 0 ? -1 : fcntl(c->null, F_DUPFD_CLOEXEC, 0);
+    if (probe < 0)
         return errno;
-    if ((rlim_t)c->spare + FOR_ENDS <= c->descriptors)
-        return 0;
-    close(c->spare);
-    c->spare = -1;
-    return EMFILE;
+    close(probe);
+    c->newest = probe;
+    return (rlim_t)probe + FOR_ENDS <= c->descriptors ? 0 : EMFILE;
 }
 
 /* A descriptor for the process and a log for the slot. With nothing running, what there is must
@@ -397,10 +399,8 @@ static bool child_prepare(struct children *c, uint32_t slot, struct error *err)
         children_close_logs(c, slot);
         reason = children_reserve(c);
     }
-    if (reason == EMFILE && !c->running && c->spare < 0) {
-        c->spare = fcntl(c->null, F_DUPFD_CLOEXEC, 0);
-        reason = c->spare < 0 ? errno : 0;
-    }
+    if (reason == EMFILE && !c->running && c->spare >= 0)
+        reason = 0;
     c->is_short = child_is_shortage(reason);
     if (reason)
         return error_set(err, ERROR_FAILED, "cannot be started: %s", strerror(reason));
@@ -417,9 +417,13 @@ static bool child_prepare(struct children *c, uint32_t slot, struct error *err)
 static bool child_watch(struct children *c, uint32_t slot, pid_t pid, struct error *err)
 {
     struct child *x = &c->slot[slot];
-    close(c->spare); /* I8 */
-    c->spare = -1;
     x->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (x->pidfd < 0 && errno == EMFILE && c->spare >= 0) { /* I8 */
+        close(c->spare);
+        c->spare = -1;
+        x->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    }
+    c->newest = x->pidfd;
     /* once: the same stale descriptor would otherwise tell again and again */
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
                                 .data.u64 = event_mark(slot, pid)};

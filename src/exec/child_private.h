@@ -45,6 +45,7 @@ struct children {
     double looked;       /* clock_seconds() of the last look */
     pid_t pid;           /* our own */
     int spare;           /* a descriptor kept for the next child; -1: none (I8) */
+    int newest;          /* the number of the last child's descriptor */
     rlim_t descriptors;  /* that we may have */
     bool is_short;       /* the last start failed for want of something that may come back */
     struct child *slot;

@@ -13,6 +13,10 @@
  * before anything starts; readers that know the place of the name have said it already. */
 bool sandbox_check_names(const struct workflow *w, struct error *err);
 
+/* Make the folder in which sandboxes are made. Once: its inodes are spread over the disk, where the
+ * file system has such a thing. */
+bool sandbox_make_parent(const char *path, struct error *err);
+
 /* Make `path` (emptied if it is there) with links to the inputs of `task` and folders for its
  * outputs. */
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,

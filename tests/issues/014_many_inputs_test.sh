@@ -29,7 +29,10 @@ ok $? "reads them all, in order"
 ok $? "through links that need no block of the disk"
 ! grep -q undeclared "$work/err" "$work/out"
 ok $? "none of which is taken for something undeclared"
-mkdir -p "$work/state"
+# ext4 passes over every inode that was freed of late in the same group of the disk: sandboxes have theirs
+marks=$(lsattr -d "$deep/.weft/sandbox" 2>/dev/null | cut -d' ' -f1)
+case $marks in "" | *T*) true ;; *) [ "$(stat -f -c %T "$deep")" != ext2/ext3 ] ;; esac
+ok $? "sandboxes are spread over the disk"
 (cd "$deep" && rm all.txt && "$weft" run flow.yaml --on local:1) >"$work/out" 2>"$work/err" && seq 3000 | cmp -s - "$deep/all.txt"
 ok $? "the same on an agent"
 echo "1..$count"
