@@ -1,9 +1,10 @@
-/* The standard descriptors, held open. */
+/* The standard descriptors, held open; and whether there are more. */
 #include "base/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* O_PATH: there is nothing to read or write behind it, and "/" is there in every container. From 0
@@ -17,4 +18,18 @@ void descriptors_occupy_standard(void)
         if (got > 2) /* another thread was faster */
             close(got);
     }
+}
+
+int descriptors_wanting(unsigned count)
+{
+    int taken[16], reason = 0;
+    unsigned n = 0;
+    while (!reason && n < count && n < sizeof taken / sizeof *taken) {
+        taken[n] = eventfd(0, EFD_CLOEXEC);
+        reason = taken[n] < 0 ? errno : 0;
+        n += !reason;
+    }
+    while (n > 0)
+        close(taken[--n]);
+    return reason;
 }

@@ -1,4 +1,4 @@
-/* The numbers 0 to 2 of open files. Whoever starts a program may have closed them; the next file that
+/* Descriptors. The numbers 0 to 2: whoever starts a program may have closed them; the next file that
  * is opened then gets such a number, and what is printed goes into it: a summary once stood over the
  * header of a memo. */
 #pragma once
@@ -7,3 +7,7 @@
  * using a closed number does (EBADF), and no file of ours gets it. Programs that we start inherit
  * that. Costs three system calls. */
 void descriptors_occupy_standard(void);
+
+/* Can so many more files (at most 16) be opened now? 0, or the errno. For what ends the process when
+ * it cannot open one. */
+int descriptors_wanting(unsigned count);

@@ -9,6 +9,8 @@
  *       started would be missed by stepper_fd(); a second turn without waiting hands it over. */
 #include "exec/stepper.h"
 
+#include "base/descriptor.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -21,10 +23,17 @@ static void stepper_woken(uv_async_t *wake)
     (void)wake; /* the step has ended, and its caller looks at the count */
 }
 
+int stepper_loop_init(uv_loop_t *loop)
+{
+    enum { OF_A_LOOP = 8 }; /* epoll, two pipes, an eventfd, and some */
+    int reason = descriptors_wanting(OF_A_LOOP);
+    return reason ? uv_translate_sys_error(reason) : uv_loop_init(loop);
+}
+
 bool stepper_open(struct stepper *s, uv_loop_t *loop, struct error *err)
 {
     *s = (struct stepper){.loop = loop ? loop : &s->own, .epoll = -1, .timer = -1};
-    int bad = loop ? 0 : uv_loop_init(&s->own);
+    int bad = loop ? 0 : stepper_loop_init(&s->own);
     if (bad == 0) {
         bad = uv_async_init(s->loop, &s->wake, stepper_woken);
         if (bad != 0 && !loop)

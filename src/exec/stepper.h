@@ -29,6 +29,8 @@ struct stepper {
     atomic_int stops;
 };
 
+/* As uv_loop_init(), which aborts where descriptors are short. */
+int stepper_loop_init(uv_loop_t *loop);
 /* `loop`: another stepper's, which then must outlive this one; NULL: one of its own. False: the
  * process has no descriptors left. */
 bool stepper_open(struct stepper *s, uv_loop_t *loop, struct error *err);

@@ -37,6 +37,9 @@ class Wrong(Exception):
 
 
 class Round:
+    """One workflow through its faults. What is about this machine alone stands in arguments(), start() and check_left(), and in the lists
+    of soak_faults.py: a half for agents overrides these and adds faults of its own."""
+
     def __init__(self, setting, number):
         self.rng = random.Random(f"{setting.seed}/{number}")
         self.weft, self.patience, self.number = setting.weft, setting.patience, number
@@ -277,6 +280,12 @@ class Round:
         if "group" in how:  # a passing shortage
             time.sleep(rng.random())
             faults.write(f"{how['group']}/pids.max", b"max")
+        elif "limits" in how and how["limits"][0][0] == resource.RLIMIT_NOFILE:  # too: one that stays is waited for for a minute
+            time.sleep(rng.random())
+            try:
+                resource.prlimit(p.pid, resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+            except OSError:  # it has ended
+                pass
         for f in during:
             time.sleep(rng.random() ** 2 * 0.02 * len(self.graph.tasks))
             if p.poll() is None:

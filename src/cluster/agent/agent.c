@@ -13,6 +13,7 @@
 #include "base/tree.h"
 #include "cluster/agent/agent_state.h"
 #include "exec/child.h"
+#include "exec/stepper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -323,7 +324,11 @@ bool agent_run(const struct agent_options *o, struct error *err)
     int lock = agent_lock_folder(&a, err);
     if (lock < 0)
         return false;
-    uv_loop_init(&a.loop);
+    int bad = stepper_loop_init(&a.loop);
+    if (bad != 0) {
+        close(lock);
+        return error_set(err, ERROR_FAILED, "no event loop: %s", uv_strerror(bad));
+    }
     bool good = agent_find_identity(&a, err) && agent_open(&a, err);
     if (good) {
         agent_open_handles(&a);
