@@ -123,8 +123,9 @@ static bool check_content(struct needs *n, uint32_t object, const char *path,
         return true;
     if (!mark->inode && access(path, F_OK) != 0)
         return refuse_input(n, object, "is gone", err);
-    if (mark->size > LOOKED_AT && !memo_recorded(n->memo, path, &recorded)) /* I3 */
-        return (double)mark->size == n->bytes[object] ||
+    bool unread = n->hashed_elsewhere && !memo_recorded(n->memo, path, &recorded);
+    if (unread && n->bytes[object] > LOOKED_AT) /* I3 */
+        return !mark->inode || (double)mark->size == n->bytes[object] ||
                refuse_input(n, object, "has another size than the one that was hashed", err);
     if (!memo_digest(n->memo, path, false, &now, &size, &why))
         return why.kind != ERROR_NONE ? error_set(err, why.kind, "%s", why.text)

@@ -31,6 +31,7 @@ struct needs {
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
     uint32_t run, skip; /* tasks that must, and need not */
     bool elsewhere;     /* as in the options */
+    bool hashed_elsewhere; /* of an agent: contents are another's word, files here may be unread */
 };
 
 struct need_options {

@@ -89,6 +89,7 @@ static void job_open_needs(struct job *j)
     const struct workflow *w = j->w;
     struct needs *n = &j->needs;
     *n = (struct needs){.w = w, .folder = j->options.folder, .memo = j->memo};
+    n->hashed_elsewhere = true;
     memo_set_folder(j->memo, j->options.folder);
     n->task = mem_new(uint8_t, w->ntasks);
     memset(n->task, NEED_PARENT, w->ntasks); /* unless this very computation is on record here */
