@@ -58,6 +58,9 @@ bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, 
 /* native_values.c */
 /* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */
 bool native_read_values(struct native_reading *r);
+/* `assert` and `hooks`: native_texts.c. */
+bool native_read_assertions(struct native_reading *r, yaml_ref v);
+bool native_read_hooks(struct native_reading *r, yaml_ref hooks);
 
 /* native_workflow.c */
 /* What a task says. */

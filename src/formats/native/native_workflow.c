@@ -556,50 +556,6 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     return true;
 }
 
-static bool read_assertion(struct native_reading *r, yaml_ref v)
-{
-    const char *text;
-    size_t length;
-    if (!native_text(&r->file, v, "assert", &text, &length))
-        return false;
-    builder_assertion(r->b, text, length, yaml_line(&r->file.y, v));
-    return true;
-}
-
-/* A text or a list of texts; what they say is the constraint planner's to read. */
-static bool read_assertions(struct native_reading *r, yaml_ref v)
-{
-    const struct yaml *y = &r->file.y;
-    if (yaml_is_null(y, v))
-        return true;
-    if (yaml_type(y, v) != YAML_SEQUENCE)
-        return read_assertion(r, v);
-    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
-        if (!read_assertion(r, e))
-            return false;
-    return true;
-}
-
-/* Commands as they stand: braces are the shell's. */
-static bool read_hooks(struct native_reading *r, yaml_ref hooks)
-{
-    const struct yaml *y = &r->file.y;
-    const char *text;
-    size_t length;
-    if (yaml_is_null(y, hooks))
-        return true;
-    if (!native_is_mapping(&r->file, hooks, "hooks"))
-        return false;
-    for (yaml_ref k = yaml_first(y, hooks); k != YAML_NONE; k = yaml_next(y, hooks, k)) {
-        int which = native_key(&r->file, k, workflow_hook_name);
-        if (which < 0 ||
-            !native_text(&r->file, yaml_value(k), workflow_hook_name[which], &text, &length))
-            return false;
-        builder_hook(r->b, (enum workflow_hook)which, text, length);
-    }
-    return true;
-}
-
 /* Checked once by themselves, with task NONE, so that an error names the defaults and not the
  * first task. */
 static bool read_defaults(struct native_reading *r, yaml_ref defaults)
@@ -651,10 +607,10 @@ static bool read_file(struct native_reading *r)
                 builder_name(r->b, text, length);
             break;
         case 4:
-            good = read_assertions(r, v);
+            good = native_read_assertions(r, v);
             break;
         case 6:
-            good = read_hooks(r, v);
+            good = native_read_hooks(r, v);
             break;
         default:
             break;
