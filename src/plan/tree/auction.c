@@ -61,8 +61,10 @@ struct auction {
     struct auction_kind *kind; /* fastest first */
     uint32_t nkinds, *kind_of;
     struct auction_lot *lot; /* parents before children; 0 is the root of the piece */
-    uint32_t nlots, *lot_of; /* task -> lot, NONE outside a call */
-    struct auction_choice *wanted, *best;
+    uint32_t nlots, capacity;
+    uint32_t *lot_of;              /* task -> lot, NONE outside a call */
+    struct auction_choice *wanted; /* room for every lot */
+    struct auction_choice *best;   /* room for every processor */
     uint32_t nwanted, nbest;
     double open_below; /* the latest end of pieces that hang on the top */
     double shortest;
@@ -82,9 +84,7 @@ struct auction *auction_new(const struct tree_setting *s)
     a->s = s;
     a->kind = mem_new_zero(struct auction_kind, s->nprocs);
     a->kind_of = mem_new_zero(uint32_t, s->nprocs);
-    a->lot = mem_new(struct auction_lot, s->t->n);
     a->lot_of = mem_new(uint32_t, s->t->n);
-    a->wanted = mem_new(struct auction_choice, s->t->n);
     a->best = mem_new(struct auction_choice, s->nprocs);
     for (uint32_t x = 0; x < s->t->n; x++)
         a->lot_of[x] = NONE;
@@ -119,6 +119,11 @@ void auction_free(struct auction *a)
 
 static void add_lot(struct auction *a, uint32_t x, uint32_t parent)
 {
+    if (a->nlots == a->capacity) {
+        a->capacity = a->capacity ? 2 * a->capacity : 256;
+        a->lot = mem_resize(a->lot, a->capacity);
+        a->wanted = mem_resize(a->wanted, a->capacity);
+    }
     a->lot_of[x] = a->nlots;
     a->lot[a->nlots++] = (struct auction_lot){.task = x,
                                               .parent = parent,

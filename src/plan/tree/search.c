@@ -548,7 +548,7 @@ uint64_t tree_search(const struct tree_setting *setting, const struct cut_levels
 {
     struct tree_search s = {.s = setting, .levels = levels};
     s.p = partition_new(setting, false);
-    s.auction = auction_new(setting);
+    s.auction = limits->overhauls ? auction_new(setting) : NULL;
     s.critical = mem_new(uint32_t, setting->nprocs + 1);
     s.order = mem_new(uint32_t, setting->nprocs + 1);
     s.start = mem_new(double, setting->nprocs + 1);

@@ -7,8 +7,8 @@
  *
  * Up to four different mappings of hetpart2 are the starts of four searches side by side (round 1);
  * then all four search from the best, cooler (round 2). Beside them overhauls go on from the best of
- * everything. With a budget in moves the answer is the same on every machine and number of cores:
- * searches do not see each other, and results are compared in their order. */
+ * everything and from the auction's mapping. With a budget in moves the answer is the same on every
+ * machine and number of cores: searches do not see each other, and results are compared in order. */
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
@@ -21,9 +21,9 @@
 #include <string.h>
 
 /* Always so many searches side by side, whatever the machine: with a budget in moves the answer
- * must not depend on it. The last one of a round makes overhauls, for half as long: it is there for
- * trees on which single moves lead nowhere. */
-enum { STREAMS = 4, SEARCHES = 5, ROUNDS = 2, SMALL_STEPS = 1000000 };
+ * must not depend on it. The last two of a round make overhauls, for half as long, one of them
+ * hotter: they are there for trees on which single moves lead nowhere. */
+enum { STREAMS = 4, SEARCHES = 6, ROUNDS = 2, SMALL_STEPS = 1000000 };
 static const double HEAT[ROUNDS] = {0.01, 0.0025};
 /* So much shorter than what the others have, and they all go on from there. */
 static const double AHEAD = 0.98;
@@ -74,7 +74,8 @@ struct tree_run {
     double bound, before; /* before: what hetpart2 reached */
     bool proven;          /* nothing shorter exists (or nothing at all) */
     struct snapshot start[STREAMS], found[SEARCHES];
-    struct snapshot best; /* of everything so far; n 0: none */
+    struct snapshot best;      /* of everything so far; n 0: none */
+    struct snapshot auctioned; /* the auction's; n 0: none */
     uint32_t nstarts, round;
     uint64_t cost[SEARCHES];
 };
@@ -107,6 +108,8 @@ static void tree_run_stream(void *context, size_t i)
         .heat = HEAT[run->round]};
     if (limits.overhauls)
         limits.moves = (limits.moves + 1) / 2;
+    if (i > STREAMS)
+        limits.heat *= 2;
     if (!run->budget.moves && clock_seconds() >= limits.deadline)
         return;
     uint64_t stream = i < STREAMS ? run->round * STREAMS + i : (run->round + 2) * STREAMS + i;
@@ -127,6 +130,8 @@ static void search_all(struct tree_run *run)
             const struct snapshot *from = &run->start[run->round ? 0 : i % run->nstarts];
             if (i >= STREAMS || (run->round && ahead))
                 from = &run->best;
+            if (i > STREAMS && run->round == 0 && run->auctioned.n)
+                from = &run->auctioned;
             snapshot_copy(&run->found[i], from);
         }
         parallel_for(SEARCHES, 0, tree_run_stream, run);
@@ -160,12 +165,10 @@ static void solve_tree(struct tree_run *run, struct partition *p, const struct s
         snapshot_free(&best);
     }
     if (!run->proven) {
-        struct snapshot cut = {0};
         uint32_t found = 0;
-        auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY, &cut, &found,
-                         1);
-        take_best(run, &cut);
-        snapshot_free(&cut);
+        auction_mappings(run->setting, run->best.n ? run->best.makespan : INFINITY, &run->auctioned,
+                         &found, 1);
+        take_best(run, &run->auctioned);
     }
     if (run->best.n && !run->nstarts)
         snapshot_copy(&run->start[run->nstarts++], &run->best);
@@ -183,6 +186,7 @@ static void free_run(struct tree_run *run)
     for (uint32_t i = 0; i < SEARCHES; i++)
         snapshot_free(&run->found[i]);
     snapshot_free(&run->best);
+    snapshot_free(&run->auctioned);
 }
 
 /* Lenient: a mapping that is valid strictly is valid, so the strict search comes first and its
@@ -192,6 +196,7 @@ static void solve_strictly(const struct tree_job *job, struct tree_run *run, str
     struct tree_setting *strict = tree_job_strict(job);
     if (!strict)
         return;
+    run->budget.seconds /= 2; /* moves are counted for each, so that both are what they are alone */
     struct tree_run first = {.request = run->request, .setting = strict, .budget = run->budget};
     struct partition *p = partition_new(strict, true);
     solve_tree(&first, p, NULL);
