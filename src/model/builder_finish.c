@@ -559,7 +559,8 @@ static void move_tasks(struct builder *b, struct workflow *w)
         if (command && !(b->flags.at[t] & TASK_CALL)) {
             const char *text = pool_text(&w->text, command);
             text += strspn(text, " \t\n");
-            size_t len = strcspn(text, " \t\n");
+            /* what a script begins with is its interpreter, not what it does */
+            size_t len = strncmp(text, "#!", 2) == 0 ? 0 : strcspn(text, " \t\n");
             char *word = mem_copy_bytes(text, len); /* pool_add may move the pool under us */
             if (len)
                 builder_kind(b, t, word, len);
