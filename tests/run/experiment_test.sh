@@ -98,9 +98,9 @@ mkdir -p x y && echo X >x/f.txt && echo Y >y/f.txt
 json 'd["combinations"] == 36 and d["tasks_without_reuse"] == 108 and d["tasks"] == 6 + 36 and d["inputs"] == 2' exp.yaml --plan-only
 ok $? "left and right do the same to the same files: six computations, not twelve"
 "$weft" experiment exp.yaml -q
-printf '2\nX\n3\nY\n' | cmp -s - "results/p=3,q=2,a=y_f.txt,b=x_f.txt/joined.txt"
+printf '2\nX\n3\nY\n3\nY\n' | cmp -s - "results/p=3,q=2,a=y_f.txt,b=x_f.txt/joined.txt"
 ok $? "a combination's result, inputs in their order"
-printf '2\nX\n2\nX\n' | cmp -s - "results/p=2,q=2,a=x_f.txt,b=x_f.txt/joined.txt"
+printf '2\nX\n2\nX\n2\nX\n' | cmp -s - "results/p=2,q=2,a=x_f.txt,b=x_f.txt/joined.txt"
 ok $? "and where both branches are one computation"
 printf 'combine: [{p: 2, a: y/f.txt}, {q: 3, a: x_f.txt, b: x_f.txt}]\n' | cat exp.yaml - >listed.yaml
 echo B >b.txt
