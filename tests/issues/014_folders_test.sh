@@ -122,6 +122,20 @@ sed -i 's/in\[1\]/in/' f.yaml
 [ $? = 2 ] && grep -q "f.yaml:3: task 'r': 'd' is a folder that tasks make files in; in an experiment" "$work/err"
 ok $? "experiments say that they cannot"
 
+# ---- agents ----
+if command -v redis-server >/dev/null; then
+    in_folder agents
+    printf 'weft: 1\ntasks:\n  r: { run: "cat {in}/* > {out}", in: d, out: z }\n  s: { run: "echo 1 > {out}", out: d/x }\n  e: { run: "echo 2 > {out}x", out: e/ }\n' >f.yaml
+    timeout -s KILL 120 "$weft" run f.yaml --on local:2 >"$work/out" 2>"$work/err" && [ "$(cat z e/x | tr '\n' ' ')" = "1 2 " ]
+    ok $? "agents that work in the folder do as one machine does"
+    timeout -s KILL 120 "$weft" run f.yaml --on local:2 --no-shared --force >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -qE "folder 'd', which another reads|object 'e/'" "$work/err"
+    ok $? "others say that they cannot, and the run ends"
+else
+    count=$((count + 1))
+    echo "ok $count # skip no redis-server"
+fi
+
 # ---- one file twice ----
 in_folder twice
 echo 1 >x && echo 2 >y

@@ -80,7 +80,8 @@ static bool check_ticket(struct job *j, struct error *err)
                          "it runs in %.300s, a folder that is not here: %s; this agent cannot take "
                          "part in it",
                          t->folder, strerror(errno));
-    return depot_check_names(w, err);
+    /* in a shared folder nothing is brought anywhere: names are as on one machine */
+    return t->shared || (depot_check_names(w, err) && depot_check_folders(w, err));
 }
 
 /* Per object: what is known of its content. Without files there is nothing to know. */

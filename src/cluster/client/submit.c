@@ -185,7 +185,8 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     const struct workflow *w = k->workflow;
     s->out.shared = k->shared == CLIENT_SHARED_YES || (s->probe && s->seen == s->nodes.n);
     submit_remove_probe(s);
-    if (s->out.shared ? !submit_keep_standing(s, err) : !depot_check_names(w, err))
+    if (s->out.shared ? !submit_keep_standing(s, err)
+                      : !depot_check_names(w, err) || !depot_check_folders(w, err))
         return false;
     uint8_t *skip = mem_new_zero(uint8_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)

@@ -38,6 +38,15 @@ bool depot_check_names(const struct workflow *w, struct error *err)
                 "relative, without '..' or empty parts and not in .weft, or absolute if every "
                 "machine has it",
                 name);
+    }
+    return true;
+}
+
+bool depot_check_folders(const struct workflow *w, struct error *err)
+{
+    char label[DEPOT_LABEL];
+    for (uint32_t o = 0; o < w->nobjects && w->object_flags; o++) {
+        const char *name = workflow_object_label(w, o, label, sizeof label);
         if (workflow_object_is(w, o, OBJECT_GATHERED) || workflow_object_is(w, o, OBJECT_INSIDE))
             return error_set(
                 err, ERROR_INPUT,

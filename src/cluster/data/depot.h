@@ -51,6 +51,8 @@ bool depot_name_is_safe(const char *name);
 /* The first object of the workflow whose name is not; false with an error that names it. Absolute
  * names are taken as files that every machine has: never fetched, never served. */
 bool depot_check_names(const struct workflow *w, struct error *err);
+/* Files are brought one by one: a folder must not be an object beside what lies in it. */
+bool depot_check_folders(const struct workflow *w, struct error *err);
 
 bool depot_has(const struct depot *d, uint32_t object);
 double depot_bytes(const struct depot *d, uint32_t object);
