@@ -169,17 +169,11 @@ static void test_tidy(const struct bench_folder *f)
 }
 
 struct compaction {
+    const char *path;
+    long nth; /* allocation that fails while it is compacted */
     struct memo *memo;
-    bool good;
+    int descriptors;
 };
-
-static void compact_even(void *context)
-{
-    struct compaction *c = context;
-    struct error err = {0};
-    double before, after;
-    c->good = memo_compact(c->memo, keep_even, NULL, &before, &after, &err);
-}
 
 static int count_descriptors(void)
 {
@@ -189,30 +183,43 @@ static int count_descriptors(void)
     return n;
 }
 
+static void compact_even(void *context)
+{
+    struct compaction *c = context;
+    struct error err = {0};
+    double before, after;
+    c->memo = memo_open(c->path, NULL, &err);
+    for (uint32_t i = 0; c->nth == 1 && i < 2000; i++)
+        add_record(c->memo, i, 1);
+    memo_flush(c->memo, &err);
+    c->descriptors = count_descriptors();
+    mem_test_fail(c->nth);
+    memo_compact(c->memo, keep_even, NULL, &before, &after, &err);
+}
+
 /* Memory runs out at each allocation in turn: the memo is as it was, or compacted, and nothing is left. */
 static void test_compact_without_memory(const struct bench_folder *f)
 {
     struct error err = {0};
     size_t asked, failures = 0;
-    bool whole = true, clear = true;
-    for (long nth = 1;; nth++) {
-        struct compaction c = {.memo = memo_open(folder_file(f, "oom"), NULL, &err)};
-        for (uint32_t i = 0; nth == 1 && i < 2000; i++)
-            add_record(c.memo, i, 1);
-        memo_flush(c.memo, &err);
-        int before = count_descriptors();
-        mem_test_fail(nth);
-        bool ended = mem_try(NULL, compact_even, &c, &asked);
-        bool failed = mem_test_fail(0) == 0;
-        clear &= count_descriptors() == before && access(folder_file(f, "oom.new"), F_OK) != 0;
+    bool whole = true, clear = true, all = false;
+    char *path = mem_copy_string(folder_file(f, "oom"));
+    for (long nth = 1; !all; nth++) {
+        struct compaction c = {.path = path, .nth = nth};
+        struct mem_ledger ledger;
+        mem_ledger_open(&ledger);
+        bool ended = mem_try(&ledger, compact_even, &c, &asked);
+        all = mem_test_fail(0) != 0;
+        clear &=
+            count_descriptors() == c.descriptors && access(folder_file(f, "oom.new"), F_OK) != 0;
         memo_abandon(c.memo);
-        struct memo *again = memo_open(folder_file(f, "oom"), NULL, &err);
+        mem_ledger_release(&ledger);
+        struct memo *again = memo_open(path, NULL, &err);
         whole &= again && is_there(again, 42, 1);
         memo_close(again, &err);
         failures += !ended;
-        if (ended && !failed)
-            break;
     }
+    free(path);
     ok(whole && failures > 5, "memory runs out while it is compacted, %zu times: it is whole",
        failures);
     ok(clear, "and neither a descriptor nor a file is left");
