@@ -150,6 +150,11 @@ struct weft_run_options {
     /* Only these tasks, families or files, and what they need [everything]; with `force` they run
      * again, done or not. Only what depends on `since` [everything]. Both end with NULL. */
     const char *const *targets, *const *since;
+    /* On agents that work on several runs: each more doubles this one's share of them, each less halves
+     * it; -20 to 20 [0] */
+    double priority;
+    /* Attributes of this machine, or of each agent that is started, "avx512,ssd" [none] */
+    const char *has;
 };
 #define WEFT_RUN_OPTIONS_INIT                                                                      \
     {                                                                                              \

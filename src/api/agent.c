@@ -144,6 +144,8 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
         .cores = o->cores ? o->cores : m.cores,
         .memory = o->memory > 0 ? o->memory : m.memory,
         .has = o->has,
+        .scratch = o->scratch && *o->scratch ? o->scratch : NULL,
+        .temporary = o->temporary,
         .cache = o->cache,
         .bandwidth = o->bandwidth > 0 ? o->bandwidth : BANDWIDTH,
         .lease = o->lease > 0 ? o->lease : LEASE,

@@ -80,6 +80,7 @@ struct weft_run *run_handle_new(const struct weft_run_options *options, struct e
                   : o.not_shared ? CLIENT_SHARED_NO
                                  : CLIENT_SHARED_LOOK,
         .later = o.later,
+        .priority = o.priority,
         .program = run_keep_text(run, o.program),
     };
     return run;
@@ -109,6 +110,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .since = mine.since,
         .cores = mine.cores,
         .memory = mine.memory,
+        .has = run_keep_text(run, mine.has),
         .disk = mine.disk,
         .retry_first = mine.retry_delay,
         .force = mine.force,

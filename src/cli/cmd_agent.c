@@ -17,6 +17,7 @@ static const struct cli_option agent_command_options[] = {
     {"bind", 0, "HOST:PORT", "where to listen for others (default 127.0.0.1, any free port)"},
     {"tell", 0, "HOST", "the name by which others reach it, when it is not that of --bind"},
     {"state", 0, "DIR", "its own folder: identity, data of runs, logs (default .weft-agent)"},
+    {"scratch", 0, "DIR", "a disk of this machine, for sandboxes and data (default: in --state)"},
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},
     {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},
     {"has", 0, "WORDS", "attributes of this machine that tasks may need: avx512,ssd (`needs:`)"},
@@ -112,6 +113,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
     o->reached_as = arguments_value(a, "tell");
     o->state = arguments_value(a, "state");
     o->has = arguments_value(a, "has");
+    o->scratch = arguments_value(a, "scratch");
     o->temporary = arguments_flag(a, "temporary");
     if (!arguments_integer(a, "jobs", 0, 1, 4096, &jobs, err) ||
         !arguments_integer(a, "for", 0, 0, INT64_MAX, &only, err) ||

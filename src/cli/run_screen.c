@@ -117,6 +117,11 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->shared = arguments_flag(a, "shared");
     o->not_shared = arguments_flag(a, "no-shared");
     o->later = arguments_flag(a, "later");
+    int64_t priority;
+    if (!arguments_integer(a, "priority", 0, -20, 20, &priority, err))
+        return false;
+    o->priority = (double)priority;
+    o->has = arguments_value(a, "has");
     o->program = s->program;
     o->event = run_screen_event;
     o->planning = s->quiet ? NULL : screen_planning;

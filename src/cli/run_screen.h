@@ -42,6 +42,7 @@ struct run_screen {
 #define RUN_OPTIONS                                                                                \
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},         \
         {"memory", 'm', "SIZE", "memory that tasks may use at once (default: all)"},               \
+        {"has", 0, "WORDS", "attributes of this machine that tasks may need: avx512,ssd"},         \
         {"disk", 0, "SIZE", "most bytes of intermediate files alive at once"},                     \
         {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},  \
         {"keep-going", 'k', NULL, "after a failure, run what does not depend on it"},              \
@@ -83,6 +84,8 @@ struct run_screen {
         {"shared", 0, NULL,                                                                        \
          "agents see the workflow's folder too: they work in it, nothing moves"},                  \
         {"no-shared", 0, NULL, "copy files even when agents see the folder (default: look)"},      \
+        {"priority", 0, "N",                                                                       \
+         "of this run: each more doubles its share of the agents (default 0)"},                    \
     {                                                                                              \
         "later", 0, NULL, "begin though a task fits no agent that is there: it waits for one"      \
     }

@@ -102,7 +102,13 @@ struct executor {
     struct strbuf logs;          /* folder */
 };
 
+/* executor_memory.c */
+/* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
+ * one. The caller's text; NULL: it may be tried again. */
+char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt);
+
 /* executor_task.c */
+bool executor_is_last_attempt(const struct executor *x, uint32_t task, uint32_t attempt);
 bool executor_has_files(const struct workflow *w, uint32_t task);
 /* Its inputs are looked at; a sandbox if it wants one, folders of its outputs otherwise. `kind` and
  * `number` name it among those of this run; *sandbox and *inputs are the caller's, the first NULL

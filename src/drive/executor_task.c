@@ -81,7 +81,7 @@ static char *full_disk(const struct executor *x, const char *sandbox, int status
     return strbuf_steal(&text);
 }
 
-static bool is_last_attempt(const struct executor *x, uint32_t task, uint32_t attempt)
+bool executor_is_last_attempt(const struct executor *x, uint32_t task, uint32_t attempt)
 {
     return attempt > (x->retries ? x->retries[task] : 0);
 }
@@ -96,65 +96,6 @@ static void executor_failed(struct executor *x, uint32_t task, bool last)
 static char *error_copy_text(const struct error *err)
 {
     return err->kind == ERROR_NONE ? NULL : mem_copy_string(err->text);
-}
-
-/* The task's next attempt gets more memory: what the workflow lists, else twice as much. */
-static double executor_next_memory(const struct executor *x, uint32_t task)
-{
-    const struct workflow *w = x->w;
-    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
-    if (!rungs)
-        return x->memory[task] * 2;
-    return w->more_memory[w->more_off[task] + (x->rung[task] < rungs ? x->rung[task] : rungs - 1)];
-}
-
-static void executor_more_memory(struct executor *x, uint32_t task)
-{
-    x->memory[task] = executor_next_memory(x, task);
-    x->rung[task] += x->rung[task] < UINT8_MAX;
-}
-
-/* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no
- * next one. The caller's text; NULL: it may be tried again. */
-static char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt)
-{
-    double most = x->o->memory_most > 0 ? x->o->memory_most
-                  : x->o->memory > 0    ? x->o->memory
-                                        : INFINITY;
-    double next = executor_next_memory(x, task);
-    if (is_last_attempt(x, task, attempt) || next <= most)
-        return NULL;
-    struct strbuf text = {0};
-    strbuf_printf(&text,
-                  "it used more than the %.4g MB that it may have; the next attempt would get %.4g "
-                  "MB, and no machine here gives a task more than %.4g MB (-m)",
-                  x->memory[task] / 1e6, next / 1e6, most / 1e6);
-    x->retries[task] = 0; /* the scheduler looks when it learns of the end */
-    return strbuf_steal(&text);
-}
-
-double executor_task_memory(const struct executor *x, uint32_t task)
-{
-    return x->memory ? x->memory[task] : 0;
-}
-
-/* As many rungs up as it takes. */
-void executor_set_task_memory(struct executor *x, uint32_t task, double memory)
-{
-    const struct workflow *w = x->w;
-    if (!x->memory || !(memory > x->memory[task]))
-        return;
-    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
-    while (x->rung[task] < rungs && w->more_memory[w->more_off[task] + x->rung[task]] <= memory)
-        x->rung[task]++;
-    x->memory[task] = memory;
-}
-
-void executor_settle(struct executor *x)
-{
-    for (size_t i = 0; x->memory && i < x->out_of_memory.n; i++)
-        executor_more_memory(x, x->out_of_memory.at[i]);
-    x->out_of_memory.n = 0;
 }
 
 /* ---- starting ---- */
@@ -261,12 +202,13 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
 {
     double now = driver_now(x->driver);
     int status = strncmp(err->text, "command not found", 17) == 0 ? NOT_FOUND : REFUSED;
-    executor_keep_failure(x, (struct run_failure){.task = s->task,
-                                                  .attempt = s->attempt,
-                                                  .outcome = TRACE_NOT_STARTED,
-                                                  .status = status,
-                                                  .text = error_copy_text(err),
-                                                  .last = is_last_attempt(x, s->task, s->attempt)});
+    executor_keep_failure(
+        x, (struct run_failure){.task = s->task,
+                                .attempt = s->attempt,
+                                .outcome = TRACE_NOT_STARTED,
+                                .status = status,
+                                .text = error_copy_text(err),
+                                .last = executor_is_last_attempt(x, s->task, s->attempt)});
     outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_TASK,
                                                   .id = s->task,
                                                   .start = now,
@@ -275,7 +217,7 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
                                                   .status = status,
                                                   .attempt = s->attempt});
     x->result->attempts++;
-    executor_failed(x, s->task, is_last_attempt(x, s->task, s->attempt));
+    executor_failed(x, s->task, executor_is_last_attempt(x, s->task, s->attempt));
     executor_report(x, s->task, s->slot, true, now, now, 0);
 }
 
@@ -548,7 +490,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         free(failure.text);
         free(failure.log);
     } else {
-        failure.last = is_last_attempt(x, e->id, e->attempt) || x->stop == EXECUTOR_ENDS_NOW;
+        failure.last =
+            executor_is_last_attempt(x, e->id, e->attempt) || x->stop == EXECUTOR_ENDS_NOW;
         executor_failed(x, e->id, failure.last);
         executor_keep_failure(x, failure);
     }

@@ -135,6 +135,33 @@ static void find_processor(struct machine *m)
         fclose(f);
 }
 
+/* A whole number above 0 in the environment; 0: none. */
+static double measure_variable(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    double x = text ? strtod(text, &end) : 0;
+    return text && end != text && !*end && x > 0 ? x : 0;
+}
+
+/* On a node of a Slurm job: what the job was given here. Sites that bind tasks and limit memory by
+ * control groups say the same; others only here. MB are Slurm's: 2^20 bytes. SLURM_CPUS_ON_NODE is set
+ * on the job's nodes alone, not in the shell that asked for them. */
+static void measure_allocation(struct machine *m)
+{
+    double cores = measure_variable("SLURM_CPUS_ON_NODE");
+    double each = measure_variable("SLURM_MEM_PER_CPU"),
+           whole = measure_variable("SLURM_MEM_PER_NODE");
+    if (cores <= 0)
+        return;
+    if (cores < m->cores)
+        m->cores = (uint32_t)cores;
+    if (whole > 0)
+        m->memory = fmin(m->memory, whole * 1048576);
+    else if (each > 0)
+        m->memory = fmin(m->memory, each * cores * 1048576);
+}
+
 void measure_inventory(struct machine *m)
 {
     *m = (struct machine){.speed = NAN,
@@ -160,6 +187,7 @@ void measure_inventory(struct machine *m)
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
     m->memory = pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
     m->memory = fmin(m->memory, limit);
+    measure_allocation(m);
 }
 
 /* ---- speed ---- */

@@ -81,6 +81,21 @@ int main(void)
     ok(m.cores >= 1 && m.cores <= m.present, "cores");
     ok(m.memory > 1e6, "memory");
     ok(*m.name, "a name");
+    uint32_t cores = m.cores;
+    double memory = m.memory;
+    setenv("SLURM_CPUS_ON_NODE", "1", 1);
+    setenv("SLURM_MEM_PER_CPU", "64", 1);
+    measure_inventory(&m);
+    ok(m.cores == 1 && m.memory == 64 * 1048576.0, "in a job of Slurm what the job has");
+    setenv("SLURM_CPUS_ON_NODE", "100000", 1);
+    setenv("SLURM_MEM_PER_NODE", "1000000000", 1);
+    measure_inventory(&m);
+    ok(m.cores == cores && m.memory == memory, "and never more than there is");
+    unsetenv("SLURM_CPUS_ON_NODE");
+    measure_inventory(&m);
+    ok(m.cores == cores && m.memory == memory, "beside its nodes nothing of it counts");
+    unsetenv("SLURM_MEM_PER_CPU");
+    unsetenv("SLURM_MEM_PER_NODE");
     ok(isnan(m.speed) && isnan(m.utilization), "nothing is measured by looking");
 
     struct strbuf notes = {0};

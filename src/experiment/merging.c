@@ -179,6 +179,12 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
     }
     /* all other columns as they are: a new column needs no change here */
     builder_copy_columns(out, task, w, t, changed);
+    if (column_is_set(w, t, COLUMN_needs)) {
+        struct strbuf words = {0};
+        workflow_needs_text(w, t, &words);
+        builder_needs(out, task, words.at, words.n, 0);
+        strbuf_free(&words);
+    }
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);
     else if (column_is_set(w, t, COLUMN_shell)) {

@@ -15,6 +15,7 @@
 #include "model/command.h"
 #include "model/shell.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ void builder_free(struct builder *b)
     array_free(&b->line);
     array_free(&b->command);
     array_free(&b->shell);
+    array_free(&b->needs);
     array_free(&b->command_line);
 #define FREE_FIELD(name, ...) array_free(&b->name);
     TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
@@ -271,6 +273,55 @@ void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t l
     }
     if (len || task < b->shell.n)
         column_set(&b->shell, task, 0, len ? last : 0);
+}
+
+enum { MOST_ATTRIBUTES = 64 }; /* bits of a set of them */
+
+/* The word's number, given when it is first met. 64: it is none, and the error says so. */
+static uint32_t builder_attribute(struct builder *b, uint32_t task, const char *word, size_t n,
+                                  size_t line)
+{
+    struct workflow *w = b->w;
+    for (uint32_t i = 0; i < w->nattributes; i++) {
+        const char *known = pool_text(&w->text, w->attribute[i]);
+        if (strlen(known) == n && memcmp(known, word, n) == 0)
+            return i;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)word[i]) && !strchr("-._+", word[i])) {
+            builder_error(b, line,
+                          "task '%s': needs '%.*s'; expected a word of letters, digits and -._+",
+                          builder_task_name(b, task), (int)n, word);
+            return MOST_ATTRIBUTES;
+        }
+    if (w->nattributes == MOST_ATTRIBUTES) {
+        builder_error(b, line, "task '%s' needs '%.*s': more than %d different words in a workflow",
+                      builder_task_name(b, task), (int)n, word, MOST_ATTRIBUTES);
+        return MOST_ATTRIBUTES;
+    }
+    w->attribute = mem_resize(w->attribute, w->nattributes + 1);
+    w->attribute[w->nattributes] = pool_add(&w->text, word, n);
+    return w->nattributes++;
+}
+
+void builder_needs(struct builder *b, uint32_t task, const char *list, size_t len, size_t line)
+{
+    if (task >= b->task_name.n)
+        return;
+    uint64_t mask = 0;
+    for (size_t at = 0; at < len;) {
+        size_t n = 0;
+        while (at + n < len && !strchr(", ", list[at + n]))
+            n++;
+        uint32_t number = n ? builder_attribute(b, task, list + at, n, line) : 0;
+        if (number == MOST_ATTRIBUTES)
+            return;
+        if (n)
+            mask |= UINT64_C(1) << number;
+        at += n + 1;
+    }
+    if (mask || task < b->needs.n)
+        column_set(&b->needs, task, 0, mask);
 }
 
 void builder_literal_command(struct builder *b, uint32_t task, const char *command, size_t len)

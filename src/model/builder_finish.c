@@ -574,6 +574,10 @@ static void move_tasks(struct builder *b, struct workflow *w)
         column_extend(&b->command, n, 0);
         w->command = take(&b->command);
     }
+    if (b->needs.n) {
+        column_extend(&b->needs, n, 0);
+        w->needs = take(&b->needs);
+    }
     if (b->shell.n) {
         column_extend(&b->shell, n, 0);
         w->shell = take(&b->shell);

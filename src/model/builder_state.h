@@ -59,6 +59,7 @@ struct builder {
     /* columns that most graphs do not have: as long as the last task that has a value */
     ARRAY(str_id) command;
     ARRAY(str_id) shell;
+    ARRAY(uint64_t) needs;
     ARRAY(uint32_t) command_line; /* for messages only */
 #define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
     TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)

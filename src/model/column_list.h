@@ -49,6 +49,8 @@
         "size or list of sizes", "0", "needed while it runs") \
     OWN(cores, COLUMN_DEFAULT, "cores", "4", \
         "whole number, 1 or more", "1", "occupied at once, on one node") \
+    OWN(needs, COLUMN_DEFAULT, "needs", "[avx512, ssd]", \
+        "word or list", "none", "attributes that its node must have") \
     OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \
         "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
     OWN(shell, COLUMN_DEFAULT, "shells", "sh", \

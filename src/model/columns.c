@@ -8,6 +8,7 @@
  *      SWITCH(...)       ---->  .flag, .usual        the same, from the row
  *      NUMBER(timeout..) ---->  .field, .absent      column_number(), and the same */
 #include "model/columns.h"
+#include "base/strbuf.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -102,6 +103,8 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
         return w->memory[task] != 0;
     case COLUMN_cores:
         return w->cores[task] != 1;
+    case COLUMN_needs:
+        return w->needs && w->needs[task];
     case COLUMN_kind: {
         const char *kind = workflow_text(w, w->kind[task]);
         return *kind && strcmp(kind, workflow_task_name(w, task)) != 0;
@@ -165,6 +168,19 @@ static bool same_rungs(const struct workflow *a, uint32_t s, const struct workfl
                          n * sizeof *a->more_memory) == 0);
 }
 
+/* By words: two workflows number them as they meet them. */
+static bool same_needs(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t)
+{
+    struct strbuf words = {0};
+    uint64_t one = a->needs ? a->needs[s] : 0, two = b->needs ? b->needs[t] : 0;
+    if (one)
+        workflow_needs_text(a, s, &words);
+    bool same = __builtin_popcountll(one) == __builtin_popcountll(two) &&
+                workflow_attribute_mask(b, strbuf_text(&words)) == two;
+    strbuf_free(&words);
+    return same;
+}
+
 /* Doubles are compared as they are: a format that rounds has lost something. */
 bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
                      enum column_id id)
@@ -187,6 +203,8 @@ bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow
         return a->memory[s] == b->memory[t];
     case COLUMN_cores:
         return a->cores[s] == b->cores[t];
+    case COLUMN_needs:
+        return same_needs(a, s, b, t);
     case COLUMN_kind:
         return strcmp(workflow_text(a, a->kind[s]), workflow_text(b, b->kind[t])) == 0;
     case COLUMN_shell:

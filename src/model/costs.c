@@ -3,6 +3,7 @@
  * built here once, so that hot loops branch on one bit. */
 #include "model/costs.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@ static void fill_own_times(struct costs *c)
     }
 }
 
-/* Marks tasks that cannot run on every node. Compared are the smallest node's cores and memory: a
- * task that fits there fits everywhere, and most do. */
+/* Marks tasks that cannot run on every node. Compared are the smallest node's cores and memory and
+ * what all have: a task that fits there fits everywhere, and most do. */
 static void fill_restricted(struct costs *c)
 {
     const struct workflow *w = c->workflow;
@@ -50,7 +51,11 @@ static void fill_restricted(struct costs *c)
     uint32_t fewest = UINT32_MAX;
     double least = INFINITY;
     bool some_down = false;
+    uint64_t common = UINT64_MAX;
+    c->has = w->needs ? mem_new(uint64_t, p->nnodes) : NULL;
     for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (c->has)
+            common &= c->has[n] = workflow_attribute_mask(w, platform_has(p, n));
         if (p->cores[n] < fewest)
             fewest = p->cores[n];
         if (p->memory[n] < least)
@@ -59,7 +64,8 @@ static void fill_restricted(struct costs *c)
     }
     for (uint32_t t = 0; t < w->ntasks; t++) {
         bool own = c->own_row && c->own_row[t] != NONE && !(w->flags[t] & TASK_HAS_WORK);
-        if (!(some_down || own || w->cores[t] > fewest || w->memory[t] > least))
+        if (!(some_down || own || w->cores[t] > fewest || w->memory[t] > least ||
+              (c->has && w->needs[t] & ~common)))
             continue;
         if (!c->restricted)
             c->restricted = mem_new_zero(bool, w->ntasks);
@@ -78,6 +84,17 @@ struct costs *costs_lenient(const struct workflow *w, const struct platform *p)
     fill_own_times(c);
     fill_restricted(c);
     return c;
+}
+
+/* Names what it needs: no node that is large enough has all of it. */
+static void costs_refuse_needs(const struct costs *c, uint32_t task, struct error *err)
+{
+    struct strbuf words = {0};
+    workflow_needs_text(c->workflow, task, &words);
+    error_set(err, ERROR_INFEASIBLE,
+              "task '%s' needs %s; no node that is up and large enough has that (`has: [...]`)",
+              workflow_task_name(c->workflow, task), strbuf_text(&words));
+    strbuf_free(&words);
 }
 
 /* The check that every task can run somewhere; says the first reason that holds for it: nothing
@@ -106,6 +123,8 @@ struct costs *costs_new(const struct workflow *w, const struct platform *p, stru
             error_set(err, ERROR_INFEASIBLE,
                       "task '%s' needs %.4g bytes of memory; the largest node has %.4g", name,
                       w->memory[t], most_memory);
+        else if (c->has && w->needs[t])
+            costs_refuse_needs(c, t, err);
         else
             error_set(
                 err, ERROR_INFEASIBLE,
@@ -125,6 +144,7 @@ void costs_free(struct costs *c)
     free(c->own);
     free(c->own_row);
     free(c->restricted);
+    free(c->has);
     free(c);
 }
 
@@ -133,7 +153,8 @@ double costs_restricted_time(const struct costs *c, uint32_t task, uint32_t node
 {
     const struct workflow *w = c->workflow;
     const struct platform *p = c->platform;
-    if (!p->up[node] || w->cores[task] > p->cores[node] || w->memory[task] > p->memory[node])
+    if (!p->up[node] || w->cores[task] > p->cores[node] || w->memory[task] > p->memory[node] ||
+        (c->has && w->needs[task] & ~c->has[node]))
         return INFINITY;
     if (c->own_row && c->own_row[task] != NONE)
         return c->own[(size_t)c->own_row[task] * p->nnodes + node];

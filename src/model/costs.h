@@ -14,6 +14,7 @@ struct costs {
     double *inverse_speed; /* per node; INFINITY: down */
     double *own;           /* rows of nnodes for tasks with times of their own */
     uint32_t *own_row;     /* per task, NONE: none; NULL when no task has any */
+    uint64_t *has;         /* per node: attributes that tasks need; NULL: none needs any */
     bool *restricted;      /* per task: cannot run on every node that is up (NULL: every task runs
                               everywhere) */
     bool unrelated;        /* some task has times of its own */

@@ -33,6 +33,7 @@ void platform_free(struct platform *p)
     free(p->cores);
     free(p->utilization);
     free(p->up);
+    free(p->has);
     free(p->node_ports);
     free(p->links);
     free(p->link_off);
@@ -133,7 +134,8 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
             return DIFFERS("node '%s' is in one only", name);
         if (a->speed[i] != b->speed[j] || a->memory[i] != b->memory[j] ||
             a->cores[i] != b->cores[j] || a->utilization[i] != b->utilization[j] ||
-            a->up[i] != b->up[j] || platform_ports(a, i) != platform_ports(b, j))
+            strcmp(platform_has(a, i), platform_has(b, j)) != 0 || a->up[i] != b->up[j] ||
+            platform_ports(a, i) != platform_ports(b, j))
             return DIFFERS("node '%s' differs", name);
     }
     if (a->nlinks != b->nlinks)
@@ -258,6 +260,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
         p->cores = mem_resize(p->cores, b->cap);
         p->utilization = mem_resize(p->utilization, b->cap);
         p->up = mem_resize(p->up, b->cap);
+        if (p->has)
+            p->has = mem_resize(p->has, b->cap);
         if (p->node_ports)
             p->node_ports = mem_resize(p->node_ports, b->cap);
     }
@@ -268,6 +272,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
     p->cores[node] = 1;
     p->utilization[node] = 0;
     p->up[node] = 1;
+    if (p->has)
+        p->has[node] = 0;
     if (p->node_ports)
         p->node_ports[node] = NONE;
     name_index_add(&p->node_index, &p->text, p->node_name, node);
@@ -345,6 +351,17 @@ void platform_builder_ports(struct platform_builder *b, uint32_t node, double po
             p->node_ports[i] = NONE;
     }
     p->node_ports[node] = (uint32_t)ports;
+}
+
+/* Likewise from the first node that has any. */
+void platform_builder_has(struct platform_builder *b, uint32_t node, const char *list, size_t len)
+{
+    struct platform *p = b->p;
+    if (node >= p->nnodes || !len)
+        return;
+    if (!p->has)
+        p->has = mem_new_zero(str_id, b->cap);
+    p->has[node] = pool_add(&p->text, list, len);
 }
 
 void platform_builder_down(struct platform_builder *b, uint32_t node)

@@ -24,6 +24,7 @@ struct platform {
     uint32_t *cores;
     double *utilization; /* load by others, 0..1 */
     uint8_t *up;
+    str_id *has;          /* attributes, "avx512,ssd" (model/capacity.h); NULL: no node has any */
     uint32_t *node_ports; /* 0: no limit; NULL: all as the network says, see platform_ports() */
 
     double bandwidth; /* INFINITY when the file gives none */
@@ -47,6 +48,11 @@ static inline const char *platform_node_name(const struct platform *p, uint32_t 
     return pool_text(&p->text, p->node_name[node]);
 }
 uint32_t platform_find_node(const struct platform *p, const char *name); /* NONE: no such node */
+/* "" of a node without any. */
+static inline const char *platform_has(const struct platform *p, uint32_t node)
+{
+    return p->has ? pool_text(&p->text, p->has[node]) : "";
+}
 
 /* Partners that a node can talk to at once; 0: no limit. */
 static inline uint32_t platform_ports(const struct platform *p, uint32_t node)
@@ -107,6 +113,8 @@ void platform_builder_utilization(struct platform_builder *b, uint32_t node, dou
                                   size_t line);
 /* Ports of its own; 0: no limit, NAN: as the network says. */
 void platform_builder_ports(struct platform_builder *b, uint32_t node, double ports, size_t line);
+/* Attributes that tasks may need, at commas: "avx512,ssd". */
+void platform_builder_has(struct platform_builder *b, uint32_t node, const char *list, size_t len);
 void platform_builder_down(struct platform_builder *b, uint32_t node);
 uint32_t platform_builder_find(const struct platform_builder *b, const char *name, size_t len);
 /* NAN: the network's own value. */

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "model/array_list.h"
 
 #include <math.h>
@@ -29,6 +30,17 @@ void workflow_free(struct workflow *w)
         free(w->warnings[i]);
     free(w->warnings);
     free(w);
+}
+
+void workflow_needs_text(const struct workflow *w, uint32_t task, struct strbuf *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; w->needs && i < w->nattributes; i++) {
+        if (!(w->needs[task] >> i & 1))
+            continue;
+        strbuf_printf(out, "%s%s", any ? "," : "", workflow_text(w, w->attribute[i]));
+        any = true;
+    }
 }
 
 /* O(words x attributes), both few. */
@@ -184,6 +196,7 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += w->line ? n * sizeof *w->line : 0;
     bytes += w->command ? n * sizeof *w->command : 0;
     bytes += w->shell ? n * sizeof *w->shell : 0;
+    bytes += w->needs ? n * sizeof *w->needs : 0;
 #define FIELD_BYTES(name, ...) bytes += w->name ? n * sizeof *w->name : 0;
     TASK_COLUMNS(COLUMN_SKIP, FIELD_BYTES, COLUMN_SKIP)
 #undef FIELD_BYTES

@@ -173,6 +173,9 @@ static inline bool workflow_is_temporary(const struct workflow *w, uint32_t obje
 /* The attributes of a list, "avx512,ssd" (blanks may stand beside commas; NULL: none), that some task
  * needs: a mask over attribute[]. Others are of no interest to this workflow. */
 uint64_t workflow_attribute_mask(const struct workflow *w, const char *list);
+/* What a task needs of its node as such a list, appended. */
+struct strbuf;
+void workflow_needs_text(const struct workflow *w, uint32_t task, struct strbuf *out);
 
 uint32_t workflow_find_task(const struct workflow *w, const char *name); /* NONE: no such task */
 /* By name; anonymous objects are found by their label. */

@@ -186,6 +186,10 @@ void fit_begin(struct sched *s)
     s->standard = s->own = s->least =
         (struct capacity){.cores = c->cores, .memory = c->memory, .has = c->has};
     for (uint32_t node = 0; c->capacity && node < c->nodes; node++) {
+        if (node == c->node) /* one truth about this node: its own fields */
+            continue;
+        while (s->others.n < node)
+            array_push(&s->others, s->standard);
         array_push(&s->others, c->capacity[node]);
         fit_note_least(s, &c->capacity[node]);
     }

@@ -82,6 +82,7 @@ bool agents_start(struct remote *r, struct error *err)
                                                 .program = r->o.program ? r->o.program : "weft",
                                                 .cores = r->elastic.cores,
                                                 .memory = memory,
+                                                .has = s->o.has,
                                                 .linger = slurm ? LINGER_SLURM : LINGER,
                                                 .say = agents_launch_says,
                                                 .context = r},

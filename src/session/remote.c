@@ -16,6 +16,7 @@
 #include "session/note.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,10 @@ static bool remote_work_options(const struct remote_options *o, struct client_wo
     work->policy = choice.policy;
     work->adapt = choice.adapt;
     work->shared = o->shared;
+    work->priority_of_run = o->priority;
+    if (!(fabs(o->priority) <= TICKET_PRIORITY_MOST))
+        return error_set(err, ERROR_INPUT, "the run's priority is %g; expected -%d to %d",
+                         o->priority, TICKET_PRIORITY_MOST, TICKET_PRIORITY_MOST);
     return true;
 }
 

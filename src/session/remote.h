@@ -25,6 +25,7 @@ struct remote_options {
     const char *submit; /* "best" [default], "worst", "group:HOST,HOST..." */
     const char *policy; /* "flds" [default], "rlds", "mlb", "mdl", "auto" */
     enum client_shared shared;
+    double priority;     /* of the run among others on the same agents [0] */
     bool later;          /* tasks that no agent has room for wait for one that does [an error] */
     const char *program; /* of agents that are started: weft [the one in PATH] */
 };

@@ -358,7 +358,8 @@ static struct run_options session_run_options(const struct session *s)
                                 .state = s->ws.state,
                                 .needs = (struct needs *)&s->needs,
                                 .cores = s->cores,
-                                .memory = s->memory};
+                                .memory = s->memory,
+                                .has = workflow_attribute_mask(s->w, s->o.has)};
 }
 
 bool session_fits(const struct session *s, struct error *err)

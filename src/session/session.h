@@ -38,6 +38,7 @@ struct session_options {
     const char *const *targets, *const *since; /* only a part (model/select.h); NULL: all */
     uint32_t cores;     /* that tasks may use at once; 0: all of this machine */
     double memory;      /* bytes that tasks may use at once; 0: all of this machine */
+    const char *has;    /* attributes of this machine, "avx512,ssd"; NULL: none */
     double disk;        /* most bytes of intermediate files alive at once; 0: no limit */
     double retry_first; /* seconds before the second attempt; 0: 0.1; negative: at once */
     bool force;         /* every task runs, done or not */

@@ -391,6 +391,8 @@ static bool check_config(struct schedulers_config *c, struct error *err)
     c->cores = c->cores ? c->cores : 2;
     c->servers = c->servers && c->servers < c->nodes ? c->servers : c->nodes;
     c->prefetch = c->prefetch == SCHEDULERS_NO_PREFETCH ? 0 : c->prefetch ? c->prefetch : 2;
+    c->factor = c->factor ? c->factor : 4;
+    default_when_zero(&c->memory, INFINITY);
     default_when_zero(&c->t, 0.5);
     default_when_zero(&c->tt, 10);
     default_when_zero(&c->steal_bound, 50);
@@ -424,6 +426,30 @@ static void place_files(struct schedulers *c)
         }
 }
 
+/* What a node has; the workflow's attributes are nobody's here. */
+static struct capacity node_capacity(const struct schedulers_config *k, uint32_t node)
+{
+    uint32_t factor = node < k->large ? k->factor : 1;
+    return (struct capacity){.cores = k->cores * factor, .memory = k->memory * factor};
+}
+
+uint32_t schedulers_cores(const struct schedulers *c, uint32_t node)
+{
+    return node_capacity(&c->config, node).cores;
+}
+
+/* Is there a node for each task? Benchmarks ask for one core each. */
+static bool check_fits(const struct schedulers_config *k, struct error *err)
+{
+    static const struct capacity_words words = {"the nodes", "simulate", ""};
+    const struct workflow *w = k->dag->workflow;
+    struct capacity there[2] = {node_capacity(k, 0), node_capacity(k, k->nodes - 1)};
+    if (!w)
+        return true;
+    struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, 2);
+    return !misfits.count || capacity_refuse(w, &misfits, there, 2, &words, err);
+}
+
 /* Tables, files, one scheduler a node. `mean` is what a scheduler takes for the length of a task
  * that it knows nothing of. */
 static void open_cluster(struct schedulers *c, double mean)
@@ -436,11 +462,16 @@ static void open_cluster(struct schedulers *c, double mean)
     else
         store_table_init_graph(&c->table, &c->dag->graph);
     place_files(c);
+    struct capacity *capacity = k->large ? mem_new(struct capacity, k->nodes) : NULL;
+    for (uint32_t n = 0; capacity && n < k->nodes; n++)
+        capacity[n] = node_capacity(k, n);
     for (uint32_t n = 0; n < k->nodes; n++) {
         struct sched_config s = {.node = n,
                                  .nodes = k->nodes,
                                  .seed = k->seed,
-                                 .cores = k->cores,
+                                 .cores = node_capacity(k, n).cores,
+                                 .memory = node_capacity(k, n).memory,
+                                 .capacity = capacity,
                                  .policy = k->policy,
                                  .t = k->t,
                                  .tt = k->tt,
@@ -453,11 +484,14 @@ static void open_cluster(struct schedulers *c, double mean)
                                  /* a reply takes two latencies here: never reached */
                                  .reply_timeout = 5,
                                  .wait_poll = -1}; /* no word is lost here */
-        if (c->dag->workflow)
+        if (c->dag->workflow) {
             s.task_cores = c->dag->workflow->cores;
+            s.task_memory = isfinite(k->memory) ? c->dag->workflow->memory : NULL;
+        }
         c->nodes[n].sched = sched_new(&s);
         schedulers_later(c, 0, EVENT_SUBMIT, n, 0);
     }
+    free(capacity);
 }
 
 /* Collect what the schedulers counted, then free everything. */
@@ -504,7 +538,7 @@ bool schedulers_run(const struct schedulers_config *config, struct schedulers_re
 {
     struct schedulers c = {.config = *config, .dag = config->dag, .result = out};
     *out = (struct schedulers_result){.tasks = config->dag->ntasks, .bin_width = 1e-3};
-    if (!check_config(&c.config, err))
+    if (!check_config(&c.config, err) || !check_fits(&c.config, err))
         return false;
     double mean = workload_mean_length(c.dag);
     out->work = mean * c.dag->ntasks;
@@ -519,7 +553,9 @@ bool schedulers_run(const struct schedulers_config *config, struct schedulers_re
             stopped = !progress_report(c.config.progress, (double)c.done / c.dag->ntasks, what);
         }
     }
-    double cores = (double)c.config.nodes * c.config.cores;
+    uint32_t large = c.config.large < c.config.nodes ? c.config.large : c.config.nodes;
+    double cores =
+        ((double)c.config.nodes + (double)large * (c.config.factor - 1)) * c.config.cores;
     uint64_t left = c.dag->ntasks - c.done;
     out->makespan = c.now;
     out->efficiency = c.now > 0 ? out->work / cores / c.now : 1;

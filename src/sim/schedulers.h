@@ -22,6 +22,9 @@
 struct schedulers_config {
     const struct workload *dag;
     uint32_t nodes, cores; /* schedulers [1]; cores of each [2] */
+    double memory;         /* bytes of each [no limit] */
+    uint32_t large;        /* the first so many have `factor` times the cores and memory [0] */
+    uint32_t factor;       /* [4] */
     uint32_t servers;      /* of the store [one a node] */
     enum workload_submit submit;
     uint64_t seed;
@@ -62,6 +65,7 @@ struct schedulers_result {
     double running[SCHEDULERS_BINS], fetching[SCHEDULERS_BINS];
 };
 
-/* False: a configuration that makes no sense, or the user stopped it. */
+/* False: a configuration that makes no sense, a task that no node has room for (ERROR_INFEASIBLE), or
+ * the user stopped it. */
 bool schedulers_run(const struct schedulers_config *config, struct schedulers_result *out,
                     struct error *err);

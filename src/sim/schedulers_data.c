@@ -213,7 +213,7 @@ void schedulers_data_need(struct schedulers *c, uint32_t run)
  * vain, as it would be in reality. */
 void schedulers_data_ahead(struct schedulers *c, uint32_t node)
 {
-    uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * c->config.cores;
+    uint32_t tasks[AHEAD_MOST], most = c->config.prefetch * schedulers_cores(c, node);
     most = sched_upcoming(c->nodes[node].sched, tasks, most < AHEAD_MOST ? most : AHEAD_MOST);
     for (uint32_t k = 0; k < most; k++)
         for (uint32_t i = 0, n = workload_needs(c->dag, tasks[k]); i < n; i++) {

@@ -117,4 +117,5 @@ void schedulers_data_ahead(struct schedulers *c, uint32_t node);
 void schedulers_data_arrives(struct schedulers *c, uint32_t fetch);
 void schedulers_data_fetched(struct schedulers *c, uint32_t fetch);
 /* schedulers.c: everything is there. */
+uint32_t schedulers_cores(const struct schedulers *c, uint32_t node); /* of this node */
 void schedulers_begin(struct schedulers *c, uint32_t run);

@@ -65,5 +65,48 @@ run "$work/rungs.yaml" -m 100M -j 1 --retry-delay 0.01
 ok $? "so does doubling"
 run "$work/rungs.yaml" -m 300M -j 1 --retry-delay 0.01
 ok $? "where there is enough it goes on, and ends well"
+
+# attributes
+cat >"$work/needs.yaml" <<'END'
+weft: 1
+tasks:
+  vector: { run: 'echo > {out}', out: vector.txt, needs: [avx512, ssd], work: 1 }
+END
+run "$work/needs.yaml"
+[ $? = 3 ] && says "needs avx512,ssd" && says "--has avx512,ssd"
+ok $? "a task that needs what this machine has not is refused"
+run "$work/needs.yaml" --has ssd,avx512,other
+ok $? "with --has it runs"
+cat >"$work/platform.yaml" <<'END'
+weft: 1
+nodes:
+  - { name: plain, speed: 9 }
+  - { name: special, speed: 1, has: [avx512, ssd] }
+END
+"$weft" plan "$work/needs.yaml" --on "$work/platform.yaml" --with heft -o "$work/plan.json" >"$work/out" 2>"$work/err" && grep -q special "$work/plan.json"
+ok $? "a plan puts it where it can run"
+"$weft" check "$work/plan.json" >"$work/out" 2>"$work/err"
+ok $? "and is valid"
+sed 's/"special"/"plain"/; s/"node": 1/"node": 0/' "$work/plan.json" >"$work/bad.json"
+"$weft" check "$work/bad.json" >"$work/out" 2>"$work/err"
+[ $? != 0 ]
+ok $? "one that puts it elsewhere is not"
+sed -i 's/has: .avx512, ssd./has: ssd/' "$work/platform.yaml"
+"$weft" plan "$work/needs.yaml" --on "$work/platform.yaml" --with heft -o "$work/none.json" >"$work/out" 2>"$work/err"
+[ $? = 3 ] && says "needs avx512,ssd"
+ok $? "without such a node there is no plan, and the reason"
+
+# the simulation of schedulers knows sizes, too
+cat >"$work/sizes.yaml" <<'END'
+weft: 1
+tasks:
+  wide: { cores: 8, work: 1, memory: 4G }
+  one: { work: 1 }
+END
+"$weft" sim --schedulers 4 "$work/sizes.yaml" >"$work/out" 2>"$work/err"
+[ $? = 3 ] && says "'wide' asks for 8 cores"
+ok $? "simulated schedulers: a task that fits no node is refused"
+"$weft" sim --schedulers 4 "$work/sizes.yaml" --set large=1 --set factor=4 --set memory=1G >"$work/out" 2>"$work/err"
+ok $? "with a large node among the small it runs"
 echo "1..$count"
 exit $failed

@@ -58,9 +58,52 @@ client=""
 [ $status = 0 ] && grep -q "/huge/" "$work/huge/huge.txt"
 ok $? "one that has room joins: the task runs there"
 
+# attributes of agents
+mkdir "$work/needs"
+cat >"$work/needs/flow.yaml" <<'END'
+weft: 1
+tasks:
+  plain: { run: 'pwd > {out}', out: plain.txt }
+  vector: { run: 'pwd > {out}', in: plain.txt, out: vector.txt, needs: avx512 }
+END
+say submit "$work/needs/flow.yaml"
+[ $? = 3 ] && grep -q "needs avx512" "$work/err" && grep -q -- "--has avx512" "$work/err"
+ok $? "a task that needs what no agent has is refused"
+mkdir "$work/disk"
+start_agent special "$weft" agent -j 1 --has ssd,avx512 --scratch "$work/disk"
+are_ready special
+say run "$work/needs/flow.yaml" --on cluster --no-shared && grep -q "^$work/disk/" "$work/needs/vector.txt"
+ok $? "it runs on the agent that has it, in that agent's scratch"
+
+# temporary files
+mkdir "$work/temporary"
+cat >"$work/temporary/flow.yaml" <<'END'
+weft: 1
+tasks:
+  make: { run: 'seq 1000 > {out}', out: big.txt, temporary: true }
+  use: { run: 'wc -l < {in} > {out}', in: big.txt, out: count.txt }
+  wait: { run: 'sleep 5; echo > {out}', in: count.txt, out: end.txt }
+END
+"$weft" run "$work/temporary/flow.yaml" --on cluster --no-shared >"$work/out" 2>"$work/err" </dev/null &
+client=$!
+counted() { ls "$work"/*/runs/*/files/count.txt "$work"/disk/*/runs/*/files/count.txt >/dev/null 2>&1; }
+gone() { ! ls "$work"/*/runs/*/files/big.txt "$work"/disk/*/runs/*/files/big.txt >/dev/null 2>&1; }
+wait_for 20 counted
+wait_for 4 gone && lives $client
+ok $? "a temporary file goes from the agents when all who read it are done"
+wait $client
+status=$?
+client=""
+[ $status = 0 ] && [ ! -e "$work/temporary/big.txt" ] && [ -e "$work/temporary/end.txt" ]
+ok $? "and the run ends well, without it"
+say run "$work/temporary/flow.yaml" -f --on cluster --shared && [ ! -e "$work/temporary/big.txt" ]
+ok $? "nor does it stay in a folder that agents share"
+say run "$work/temporary/flow.yaml" --on cluster && grep -q "nothing to do" "$work/out"
+ok $? "that it is gone is no reason to run anything again"
+
 # an agent that leaves: its ready tasks do not wait until its long one has ended
-kill "$pid_small" "$pid_large" "$pid_huge"
-for pid in $pid_small $pid_large $pid_huge; do wait "$pid"; done 2>/dev/null
+kill "$pid_small" "$pid_large" "$pid_huge" "$pid_special"
+for pid in $pid_small $pid_large $pid_huge $pid_special; do wait "$pid"; done 2>/dev/null
 agents=""
 start_agent one "$weft" agent -j 1
 are_ready one

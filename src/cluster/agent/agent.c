@@ -20,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -139,6 +140,9 @@ static void agent_on_turn(uv_prepare_t *prepare)
     bool more = false;
     for (size_t i = 0; i < a->jobs.n; i++)
         more |= job_turn(a->jobs.at[i]);
+    for (size_t i = 0; a->jobs.n > 1 && i < a->jobs.n; i++) /* who stood back for another's turn */
+        if (job_is_scheduling(a->jobs.at[i]))
+            supply_pump(a->jobs.at[i]);
     if (more)
         uv_idle_start(&a->spin, agent_on_spin);
     else
@@ -231,6 +235,22 @@ static void agent_name_address(struct agent *a)
     a->address = strbuf_steal(&text);
 }
 
+/* Several agents may have one scratch: a folder each, named by who it is, so that it finds its data
+ * again after a restart. */
+static bool agent_name_data(struct agent *a, struct error *err)
+{
+    struct strbuf path = {0};
+    if (a->o->scratch)
+        strbuf_printf(&path, "%s/weft-%s", a->o->scratch, a->identity);
+    else
+        strbuf_add(&path, a->o->state);
+    a->data = strbuf_steal(&path);
+    if (a->o->scratch && mkdir(a->data, 0700) != 0 && errno != EEXIST)
+        return error_set(err, ERROR_INPUT, "--scratch %s: a folder cannot be made there: %s",
+                         a->o->scratch, strerror(errno));
+    return true;
+}
+
 /* Links before the board: its address must be known when it joins. */
 static bool agent_open(struct agent *a, struct error *err)
 {
@@ -314,6 +334,9 @@ static void agent_free(struct agent *a, bool opened)
     strbuf_free(&a->scratch);
     free(a->identity);
     free(a->address);
+    if (a->o->scratch && a->o->temporary && a->data)
+        tree_remove(a->data);
+    free(a->data);
 }
 
 bool agent_run(const struct agent_options *o, struct error *err)
@@ -329,7 +352,7 @@ bool agent_run(const struct agent_options *o, struct error *err)
         close(lock);
         return error_set(err, ERROR_FAILED, "no event loop: %s", uv_strerror(bad));
     }
-    bool good = agent_find_identity(&a, err) && agent_open(&a, err);
+    bool good = agent_find_identity(&a, err) && agent_name_data(&a, err) && agent_open(&a, err);
     if (good) {
         agent_open_handles(&a);
         agent_join(&a);

@@ -12,6 +12,7 @@ struct agent_options {
     const char *bind;      /* "host:port" for links ["127.0.0.1:0"] */
     const char *advertise; /* the host under which others reach it [that of `bind`] */
     const char *state;     /* its own folder: identity, data of runs, logs; one agent at a time */
+    const char *scratch;   /* where the data of runs is kept: a disk of this machine [state] */
     const char *host;      /* its name for people */
     uint32_t cores;
     double memory;    /* bytes [no limit] */
@@ -20,6 +21,7 @@ struct agent_options {
     double lease;     /* seconds without a beat until others take over [5] */
     double linger;    /* leave after so many seconds without work [never] */
     uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
+    bool temporary;   /* its data in `scratch` goes with it */
     bool serves;      /* the store is its own: it leaves last */
     double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
     int stop;         /* an eventfd: what is added to it are requests to leave [0: there is none] */

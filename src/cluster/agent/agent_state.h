@@ -58,6 +58,7 @@ struct agent {
 
     /* who it is */
     char *identity, *address;
+    char *data;     /* folder of the runs' data: the state's, or one of its own in `scratch` */
     double started; /* since 1970 */
     uint32_t node, life;
 

@@ -7,16 +7,20 @@
  * I2. What a task here reads, or waits to read (`used`), stays. So does what is a result. */
 #include "cluster/agent/agent_state.h"
 
+#include "base/tree.h"
+
 enum {
     EVICT_BATCH = 32,    /* objects looked at together */
     EVICT_READERS = 256, /* more tasks than this read it: it is needed, and not asked about */
+    EVICT_OF_TEMPORARY =
+        65536, /* the same of a temporary file, which is big, or nobody would say so */
 };
 
-/* Tasks that read it, at most one more than EVICT_READERS. */
-static uint32_t count_readers(const struct workflow *w, uint32_t object)
+/* Tasks that read it, at most one more than `most`. */
+static uint32_t count_readers(const struct workflow *w, uint32_t object, uint32_t most)
 {
     uint32_t first = w->object_edge[object], n = 0, end = w->succ_off[w->producer[object] + 1];
-    while (first + n < end && w->succ_object[first + n] == object && n <= EVICT_READERS)
+    while (first + n < end && w->succ_object[first + n] == object && n <= most)
         n++;
     return n;
 }
@@ -73,7 +77,7 @@ void evict_begin(struct job *j)
         /* an input cannot be computed again, should its readers have to be */
         uint32_t first = w->object_edge[o], readers = EVICT_READERS + 1;
         if (w->producer[o] != NONE)
-            readers = count_readers(w, o);
+            readers = count_readers(w, o, EVICT_READERS);
         x.needed = readers > EVICT_READERS;
         for (uint32_t k = 0; !x.needed && k < readers; k++)
             job_ask(j, META_READ, w->succ_task[first + k], slot);
@@ -97,6 +101,61 @@ static void evict_decide(struct job *j, const struct candidate *x)
     job_ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
 }
 
+/* ---- temporary files ---- */
+
+/* Of a shared folder only what was made here: each file has one agent that removes it. */
+static bool temporary_is_here(const struct job *j, uint32_t object)
+{
+    if (!workflow_is_temporary(j->w, object) || !workflow_is_intermediate(j->w, object))
+        return false;
+    return j->depot ? depot_has(j->depot, object) && !j->supply.used[object]
+                    : j->needs.present && j->needs.present[object];
+}
+
+/* In turn, from where the last look ended: O(objects) a second, in runs that have such files. */
+void evict_temporaries(struct job *j)
+{
+    const struct workflow *w = j->w;
+    struct eviction *v = &j->eviction;
+    if (!w->object_flags || v->candidates.n)
+        return;
+    for (uint32_t looked = 0; looked < w->nobjects && v->candidates.n < EVICT_BATCH; looked++) {
+        uint32_t o = v->next;
+        v->next = o + 1 < w->nobjects ? o + 1 : 0;
+        if (!temporary_is_here(j, o))
+            continue;
+        uint32_t readers = count_readers(w, o, EVICT_OF_TEMPORARY);
+        if (readers > EVICT_OF_TEMPORARY)
+            continue;
+        uint32_t slot = SLOT_EVICTION | (uint32_t)v->candidates.n;
+        for (uint32_t i = 0; i < readers; i++)
+            job_ask(j, META_READ, w->succ_task[w->object_edge[o] + i], slot);
+        array_push(&v->candidates,
+                   ((struct candidate){.object = o, .open = readers, .temporary = true}));
+    }
+}
+
+/* A reader that failed keeps it, as on one machine: the next run may go on from there. */
+static void evict_temporary(struct job *j, const struct candidate *x)
+{
+    if (x->needed || !temporary_is_here(j, x->object))
+        return;
+    if (j->depot) {
+        depot_drop(j->depot, x->object);
+        job_ask(j, META_COPY, x->object, NONE); /* status 0: no longer */
+    } else {
+        struct strbuf path = {0};
+        char label[512];
+        const char *name = workflow_object_label(j->w, x->object, label, sizeof label);
+        tree_remove(path_in(j->options.folder, name, &path));
+        strbuf_free(&path);
+    }
+    j->needs.present[x->object] = 0;
+    j->eviction.dropped++;
+}
+
+/* ---- answers ---- */
+
 /* Of all who have it, does one live that goes before us? */
 static bool stands_elsewhere(const struct job *j, const uint32_t *nodes, uint32_t n)
 {
@@ -117,7 +176,9 @@ void evict_answer(struct job *j, const struct meta_answer *answer, const struct 
     if (number >= v->candidates.n)
         return;
     struct candidate *x = &v->candidates.at[number];
-    if (answer->kind == META_READ)
+    if (answer->kind == META_READ && x->temporary)
+        x->needed |= all->records[record].status != META_DONE;
+    else if (answer->kind == META_READ)
         x->needed |= all->records[record].status < META_DONE;
     else
         x->elsewhere =
@@ -128,7 +189,9 @@ void evict_answer(struct job *j, const struct meta_answer *answer, const struct 
             return;
     /* all is known: the oldest go first, until it is enough */
     for (size_t i = 0; i < v->candidates.n; i++)
-        if (depot_counts(j->depot).bytes > j->agent->o->cache)
+        if (v->candidates.at[i].temporary)
+            evict_temporary(j, &v->candidates.at[i]);
+        else if (depot_counts(j->depot).bytes > j->agent->o->cache)
             evict_decide(j, &v->candidates.at[i]);
     v->candidates.n = 0;
 }

@@ -1,5 +1,6 @@
 /* Data that is too much: objects are dropped, oldest first, when the store says that they are not
- * needed any more or stand elsewhere too. Belongs to a job; evict.c. */
+ * needed any more or stand elsewhere too; temporary files as soon as all who read them are done.
+ * Belongs to a job; evict.c. */
 #pragma once
 #include "base/array.h"
 #include "model/metadata.h"
@@ -12,16 +13,21 @@ struct job;
 struct candidate {
     uint32_t object, open; /* open: questions that are not answered yet */
     bool needed,
-        elsewhere; /* facts so far: a reader has not ended; another who goes before us has it */
+        elsewhere;  /* facts so far: a reader has not ended; another who goes before us has it */
+    bool temporary; /* it goes when all its readers are done, however much room there is */
 };
 
 struct eviction {
     ARRAY(struct candidate) candidates; /* none: nothing is asked */
+    uint32_t next;                      /* the object from which temporary ones are looked for */
     uint64_t dropped;                   /* objects, over all */
 };
 
 /* There is too much: ask what may go. Not while candidates are being asked about. */
 void evict_begin(struct job *j);
+/* Are there temporary files here that all have read? Once a second; not while candidates are being
+ * asked about. */
+void evict_temporaries(struct job *j);
 /* An answer to one of its questions; `record`: its number among the records, for READ. */
 void evict_answer(struct job *j, const struct meta_answer *answer, const struct meta_answers *all,
                   size_t record);

@@ -10,6 +10,8 @@
 #include "cluster/agent/agent_state.h"
 #include "cluster/agent/watch.h"
 
+#include <math.h>
+
 enum {
     SENT_AT_ONCE = 2048, /* events that wait: more are sent before their time */
     STEAL_MOST = 16384,  /* tasks: a message holds no more */
@@ -31,6 +33,11 @@ void job_log(struct job *j, const char *text)
 double job_now(const struct job *j)
 {
     return driver_now(j->driver);
+}
+
+double job_weight(const struct job *j)
+{
+    return exp2(j->ticket.priority_of_run);
 }
 
 struct meta_op *job_ask(struct job *j, enum meta_kind kind, uint32_t task, uint32_t slot)
@@ -153,8 +160,7 @@ static void job_answers(void *context, const struct meta_answers *answers)
     for (size_t i = 0; i < answers->n; i++)
         if (answers->at[i].kind == META_COUNT)
             job_counted(j, &answers->at[i]);
-    if (j->depot)
-        supply_answers(j, answers);
+    supply_answers(j, answers);
 }
 
 static void job_store_trouble(void *context, const struct error *err)
@@ -379,6 +385,7 @@ void job_second(struct job *j)
         return;
     if (j->state >= JOB_STOPPING && j->state < JOB_ENDED)
         job_remove(j, NONE);
+    evict_temporaries(j);
     if (job_is_idle(j))
         job_be_idle(j);
     else

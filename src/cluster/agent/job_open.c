@@ -1,5 +1,7 @@
 /* A job from its ticket to its end: what must be there before tasks can run, and how it goes.
  *
+ * STATE, or with `scratch` a folder of this agent's own in there:
+ *
  *     STATE/runs/NUMBER/files      whole objects, under their names; tasks run here
  *                       partial    halves of objects that are on their way
  *                       sandbox    a folder a task
@@ -70,7 +72,8 @@ static bool check_ticket(struct job *j, struct error *err)
     const struct workflow *w = j->w;
     struct stat s;
     bool good = (!t->priority.n || t->priority.n == w->ntasks) &&
-                (!t->seconds.n || t->seconds.n == w->ntasks) && t->policy < SCHED_POLICIES;
+                (!t->seconds.n || t->seconds.n == w->ntasks) && t->policy < SCHED_POLICIES &&
+                fabs(t->priority_of_run) <= TICKET_PRIORITY_MOST;
     for (size_t i = 0; i < t->files.n; i++)
         good &= t->files.at[i].object < w->nobjects;
     if (!good || !w->command)
@@ -209,6 +212,7 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.state = j->home;
     j->options.cores = a->o->cores;
     j->options.memory = a->o->memory;
+    j->options.has = workflow_attribute_mask(j->w, a->o->has);
     j->options.keep_going = j->ticket.keep_going;
     j->options.no_sandbox = j->ticket.no_sandbox;
     j->options.same_shell = true;
@@ -251,7 +255,7 @@ struct job *job_open(struct agent *a, uint64_t run, double created, const void *
     j->agent = a;
     j->number = run;
     j->loaded = clock_seconds();
-    strbuf_printf(&name, "%s/runs/%llu", a->o->state, (unsigned long long)run);
+    strbuf_printf(&name, "%s/runs/%llu", a->data, (unsigned long long)run);
     j->home = strbuf_steal(&name);
     j->files = join_path(j->home, "files");
     j->partial = join_path(j->home, "partial");
@@ -319,6 +323,7 @@ static void job_part_closed(void *context)
 void job_close(struct job *j, bool remove_data)
 {
     job_change(j, JOB_EVENT_CLOSE);
+    supply_release(j);
     j->remove_data = remove_data;
     if (!j->open_parts) {
         job_free(j);

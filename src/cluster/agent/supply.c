@@ -8,6 +8,8 @@
  * I4. The scheduler learns of ends by driver_ended() alone, and never of a recomputation's. */
 #include "cluster/agent/agent_state.h"
 
+#include <math.h>
+
 enum {
     RECOMPUTE_TRIES = 3, /* it went well before: one that fails so often will not again */
     AHEAD_MOST = 64,     /* wants that prefetching may add to */
@@ -149,6 +151,50 @@ static bool is_call(const struct job *j, uint32_t task)
     return j->w->flags[task] & TASK_CALL;
 }
 
+/* What it has had of the machine, over its weight, with what runs counted as if it were through: fair
+ * is when all runs that could use more have had the same (start-time fair queueing). */
+static double supply_share(const struct job *j)
+{
+    const struct supply *s = &j->supply;
+    double length = s->length_count > 0 ? s->length_sum / s->length_count : 1;
+    return s->served + s->busy * length / job_weight(j);
+}
+
+static bool supply_waits(const struct job *j)
+{
+    return j->state == JOB_OPEN && !j->stop_due && j->supply.runnable_at < j->supply.runnable.n;
+}
+
+/* It had nothing to run, and now has: time in which it wanted nothing is no credit. */
+static void supply_begin_share(struct job *j)
+{
+    const struct agent *a = j->agent;
+    double least = INFINITY;
+    if (j->supply.competes)
+        return;
+    j->supply.competes = true;
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        const struct job *other = a->jobs.at[i];
+        if (other != j && (other->supply.busy || supply_waits(other)))
+            least = fmin(least, supply_share(other));
+    }
+    if (isfinite(least) && j->supply.served < least)
+        j->supply.served = least;
+}
+
+/* Does a run that has less of this machine wait for room? Then what is free is for that one, also when
+ * its first task needs more than is free now: it must not be overtaken for ever. */
+static bool is_turn_of_another(const struct job *j)
+{
+    const struct agent *a = j->agent;
+    for (size_t i = 0; i < a->jobs.n; i++) {
+        const struct job *other = a->jobs.at[i];
+        if (other != j && supply_waits(other) && supply_share(other) < supply_share(j))
+            return true;
+    }
+    return false;
+}
+
 /* Has it a lane of its own, and the machine, which jobs share, its cores and memory? Calls have their
  * threads. */
 static bool has_room_for(const struct job *j, uint32_t task)
@@ -156,6 +202,8 @@ static bool has_room_for(const struct job *j, uint32_t task)
     const struct agent *a = j->agent;
     if (is_call(j, task) || !j->w->command[task])
         return true;
+    if (a->jobs.n > 1 && is_turn_of_another(j))
+        return false;
     return executor_has_lane(j->executor) && a->busy + j->w->cores[task] <= a->o->cores &&
            (!(a->o->memory > 0) ||
             a->busy_memory + executor_task_memory(j->executor, task) <= a->o->memory);
@@ -166,22 +214,42 @@ static void supply_start_now(struct job *j, const struct sched_start *s)
 {
     if (!executor_start(j->executor, s))
         return;
+    double memory = executor_task_memory(j->executor, s->task);
     j->agent->busy += j->w->cores[s->task];
-    j->agent->busy_memory += executor_task_memory(j->executor, s->task);
+    j->agent->busy_memory += memory;
+    j->supply.busy += j->w->cores[s->task];
+    j->supply.busy_memory += memory;
+}
+
+/* So much of what its tasks have is free again. Sums of doubles do not drift: nothing is nothing. */
+static void supply_give_room(struct job *j, uint32_t cores, double memory)
+{
+    struct agent *a = j->agent;
+    cores = cores < j->supply.busy ? cores : j->supply.busy;
+    j->supply.busy -= cores;
+    j->supply.busy_memory = j->supply.busy ? j->supply.busy_memory - memory : 0;
+    a->busy -= cores < a->busy ? cores : a->busy;
+    a->busy_memory = a->busy ? a->busy_memory - memory : 0;
+}
+
+void supply_release(struct job *j)
+{
+    supply_give_room(j, j->supply.busy, j->supply.busy_memory);
 }
 
 /* What a task that has ended had. Before it is settled how much its next attempt gets. */
-static void supply_free_room(struct job *j, uint32_t task)
+static void supply_free_room(struct job *j, uint32_t task, double seconds)
 {
-    struct agent *a = j->agent;
-    uint32_t cores = j->w->cores[task];
-    a->busy -= cores < a->busy ? cores : a->busy;
-    a->busy_memory = a->busy ? a->busy_memory - executor_task_memory(j->executor, task) : 0;
+    supply_give_room(j, j->w->cores[task], executor_task_memory(j->executor, task));
+    j->supply.served += seconds * j->w->cores[task] / job_weight(j);
+    j->supply.length_sum += seconds;
+    j->supply.length_count++;
 }
 
 void supply_start(struct job *j, const struct sched_start *s)
 {
     const struct workflow *w = j->w;
+    supply_begin_share(j);
     bool inputs = j->depot && w->in_off[s->task] < w->in_off[s->task + 1];
     /* the short way, for tasks without inputs: nothing waits before it */
     if (!inputs && j->state == JOB_OPEN && !j->stop_due && agent_is_staying(j->agent) &&
@@ -302,6 +370,7 @@ void supply_pump(struct job *j)
         }
         supply_start_now(j, &start);
     }
+    j->supply.competes = j->supply.busy || s->runnable_at < s->runnable.n;
     executor_hand_over(j->executor);
 }
 
@@ -349,7 +418,7 @@ bool supply_ended(struct job *j, struct sched_ended *e)
 {
     /* it took cores if it took time: what was reused or refused ended when it began */
     if (!is_call(j, e->task) && j->w->command[e->task] && e->finish > e->start)
-        supply_free_room(j, e->task);
+        supply_free_room(j, e->task, e->finish - e->start);
     if (e->slot & SLOT_RECOMPUTATION) {
         recomputation_ended(j, e);
         return true;

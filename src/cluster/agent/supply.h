@@ -34,6 +34,11 @@ struct supply {
     ARRAY(struct meta_op) ops; /* for the store, at the end of the turn */
     uint64_t hits, misses;     /* inputs that were here, or not, when their task was started */
     uint64_t recomputed;
+    uint32_t busy;                   /* cores that its commands use here */
+    double busy_memory;              /* and bytes that they may use */
+    bool competes;                   /* fact: it has something to run, or runs it */
+    double served;                   /* core seconds that its commands had here, over its weight */
+    double length_sum, length_count; /* of its commands that ended here */
 };
 
 /* A `slot` goes with every question to the store and comes back with its answer. Ours tell who
@@ -75,6 +80,8 @@ void supply_answers(struct job *j, const struct meta_answers *all);
 void supply_prefetch(struct job *j);
 void supply_tick(struct job *j);          /* ten times a second: rested wants; too much data */
 bool supply_is_idle(const struct job *j); /* no task is held */
+/* The job ends: what its commands had is free again. */
+void supply_release(struct job *j);
 /* Tables by object and task, when the job has data of its own. */
 void supply_init(struct job *j);
 void supply_free(struct job *j);

@@ -96,6 +96,7 @@ struct client_work {
         overwrite; /* as in run_options; of a shared folder. Others come home when it is followed */
     enum sched_policy policy;
     double t, tt, retry_first, retry_most;
+    double priority_of_run; /* among runs on the same agents: each more doubles its share */
     const double *priority, *seconds; /* per task; may be NULL */
     bool watch;                       /* client_follow() comes next: miss nothing until then */
 };

@@ -266,6 +266,28 @@ static void follow_signed_off(void *context, bool good, const char *why)
     snprintf(s->why, sizeof s->why, "%s", why ? why : "");
 }
 
+/* In a folder that agents share with us, temporary files whose readers are all done: those that their
+ * agent did not come to remove. */
+static void follow_remove_temporaries(struct client_follow *f)
+{
+    const struct workflow *w = f->w;
+    struct strbuf path = {0};
+    char label[512];
+    for (uint32_t o = 0; f->o.ticket->shared && w->object_flags && o < w->nobjects; o++) {
+        uint32_t n = 0;
+        if (!workflow_is_temporary(w, o) || !workflow_is_intermediate(w, o))
+            continue;
+        const uint32_t *readers = workflow_consumers(w, o, &n);
+        bool needed = false;
+        for (uint32_t i = 0; i < n && !needed; i++)
+            needed = !follow_is_done(f, readers[i]);
+        const char *name = workflow_object_label(w, o, label, sizeof label);
+        if (!needed && name[0] != '/')
+            tree_remove(path_in(f->o.folder, name, &path));
+    }
+    strbuf_free(&path);
+}
+
 /* All is home: say so, unless something is missing that another attach may still find. */
 static void follow_begin_sign_off(struct client_follow *f)
 {
@@ -275,6 +297,7 @@ static void follow_begin_sign_off(struct client_follow *f)
         f->phase = PHASE_OVER;
         return;
     }
+    follow_remove_temporaries(f);
     f->phase = PHASE_SIGNING_OFF;
     c->sign_off = (struct client_sign_off){.run = f->o.run};
     board_run_state(c->board, f->o.run, BOARD_RUN_COLLECTED, follow_signed_off, c);

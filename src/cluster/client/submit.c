@@ -223,6 +223,7 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
         .tt = k->tt,
         .retry_first = k->retry_first,
         .retry_most = k->retry_most,
+        .priority_of_run = k->priority_of_run,
     };
     for (uint32_t o = 0; o < w->nobjects; o++)
         if (stage_in_is_read(w, s->home, o) && !digest_is_zero(&k->needs->content[o]))

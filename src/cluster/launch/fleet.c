@@ -121,6 +121,7 @@ struct fleet *fleet_new(const struct fleet_config *config, struct error *err)
                                                    .program = config->program,
                                                    .cores = config->cores,
                                                    .memory = config->memory,
+                                                   .has = config->has,
                                                    .linger = config->linger,
                                                    .ready = fleet_agent_ready,
                                                    .failed = fleet_agent_failed,

@@ -27,6 +27,7 @@ struct fleet_config {
     const char *program; /* this one */
     uint32_t cores;      /* of an agent [all of its node] */
     double memory;       /* of an agent, bytes [all] */
+    const char *has;     /* attributes of an agent [none] */
     double linger;       /* seconds without work until an agent leaves [never] */
     void (*say)(void *context, const char *line); /* for people */
     void *context;

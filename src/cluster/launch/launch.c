@@ -435,6 +435,10 @@ void launch_common_arguments(const struct launch *l, launch_words *words)
         launch_argument(words, "-m");
         launch_argument(words, number);
     }
+    if (l->config.has && *l->config.has) {
+        launch_argument(words, "--has");
+        launch_argument(words, l->config.has);
+    }
     launch_argument(words, "--temporary");
     for (size_t i = 0; i < l->extra.n; i++)
         launch_argument(words, l->extra.at[i]);

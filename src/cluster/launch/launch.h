@@ -39,6 +39,7 @@ struct launch_config {
     const char *program;
     uint32_t cores;           /* an agent's [0: all of its node] */
     double memory;            /* bytes [0: all] */
+    const char *has;          /* its attributes, "avx512,ssd" [none] */
     double linger;            /* seconds without work until an agent leaves [0: it stays] */
     const char *const *extra; /* further arguments of the agent, ends with NULL; may be NULL */
     bool together;   /* Slurm: one job for all nodes of a launch_want(), not one for each */

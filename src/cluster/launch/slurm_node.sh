@@ -28,6 +28,10 @@ address=$(pick $(getent ahostsv4 "$node" 2>/dev/null | cut -d' ' -f1)) ||
     address=$(pick $(scontrol show node "$node" 2>/dev/null | sed -n 's/.*NodeAddr=\([0-9.]*\).*/\1/p')) ||
     address=$(pick $(hostname -I 2>/dev/null)) || address=127.0.0.1
 
+# What tasks write goes to a disk of the node, where the site or the user has one.
+scratch=${WEFT_SCRATCH:-${SLURM_TMPDIR:-${TMPDIR:-}}}
+[ -n "$scratch" ] && [ -d "$scratch" ] && [ -w "$scratch" ] && set -- --scratch "$scratch" "$@"
+
 mkdir -p "$agents"
 [ "$whole" = yes ] && [ -n "${SLURM_CPUS_ON_NODE:-}" ] && set -- -j "$SLURM_CPUS_ON_NODE" "$@"
 set -- agent --key "$key" --bind "$address:0" \

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* NULL and "" are the same. */
 static void ticket_put_string(struct strbuf *out, const char *text)
@@ -22,7 +22,7 @@ static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
 }
 
 /* The layout: u32 version; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
- * retry_first, retry_most; then four lists, each a u32 count and its elements (files, done,
+ * retry_first, retry_most, priority_of_run; then four lists, each a u32 count and its elements (files, done,
  * priority, seconds); the workflow's text. ticket_read() takes it apart in the same order. */
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
@@ -38,6 +38,7 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
     bytes_put_f64(out, t->tt);
     bytes_put_f64(out, t->retry_first);
     bytes_put_f64(out, t->retry_most);
+    bytes_put_f64(out, t->priority_of_run);
     bytes_put_u32(out, (uint32_t)t->files.n);
     for (size_t i = 0; i < t->files.n; i++) {
         bytes_put_u32(out, t->files.at[i].object);
@@ -98,6 +99,7 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
     t->tt = bytes_f64(&in);
     t->retry_first = bytes_f64(&in);
     t->retry_most = bytes_f64(&in);
+    t->priority_of_run = bytes_f64(&in);
     for (uint32_t count = ticket_take_count(&in, 44); count--;) {
         struct ticket_file f = {.object = bytes_u32(&in), .bytes = bytes_f64(&in)};
         const void *digest = bytes_take(&in, sizeof f.digest.at);

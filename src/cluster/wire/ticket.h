@@ -13,6 +13,8 @@
 /* The submitter as a node of the store: it holds what was done before the run, and sends no heartbeats. */
 #define TICKET_CLIENT_NODE ((1u << 24) - 2)
 
+enum { TICKET_PRIORITY_MOST = 20 };
+
 /* An object that the submitter has: an input of the workflow, or made by a task that is done. */
 struct ticket_file {
     uint32_t object;
@@ -31,6 +33,7 @@ struct ticket {
     uint8_t policy; /* enum sched_policy */
     double t, tt;   /* 0: the scheduler's own */
     double retry_first, retry_most;
+    double priority_of_run; /* among runs on one agent: each more doubles its share [0] */
     ARRAY(struct ticket_file) files;
     ARRAY(uint32_t) done;   /* tasks that need not run */
     ARRAY(double) priority; /* per task; empty: depth first */

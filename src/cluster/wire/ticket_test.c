@@ -18,7 +18,8 @@ static void ticket_test_fill(struct ticket *t)
                          .t = 0.25,
                          .tt = 30,
                          .retry_first = 0.1,
-                         .retry_most = 10};
+                         .retry_most = 10,
+                         .priority_of_run = -2};
     for (uint32_t i = 0; i < 3; i++) {
         struct ticket_file f = {.object = 7 * i, .bytes = 1e9 + i};
         memset(f.digest.at, (int)i + 1, sizeof f.digest.at);
@@ -41,7 +42,8 @@ static void test_ticket(void)
         is_str(back.folder, "/home/a/words", "its folder");
         ok(back.keep_going && back.adapt && !back.shared && !back.no_sandbox && !back.unlimited,
            "flags");
-        ok(back.policy == SCHED_MDL && back.t == 0.25 && back.tt == 30 && back.retry_most == 10,
+        ok(back.policy == SCHED_MDL && back.t == 0.25 && back.tt == 30 && back.retry_most == 10 &&
+               back.priority_of_run == -2,
            "settings");
         ok(back.files.n == 3 && back.files.at[2].object == 14 &&
                back.files.at[2].bytes == 1e9 + 2 && back.files.at[2].digest.at[31] == 3,
@@ -59,7 +61,7 @@ static void test_ticket(void)
     ok(refused, "cut off anywhere: refused");
     strbuf_add_char(&text, 'x');
     ok(!ticket_read(text.at, text.n, &back, NULL), "something behind it: refused");
-    text.at[0] = 2;
+    text.at[0] = 9;
     error_clear(&err);
     ok(!ticket_read(text.at, text.n, &back, &err), "another version");
     has_str(err.text, "another version of weft", "is told as such");

@@ -77,6 +77,7 @@ static uint32_t attribute_of(const char *text, size_t len)
         [DOT_COMMAND] = "command",
         [DOT_CALL] = "call",
         [DOT_SHELL] = "shell",
+        [DOT_NEEDS] = "needs",
         [DOT_RUNGS] = "rungs",
         [DOT_INPUTS] = "inputs",
         [DOT_OUTPUTS] = "outputs",

@@ -20,6 +20,7 @@ enum dot_attribute {
     DOT_COMMAND,
     DOT_CALL,
     DOT_SHELL,
+    DOT_NEEDS,
     DOT_RUNGS,
     DOT_INPUTS,
     DOT_OUTPUTS,

@@ -251,6 +251,12 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     }
     if (column_is_set(w, t, COLUMN_shell))
         put_text(out, &any, "shell", workflow_text(w, w->shell[t]));
+    if (column_is_set(w, t, COLUMN_needs)) {
+        struct strbuf words = {0};
+        workflow_needs_text(w, t, &words);
+        put_text(out, &any, "needs", strbuf_text(&words));
+        strbuf_free(&words);
+    }
     put_columns(p, &any, t);
     if (w->flags[t] & TASK_DONE)
         put_text(out, &any, "style", "rounded,dashed");

@@ -120,6 +120,24 @@ bool native_seconds(const struct native *n, yaml_ref v, const char *what, double
                               "a time, 0 or more, such as 3.5 (seconds), 20ms, 10m or 2h");
 }
 
+bool native_words(const struct native *n, yaml_ref v, const char *what, struct strbuf *out)
+{
+    const struct yaml *y = &n->y;
+    const char *text;
+    size_t length;
+    bool list = yaml_type(y, v) == YAML_SEQUENCE;
+    yaml_ref e = list ? yaml_first(y, v) : v;
+    for (; e != YAML_NONE; e = list ? yaml_next(y, v, e) : YAML_NONE) {
+        if (!native_text(n, e, what, &text, &length))
+            return false;
+        if (!length || strcspn(text, ", ") != length)
+            return native_error(n, e, "%s has '%s'; expected a word, or a list of words", what,
+                                text);
+        strbuf_printf(out, "%s%s", out->n ? "," : "", text);
+    }
+    return true;
+}
+
 /* Only true and false: YAML's yes, on and their kin mean different things to different readers. */
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out)
 {

@@ -37,6 +37,8 @@ bool native_text(const struct native *n, yaml_ref v, const char *what, const cha
 bool native_number(const struct native *n, yaml_ref v, const char *what, double *out);  /* finite */
 bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *out);   /* 200M */
 bool native_seconds(const struct native *n, yaml_ref v, const char *what, double *out); /* 10m */
+/* A word, or a list of words, appended with commas between them; none has a comma or a blank. */
+bool native_words(const struct native *n, yaml_ref v, const char *what, struct strbuf *out);
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out);
 /* Bytes, or the word "unlimited" as INFINITY. */
 bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out);

@@ -59,10 +59,11 @@ enum {
     NODE_CORES,
     NODE_UTILIZATION,
     NODE_UP,
-    NODE_PORTS
+    NODE_PORTS,
+    NODE_HAS
 };
 static const char *const node_keys[] = {"name",        "count", "speed", "memory", "cores",
-                                        "utilization", "up",    "ports", NULL};
+                                        "utilization", "up",    "ports", "has",    NULL};
 
 /* One entry of `nodes`, which may stand for many nodes. */
 struct node_values {
@@ -70,6 +71,7 @@ struct node_values {
     size_t length, line;
     double count, speed, memory, cores, utilization, ports;
     bool up;
+    struct strbuf has;
 };
 
 /* Ranges are the builder's to check, but for `count`, which decides how often it is called. */
@@ -77,7 +79,13 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
 {
     const struct native *f = &r->file;
     const struct yaml *y = &f->y;
-    *out = (struct node_values){NULL, 0, yaml_line(y, node), NAN, 1, INFINITY, 1, 0, NAN, true};
+    *out = (struct node_values){.line = yaml_line(y, node),
+                                .count = NAN,
+                                .speed = 1,
+                                .memory = INFINITY,
+                                .cores = 1,
+                                .ports = NAN,
+                                .up = true};
     for (yaml_ref k = yaml_first(y, node); k != YAML_NONE; k = yaml_next(y, node, k)) {
         yaml_ref v = yaml_value(k);
         int key = native_key(f, k, node_keys);
@@ -111,6 +119,9 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
         case NODE_UP:
             good = native_bool(f, v, "up", &out->up);
             break;
+        case NODE_HAS:
+            good = native_words(f, v, "has", &out->has);
+            break;
         default:
             break;
         }
@@ -131,8 +142,10 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
     yaml_ref name = yaml_get(y, node, "name");
     if (name != YAML_NONE)
         snprintf(r->file.where, sizeof r->file.where, "node '%.120s'", yaml_text(y, name, NULL));
-    if (!read_node_values(r, node, &v))
+    if (!read_node_values(r, node, &v)) {
+        strbuf_free(&v.has);
         return false;
+    }
     /* the total is bounded as well as each count */
     size_t count = isnan(v.count) ? 1 : (size_t)v.count;
     r->nodes += count;
@@ -150,10 +163,12 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
         platform_builder_cores(r->b, n, v.cores, v.line);
         platform_builder_utilization(r->b, n, v.utilization, v.line);
         platform_builder_ports(r->b, n, v.ports, v.line);
+        platform_builder_has(r->b, n, v.has.at, v.has.n);
         if (!v.up)
             platform_builder_down(r->b, n);
     }
     strbuf_free(&text);
+    strbuf_free(&v.has);
     r->file.where[0] = 0;
     return true;
 }
@@ -309,7 +324,8 @@ static bool platform_nodes_alike(const struct platform *p, uint32_t a, uint32_t 
 {
     return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&
            p->cores[a] == p->cores[b] && p->utilization[a] == p->utilization[b] &&
-           p->up[a] == p->up[b] && platform_ports(p, a) == platform_ports(p, b);
+           p->up[a] == p->up[b] && platform_ports(p, a) == platform_ports(p, b) &&
+           strcmp(platform_has(p, a), platform_has(p, b)) == 0;
 }
 
 /* How many nodes from `first` on are equal and named base1, base2, ...; 1: it stands alone. */
@@ -362,6 +378,8 @@ static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
             platform_put_number(out, "utilization", p->utilization[i]);
         if (platform_ports(p, i) != p->ports)
             platform_put_number(out, "ports", platform_ports(p, i));
+        if (*platform_has(p, i))
+            strbuf_printf(out, ", has: [%s]", platform_has(p, i));
         strbuf_add(out, p->up[i] ? "}\n" : ", up: false}\n");
     }
     return broken;

@@ -410,6 +410,16 @@ static bool read_shell(struct native_reading *r, uint32_t task, yaml_ref v)
     return true;
 }
 
+static bool read_needs(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    struct strbuf words = {0};
+    bool good = native_words(&r->file, v, "needs", &words);
+    if (good)
+        builder_needs(r->b, task, strbuf_text(&words), words.n, yaml_line(&r->file.y, v));
+    strbuf_free(&words);
+    return good;
+}
+
 /* A key that a task and the defaults may have. `task` is NONE when the defaults themselves are
  * checked: the builder lets values of such a task pass. */
 static bool read_setting(struct native_reading *r, uint32_t task, enum column_id id, yaml_ref v,
@@ -448,6 +458,8 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
         return true;
     case COLUMN_shell:
         return read_shell(r, task, v);
+    case COLUMN_needs:
+        return read_needs(r, task, v);
     case COLUMN_temporary:
         return native_bool(f, v, c->key, &answers->temporary);
     default: /* a row of its own without a reader: the test of columns fails on it */

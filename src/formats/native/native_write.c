@@ -309,6 +309,11 @@ static void native_write_task(struct native_writing *s, uint32_t t)
         write_number(s, "memory", w->memory[t]);
     if (w->cores[t] != 1)
         write_number(s, "cores", w->cores[t]);
+    if (column_is_set(w, t, COLUMN_needs)) {
+        strbuf_add(out, "    needs: [");
+        workflow_needs_text(w, t, out);
+        strbuf_add(out, "]\n");
+    }
     write_generic(s, t);
     if (out->n == start) { /* nothing to say: the key alone */
         out->n--;

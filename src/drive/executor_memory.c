@@ -1,0 +1,64 @@
+/* How much memory the attempts of a task get: more after each that ran out of it (a rung), as long as
+ * somebody has so much. */
+#include "drive/executor_private.h"
+
+#include <math.h>
+
+/* The task's next attempt gets more memory: what the workflow lists, else twice as much. */
+static double executor_next_memory(const struct executor *x, uint32_t task)
+{
+    const struct workflow *w = x->w;
+    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
+    if (!rungs)
+        return x->memory[task] * 2;
+    return w->more_memory[w->more_off[task] + (x->rung[task] < rungs ? x->rung[task] : rungs - 1)];
+}
+
+static void executor_more_memory(struct executor *x, uint32_t task)
+{
+    x->memory[task] = executor_next_memory(x, task);
+    x->rung[task] += x->rung[task] < UINT8_MAX;
+}
+
+/* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no
+ * next one. The caller's text; NULL: it may be tried again. */
+char *executor_out_of_rungs(struct executor *x, uint32_t task, uint32_t attempt)
+{
+    double most = x->o->memory_most > 0 ? x->o->memory_most
+                  : x->o->memory > 0    ? x->o->memory
+                                        : INFINITY;
+    double next = executor_next_memory(x, task);
+    if (executor_is_last_attempt(x, task, attempt) || next <= most)
+        return NULL;
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "it used more than the %.4g MB that it may have; the next attempt would get %.4g "
+                  "MB, and no machine here gives a task more than %.4g MB (-m)",
+                  x->memory[task] / 1e6, next / 1e6, most / 1e6);
+    x->retries[task] = 0; /* the scheduler looks when it learns of the end */
+    return strbuf_steal(&text);
+}
+
+double executor_task_memory(const struct executor *x, uint32_t task)
+{
+    return x->memory ? x->memory[task] : 0;
+}
+
+/* As many rungs up as it takes. */
+void executor_set_task_memory(struct executor *x, uint32_t task, double memory)
+{
+    const struct workflow *w = x->w;
+    if (!x->memory || !(memory > x->memory[task]))
+        return;
+    uint32_t rungs = w->more_off ? w->more_off[task + 1] - w->more_off[task] : 0;
+    while (x->rung[task] < rungs && w->more_memory[w->more_off[task] + x->rung[task]] <= memory)
+        x->rung[task]++;
+    x->memory[task] = memory;
+}
+
+void executor_settle(struct executor *x)
+{
+    for (size_t i = 0; x->memory && i < x->out_of_memory.n; i++)
+        executor_more_memory(x, x->out_of_memory.at[i]);
+    x->out_of_memory.n = 0;
+}
