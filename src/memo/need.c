@@ -185,11 +185,26 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
     return good;
 }
 
+/* Is an output gone that somebody will read? Temporary ones may be, but one who reads it runs, or may:
+ * restore_temporaries() saw to those whose producer was known to be done, this one was not. */
+static bool output_missed(const struct needs *n, uint32_t task)
+{
+    const struct workflow *w = n->w;
+    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1] && !n->elsewhere; o++) {
+        uint32_t count;
+        const uint32_t *reader = n->present[o] ? NULL : workflow_consumers(w, o, &count);
+        for (uint32_t i = 0; reader && i < count; i++)
+            if (n->task[reader[i]] != NEED_NOT)
+                return true;
+    }
+    return false;
+}
+
 bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
 {
     const struct memo_task *t = find_record(n, task, key);
     uint32_t because;
-    return t && outputs_stand(n, task, t, &because);
+    return t && outputs_stand(n, task, t, &because) && !output_missed(n, task);
 }
 
 /* Short lists, which most are, stand on the stack: it is called for every task that ends.
