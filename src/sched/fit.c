@@ -16,20 +16,6 @@
 
 #include <math.h>
 
-/* O(1), and with the usual NULL arrays two comparisons. */
-static bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
-{
-    const struct sched_config *k = &s->config;
-    return (k->task_cores ? k->task_cores[task] : 1) <= c->cores &&
-           (!k->task_memory || k->task_memory[task] <= c->memory) &&
-           (!k->task_needs || !(k->task_needs[task] & ~c->has));
-}
-
-bool fit_here(const struct sched *s, uint32_t task)
-{
-    return fit_within(s, task, &s->own);
-}
-
 /* F3. */
 static const struct capacity *fit_capacity(const struct sched *s, uint32_t node)
 {
@@ -51,7 +37,7 @@ bool fit_at(const struct sched *s, uint32_t task, uint32_t node)
 uint8_t fit_group(struct sched *s, uint32_t task)
 {
     const struct sched_config *k = &s->config;
-    if (!s->uneven || fit_within(s, task, &s->least))
+    if (fit_within(s, task, &s->least))
         return 0;
     struct capacity asks = {.cores = k->task_cores ? k->task_cores[task] : 1,
                             .memory = k->task_memory ? k->task_memory[task] : 0,
@@ -142,7 +128,7 @@ static void fit_sort_ready(struct sched *s)
         enum sched_place place = task->place;
         if (place != SCHED_LREADYQ && place != SCHED_SREADYQ)
             continue;
-        if (fit_here(s, task->task) && (task->group || !fit_group(s, task->task)))
+        if (fit_here(s, task->task) && (task->group || !s->uneven || !fit_group(s, task->task)))
             continue;
         place_leave(s, slot);
         task_enqueue(s, slot, place);

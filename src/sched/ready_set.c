@@ -15,25 +15,11 @@ void readyset_free(struct ready_set *set)
     array_free(&set->picky);
 }
 
-static struct ready_queue *readyset_group(struct ready_set *set, uint32_t group)
+struct ready_queue *readyset_picky(struct ready_set *set, uint32_t group)
 {
-    if (!group)
-        return &set->any;
     while (set->picky.n < group)
         readyq_init(array_add(&set->picky));
     return &set->picky.at[group - 1];
-}
-
-void readyset_push(struct ready_set *set, struct slot *slots, uint32_t slot, double key)
-{
-    readyq_push(readyset_group(set, slots[slot].group), slots, slot, key);
-    set->length++;
-}
-
-void readyset_remove(struct ready_set *set, struct slot *slots, uint32_t slot)
-{
-    readyq_remove(readyset_group(set, slots[slot].group), slots, slot);
-    set->length--;
 }
 
 static bool readyset_has_group(uint64_t groups, size_t group)
@@ -42,11 +28,9 @@ static bool readyset_has_group(uint64_t groups, size_t group)
 }
 
 /* The largest key; a picky group's before an equal one of group 0. */
-uint32_t readyset_peek(struct ready_set *set, uint64_t groups)
+uint32_t readyset_peek_all(struct ready_set *set, uint64_t groups)
 {
     uint32_t best = groups & 1 ? readyq_peek(&set->any) : NONE;
-    if (!set->picky.n)
-        return best;
     double key = best == NONE ? 0 : set->any.heap.at[0].key;
     bool picky = false;
     for (size_t i = 0; i < set->picky.n; i++) {

@@ -21,11 +21,29 @@ struct ready_set {
 
 void readyset_init(struct ready_set *set);
 void readyset_free(struct ready_set *set);
+struct ready_queue *readyset_picky(struct ready_set *set, uint32_t group); /* group 1 and on */
 /* Into the group that the slot says. */
-void readyset_push(struct ready_set *set, struct slot *slots, uint32_t slot, double key);
-void readyset_remove(struct ready_set *set, struct slot *slots, uint32_t slot);
+static inline void readyset_push(struct ready_set *set, struct slot *slots, uint32_t slot,
+                                 double key)
+{
+    uint32_t group = slots[slot].group;
+    readyq_push(group ? readyset_picky(set, group) : &set->any, slots, slot, key);
+    set->length++;
+}
+static inline void readyset_remove(struct ready_set *set, struct slot *slots, uint32_t slot)
+{
+    uint32_t group = slots[slot].group;
+    readyq_remove(group ? readyset_picky(set, group) : &set->any, slots, slot);
+    set->length--;
+}
+uint32_t readyset_peek_all(struct ready_set *set, uint64_t groups); /* with picky groups, too */
 /* As readyq_peek() and readyq_tail(), of these groups alone. NONE: they are empty. */
-uint32_t readyset_peek(struct ready_set *set, uint64_t groups);
+static inline uint32_t readyset_peek(struct ready_set *set, uint64_t groups)
+{
+    if (set->picky.n)
+        return readyset_peek_all(set, groups);
+    return groups & 1 ? readyq_peek(&set->any) : NONE;
+}
 uint32_t readyset_tail(struct ready_set *set, uint64_t groups);
 uint32_t readyset_length(const struct ready_set *set, uint64_t groups);
 /* The first tasks, group by group; the picky ones first. */

@@ -110,7 +110,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
     } else if (place == SCHED_UNFIT) {
         slot_list_add(&s->unfit, s->tasks.slots.at, slot);
     } else if (place == SCHED_LREADYQ || place == SCHED_SREADYQ) {
-        task->group = fit_group(s, task->task);
+        task->group = s->uneven ? fit_group(s, task->task) : 0;
         readyset_push(place == SCHED_LREADYQ ? &s->local : &s->shared, s->tasks.slots.at, slot,
                       policy_key(s, task));
     } else if (place == SCHED_RUNNING) {

@@ -88,9 +88,21 @@ bool node_is_down(const struct sched *s, uint32_t node);
 
 /* fit.c */
 void fit_begin(struct sched *s);
-bool fit_here(const struct sched *s, uint32_t task);
+/* O(1), and with the usual NULL arrays two comparisons. */
+static inline bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
+{
+    const struct sched_config *k = &s->config;
+    return (k->task_cores ? k->task_cores[task] : 1) <= c->cores &&
+           (!k->task_memory || k->task_memory[task] <= c->memory) &&
+           (!k->task_needs || !(k->task_needs[task] & ~c->has));
+}
+static inline bool fit_here(const struct sched *s, uint32_t task)
+{
+    return fit_within(s, task, &s->own);
+}
 bool fit_at(const struct sched *s, uint32_t task, uint32_t node);
-uint8_t fit_group(struct sched *s, uint32_t task);            /* of a task that fits here */
+uint8_t fit_group(struct sched *s,
+                  uint32_t task); /* of a task that fits here; where nodes are uneven */
 uint64_t fit_groups_of(const struct sched *s, uint32_t node); /* that all fit there */
 /* Ready, and nowhere: into this ready queue if it fits here, else to a node where it does; if there is
  * none, it waits (UNFIT). */
