@@ -215,7 +215,7 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
                      struct list_rows *rows)
 {
     const char *title = lists_name(l, name);
-    uint32_t columns = (uint32_t)rows->columns.n, twice;
+    uint32_t columns = (uint32_t)rows->columns.n, twice = 0;
     if (!rows->cells.n)
         return native_error(n, at, "list '%.80s' is empty; what runs through it would be no task",
                             title);
