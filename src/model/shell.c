@@ -211,7 +211,8 @@ const char *shell_in_key(const struct workflow *w, uint32_t task, const char *te
                          const char *strict, char *buffer)
 {
     struct shell_words s;
-    struct error ignored;
+    struct error ignored = {0};
+    const char *stated = shell_stated(w, task);
     switch (shell_sort_of(w, task, text)) {
     case SHELL_SIMPLE:
         return NULL;
@@ -222,8 +223,8 @@ const char *shell_in_key(const struct workflow *w, uint32_t task, const char *te
     case SHELL_NAMED:
         break;
     }
-    if (!shell_parse(shell_stated(w, task), &s, &ignored))
-        return shell_stated(w, task);
+    if (!stated || !shell_parse(stated, &s, &ignored))
+        return stated;
     if (is_plain_sh(&s))
         return NULL;
     size_t n = 0; /* words, so that blanks make no difference; the text was shorter than the room */
