@@ -64,8 +64,8 @@ fails "--set tasks=0" sim --dag bot --set tasks=0
 fails "--set t=x" sim --dag bot --set t=x
 fails "--schedulers" sim --dag bot --schedulers 0
 fails "degree 1" bound --dag fan-in --set degree=1
-fails "--noise has no meaning" sim --dag bot --noise 0.1
-fails "give --schedulers N" sim examples/genomics.yaml --policy mlb
+fails "--noise does nothing for a cluster of schedulers" sim --dag bot --noise 0.1
+fails "--policy does nothing without --schedulers N" sim examples/genomics.yaml --policy mlb
 fails "expected last or mean" bound --dag bot --wait long
 echo "1..$count"
 exit $failed
