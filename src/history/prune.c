@@ -40,8 +40,8 @@ static bool prune_find(struct history *h, int64_t below, struct prune_victim *v,
 
 /* ?1 to ?2: rows of the run; ?3 the run; ?4 its workflow; ?5 to ?6: rows of that. */
 static const char *const prune_steps[] = {
-    "DELETE FROM paths WHERE id IN (SELECT path FROM files WHERE id BETWEEN ?1 AND ?2) AND NOT"
-    " EXISTS (SELECT 1 FROM files f WHERE f.path = paths.id AND (f.id < ?1 OR f.id > ?2))",
+    ("DELETE FROM paths WHERE id IN (SELECT path FROM files WHERE id BETWEEN ?1 AND ?2) AND NOT"
+     " EXISTS (SELECT 1 FROM files f WHERE f.path = paths.id AND (f.id < ?1 OR f.id > ?2))"),
     "DELETE FROM files WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM attempts WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM reused WHERE id BETWEEN ?1 AND ?2",
@@ -49,8 +49,8 @@ static const char *const prune_steps[] = {
     "DELETE FROM failures WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM predictions WHERE run = ?3",
     "DELETE FROM runs WHERE id = ?3",
-    "DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"
-    " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)",
+    ("DELETE FROM tasks WHERE id BETWEEN ?5 AND ?6"
+     " AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)"),
     "DELETE FROM workflows WHERE id = ?4 AND NOT EXISTS (SELECT 1 FROM runs WHERE workflow = ?4)",
 };
 

@@ -123,14 +123,14 @@ bool native_seconds(const struct native *n, yaml_ref v, const char *what, double
 bool native_words(const struct native *n, yaml_ref v, const char *what, struct strbuf *out)
 {
     const struct yaml *y = &n->y;
-    const char *text;
-    size_t length;
+    const char *text = "";
+    size_t length = 0;
     bool list = yaml_type(y, v) == YAML_SEQUENCE;
     yaml_ref e = list ? yaml_first(y, v) : v;
     for (; e != YAML_NONE; e = list ? yaml_next(y, v, e) : YAML_NONE) {
         if (!native_text(n, e, what, &text, &length))
             return false;
-        if (!length || strcspn(text, ", ") != length)
+        if (strcspn(text, ", ") != length)
             return native_error(n, e, "%s has '%s'; expected a word, or a list of words", what,
                                 text);
         strbuf_printf(out, "%s%s", out->n ? "," : "", text);

@@ -196,11 +196,11 @@ void partition_settle(struct partition *p)
         return;
     }
     double was[PARTITION_STALE];
-    for (uint32_t k = p->nstale; k--;)
-        if (p->at[p->stale[k]].root != NONE) {
-            was[k] = p->at[p->stale[k]].length;
+    for (uint32_t k = p->nstale; k--;) {
+        was[k] = p->at[p->stale[k]].length; /* of one that is gone, too: nobody asks */
+        if (p->at[p->stale[k]].root != NONE)
             recompute_length(p, p->stale[k]);
-        }
+    }
     for (uint32_t k = 0; k < p->nstale; k++) {
         if (p->at[p->stale[k]].root == NONE)
             continue;
