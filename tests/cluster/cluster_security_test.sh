@@ -132,7 +132,7 @@ ok $? "after all that the run ends, and its result is right"
 # ---- names that lead out of the folder ----
 mkdir -p "$work/n/in" "$work/n/deep"
 echo secret >"$work/n/secret"
-refuses() { # text, input, output
+refuses() { # text, input, output, what the message has (default: the text)
     cat >"$work/n/in/flow.yaml" <<END2
 weft: 1
 tasks:
@@ -141,12 +141,12 @@ END2
     echo plain >"$work/n/in/plain"
     rm -rf "$work/n/in/.weft"
     say submit "$work/n/in/flow.yaml" --no-shared
-    [ $? = 2 ] && grep -q "$1" "$work/err" && [ ! -e "$work/n/x" ]
+    [ $? = 2 ] && grep -q "${4:-$1}" "$work/err" && [ ! -e "$work/n/x" ]
     ok $? "an object named $1 is refused"
 }
 refuses ../x plain ../x
 refuses ../secret ../secret y
-refuses deep/../../x plain deep/../../x
+refuses deep/../../x plain deep/../../x "output '../x' lies above"
 refuses .weft/x plain .weft/x
 # an absolute name is one that every machine has: the task uses it in place, agents neither send nor keep it
 cat >"$work/n/in/flow.yaml" <<END2
