@@ -181,7 +181,7 @@ static bool rule_beside(const struct arguments *a, const struct cli_rule *r, con
 static bool given_once(const struct arguments *a, const struct given *g, struct error *err)
 {
     const struct given *last = find_given(a, g->option->name, strlen(g->option->name));
-    if (!g->value || strcmp(g->value, last->value) == 0 ||
+    if (!last || !g->value || strcmp(g->value, last->value) == 0 ||
         strstr(g->option->help, "may be repeated"))
         return true;
     return error_set(err, ERROR_INPUT, "--%s is given twice, '%.100s' and '%.100s'; which one?",
