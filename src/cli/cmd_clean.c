@@ -64,7 +64,7 @@ static int clean_command(const struct arguments *a)
     struct weft_cleaned cleaned;
     bool dry = arguments_flag(a, "dry-run");
     if (!run_screen_options(&s, a, &o, &err))
-        return cli_fail(&err);
+        return run_screen_close(&s, cli_fail(&err));
     o.event = clean_event;
     /* unless it only looks, the records are its own from here on: no run goes on in the folder */
     s.run = weft_run_open(a->operand[0], &o, &error);

@@ -77,7 +77,7 @@ static int run_command(const struct arguments *a)
     struct weft_run_options o;
     const char *why = arguments_value(a, "why");
     if (!run_screen_options(&s, a, &o, &err))
-        return cli_fail(&err);
+        return run_screen_close(&s, cli_fail(&err));
     run_screen_part(&s, &o);
     o.on = arguments_value(a, "on");
     s.run = weft_run_open(a->operand[0], &o, &error);

@@ -92,7 +92,7 @@ static int submit_command(const struct arguments *a)
     struct weft_forecast forecast;
     struct weft_submitted in;
     if (!run_screen_options(&s, a, &o, &err))
-        return cli_fail(&err);
+        return run_screen_close(&s, cli_fail(&err));
     run_screen_part(&s, &o);
     o.on = "cluster";
     s.run = weft_run_open(a->operand[0], &o, &error);
