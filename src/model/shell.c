@@ -211,7 +211,7 @@ const char *shell_in_key(const struct workflow *w, uint32_t task, const char *te
                          const char *strict, char *buffer)
 {
     struct shell_words s;
-    struct error ignored = {0};
+    struct error ignored; /* cleared by hand where it is used: this is called for every task */
     const char *stated = shell_stated(w, task);
     switch (shell_sort_of(w, task, text)) {
     case SHELL_SIMPLE:
@@ -223,6 +223,7 @@ const char *shell_in_key(const struct workflow *w, uint32_t task, const char *te
     case SHELL_NAMED:
         break;
     }
+    error_clear(&ignored);
     if (!stated || !shell_parse(stated, &s, &ignored))
         return stated;
     if (is_plain_sh(&s))
