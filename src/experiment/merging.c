@@ -49,11 +49,7 @@ void merging_command(struct merging *m, const struct body *body, const uint32_t 
             strbuf_add_char(out, t->brace);
             break;
         case TOKEN_PARAMETER:
-            for (const char *c = m->value[t->index]; *c; c++) {
-                strbuf_add_char(out, *c);
-                if (*c == '{' || *c == '}')
-                    strbuf_add_char(out, *c);
-            }
+            command_add_doubled(out, m->value[t->index]);
             break;
         case TOKEN_OUT:
             add_files_mark(t, "out", NULL, 0, out);

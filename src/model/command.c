@@ -95,6 +95,21 @@ static size_t name_length(const char *at)
     return n;
 }
 
+bool command_is_name(const char *text, size_t length)
+{
+    return length > 0 && name_length(text) >= length;
+}
+
+void command_add_doubled(struct strbuf *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        strbuf_add_char(out, *c);
+        if (*c == '{' || *c == '}')
+            strbuf_add_char(out, *c);
+    }
+    strbuf_add(out, "");
+}
+
 /* What could be a name, up to its closing brace: `word`, `in.reads`, `in[3]`, `in[-1]`. 0: it could
  * not. Stops at the first character that does not fit, so that a text of many braces costs its
  * length. */
@@ -180,8 +195,8 @@ bool marking_next(struct marking_place *p, uint32_t *file)
     return true;
 }
 
-/* An odd number of dollars: `$${in}` is the shell's process number and our file. */
-static bool behind_dollar(const char *text, const char *at)
+/* An odd number of dollars. */
+bool command_behind_dollar(const char *text, const char *at)
 {
     const char *from = at;
     while (from > text && from[-1] == '$')
@@ -208,7 +223,7 @@ struct marking command_marking(const struct workflow *w, const char *text, const
     if (at[0] != '{')
         return (struct marking){0};
     size_t n = word_length(at + 1);
-    if (behind_dollar(text, at))
+    if (command_behind_dollar(text, at))
         return (struct marking){.mark = n ? MARK_SHELL : MARK_NONE};
     size_t name = name_length(at + 1);
     for (int i = 0; n && i < COMMAND_WORDS; i++) {
@@ -310,11 +325,10 @@ static bool add_value(const struct workflow *w, uint32_t task, const struct fill
         return false;
     switch (m->mark) {
     case MARK_PARAMETER:
-        for (const char *c = workflow_text(w, w->parameter_value[m->index]); *c; c++) {
-            strbuf_add_char(out, *c);
-            if (f->fill == FILL_PARAMETERS && (*c == '{' || *c == '}'))
-                strbuf_add_char(out, *c);
-        }
+        if (f->fill == FILL_PARAMETERS)
+            command_add_doubled(out, workflow_text(w, w->parameter_value[m->index]));
+        else
+            strbuf_add(out, workflow_text(w, w->parameter_value[m->index]));
         return true;
     case MARK_TASK:
         command_add_quoted(out, workflow_task_name(w, task));
@@ -412,7 +426,7 @@ void command_escape(const char *text, size_t length, struct strbuf *out)
     for (const char *at = text; at < end; at++) {
         bool brace = *at == '{' || *at == '}';
         bool twice = brace && ((at > text && at[-1] == *at) || (at + 1 < end && at[1] == *at));
-        size_t word = *at == '{' && !behind_dollar(text, at) ? word_length(at + 1) : 0;
+        size_t word = *at == '{' && !command_behind_dollar(text, at) ? word_length(at + 1) : 0;
         if (word)
             closing = at + 1 + word;
         strbuf_add_char(out, *at);

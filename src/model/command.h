@@ -66,6 +66,12 @@ extern const char *const command_built_in[COMMAND_WORDS];
 bool command_is_file_word(const char *name);
 /* Say what is wrong with the word in braces at `at` (MARK_UNKNOWN), and what may have been meant. */
 void command_unknown(const struct workflow *w, const char *at, size_t length, struct strbuf *out);
+/* Is this a name, as it can stand in braces: letters, digits, _ and -, no digit in front? */
+bool command_is_name(const char *text, size_t length);
+/* Is the brace at `at` the shell's, as in ${name}? `$${in}` is its process number and our file. */
+bool command_behind_dollar(const char *text, const char *at);
+/* Append a text with every brace doubled: it then stands for itself, wherever braces are filled in. */
+void command_add_doubled(struct strbuf *out, const char *text);
 /* Would a shell give one of its characters a meaning? Such a name is quoted where it is put in. */
 bool command_needs_quotes(const char *name);
 /* A file's name, or any other text that is data, as one word of a shell. */

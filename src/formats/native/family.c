@@ -34,11 +34,8 @@ void scope_free(struct variable_scope *s)
 /* The name between the braces at `p`; 0: this brace is none of ours. `${name}` is the shell's. */
 static size_t word_at(const char *text, const char *p)
 {
-    const char *from = p;
-    while (from > text && from[-1] == '$')
-        from--;
     size_t n = strcspn(p + 1, "{}");
-    return (p - from) % 2 || p[1 + n] != '}' || !list_is_name(p + 1, n) ? 0 : n;
+    return command_behind_dollar(text, p) || p[1 + n] != '}' || !command_is_name(p + 1, n) ? 0 : n;
 }
 
 static bool is_bound(const struct variable_scope *s, const struct variable *v)
@@ -258,11 +255,7 @@ static void add_command_value(struct strbuf *out, const char *value, bool outsid
         command_add_quoted(&word, value);
     else
         strbuf_add(&word, value);
-    for (const char *c = strbuf_text(&word); *c; c++) {
-        strbuf_add_char(out, *c);
-        if (*c == '{' || *c == '}')
-            strbuf_add_char(out, *c);
-    }
+    command_add_doubled(out, strbuf_text(&word));
     strbuf_free(&word);
 }
 

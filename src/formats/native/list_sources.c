@@ -9,6 +9,8 @@
 #include "base/tree.h"
 #include "base/utf8.h"
 
+#include "model/command.h"
+
 #include <string.h>
 
 /* ---- files ---- */
@@ -28,7 +30,7 @@ struct file_search {
 static uint32_t file_variable(const struct file_search *f, const char *p, size_t *length)
 {
     const char *close = strchr(p, '}');
-    if (p[0] != '{' || !close || !list_is_name(p + 1, (size_t)(close - p) - 1))
+    if (p[0] != '{' || !close || !command_is_name(p + 1, (size_t)(close - p) - 1))
         return UINT32_MAX;
     *length = (size_t)(close - p) + 1;
     for (size_t c = 0; c < f->rows->columns.n; c++) {
@@ -137,7 +139,7 @@ static bool pattern_columns(struct list_rows *rows, const char *pattern)
             p++;
             continue;
         }
-        if (!close || !list_is_name(p + 1, (size_t)(close - p) - 1))
+        if (!close || !command_is_name(p + 1, (size_t)(close - p) - 1))
             continue;
         bool known = false;
         for (size_t c = 0; c < rows->columns.n && !known; c++) {

@@ -17,7 +17,6 @@ struct list_rows {
 void list_column(struct list_rows *rows, const char *name, size_t length);
 /* False: there are too many. */
 bool list_value(struct list_rows *rows, const char *text, size_t length);
-bool list_is_name(const char *text, size_t length);
 void list_rows_free(struct list_rows *rows);
 
 /* The files that are there and match a pattern ("reads/{s}_{lane}.fq"), sorted by name: what stands

@@ -7,6 +7,7 @@
 #include "formats/native/lists.h"
 #include "base/quantity.h"
 #include "formats/native/list_sources.h"
+#include "model/command.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,25 +187,11 @@ void list_rows_free(struct list_rows *rows)
     array_free(&rows->lines);
 }
 
-/* Letters, digits, _ and -, and no digit in front: what can stand between braces. */
-bool list_is_name(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        bool letter =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 128;
-        if (!letter && !(i && ((c >= '0' && c <= '9') || c == '-')))
-            return false;
-    }
-    return length > 0;
-}
-
 /* Names that mean something in a command already. */
 static bool is_taken(const char *name)
 {
-    static const char *const words[] = {"in", "out", "task", "kind", "cores", "memory", "attempt"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(name, words[i]) == 0)
+    for (int i = 0; i < COMMAND_WORDS; i++)
+        if (strcmp(name, command_built_in[i]) == 0)
             return true;
     return false;
 }
@@ -231,7 +218,7 @@ static bool add_list(struct lists *l, const struct native *n, yaml_ref at, str_i
                      .outside = rows->outside};
     for (uint32_t c = 0; c < columns; c++) {
         const char *variable = lists_name(l, rows->columns.at[c]);
-        if (!list_is_name(variable, strlen(variable)))
+        if (!command_is_name(variable, strlen(variable)))
             return native_error(n, at,
                                 "list '%.80s': '%.80s' cannot be the name of a variable; expected "
                                 "letters, digits, _ and -",
@@ -388,7 +375,7 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
     const char *title = yaml_text(&n->y, k, &length), *values = NULL;
     yaml_ref what = yaml_value(k);
     char found[80];
-    if (!list_is_name(title, length))
+    if (!command_is_name(title, length))
         return native_error(n, k,
                             "'%.80s' cannot be the name of a list; expected letters, digits, _ and "
                             "-",

@@ -69,11 +69,20 @@ const char *native_scalar(const struct native *n, yaml_ref v, size_t *length)
 }
 
 /* A null is not a text: `run:` with nothing behind it is a slip, not an empty command. */
-bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
-                 size_t *length)
+bool native_plain_text(const struct native *n, yaml_ref v, const char *what, const char **text,
+                       size_t *length)
 {
     if (yaml_type(&n->y, v) != YAML_SCALAR || yaml_is_null(&n->y, v))
         return native_wrong_value(n, v, what, "a text");
+    *text = yaml_text(&n->y, v, length);
+    return *length ? true : native_error(n, v, "%s is empty; expected a text", what);
+}
+
+bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
+                 size_t *length)
+{
+    if (!native_plain_text(n, v, what, text, length))
+        return false;
     *text = native_scalar(n, v, length);
     if (!*text)
         return false;

@@ -32,6 +32,9 @@ bool native_is_mapping(const struct native *n, yaml_ref v, const char *what);
 
 /* The text of a scalar with everything filled in; NULL: an error. */
 const char *native_scalar(const struct native *n, yaml_ref v, size_t *length);
+/* A text as it stands, braces and all. */
+bool native_plain_text(const struct native *n, yaml_ref v, const char *what, const char **text,
+                       size_t *length); /* not empty */
 bool native_text(const struct native *n, yaml_ref v, const char *what, const char **text,
                  size_t *length); /* not empty */
 bool native_number(const struct native *n, yaml_ref v, const char *what, double *out);  /* finite */

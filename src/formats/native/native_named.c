@@ -6,6 +6,7 @@
  * builder finds that they are one. */
 #include "base/suggest.h"
 #include "formats/native/native_reading.h"
+#include "model/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static size_t named_mark(const char *p, bool *out, const char **name, size_t *le
     *length = strcspn(*name, ".{}");
     *list = n == *length + 5 && strncmp(*name + *length, ".list", 5) == 0;
     bool all = n == 4 && strncmp(*name, "list", 4) == 0; /* {in.list}: of all of them */
-    return !all && list_is_name(*name, *length) && (n == *length || *list)
+    return !all && command_is_name(*name, *length) && (n == *length || *list)
                ? (size_t)(*name - p) + n + 1
                : 0;
 }
@@ -87,7 +88,7 @@ bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, 
         p += plain;
         if (p >= end)
             break;
-        bool ours = p[1] != '{' && !(p > text && p[-1] == '$');
+        bool ours = p[1] != '{' && !command_behind_dollar(text, p);
         n = ours ? named_mark(p, &output, &name, &name_length, &list) : 0;
         if (!n) {
             size_t skip = p[1] == '{' ? 2 : 1;

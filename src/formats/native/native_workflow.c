@@ -22,6 +22,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include "model/command.h"
+
 #include <string.h>
 
 /* The keys of a task, by column number; the table ends where the columns have no key. */
@@ -53,11 +55,8 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
     const char *text;
     size_t length;
     /* in a command, braces are the model's business but for variables */
-    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
-    r->file.fill = call ? fill : NULL;
-    bool good = native_text(&r->file, v, call ? "call" : "run", &text, &length);
-    r->file.fill = fill;
-    if (!good)
+    if (!(call ? native_text(&r->file, v, "call", &text, &length)
+               : native_plain_text(&r->file, v, "run", &text, &length)))
         return false;
     if (!call && scope_concerns(text, length)) {
         if (!scope_fill_command(&r->scope, &r->file, v, text, length))
@@ -187,11 +186,9 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
         if (name_at == YAML_NONE)
             return native_error(&r->file, v, "%s has no name", what);
     }
-    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
-    r->file.fill = NULL; /* free variables are run through below */
-    bool good = native_text(&r->file, name_at, what, &name, &length);
-    r->file.fill = fill;
-    return good && scope_fill(&r->scope, &r->file, name_at, what, !out, add_object, &o);
+    /* free variables are run through */
+    return native_plain_text(&r->file, name_at, what, &name, &length) &&
+           scope_fill(&r->scope, &r->file, name_at, what, !out, add_object, &o);
 }
 
 static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bool out);
@@ -203,7 +200,7 @@ static bool read_named(struct native_reading *r, uint32_t task, yaml_ref v, bool
     for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
         size_t length;
         const char *name = yaml_text(y, k, &length);
-        if (!list_is_name(name, length) || strcmp(name, "list") == 0)
+        if (!command_is_name(name, length) || strcmp(name, "list") == 0)
             return native_error(&r->file, k,
                                 "'%.80s' cannot be the name of an %sput; expected letters, digits, "
                                 "_ and -",
@@ -291,11 +288,8 @@ static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v
     const char *name;
     size_t length;
     struct native_after a = {r, task, v};
-    const char *(*fill)(void *, yaml_ref, size_t *) = r->file.fill;
-    r->file.fill = NULL;
-    bool good = native_text(&r->file, v, "an entry of after", &name, &length);
-    r->file.fill = fill;
-    return good && scope_fill(&r->scope, &r->file, v, "after", true, add_after, &a);
+    return native_plain_text(&r->file, v, "an entry of after", &name, &length) &&
+           scope_fill(&r->scope, &r->file, v, "after", true, add_after, &a);
 }
 
 static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)

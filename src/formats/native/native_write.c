@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "formats/dropped.h"
 #include "formats/native/native.h"
+#include "model/command.h"
 #include "formats/registry.h"
 
 #include <math.h>
@@ -76,11 +77,7 @@ static void write_name(struct native_writing *s, const char *text, enum yaml_pla
         return;
     }
     struct strbuf doubled = {0};
-    for (const char *c = text; *c; c++) {
-        strbuf_add_char(&doubled, *c);
-        if (*c == '{' || *c == '}')
-            strbuf_add_char(&doubled, *c);
-    }
+    command_add_doubled(&doubled, text);
     s->broken += !yaml_write_string(s->out, doubled.at, place);
     strbuf_free(&doubled);
 }
