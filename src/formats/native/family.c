@@ -191,6 +191,24 @@ static bool free_variable(const struct variable_scope *s, const struct native *n
                         what, name, name);
 }
 
+const char *scope_value(const struct variable_scope *s, const struct native *n, yaml_ref at,
+                        const char *what, const char *word, size_t length)
+{
+    uint32_t v = lists_find_variable(s->lists, word, length);
+    const struct variable *x = v == UINT32_MAX ? NULL : &s->lists->variables.at[v];
+    const char *value = x ? NULL : other_value(s, word, length);
+    if (x && is_bound(s, x))
+        return bound_value(s, x);
+    if (x) {
+        struct gathering g = {.n = 1, .list = {{.list = x->list}}};
+        g.list[0].free = (column_set)1 << x->column;
+        free_variable(s, n, at, what, &g);
+    } else if (!value) {
+        unknown_word(s, n, at, what, word, length);
+    }
+    return value;
+}
+
 /* Sets list i to its first row; false: it has none. */
 static void gather_begin(struct variable_scope *s, struct gathered_list *x)
 {

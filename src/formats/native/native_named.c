@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "formats/native/native_reading.h"
 #include "model/command.h"
+#include "model/condition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +40,8 @@ static const struct native_named *find_named(const struct native_reading *r, boo
 }
 
 /* Always false. */
-static bool unknown_name(const struct native_reading *r, yaml_ref at, bool out, const char *name,
-                         size_t length)
+static bool unknown_name(const struct native_reading *r, yaml_ref at, const char *what, bool out,
+                         const char *name, size_t length)
 {
     const char **names = mem_new(const char *, r->named.n + 1), *near;
     char copy[100];
@@ -50,7 +51,7 @@ static bool unknown_name(const struct native_reading *r, yaml_ref at, bool out, 
             names[count++] = r->named.at[i].name;
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 90 ? length : 90), name);
     near = suggest_nearest(copy, names, count);
-    native_error(&r->file, at, "its command names {%s.%s}, but no %sput is called '%s'%s%s%s",
+    native_error(&r->file, at, "%s names {%s.%s}, but no %sput is called '%s'%s%s%s", what,
                  out ? "out" : "in", copy, out ? "out" : "in", copy, near ? "; did you mean '" : "",
                  near ? near : "", near ? "'?" : "");
     free(names);
@@ -98,13 +99,103 @@ bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, 
         }
         const struct native_named *x = find_named(r, output, name, name_length);
         if (!x)
-            return unknown_name(r, at, output, name, name_length);
+            return unknown_name(r, at, "its command", output, name, name_length);
         if (x->count || list) {
             strbuf_add(out, output ? "{out[" : "{in[");
             add_places(r, x, out);
             strbuf_add(out, list ? "].list}" : "]}");
         }
         p += n;
+    }
+    strbuf_add(out, "");
+    return true;
+}
+
+/* ---- conditions ---- */
+
+/* A value in a condition: by itself a word of it, in quotes a part of their text. */
+static void add_condition_value(struct strbuf *out, const char *value, char quote)
+{
+    if (!quote) {
+        condition_add_value(out, value);
+        return;
+    }
+    for (const char *c = value; *c; c++) {
+        if (*c == '\\' || *c == '"' || *c == '\'')
+            strbuf_add_char(out, '\\');
+        if (*c == '{' || *c == '}')
+            strbuf_add_char(out, *c);
+        strbuf_add_char(out, *c);
+    }
+}
+
+/* What stands at the brace `p`: passed over. False: an error. */
+static bool fill_condition_mark(struct native_reading *r, yaml_ref v, const char *what, char quote,
+                                const char **p, struct strbuf *out)
+{
+    bool output, list = false;
+    const char *name = NULL, *from = *p;
+    size_t length = 0, n = named_mark(from, &output, &name, &length, &list);
+    const struct native_named *x = n && !list ? find_named(r, output, name, length) : NULL;
+    size_t word = strcspn(from + 1, "{}");
+    bool file = !n && word >= 2 &&
+                (strncmp(from + 1, "in", 2) == 0 || strncmp(from + 1, "out", 3) == 0) &&
+                from[1 + word] == '}' && !command_is_name(from + 1, word);
+    file |= word == 2 && strncmp(from + 1, "in}", 3) == 0;
+    file |= word == 3 && strncmp(from + 1, "out}", 4) == 0;
+    if (n && !list && !x)
+        return unknown_name(r, v, what, output, name, length);
+    if (quote && (n || file))
+        return native_error(&r->file, v, "%s: a file stands within quotes; there it is no file",
+                            what);
+    if (x && x->count != 1)
+        return native_error(&r->file, v, "%s: {%.*s} stands for %u files, and a condition asks one",
+                            what, (int)(n - 2), from + 1, x->count);
+    if (x) {
+        strbuf_printf(out, "{%s[%u]}", output ? "out" : "in", r->named_place.at[x->first]);
+    } else if (file || n) { /* the condition's parser tells what is wrong with it, if anything is */
+        strbuf_add_bytes(out, from, word + 2);
+        n = word + 2;
+    } else {
+        const char *value = NULL;
+        if (from[1 + word] != '}' || !command_is_name(from + 1, word))
+            return native_error(&r->file, v,
+                                "%s: '%.40s' is neither a file nor a value; expected {in}, "
+                                "{in.NAME} or the name of a variable or parameter",
+                                what, from);
+        value = scope_value(&r->scope, &r->file, v, what, from + 1, word);
+        if (!value)
+            return false;
+        add_condition_value(out, value, quote);
+        n = word + 2;
+    }
+    *p += n;
+    return true;
+}
+
+bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *what,
+                           struct strbuf *out)
+{
+    const char *text;
+    size_t length;
+    char quote = 0;
+    if (!native_plain_text(&r->file, v, what, &text, &length))
+        return false;
+    strbuf_clear(out);
+    for (const char *p = text; *p;) {
+        if (*p == '\\' && quote && p[1]) {
+            strbuf_add_bytes(out, p, 2);
+            p += 2;
+        } else if ((*p == '{' || *p == '}') && p[1] == *p) {
+            strbuf_add_bytes(out, p, 2);
+            p += 2;
+        } else if (*p == '{') {
+            if (!fill_condition_mark(r, v, what, quote, &p, out))
+                return false;
+        } else {
+            quote = quote ? (*p == quote ? 0 : quote) : *p == '"' || *p == '\'' ? *p : 0;
+            strbuf_add_char(out, *p++);
+        }
     }
     strbuf_add(out, "");
     return true;

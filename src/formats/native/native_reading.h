@@ -55,6 +55,11 @@ static inline bool native_keep_filled(void *context, const char *text, size_t le
 bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, size_t length,
                        struct strbuf *out);
 
+/* A condition (model/condition.h) with its variables, parameters and {in.NAME} filled in, into `out`;
+ * `what` is the key that it stands under. After the task's inputs and outputs were read. */
+bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *what,
+                           struct strbuf *out);
+
 /* native_values.c */
 /* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */
 bool native_read_values(struct native_reading *r);
