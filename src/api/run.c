@@ -58,6 +58,43 @@ static const char *run_keep_text(struct weft_run *run, const char *text)
     return copy;
 }
 
+/* A line each becomes a part; what is a comment or blank is left out. */
+static void run_add_lines(struct strbuf *out, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n"), blank = strspn(line, " \t\r");
+        if (blank < n && line[blank] != '#') {
+            strbuf_add(out, out->n ? "; " : "");
+            strbuf_add_bytes(out, line + blank, n - blank);
+        }
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* What the record says was given: options of the reader, and what the file of --params says now: it
+ * may say something else tomorrow. A file that cannot be read is an error soon enough. */
+static const char *run_keep_given(struct weft_run *run, const char *const *read)
+{
+    static const char params[] = "--params=";
+    struct strbuf out = {0};
+    for (; read && *read; read++) {
+        struct text text = {0};
+        struct error ignored = {0};
+        bool file = strncmp(*read, params, sizeof params - 1) == 0;
+        strbuf_printf(&out, "%s%s", out.n ? "; " : "", *read);
+        bool stream = strcmp(*read + (file ? sizeof params - 1 : 0), "-") == 0; /* read once */
+        if (file && !stream && file_read(*read + sizeof params - 1, &text, &ignored)) {
+            run_add_lines(&out, text.at);
+            text_free(&text);
+        }
+    }
+    if (!out.n)
+        return NULL;
+    char *given = strbuf_steal(&out);
+    array_push(&run->texts, given);
+    return given;
+}
+
 /* Only what the handle itself remembers; the session takes its part by run_handle_session(). */
 struct weft_run *run_handle_new(const struct weft_run_options *options, struct error *err)
 {
@@ -110,6 +147,7 @@ struct session_options run_handle_session(struct weft_run *run, const struct wef
         .since = mine.since,
         .cores = mine.cores,
         .memory = mine.memory,
+        .given = run_keep_given(run, mine.read),
         .has = run_keep_text(run, mine.has),
         .disk = mine.disk,
         .retry_first = mine.retry_delay,

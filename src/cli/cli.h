@@ -110,7 +110,9 @@ unsigned cli_columns(void);
 /* The texts of a repeated option NAME=VALUE (--set, --read), ended by NULL, as the library takes
  * them. NULL: one is not of that form. The caller frees the array. */
 const char **cli_list(const struct arguments *a, const char *option, struct error *err);
-/* --read and -p in one list; the caller frees it. */
+/* --from, checked; NULL: not given. */
+bool cli_format(const struct arguments *a, const char **format, struct error *err);
+/* --read, -p and --params in one list; the caller frees it. */
 const char **cli_read_list(const struct arguments *a, struct error *err);
 /* What lists tell of an option of a planner or a generator: its help, and its choices. */
 enum { CLI_OPTION_HELP = 512 };
@@ -149,6 +151,7 @@ int cli_show(const char *text, size_t n); /* cli_print() of a text */
     }
 #define OPTION_READ                                                                                \
     {"read", 0, "NAME=VALUE", "an option of the reader (see `weft formats`); may be repeated"},    \
+        {"params", 0, "FILE", "parameters and lists from a YAML file; -p wins over it"},           \
     {                                                                                              \
         "param", 'p', "NAME=VALUE",                                                                \
             "a parameter of the workflow, or a list (a,b,c), in place of its own; may be repeated" \

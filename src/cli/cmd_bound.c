@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule bound_rules[] = {
     {"dag", NULL, "FLOW"},
-    {"from read param", "FLOW", NULL},
+    {"from read param params", "FLOW", NULL},
     RULES_END,
 };
 

@@ -17,7 +17,7 @@ static const struct cli_option report_options[] = {
 };
 
 static const struct cli_rule report_rules[] = {
-    {"from read param", "workflow", NULL},
+    {"from read param params", "workflow", NULL},
     RULES_END,
 };
 

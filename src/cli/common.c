@@ -4,6 +4,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "api/inside.h"
 #include "cli/cli.h"
@@ -174,12 +175,20 @@ const char **cli_list(const struct arguments *a, const char *option, struct erro
 /* Parameters are options of the reader whose workflow has them. */
 const char **cli_read_list(const struct arguments *a, struct error *err)
 {
-    const char **list = mem_new_zero(const char *, a->ngiven + 1);
-    size_t n = 0;
-    if (cli_list_add(a, "read", list, &n, err) && cli_list_add(a, "param", list, &n, err))
-        return list;
-    free(list);
-    return NULL;
+    const char *params = arguments_value(a, "params");
+    size_t room = (a->ngiven + 2) * sizeof(char *), n = 0;
+    const char **list = mem_alloc(room + sizeof "--params=" + (params ? strlen(params) : 0));
+    memset(list, 0, room);
+    if (!cli_list_add(a, "read", list, &n, err) || !cli_list_add(a, "param", list, &n, err)) {
+        free(list);
+        return NULL;
+    }
+    if (params) { /* behind the pointers: one block, that the caller frees */
+        char *text = (char *)list + room;
+        stpcpy(stpcpy(text, "--params="), params);
+        list[n++] = text;
+    }
+    return list;
 }
 
 const char *cli_option_help(const struct weft_option *o, char *buffer, size_t size)
@@ -190,14 +199,39 @@ const char *cli_option_help(const struct weft_option *o, char *buffer, size_t si
     return buffer;
 }
 
+bool cli_format(const struct arguments *a, const char **format, struct error *err)
+{
+    struct weft_format f;
+    const char *names[64], *near;
+    size_t n = 0;
+    *format = arguments_value(a, "from");
+    for (size_t i = 0; *format && n < 64 && weft_format(i, &f); i++) {
+        if (strcmp(f.name, *format) == 0)
+            return true;
+        names[n++] = f.name;
+    }
+    if (!*format)
+        return true;
+    /* --from NAME is what others call the beginning of a part of the graph */
+    if (arguments_takes(a, "since") && !suggest_nearest(*format, names, n))
+        return error_set(
+            err, ERROR_INPUT,
+            "--from is '%.200s', which is no format; did you mean --since %.200s (only "
+            "what depends on it)? `weft formats` lists the formats",
+            *format, *format);
+    near = suggest_nearest(*format, names, n);
+    return error_set(err, ERROR_INPUT,
+                     "there is no format '%.200s'%s%s%s; `weft formats` lists them", *format,
+                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 /* --from and --read; the list is the caller's to free. */
 static bool cli_reading(const struct arguments *a, struct weft_read_options *o, const char ***list,
                         struct weft_error *error)
 {
     struct error err = {0};
     *o = (struct weft_read_options)WEFT_READ_INIT;
-    o->format = arguments_value(a, "from");
-    *list = cli_read_list(a, &err);
+    *list = cli_format(a, &o->format, &err) ? cli_read_list(a, &err) : NULL;
     o->options = *list;
     error->status = (enum weft_status)err.kind;
     snprintf(error->text, sizeof error->text, "%s", err.text);

@@ -92,14 +92,14 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     ssize_t n = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
     s->program[n > 0 ? n : 0] = 0;
     *o = (struct weft_run_options)WEFT_RUN_OPTIONS_INIT;
-    if (!screen_machine_options(a, o, err) || !(s->read = cli_read_list(a, err)))
+    if (!screen_machine_options(a, o, err) || !cli_format(a, &o->format, err) ||
+        !(s->read = cli_read_list(a, err)))
         return false;
     const char *log = arguments_value(a, "log");
     if (log && !(s->log = run_log_open(log, err)))
         return false;
     cli_log(s->log);
     o->folder = arguments_value(a, "directory");
-    o->format = arguments_value(a, "from");
     o->read = s->read;
     o->keep_going = arguments_flag(a, "keep-going");
     o->force = arguments_flag(a, "force");

@@ -47,7 +47,7 @@ static bool schedulers_only_ours(const struct arguments *a, struct error *err)
 {
     static const char *const ours[] = {"schedulers", "dag",         "policy", "cores", "submit",
                                        "set",        "seed",        "from",   "read",  "json",
-                                       "quiet",      "utilization", "param"};
+                                       "quiet",      "utilization", "param",  "params"};
     for (size_t i = 0; i < a->ngiven; i++) {
         const char *name = a->given[i].option->name;
         bool known = false;
@@ -59,7 +59,7 @@ static bool schedulers_only_ours(const struct arguments *a, struct error *err)
                              "--schedulers and --dag",
                              name);
     }
-    return a->noperands || arguments_refuse(a, "from read param", "a benchmark", err);
+    return a->noperands || arguments_refuse(a, "from read param params", "a benchmark", err);
 }
 
 /* --policy NAME, or all of them. */

@@ -80,6 +80,9 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE TABLE failures(id INTEGER PRIMARY KEY, task INTEGER, attempt INTEGER, outcome INTEGER,"
     " status INTEGER, cause INTEGER, most REAL, reason TEXT, command TEXT, hint TEXT, log TEXT,"
     " tail TEXT);",
+
+    /* 4: parameters and lists that were given from outside. */
+    "ALTER TABLE runs ADD COLUMN given TEXT;",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case

@@ -89,8 +89,8 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
         h,
         "INSERT INTO runs(workflow, name, file, folder, host, planner, started, cores, memory,"
         " speed, outcome, tasks, ran, reused, failed, skipped, pid, born, boot, predicted_seconds,"
-        " predicted_memory, predicted_disk)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?)",
+        " predicted_memory, predicted_disk, given)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)",
         err);
     if (!s)
         return false;
@@ -124,6 +124,7 @@ static bool add_run(struct history *h, struct head_rows *r, const struct run_rec
     database_bind_number(s, 16, head->predicted_seconds);
     database_bind_number(s, 17, head->predicted_memory);
     database_bind_number(s, 18, head->predicted_disk);
+    database_bind_text(s, 19, head->given);
     bool ok = database_run(h, s, err);
     sqlite3_finalize(s);
     r->run = sqlite3_last_insert_rowid(h->db);

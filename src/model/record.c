@@ -13,6 +13,7 @@ void record_free(struct run_record *r)
     free(r->folder);
     free(r->host);
     free(r->planner);
+    free(r->given);
     workflow_free(r->workflow);
     free(r->predicted);
     array_free(&r->events);

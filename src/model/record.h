@@ -36,6 +36,7 @@ struct run_record {
     char *folder; /* where it ran */
     char *host;
     char *planner;  /* whose order it followed; NULL: none */
+    char *given;    /* parameters and lists from outside: "sigma=2; n=1,2"; NULL: none */
     double started; /* seconds since 1970 */
     double seconds; /* from start to end; NAN while running or lost */
     uint32_t cores;

@@ -77,6 +77,7 @@ void event_json_started(struct event_json *e, const struct run_record *r)
     json_put_text(&j, "folder", r->folder);
     json_put_text(&j, "host", r->host);
     json_put_text(&j, "planner", r->planner);
+    json_put_text(&j, "given", r->given);
     json_put_number(&j, "started", r->started);
     json_put_integer(&j, "tasks", r->tasks);
     json_put_integer(&j, "cores", r->cores);

@@ -24,6 +24,7 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
     json_put_text(j, "folder", r->folder);
     json_put_text(j, "host", r->host);
     json_put_text(j, "planner", r->planner);
+    json_put_text(j, "given", r->given);
     json_put_string(j, "outcome", record_outcome_name(r->outcome));
     json_put_number(j, "started", r->started);
     json_put_number(j, "seconds", r->seconds);
@@ -404,6 +405,7 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     history_line(out, "folder", r->folder);
     history_line(out, "host", r->host);
     history_line(out, "planner", r->planner);
+    history_line(out, "given", r->given);
     history_measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
     history_measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
     history_measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);

@@ -45,6 +45,7 @@ void recording_fill_head(struct session *s)
         .folder = mem_copy_string(realpath(s->ws.folder, folder) ? folder : s->ws.folder),
         .host = mem_copy_string(host),
         .planner = s->planner ? mem_copy_string(s->planner) : NULL,
+        .given = s->o.given ? mem_copy_string(s->o.given) : NULL,
         .started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
         .seconds = NAN,
         .cores = s->cores,

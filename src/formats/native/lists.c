@@ -357,8 +357,7 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
     for (const char *p = values;; p++) {
         size_t length = strcspn(p, ",");
         if (!length)
-            return native_error(n, at, "list '%.80s': a value of -p %.80s=%.120s is empty", title,
-                                title, values);
+            return native_error(n, at, "list '%.80s': a value of '%.120s' is empty", title, values);
         if (!list_value(rows, p, length))
             return too_many(n, at, title);
         p += length;
@@ -367,41 +366,60 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
     }
 }
 
+const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file)
+{
+    const char *value = NULL;
+    for (const struct option_value *x = g->at; x && x->name; x++)
+        if (strcmp(x->name, name) == 0)
+            value = x->text;
+    *in_file = g->file && !value ? yaml_get(&g->file->y, 0, name) : YAML_NONE;
+    return value;
+}
+
+/* What stands at `what`, in the workflow's file or in that of --params. */
+static bool read_stated(const struct native *n, yaml_ref what, const char *title,
+                        const char *folder, struct list_rows *rows)
+{
+    char found[80];
+    if (yaml_type(&n->y, what) == YAML_SEQUENCE) {
+        list_column(rows, title, strlen(title));
+        return read_values(n, what, title, rows);
+    }
+    if (yaml_type(&n->y, what) == YAML_MAPPING)
+        return read_described(n, what, title, folder, rows);
+    return native_error(n, what,
+                        "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
+                        "{files: PATTERN} or {table: FILE}",
+                        title, yaml_found(&n->y, what, found, sizeof found));
+}
+
 /* One list, at its key. */
 static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const char *folder,
-                      const struct option_value *given, struct list_rows *rows)
+                      const struct given_values *given, struct list_rows *rows)
 {
     size_t length;
-    const char *title = yaml_text(&n->y, k, &length), *values = NULL;
-    yaml_ref what = yaml_value(k);
-    char found[80];
+    const char *title = yaml_text(&n->y, k, &length);
+    yaml_ref in_file;
     if (!command_is_name(title, length))
         return native_error(n, k,
                             "'%.80s' cannot be the name of a list; expected letters, digits, _ and "
                             "-",
                             title);
-    for (const struct option_value *g = given; g && g->name; g++)
-        if (strcmp(g->name, title) == 0)
-            values = g->text;
-    bool good;
-    if (values) {
-        good = read_given(n, k, title, values, rows);
-    } else if (yaml_type(&n->y, what) == YAML_SEQUENCE) {
-        list_column(rows, title, length);
-        good = read_values(n, what, title, rows);
-    } else if (yaml_type(&n->y, what) == YAML_MAPPING) {
-        good = read_described(n, what, title, folder, rows);
-    } else {
-        good = native_error(n, what,
-                            "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
-                            "{files: PATTERN} or {table: FILE}",
-                            title, yaml_found(&n->y, what, found, sizeof found));
-    }
-    return good && add_list(l, n, k, pool_add(&l->names, title, length), rows);
+    const char *values = given_find(given, title, &in_file);
+    const struct native *where = in_file != YAML_NONE ? given->file : n;
+    yaml_ref what = in_file != YAML_NONE ? in_file : yaml_value(k);
+    /* one value where a list is wanted is a list of one; only --params says it that way */
+    bool one = in_file != YAML_NONE && yaml_type(&where->y, what) == YAML_SCALAR;
+    if (one)
+        values = yaml_text(&where->y, what, NULL);
+    bool good = values ? read_given(where, in_file != YAML_NONE ? what : k, title, values, rows)
+                       : read_stated(where, what, title, folder, rows);
+    return good && add_list(l, where, in_file != YAML_NONE ? what : k,
+                            pool_add(&l->names, title, length), rows);
 }
 
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
-                const struct option_value *given)
+                const struct given_values *given)
 {
     if (yaml_is_null(&n->y, v))
         return true;

@@ -66,11 +66,17 @@ enum {
 void lists_init(struct lists *l);
 void lists_free(struct lists *l);
 
-/* Read the mapping at `v`. Names of files are relative to `folder`. `given` has values that replace
- * those of a list, separated by commas, and ends with a NULL name; may be NULL. False: an error with
- * its place. */
+/* What stands in place of what the workflow's file says. */
+struct given_values {
+    const struct option_value *at; /* of the command line; ends with a NULL name; NULL: none */
+    const struct native *file;     /* of --params, a mapping; NULL: none */
+};
+/* The command line's, the last one; NULL: none, and `*in_file` is what the file has, or YAML_NONE. */
+const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file);
+
+/* Read the mapping at `v`. Names of files are relative to `folder`. False: an error with its place. */
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,
-                const struct option_value *given);
+                const struct given_values *given);
 
 /* UINT32_MAX: there is none of that name. */
 uint32_t lists_find_variable(const struct lists *l, const char *name, size_t length);

@@ -306,6 +306,10 @@ static bool platform_read_file(struct platform_reading *r)
 struct platform *native_read_platform(const struct format_source *source, struct error *err)
 {
     struct platform_reading r = {0};
+    if (source->options && source->options->name) {
+        error_at(err, source->path, 0, "a platform has no parameters and no lists; leave out -p");
+        return NULL;
+    }
     if (!native_open(&r.file, source, "nodes", err))
         return NULL;
     r.b = platform_builder_new(source->path);

@@ -15,9 +15,10 @@ struct native_named {
 struct native_reading {
     struct native file;
     struct builder *b;
-    yaml_ref defaults;                /* YAML_NONE: none */
-    char *folder;                     /* where the files of lists stand */
-    const struct option_value *given; /* parameters and lists from outside; NULL: none */
+    yaml_ref defaults;         /* YAML_NONE: none */
+    char *folder;              /* where the files of lists stand */
+    struct given_values given; /* parameters and lists from outside */
+    struct native params;      /* the file of --params, if given.file is not NULL */
     struct lists lists;
     struct variable_scope scope;
     ARRAY(struct family) families; /* in the order of the file */
@@ -61,6 +62,9 @@ bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *wha
                            struct strbuf *out);
 
 /* native_values.c */
+/* Opens the file of --params, if there is one. */
+bool native_open_params(struct native_reading *r, const struct option_value *given);
+void native_close_params(struct native_reading *r);
 /* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */
 bool native_read_values(struct native_reading *r);
 /* `assert` and `hooks`: native_texts.c. */

@@ -1,5 +1,5 @@
 /* Parameters and lists of a native workflow: what stands in the file, and what was given in its
- * place from outside (`weft run flow.yaml -p sigma=2`).
+ * place from outside (`weft run flow.yaml -p sigma=2 --params site.yaml`).
  *
  * A parameter that is used in commands alone is the model's: experiments replace it, and `weft show`
  * tells of it. One that stands in a file's name or a setting, too, is fixed while the file is read
@@ -10,14 +10,52 @@
 
 #include <string.h>
 
-/* What was given for this name; NULL: nothing. The last one counts. */
-static const char *given_value(const struct native_reading *r, const char *name)
+#define PARAMS_OPTION "--params" /* no parameter has such a name: `cli` and this file know it */
+
+/* A mapping from names to values and lists; what they mean is found when the workflow's own are
+ * read. */
+bool native_open_params(struct native_reading *r, const struct option_value *given)
 {
-    const char *value = NULL;
-    for (const struct option_value *g = r->given; g && g->name; g++)
-        if (strcmp(g->name, name) == 0)
-            value = g->text;
-    return value;
+    const char *path = NULL;
+    struct text text;
+    r->given.at = given;
+    for (const struct option_value *g = given; g && g->name; g++)
+        if (strcmp(g->name, PARAMS_OPTION) == 0)
+            path = g->text;
+    if (!path)
+        return true;
+    builder_outside(r->b);
+    r->params = (struct native){.err = r->file.err};
+    if (!file_read(path, &text, r->file.err))
+        return false;
+    bool good = yaml_load(&r->params.y, path, text.at, text.n, r->file.err);
+    text_free(&text);
+    if (!good)
+        return false;
+    r->given.file = &r->params;
+    return native_is_mapping(&r->params, 0, "the file of --params");
+}
+
+void native_close_params(struct native_reading *r)
+{
+    if (r->given.file)
+        native_close(&r->params);
+}
+
+/* In place of what the workflow's file says; NULL: it stands. False: an error. */
+static bool given_parameter(const struct native_reading *r, const char *name, const char **value)
+{
+    yaml_ref in_file;
+    char found[80];
+    *value = given_find(&r->given, name, &in_file);
+    if (*value || in_file == YAML_NONE)
+        return true;
+    const struct native *n = r->given.file;
+    if (yaml_type(&n->y, in_file) != YAML_SCALAR || yaml_is_null(&n->y, in_file))
+        return native_error(n, in_file, "parameter '%.80s' is %s; expected a text or a number",
+                            name, yaml_found(&n->y, in_file, found, sizeof found));
+    *value = yaml_text(&n->y, in_file, NULL);
+    return true;
 }
 
 /* Values are texts as they stand: 1.40 stays 1.40 in a command. */
@@ -41,7 +79,8 @@ static bool read_parameter(struct native_reading *r, yaml_ref k)
     if (yaml_is_null(y, v))
         return native_error(&r->file, v,
                             "parameter '%.80s' has no value; write '' for an empty one", name);
-    given = given_value(r, name);
+    if (!given_parameter(r, name, &given))
+        return false;
     array_push(&r->scope.parameters,
                (struct scope_parameter){name, given ? given : yaml_text(y, v, NULL), false});
     return true;
@@ -61,28 +100,53 @@ static bool check_names(const struct native_reading *r, yaml_ref parameters)
     return true;
 }
 
+static bool is_known(const struct native_reading *r, yaml_ref lists, const char *name)
+{
+    const struct yaml *y = &r->file.y;
+    bool known = lists != YAML_NONE && yaml_type(y, lists) == YAML_MAPPING &&
+                 yaml_get(y, lists, name) != YAML_NONE;
+    for (size_t i = 0; i < r->scope.parameters.n && !known; i++)
+        known = strcmp(r->scope.parameters.at[i].name, name) == 0;
+    return known;
+}
+
+/* "there is no parameter and no list of that name; did you mean 'sigma'?" The caller frees. */
+static char *unknown_given(const struct native_reading *r, const char *name)
+{
+    const char **names = mem_new(const char *, r->scope.parameters.n + r->lists.at.n + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < r->scope.parameters.n; i++)
+        names[count++] = r->scope.parameters.at[i].name;
+    for (size_t i = 0; i < r->lists.at.n; i++)
+        names[count++] = lists_name(&r->lists, r->lists.at.at[i].name);
+    const char *near = suggest_nearest(name, names, count);
+    struct strbuf out = {0};
+    strbuf_printf(&out, "there is no parameter and no list of that name%s%s%s",
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names);
+    return strbuf_steal(&out);
+}
+
 /* Everything that was given must be of use. */
 static bool check_given(const struct native_reading *r, yaml_ref lists)
 {
-    const struct yaml *y = &r->file.y;
-    for (const struct option_value *g = r->given; g && g->name; g++) {
-        bool known = lists != YAML_NONE && yaml_type(y, lists) == YAML_MAPPING &&
-                     yaml_get(y, lists, g->name) != YAML_NONE;
-        for (size_t i = 0; i < r->scope.parameters.n && !known; i++)
-            known = strcmp(r->scope.parameters.at[i].name, g->name) == 0;
-        if (known)
+    const struct native *file = r->given.file;
+    for (const struct option_value *g = r->given.at; g && g->name; g++) {
+        if (strcmp(g->name, PARAMS_OPTION) == 0 || is_known(r, lists, g->name))
             continue;
-        const char **names = mem_new(const char *, r->scope.parameters.n + r->lists.at.n + 1);
-        size_t count = 0;
-        for (size_t i = 0; i < r->scope.parameters.n; i++)
-            names[count++] = r->scope.parameters.at[i].name;
-        for (size_t i = 0; i < r->lists.at.n; i++)
-            names[count++] = lists_name(&r->lists, r->lists.at.at[i].name);
-        const char *near = suggest_nearest(g->name, names, count);
-        error_set(r->file.err, ERROR_INPUT,
-                  "%s: -p %.80s: there is no parameter and no list of that name%s%s%s", y->file,
-                  g->name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        free(names);
+        char *why = unknown_given(r, g->name);
+        error_set(r->file.err, ERROR_INPUT, "%s: -p %.80s: %s", r->file.y.file, g->name, why);
+        free(why);
+        return false;
+    }
+    for (yaml_ref k = file ? yaml_first(&file->y, 0) : YAML_NONE; k != YAML_NONE;
+         k = yaml_next(&file->y, 0, k)) {
+        const char *name = yaml_text(&file->y, k, NULL);
+        if (is_known(r, lists, name))
+            continue;
+        char *why = unknown_given(r, name);
+        native_error(file, k, "'%.80s': %s (in %.200s)", name, why, r->file.y.file);
+        free(why);
         return false;
     }
     return true;
@@ -134,7 +198,7 @@ bool native_read_values(struct native_reading *r)
     }
     if (lists != YAML_NONE)
         builder_outside(r->b); /* names, lines or tables of other files */
-    if (lists != YAML_NONE && !lists_read(&r->lists, &r->file, lists, r->folder, r->given))
+    if (lists != YAML_NONE && !lists_read(&r->lists, &r->file, lists, r->folder, &r->given))
         return false;
     if (parameters != YAML_NONE && !check_names(r, parameters))
         return false;

@@ -645,13 +645,14 @@ static void free_reading(struct native_reading *r)
     scope_free(&r->scope);
     lists_free(&r->lists);
     free(r->folder);
+    native_close_params(r);
     native_close(&r->file);
 }
 
 /* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
 {
-    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .given = source->options};
+    struct native_reading r = {.defaults = YAML_NONE, .family = NONE};
     if (!native_open(&r.file, source, "tasks", err))
         return NULL;
     r.b = builder_new(source->path, "native");
@@ -660,7 +661,7 @@ struct workflow *native_read_workflow(const struct format_source *source, struct
     lists_init(&r.lists);
     intern_init(&r.left_out);
     r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
-    bool good = read_file(&r);
+    bool good = native_open_params(&r, source->options) && read_file(&r);
     free_reading(&r);
     if (good)
         return builder_finish(r.b, err);

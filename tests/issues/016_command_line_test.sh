@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Issue 16, point 2: what comes from the command line. --params, what a run's record says was given, --from that means --since, options that
+# a platform cannot have. Speaks TAP.
+weft=$WEFT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
+unset WEFT_STORE WEFT_KEY
+cd "$work" || exit 1
+count=0 failed=0
+ok() { # status text
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; sed 's/^/# /' "$work/err" 2>/dev/null | head -n 5; fi
+}
+fails() { # part-of-message arguments...
+    local part=$1
+    shift
+    "$weft" "$@" >out 2>err
+    [ $? = 2 ] && grep -qF -- "$part" err
+    ok $? "exit 2, '$part': weft $*"
+}
+tasks() { "$weft" show "$@" --json 2>err | sed -nE 's/^ *"tasks": ([0-9]+),/\1/p'; }
+
+# ---- --params ----
+mkdir texts
+echo 'a b' >texts/one.txt
+echo 'c' >texts/two.txt
+cat >flow.yaml <<'END'
+weft: 1
+name: words
+parameters: { flag: "-c", dir: counts }
+lists: { doc: { files: "texts/{doc}.txt" }, n: [1, 2] }
+tasks:
+  count: { each: doc, run: "sort {in} | uniq {flag} > {out}", in: "texts/{doc}.txt", out: "{dir}/{doc}.txt" }
+  top: { each: n, run: "cat {in} | sort | sed {n}q > {out}", in: "{dir}/{doc}.txt", out: "top{n}" }
+END
+cat >site.yaml <<'END'
+# of this site
+flag: -d
+dir: elsewhere
+n: [1, 2, 3]
+END
+[ "$(tasks flow.yaml --params site.yaml)" = 5 ]
+ok $? "a list of the file"
+[ "$(tasks flow.yaml --params site.yaml -p n=4)" = 3 ]
+ok $? "-p wins over it"
+"$weft" run flow.yaml --params site.yaml -p flag=-u -q 2>err && [ -f elsewhere/one.txt ] && [ -f top3 ]
+ok $? "a run with both"
+"$weft" run flow.yaml --params site.yaml -p flag=-u 2>err | grep -q "nothing to do"
+ok $? "and nothing to do again"
+"$weft" history 1 >out 2>err && grep -q 'given .*flag=-u; --params=site.yaml; flag: -d; dir: elsewhere; n: \[1, 2, 3\]' out
+ok $? "the record says what was given"
+"$weft" history 1 --json 2>err | grep -q '"given": "flag=-u; --params=site.yaml'
+ok $? "as JSON, too"
+"$weft" run flow.yaml -q 2>err && "$weft" history last --json 2>err | grep -q '"given": null'
+ok $? "nothing was given"
+for command in "show" "run -n" "plan --on 2" "sim --on 2" "compare --on 2 --with heft" "bound" "predict" "clean -n"; do
+    # shellcheck disable=SC2086 # words
+    "$weft" ${command%% *} flow.yaml $(cut -d ' ' -f 2- -s <<<"$command") --params site.yaml >out 2>err
+    ok $? "weft $command --params"
+done
+echo 'n: 5,6' >n.yaml
+[ "$(tasks flow.yaml --params n.yaml)" = 4 ]
+ok $? "a text is taken as -p takes it"
+echo 'n: ["a,b", c]' >n.yaml
+"$weft" show flow.yaml --tasks --params n.yaml 2>err | grep -q 'top@n=a,b'
+ok $? "a value of a list stands as it is"
+echo 'n: { from: 1, to: 10 }' >n.yaml
+[ "$(tasks flow.yaml --params n.yaml)" = 12 ]
+ok $? "a range"
+printf 'flag: -x\nfalg: 3\n' >wrong.yaml
+fails "wrong.yaml:2: 'falg': there is no parameter and no list of that name; did you mean 'flag'?" show flow.yaml --params wrong.yaml
+echo 'flag: [1, 2]' >wrong.yaml
+fails "wrong.yaml:1: parameter 'flag' is a list; expected a text or a number" run flow.yaml --params wrong.yaml
+echo 'n: [1, 1]' >wrong.yaml
+fails "wrong.yaml:1: list 'n' has the value '1' twice" run flow.yaml --params wrong.yaml
+echo '- n' >wrong.yaml
+fails "expected a mapping" run flow.yaml --params wrong.yaml
+fails "nothing.yaml: cannot open" run flow.yaml --params nothing.yaml
+printf 'weft: 1\nnodes: [{ name: n1, speed: 1 }]\n' >cluster.yaml
+fails "a platform has no parameters" show cluster.yaml -p n=3
+fails "a platform has no parameters" show cluster.yaml --params site.yaml
+
+# ---- --from ----
+fails "did you mean --since top1" run flow.yaml --from top1
+fails "did you mean 'native'" run flow.yaml --from natve
+fails "there is no format 'top1'" show flow.yaml --from top1
+
+echo "1..$count"
+exit $failed
