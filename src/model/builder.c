@@ -375,9 +375,12 @@ static bool good_number(struct builder *b, uint32_t task, enum column_id id, dou
     if (!isfinite(value))
         return builder_error(b, line, "task '%s': %s is %g; expected a finite number",
                              builder_task_name(b, task), c->key, value);
-    if (c->unit == COLUMN_COUNT && (value > MOST_COUNT || value != floor(value)))
+    if (column_is_whole(c->unit) && (value > MOST_COUNT || value != floor(value)))
         return builder_error(b, line, "task '%s': %s is %g; expected a whole number",
                              builder_task_name(b, task), c->key, value);
+    if (c->unit == COLUMN_SOME && value < 1)
+        return builder_error(b, line, "task '%s': %s is 0; expected 1 or more",
+                             builder_task_name(b, task), c->key);
     return true;
 }
 

@@ -40,16 +40,19 @@ struct capacity_misfits capacity_find_misfits(const struct workflow *w, const ui
         least = capacity_least(&least, &nodes[i]);
     for (uint32_t t = 0; t < w->ntasks; t++) {
         struct capacity asks = capacity_demand(w, t);
-        if (capacity_fits(&least, &asks) || !capacity_is_asked(w, runs, t))
+        uint32_t span = workflow_span(w, t), room = 0;
+        if ((capacity_fits(&least, &asks) && span <= n) || !capacity_is_asked(w, runs, t))
             continue;
-        bool fits = false;
-        for (size_t i = 0; i < n && !fits; i++)
-            fits = capacity_fits(&nodes[i], &asks);
-        if (fits)
+        for (size_t i = 0; i < n && room < span; i++)
+            room += capacity_fits(&nodes[i], &asks);
+        if (room == span)
             continue;
+        out.widest = span > out.widest ? span : out.widest;
         if (!out.count++) {
             out.first = t;
             out.asks = asks;
+            out.span = span;
+            out.room = room;
         }
     }
     return out;
@@ -97,6 +100,26 @@ const char *capacity_text(const struct workflow *w, const struct capacity *asks,
     return out;
 }
 
+/* It would fit, were there enough nodes like those that have room for it. */
+static bool capacity_refuse_span(const struct workflow *w, const struct capacity_misfits *misfits,
+                                 size_t n, const struct capacity_words *words, const char *more,
+                                 struct error *err)
+{
+    char text[300];
+    const char *name = workflow_task_name(w, misfits->first);
+    capacity_text(w, &misfits->asks, text, sizeof text);
+    if (!words->nodes)
+        return error_set(err, ERROR_INFEASIBLE,
+                         "task '%s' spans %u nodes, and this run has this machine alone%s: `--on "
+                         "local:%u`, agents and Slurm have more",
+                         name, misfits->span, more, misfits->widest);
+    return error_set(err, ERROR_INFEASIBLE,
+                     "task '%s' spans %u nodes with %s on each; of %s %u %s%s: lower its `nodes`, "
+                     "or %s",
+                     name, misfits->span, text, words->where, misfits->room,
+                     misfits->room < n ? "have room for it" : "are there", more, words->nodes);
+}
+
 /* Which of the three it is about, first: each may be there, but not all on one node. */
 bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *misfits,
                      const struct capacity *nodes, size_t n, const struct capacity_words *words,
@@ -111,6 +134,8 @@ bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *mi
         most = capacity_most(&most, &nodes[i]);
     if (misfits->count > 1)
         snprintf(more, sizeof more, " (%u tasks fit nowhere)", misfits->count);
+    if (misfits->room)
+        return capacity_refuse_span(w, misfits, n, words, more, err);
     capacity_bytes(asks->memory, wanted, sizeof wanted);
     capacity_bytes(most.memory, there, sizeof there);
     if (asks->cores > most.cores)

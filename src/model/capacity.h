@@ -32,10 +32,13 @@ struct capacity capacity_most(const struct capacity *a, const struct capacity *b
 /* The tasks of a workflow that fit nowhere, for those who refuse to begin. */
 struct capacity_misfits {
     uint32_t count, first; /* tasks; NONE: none */
-    struct capacity asks;  /* the first */
+    struct capacity asks;  /* the first, on each node that it spans */
+    uint32_t span, room;   /* the first: nodes that it spans, nodes that have room for it */
+    uint32_t widest;       /* of all: most nodes that one spans */
 };
 /* Tasks with runs[t] zero (NULL: none), and those that have no command, take nothing and fit
- * everywhere. O(tasks) when all fit the smallest node, else up to O(tasks x nodes). */
+ * everywhere. O(tasks) when all fit the smallest node, else up to O(tasks x nodes). A node stands once
+ * for each that there is: a task may span several. */
 struct capacity_misfits capacity_find_misfits(const struct workflow *w, const uint8_t *runs,
                                               const struct capacity *nodes, size_t n);
 
@@ -43,6 +46,8 @@ struct capacity_misfits capacity_find_misfits(const struct workflow *w, const ui
 struct capacity_words {
     const char *where;          /* "this run", "the agents": who has too little */
     const char *before, *after; /* of the option that would help: "run with", "" */
+    const char
+        *nodes; /* what to do for more nodes: "start more agents"; NULL: there is one alone */
 };
 /* ERROR_INFEASIBLE: which task asks for what, what the largest node has, and what to do about it.
  * Always false. */

@@ -93,6 +93,19 @@ static bool references_fit(const struct plan *plan, const struct workflow *w,
     return true;
 }
 
+/* A plan gives a task one node: one that spans several can be in no valid plan, but for an order, which
+ * gives nodes to none. */
+static void check_spans(struct check *c)
+{
+    const struct workflow *w = c->w;
+    if (workflow_first_wide(w) == NONE || c->plan->kind == PLAN_ORDER)
+        return;
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        if (workflow_span(w, t) > 1)
+            check_say(c, VIOLATION_NODE, t, "task '%s' spans %u nodes; the plan gives it one",
+                      workflow_task_name(w, t), w->nodes[t]);
+}
+
 /* False only when the plan cannot be judged at all; a plan that breaks rules is judged, and
  * `result` says how. */
 bool check_plan(const struct plan *plan, const struct workflow *w, const struct platform *p,
@@ -107,6 +120,7 @@ bool check_plan(const struct plan *plan, const struct workflow *w, const struct 
      * violation. */
     double makespan = plan_makespan(plan);
     c.tolerance = 1e-9 * (isfinite(makespan) && makespan > 1 ? makespan : 1);
+    check_spans(&c);
     switch (plan->kind) {
     case PLAN_STATIC:
         check_static(&c);

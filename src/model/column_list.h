@@ -49,6 +49,8 @@
         "size or list of sizes", "0", "needed while it runs") \
     OWN(cores, COLUMN_DEFAULT, "cores", "4", \
         "whole number, 1 or more", "1", "occupied at once, on one node") \
+    NUMBER(nodes, uint32_t, COLUMN_SOME, 1, "nodes", "4", \
+        "whole number, 1 or more", "1", "different nodes that it spans, with its `cores` on each") \
     OWN(needs, COLUMN_DEFAULT, "needs", "[avx512, ssd]", \
         "word or list", "none", "attributes that its node must have") \
     OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \

@@ -18,8 +18,13 @@ enum column_unit {
     COLUMN_NUMBER,  /* any finite number */
     COLUMN_SECONDS, /* finite, 0 or more; "10m" where a format has units */
     COLUMN_COUNT,   /* whole, 0 to 1e9 */
+    COLUMN_SOME,    /* whole, 1 to 1e9 */
 };
 enum { COLUMN_DEFAULT = 1 };
+static inline bool column_is_whole(enum column_unit unit)
+{
+    return unit == COLUMN_COUNT || unit == COLUMN_SOME;
+}
 
 struct column_row {
     const char *key; /* the row's name */

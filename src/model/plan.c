@@ -12,6 +12,17 @@ const char *plan_kind_name(enum plan_kind kind)
     return names[kind];
 }
 
+bool plan_can_place(const struct workflow *w, struct error *err)
+{
+    uint32_t wide = workflow_first_wide(w);
+    return wide == NONE ||
+           error_set(err, ERROR_INFEASIBLE,
+                     "task '%s' spans %u nodes, and a plan gives a task one: run it on agents "
+                     "(--on), whose schedulers find its nodes, or simulate them with `weft sim "
+                     "--schedulers N`",
+                     workflow_task_name(w, wide), w->nodes[wide]);
+}
+
 struct plan *plan_new(enum plan_kind kind)
 {
     struct plan *p = mem_new_zero(struct plan, 1);

@@ -9,6 +9,9 @@
 
 enum plan_kind { PLAN_STATIC, PLAN_PARTITION, PLAN_STREAM, PLAN_ORDER };
 const char *plan_kind_name(enum plan_kind kind); /* "static", "partition", "stream", "order" */
+/* A plan, but for an order, gives a task one node. False: some task spans several, and no plan can have
+ * it (ERROR_INFEASIBLE). */
+bool plan_can_place(const struct workflow *w, struct error *err);
 
 /* One copy of a task. A task that needs c cores occupies cores core .. core+c-1 of its node. */
 struct placement {

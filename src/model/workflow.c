@@ -60,6 +60,14 @@ uint64_t workflow_attribute_mask(const struct workflow *w, const char *list)
     return mask;
 }
 
+uint32_t workflow_first_wide(const struct workflow *w)
+{
+    for (uint32_t t = 0; w->nodes && t < w->ntasks; t++)
+        if (w->nodes[t] > 1)
+            return t;
+    return NONE;
+}
+
 uint32_t workflow_find_task(const struct workflow *w, const char *name)
 {
     return name_index_find(&w->task_index, &w->text, w->task_name, name, strlen(name));

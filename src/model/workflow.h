@@ -150,6 +150,13 @@ static inline const char *workflow_text(const struct workflow *w, str_id id)
 {
     return pool_text(&w->text, id);
 }
+/* Nodes that it spans. */
+static inline uint32_t workflow_span(const struct workflow *w, uint32_t task)
+{
+    return w->nodes ? w->nodes[task] : 1;
+}
+/* The first that spans several nodes; NONE: none does. O(tasks), O(1) when none says so. */
+uint32_t workflow_first_wide(const struct workflow *w);
 static inline const char *workflow_task_name(const struct workflow *w, uint32_t task)
 {
     return pool_text(&w->text, w->task_name[task]);

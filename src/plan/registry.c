@@ -110,7 +110,7 @@ bool planner_suits(const struct planner *planner, const struct workflow *w,
                          "planner '%s' takes trees only, and workflow '%s' is none: every task but "
                          "the root must have one parent, or every task but the root one child",
                          planner->name, workflow_text(w, w->name));
-    return true;
+    return planner->accepts & ACCEPTS_ORDER || plan_can_place(w, why);
 }
 
 static void sign_plan(struct plan *plan, const struct planner *planner,

@@ -146,9 +146,11 @@ bool remote_connect(struct remote *r, struct session *s, const struct remote_opt
  * asks for? All that live count: whoever has room for a task may steal it. */
 static bool remote_fits(const struct remote *r, struct error *err)
 {
-    static const struct capacity_words own = {"the agents", "run with", " (of each agent)"},
+    static const struct capacity_words own = {"the agents", "run with", " (of each agent)",
+                                              "name more in --on"},
                                        others = {"the agents", "start an agent with",
-                                                 " (--later waits for one)"};
+                                                 " (--later waits for one)",
+                                                 "start more agents (--later waits for them)"};
     const struct session *s = r->session;
     ARRAY(struct capacity) there = {0};
     size_t n;
@@ -157,6 +159,10 @@ static bool remote_fits(const struct remote *r, struct error *err)
         if (client_is_alive(r->client, &m[i]) && m[i].state == BOARD_UP)
             array_push(&there, member_capacity(&m[i], s->w));
     struct capacity_misfits misfits = {0};
+    uint32_t wide = workflow_first_wide(s->w); /* the agents' schedulers cannot do it yet */
+    if (wide != NONE)
+        return error_set(err, ERROR_INFEASIBLE, "task '%s' spans %u nodes; agents run tasks on one",
+                         workflow_task_name(s->w, wide), s->w->nodes[wide]);
     if (there.n) /* with none at all, that is what is said */
         misfits = capacity_find_misfits(s->w, s->needs.task, there.at, there.n);
     bool good = !misfits.count ||

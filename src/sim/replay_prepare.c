@@ -160,7 +160,7 @@ bool replay_prepare(struct replay *r, const struct workflow *w, const struct pla
                          .trace = options->trace};
     *result = (struct replay_result){0};
     engine_init(&r->engine, options->seed);
-    if (!replay_check_options(options, p, err))
+    if (!replay_check_options(options, p, err) || !plan_can_place(w, err))
         return false;
     if (plan->kind == PLAN_PARTITION && !plan->placements.n) {
         r->own_plan = replay_from_partition(plan, w, p, err);

@@ -17,6 +17,8 @@
  * A task costs a handful of events; 128 million tasks fit because graphs are arithmetic
  * (workload.h) and a task's metadata take 15 bytes. */
 #include "sim/schedulers_state.h"
+
+#include "model/plan.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -441,13 +443,22 @@ uint32_t schedulers_cores(const struct schedulers *c, uint32_t node)
 /* Is there a node for each task? Benchmarks ask for one core each. */
 static bool check_fits(const struct schedulers_config *k, struct error *err)
 {
-    static const struct capacity_words words = {"the nodes", "simulate", ""};
+    static const struct capacity_words words = {"the nodes", "simulate", "",
+                                                "simulate more --schedulers"};
     const struct workflow *w = k->dag->workflow;
-    struct capacity there[2] = {node_capacity(k, 0), node_capacity(k, k->nodes - 1)};
     if (!w)
         return true;
-    struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, 2);
-    return !misfits.count || capacity_refuse(w, &misfits, there, 2, &words, err);
+    if (!plan_can_place(w, err)) /* the schedulers cannot do it yet */
+        return false;
+    /* a large and a small one are enough, unless tasks span several */
+    uint32_t n = w->nodes ? k->nodes : 2;
+    struct capacity *there = mem_new(struct capacity, n);
+    for (uint32_t i = 0; i < n; i++)
+        there[i] = node_capacity(k, i + 1 < n ? i : k->nodes - 1);
+    struct capacity_misfits misfits = capacity_find_misfits(w, NULL, there, n);
+    bool good = !misfits.count || capacity_refuse(w, &misfits, there, n, &words, err);
+    free(there);
+    return good;
 }
 
 /* Tables, files, one scheduler a node. `mean` is what a scheduler takes for the length of a task

@@ -419,8 +419,8 @@ bool stream_run(const struct workflow *w, const struct platform *p, const struct
     *out = (struct stream_result){.items = o->items};
     struct stream s = {.w = w, .p = p, .o = o, .out = out};
     engine_init(&s.engine, o->seed);
-    bool good = stream_check_options(&s, plan, err) && stream_prepare(&s, plan, err) &&
-                stream_loop(&s, err);
+    bool good = plan_can_place(w, err) && stream_check_options(&s, plan, err) &&
+                stream_prepare(&s, plan, err) && stream_loop(&s, err);
     if (good) {
         stream_account(&s);
         out->predicted_throughput = plan_objective(plan, "throughput");

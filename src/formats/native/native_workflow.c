@@ -381,8 +381,10 @@ static bool read_number(struct native_reading *r, uint32_t task, enum column_id 
     double x;
     if (!(c->unit == COLUMN_SECONDS ? native_seconds : native_number)(f, v, c->key, &x))
         return false;
-    if (c->unit == COLUMN_COUNT && (x < 0 || x > 1e9 || x != floor(x)))
-        return native_error(f, v, "%s is %g; expected a whole number, 0 or more", c->key, x);
+    double least = c->unit == COLUMN_SOME;
+    if (column_is_whole(c->unit) && (x < least || x > 1e9 || x != floor(x)))
+        return native_error(f, v, "%s is %g; expected a whole number, %g or more", c->key, x,
+                            least);
     builder_number(r->b, task, id, x, yaml_line(&f->y, v));
     return true;
 }
