@@ -28,7 +28,7 @@ static bool disk_may_remove(const struct workflow *w, uint32_t object)
 double disk_expected(const struct workflow *w, uint32_t task)
 {
     double sum = 0;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
         sum += workflow_is_intermediate(w, o) ? w->size[o] : 0;
     return sum;
 }
@@ -84,7 +84,7 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced)
         return;
     const struct workflow *w = d->w;
     const struct needs *n = d->needs;
-    for (uint32_t o = w->object_off[task]; produced && o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; produced && o < w->object_end[task]; o++)
         if (workflow_is_intermediate(w, o)) {
             d->live += n->bytes[o];
             d->changed = true;

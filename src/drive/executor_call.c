@@ -43,7 +43,7 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
     const struct workflow *w = x->w;
     char label[512];
     uint32_t nin = w->in_off[task + 1] - w->in_off[task];
-    uint32_t nout = w->object_off[task + 1] - w->object_off[task];
+    uint32_t nout = w->object_end[task] - w->object_off[task];
     const char *folder = a->sandbox ? a->sandbox : x->o->folder;
     a->paths = mem_new(char *, nin + nout);
     for (uint32_t i = 0; i < nin + nout; i++) {

@@ -58,7 +58,7 @@ bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, s
     bool good = true;
     if (!x->o->needs || x->o->overwrite)
         return true;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1] && good; o++)
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task] && good; o++)
         if (is_written_in_place(x, o, sandboxed) &&
             standing_at(x->o->needs, o) >= STANDING_CHANGED) {
             good = keep_one(x, o, true, err);
@@ -72,7 +72,7 @@ bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, s
 void executor_own_leftovers(struct executor *x, uint32_t task, bool sandboxed)
 {
     const struct workflow *w = x->w;
-    for (uint32_t o = w->object_off[task]; x->o->needs && o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; x->o->needs && o < w->object_end[task]; o++)
         if (is_written_in_place(x, o, sandboxed))
             own_output(x, o);
 }

@@ -103,7 +103,7 @@ static char *error_copy_text(const struct error *err)
 /* Without any it needs no folder of its own and leaves nothing to take: the short way. */
 bool executor_has_files(const struct workflow *w, uint32_t task)
 {
-    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_off[task + 1];
+    return w->in_off[task] < w->in_off[task + 1] || w->object_off[task] < w->object_end[task];
 }
 
 static bool wants_sandbox(const struct executor *x, uint32_t task)
@@ -119,7 +119,7 @@ static bool make_output_folders(struct executor *x, uint32_t task, struct error 
 {
     const struct workflow *w = x->w;
     char label[512];
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
         const char *name = workflow_object_label(w, o, label, sizeof label);
         if (strchr(name, '/') && !workflow_object_is(w, o, OBJECT_INSIDE) &&
             !make_parents(path_in(x->o->folder, name, &x->path), err))
@@ -322,11 +322,11 @@ static void report_files(struct executor *x, uint32_t task, bool made)
 {
     const struct needs *n = x->o->needs;
     const struct workflow *w = x->w;
-    if (!n || !x->outbox->wanted || w->object_off[task] == w->object_off[task + 1])
+    if (!n || !x->outbox->wanted || w->object_off[task] == w->object_end[task])
         return;
     struct trace_file f = {.task = task, .produced = made};
     need_key(n, task, &f.key);
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
         f.object = o;
         f.digest = n->content[o];
         f.size = n->bytes[o];
@@ -350,7 +350,7 @@ static double bytes_written(const struct executor *x, uint32_t task)
 {
     const struct workflow *w = x->w;
     double sum = 0;
-    for (uint32_t o = w->object_off[task]; x->o->needs && o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; x->o->needs && o < w->object_end[task]; o++)
         sum += x->o->needs->bytes[o];
     return sum;
 }

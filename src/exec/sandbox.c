@@ -258,7 +258,7 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
     struct strbuf at = {0};
     char label[512];
     bool good = sandbox_make_folder(path, err) && sandbox_link_inputs(path, folder, w, task, err);
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (!stays_inside(name) && name[0] != '/')
             good =
@@ -299,7 +299,7 @@ static const char *declared_name(struct declared *d, const struct workflow *w, u
 static void declared_find(struct declared *d, const struct workflow *w, uint32_t task)
 {
     *d = (struct declared){0};
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++)
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task]; i++)
         array_push(&d->out, declared_name(d, w, w->out_object[i]));
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++)
         array_push(&d->in, declared_name(d, w, w->in_object[i]));
@@ -448,13 +448,13 @@ bool sandbox_take(const char *path, const char *folder, const struct workflow *w
     struct stat s;
     bool good = true;
     /* I1 */
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (stat(path_in(path ? path : folder, name, &from), &s) != 0)
             good = sandbox_missing_output(path, w, task, name, err);
     }
     /* I2 */
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good && path; i++) {
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good && path; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (name[0] != '/' && !workflow_object_is(w, w->out_object[i], OBJECT_INSIDE))
             good = move_one(path_in(path, name, &from), path_in(folder, name, &to),

@@ -40,7 +40,7 @@ static void name_objects(struct blueprint *b)
     strbuf_free(&text);
     b->output = mem_new_zero(uint32_t, w->nobjects);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        for (uint32_t k = 0; k < w->object_off[t + 1] - w->object_off[t]; k++)
+        for (uint32_t k = 0; k < w->object_end[t] - w->object_off[t]; k++)
             b->output[blueprint_output(w, t, k)] = k;
 }
 
@@ -288,7 +288,7 @@ static bool check_folders(const struct blueprint *b, uint32_t t, const struct bo
     for (uint32_t i = body->read; i < body->reads_end && w->object_flags; i++)
         if (b->reads.at[i] < b->nobjects && workflow_object_is(w, b->reads.at[i], OBJECT_GATHERED))
             wrong = b->reads.at[i];
-    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+    for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
         if (workflow_object_is(w, o, OBJECT_INSIDE))
             wrong = o;
     if (wrong == NONE)
@@ -327,7 +327,7 @@ static bool add_body(struct blueprint *b, struct places *p, uint32_t t, const st
     body.is_verbatim = true;
     uint32_t stamp = (uint32_t)b->bodies.n + 1;
     places_grow(p, b->files.n);
-    uint32_t nouts = w->object_off[t + 1] - w->object_off[t];
+    uint32_t nouts = w->object_end[t] - w->object_off[t];
     /* backwards, so that of equal names the first counts; inputs after outputs: a file that is both
      * is read */
     for (uint32_t k = nouts; k--;) {
@@ -511,8 +511,8 @@ static void find_leaves(struct blueprint *b)
     const struct workflow *w = b->w;
     b->leaf = mem_new(uint32_t, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        bool leaf = w->object_off[t] == w->object_off[t + 1];
-        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+        bool leaf = w->object_off[t] == w->object_end[t];
+        for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
             leaf |= w->object_edge[o] == NONE;
         if (leaf)
             b->leaf[b->nleaves++] = t;

@@ -137,13 +137,13 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     digest_string(&s, strbuf_text(&m->text), m->text.n);
     if (body->has_words)
         digest_words(m, body, &s);
-    digest_number(&s, w->object_off[t + 1] - w->object_off[t]);
-    if (w->object_off[t + 1] == w->object_off[t]) {
+    digest_number(&s, w->object_end[t] - w->object_off[t]);
+    if (w->object_end[t] == w->object_off[t]) {
         /* it runs for what it does beside files: two that do the same are two, as in need_key() */
         const char *name = workflow_task_name(w, t);
         digest_string(&s, name, strlen(name));
     }
-    for (uint32_t k = 0; w->object_flags && k < w->object_off[t + 1] - w->object_off[t]; k++)
+    for (uint32_t k = 0; w->object_flags && k < w->object_end[t] - w->object_off[t]; k++)
         digest_number(&s, w->object_flags[blueprint_output(w, t, k)]); /* a kept file stays kept */
     digest_number(&s, m->inputs.n);
     for (size_t i = 0; i < m->inputs.n; i++) {
@@ -417,7 +417,7 @@ uint32_t merged_most_results(const struct merged *m, const struct workflow *orig
 {
     uint32_t n = 0;
     for (uint32_t l = 0; l < m->nleaves; l++)
-        n += original->object_off[m->leaf[l] + 1] - original->object_off[m->leaf[l]];
+        n += original->object_end[m->leaf[l]] - original->object_off[m->leaf[l]];
     return n;
 }
 
@@ -429,7 +429,7 @@ uint32_t merged_results(const struct merged *m, const struct workflow *original,
     uint32_t n = 0;
     for (uint32_t l = 0; l < m->nleaves; l++) {
         uint32_t t = m->leaf[l], task = m->instance[(size_t)combination * m->nleaves + l];
-        for (uint32_t k = 0; k < original->object_off[t + 1] - original->object_off[t]; k++) {
+        for (uint32_t k = 0; k < original->object_end[t] - original->object_off[t]; k++) {
             uint32_t o = blueprint_output(original, t, k);
             if (task == NONE || original->object_edge[o] != NONE)
                 continue;

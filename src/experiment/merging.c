@@ -241,7 +241,7 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
     array_push(&m->origin, t);
     array_push(&m->first_output, (uint32_t)m->outputs.n);
     merging_describe(m, task, body);
-    for (uint32_t k = 0; k < w->object_off[t + 1] - w->object_off[t]; k++) {
+    for (uint32_t k = 0; k < w->object_end[t] - w->object_off[t]; k++) {
         uint32_t from = blueprint_output(w, t, k), to = name_output(m, from);
         array_push(&m->outputs, to);
         builder_produces(m->out, task, to, 0);

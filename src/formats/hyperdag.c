@@ -445,7 +445,7 @@ static void choose_rows(const struct workflow *w, const uint32_t *row_of, const 
     uint32_t next = 0;
     for (uint32_t t = 0; t < w->ntasks; t++) {
         double memory = w->memory[t];
-        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++) {
+        for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++) {
             if (w->size[o] == 0)
                 continue;
             while (row_of[o] == NONE && next < nrows && taken[next])

@@ -206,7 +206,7 @@ static double file_size(const struct workflow *w, uint32_t task, bool inward, ui
     if (*parent != NONE)
         return bytes;
     if (inward) {
-        for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
             bytes += w->size[o];
     } else if (w->input_off) {
         for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++)

@@ -233,7 +233,7 @@ static void find_sizes(struct forecast *f, const char *folder)
              w->input_off && e < w->input_off[t + 1]; e++)
             read += size[w->input_object[e]];
         f->read[t] = read; /* NAN when one of them is */
-        uint32_t first = w->object_off[t], last = w->object_off[t + 1];
+        uint32_t first = w->object_off[t], last = w->object_end[t];
         double y, low, high;
         if (first < last &&
             fit_predict(&f->kind[f->task_kind[t]].written, isnan(read) ? NAN : log1p(read),

@@ -61,7 +61,7 @@ static void hash_command(const struct needs *n, uint32_t task, struct digest_sta
         digest_string(s, shell, strlen(shell));
     digest_number(s, w->flags[task] & (TASK_CALL | TASK_IN_PLACE));
     digest_string(s, strbuf_text(&text), text.n);
-    uint32_t first = w->object_off[task], end = w->object_off[task + 1];
+    uint32_t first = w->object_off[task], end = w->object_end[task];
     digest_number(s, end - first);
     for (uint32_t i = first; i < end; i++) {
         const char *name = label_of(n, w->out_object ? w->out_object[i] : i, label, sizeof label);
@@ -97,7 +97,7 @@ static bool hash_task(const struct needs *n, uint32_t task, bool named, struct d
 
 static bool has_outputs(const struct needs *n, uint32_t task)
 {
-    return n->w->object_off[task + 1] > n->w->object_off[task];
+    return n->w->object_end[task] > n->w->object_off[task];
 }
 
 bool need_key(const struct needs *n, uint32_t task, struct digest *key)
@@ -159,7 +159,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
 {
     const struct workflow *w = n->w;
     const struct digest *known = memo_outputs(n->memo, t);
-    uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
+    uint32_t first = w->object_off[task], count = w->object_end[task] - first;
     if (count != t->noutputs)
         return false;
     struct strbuf path = {0};
@@ -190,7 +190,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
 static bool output_missed(const struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1] && !n->elsewhere; o++) {
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task] && !n->elsewhere; o++) {
         uint32_t count;
         const uint32_t *reader = n->present[o] ? NULL : workflow_consumers(w, o, &count);
         for (uint32_t i = 0; reader && i < count; i++)
@@ -212,7 +212,7 @@ bool need_reuse(struct needs *n, uint32_t task, const struct digest *key)
 static bool need_record(struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;
-    uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
+    uint32_t first = w->object_off[task], count = w->object_end[task] - first;
     uint32_t in = w->in_off ? w->in_off[task] : 0,
              inputs = w->in_off ? w->in_off[task + 1] - in : 0;
     struct memo_task t = {.ninputs = inputs, .noutputs = count};
@@ -245,7 +245,7 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
     struct strbuf path = {0};
     char label[512];
     bool good = true;
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1] && good; i++) {
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         uint32_t object = output_at(w, i);
         double size = 0;
         struct digest found;
@@ -270,7 +270,7 @@ bool need_done(struct needs *n, uint32_t task, struct error *err)
 bool need_learn(struct needs *n, uint32_t task)
 {
     const struct workflow *w = n->w;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
         if (digest_is_zero(&n->content[o]))
             return false;
     return need_record(n, task);
@@ -431,7 +431,7 @@ static void expect_sizes(struct needs *n, uint32_t task)
     struct strbuf path = {0};
     char label[512];
     struct stat s;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
         if (!(n->bytes[o] > 0) &&
             stat(path_in(n->folder, label_of(n, o, label, sizeof label), &path), &s) == 0)
             n->bytes[o] = (double)s.st_size;

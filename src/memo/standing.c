@@ -24,7 +24,7 @@ static bool recorded_output(const struct needs *n, uint32_t object, struct diges
     uint32_t task = w->producer[object];
     const char *name = workflow_task_name(w, task);
     const struct memo_task *last = memo_last(n->memo, memo_hash(name, strlen(name)));
-    uint32_t first = w->object_off[task], count = w->object_off[task + 1] - first;
+    uint32_t first = w->object_off[task], count = w->object_end[task] - first;
     if (!last || last->noutputs != count)
         return false;
     for (uint32_t k = 0; k < count; k++)

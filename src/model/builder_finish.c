@@ -119,6 +119,7 @@ static void move_objects(struct builder *b, struct workflow *w, const uint32_t *
     w->producer = mem_new(uint32_t, w->nobjects);
     w->object_name = mem_new(str_id, w->nobjects);
     w->object_off = mem_new_zero(uint32_t, (size_t)w->ntasks + 1);
+    w->object_end = w->object_off + 1;
     for (size_t o = 0; o < b->object_name.n; o++) {
         uint32_t to = number[o];
         if (to == NONE)

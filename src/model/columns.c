@@ -92,7 +92,7 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
     case COLUMN_in:
         return w->pred_off[task] < w->pred_off[task + 1] || csr_count(w->input_off, task);
     case COLUMN_out:
-        return csr_count(w->object_off, task);
+        return w->object_off[task] < w->object_end[task];
     case COLUMN_after: /* ordering edges are not told apart here: structure */
         return false;
     case COLUMN_times:

@@ -50,9 +50,9 @@ struct files {
 
 static struct files files_of(const struct workflow *w, uint32_t task, bool out)
 {
-    const uint32_t *off = out ? w->object_off : w->in_off;
-    uint32_t n = off[task + 1] - off[task];
-    return (struct files){n ? (out ? w->out_object : w->in_object) + off[task] : NULL, n};
+    uint32_t first = (out ? w->object_off : w->in_off)[task];
+    uint32_t n = (out ? w->object_end[task] : w->in_off[task + 1]) - first;
+    return (struct files){n ? (out ? w->out_object : w->in_object) + first : NULL, n};
 }
 
 static void add_file(const struct workflow *w, uint32_t object, struct strbuf *out)

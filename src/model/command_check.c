@@ -256,7 +256,7 @@ void builder_check_commands(struct builder *b, const struct workflow *w)
                                   .task = t,
                                   .text = text,
                                   .inputs = w->in_off[t + 1] - w->in_off[t],
-                                  .outputs = w->object_off[t + 1] - w->object_off[t]};
+                                  .outputs = w->object_end[t] - w->object_off[t]};
         if (naming < b->namings.n && b->namings.at[naming].task == t) {
             const struct builder_naming *n = &b->namings.at[naming];
             c.inputs = n->n;

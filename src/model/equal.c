@@ -114,9 +114,8 @@ static bool same_order(const struct workflow *a, uint32_t s, const struct workfl
     if (!same_sequence(a, a->in_object + a->in_off[s], a->in_off[s + 1] - a->in_off[s], b,
                        b->in_object + b->in_off[t], b->in_off[t + 1] - b->in_off[t]))
         return DIFFERS("task '%s': its inputs stand in another order", workflow_task_name(a, s));
-    if (!same_sequence(a, a->out_object + a->object_off[s], a->object_off[s + 1] - a->object_off[s],
-                       b, b->out_object + b->object_off[t],
-                       b->object_off[t + 1] - b->object_off[t]))
+    if (!same_sequence(a, a->out_object + a->object_off[s], a->object_end[s] - a->object_off[s], b,
+                       b->out_object + b->object_off[t], b->object_end[t] - b->object_off[t]))
         return DIFFERS("task '%s': its outputs stand in another order", workflow_task_name(a, s));
     return true;
 }

@@ -18,11 +18,11 @@
 #define WORKFLOW_ARRAY(name, count) +1
 enum { WORKFLOW_ARRAY_COUNT = 0 WORKFLOW_ARRAYS };
 #undef WORKFLOW_ARRAY
-/* three names, five counts; parameters, attributes, assertions and warnings with their counts, padded
+/* three names, five counts; object_end, growth and future, of which an image has none; parameters, attributes, assertions and warnings with their counts, padded
  * (behind the assertions' the hooks: four numbers of 4 bytes) */
 _Static_assert(sizeof(struct workflow) == sizeof(struct pool) + 2 * sizeof(struct name_index) +
                                               WORKFLOW_ARRAY_COUNT * sizeof(void *) + 8 * 4 +
-                                              5 * 8 + sizeof(char **),
+                                              5 * 8 + sizeof(char **) + 3 * sizeof(void *),
                "struct workflow has a field that model/array_list.h does not list (an array), or "
                "that is to be counted here (anything else)");
 
@@ -55,6 +55,7 @@ void workflow_image_write(const struct workflow *w, struct image_sink *to)
     head.task_index.slot = (void *)(uintptr_t)(w->task_index.slot != NULL);
     head.object_index.slot = (void *)(uintptr_t)(w->object_index.slot != NULL);
     head.warnings = NULL;
+    head.object_end = NULL;
     image_put(to, &head, sizeof head);
 #define WORKFLOW_ARRAY(name, count)                                                                \
     if (w->name)                                                                                   \
@@ -123,6 +124,7 @@ struct workflow *workflow_image_read(const void *data, size_t n)
         w->name = image_take(&from, (count), sizeof *w->name);
     WORKFLOW_ARRAYS
 #undef WORKFLOW_ARRAY
+    w->object_end = w->object_off ? w->object_off + 1 : NULL;
     w->text = (struct pool){image_take(&from, head.text.n, 1), head.text.n, head.text.n};
     struct name_slot *tasks = image_take(&from, index_slots(&head.task_index), sizeof *tasks);
     struct name_slot *objects = image_take(&from, index_slots(&head.object_index), sizeof *objects);

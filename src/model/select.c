@@ -3,6 +3,7 @@
 #include "model/select.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/suggest.h"
 #include "model/builder.h"
 
@@ -120,6 +121,12 @@ static void copy_settings(struct part_copy *c, uint32_t t)
         if (w->flags[t] & TASK_CALL)
             builder_flag(c->b, task, TASK_CALL);
     }
+    if (w->needs && w->needs[t]) {
+        struct strbuf needs = {0};
+        workflow_needs_text(w, t, &needs);
+        builder_needs(c->b, task, needs.at, needs.n, 0);
+        strbuf_free(&needs);
+    }
     if (w->shell && w->shell[t]) {
         const char *shell = workflow_text(w, w->shell[t]);
         builder_shell(c->b, task, shell, strlen(shell), 0);
@@ -131,7 +138,7 @@ static void copy_files(struct part_copy *c, uint32_t t)
 {
     const struct workflow *w = c->w;
     uint32_t task = c->task[t];
-    for (uint32_t i = w->object_off[t]; i < w->object_off[t + 1]; i++)
+    for (uint32_t i = w->object_off[t]; i < w->object_end[t]; i++)
         builder_produces(c->b, task, part_object(c, w->out_object ? w->out_object[i] : i), 0);
     if (w->in_off) {
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
@@ -157,6 +164,11 @@ static void copy_head(struct builder *b, const struct workflow *w)
     for (uint32_t i = 0; i < w->nparameters; i++)
         builder_parameter(b, workflow_text(w, w->parameter_name[i]),
                           workflow_text(w, w->parameter_value[i]));
+    for (int h = 0; h < WORKFLOW_HOOKS; h++) {
+        const char *command = workflow_text(w, w->hook[h]);
+        if (*command)
+            builder_hook(b, (enum workflow_hook)h, command, strlen(command));
+    }
     for (uint32_t i = 0; i < w->nassertions; i++) {
         const char *text = workflow_text(w, w->assertion[i]);
         builder_assertion(b, text, strlen(text), w->assertion_line ? w->assertion_line[i] : 0);

@@ -19,7 +19,7 @@ static double file_of(const struct workflow *w, bool in, uint32_t task)
     if (off[task] < off[task + 1])
         return bytes;
     if (in)
-        for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
             bytes += w->size[o];
     else if (w->input_off)
         for (uint32_t i = w->input_off[task]; i < w->input_off[task + 1]; i++)

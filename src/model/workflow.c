@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/array_list.h"
+#include "model/future.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,10 @@ void workflow_free(struct workflow *w)
 {
     if (!w)
         return;
+    if (w->object_end != w->object_off + 1)
+        free(w->object_end);
+    growth_free(w->growth);
+    future_free(w->future);
 #define WORKFLOW_ARRAY(name, count) free(w->name);
     WORKFLOW_ARRAYS
 #undef WORKFLOW_ARRAY
@@ -151,7 +156,7 @@ const uint32_t *workflow_consumers(const struct workflow *w, uint32_t object, ui
     if (w->producer[object] == NONE) {
         uint32_t end = w->ninputs;
         for (uint32_t o = object + 1; o < w->nobjects; o++)
-            if (w->object_edge[o] != NONE) {
+            if (w->producer[o] == NONE && w->object_edge[o] != NONE) { /* others: of a later part */
                 end = w->object_edge[o];
                 break;
             }

@@ -15,7 +15,8 @@
  *     ----------------  ------------  ---------------------------  ---------------------------------
  *     edges out of it   succ_off[t]   succ_task[], succ_object[]   object, consumer; orderings last
  *     edges into it     pred_off[t]   pred_task[], pred_object[]   producer, object
- *     objects it makes  object_off[t] the numbers themselves       (also those that nobody reads)
+ *     objects it makes  object_off[t] the numbers themselves       (also those that nobody reads);
+ *                                     up to object_end[t]
  *     inputs it reads   input_off[t]  input_object[]               object; those without a producer
  *     its own times     time_off[t]   time[]
  *     further memory    more_off[t]   more_memory[]                size
@@ -27,6 +28,10 @@
  *              by task 0     task 1  task 3        nobody: inputs of the workflow
  *              ^             ^       ^             ^
  *              object_off[0] [1]     [2] = [3]     [4] = object_off[ntasks]; nobjects is 10
+ *
+ * A workflow that has grown (model/growth.h) has such a row for each part that joined it, one after
+ * the other, inputs in between: so the end of a task's objects is an array of its own there, and
+ * object_off + 1 everywhere else.
  *
  * Two tasks may be joined by several edges (several objects); `npairs` counts joined pairs once. The
  * fields are read-only outside workflow.c and builder*.c. Cost: about 60 bytes a task with its name,
@@ -54,6 +59,7 @@ enum object_flag {
         2,             /* a folder that nobody makes, but tasks make files in it: who reads it reads
                              those, too; it stands for the other files there */
     OBJECT_INSIDE = 4, /* lies in a folder that its producer makes, and comes and goes with it */
+    OBJECT_READ_LATER = 8, /* a task that joined after its producer reads it (model/growth.h) */
 };
 
 /* A time of its own on one node (unrelated machines). */
@@ -98,13 +104,13 @@ struct workflow {
 
     /* what `{in}` and `{out}` stand for, in the order of the file; NULL when no task has a command.
      * The inputs of t, from tasks or not: in_object[in_off[t] .. in_off[t+1]]; its outputs:
-     * out_object[object_off[t] .. object_off[t+1]] */
+     * out_object[object_off[t] .. object_end[t]] */
     uint32_t *in_off, *in_object, *out_object;
 
     /* edges */
     uint32_t *succ_off, *succ_task, *succ_object;
     uint32_t *pred_off, *pred_task, *pred_object;
-    uint32_t *object_off;
+    uint32_t *object_off, *object_end;  /* object_end: object_off + 1, unless it has grown */
     uint32_t *input_off, *input_object; /* NULL when there are no inputs */
 
     /* objects */
@@ -132,6 +138,9 @@ struct workflow {
     uint32_t nassertions;
 
     str_id hook[WORKFLOW_HOOKS]; /* commands that a run runs beside its tasks; 0: none */
+
+    struct growth *growth; /* NULL: it is as its builder left it (model/growth.h) */
+    struct future *future; /* what it will become while it runs; NULL: all of it is known */
 
     char **warnings;
     uint32_t nwarnings;
@@ -165,7 +174,9 @@ static inline const char *workflow_task_name(const struct workflow *w, uint32_t 
 /* Made by a task and read by another? */
 static inline bool workflow_is_intermediate(const struct workflow *w, uint32_t object)
 {
-    return w->producer[object] != NONE && w->object_edge[object] != NONE;
+    return w->producer[object] != NONE &&
+           (w->object_edge[object] != NONE ||
+            (w->object_flags && w->object_flags[object] & OBJECT_READ_LATER));
 }
 static inline bool workflow_object_is(const struct workflow *w, uint32_t object,
                                       enum object_flag flag)

@@ -24,7 +24,7 @@ static void own_names_of(const struct workflow *w, uint32_t task, struct own_nam
     *names = (struct own_names){0};
     if (!w || task >= w->ntasks)
         return;
-    for (uint32_t i = w->object_off[task]; i < w->object_off[task + 1]; i++)
+    for (uint32_t i = w->object_off[task]; i < w->object_end[task]; i++)
         if (names->n < NAMES_MOST / 2 && w->object_name && w->object_name[w->out_object[i]])
             names->at[names->n++] = workflow_text(w, w->object_name[w->out_object[i]]);
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++)

@@ -48,8 +48,8 @@ static bool hint_is_declared(const struct hint *h, const char *name)
     const struct workflow *w = h->w;
     uint32_t t = h->f->task;
     return hint_in_list(w, w->in_object + w->in_off[t], w->in_off[t + 1] - w->in_off[t], name) ||
-           hint_in_list(w, w->out_object + w->object_off[t],
-                        w->object_off[t + 1] - w->object_off[t], name);
+           hint_in_list(w, w->out_object + w->object_off[t], w->object_end[t] - w->object_off[t],
+                        name);
 }
 
 /* The file of that name in the workflow's folder. */

@@ -165,7 +165,7 @@ static void recording_failures(struct session *s)
         /* a task without files has no sandbox */
         bool sandboxed = !s->o.no_sandbox && !(s->w->flags[f->task] & TASK_IN_PLACE) &&
                          (s->w->in_off[f->task] < s->w->in_off[f->task + 1] ||
-                          s->w->object_off[f->task] < s->w->object_off[f->task + 1]);
+                          s->w->object_off[f->task] < s->w->object_end[f->task]);
         if (f->cause != i)
             continue;
         f->hint = hint_for(s->w, f, s->ws.folder, sandboxed);

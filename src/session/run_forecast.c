@@ -61,7 +61,7 @@ static void forecast_task_ends(struct forecast_state *s, uint32_t task)
         s->cores += w->cores[task] < s->q->cores ? w->cores[task] : s->q->cores;
         s->used -= s->q->memory[task];
         /* its outputs appear, and temporary inputs that nobody reads any more go */
-        for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++)
+        for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++)
             if (workflow_is_intermediate(w, o))
                 forecast_take_disk(s, size_of(s, o));
         for (uint32_t i = w->in_off ? w->in_off[task] : 0; w->in_off && i < w->in_off[task + 1];

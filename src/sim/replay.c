@@ -205,7 +205,7 @@ static void finish_task(struct replay *r, uint32_t i)
         first_copy = !bitset_get(r->task_done, t);
         bitset_set(r->task_done, t);
     }
-    uint32_t first = d->off[w->object_off[t]], end = d->off[w->object_off[t + 1]];
+    uint32_t first = d->off[w->object_off[t]], end = d->off[w->object_end[t]];
     for (uint32_t y = first; y < end; y++) {
         if (d->at[y].node == x->node)
             demand_met(r, y, i);

@@ -164,7 +164,7 @@ static uint32_t table_only_object(const struct store_table *t, uint32_t task)
     const struct workflow *w = t->workflow;
     if (!w)
         return task;
-    return w->object_off[task + 1] - w->object_off[task] == 1 ? w->object_off[task] : NONE;
+    return w->object_end[task] - w->object_off[task] == 1 ? w->object_off[task] : NONE;
 }
 
 static bool table_is_holder(const struct store_table *t, const struct meta_op *op)

@@ -153,7 +153,7 @@ static void model_complete(struct model_store *m, const struct meta_op *op, bool
     if (t->status != META_DONE) {
         t->status = META_DONE;
         t->attempts = op->attempt ? op->attempt : t->attempts;
-        if (op->bytes > 0 && w->object_off[op->task + 1] - w->object_off[op->task] == 1)
+        if (op->bytes > 0 && w->object_end[op->task] - w->object_off[op->task] == 1)
             m->size[w->object_off[op->task]] = op->bytes;
     }
     model_list_ready(m, op->task, a);

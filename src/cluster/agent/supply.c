@@ -137,7 +137,7 @@ void supply_held_failed(struct job *j, uint32_t held, const char *why)
         return;
     }
     /* those who wait for what it would have produced cannot be served either */
-    for (uint32_t o = w->object_off[start.task]; o < w->object_off[start.task + 1]; o++)
+    for (uint32_t o = w->object_off[start.task]; o < w->object_end[start.task]; o++)
         if (j->supply.want_of[o] != NONE)
             want_fail(j, j->supply.want_of[o], why);
         else
@@ -381,7 +381,7 @@ void supply_pump(struct job *j)
 static void supply_produced(struct job *j, uint32_t task, bool copies)
 {
     const struct workflow *w = j->w;
-    for (uint32_t o = w->object_off[task]; o < w->object_off[task + 1]; o++) {
+    for (uint32_t o = w->object_off[task]; o < w->object_end[task]; o++) {
         if (!j->needs.present || !j->needs.present[o])
             continue;
         if (copies)

@@ -40,7 +40,7 @@ void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen 
     f->seen[task] = (uint8_t)how;
     if (how < FOLLOW_SEEN_DONE)
         return;
-    for (uint32_t o = f->w->object_off[task]; o < f->w->object_off[task + 1]; o++)
+    for (uint32_t o = f->w->object_off[task]; o < f->w->object_end[task]; o++)
         if (how == FOLLOW_SEEN_DONE && !workflow_is_intermediate(f->w, o))
             collect_want(f->collect, o);
 }

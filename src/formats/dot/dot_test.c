@@ -108,7 +108,7 @@ static void meanings(void)
     is_dbl(work_of(w, "7"), 5, 0, "work_weight");
     uint32_t t7 = workflow_find_task(w, "7"), t14 = workflow_find_task(w, "14");
     is_dbl(w->memory[t7], 3, 0, "mem_weight");
-    is_int(w->object_off[t7 + 1] - w->object_off[t7], 2,
+    is_int(w->object_end[t7] - w->object_off[t7], 2,
            "comm_weight: one object for all but the stated edge");
     is_dbl(edge_size(w, "7", "9"), 4, 0, "of the node's size");
     is_dbl(edge_size(w, "7", "10"), 1, 0, "an edge's own comm_weight");

@@ -208,7 +208,7 @@ static void put_orders(struct dot_writer *p, bool *any, uint32_t t)
     /* outputs that nobody reads, then those of edges with a name, then the anonymous ones */
     p->stated.n = 0;
     for (int round = 0; round < 4; round++)
-        for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++) {
+        for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++) {
             int turn =
                 w->object_edge[o] == NONE ? workflow_is_temporary(w, o) : 3 - states_name(w, o);
             if (turn == round)
@@ -263,9 +263,9 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     if (w->input_off)
         put_objects(p, &any, "inputs", w->input_object, w->input_off[t], w->input_off[t + 1],
                     DOT_ALL);
-    put_objects(p, &any, "outputs", NULL, w->object_off[t], w->object_off[t + 1], DOT_UNREAD);
+    put_objects(p, &any, "outputs", NULL, w->object_off[t], w->object_end[t], DOT_UNREAD);
     if (w->object_flags)
-        put_objects(p, &any, "temporary_outputs", NULL, w->object_off[t], w->object_off[t + 1],
+        put_objects(p, &any, "temporary_outputs", NULL, w->object_off[t], w->object_end[t],
                     DOT_UNREAD_TEMPORARY);
     if (has_command)
         put_orders(p, &any, t);

@@ -155,7 +155,7 @@ static void test_running(void)
         for (uint32_t i = w->object_off[1]; i < w->object_off[2]; i++)
             strcat(out, workflow_text(w, w->object_name[w->out_object[i]]));
         for (uint32_t t = 0; t < 3; t++)
-            for (uint32_t i = w->object_off[t]; i < w->object_off[t + 1]; i++)
+            for (uint32_t i = w->object_off[t]; i < w->object_end[t]; i++)
                 if (!w->object_flags[w->out_object[i]])
                     strcat(kept, workflow_text(w, w->object_name[w->out_object[i]]));
         is_str(in, "qpr", "{in} in the order of the file");

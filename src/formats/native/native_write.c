@@ -195,8 +195,8 @@ static void write_lists(struct native_writing *s, uint32_t t)
     }
     list_end(s, &in);
 
-    struct native_list out = {"out", w->object_off[t + 1] - w->object_off[t], 0};
-    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+    struct native_list out = {"out", w->object_end[t] - w->object_off[t], 0};
+    for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
         list_object(s, &out, w->out_object ? w->out_object[o] : o, true);
     list_end(s, &out);
 

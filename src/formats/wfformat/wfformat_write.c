@@ -155,7 +155,7 @@ static void wfformat_write_task(struct wfformat_writer *s, uint32_t t)
     json_write_end_array(&s->j);
     json_write_key(&s->j, "outputFiles");
     json_write_array_inline(&s->j);
-    for (uint32_t o = w->object_off[t]; o < w->object_off[t + 1]; o++)
+    for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
         json_write_string(&s->j, object_id(s, w->out_object ? w->out_object[o] : o));
     json_write_end_array(&s->j);
     wfformat_own_write(&s->j, w, t, has_record(w, t));

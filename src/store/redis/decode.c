@@ -235,8 +235,7 @@ static void decode_end(struct redis *r, struct redis_shard *shard, struct redis_
         if (e->several)
             e->open += redis_encode_children(
                 r, number, task, e->op.kind == META_REMOVE, e->op.node,
-                w->object_off[task + 1] - w->object_off[task] == 1 ? e->op.bytes : 0,
-                REDIS_PART_CHILD);
+                w->object_end[task] - w->object_off[task] == 1 ? e->op.bytes : 0, REDIS_PART_CHILD);
     }
     if (!e->open)
         end_finished(r, number);

@@ -145,8 +145,7 @@ static void encode_child(struct redis_call *c, const struct redis_shard *shard,
 /* The bytes that COMPLETE says count for the one object of the task; 0: it has none or several. */
 static double object_bytes(const struct workflow *w, const struct meta_op *op)
 {
-    return w->object_off[op->task + 1] - w->object_off[op->task] == 1 && op->bytes > 0 ? op->bytes
-                                                                                       : 0;
+    return w->object_end[op->task] - w->object_off[op->task] == 1 && op->bytes > 0 ? op->bytes : 0;
 }
 
 /* COMPLETE and REMOVE, the half in the task's own shard: the operation and the children that stand

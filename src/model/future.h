@@ -1,0 +1,45 @@
+/* What a workflow will become: lists that are read, and files of tasks that join, when tasks are done.
+ *
+ * Whoever reads a workflow that is not all known gives it a future (workflow.future); who runs it asks
+ * which tasks decide, and when they are done has the next part made and appended (model/growth.h).
+ * Which text that comes from, only the reader knows: an interface, since readers are a room. */
+#pragma once
+#include "model/growth.h"
+
+/* Something that is read when tasks are done: the tasks first .. first + count - 1 of the workflow.
+ * 0 of them: they are not known themselves yet. */
+struct future_item {
+    const char *name; /* for people: "list 'chunk'" */
+    uint32_t first, count;
+    uint32_t last_time; /* values that it has as things stand on the disk; 0: none */
+};
+
+struct future_part {
+    struct workflow *workflow; /* NULL: nothing has become known */
+    ARRAY(struct growth_link) links;
+};
+
+struct future_ops {
+    void (*discard)(struct future *f);
+    /* How many items are still to be read, and the i-th. */
+    size_t (*items)(struct future *f);
+    struct future_item (*item)(struct future *f, size_t i);
+    /* Read those in `ready` (one bool an item), which changes the items, and make what became known by
+     * that, for `w`, which is not changed. It must be appended. False: an error with its place. */
+    bool (*expand)(struct future *f, const struct workflow *w, const bool *ready,
+                   struct future_part *out, struct error *err);
+    /* Tasks and families that are not known yet, as they are called in the file, one after the other;
+     * NULL after the last. `why`: the name of the item that they wait for. */
+    const char *(*unknown)(struct future *f, size_t i, const char **why);
+    /* Could a task, family or file of this name come? */
+    bool (*may_make)(struct future *f, const char *name);
+};
+
+struct future {
+    const struct future_ops *ops;
+};
+
+void future_free(struct future *f); /* NULL is fine */
+void future_part_free(struct future_part *p);
+/* Is there anything that is not known yet? */
+bool workflow_is_open(const struct workflow *w);
