@@ -83,8 +83,27 @@ void builder_free(struct builder *b)
     array_free(&b->permutations);
     array_free(&b->places);
     workflow_free(b->w);
+    for (size_t i = 0; i < b->sources.n; i++)
+        free(b->sources.at[i].file);
+    array_free(&b->sources);
     free(b->file);
     free(b);
+}
+
+/* Few: a linear search from the last. */
+const char *builder_place(const struct builder *b, size_t *line)
+{
+    for (size_t i = b->sources.n; i--;)
+        if (*line > b->sources.at[i].base) {
+            *line -= b->sources.at[i].base;
+            return b->sources.at[i].file;
+        }
+    return b->file;
+}
+
+void builder_source(struct builder *b, const char *file, size_t base)
+{
+    array_push(&b->sources, (struct builder_source){mem_copy_string(file), base});
 }
 
 /* error_vat() keeps the first error and lets later ones pass. */
@@ -92,7 +111,8 @@ bool builder_error(struct builder *b, size_t line, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    error_vat(&b->error, b->file, line, fmt, args);
+    const char *file = builder_place(b, &line);
+    error_vat(&b->error, file, line, fmt, args);
     va_end(args);
     return false;
 }
@@ -115,7 +135,8 @@ void builder_warn(struct builder *b, size_t line, const char *fmt, ...)
     struct error text = {0};
     va_list args;
     va_start(args, fmt);
-    error_vat(&text, b->file, line, fmt, args);
+    const char *file = builder_place(b, &line);
+    error_vat(&text, file, line, fmt, args);
     va_end(args);
     builder_add_warning(b->w, text.text);
 }
@@ -146,9 +167,14 @@ uint32_t builder_task(struct builder *b, const char *name, size_t len, size_t li
     }
     uint32_t old = builder_find_task(b, name, len);
     if (old != NONE) {
-        if (b->line.at[old])
-            builder_error(b, line, "task '%.*s' is defined twice; the first stands on line %u",
-                          (int)len, name, b->line.at[old]);
+        size_t first = b->line.at[old], here = line;
+        const char *there = builder_place(b, &first);
+        if (first && strcmp(there, builder_place(b, &here)) != 0)
+            builder_error(b, line, "task '%.*s' is defined twice; the first stands in %s:%zu",
+                          (int)len, name, there, first);
+        else if (first)
+            builder_error(b, line, "task '%.*s' is defined twice; the first stands on line %zu",
+                          (int)len, name, first);
         else
             builder_error(b, line, "task '%.*s' is defined twice", (int)len, name);
         return NONE;

@@ -14,6 +14,10 @@ struct builder;
 struct builder *builder_new(const char *file, const char *format);
 void builder_free(struct builder *b); /* NULL is fine; only when builder_finish() was not called */
 
+/* The workflow is made from several files: lines past `base` are those of `file`, which is copied.
+ * Each base is past the lines of all files before it. */
+void builder_source(struct builder *b, const char *file, size_t base);
+
 /* Say that something is wrong at a line; always returns false. */
 bool builder_error(struct builder *b, size_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

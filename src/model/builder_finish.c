@@ -569,6 +569,10 @@ static void move_tasks(struct builder *b, struct workflow *w)
         }
     }
     size_t n = w->ntasks;
+    /* the workflow knows one file: lines of others would be taken for its own */
+    for (size_t t = 0; b->sources.n && t < n; t++)
+        if (b->line.at[t] > b->sources.at[0].base)
+            b->line.at[t] = 0;
     if (b->has_lines)
         w->line = take(&b->line);
     if (b->command.n) {

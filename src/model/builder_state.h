@@ -43,8 +43,15 @@ struct builder_naming {
     uint32_t task, first, n, outputs;
 };
 
+/* Another file that the workflow is made from: lines past `base` are its own. */
+struct builder_source {
+    char *file;
+    size_t base;
+};
+
 struct builder {
     char *file;
+    ARRAY(struct builder_source) sources; /* by base, ascending; empty: one file */
     struct error error;
     struct workflow *w; /* pool, indexes, warnings, parameters; the arrays move in at the end */
 
@@ -94,6 +101,8 @@ struct builder {
 };
 
 void builder_add_warning(struct workflow *w, const char *text);
+/* The file that a line number is of; *line becomes its line there. */
+const char *builder_place(const struct builder *b, size_t *line);
 /* builder_folders.c: folders hold what is in them. Before objects are numbered. */
 void builder_join_folders(struct builder *b);
 /* builder_namings.c: {in} and {in[1]} of the commands in `namings`, as the task has its files. */

@@ -17,7 +17,7 @@ bool native_error(const struct native *n, yaml_ref at, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return error_at(n->err, n->y.file, yaml_line(&n->y, at), "%s%s%s", n->where,
+    return error_at(n->err, n->y.file, yaml_line(&n->y, at) - n->y.base, "%s%s%s", n->where,
                     *n->where ? ": " : "", text);
 }
 

@@ -25,7 +25,8 @@ struct yaml {
     struct yaml_node *at;
     size_t n;
     struct strbuf text;
-    char *file; /* for messages */
+    char *file;  /* for messages */
+    size_t base; /* where this file's lines begin among those of several (model/builder.h); 0 */
 };
 
 typedef uint32_t yaml_ref; /* index of a node; YAML_NONE: absent */
@@ -45,7 +46,7 @@ static inline enum yaml_type yaml_type(const struct yaml *y, yaml_ref v)
 }
 static inline size_t yaml_line(const struct yaml *y, yaml_ref v)
 {
-    return y->at[v].line;
+    return y->base + y->at[v].line;
 }
 static inline uint32_t yaml_size(const struct yaml *y, yaml_ref container)
 {

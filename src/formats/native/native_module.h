@@ -1,0 +1,116 @@
+/* Modules: workflow files whose tasks join those of another.
+ *
+ *     include: { qc: lib/qc.yaml }              tasks qc/count ...   files lib/...
+ *     tasks:
+ *       align:                                  tasks align@s=a/map, align@s=a/sort ...
+ *         each: s                               what it makes lies in align@s=a/, but for
+ *         flow: lib/align.yaml                  what `out` says
+ *         in: { reads.fq: "reads/{s}.fq" }      its reads.fq is our reads/a.fq
+ *         out: { sorted.bam: "bam/{s}.bam" }
+ *
+ * A module is read by a struct native_reading of its own into the builder of all: it has lists,
+ * parameters and defaults of its own. Names of tasks get a prefix, names of files go through the map
+ * of each module on the way up. A file is loaded once, however many instances it has. */
+#pragma once
+#include "formats/native/family.h"
+
+#include <sys/types.h>
+
+struct native_reading;
+
+enum {
+    MODULE_DEPTH = 32,     /* modules in modules: more is a slip */
+    MODULES_MOST = 1000000 /* in all */
+};
+
+/* A module's file, loaded; kept until the workflow is read. */
+struct module_source {
+    dev_t device;
+    ino_t inode;
+    struct yaml y;
+};
+
+/* A range of tasks that `after` may name: a family, a module, an instance. */
+struct task_group {
+    uint32_t first, count;
+};
+
+/* What all readings of a workflow share. */
+struct native_shared {
+    /* Files that a family would make but for its `except`: who, and whether another task makes one
+     * all the same. */
+    struct intern left_out;
+    ARRAY(str_id) left_out_by; /* in `families` */
+    ARRAY(bool) made_elsewhere;
+    struct pool families;
+    struct intern group_names;
+    ARRAY(struct task_group) groups; /* parallel to group_names */
+    struct intern known;             /* names of parameters and lists, with the prefixes of modules */
+    ARRAY(struct module_source *) sources;
+    size_t lines; /* of all files so far */
+    uint32_t modules;
+    dev_t device; /* of the workflow's own file; both 0: it has none */
+    ino_t inode;
+};
+
+/* A file of a module that is a file of who includes it. */
+struct module_name {
+    char *outer;
+    yaml_ref at; /* in the including file */
+    enum module_use { MODULE_AS, MODULE_IN, MODULE_OUT } use;
+    bool named; /* by a task of the module */
+};
+
+/* `with: { n: 5, docs: [a, b] }` */
+struct module_value {
+    const char *name;
+    yaml_ref at;
+    ARRAY(char *) values;
+    bool is_list; /* as it is written */
+    bool outside; /* it comes from outside the files: data, one word in a command */
+    bool used;
+};
+
+struct native_module {
+    struct native_reading *parent;
+    yaml_ref at;           /* where the parent names it */
+    char *name;            /* "qc", "align@s=a" */
+    char *prefix, *kinds;  /* "b/align@s=a/" of its tasks; "b/align/" of kinds and parameters */
+    char *folder;          /* where its names of files begin, seen from the parent: "" or "lib/" */
+    char *instance;        /* of a sub-workflow: the folder of what it makes; NULL: it is included */
+    struct intern inner;   /* names that are mapped */
+    ARRAY(struct module_name) outer; /* parallel to inner */
+    struct intern made;              /* what its tasks make, and the folders above */
+    ARRAY(bool) made_itself;         /* parallel to made; false: a folder above */
+    ARRAY(struct module_value) with;
+    const struct module_source *source;
+};
+
+void shared_init(struct native_shared *s);
+void shared_free(struct native_shared *s);
+
+/* native_module.c */
+/* `include`, after the file's own tasks were made. */
+bool native_include_modules(struct native_reading *r);
+/* Is the task at `key` a sub-workflow? */
+bool native_is_flow(const struct native_reading *r, yaml_ref key);
+/* Its instances with their tasks. `f` is its family, NULL: it has no `each`. */
+bool native_make_flow(struct native_reading *r, yaml_ref key, const struct family *f);
+/* What the tasks of instance `module` say, and what comes before them. The scope is bound. */
+bool native_read_flow(struct native_reading *r, yaml_ref key, struct native_reading *module);
+/* After all tasks were read: is what the includer says of the module true? */
+bool native_check_module(const struct native_reading *r);
+void native_close_modules(struct native_reading *r);
+
+/* native_names.c */
+/* The name of a file of `r` as the whole workflow has it, in `out`, which is replaced. */
+void native_outer_name(const struct native_reading *r, const char *name, size_t length,
+                       struct strbuf *out);
+/* One level up, from the module to who includes it. Both names are canonical. */
+void module_map_name(const struct native_module *m, const char *name, struct strbuf *out);
+/* `inner` is `outer` where the module is included. False: it was mapped before. */
+bool module_map(struct native_module *m, const char *inner, size_t length, struct module_name x);
+void module_makes(struct native_module *m, const char *name); /* a canonical name */
+bool module_is_made(const struct native_module *m, const char *name);
+/* A task's name or an instance's as one part of a path: no slash, not `.` nor `..`. */
+void module_add_folder(const char *name, struct strbuf *out);
