@@ -92,6 +92,20 @@ void scope_fix_parameters(struct variable_scope *s, const char *text)
     }
 }
 
+bool scope_is_outside(const struct variable_scope *s, const char *text)
+{
+    for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
+        size_t word = p[1] == '{' ? 0 : word_at(text, p);
+        uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
+        const struct scope_parameter *x = word ? find_parameter(s, p + 1, word) : NULL;
+        if ((v != UINT32_MAX && s->lists->at.at[s->lists->variables.at[v].list].outside) ||
+            (x && x->outside))
+            return true;
+        p += p[1] == '{';
+    }
+    return false;
+}
+
 /* What stands for a word that is no variable; NULL: nothing does. */
 static const char *other_value(const struct variable_scope *s, const char *word, size_t length)
 {
@@ -277,6 +291,15 @@ static void add_command_value(struct strbuf *out, const char *value, bool outsid
     strbuf_free(&word);
 }
 
+/* Words that mean something in every command. */
+static bool is_built_in(const char *word, size_t length)
+{
+    for (int i = 0; i < COMMAND_WORDS; i++)
+        if (strncmp(command_built_in[i], word, length) == 0 && !command_built_in[i][length])
+            return true;
+    return false;
+}
+
 bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
                         const char *text, size_t length)
 {
@@ -292,10 +315,12 @@ bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_r
         uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
         const struct scope_parameter *fixed = word ? find_parameter(s, p + 1, word) : NULL;
         if (fixed && fixed->fixed) {
-            add_command_value(&s->text, fixed->value, false);
+            add_command_value(&s->text, fixed->value, fixed->outside);
             p += word + 2;
             continue;
         }
+        if (v == UINT32_MAX && word && s->closed && !is_built_in(p + 1, word))
+            return unknown_word(s, n, at, "run", p + 1, word);
         if (v == UINT32_MAX) { /* the model knows what it means */
             size_t skip = p[1] == '{' ? 2 : 1;
             strbuf_add_bytes(&s->text, p, skip);

@@ -20,6 +20,7 @@
 struct scope_parameter {
     const char *name, *value; /* not owned */
     bool fixed;
+    bool outside; /* its value comes from outside the files: data, one word in a command */
 };
 
 /* What the variables stand for: by list, a row and the columns of it that are bound. */
@@ -29,6 +30,7 @@ struct variable_scope {
     uint32_t *row; /* UINT32_MAX: none */
     column_set *bound;
     const char *task, *kind; /* for {task} and {kind}; NULL: they mean nothing here */
+    bool closed;             /* a module's: what it does not know, nobody does */
     bool gathers;            /* while `use` gets one of several values of a free variable */
     struct strbuf text;      /* what was filled in last */
 };
@@ -41,6 +43,8 @@ static inline bool scope_concerns(const char *text, size_t length)
 {
     return memchr(text, '{', length) || memchr(text, '}', length);
 }
+/* Does the text name a variable or a parameter whose values come from outside the files? */
+bool scope_is_outside(const struct variable_scope *s, const char *text);
 /* Parameters that the text names become fixed. */
 void scope_fix_parameters(struct variable_scope *s, const char *text);
 

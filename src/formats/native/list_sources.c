@@ -12,6 +12,7 @@
 #include "model/command.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- files ---- */
 
@@ -187,8 +188,15 @@ static bool read_source(struct text *t, const struct native *n, yaml_ref at, con
 {
     struct strbuf path = {0};
     struct error err = {0};
-    bool good = file_read(path_in(folder, file, &path), t, &err);
-    if (!good) {
+    struct stat s;
+    path_in(folder, file, &path);
+    if (strcmp(path.at, "-") == 0)
+        path_in("./", "-", &path); /* a file of that name, and not the standard input */
+    bool odd = stat(path.at, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    bool good = !odd && file_read(path.at, t, &err);
+    if (odd) { /* a pipe would wait for who writes to it, a device may never end */
+        native_error(n, at, "list '%.80s': %.200s is no regular file", title, path.at);
+    } else if (!good) {
         native_error(n, at, "list '%.80s': %.300s", title, err.text);
     } else if (utf8_valid(t->at, t->n) != t->n || strlen(t->at) != t->n) {
         good = native_error(n, at, "list '%.80s': %.200s is no text in UTF-8", title, path.at);

@@ -369,11 +369,37 @@ static bool read_given(const struct native *n, yaml_ref at, const char *title, c
 const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file)
 {
     const char *value = NULL;
+    struct strbuf full = {0};
+    if (g->prefix && (g->at || g->file)) {
+        strbuf_printf(&full, "%s%s", g->prefix, name);
+        name = full.at;
+    }
     for (const struct option_value *x = g->at; x && x->name; x++)
         if (strcmp(x->name, name) == 0)
             value = x->text;
     *in_file = g->file && !value ? yaml_get(&g->file->y, 0, name) : YAML_NONE;
+    strbuf_free(&full);
     return value;
+}
+
+struct module_value *given_with(const struct given_values *g, const char *name)
+{
+    for (size_t i = 0; i < g->nwith; i++)
+        if (strcmp(g->with[i].name, name) == 0)
+            return &g->with[i];
+    return NULL;
+}
+
+/* What the includer says, value by value: they may have commas. */
+static bool read_with_values(const struct native *n, yaml_ref at, const char *title,
+                             const struct module_value *with, struct list_rows *rows)
+{
+    list_column(rows, title, strlen(title));
+    rows->outside = with->outside;
+    for (size_t i = 0; i < with->values.n; i++)
+        if (!list_value(rows, with->values.at[i], strlen(with->values.at[i])))
+            return too_many(n, at, title);
+    return true;
 }
 
 /* What stands at `what`, in the workflow's file or in that of --params. */
@@ -412,6 +438,12 @@ static bool read_list(struct lists *l, const struct native *n, yaml_ref k, const
     bool one = in_file != YAML_NONE && yaml_type(&where->y, what) == YAML_SCALAR;
     if (one)
         values = yaml_text(&where->y, what, NULL);
+    struct module_value *with = given_with(given, title);
+    if (with)
+        with->used = true;
+    if (with && !values && in_file == YAML_NONE)
+        return read_with_values(n, k, title, with, rows) &&
+               add_list(l, n, k, pool_add(&l->names, title, length), rows);
     bool good = values ? read_given(where, in_file != YAML_NONE ? what : k, title, values, rows)
                        : read_stated(where, what, title, folder, rows);
     return good && add_list(l, where, in_file != YAML_NONE ? what : k,

@@ -66,13 +66,28 @@ enum {
 void lists_init(struct lists *l);
 void lists_free(struct lists *l);
 
+/* A value that an including file gives its module: `with: { n: 5, docs: [a, b] }`. */
+struct module_value {
+    const char *name;
+    yaml_ref at; /* in the including file */
+    ARRAY(char *) values;
+    bool is_list; /* as it is written */
+    bool outside; /* it comes from outside the files: data, one word in a command */
+    bool used;
+};
+
 /* What stands in place of what the workflow's file says. */
 struct given_values {
     const struct option_value *at; /* of the command line; ends with a NULL name; NULL: none */
     const struct native *file;     /* of --params, a mapping; NULL: none */
+    const char *prefix;        /* of a module: what these two call "qc/n" is its n; NULL: none */
+    struct module_value *with; /* of a module: what its includer says; the others go before */
+    size_t nwith;
 };
 /* The command line's, the last one; NULL: none, and `*in_file` is what the file has, or YAML_NONE. */
 const char *given_find(const struct given_values *g, const char *name, yaml_ref *in_file);
+/* What the includer says; NULL: nothing. */
+struct module_value *given_with(const struct given_values *g, const char *name);
 
 /* Read the mapping at `v`. Names of files are relative to `folder`. False: an error with its place. */
 bool lists_read(struct lists *l, const struct native *n, yaml_ref v, const char *folder,

@@ -193,7 +193,9 @@ enum { NCONTENTS = sizeof contents / sizeof *contents };
  * instead. */
 static bool check_contents(struct native *n, const char *wanted)
 {
-    bool has_wanted = yaml_get(&n->y, 0, wanted) != YAML_NONE;
+    /* a workflow may have the tasks of its modules alone */
+    bool has_wanted = yaml_get(&n->y, 0, wanted) != YAML_NONE ||
+                      (strcmp(wanted, "tasks") == 0 && yaml_get(&n->y, 0, "include") != YAML_NONE);
     int want = 0;
     while (strcmp(contents[want].key, wanted) != 0)
         want++;

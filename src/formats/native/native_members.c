@@ -10,17 +10,43 @@
 
 #include <string.h>
 
-const char *native_family_name(const struct native_reading *r, const struct family *f)
+/* ---- groups ---- */
+
+/* Its own name as the whole workflow has it. Without modules it is the same, and not copied. */
+static const char *full_name(struct native_reading *r, const char *name, size_t *length)
 {
-    return yaml_text(&r->file.y, f->key, NULL);
+    if (!r->module)
+        return name;
+    strbuf_clear(&r->full);
+    strbuf_add(&r->full, r->module->prefix);
+    strbuf_add_bytes(&r->full, name, *length);
+    *length = r->full.n;
+    return r->full.at;
 }
 
-const struct family *native_find_family(const struct native_reading *r, const char *name)
+bool native_add_group(struct native_reading *r, const char *name, uint32_t first)
 {
-    for (size_t i = 0; i < r->families.n; i++)
-        if (strcmp(native_family_name(r, &r->families.at[i]), name) == 0)
-            return &r->families.at[i];
-    return NULL;
+    struct native_shared *s = r->shared;
+    size_t length = strlen(name);
+    const char *full = full_name(r, name, &length);
+    uint32_t i = intern_number(&s->group_names, full, length);
+    if (i == s->groups.n) /* else a task of that name is there, too, and the builder says so */
+        array_push(&s->groups, (struct task_group){first, builder_task_count(r->b) - first});
+    return true;
+}
+
+uint32_t native_find_task(struct native_reading *r, const char *name, size_t length)
+{
+    const char *full = full_name(r, name, &length);
+    return builder_find_task(r->b, full, length);
+}
+
+const struct task_group *native_find_group(struct native_reading *r, const char *name,
+                                           size_t length)
+{
+    const char *full = full_name(r, name, &length);
+    uint32_t i = intern_find(&r->shared->group_names, full, length);
+    return i == UINT32_MAX ? NULL : &r->shared->groups.at[i];
 }
 
 /* "task 'NAME'" for messages; by hand, because a million tasks pass here and hardly one is wrong.
@@ -42,39 +68,59 @@ static bool is_family(const struct native_reading *r, yaml_ref key)
 
 /* ---- 1. numbers ---- */
 
+static bool make_task(struct native_reading *r, yaml_ref key, const char *name, size_t length)
+{
+    if (native_is_flow(r, key))
+        return native_make_flow(r, key, name);
+    const char *full = full_name(r, name, &length);
+    return builder_task(r->b, full, length, yaml_line(&r->file.y, key)) != NONE;
+}
+
 static bool make_members(struct native_reading *r, yaml_ref key)
 {
-    const struct yaml *y = &r->file.y;
     struct family f;
     struct strbuf member = {0};
-    const char *name = yaml_text(y, key, NULL);
+    const char *name = yaml_text(&r->file.y, key, NULL);
     bool good = family_read(&f, &r->lists, &r->file, key);
     f.first = builder_task_count(r->b);
     for (uint64_t i = 0; good && i < f.combinations; i++)
         if (family_bind(&f, &r->scope, i)) {
             family_member_name(&f, &r->scope, name, &member);
-            good = builder_task(r->b, member.at, member.n, yaml_line(y, key)) != NONE;
-            f.count++;
+            good = make_task(r, key, member.at, member.n);
         }
     family_unbind(&f, &r->scope);
+    f.count = builder_task_count(r->b) - f.first;
     strbuf_free(&member);
     array_push(&r->families, f);
-    return good;
+    return good && native_add_group(r, name, f.first);
 }
 
-static bool make_tasks(struct native_reading *r, yaml_ref tasks)
+bool native_make_tasks(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
     bool good = true;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good; k = yaml_next(y, tasks, k)) {
-        size_t length;
-        const char *name = yaml_text(y, k, &length);
-        name_place(&r->file, name, length);
-        if (is_family(r, k))
-            good = make_members(r, k);
-        else
-            builder_task(r->b, name, length, yaml_line(y, k));
+    r->first = builder_task_count(r->b);
+    if (tasks != YAML_NONE && !yaml_is_null(y, tasks)) {
+        if (!native_is_mapping(&r->file, tasks, "tasks"))
+            return false;
+        builder_expect(r->b, r->first + (size_t)yaml_size(y, tasks), 0);
+        for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good;
+             k = yaml_next(y, tasks, k)) {
+            size_t length;
+            const char *name = yaml_text(y, k, &length);
+            size_t whole = length;
+            const char *full = full_name(r, name, &whole);
+            name_place(&r->file, full, whole);
+            if (is_family(r, k))
+                good = make_members(r, k);
+            else
+                good = make_task(r, k, name, length) || builder_failed(r->b);
+        }
     }
+    r->file.where[0] = 0;
+    good = good && native_include_modules(r);
+    r->ntasks = builder_task_count(r->b) - r->first;
     return good;
 }
 
@@ -82,24 +128,47 @@ static bool make_tasks(struct native_reading *r, yaml_ref tasks)
 
 struct output_walk {
     struct native_reading *r;
-    bool leave_out; /* enter the names; false: they are made */
+    enum { WALK_LEFT_OUT, WALK_MADE, WALK_COLLECT } what; /* enter; strike out; tell `top` */
+    struct native_reading *top;
+    str_id family; /* who leaves out */
 };
 
 static bool walk_name(void *context, const char *name, size_t length)
 {
     const struct output_walk *walk = context;
-    struct native_reading *r = walk->r;
+    struct native_shared *s = walk->r->shared;
     struct strbuf spelled = {0}; /* as others may spell it */
-    path_add_canonical(name, length, &spelled);
-    if (walk->leave_out) {
-        intern_number(&r->left_out, spelled.at, spelled.n);
+    native_outer_name(walk->r, walk->what == WALK_COLLECT ? walk->top : NULL, name, length,
+                      &spelled);
+    if (walk->what == WALK_COLLECT) {
+        module_makes(walk->top->module, spelled.at);
+    } else if (walk->what == WALK_LEFT_OUT) {
+        if (intern_number(&s->left_out, spelled.at, spelled.n) == s->left_out_by.n)
+            array_push(&s->left_out_by, walk->family);
     } else {
-        uint32_t i = intern_find(&r->left_out, spelled.at, spelled.n);
+        uint32_t i = intern_find(&s->left_out, spelled.at, spelled.n);
         if (i != UINT32_MAX)
-            r->made_elsewhere.at[i] = true;
+            s->made_elsewhere.at[i] = true;
     }
     strbuf_free(&spelled);
     return true;
+}
+
+/* A name, {name, size}, a list of them, or a mapping of names to them: at most three levels. */
+static void walk_output(struct output_walk *walk, yaml_ref v)
+{
+    struct native_reading *r = walk->r;
+    const struct yaml *y = &r->file.y;
+    yaml_ref name = yaml_type(y, v) == YAML_MAPPING ? yaml_get(y, v, "name") : YAML_NONE;
+    if (name != YAML_NONE && yaml_type(y, name) == YAML_SCALAR)
+        v = name;
+    if (yaml_type(y, v) == YAML_SCALAR) {
+        if (!yaml_is_null(y, v))
+            scope_fill(&r->scope, &r->file, v, "out", false, walk_name, walk);
+        return;
+    }
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        walk_output(walk, yaml_type(y, v) == YAML_MAPPING ? yaml_value(e) : e);
 }
 
 /* The names of the outputs of a task, as the scope has them. What is wrong with them is said when
@@ -109,17 +178,11 @@ static void walk_outputs(struct output_walk *walk, yaml_ref body)
     struct native_reading *r = walk->r;
     const struct yaml *y = &r->file.y;
     yaml_ref out = yaml_type(y, body) == YAML_MAPPING ? yaml_get(y, body, "out") : YAML_NONE;
-    if (out == YAML_NONE || yaml_is_null(y, out))
+    if (out == YAML_NONE)
         return;
     struct error ignored = {0}, *err = r->file.err;
     r->file.err = &ignored;
-    bool list = yaml_type(y, out) == YAML_SEQUENCE;
-    for (yaml_ref e = list ? yaml_first(y, out) : out; e != YAML_NONE;
-         e = list ? yaml_next(y, out, e) : YAML_NONE) {
-        yaml_ref name = yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e;
-        if (name != YAML_NONE && yaml_type(y, name) == YAML_SCALAR)
-            scope_fill(&r->scope, &r->file, name, "out", false, walk_name, walk);
-    }
+    walk_output(walk, out);
     r->file.err = err;
 }
 
@@ -127,46 +190,82 @@ static void walk_family(struct output_walk *walk, const struct family *f)
 {
     struct variable_scope *s = &walk->r->scope;
     for (uint64_t i = 0; i < f->combinations; i++)
-        if (family_bind(f, s, i) != walk->leave_out)
+        if (family_bind(f, s, i) != (walk->what == WALK_LEFT_OUT))
             walk_outputs(walk, yaml_value(f->key));
     family_unbind(f, s);
 }
 
-/* Only where a family has exceptions: what they would make, then what is made in spite of them. */
-static void note_left_out(struct native_reading *r, yaml_ref tasks)
+/* What all tasks of the file make; sub-workflows say it themselves. */
+static void walk_made(struct output_walk *walk)
 {
+    const struct native_reading *r = walk->r;
     const struct yaml *y = &r->file.y;
-    struct output_walk walk = {r, true};
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); k != YAML_NONE;
+         k = yaml_next(y, tasks, k))
+        if (!is_family(r, k) && !native_is_flow(r, k))
+            walk_outputs(walk, yaml_value(k));
     for (size_t i = 0; i < r->families.n; i++)
-        if (r->families.at[i].exceptions.n)
-            walk_family(&walk, &r->families.at[i]);
-    if (!r->left_out.n)
-        return;
-    for (uint32_t i = 0; i < r->left_out.n; i++)
-        array_push(&r->made_elsewhere, false);
-    walk.leave_out = false;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE; k = yaml_next(y, tasks, k))
-        if (!is_family(r, k))
-            walk_outputs(&walk, yaml_value(k));
-    for (size_t i = 0; i < r->families.n; i++)
-        walk_family(&walk, &r->families.at[i]);
+        if (!native_is_flow(r, r->families.at[i].key))
+            walk_family(walk, &r->families.at[i]);
 }
 
-const struct family *native_left_out(const struct native_reading *r, const char *file,
-                                     size_t length)
+/* Modules are few deep: MODULE_DEPTH. */
+void native_collect_made(struct native_reading *r, struct native_reading *top)
 {
-    if (!r->left_out.n)
+    struct output_walk walk = {.r = r, .what = WALK_COLLECT, .top = top};
+    walk_made(&walk);
+    for (size_t i = 0; i < r->modules.n; i++)
+        native_collect_made(r->modules.at[i], top);
+}
+
+static void enter_left_out(struct native_reading *r)
+{
+    struct output_walk walk = {.r = r, .what = WALK_LEFT_OUT};
+    for (size_t i = 0; i < r->families.n; i++)
+        if (r->families.at[i].exceptions.n) {
+            const char *name = yaml_text(&r->file.y, r->families.at[i].key, NULL);
+            size_t length = strlen(name);
+            name = full_name(r, name, &length);
+            walk.family = pool_add(&r->shared->families, name, length);
+            walk_family(&walk, &r->families.at[i]);
+        }
+    for (size_t i = 0; i < r->modules.n; i++)
+        enter_left_out(r->modules.at[i]);
+}
+
+static void strike_out_made(struct native_reading *r)
+{
+    struct output_walk walk = {.r = r, .what = WALK_MADE};
+    walk_made(&walk);
+    for (size_t i = 0; i < r->modules.n; i++)
+        strike_out_made(r->modules.at[i]);
+}
+
+/* Only where a family has exceptions: what they would make, then what is made in spite of them. */
+void native_note_left_out(struct native_reading *r)
+{
+    struct native_shared *s = r->shared;
+    enter_left_out(r);
+    if (!s->left_out.n)
+        return;
+    for (uint32_t i = 0; i < s->left_out.n; i++)
+        array_push(&s->made_elsewhere, false);
+    strike_out_made(r);
+}
+
+const char *native_left_out(struct native_reading *r, const char *file, size_t length)
+{
+    const struct native_shared *s = r->shared;
+    if (!s->left_out.n)
         return NULL;
     struct strbuf spelled = {0};
-    path_add_canonical(file, length, &spelled);
-    uint32_t i = intern_find(&r->left_out, spelled.at, spelled.n);
+    native_outer_name(r, NULL, file, length, &spelled);
+    uint32_t i = intern_find(&s->left_out, spelled.at, spelled.n);
     strbuf_free(&spelled);
-    if (i == UINT32_MAX || r->made_elsewhere.at[i])
-        return NULL;
-    for (size_t k = 0; k < r->families.n; k++) /* for the message: the first that leaves out */
-        if (r->families.at[k].exceptions.n)
-            return &r->families.at[k];
-    return NULL;
+    return i == UINT32_MAX || s->made_elsewhere.at[i]
+               ? NULL
+               : pool_text(&s->families, s->left_out_by.at[i]);
 }
 
 /* ---- 3. what they say ---- */
@@ -182,46 +281,60 @@ static bool read_body(struct native_reading *r, uint32_t task, yaml_ref body, co
            native_read_task(r, task, body);
 }
 
-static bool read_members(struct native_reading *r, uint32_t number)
+/* What the next of the file's tasks is: they come as they were made. */
+struct bodies_cursor {
+    uint32_t task, family, module;
+};
+
+/* The task or instance `key`, or one member of it. */
+static bool read_one(struct native_reading *r, yaml_ref key, const char *kind,
+                     struct bodies_cursor *at)
 {
-    const struct family *f = &r->families.at[number];
-    const char *name = native_family_name(r, f);
-    uint32_t task = f->first;
-    bool good = true;
-    r->family = number;
-    for (uint64_t i = 0; i < f->combinations && good && !builder_failed(r->b); i++)
-        if (family_bind(f, &r->scope, i)) {
-            builder_kind(r->b, task, name, strlen(name));
-            good = read_body(r, task++, yaml_value(f->key), name);
+    if (!native_is_flow(r, key)) {
+        /* a sub-workflow is one thing: its kinds are known by its name */
+        if (r->module && (kind || r->module->instance)) {
+            strbuf_clear(&r->kind);
+            strbuf_printf(&r->kind, "%s%s", r->module->kinds,
+                          kind ? kind : yaml_text(&r->file.y, key, NULL));
+            kind = r->kind.at;
         }
+        if (kind)
+            builder_kind(r->b, at->task, kind, strlen(kind));
+        return read_body(r, at->task++, yaml_value(key), kind);
+    }
+    struct native_reading *module = r->modules.at[at->module++];
+    name_place(&r->file, module->module->name, strlen(module->module->name));
+    at->task += module->ntasks;
+    return native_read_flow(r, key, module);
+}
+
+static bool read_members(struct native_reading *r, struct bodies_cursor *at)
+{
+    const struct family *f = &r->families.at[at->family];
+    const char *name = yaml_text(&r->file.y, f->key, NULL);
+    bool good = true;
+    r->family = at->family++;
+    for (uint64_t i = 0; i < f->combinations && good && !builder_failed(r->b); i++)
+        if (family_bind(f, &r->scope, i))
+            good = read_one(r, f->key, name, at);
     family_unbind(f, &r->scope);
     r->family = NONE;
     return good;
 }
 
-bool native_read_tasks(struct native_reading *r, yaml_ref tasks)
+bool native_read_bodies(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
-    if (yaml_is_null(y, tasks))
-        return true;
-    if (!native_is_mapping(&r->file, tasks, "tasks"))
-        return false;
-    builder_expect(r->b, yaml_size(y, tasks), 0);
-    if (!make_tasks(r, tasks))
-        return false;
-    note_left_out(r, tasks);
-    uint32_t task = 0, family = 0;
+    yaml_ref tasks = yaml_get(y, 0, "tasks");
+    struct bodies_cursor at = {.task = r->first};
     bool good = true;
-    for (yaml_ref k = yaml_first(y, tasks); k != YAML_NONE && good && !builder_failed(r->b);
-         k = yaml_next(y, tasks, k)) {
-        if (is_family(r, k)) {
-            task += r->families.at[family].count;
-            good = read_members(r, family++);
-        } else {
-            good = read_body(r, task++, yaml_value(k), NULL);
-        }
-    }
+    for (yaml_ref k = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks);
+         k != YAML_NONE && good && !builder_failed(r->b); k = yaml_next(y, tasks, k))
+        good = is_family(r, k) ? read_members(r, &at) : read_one(r, k, NULL, &at);
     r->scope.task = r->scope.kind = NULL;
     r->file.where[0] = 0;
+    for (; good && at.module < r->modules.n; at.module++) /* what it includes */
+        good = native_read_bodies(r->modules.at[at.module]) &&
+               native_check_module(r->modules.at[at.module]);
     return good;
 }

@@ -45,7 +45,7 @@ struct native_shared {
     struct pool families;
     struct intern group_names;
     ARRAY(struct task_group) groups; /* parallel to group_names */
-    struct intern known;             /* names of parameters and lists, with the prefixes of modules */
+    struct intern known; /* names of parameters and lists, with the prefixes of modules */
     ARRAY(struct module_source *) sources;
     size_t lines; /* of all files so far */
     uint32_t modules;
@@ -61,24 +61,14 @@ struct module_name {
     bool named; /* by a task of the module */
 };
 
-/* `with: { n: 5, docs: [a, b] }` */
-struct module_value {
-    const char *name;
-    yaml_ref at;
-    ARRAY(char *) values;
-    bool is_list; /* as it is written */
-    bool outside; /* it comes from outside the files: data, one word in a command */
-    bool used;
-};
-
 struct native_module {
     struct native_reading *parent;
-    yaml_ref at;           /* where the parent names it */
-    char *name;            /* "qc", "align@s=a" */
-    char *prefix, *kinds;  /* "b/align@s=a/" of its tasks; "b/align/" of kinds and parameters */
-    char *folder;          /* where its names of files begin, seen from the parent: "" or "lib/" */
-    char *instance;        /* of a sub-workflow: the folder of what it makes; NULL: it is included */
-    struct intern inner;   /* names that are mapped */
+    yaml_ref at;          /* where the parent names it */
+    char *name;           /* "qc", "align@s=a" */
+    char *prefix, *kinds; /* "b/align@s=a/" of its tasks; "b/align/" of kinds and parameters */
+    char *folder;         /* where its names of files begin, seen from the parent: "" or "lib/" */
+    char *instance;       /* of a sub-workflow: the folder of what it makes; NULL: it is included */
+    struct intern inner;  /* names that are mapped */
     ARRAY(struct module_name) outer; /* parallel to inner */
     struct intern made;              /* what its tasks make, and the folders above */
     ARRAY(bool) made_itself;         /* parallel to made; false: a folder above */
@@ -94,8 +84,8 @@ void shared_free(struct native_shared *s);
 bool native_include_modules(struct native_reading *r);
 /* Is the task at `key` a sub-workflow? */
 bool native_is_flow(const struct native_reading *r, yaml_ref key);
-/* Its instances with their tasks. `f` is its family, NULL: it has no `each`. */
-bool native_make_flow(struct native_reading *r, yaml_ref key, const struct family *f);
+/* An instance of it, with its tasks: "align@s=a". The scope is bound. */
+bool native_make_flow(struct native_reading *r, yaml_ref key, const char *name);
 /* What the tasks of instance `module` say, and what comes before them. The scope is bound. */
 bool native_read_flow(struct native_reading *r, yaml_ref key, struct native_reading *module);
 /* After all tasks were read: is what the includer says of the module true? */
@@ -103,9 +93,10 @@ bool native_check_module(const struct native_reading *r);
 void native_close_modules(struct native_reading *r);
 
 /* native_names.c */
-/* The name of a file of `r` as the whole workflow has it, in `out`, which is replaced. */
-void native_outer_name(const struct native_reading *r, const char *name, size_t length,
-                       struct strbuf *out);
+/* The name of a file of `r` as the module `top` above it has it, in `out`, which is replaced. NULL:
+ * as the whole workflow has it. */
+void native_outer_name(const struct native_reading *r, const struct native_reading *top,
+                       const char *name, size_t length, struct strbuf *out);
 /* One level up, from the module to who includes it. Both names are canonical. */
 void module_map_name(const struct native_module *m, const char *name, struct strbuf *out);
 /* `inner` is `outer` where the module is included. False: it was mapped before. */

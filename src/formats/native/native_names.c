@@ -97,18 +97,18 @@ void module_map_name(const struct native_module *m, const char *name, struct str
     strbuf_free(&spelled);
 }
 
-void native_outer_name(const struct native_reading *r, const char *name, size_t length,
-                       struct strbuf *out)
+void native_outer_name(const struct native_reading *r, const struct native_reading *top,
+                       const char *name, size_t length, struct strbuf *out)
 {
     struct strbuf inner = {0};
     strbuf_clear(out);
     path_add_canonical(name, length, out);
     strbuf_add(out, "");
-    for (const struct native_module *m = r->module; m; m = m->parent->module) {
+    for (; r != top && r->module; r = r->module->parent) {
         strbuf_clear(&inner);
         strbuf_add_bytes(&inner, out->at, out->n);
         strbuf_add(&inner, "");
-        module_map_name(m, inner.at, out);
+        module_map_name(r->module, inner.at, out);
     }
     strbuf_free(&inner);
 }

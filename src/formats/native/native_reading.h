@@ -3,6 +3,7 @@
 #pragma once
 #include "formats/native/family.h"
 #include "formats/native/list_sources.h"
+#include "formats/native/native_module.h"
 
 /* {in.reads}: which files, by their place, stand for it. */
 struct native_named {
@@ -17,16 +18,20 @@ struct native_reading {
     struct builder *b;
     yaml_ref defaults;         /* YAML_NONE: none */
     char *folder;              /* where the files of lists stand */
+    char *beside;              /* where the file itself stands, and its modules */
     struct given_values given; /* parameters and lists from outside */
     struct native params;      /* the file of --params, if given.file is not NULL */
     struct lists lists;
     struct variable_scope scope;
     ARRAY(struct family) families; /* in the order of the file */
-    /* Files that a family would make but for its `except`, and whether another task makes one all
-     * the same. */
-    struct intern left_out;
-    ARRAY(bool) made_elsewhere;
-    uint32_t family; /* whose member is read now; NONE: of none */
+    struct native_shared *shared;  /* with all modules of the workflow */
+    struct native_module *module;  /* what it is to another file; NULL: the workflow's own */
+    /* Sub-workflows in the order of the file, then what it includes. */
+    ARRAY(struct native_reading *) modules;
+    uint32_t first, ntasks; /* its tasks, those of its modules among them */
+    struct strbuf full;     /* scratch: a name as the whole workflow has it */
+    struct strbuf kind;     /* of the task that is read now, in a module */
+    uint32_t family;        /* whose member is read now; NONE: of none */
     /* Of the task that is read now: its named inputs and outputs. */
     uint32_t task, places[2]; /* places: inputs, outputs so far */
     ARRAY(struct native_named) named;
@@ -67,20 +72,49 @@ bool native_open_params(struct native_reading *r, const struct option_value *giv
 void native_close_params(struct native_reading *r);
 /* `parameters` and `lists`, and what was given for them from outside. Opens the scope. */
 bool native_read_values(struct native_reading *r);
+/* Everything that was given must be of use, in the file or in a module. */
+bool native_check_given(const struct native_reading *r);
 /* `assert` and `hooks`: native_texts.c. */
 bool native_read_assertions(struct native_reading *r, yaml_ref v);
 bool native_read_hooks(struct native_reading *r, yaml_ref hooks);
 
+/* native_file.c */
+/* Everything of the file up to its tasks, which get their numbers; those of its modules, too. */
+bool native_prepare(struct native_reading *r);
+void native_free_reading(struct native_reading *r);
+
 /* native_workflow.c */
+bool native_read_defaults(struct native_reading *r, yaml_ref defaults);
+bool native_read_after(struct native_reading *r, uint32_t task, yaml_ref v);
+/* The object that this file calls so. */
+uint32_t native_object(struct native_reading *r, const char *name, size_t length);
 /* What a task says. */
 bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body);
 
 /* native_members.c */
-/* All tasks, members of families among them, and what each says. */
-bool native_read_tasks(struct native_reading *r, yaml_ref tasks);
-/* The family of that name; NULL: there is none. */
-const struct family *native_find_family(const struct native_reading *r, const char *name);
+/* The numbers of all tasks, members of families among them. */
+bool native_make_tasks(struct native_reading *r);
+/* Before what they say is read: files that families leave out, of the file and its modules. */
+void native_note_left_out(struct native_reading *r);
+/* What each task says; those of modules, too. */
+bool native_read_bodies(struct native_reading *r);
+/* What the tasks of `r` and its modules make becomes known to the sub-workflow `top`. */
+void native_collect_made(struct native_reading *r, struct native_reading *top);
+/* The tasks from `first` on are the group `name` of this file. */
+bool native_add_group(struct native_reading *r, const char *name, uint32_t first);
+/* The task that this file calls so; NONE: there is none. */
+uint32_t native_find_task(struct native_reading *r, const char *name, size_t length);
+/* NULL: there is none. */
+const struct task_group *native_find_group(struct native_reading *r, const char *name,
+                                           size_t length);
 /* The family that would make this file but for its `except`; NULL: none, or another task does. */
-const struct family *native_left_out(const struct native_reading *r, const char *file,
-                                     size_t length);
-const char *native_family_name(const struct native_reading *r, const struct family *f);
+const char *native_left_out(struct native_reading *r, const char *file, size_t length);
+/* What stands before the names of its tasks, and before its kinds and parameters. */
+static inline const char *native_prefix(const struct native_reading *r)
+{
+    return r->module ? r->module->prefix : "";
+}
+static inline const char *native_kinds(const struct native_reading *r)
+{
+    return r->module ? r->module->kinds : "";
+}

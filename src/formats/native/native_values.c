@@ -43,12 +43,29 @@ void native_close_params(struct native_reading *r)
 }
 
 /* In place of what the workflow's file says; NULL: it stands. False: an error. */
-static bool given_parameter(const struct native_reading *r, const char *name, const char **value)
+static bool given_parameter(const struct native_reading *r, yaml_ref k, struct scope_parameter *p)
 {
     yaml_ref in_file;
     char found[80];
+    const char *name = p->name, **value = &p->value;
+    struct module_value *with = given_with(&r->given, name);
     *value = given_find(&r->given, name, &in_file);
-    if (*value || in_file == YAML_NONE)
+    if (with)
+        with->used = true;
+    if (*value)
+        return true;
+    if (with && in_file == YAML_NONE) {
+        if (with->is_list || with->values.n != 1)
+            return native_error(
+                &r->file, k, "%s:%zu gives the parameter '%.80s' %zu values; it has one",
+                r->module->parent->file.y.file,
+                yaml_line(&r->module->parent->file.y, with->at) - r->module->parent->file.y.base,
+                name, with->values.n);
+        p->outside = with->outside;
+        *value = with->values.at[0];
+        return true;
+    }
+    if (in_file == YAML_NONE)
         return true;
     const struct native *n = r->given.file;
     if (yaml_type(&n->y, in_file) != YAML_SCALAR || yaml_is_null(&n->y, in_file))
@@ -58,11 +75,21 @@ static bool given_parameter(const struct native_reading *r, const char *name, co
     return true;
 }
 
+/* A name that -p and --params may have. */
+static void native_note_known(struct native_reading *r, const char *name)
+{
+    struct strbuf full = {0};
+    strbuf_printf(&full, "%s%s", native_kinds(r), name);
+    intern_number(&r->shared->known, full.at, full.n);
+    strbuf_free(&full);
+}
+
 /* Values are texts as they stand: 1.40 stays 1.40 in a command. */
 static bool read_parameter(struct native_reading *r, yaml_ref k)
 {
     const struct yaml *y = &r->file.y;
-    const char *name = yaml_text(y, k, NULL), *given;
+    const char *name = yaml_text(y, k, NULL);
+    struct scope_parameter p = {.name = name, .fixed = r->module != NULL};
     yaml_ref v = yaml_value(k);
     if (!*name)
         return native_error(&r->file, k, "a parameter has an empty name");
@@ -79,10 +106,11 @@ static bool read_parameter(struct native_reading *r, yaml_ref k)
     if (yaml_is_null(y, v))
         return native_error(&r->file, v,
                             "parameter '%.80s' has no value; write '' for an empty one", name);
-    if (!given_parameter(r, name, &given))
+    if (!given_parameter(r, k, &p))
         return false;
-    array_push(&r->scope.parameters,
-               (struct scope_parameter){name, given ? given : yaml_text(y, v, NULL), false});
+    p.value = p.value ? p.value : yaml_text(y, v, NULL);
+    array_push(&r->scope.parameters, p);
+    native_note_known(r, name);
     return true;
 }
 
@@ -100,26 +128,19 @@ static bool check_names(const struct native_reading *r, yaml_ref parameters)
     return true;
 }
 
-static bool is_known(const struct native_reading *r, yaml_ref lists, const char *name)
+static bool is_known(const struct native_reading *r, const char *name)
 {
-    const struct yaml *y = &r->file.y;
-    bool known = lists != YAML_NONE && yaml_type(y, lists) == YAML_MAPPING &&
-                 yaml_get(y, lists, name) != YAML_NONE;
-    for (size_t i = 0; i < r->scope.parameters.n && !known; i++)
-        known = strcmp(r->scope.parameters.at[i].name, name) == 0;
-    return known;
+    return intern_find(&r->shared->known, name, strlen(name)) != UINT32_MAX;
 }
 
 /* "there is no parameter and no list of that name; did you mean 'sigma'?" The caller frees. */
 static char *unknown_given(const struct native_reading *r, const char *name)
 {
-    const char **names = mem_new(const char *, r->scope.parameters.n + r->lists.at.n + 1);
-    size_t count = 0;
-    for (size_t i = 0; i < r->scope.parameters.n; i++)
-        names[count++] = r->scope.parameters.at[i].name;
-    for (size_t i = 0; i < r->lists.at.n; i++)
-        names[count++] = lists_name(&r->lists, r->lists.at.at[i].name);
-    const char *near = suggest_nearest(name, names, count);
+    const struct intern *known = &r->shared->known;
+    const char **names = mem_new(const char *, (size_t)known->n + 1);
+    for (uint32_t i = 0; i < known->n; i++)
+        names[i] = intern_text(known, i);
+    const char *near = suggest_nearest(name, names, known->n);
     struct strbuf out = {0};
     strbuf_printf(&out, "there is no parameter and no list of that name%s%s%s",
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -127,12 +148,11 @@ static char *unknown_given(const struct native_reading *r, const char *name)
     return strbuf_steal(&out);
 }
 
-/* Everything that was given must be of use. */
-static bool check_given(const struct native_reading *r, yaml_ref lists)
+bool native_check_given(const struct native_reading *r)
 {
     const struct native *file = r->given.file;
     for (const struct option_value *g = r->given.at; g && g->name; g++) {
-        if (strcmp(g->name, PARAMS_OPTION) == 0 || is_known(r, lists, g->name))
+        if (strcmp(g->name, PARAMS_OPTION) == 0 || is_known(r, g->name))
             continue;
         char *why = unknown_given(r, g->name);
         error_set(r->file.err, ERROR_INPUT, "%s: -p %.80s: %s", r->file.y.file, g->name, why);
@@ -142,7 +162,7 @@ static bool check_given(const struct native_reading *r, yaml_ref lists)
     for (yaml_ref k = file ? yaml_first(&file->y, 0) : YAML_NONE; k != YAML_NONE;
          k = yaml_next(&file->y, 0, k)) {
         const char *name = yaml_text(&file->y, k, NULL);
-        if (is_known(r, lists, name))
+        if (is_known(r, name))
             continue;
         char *why = unknown_given(r, name);
         native_error(file, k, "'%.80s': %s (in %.200s)", name, why, r->file.y.file);
@@ -171,11 +191,15 @@ static void fix_parameters(struct native_reading *r)
 {
     const struct yaml *y = &r->file.y;
     yaml_ref tasks = yaml_get(y, 0, "tasks"), defaults = yaml_get(y, 0, "defaults");
+    yaml_ref include = yaml_get(y, 0, "include");
     if (!r->scope.parameters.n)
         return;
     if (defaults != YAML_NONE)
         fix_in(r, defaults);
-    for (yaml_ref t = yaml_first(y, tasks); t != YAML_NONE; t = yaml_next(y, tasks, t)) {
+    if (include != YAML_NONE)
+        fix_in(r, include);
+    for (yaml_ref t = tasks == YAML_NONE ? YAML_NONE : yaml_first(y, tasks); t != YAML_NONE;
+         t = yaml_next(y, tasks, t)) {
         yaml_ref body = yaml_value(t);
         if (yaml_type(y, body) == YAML_MAPPING)
             for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k))
@@ -202,9 +226,10 @@ bool native_read_values(struct native_reading *r)
         return false;
     if (parameters != YAML_NONE && !check_names(r, parameters))
         return false;
-    if (!check_given(r, lists))
-        return false;
+    for (size_t i = 0; i < r->lists.at.n; i++)
+        native_note_known(r, lists_name(&r->lists, r->lists.at.at[i].name));
     scope_init(&r->scope, &r->lists);
+    r->scope.closed = r->module != NULL;
     fix_parameters(r);
     for (size_t i = 0; i < r->scope.parameters.n; i++) {
         const struct scope_parameter *p = &r->scope.parameters.at[i];

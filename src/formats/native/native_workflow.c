@@ -1,5 +1,4 @@
-/* Native workflows, read. Two passes over the tasks: the first makes them, so that `after` can name
- * later ones.
+/* What the tasks of a native workflow say.
  *
  *     weft: 1
  *     name: two-steps
@@ -84,6 +83,14 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
     return true;
 }
 
+uint32_t native_object(struct native_reading *r, const char *name, size_t length)
+{
+    if (!r->module)
+        return builder_object(r->b, name, length);
+    native_outer_name(r, NULL, name, length, &r->full);
+    return builder_object(r->b, r->full.at, r->full.n);
+}
+
 /* What is said of an object beside its name: of each that a pattern stands for. */
 struct native_object {
     struct native_reading *r;
@@ -137,16 +144,16 @@ static bool add_object(void *context, const char *name, size_t length)
     const struct native_object *o = context;
     struct native_reading *r = o->r;
     size_t line = yaml_line(&r->file.y, o->at);
-    const struct family *left_out = o->out ? NULL : native_left_out(r, name, length);
+    const char *left_out = o->out ? NULL : native_left_out(r, name, length);
     if (left_out && r->scope.gathers)
         return true;
     if (left_out)
         return native_error(&r->file, o->at,
                             "it reads '%.200s', which '%s' would make but for its `except`", name,
-                            native_family_name(r, left_out));
+                            left_out);
     if (!length)
         return native_error(&r->file, o->at, "the name of a file is empty");
-    uint32_t object = builder_object(r->b, name, length);
+    uint32_t object = native_object(r, name, length);
     if (!check_name(o, object))
         return false;
     uint32_t place = r->places[o->out]++;
@@ -233,14 +240,15 @@ static bool read_objects(struct native_reading *r, uint32_t task, yaml_ref v, bo
     return true;
 }
 
-/* Only after a mistake: all names are gathered for the suggestion. */
+/* Only after a mistake: all names are gathered for the suggestion, as this file has them. */
 static bool unknown_task(struct native_reading *r, yaml_ref at, const char *name)
 {
-    uint32_t count = builder_task_count(r->b);
-    const char **names = mem_new(const char *, count);
-    for (uint32_t t = 0; t < count; t++)
-        names[t] = builder_task_name(r->b, t);
-    const char *near = suggest_nearest(name, names, count);
+    uint32_t count = builder_task_count(r->b), known = 0;
+    const char **names = mem_new(const char *, (size_t)count + 1);
+    size_t prefix = strlen(native_prefix(r));
+    for (uint32_t t = r->first; t < count && (!r->module || t < r->first + r->ntasks); t++)
+        names[known++] = builder_task_name(r->b, t) + prefix;
+    const char *near = suggest_nearest(name, names, known);
     if (near)
         native_error(&r->file, at, "after names '%.80s', which is not a task; did you mean '%s'?",
                      name, near);
@@ -264,21 +272,21 @@ static bool add_after(void *context, const char *name, size_t length)
     const struct native_after *a = context;
     struct native_reading *r = a->r;
     size_t line = yaml_line(&r->file.y, a->at);
-    uint32_t from = builder_find_task(r->b, name, length);
+    uint32_t from = native_find_task(r, name, length);
     if (from != NONE) {
         builder_edge(r->b, from, a->task, line);
         return true;
     }
-    const struct family *f = native_find_family(r, name);
-    if (!f)
+    const struct task_group *g = native_find_group(r, name, length);
+    if (!g)
         return unknown_task(r, a->at, name);
     uint64_t mine = r->family == NONE ? 1 : r->families.at[r->family].count;
-    if (mine * f->count > AFTER_EDGES)
+    if (mine * g->count > AFTER_EDGES)
         return native_error(&r->file, a->at,
                             "after: %u tasks of '%s' before each of %u; name the member that "
                             "matters, as in \"%s@...={...}\"",
-                            f->count, name, (unsigned)mine, name);
-    for (uint32_t t = f->first; t < f->first + f->count; t++)
+                            g->count, name, (unsigned)mine, name);
+    for (uint32_t t = g->first; t < g->first + g->count; t++)
         builder_edge(r->b, t, a->task, line);
     return true;
 }
@@ -292,7 +300,7 @@ static bool read_after_entry(struct native_reading *r, uint32_t task, yaml_ref v
            scope_fill(&r->scope, &r->file, v, "after", true, add_after, &a);
 }
 
-static bool read_after(struct native_reading *r, uint32_t task, yaml_ref v)
+bool native_read_after(struct native_reading *r, uint32_t task, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
     if (yaml_is_null(y, v))
@@ -481,23 +489,24 @@ static bool apply_defaults(struct native_reading *r, uint32_t task, struct nativ
 
 static bool make_temporary(void *context, const char *name, size_t length)
 {
-    const struct native_reading *r = context;
-    builder_temporary(r->b, builder_object(r->b, name, length));
+    struct native_reading *r = context;
+    builder_temporary(r->b, native_object(r, name, length));
     return true;
 }
 
 /* `temporary: true` of a task: each of its outputs, which have been read already. */
-static void all_temporary(struct native_reading *r, yaml_ref out)
+static void all_temporary(struct native_reading *r, yaml_ref v)
 {
     const struct yaml *y = &r->file.y;
-    if (out == YAML_NONE || yaml_is_null(y, out))
+    yaml_ref name = yaml_type(y, v) == YAML_MAPPING ? yaml_get(y, v, "name") : YAML_NONE;
+    v = name != YAML_NONE && yaml_type(y, name) == YAML_SCALAR ? name : v;
+    if (yaml_type(y, v) == YAML_SCALAR) {
+        if (!yaml_is_null(y, v))
+            scope_fill(&r->scope, &r->file, v, "out", false, make_temporary, r);
         return;
-    bool list = yaml_type(y, out) == YAML_SEQUENCE;
-    for (yaml_ref e = list ? yaml_first(y, out) : out; e != YAML_NONE;
-         e = list ? yaml_next(y, out, e) : YAML_NONE)
-        scope_fill(&r->scope, &r->file,
-                   yaml_type(y, e) == YAML_MAPPING ? yaml_get(y, e, "name") : e, "out", false,
-                   make_temporary, r);
+    }
+    for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
+        all_temporary(r, yaml_type(y, v) == YAML_MAPPING ? yaml_value(e) : e);
 }
 
 /* Defaults first, then the task's own keys over them; flags at the end, when both have spoken. */
@@ -539,7 +548,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
             good = read_times(r, task, v);
             break;
         case COLUMN_after:
-            good = read_after(r, task, v);
+            good = native_read_after(r, task, v);
             break;
         default:
             good = read_setting(r, task, (enum column_id)key, v, &answers);
@@ -559,14 +568,14 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         return refuse_outside(r);
     if (answers.flags)
         builder_flag(r->b, task, answers.flags);
-    if (answers.temporary)
+    if (answers.temporary && yaml_get(y, body, "out") != YAML_NONE)
         all_temporary(r, yaml_get(y, body, "out"));
     return true;
 }
 
 /* Checked once by themselves, with task NONE, so that an error names the defaults and not the
  * first task. */
-static bool read_defaults(struct native_reading *r, yaml_ref defaults)
+bool native_read_defaults(struct native_reading *r, yaml_ref defaults)
 {
     struct native_answers answers = {0};
     const struct yaml *y = &r->file.y;
@@ -582,91 +591,4 @@ static bool read_defaults(struct native_reading *r, yaml_ref defaults)
     bool good = apply_defaults(r, NONE, &answers);
     r->file.where[0] = 0;
     return good;
-}
-
-/* In braces in what a task says, but for its command and the names of its files. */
-static const char *fill_setting(void *context, yaml_ref v, size_t *length)
-{
-    struct native_reading *r = context;
-    struct native_filled f = {0};
-    if (!scope_fill(&r->scope, &r->file, v, "a setting", false, native_keep_filled, &f))
-        return NULL;
-    *length = f.length;
-    return f.text;
-}
-
-/* Keys of the file in any order; the tasks last, because all others may stand below them. */
-static bool read_file(struct native_reading *r)
-{
-    static const char *const keys[] = {"weft",  "name",  "defaults", "parameters", "assert",
-                                       "lists", "hooks", "tasks",    NULL};
-    const struct yaml *y = &r->file.y;
-    const char *text;
-    size_t length;
-    for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
-        yaml_ref v = yaml_value(k);
-        bool good = true;
-        switch (native_key(&r->file, k, keys)) {
-        case -1:
-            return false;
-        case 1:
-            good = native_text(&r->file, v, "name", &text, &length);
-            if (good)
-                builder_name(r->b, text, length);
-            break;
-        case 4:
-            good = native_read_assertions(r, v);
-            break;
-        case 6:
-            good = native_read_hooks(r, v);
-            break;
-        default:
-            break;
-        }
-        if (!good)
-            return false;
-    }
-    yaml_ref defaults = yaml_get(y, 0, "defaults");
-    if (!native_read_values(r) || (defaults != YAML_NONE && !read_defaults(r, defaults)))
-        return false;
-    r->file.fill = fill_setting;
-    r->file.fill_context = r;
-    return native_read_tasks(r, yaml_get(y, 0, "tasks"));
-}
-
-static void free_reading(struct native_reading *r)
-{
-    for (size_t i = 0; i < r->families.n; i++)
-        family_free(&r->families.at[i]);
-    array_free(&r->families);
-    array_free(&r->made_elsewhere);
-    array_free(&r->named);
-    array_free(&r->named_place);
-    strbuf_free(&r->command);
-    intern_free(&r->left_out);
-    scope_free(&r->scope);
-    lists_free(&r->lists);
-    free(r->folder);
-    native_close_params(r);
-    native_close(&r->file);
-}
-
-/* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
-struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
-{
-    struct native_reading r = {.defaults = YAML_NONE, .family = NONE};
-    if (!native_open(&r.file, source, "tasks", err))
-        return NULL;
-    r.b = builder_new(source->path, "native");
-    builder_home(r.b, source->folder);
-    r.is_file = source->folder != NULL;
-    lists_init(&r.lists);
-    intern_init(&r.left_out);
-    r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
-    bool good = native_open_params(&r, source->options) && read_file(&r);
-    free_reading(&r);
-    if (good)
-        return builder_finish(r.b, err);
-    builder_free(r.b);
-    return NULL;
 }

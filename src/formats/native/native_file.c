@@ -1,0 +1,140 @@
+/* Native workflows, read: the keys of the file, its values and lists, then its tasks. Two passes over
+ * the tasks, those of modules among them: the first makes them, so that `after` can name later
+ * ones. */
+#include "base/file.h"
+#include "formats/native/native_reading.h"
+
+#include <sys/stat.h>
+
+/* In braces in what a task says, but for its command and the names of its files. */
+static const char *fill_setting(void *context, yaml_ref v, size_t *length)
+{
+    struct native_reading *r = context;
+    struct native_filled f = {0};
+    if (!scope_fill(&r->scope, &r->file, v, "a setting", false, native_keep_filled, &f))
+        return NULL;
+    *length = f.length;
+    return f.text;
+}
+
+/* Always false: what holds for a whole run stands in the file that is run. */
+static bool refuse_in_module(const struct native_reading *r, yaml_ref k)
+{
+    const struct native_reading *top = r->module->parent;
+    return native_error(
+        &r->file, k,
+        "'%s' holds for a whole run, and this file is a module of %.200s, line %zu; "
+        "it belongs to the file that is run",
+        yaml_text(&r->file.y, k, NULL), top->file.y.file,
+        yaml_line(&top->file.y, r->module->at) - top->file.y.base);
+}
+
+/* The name of a module's file is that of the workflow that it is by itself. */
+static bool read_name(struct native_reading *r, yaml_ref v)
+{
+    const char *text;
+    size_t length;
+    if (!native_text(&r->file, v, "name", &text, &length))
+        return false;
+    if (!r->module)
+        builder_name(r->b, text, length);
+    return true;
+}
+
+/* Keys of the file in any order; the tasks last, because all others may stand below them. */
+bool native_prepare(struct native_reading *r)
+{
+    static const char *const keys[] = {"weft",  "name",  "defaults", "parameters", "assert",
+                                       "lists", "hooks", "tasks",    "include",    NULL};
+    const struct yaml *y = &r->file.y;
+    for (yaml_ref k = yaml_first(y, 0); k != YAML_NONE; k = yaml_next(y, 0, k)) {
+        yaml_ref v = yaml_value(k);
+        bool good = true;
+        switch (native_key(&r->file, k, keys)) {
+        case -1:
+            return false;
+        case 1:
+            good = read_name(r, v);
+            break;
+        case 4:
+            good = r->module ? refuse_in_module(r, k) : native_read_assertions(r, v);
+            break;
+        case 6:
+            good = r->module ? refuse_in_module(r, k) : native_read_hooks(r, v);
+            break;
+        default:
+            break;
+        }
+        if (!good)
+            return false;
+    }
+    yaml_ref defaults = yaml_get(y, 0, "defaults");
+    if (r->module) {
+        r->given.prefix = r->module->kinds;
+        r->given.with = r->module->with.at;
+        r->given.nwith = r->module->with.n;
+    }
+    if (!native_read_values(r) || (defaults != YAML_NONE && !native_read_defaults(r, defaults)))
+        return false;
+    r->file.fill = fill_setting;
+    r->file.fill_context = r;
+    return native_make_tasks(r);
+}
+
+static bool read_whole(struct native_reading *r)
+{
+    if (!native_prepare(r) || !native_check_given(r))
+        return false;
+    native_note_left_out(r);
+    return native_read_bodies(r);
+}
+
+void native_free_reading(struct native_reading *r)
+{
+    native_close_modules(r);
+    for (size_t i = 0; i < r->families.n; i++)
+        family_free(&r->families.at[i]);
+    array_free(&r->families);
+    array_free(&r->named);
+    array_free(&r->named_place);
+    strbuf_free(&r->command);
+    strbuf_free(&r->full);
+    strbuf_free(&r->kind);
+    scope_free(&r->scope);
+    lists_free(&r->lists);
+    free(r->folder);
+    free(r->beside);
+    if (r->module)
+        return; /* its text is shared */
+    native_close_params(r);
+    native_close(&r->file);
+}
+
+/* The YAML is freed before the graph is frozen: the peak of memory is one of the two. */
+struct workflow *native_read_workflow(const struct format_source *source, struct error *err)
+{
+    struct native_shared shared;
+    struct native_reading r = {.defaults = YAML_NONE, .family = NONE, .shared = &shared};
+    struct stat s;
+    if (!native_open(&r.file, source, "tasks", err))
+        return NULL;
+    r.b = builder_new(source->path, "native");
+    builder_home(r.b, source->folder);
+    r.is_file = source->folder != NULL;
+    shared_init(&shared);
+    shared.lines = r.file.y.n ? r.file.y.at[r.file.y.n - 1].line + (size_t)1 : 1;
+    if (stat(source->path, &s) == 0) {
+        shared.device = s.st_dev;
+        shared.inode = s.st_ino;
+    }
+    lists_init(&r.lists);
+    r.beside = file_beside(source->path, ".");
+    r.folder = source->folder ? mem_copy_string(source->folder) : file_beside(source->path, ".");
+    bool good = native_open_params(&r, source->options) && read_whole(&r);
+    native_free_reading(&r);
+    shared_free(&shared);
+    if (good)
+        return builder_finish(r.b, err);
+    builder_free(r.b);
+    return NULL;
+}
