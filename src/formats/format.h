@@ -25,6 +25,9 @@ struct format_source {
     const char *folder;
 };
 
+/* Something suspicious in a file: the rule's name (a constant), its line, and words for people. */
+typedef void (*format_lint_found)(void *context, const char *rule, uint32_t line, const char *text);
+
 enum { HOLDS_WORKFLOW = 1, HOLDS_PLATFORM = 2 };
 
 struct format {
@@ -56,6 +59,8 @@ struct format {
      * environment), or says that it did (builder_outside). What it returned once may then be kept
      * (format_file_digest). */
     bool text_alone;
+    /* What is suspicious in a text that can be read, beyond what the workflow tells; NULL: nothing. */
+    void (*lint)(const struct format_source *source, format_lint_found found, void *context);
 };
 
 extern const struct format *const format_registry[]; /* ends with NULL */

@@ -46,9 +46,12 @@ bool missing_input(const struct workflow *w, uint32_t task, uint32_t object, con
     const char *name = workflow_object_label(w, object, label, sizeof label);
     const char *made = nearest_output(w, name);
     struct strbuf hint = {0}, there = {0};
-    if (strchr(name, '*'))
-        strbuf_add(&hint, ". Names are literal: a `*` stands for itself; lists of files are made "
-                          "with `lists:`");
+    size_t literal = strcspn(name, "*?{"); /* what a shell or a list would have filled in */
+    if (name[literal])
+        strbuf_printf(&hint,
+                      ". Names are literal: a `%c` stands for itself; lists of files are made with "
+                      "`lists:`",
+                      name[literal]);
     else if (made)
         strbuf_printf(&hint, "; did you mean '%.200s', which '%.200s' makes?", made,
                       workflow_task_name(w, w->producer[workflow_find_object(w, made)]));

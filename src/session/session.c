@@ -122,11 +122,15 @@ bool session_open(struct session *s, struct workflow *w, struct error *err)
         return false;
     w = s->w;
     s->name = mem_copy_string(workflow_display_name(w, buffer, sizeof buffer));
-    if (!w->command)
+    if (!w->command) {
+        bool native = strcmp(workflow_text(w, w->format), "native") == 0;
         return error_set(err, ERROR_INPUT,
                          "%s: no task has a command to run; an abstract graph can be planned "
-                         "(`weft plan`) and simulated (`weft sim`)",
-                         s->flow);
+                         "(`weft plan`) and simulated (`weft sim`)%s%.200s%s",
+                         s->flow, native ? "" : ". To run it, `weft convert ",
+                         native ? "" : s->flow,
+                         native ? "" : " flow.yaml` and give its tasks `run:` there");
+    }
     if (!s->o.no_sandbox && !sandbox_check_names(w, err))
         return false;
     if (!retention_read(&s->keep, err) || !workspace_open(&s->ws, s->o.wait, &s->o.remarks, err) ||

@@ -89,6 +89,12 @@ run|flow.yaml|--from native|-
 run|flow.yaml|--read x=1|refused by the reader
 run|flow.yaml|--json|-
 run|flow.yaml|--quiet|-
+init|sub1|--quiet|-
+lint|flow.yaml|--directory .|-
+lint|flow.yaml|--from native|-
+lint|flow.yaml|--read x=1|refused by the reader
+lint|flow.yaml|--json|-
+lint|flow.yaml|--quiet|-
 clean|flow.yaml|--all -n|-
 clean|flow.yaml|--directory .|-
 clean|flow.yaml|--wait|-

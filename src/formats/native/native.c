@@ -300,4 +300,5 @@ const struct format format_native = {
     .holds = native_holds,
     .has_parameters = true,
     .text_alone = true,
+    .lint = native_lint,
 };

@@ -47,6 +47,7 @@ bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out
 bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out);
 
 struct workflow *native_read_workflow(const struct format_source *source, struct error *err);
+void native_lint(const struct format_source *source, format_lint_found found, void *context);
 struct platform *native_read_platform(const struct format_source *source, struct error *err);
 bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);

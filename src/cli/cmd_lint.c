@@ -1,0 +1,122 @@
+/* `weft lint`: what is legal and suspicious in a workflow. */
+#include "api/inside.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cli/cli.h"
+#include "report/human.h"
+#include "session/lint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option lint_options[] = {
+    {"directory", 'C', "DIR", "where the files are (default: where the workflow's file is)"},
+    OPTION_FROM,
+    OPTION_READ,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_END,
+};
+
+/* FLOW:LINE: task 'NAME' (and 7 more): what, and what to do */
+static void lint_print_text(const char *path, const struct workflow *w, const lint_findings *f,
+                            struct strbuf *out)
+{
+    char more[HUMAN_SIZE];
+    for (size_t i = 0; i < f->n; i++) {
+        const struct lint_finding *x = &f->at[i];
+        struct strbuf line = {0};
+        strbuf_printf(&line, "%s:", path);
+        if (x->line)
+            strbuf_printf(&line, "%u:", x->line);
+        if (x->task != NONE)
+            strbuf_printf(&line, " task '%s'", workflow_task_name(w, x->task));
+        if (x->more)
+            strbuf_printf(&line, " and %s more", human_count(more, x->more));
+        strbuf_printf(&line, "%s %s [%s]", x->task != NONE ? ":" : "", x->text, x->rule);
+        utf8_add_visible(out, strbuf_text(&line));
+        strbuf_add_char(out, '\n');
+        strbuf_free(&line);
+    }
+}
+
+static void lint_print_json(const char *path, const struct workflow *w, const lint_findings *f,
+                            struct strbuf *out)
+{
+    struct json_writer j;
+    json_write_start(&j, out, true);
+    json_write_object(&j);
+    json_put_string(&j, "schema", "weft-lint/1");
+    json_put_string(&j, "file", path);
+    json_write_key(&j, "findings");
+    json_write_array(&j);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct lint_finding *x = &f->at[i];
+        json_write_object(&j);
+        json_put_string(&j, "rule", x->rule);
+        json_put_integer(&j, "line", x->line);
+        json_put_text(&j, "task", x->task != NONE ? workflow_task_name(w, x->task) : NULL);
+        json_put_integer(&j, "more", x->more);
+        json_put_string(&j, "text", x->text);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_end_object(&j);
+    strbuf_add_char(out, '\n');
+}
+
+static int lint_command(const struct arguments *a)
+{
+    const char *path = a->operand[0], *given = arguments_value(a, "directory");
+    struct weft_error error;
+    struct error err = {0};
+    lint_findings found = {0};
+    if (strcmp(path, "-") == 0) {
+        error_set(&err, ERROR_INPUT, "weft lint reads a file; standard input has no folder");
+        return cli_fail(&err);
+    }
+    struct weft_file *file = cli_open(a, path, &error);
+    struct weft_workflow *w = file ? weft_file_workflow(file, &error) : NULL;
+    weft_file_close(file);
+    if (!w)
+        return cli_failed(&error);
+    char *folder = given ? mem_copy_string(given) : file_beside(path, ".");
+    struct strbuf out = {0};
+    int status;
+    if (!lint_workflow(inside_workflow(w), path, folder, &found, &err)) {
+        status = cli_fail(&err);
+    } else {
+        if (arguments_flag(a, "json"))
+            lint_print_json(path, inside_workflow(w), &found, &out);
+        else if (!arguments_flag(a, "quiet"))
+            lint_print_text(path, inside_workflow(w), &found, &out);
+        status = cli_print(&out);
+        status = status ? status : found.n > 0;
+    }
+    strbuf_free(&out);
+    lint_findings_free(&found);
+    free(folder);
+    weft_workflow_free(w);
+    return status;
+}
+
+const struct command command_lint = {
+    .name = "lint",
+    .operands = "FLOW",
+    .least = 1,
+    .most = 1,
+    .summary = "what is legal and suspicious in a workflow",
+    .details =
+        "Looks at commands, names and the folder, and runs nothing. A finding has its place, says\n"
+        "what to do, and ends with the name of its rule: undeclared, missing, executable, quotes,\n"
+        "positional, lost, folder, unread, cores, blanks, unused, remark.\n"
+        "Exit status: 0 nothing is suspicious, 1 something is, 2 the workflow cannot be read.\n\n"
+        "examples:\n"
+        "  weft lint flow.yaml\n"
+        "  weft lint flow.yaml --json\n",
+    .options = lint_options,
+    .run = lint_command,
+};
