@@ -74,6 +74,16 @@ static void refused(const char *text, const char *part)
 
 static void test_lists(void)
 {
+    expands("lists: {s: {rows: [{k: x, m: 1}, {m: 2, k: y}]}}\n"
+            "tasks: {t: {each: s, run: 'f {k} {m}'}}\n",
+            "t@k=x: f x 1\nt@k=y: f y 2\n", "rows that stand in the file, keys in any order");
+    refused("lists: {s: {rows: [{k: x, m: 1}, {k: y}]}}\ntasks: {}\n",
+            "list 's': this row has no 'm'; the first has");
+    refused("lists: {s: {rows: [{k: x}, {k: y, m: 1}]}}\ntasks: {}\n",
+            "list 's': this row has 2 values, the first has 1");
+    refused("lists: {s: {rows: 3}}\ntasks: {}\n", "expected [{ COLUMN: VALUE, ... }, ...]");
+    refused("lists: {s: {rows: [{}]}}\ntasks: {}\n", "list 's' is empty");
+    refused("lists: {s: {rows: [{k: x}], lines: f}}\ntasks: {}\n", "one kind only");
     expands("lists: {a: [x, y], n: {from: 1, to: 2}}\n"
             "tasks: {t: {each: [a, n], run: 'f {a} {n} {out}', out: '{a}/{n}'}}\n",
             "t@a=x,n=1: f x 1 x/1\nt@a=x,n=2: f x 2 x/2\nt@a=y,n=1: f y 1 y/1\n"

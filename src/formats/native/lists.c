@@ -313,6 +313,46 @@ static bool read_range(const struct native *n, yaml_ref v, const char *title,
     return true;
 }
 
+/* rows: [{ sample: a, lane: 1 }, ...]: a table that stands in the file. The first row's keys are the
+ * columns; every other has the same, in any order. */
+static bool read_row_mappings(const struct native *n, yaml_ref v, const char *title,
+                              struct list_rows *rows)
+{
+    char found[80];
+    if (yaml_type(&n->y, v) != YAML_SEQUENCE)
+        return native_error(n, v,
+                            "list '%.80s': rows is %s; expected [{ COLUMN: VALUE, ... }, ...]",
+                            title, yaml_found(&n->y, v, found, sizeof found));
+    for (yaml_ref e = yaml_first(&n->y, v); e != YAML_NONE; e = yaml_next(&n->y, v, e)) {
+        if (!native_is_mapping(n, e, "a row of a list"))
+            return false;
+        bool head = !rows->columns.n;
+        for (yaml_ref k = yaml_first(&n->y, e); head && k != YAML_NONE;
+             k = yaml_next(&n->y, e, k)) {
+            size_t length;
+            const char *name = yaml_text(&n->y, k, &length);
+            list_column(rows, name, length);
+        }
+        for (size_t c = 0; c < rows->columns.n; c++) {
+            const char *name = lists_name(rows->lists, rows->columns.at[c]), *text;
+            yaml_ref cell = yaml_get(&n->y, e, name);
+            size_t length;
+            if (cell == YAML_NONE)
+                return native_error(n, e, "list '%.80s': this row has no '%.80s'; the first has",
+                                    title, name);
+            if (!native_text(n, cell, name, &text, &length))
+                return false;
+            if (!list_value(rows, text, length))
+                return too_many(n, v, title);
+        }
+        if (yaml_size(&n->y, e) != rows->columns.n)
+            return native_error(n, e, "list '%.80s': this row has %u values, the first has %zu",
+                                title, yaml_size(&n->y, e), rows->columns.n);
+        array_push(&rows->lines, (uint32_t)yaml_line(&n->y, e));
+    }
+    return true;
+}
+
 /* What a mapping describes is told by its key. */
 static bool read_described(const struct native *n, yaml_ref v, const char *title,
                            const char *folder, struct list_rows *rows)
@@ -324,17 +364,20 @@ static bool read_described(const struct native *n, yaml_ref v, const char *title
                             "list '%.80s': lists that are read while the workflow runs (`after`) "
                             "are not supported yet",
                             title);
-    if (files == YAML_NONE && lines == YAML_NONE && table == YAML_NONE) {
+    yaml_ref inside = yaml_get(&n->y, v, "rows");
+    if (inside != YAML_NONE && yaml_size(&n->y, v) == 1)
+        return read_row_mappings(n, inside, title, rows);
+    if (files == YAML_NONE && lines == YAML_NONE && table == YAML_NONE && inside == YAML_NONE) {
         list_column(rows, title, strlen(title));
         return read_range(n, v, title, rows);
     }
-    static const char *const keys[] = {"files", "lines", "table", NULL};
+    static const char *const keys[] = {"files", "lines", "table", "rows", NULL};
     for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k))
         if (native_key(n, k, keys) < 0)
             return false;
     if (yaml_size(&n->y, v) != 1)
-        return native_error(n, v, "list '%.80s' has values of one kind only: files, lines or table",
-                            title);
+        return native_error(
+            n, v, "list '%.80s' has values of one kind only: files, lines, rows or table", title);
     rows->outside = true;
     yaml_ref source = files != YAML_NONE ? files : lines != YAML_NONE ? lines : table;
     const char *text;
@@ -415,7 +458,7 @@ static bool read_stated(const struct native *n, yaml_ref what, const char *title
         return read_described(n, what, title, folder, rows);
     return native_error(n, what,
                         "list '%.80s' is %s; expected [values], {from, to}, {lines: FILE}, "
-                        "{files: PATTERN} or {table: FILE}",
+                        "{files: PATTERN}, {table: FILE} or {rows: [...]}",
                         title, yaml_found(&n->y, what, found, sizeof found));
 }
 

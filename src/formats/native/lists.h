@@ -6,6 +6,7 @@
  *       fold:  { from: 0, to: 9 }
  *       name:  { lines: names.txt }
  *       reads: { table: samples.tsv }            columns sample, lane, file: variables that go together
+ *       town:  { rows: [{ name: a, people: 10 }, { name: b, people: 20 }] }      a table in the file
  *
  * A list is a table of values: rows in order, a column for each variable. The columns of one list
  * are tied together by its rows; different lists are independent of each other.
