@@ -9,9 +9,10 @@
 
 #include <string.h>
 
+/* Of a family, a module, a sub-workflow or an instance of one: count@doc=a, qc/count, align@s=a/sort. */
 static bool is_member(const char *task, const char *family, size_t length)
 {
-    return strncmp(task, family, length) == 0 && task[length] == '@';
+    return strncmp(task, family, length) == 0 && (task[length] == '@' || task[length] == '/');
 }
 
 /* Always false. */
@@ -25,10 +26,11 @@ static bool unknown_target(const struct workflow *w, const char *name, struct er
         if (w->producer[o] != NONE && w->object_name[o])
             names[count++] = workflow_text(w, w->object_name[o]);
     const char *near = suggest_nearest(name, names, count);
-    error_set(err, ERROR_INPUT,
-              "%s: '%.200s' is no task, no family and no file that a task makes%s%.200s%s",
-              workflow_text(w, w->file), name, near ? "; did you mean '" : "", near ? near : "",
-              near ? "'?" : "");
+    error_set(
+        err, ERROR_INPUT,
+        "%s: '%.200s' is no task, no family and no file that a task makes%s%.200s%s",
+        workflow_text(w, w->file), name, near ? "; did you mean '" : "", near ? near : "",
+        near ? "'?" : "");
     free(names);
     return false;
 }

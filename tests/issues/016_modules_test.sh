@@ -82,6 +82,15 @@ ok $? "a kind is known by the module"
 "$weft" plan main.yaml >"$work/out" 2>"$work/err" && "$weft" sim main.yaml >"$work/out" 2>"$work/err"
 ok $? "it is planned and simulated"
 
+
+# ---- targets ----
+rm -rf bam align@s=* .weft && run main.yaml align@s=a && [ -f bam/a.bam ] && [ ! -e bam/b.bam ]
+ok $? "an instance of a sub-workflow is a target"
+run main.yaml align && [ -f bam/b.bam ]
+ok $? "and so is the whole family of them"
+rm -rf lib/c lib/report.txt && run main.yaml qc && [ -f lib/report.txt ]
+ok $? "and a module"
+
 # ---- values: lists, words with blanks, quoting ----
 cat >lists.yaml <<'E'
 weft: 1
@@ -171,6 +180,12 @@ tasks:
 E
 run folder.yaml && [ "$(tr '\n' ' ' <total.txt)" = "1 2 " ] && [ "$(tr '\n' ' ' <listed)" = "x y " ] && [ -f f/parts/a ]
 ok $? "folders in sub-workflows, mapped and not"
+
+# ---- commands that spell their files out ----
+printf 'weft: 1\ntasks: { a: { run: "./tool.sh x > {out}", in: tool.sh, out: made }, b: { run: "cat tool.sh.bak > {out}", in: tool.sh, out: other } }\n' >lib/spell.yaml
+printf 'weft: 1\ninclude: { m: lib/spell.yaml }\n' >spell.yaml
+"$weft" show spell.yaml >"$work/out" 2>&1 && [ "$(grep -c "spells out 'tool.sh'" "$work/out")" = 1 ] && grep -q "lib/spell.yaml:2: task 'm/a'" "$work/out" && ! "$weft" show lib/spell.yaml 2>&1 | grep -q 'spells out'
+ok $? "a remark says so, with the module's place"
 
 # ---- what is refused ----
 cat >r.yaml <<'E'

@@ -100,6 +100,7 @@ void native_free_reading(struct native_reading *r)
     strbuf_free(&r->command);
     strbuf_free(&r->full);
     strbuf_free(&r->kind);
+    strbuf_free(&r->renamed);
     scope_free(&r->scope);
     lists_free(&r->lists);
     free(r->folder);

@@ -97,6 +97,8 @@ void native_close_modules(struct native_reading *r);
  * as the whole workflow has it. */
 void native_outer_name(const struct native_reading *r, const struct native_reading *top,
                        const char *name, size_t length, struct strbuf *out);
+/* A remark where the command of a module's task spells out a file that has another name here. */
+void native_warn_spelled(const struct native_reading *r, yaml_ref at, const char *command);
 /* One level up, from the module to who includes it. Both names are canonical. */
 void module_map_name(const struct native_module *m, const char *name, struct strbuf *out);
 /* `inner` is `outer` where the module is included. False: it was mapped before. */

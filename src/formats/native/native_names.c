@@ -124,3 +124,27 @@ void module_add_folder(const char *name, struct strbuf *out)
     }
     strbuf_add_char(out, '/');
 }
+
+/* Does `name` stand in the command as a word, or as the end of an option such as --in=name? */
+static bool command_spells(const char *command, const char *name)
+{
+    static const char edge[] = " \t\n\"'`;|&<>()=:,";
+    size_t n = strlen(name);
+    for (const char *p = command; (p = strstr(p, name)); p++) {
+        const char *start = p - command >= 2 && strncmp(p - 2, "./", 2) == 0 ? p - 2 : p;
+        if ((start == command || strchr(edge, start[-1])) && strchr(edge, p[n]))
+            return true;
+    }
+    return false;
+}
+
+void native_warn_spelled(const struct native_reading *r, yaml_ref at, const char *command)
+{
+    const char *end = r->renamed.at + r->renamed.n;
+    for (const char *p = r->renamed.at; p && p < end; p += strlen(p) + 1)
+        if (command_spells(command, p))
+            builder_warn(r->b, yaml_line(&r->file.y, at),
+                         "%s: its command spells out '%.100s', which has another name where this "
+                         "file is a module; {in} and {out} have the name that holds",
+                         r->file.where, p);
+}

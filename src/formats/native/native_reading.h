@@ -31,6 +31,7 @@ struct native_reading {
     uint32_t first, ntasks; /* its tasks, those of its modules among them */
     struct strbuf full;     /* scratch: a name as the whole workflow has it */
     struct strbuf kind;     /* of the task that is read now, in a module */
+    struct strbuf renamed;  /* of that task: files that it calls otherwise, each with its NUL */
     uint32_t family;        /* whose member is read now; NONE: of none */
     /* Of the task that is read now: its named inputs and outputs. */
     uint32_t task, places[2]; /* places: inputs, outputs so far */

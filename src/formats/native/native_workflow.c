@@ -77,6 +77,8 @@ static bool native_read_command(struct native_reading *r, uint32_t task, yaml_re
     } else if (!text[strspn(text, " \t\r\n")]) {
         return native_error(&r->file, v, "run is blank; expected a command");
     }
+    if (r->renamed.n && !call)
+        native_warn_spelled(r, v, yaml_text(&r->file.y, v, NULL));
     builder_command(r->b, task, text, length);
     if (!call && memchr(text, '{', length))
         builder_command_line(r->b, task, yaml_line(&r->file.y, v));
@@ -88,6 +90,10 @@ uint32_t native_object(struct native_reading *r, const char *name, size_t length
     if (!r->module)
         return builder_object(r->b, name, length);
     native_outer_name(r, NULL, name, length, &r->full);
+    if (r->full.n != length || memcmp(r->full.at, name, length) != 0) {
+        strbuf_add_bytes(&r->renamed, name, length);
+        strbuf_add_char(&r->renamed, 0);
+    }
     return builder_object(r->b, r->full.at, r->full.n);
 }
 
@@ -519,6 +525,7 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     r->places[0] = r->places[1] = 0;
     r->named.n = r->named_place.n = 0;
     r->outside = YAML_NONE;
+    strbuf_clear(&r->renamed);
     if (!apply_defaults(r, task, &answers))
         return false;
     for (yaml_ref k = yaml_first(y, body); k != YAML_NONE; k = yaml_next(y, body, k)) {
