@@ -181,6 +181,12 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
         builder_needs(out, task, words.at, words.n, 0);
         strbuf_free(&words);
     }
+    if (column_is_set(w, t, COLUMN_resources)) {
+        struct strbuf words = {0};
+        workflow_resources_text(w, t, &words);
+        builder_resources(out, task, words.at, words.n, 0);
+        strbuf_free(&words);
+    }
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);
     else if (column_is_set(w, t, COLUMN_shell)) {

@@ -25,6 +25,8 @@
     WORKFLOW_ARRAY(shell, (size_t)w->ntasks) \
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
     WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
+    WORKFLOW_ARRAY(asks, (size_t)w->ntasks) \
+    WORKFLOW_ARRAY(amount, (size_t)w->nasks * w->nresources) \
     WORKFLOW_ARRAY(time_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(time, w->time_off ? (size_t)w->time_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(more_off, (size_t)w->ntasks + 1) \
@@ -51,6 +53,7 @@
     WORKFLOW_ARRAY(parameter_name, (size_t)w->nparameters) \
     WORKFLOW_ARRAY(parameter_value, (size_t)w->nparameters) \
     WORKFLOW_ARRAY(attribute, (size_t)w->nattributes) \
+    WORKFLOW_ARRAY(resource, (size_t)w->nresources) \
     WORKFLOW_ARRAY(assertion, (size_t)w->nassertions) \
     WORKFLOW_ARRAY(assertion_line, (size_t)w->nassertions)
 /* clang-format on */

@@ -58,6 +58,8 @@ void builder_free(struct builder *b)
     array_free(&b->command);
     array_free(&b->shell);
     array_free(&b->needs);
+    array_free(&b->asks);
+    builder_free_demands(b);
     array_free(&b->command_line);
 #define FREE_FIELD(name, ...) array_free(&b->name);
     TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)

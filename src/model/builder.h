@@ -52,6 +52,9 @@ void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t l
 /* Attributes that its node must have: words of letters, digits and "-._+", at commas or blanks; at
  * most 64 different ones in a workflow. They take the place of what it needed before. */
 void builder_needs(struct builder *b, uint32_t task, const char *list, size_t len, size_t line);
+/* What it holds of its node while it runs, "gpu=0.5,licence=2": names and numbers, at commas or blanks.
+ * It takes the place of what it asked for before; "" and 0 are nothing. */
+void builder_resources(struct builder *b, uint32_t task, const char *list, size_t len, size_t line);
 /* A text that stands for itself, braces and all: what formats without templates carry. */
 void builder_literal_command(struct builder *b, uint32_t task, const char *command, size_t len);
 /* Where its first line stands, for messages about its words. */

@@ -583,6 +583,11 @@ static void move_tasks(struct builder *b, struct workflow *w)
         column_extend(&b->needs, n, 0);
         w->needs = take(&b->needs);
     }
+    if (b->asks.n) {
+        column_extend(&b->asks, n, 0);
+        w->asks = take(&b->asks);
+        builder_finish_demands(b, w);
+    }
     if (b->shell.n) {
         column_extend(&b->shell, n, 0);
         w->shell = take(&b->shell);

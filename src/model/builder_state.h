@@ -47,6 +47,20 @@ struct builder_naming {
 struct builder_source {
     char *file;
     size_t base;
+/* One sort of thing in a demand: `resource` counts as they were met. */
+struct demand_part {
+    uint32_t resource, amount;
+};
+
+/* What tasks ask for of their nodes, each demand once: builder_resources.c. */
+struct builder_demands {
+    ARRAY(str_id) resource; /* as met; w->resource has them by name */
+    ARRAY(str_id) text;     /* per demand, "gpu=1,licence=2", parts by name; the first is "" */
+    struct name_index index;
+    ARRAY(uint32_t) first; /* per demand: its parts, up to the next one's */
+    ARRAY(struct demand_part) parts;
+    struct strbuf last; /* the text that was read last, and what became of it: most say the same */
+    uint32_t last_demand;
 };
 
 struct builder {
@@ -67,10 +81,12 @@ struct builder {
     ARRAY(str_id) command;
     ARRAY(str_id) shell;
     ARRAY(uint64_t) needs;
+    ARRAY(uint32_t) asks;         /* rows of `demands` */
     ARRAY(uint32_t) command_line; /* for messages only */
 #define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
     TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)
 #undef BUILDER_FIELD
+    struct builder_demands demands;
     ARRAY(struct own_time) times;
     ARRAY(struct rung) rungs;
 
@@ -103,6 +119,9 @@ struct builder {
 void builder_add_warning(struct workflow *w, const char *text);
 /* The file that a line number is of; *line becomes its line there. */
 const char *builder_place(const struct builder *b, size_t *line);
+/* builder_resources.c: rows of amounts. After the column of demands has moved in. */
+void builder_finish_demands(struct builder *b, struct workflow *w);
+void builder_free_demands(struct builder *b);
 /* builder_folders.c: folders hold what is in them. Before objects are numbered. */
 void builder_join_folders(struct builder *b);
 /* builder_namings.c: {in} and {in[1]} of the commands in `namings`, as the task has its files. */

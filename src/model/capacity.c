@@ -4,25 +4,68 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct capacity capacity_demand(const struct workflow *w, uint32_t task)
 {
-    return (struct capacity){
+    struct capacity c = {
         .cores = w->cores[task], .memory = w->memory[task], .has = w->needs ? w->needs[task] : 0};
+    const uint32_t *demand = workflow_demand(w, task);
+    for (uint32_t i = 0; demand && i < w->nresources; i++) {
+        c.thing[i] = demand[i];
+        c.things |= (uint32_t)(demand[i] > 0) << i;
+    }
+    return c;
 }
 
+void capacity_set_things(struct capacity *c, const struct workflow *w, const char *text)
+{
+    struct thing_list list = {0};
+    struct error ignored = {0}; /* whoever took the text has checked it */
+    c->things = 0;
+    memset(c->thing, 0, sizeof c->thing);
+    if (!w->nresources || !text || !*text)
+        return;
+    if (thing_list_read(text, &list, &ignored))
+        for (uint32_t i = 0; i < w->nresources; i++) {
+            const struct thing_sort *s = thing_list_find(&list, workflow_text(w, w->resource[i]));
+            c->thing[i] = s ? s->amount : 0;
+            c->things |= (uint32_t)(s && s->ids.n) << i;
+        }
+    thing_list_free(&list);
+}
+
+bool capacity_holds(const struct capacity *there, const struct capacity *demand)
+{
+    for (uint32_t left = demand->things; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (!thing_fits(there->thing[i], there->things >> i & 1, demand->thing[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Of things with ids where one has them: a part of one may be asked for on the other alone. */
 struct capacity capacity_least(const struct capacity *a, const struct capacity *b)
 {
-    return (struct capacity){.cores = a->cores < b->cores ? a->cores : b->cores,
-                             .memory = fmin(a->memory, b->memory),
-                             .has = a->has & b->has};
+    struct capacity c = {.cores = a->cores < b->cores ? a->cores : b->cores,
+                         .memory = fmin(a->memory, b->memory),
+                         .has = a->has & b->has,
+                         .things = a->things | b->things};
+    for (uint32_t i = 0; i < THING_SORTS; i++)
+        c.thing[i] = a->thing[i] < b->thing[i] ? a->thing[i] : b->thing[i];
+    return c;
 }
 
 struct capacity capacity_most(const struct capacity *a, const struct capacity *b)
 {
-    return (struct capacity){.cores = a->cores > b->cores ? a->cores : b->cores,
-                             .memory = fmax(a->memory, b->memory),
-                             .has = a->has | b->has};
+    struct capacity c = {.cores = a->cores > b->cores ? a->cores : b->cores,
+                         .memory = fmax(a->memory, b->memory),
+                         .has = a->has | b->has,
+                         .things = a->things | b->things};
+    for (uint32_t i = 0; i < THING_SORTS; i++)
+        c.thing[i] = a->thing[i] > b->thing[i] ? a->thing[i] : b->thing[i];
+    return c;
 }
 
 /* Joints and tasks whose results are there take nothing. */
@@ -95,8 +138,12 @@ const char *capacity_text(const struct workflow *w, const struct capacity *asks,
         n += snprintf(out + n, size - (size_t)n, " and %s of memory",
                       capacity_bytes(asks->memory, bytes, sizeof bytes));
     if (asks->has && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, " with %s",
-                 capacity_words_of(w, asks->has, words, sizeof words));
+        n += snprintf(out + n, size - (size_t)n, " with %s",
+                      capacity_words_of(w, asks->has, words, sizeof words));
+    for (uint32_t i = 0; i < w->nresources && asks->things; i++)
+        if (asks->things >> i & 1 && (size_t)n < size)
+            n += snprintf(out + n, size - (size_t)n, " and %g %s",
+                          (double)asks->thing[i] / THING_ONE, workflow_text(w, w->resource[i]));
     return out;
 }
 
@@ -118,6 +165,49 @@ static bool capacity_refuse_span(const struct workflow *w, const struct capacity
                      "or %s",
                      name, misfits->span, text, words->where, misfits->room,
                      misfits->room < n ? "have room for it" : "are there", more, words->nodes);
+}
+
+/* A sort of thing of which no node has enough; NONE: of each, some node has. */
+static uint32_t capacity_lacking(const struct capacity *asks, const struct capacity *nodes,
+                                 size_t n, double *most)
+{
+    for (uint32_t left = asks->things; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left), amount = 0;
+        bool fits = false;
+        for (size_t k = 0; k < n; k++) {
+            fits |= thing_fits(nodes[k].thing[i], nodes[k].things >> i & 1, asks->thing[i]);
+            amount = nodes[k].thing[i] > amount ? nodes[k].thing[i] : amount;
+        }
+        *most = (double)amount / THING_ONE;
+        if (!fits)
+            return i;
+    }
+    return NONE;
+}
+
+/* "no gpu", "2 gpu"; what would help: ids, where a part is asked for or `gpu` stands for them. */
+static bool capacity_refuse_things(const struct workflow *w, const struct capacity_misfits *misfits,
+                                   uint32_t thing, double most, const char *largest,
+                                   const struct capacity_words *words, struct error *err)
+{
+    const char *name = workflow_text(w, w->resource[thing]);
+    double asked = (double)misfits->asks.thing[thing] / THING_ONE;
+    char more[64] = "", there[64] = "none";
+    if (misfits->count > 1)
+        snprintf(more, sizeof more, " (%u tasks fit nowhere)", misfits->count);
+    if (most > 0)
+        snprintf(there, sizeof there, "%g", most);
+    if (asked <= most)
+        return error_set(
+            err, ERROR_INFEASIBLE,
+            "task '%s' asks for %g %s; %s has %s with ids%s: of those a task gets whole "
+            "ones, or a part of one; round its `resources`",
+            workflow_task_name(w, misfits->first), asked, name, words->where, there, more);
+    return error_set(err, ERROR_INFEASIBLE,
+                     "task '%s' asks for %g %s; %s%s has %s%s: say what there is: %s --resources "
+                     "%s=%g%s (or %s=[0], with ids), or lower its `resources`",
+                     workflow_task_name(w, misfits->first), asked, name, largest, words->where,
+                     there, more, words->before, name, asked < 1 ? 1 : asked, words->after, name);
 }
 
 /* Which of the three it is about, first: each may be there, but not all on one node. */
@@ -155,6 +245,10 @@ bool capacity_refuse(const struct workflow *w, const struct capacity_misfits *mi
             err, ERROR_INFEASIBLE, "task '%s' needs %s, which %s%s has not%s: %s --has %s%s", name,
             capacity_words_of(w, asks->has & ~most.has, text, sizeof text), n > 1 ? "none of " : "",
             words->where, more, words->before, text, words->after);
+    double amount = 0;
+    uint32_t thing = capacity_lacking(asks, nodes, n, &amount);
+    if (thing != NONE)
+        return capacity_refuse_things(w, misfits, thing, amount, largest, words, err);
     return error_set(
         err, ERROR_INFEASIBLE,
         "task '%s' asks for %s; none of %s has all of it%s: lower what it asks for, or "

@@ -1,10 +1,12 @@
-/* What a node has and what a task asks for: cores, memory, attributes. A task runs only where all of
- * it fits; nothing is ever cut down to what is there.
+/* What a node has and what a task asks for: cores, memory, attributes, things. A task runs only where
+ * all of it fits; nothing is ever cut down to what is there.
  *
  * Attributes ("avx512", "ssd") are words. A workflow numbers those that its tasks ask for
- * (workflow.h), and a set of them is a mask over these numbers: what nobody asks for has none. */
+ * (workflow.h), and a set of them is a mask over these numbers: what nobody asks for has none. So with
+ * things that tasks hold (things.h): `thing` has the amounts of those that some task asks for. */
 #pragma once
 #include "base/error.h"
+#include "model/things.h"
 #include "model/workflow.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,14 +16,23 @@ struct capacity {
     uint32_t cores; /* 0: it takes nothing (more) */
     double memory;  /* bytes; INFINITY: no limit */
     uint64_t has;   /* attributes: a mask over the workflow's */
+    /* a demand: which it asks for; a node: which have ids. Masks over the workflow's resources */
+    uint32_t things;
+    uint32_t thing[THING_SORTS]; /* amounts, in ten-thousandths */
 };
 
+/* Are there ever as many things as it asks for? */
+bool capacity_holds(const struct capacity *there, const struct capacity *demand);
 /* Does a task that asks for `demand` fit there? */
 static inline bool capacity_fits(const struct capacity *there, const struct capacity *demand)
 {
     return demand->cores <= there->cores && demand->memory <= there->memory &&
-           !(demand->has & ~there->has);
+           !(demand->has & ~there->has) && (!demand->things || capacity_holds(there, demand));
 }
+
+/* The things of a node that tasks of this workflow ask for, into its capacity: "gpu=[0,1],licence=4". A
+ * text that is none has nothing. */
+void capacity_set_things(struct capacity *c, const struct workflow *w, const char *text);
 
 /* What a task asks for, in its first attempt. */
 struct capacity capacity_demand(const struct workflow *w, uint32_t task);

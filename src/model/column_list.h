@@ -53,6 +53,8 @@
         "whole number, 1 or more", "1", "different nodes that it spans, with its `cores` on each") \
     OWN(needs, COLUMN_DEFAULT, "needs", "[avx512, ssd]", \
         "word or list", "none", "attributes that its node must have") \
+    OWN(resources, COLUMN_DEFAULT, "resources", "{gpu: 1, licence: 2.5}", \
+        "mapping name: number", "none", "things of its node that it holds while it runs") \
     OWN(kind, COLUMN_DEFAULT, "kinds", "sort", \
         "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
     OWN(shell, COLUMN_DEFAULT, "shells", "sh", \

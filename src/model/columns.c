@@ -105,6 +105,8 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
         return w->cores[task] != 1;
     case COLUMN_needs:
         return w->needs && w->needs[task];
+    case COLUMN_resources:
+        return workflow_demand(w, task) != NULL;
     case COLUMN_kind: {
         const char *kind = workflow_text(w, w->kind[task]);
         return *kind && strcmp(kind, workflow_task_name(w, task)) != 0;
@@ -181,6 +183,20 @@ static bool same_needs(const struct workflow *a, uint32_t s, const struct workfl
     return same;
 }
 
+static bool same_resources(const struct workflow *a, uint32_t s, const struct workflow *b,
+                           uint32_t t)
+{
+    struct strbuf one = {0}, two = {0};
+    if (!workflow_demand(a, s) && !workflow_demand(b, t))
+        return true;
+    workflow_resources_text(a, s, &one);
+    workflow_resources_text(b, t, &two);
+    bool same = strcmp(strbuf_text(&one), strbuf_text(&two)) == 0;
+    strbuf_free(&one);
+    strbuf_free(&two);
+    return same;
+}
+
 /* Doubles are compared as they are: a format that rounds has lost something. */
 bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
                      enum column_id id)
@@ -205,6 +221,8 @@ bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow
         return a->cores[s] == b->cores[t];
     case COLUMN_needs:
         return same_needs(a, s, b, t);
+    case COLUMN_resources:
+        return same_resources(a, s, b, t);
     case COLUMN_kind:
         return strcmp(workflow_text(a, a->kind[s]), workflow_text(b, b->kind[t])) == 0;
     case COLUMN_shell:

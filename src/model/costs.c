@@ -62,10 +62,15 @@ static void fill_restricted(struct costs *c)
             least = p->memory[n];
         some_down |= !p->up[n];
     }
+    if (w->asks) {
+        c->node = mem_new_zero(struct capacity, p->nnodes);
+        for (uint32_t n = 0; n < p->nnodes; n++)
+            capacity_set_things(&c->node[n], w, platform_resources(p, n));
+    }
     for (uint32_t t = 0; t < w->ntasks; t++) {
         bool own = c->own_row && c->own_row[t] != NONE && !(w->flags[t] & TASK_HAS_WORK);
         if (!(some_down || own || w->cores[t] > fewest || w->memory[t] > least ||
-              (c->has && w->needs[t] & ~common)))
+              (c->has && w->needs[t] & ~common) || (c->node && w->asks[t])))
             continue;
         if (!c->restricted)
             c->restricted = mem_new_zero(bool, w->ntasks);
@@ -97,6 +102,33 @@ static void costs_refuse_needs(const struct costs *c, uint32_t task, struct erro
     strbuf_free(&words);
 }
 
+/* Names what it asks for, and what there is of it on the node that has most. */
+static void costs_refuse_things(const struct costs *c, uint32_t task, struct error *err)
+{
+    const struct workflow *w = c->workflow;
+    struct strbuf asks = {0}, most = {0};
+    const uint32_t *demand = workflow_demand(w, task);
+    workflow_resources_text(w, task, &asks);
+    for (uint32_t i = 0; i < w->nresources; i++) {
+        uint32_t amount = 0;
+        for (uint32_t n = 0; n < c->platform->nnodes; n++)
+            if (c->platform->up[n] && c->node[n].thing[i] > amount)
+                amount = c->node[n].thing[i];
+        if (!demand[i])
+            continue;
+        strbuf_printf(&most, "%s%s=", most.n ? "," : "", workflow_text(w, w->resource[i]));
+        thing_amount_text(amount, &most);
+    }
+    error_set(
+        err, ERROR_INFEASIBLE,
+        "task '%s' asks for %s; no node that is up and large enough has that, the most on one "
+        "node is %s: say what nodes have (`resources: { gpu: [0, 1], licence: 4 }` of a node, "
+        "of this machine --resources), or lower its `resources`",
+        workflow_task_name(w, task), strbuf_text(&asks), strbuf_text(&most));
+    strbuf_free(&asks);
+    strbuf_free(&most);
+}
+
 /* The check that every task can run somewhere; says the first reason that holds for it: nothing
  * is up, cores, memory, its own times. */
 struct costs *costs_new(const struct workflow *w, const struct platform *p, struct error *err)
@@ -125,6 +157,8 @@ struct costs *costs_new(const struct workflow *w, const struct platform *p, stru
                       w->memory[t], most_memory);
         else if (c->has && w->needs[t])
             costs_refuse_needs(c, t, err);
+        else if (workflow_demand(w, t))
+            costs_refuse_things(c, t, err);
         else
             error_set(
                 err, ERROR_INFEASIBLE,
@@ -145,7 +179,17 @@ void costs_free(struct costs *c)
     free(c->own_row);
     free(c->restricted);
     free(c->has);
+    free(c->node);
     free(c);
+}
+
+static bool costs_has_things(const struct costs *c, uint32_t task, uint32_t node)
+{
+    const uint32_t *demand = workflow_demand(c->workflow, task);
+    for (uint32_t i = 0; demand && i < c->workflow->nresources; i++)
+        if (!thing_fits(c->node[node].thing[i], c->node[node].things >> i & 1, demand[i]))
+            return false;
+    return true;
 }
 
 /* The slow way: every reason why the task might not run here. */
@@ -154,7 +198,7 @@ double costs_restricted_time(const struct costs *c, uint32_t task, uint32_t node
     const struct workflow *w = c->workflow;
     const struct platform *p = c->platform;
     if (!p->up[node] || w->cores[task] > p->cores[node] || w->memory[task] > p->memory[node] ||
-        (c->has && w->needs[task] & ~c->has[node]))
+        (c->has && w->needs[task] & ~c->has[node]) || !costs_has_things(c, task, node))
         return INFINITY;
     if (c->own_row && c->own_row[task] != NONE)
         return c->own[(size_t)c->own_row[task] * p->nnodes + node];

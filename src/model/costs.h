@@ -2,9 +2,10 @@
  * hot loops.
  *
  * A task's own time on a node wins; otherwise work / speed. INFINITY where the task cannot run: the
- * node is down, has too few cores or too little memory for the task, or the task has only times of
+ * node is down, has too few cores, too little memory or too few things for the task, or the task has only times of
  * its own and none for this node. */
 #pragma once
+#include "model/capacity.h"
 #include "model/platform.h"
 #include "model/workflow.h"
 
@@ -15,6 +16,7 @@ struct costs {
     double *own;           /* rows of nnodes for tasks with times of their own */
     uint32_t *own_row;     /* per task, NONE: none; NULL when no task has any */
     uint64_t *has;         /* per node: attributes that tasks need; NULL: none needs any */
+    struct capacity *node; /* per node: its things; NULL: no task asks for any */
     bool *restricted;      /* per task: cannot run on every node that is up (NULL: every task runs
                               everywhere) */
     bool unrelated;        /* some task has times of its own */

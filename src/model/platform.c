@@ -6,6 +6,7 @@
  * checks values as they come and structure at the end, like the workflow's. */
 #include "model/platform.h"
 #include "base/array.h"
+#include "model/things.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ void platform_free(struct platform *p)
     free(p->utilization);
     free(p->up);
     free(p->has);
+    free(p->resources);
     free(p->node_ports);
     free(p->links);
     free(p->link_off);
@@ -134,8 +136,9 @@ bool platform_equal(const struct platform *a, const struct platform *b, struct e
             return DIFFERS("node '%s' is in one only", name);
         if (a->speed[i] != b->speed[j] || a->memory[i] != b->memory[j] ||
             a->cores[i] != b->cores[j] || a->utilization[i] != b->utilization[j] ||
-            strcmp(platform_has(a, i), platform_has(b, j)) != 0 || a->up[i] != b->up[j] ||
-            platform_ports(a, i) != platform_ports(b, j))
+            strcmp(platform_has(a, i), platform_has(b, j)) != 0 ||
+            strcmp(platform_resources(a, i), platform_resources(b, j)) != 0 ||
+            a->up[i] != b->up[j] || platform_ports(a, i) != platform_ports(b, j))
             return DIFFERS("node '%s' differs", name);
     }
     if (a->nlinks != b->nlinks)
@@ -262,6 +265,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
         p->up = mem_resize(p->up, b->cap);
         if (p->has)
             p->has = mem_resize(p->has, b->cap);
+        if (p->resources)
+            p->resources = mem_resize(p->resources, b->cap);
         if (p->node_ports)
             p->node_ports = mem_resize(p->node_ports, b->cap);
     }
@@ -274,6 +279,8 @@ uint32_t platform_builder_node(struct platform_builder *b, const char *name, siz
     p->up[node] = 1;
     if (p->has)
         p->has[node] = 0;
+    if (p->resources)
+        p->resources[node] = 0;
     if (p->node_ports)
         p->node_ports[node] = NONE;
     name_index_add(&p->node_index, &p->text, p->node_name, node);
@@ -362,6 +369,29 @@ void platform_builder_has(struct platform_builder *b, uint32_t node, const char 
     if (!p->has)
         p->has = mem_new_zero(str_id, b->cap);
     p->has[node] = pool_add(&p->text, list, len);
+}
+
+/* Checked and brought into the one form here, whoever calls. */
+void platform_builder_resources(struct platform_builder *b, uint32_t node, const char *list,
+                                size_t len, size_t line)
+{
+    struct platform *p = b->p;
+    if (node >= p->nnodes || !len)
+        return;
+    struct thing_list things;
+    struct error err = {0};
+    struct strbuf text = {0};
+    char *copy = mem_copy_bytes(list, len);
+    if (!thing_list_read(copy, &things, &err))
+        platform_builder_error(b, line, "node '%s': resources: %s", platform_node_name(p, node),
+                               err.text);
+    thing_list_text(&things, &text);
+    if (!p->resources)
+        p->resources = mem_new_zero(str_id, b->cap);
+    p->resources[node] = text.n ? pool_add(&p->text, text.at, text.n) : 0;
+    thing_list_free(&things);
+    strbuf_free(&text);
+    free(copy);
 }
 
 void platform_builder_down(struct platform_builder *b, uint32_t node)

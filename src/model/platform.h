@@ -25,6 +25,7 @@ struct platform {
     double *utilization; /* load by others, 0..1 */
     uint8_t *up;
     str_id *has;          /* attributes, "avx512,ssd" (model/capacity.h); NULL: no node has any */
+    str_id *resources;    /* things that tasks may hold (model/things.h); NULL: no node has any */
     uint32_t *node_ports; /* 0: no limit; NULL: all as the network says, see platform_ports() */
 
     double bandwidth; /* INFINITY when the file gives none */
@@ -52,6 +53,11 @@ uint32_t platform_find_node(const struct platform *p, const char *name); /* NONE
 static inline const char *platform_has(const struct platform *p, uint32_t node)
 {
     return p->has ? pool_text(&p->text, p->has[node]) : "";
+}
+/* "gpu=[0,1],licence=4"; "" of a node without any. */
+static inline const char *platform_resources(const struct platform *p, uint32_t node)
+{
+    return p->resources ? pool_text(&p->text, p->resources[node]) : "";
 }
 
 /* Partners that a node can talk to at once; 0: no limit. */
@@ -115,6 +121,9 @@ void platform_builder_utilization(struct platform_builder *b, uint32_t node, dou
 void platform_builder_ports(struct platform_builder *b, uint32_t node, double ports, size_t line);
 /* Attributes that tasks may need, at commas: "avx512,ssd". */
 void platform_builder_has(struct platform_builder *b, uint32_t node, const char *list, size_t len);
+/* Things that tasks may hold, as thing_list_text() writes them. */
+void platform_builder_resources(struct platform_builder *b, uint32_t node, const char *list,
+                                size_t len, size_t line);
 void platform_builder_down(struct platform_builder *b, uint32_t node);
 uint32_t platform_builder_find(const struct platform_builder *b, const char *name, size_t len);
 /* NAN: the network's own value. */

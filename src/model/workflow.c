@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "model/array_list.h"
 #include "model/future.h"
+#include "model/things.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +47,27 @@ void workflow_needs_text(const struct workflow *w, uint32_t task, struct strbuf 
         strbuf_printf(out, "%s%s", any ? "," : "", workflow_text(w, w->attribute[i]));
         any = true;
     }
+}
+
+void workflow_resources_text(const struct workflow *w, uint32_t task, struct strbuf *out)
+{
+    const uint32_t *demand = workflow_demand(w, task);
+    bool any = false;
+    for (uint32_t i = 0; demand && i < w->nresources; i++) {
+        if (!demand[i])
+            continue;
+        strbuf_printf(out, "%s%s=", any ? "," : "", workflow_text(w, w->resource[i]));
+        thing_amount_text(demand[i], out);
+        any = true;
+    }
+}
+
+uint32_t workflow_find_resource(const struct workflow *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->nresources; i++)
+        if (strcmp(workflow_text(w, w->resource[i]), name) == 0)
+            return i;
+    return NONE;
 }
 
 /* O(words x attributes), both few. */
@@ -210,6 +232,7 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += w->command ? n * sizeof *w->command : 0;
     bytes += w->shell ? n * sizeof *w->shell : 0;
     bytes += w->needs ? n * sizeof *w->needs : 0;
+    bytes += w->asks ? n * sizeof *w->asks : 0;
 #define FIELD_BYTES(name, ...) bytes += w->name ? n * sizeof *w->name : 0;
     TASK_COLUMNS(COLUMN_SKIP, FIELD_BYTES, COLUMN_SKIP)
 #undef FIELD_BYTES

@@ -96,7 +96,9 @@ struct workflow {
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_FIELD, COLUMN_SKIP)
 #undef WORKFLOW_FIELD
     uint64_t
-        *needs; /* attributes of a node that it needs: a mask over attribute[]; NULL: no task */
+        *needs;     /* attributes of a node that it needs: a mask over attribute[]; NULL: no task */
+    uint32_t *asks; /* what it holds of its node: a row of amount[], 0: nothing; NULL: no task */
+    uint32_t *amount;   /* nasks rows of nresources (model/things.h), the first all 0 */
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
     uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */
@@ -132,6 +134,10 @@ struct workflow {
 
     str_id *attribute; /* words that tasks need of a node (model/capacity.h), at most 64 */
     uint32_t nattributes;
+
+    uint32_t nresources;
+    str_id *resource; /* sorts of things that tasks ask for, by name; at most THING_SORTS */
+    uint32_t nasks;   /* different demands for them, the empty one among them; 0: no task asks */
 
     str_id *assertion;        /* constraints on its schedule (docs/constraints.md), a text each */
     uint32_t *assertion_line; /* where the text stands in the file; 0 unknown */
@@ -194,6 +200,15 @@ uint64_t workflow_attribute_mask(const struct workflow *w, const char *list);
 /* What a task needs of its node as such a list, appended. */
 struct strbuf;
 void workflow_needs_text(const struct workflow *w, uint32_t task, struct strbuf *out);
+
+/* What it asks for of each resource, nresources numbers; NULL: nothing. */
+static inline const uint32_t *workflow_demand(const struct workflow *w, uint32_t task)
+{
+    return w->asks && w->asks[task] ? w->amount + (size_t)w->asks[task] * w->nresources : NULL;
+}
+/* The same as text, "gpu=0.5,licence=2", appended. */
+void workflow_resources_text(const struct workflow *w, uint32_t task, struct strbuf *out);
+uint32_t workflow_find_resource(const struct workflow *w, const char *name); /* NONE: none asks */
 
 uint32_t workflow_find_task(const struct workflow *w, const char *name); /* NONE: no such task */
 /* By name; anonymous objects are found by their label. */

@@ -75,7 +75,9 @@ static void test_send_on(void)
 {
     uint32_t cores[] = {2, 2, 1, 8, 7};
     uint64_t needs[] = {0, 1, 0, 0, 0};
-    struct capacity has[] = {{1, 10, 0}, {2, 10, 1}, {2, 10, 0}};
+    struct capacity has[] = {{.cores = 1, .memory = 10},
+                             {.cores = 2, .memory = 10, .has = 1},
+                             {.cores = 2, .memory = 10}};
     struct bed b = bed_new((struct sched_config){.nodes = 3,
                                                  .cores = 1,
                                                  .memory = 10,
@@ -87,9 +89,9 @@ static void test_send_on(void)
        "a task that does not fit here goes to a node that has its cores and attributes");
     submit(&b, 3, 2);
     is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "one that fits nowhere waits");
-    set_capacity(&b, 2, (struct capacity){4, 10, 0});
+    set_capacity(&b, 2, (struct capacity){.cores = 4, .memory = 10});
     is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "also when a node has more, and too little");
-    set_capacity(&b, 3, (struct capacity){8, 10, 0});
+    set_capacity(&b, 3, (struct capacity){.cores = 8, .memory = 10});
     is_int(sched_place(b.s, 3, NULL), SCHED_UNFIT, "and while it is not up");
     event(&b, (struct sched_event){.kind = SCHED_EVENT_NODE_UP, .node = 3});
     ok(sched_place(b.s, 3, NULL) == SCHED_MOVING && b.out.sends.at[0].to == 3,
@@ -103,7 +105,8 @@ static void test_steal_what_fits(void)
 {
     uint32_t cores[] = {4, 4, 1, 1, 1, 4};
     double memory[] = {0, 0, 0, 0, 50, 0};
-    struct capacity has[] = {{4, 100, 0}, {1, 10, 0}, {4, 100, 0}};
+    struct capacity has[] = {
+        {.cores = 4, .memory = 100}, {.cores = 1, .memory = 10}, {.cores = 4, .memory = 100}};
     struct bed b = bed_new((struct sched_config){.nodes = 3,
                                                  .cores = 4,
                                                  .memory = 100,

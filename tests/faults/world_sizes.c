@@ -22,7 +22,8 @@ void faults_make_sizes(struct fault_world *w)
         w->task_cores[t] = asks ? 1 + (uint32_t)rng_below(&w->rng, most.cores) : 1;
         w->task_memory[t] = asks ? (double)rng_below(&w->rng, 9) : 0;
         w->task_needs[t] = asks && attributes ? rng_below(&w->rng, 4) : 0;
-        w->asks[t] = (struct capacity){w->task_cores[t], w->task_memory[t], w->task_needs[t]};
+        w->asks[t] = (struct capacity){
+            .cores = w->task_cores[t], .memory = w->task_memory[t], .has = w->task_needs[t]};
         w->result->picky += !capacity_fits(&least, &w->asks[t]);
     }
 }

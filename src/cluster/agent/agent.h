@@ -15,16 +15,17 @@ struct agent_options {
     const char *scratch;   /* where the data of runs is kept: a disk of this machine [state] */
     const char *host;      /* its name for people */
     uint32_t cores;
-    double memory;    /* bytes [no limit] */
-    const char *has;  /* attributes that tasks may need, "avx512,ssd" [none] */
-    double cache;     /* most bytes of data kept for a run [no limit] */
-    double lease;     /* seconds without a beat until others take over [5] */
-    double linger;    /* leave after so many seconds without work [never] */
-    uint64_t only;    /* work on this run alone, and leave when it was collected; 0: on all */
-    bool temporary;   /* its data in `scratch` goes with it */
-    bool serves;      /* the store is its own: it leaves last */
-    double bandwidth; /* bytes a second between agents, for Algorithm 1 [1.25e8] */
-    int stop;         /* an eventfd: what is added to it are requests to leave [0: there is none] */
+    double memory;         /* bytes [no limit] */
+    const char *has;       /* attributes that tasks may need, "avx512,ssd" [none] */
+    const char *resources; /* things that tasks may hold, "gpu=[0,1],licence=4" [none] */
+    double cache;          /* most bytes of data kept for a run [no limit] */
+    double lease;          /* seconds without a beat until others take over [5] */
+    double linger;         /* leave after so many seconds without work [never] */
+    uint64_t only;         /* work on this run alone, and leave when it was collected; 0: on all */
+    bool temporary;        /* its data in `scratch` goes with it */
+    bool serves;           /* the store is its own: it leaves last */
+    double bandwidth;      /* bytes a second between agents, for Algorithm 1 [1.25e8] */
+    int stop; /* an eventfd: what is added to it are requests to leave [0: there is none] */
     /* The reader of the native format: a run's workflow is such a text. */
     struct workflow *(*read)(const char *text, size_t n, struct error *err);
     void (*ready)(void *context, uint32_t node, const char *address);

@@ -47,6 +47,7 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
     json_put_integer(&j, "cores", a->o->cores);
     json_put_number(&j, "memory", a->o->memory);
     json_put_string(&j, "has", a->o->has ? a->o->has : "");
+    json_put_string(&j, "resources", a->o->resources ? a->o->resources : "");
     json_put_string(&j, "version", WEFT_VERSION);
     json_put_integer(&j, "pid", getpid());
     json_put_number(&j, "started", a->started);

@@ -29,8 +29,10 @@ bool peer_is_up(const struct agent *a, uint32_t node)
 
 struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct workflow *w)
 {
-    struct capacity own = {a->o->cores, a->o->memory > 0 ? a->o->memory : INFINITY,
-                           workflow_attribute_mask(w, a->o->has)};
+    struct capacity own = {.cores = a->o->cores,
+                           .memory = a->o->memory > 0 ? a->o->memory : INFINITY,
+                           .has = workflow_attribute_mask(w, a->o->has)};
+    capacity_set_things(&own, w, a->o->resources);
     if (node == a->node) {
         own.cores = agent_is_staying(a) ? own.cores : 0;
         return own;
@@ -38,8 +40,11 @@ struct capacity peer_capacity(const struct agent *a, uint32_t node, const struct
     if (!peer_is_up(a, node))
         return own; /* not known yet; nobody gives anything to one that is down */
     const struct peer *p = &a->peers.at[node];
-    return (struct capacity){p->leaving ? 0 : p->cores, p->memory > 0 ? p->memory : INFINITY,
-                             workflow_attribute_mask(w, p->has)};
+    struct capacity there = {.cores = p->leaving ? 0 : p->cores,
+                             .memory = p->memory > 0 ? p->memory : INFINITY,
+                             .has = workflow_attribute_mask(w, p->has)};
+    capacity_set_things(&there, w, p->resources);
+    return there;
 }
 
 /* Connecting takes time, but a link takes messages at once and reports later if nobody answers. */
@@ -74,10 +79,12 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
     p->stranger = text.sealed;
     free(p->address);
     free(p->has);
+    free(p->resources);
     p->address = text.address ? mem_copy_string(text.address) : NULL;
     p->cores = text.cores;
     p->memory = text.memory;
     p->has = text.has ? mem_copy_string(text.has) : NULL;
+    p->resources = text.resources ? mem_copy_string(text.resources) : NULL;
     member_free(&text);
     peer_drop_link(p, "the agent there has a new life");
     p->refused = 0;
@@ -132,6 +139,7 @@ void peers_free(struct agent *a)
     for (size_t i = 0; i < a->peers.n; i++) {
         free(a->peers.at[i].address);
         free(a->peers.at[i].has);
+        free(a->peers.at[i].resources);
     }
     array_free(&a->peers);
 }

@@ -17,7 +17,8 @@ struct peer {
     bool stranger; /* it has another key: we cannot speak to it, nor it to us */
     uint32_t cores;
     double memory;
-    char *has; /* its attributes, "avx512,ssd"; NULL: none */
+    char *has;       /* its attributes, "avx512,ssd"; NULL: none */
+    char *resources; /* its things, "gpu=[0,1]"; NULL: none */
     char *address;
     struct link *link; /* NULL: none; the links', cleared before they free it */
     double refused;    /* clock_seconds() when the last connection failed; 0: it did not */

@@ -84,6 +84,8 @@ void member_read(const struct board_member *from, const struct seal_key *key, st
         out->version = mem_copy_string(member_string(&j, 0, "version"));
         const char *has = member_string(&j, 0, "has");
         out->has = *has ? mem_copy_string(has) : NULL;
+        const char *resources = member_string(&j, 0, "resources");
+        out->resources = *resources ? mem_copy_string(resources) : NULL;
         out->cores = (uint32_t)member_whole(member_number(&j, 0, "cores", 0), 1e9);
         out->memory = member_number(&j, 0, "memory", 0);
         out->started = member_number(&j, 0, "started", 0);
@@ -110,6 +112,7 @@ void member_free(struct member *m)
     free(m->address);
     free(m->version);
     free(m->has);
+    free(m->resources);
     free(m->text);
     array_free(&m->works);
     *m = (struct member){0};
@@ -117,8 +120,11 @@ void member_free(struct member *m)
 
 struct capacity member_capacity(const struct member *m, const struct workflow *w)
 {
-    return (struct capacity){m->cores, m->memory > 0 ? m->memory : INFINITY,
-                             workflow_attribute_mask(w, m->has)};
+    struct capacity c = {.cores = m->cores,
+                         .memory = m->memory > 0 ? m->memory : INFINITY,
+                         .has = workflow_attribute_mask(w, m->has)};
+    capacity_set_things(&c, w, m->resources);
+    return c;
 }
 
 /* Linear: an agent works on a few runs at a time. */

@@ -33,6 +33,7 @@ struct member {
     uint32_t cores;
     double memory, started, cache_limit; /* NAN: no limit */
     char *has;                           /* attributes, "avx512,ssd"; NULL: none */
+    char *resources;                     /* things, "gpu=[0,1],licence=4"; NULL: none */
     int64_t pid;
     ARRAY(struct member_work) works;
     char *text; /* the JSON; NULL: none */

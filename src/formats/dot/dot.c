@@ -360,6 +360,10 @@ static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value
         dot_unescape(buffer, v[DOT_NEEDS]);
         builder_needs(r->b, task, strbuf_text(buffer), buffer->n, v[DOT_NEEDS].line);
     }
+    if (v[DOT_RESOURCES].text) {
+        dot_unescape(buffer, v[DOT_RESOURCES]);
+        builder_resources(r->b, task, strbuf_text(buffer), buffer->n, v[DOT_RESOURCES].line);
+    }
     if (value_contains(v[DOT_STYLE], "dashed") &&
         (value_contains(v[DOT_STYLE], "rounded") || value_equals(r->graph.name, "snakemake_dag")))
         builder_flag(r->b, task, TASK_DONE);
@@ -655,6 +659,6 @@ const struct format format_dot = {
     .write_workflow = dot_write_workflow,
     .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
                CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |
-               CARRIES(shell) | CARRIES(needs) | CARRIES(done),
+               CARRIES(shell) | CARRIES(needs) | CARRIES(resources) | CARRIES(done),
     .options = dot_options,
 };

@@ -78,6 +78,7 @@ static uint32_t attribute_of(const char *text, size_t len)
         [DOT_CALL] = "call",
         [DOT_SHELL] = "shell",
         [DOT_NEEDS] = "needs",
+        [DOT_RESOURCES] = "resources",
         [DOT_RUNGS] = "rungs",
         [DOT_INPUTS] = "inputs",
         [DOT_OUTPUTS] = "outputs",

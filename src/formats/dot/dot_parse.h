@@ -21,6 +21,7 @@ enum dot_attribute {
     DOT_CALL,
     DOT_SHELL,
     DOT_NEEDS,
+    DOT_RESOURCES,
     DOT_RUNGS,
     DOT_INPUTS,
     DOT_OUTPUTS,

@@ -257,6 +257,12 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
         put_text(out, &any, "needs", strbuf_text(&words));
         strbuf_free(&words);
     }
+    if (column_is_set(w, t, COLUMN_resources)) {
+        struct strbuf words = {0};
+        workflow_resources_text(w, t, &words);
+        put_text(out, &any, "resources", strbuf_text(&words));
+        strbuf_free(&words);
+    }
     put_columns(p, &any, t);
     if (w->flags[t] & TASK_DONE)
         put_text(out, &any, "style", "rounded,dashed");

@@ -42,6 +42,9 @@ bool native_bytes(const struct native *n, yaml_ref v, const char *what, double *
 bool native_seconds(const struct native *n, yaml_ref v, const char *what, double *out); /* 10m */
 /* A word, or a list of words, appended with commas between them; none has a comma or a blank. */
 bool native_words(const struct native *n, yaml_ref v, const char *what, struct strbuf *out);
+/* What a node has of things (model/things.h): as thing_list_text() writes it, and back as YAML. */
+bool native_things(const struct native *n, yaml_ref v, struct strbuf *out);
+void native_write_things(const char *text, struct strbuf *out);
 bool native_bool(const struct native *n, yaml_ref v, const char *what, bool *out);
 /* Bytes, or the word "unlimited" as INFINITY. */
 bool native_bytes_or_unlimited(const struct native *n, yaml_ref v, const char *what, double *out);

@@ -60,10 +60,12 @@ enum {
     NODE_UTILIZATION,
     NODE_UP,
     NODE_PORTS,
-    NODE_HAS
+    NODE_HAS,
+    NODE_RESOURCES
 };
-static const char *const node_keys[] = {"name",        "count", "speed", "memory", "cores",
-                                        "utilization", "up",    "ports", "has",    NULL};
+static const char *const node_keys[] = {"name",  "count",       "speed", "memory",
+                                        "cores", "utilization", "up",    "ports",
+                                        "has",   "resources",   NULL};
 
 /* One entry of `nodes`, which may stand for many nodes. */
 struct node_values {
@@ -71,7 +73,7 @@ struct node_values {
     size_t length, line;
     double count, speed, memory, cores, utilization, ports;
     bool up;
-    struct strbuf has;
+    struct strbuf has, resources;
 };
 
 /* Ranges are the builder's to check, but for `count`, which decides how often it is called. */
@@ -122,6 +124,9 @@ static bool read_node_values(struct platform_reading *r, yaml_ref node, struct n
         case NODE_HAS:
             good = native_words(f, v, "has", &out->has);
             break;
+        case NODE_RESOURCES:
+            good = native_things(f, v, &out->resources);
+            break;
         default:
             break;
         }
@@ -144,6 +149,7 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
         snprintf(r->file.where, sizeof r->file.where, "node '%.120s'", yaml_text(y, name, NULL));
     if (!read_node_values(r, node, &v)) {
         strbuf_free(&v.has);
+        strbuf_free(&v.resources);
         return false;
     }
     /* the total is bounded as well as each count */
@@ -164,11 +170,13 @@ static bool platform_read_node(struct platform_reading *r, yaml_ref node)
         platform_builder_utilization(r->b, n, v.utilization, v.line);
         platform_builder_ports(r->b, n, v.ports, v.line);
         platform_builder_has(r->b, n, v.has.at, v.has.n);
+        platform_builder_resources(r->b, n, v.resources.at, v.resources.n, v.line);
         if (!v.up)
             platform_builder_down(r->b, n);
     }
     strbuf_free(&text);
     strbuf_free(&v.has);
+    strbuf_free(&v.resources);
     r->file.where[0] = 0;
     return true;
 }
@@ -329,7 +337,8 @@ static bool platform_nodes_alike(const struct platform *p, uint32_t a, uint32_t 
     return p->speed[a] == p->speed[b] && p->memory[a] == p->memory[b] &&
            p->cores[a] == p->cores[b] && p->utilization[a] == p->utilization[b] &&
            p->up[a] == p->up[b] && platform_ports(p, a) == platform_ports(p, b) &&
-           strcmp(platform_has(p, a), platform_has(p, b)) == 0;
+           strcmp(platform_has(p, a), platform_has(p, b)) == 0 &&
+           strcmp(platform_resources(p, a), platform_resources(p, b)) == 0;
 }
 
 /* How many nodes from `first` on are equal and named base1, base2, ...; 1: it stands alone. */
@@ -384,6 +393,8 @@ static size_t platform_write_nodes(const struct platform *p, struct strbuf *out)
             platform_put_number(out, "ports", platform_ports(p, i));
         if (*platform_has(p, i))
             strbuf_printf(out, ", has: [%s]", platform_has(p, i));
+        if (*platform_resources(p, i))
+            native_write_things(platform_resources(p, i), out);
         strbuf_add(out, p->up[i] ? "}\n" : ", up: false}\n");
     }
     return broken;

@@ -78,6 +78,8 @@ bool native_check_given(const struct native_reading *r);
 /* `assert` and `hooks`: native_texts.c. */
 bool native_read_assertions(struct native_reading *r, yaml_ref v);
 bool native_read_hooks(struct native_reading *r, yaml_ref hooks);
+/* native_resources.c */
+bool native_read_resources(struct native_reading *r, uint32_t task, yaml_ref v);
 
 /* native_file.c */
 /* Everything of the file up to its tasks, which get their numbers; those of its modules, too. */

@@ -470,6 +470,8 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
         return read_shell(r, task, v);
     case COLUMN_needs:
         return read_needs(r, task, v);
+    case COLUMN_resources:
+        return native_read_resources(r, task, v);
     case COLUMN_temporary:
         return native_bool(f, v, c->key, &answers->temporary);
     default: /* a row of its own without a reader: the test of columns fails on it */

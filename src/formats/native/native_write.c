@@ -9,6 +9,7 @@
 #include "formats/dropped.h"
 #include "formats/native/native.h"
 #include "model/command.h"
+#include "model/things.h"
 #include "formats/registry.h"
 
 #include <math.h>
@@ -273,6 +274,22 @@ static void write_generic(struct native_writing *s, uint32_t t)
 }
 
 /* Only what differs from the defaults is written: a task that says nothing is `name: {}`. */
+/* resources: {gpu: 0.5, licence: 2} */
+static void write_resources(struct native_writing *s, uint32_t t)
+{
+    const uint32_t *demand = workflow_demand(s->w, t);
+    bool any = false;
+    strbuf_add(s->out, "    resources: {");
+    for (uint32_t i = 0; i < s->w->nresources; i++) {
+        if (!demand[i])
+            continue;
+        strbuf_printf(s->out, "%s%s: ", any ? ", " : "", workflow_text(s->w, s->w->resource[i]));
+        thing_amount_text(demand[i], s->out);
+        any = true;
+    }
+    strbuf_add(s->out, "}\n");
+}
+
 static void native_write_task(struct native_writing *s, uint32_t t)
 {
     const struct workflow *w = s->w;
@@ -311,6 +328,8 @@ static void native_write_task(struct native_writing *s, uint32_t t)
         workflow_needs_text(w, t, out);
         strbuf_add(out, "]\n");
     }
+    if (column_is_set(w, t, COLUMN_resources))
+        write_resources(s, t);
     write_generic(s, t);
     if (out->n == start) { /* nothing to say: the key alone */
         out->n--;

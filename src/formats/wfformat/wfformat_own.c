@@ -37,8 +37,8 @@ bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record)
 {
     if (column_is_set(w, t, COLUMN_call) || own_template(w, t) ||
         column_is_set(w, t, COLUMN_times) || column_is_set(w, t, COLUMN_shell) ||
-        column_is_set(w, t, COLUMN_needs) || column_is_set(w, t, COLUMN_rungs) ||
-        (has_record && !(w->flags[t] & TASK_HAS_WORK)))
+        column_is_set(w, t, COLUMN_needs) || column_is_set(w, t, COLUMN_resources) ||
+        column_is_set(w, t, COLUMN_rungs) || (has_record && !(w->flags[t] & TASK_HAS_WORK)))
         return true;
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
         if (own_generic(w, t, id))
@@ -82,6 +82,12 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
         struct strbuf words = {0};
         workflow_needs_text(w, t, &words);
         json_put_string(j, "needs", strbuf_text(&words));
+        strbuf_free(&words);
+    }
+    if (column_is_set(w, t, COLUMN_resources)) {
+        struct strbuf words = {0};
+        workflow_resources_text(w, t, &words);
+        json_put_string(j, "resources", strbuf_text(&words));
         strbuf_free(&words);
     }
     if (own_template(w, t))
@@ -233,12 +239,15 @@ bool wfformat_own_read(const struct json *j, json_ref own, struct builder *b, ui
             said->command = true;
             if (*key == 'c')
                 builder_flag(b, task, TASK_CALL);
-        } else if (strcmp(key, "shell") == 0 || strcmp(key, "needs") == 0) {
+        } else if (strcmp(key, "shell") == 0 || strcmp(key, "needs") == 0 ||
+                   strcmp(key, "resources") == 0) {
             size_t n = 0;
             if (json_type(j, v) != JSON_STRING)
                 return own_wrong(&r, v, key, "a string");
             const char *text = json_string(j, v, &n);
-            (*key == 's' ? builder_shell : builder_needs)(b, task, text, n, json_line(j, v));
+            (*key == 's'   ? builder_shell
+             : *key == 'n' ? builder_needs
+                           : builder_resources)(b, task, text, n, json_line(j, v));
         } else {
             good = own_read_generic(&r, key, v);
         }
