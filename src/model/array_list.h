@@ -26,7 +26,7 @@
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
     WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(asks, (size_t)w->ntasks) \
-    WORKFLOW_ARRAY(amount, (size_t)w->nasks * w->nresources) \
+    WORKFLOW_ARRAY(amount, (size_t)w->nasks * THING_SORTS) \
     WORKFLOW_ARRAY(time_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(time, w->time_off ? (size_t)w->time_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(more_off, (size_t)w->ntasks + 1) \

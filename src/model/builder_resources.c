@@ -207,10 +207,10 @@ void builder_finish_demands(struct builder *b, struct workflow *w)
         w->resource[i] = d->resource.at[order[i].met];
         column[order[i].met] = i;
     }
-    w->amount = mem_new_zero(uint32_t, (size_t)w->nasks * n);
+    w->amount = mem_new_zero(uint32_t, (size_t)w->nasks * THING_SORTS);
     for (uint32_t k = 1; k < w->nasks; k++) {
         uint32_t end = k + 1 < w->nasks ? d->first.at[k + 1] : (uint32_t)d->parts.n;
         for (uint32_t i = d->first.at[k]; i < end; i++)
-            w->amount[(size_t)k * n + column[d->parts.at[i].resource]] = d->parts.at[i].amount;
+            w->amount[(size_t)k * THING_SORTS + column[d->parts.at[i].resource]] = d->parts.at[i].amount;
     }
 }

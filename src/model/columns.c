@@ -183,18 +183,25 @@ static bool same_needs(const struct workflow *a, uint32_t s, const struct workfl
     return same;
 }
 
+/* By names, likewise. */
 static bool same_resources(const struct workflow *a, uint32_t s, const struct workflow *b,
                            uint32_t t)
 {
-    struct strbuf one = {0}, two = {0};
-    if (!workflow_demand(a, s) && !workflow_demand(b, t))
-        return true;
-    workflow_resources_text(a, s, &one);
-    workflow_resources_text(b, t, &two);
-    bool same = strcmp(strbuf_text(&one), strbuf_text(&two)) == 0;
-    strbuf_free(&one);
-    strbuf_free(&two);
-    return same;
+    const uint32_t *one = workflow_demand(a, s), *two = workflow_demand(b, t);
+    uint32_t left = 0;
+    if (!one || !two)
+        return !one && !two;
+    for (uint32_t i = 0; i < b->nresources; i++)
+        left += two[i] > 0;
+    for (uint32_t i = 0; i < a->nresources; i++) {
+        if (!one[i])
+            continue;
+        uint32_t k = workflow_find_resource(b, workflow_text(a, a->resource[i]));
+        if (k == NONE || two[k] != one[i])
+            return false;
+        left--;
+    }
+    return !left;
 }
 
 /* Doubles are compared as they are: a format that rounds has lost something. */

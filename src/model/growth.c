@@ -26,7 +26,7 @@ enum growth_row {
 };
 /* Optional numbers of tasks are appended by their rows, and need no line here. */
 #define COUNT_FIELD(...) +1
-enum { GROWTH_ROWS_KNOWN = 39 TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP) };
+enum { GROWTH_ROWS_KNOWN = 42 TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP) };
 #undef COUNT_FIELD
 _Static_assert(
     (int)GROWTH_ROWS == (int)GROWTH_ROWS_KNOWN,
@@ -47,6 +47,7 @@ struct growth_append {
     uint32_t made;           /* objects that tasks of the part make: the first of them */
     ARRAY(struct outer_edge) outer;
     uint32_t *outer_off; /* by task of the part */
+    uint32_t *ask;       /* of the part's demands: their numbers in `w`; NULL: it has none */
     struct error *err;
 };
 
@@ -139,6 +140,21 @@ static bool check_attributes(struct growth_append *a)
                                     "%s: with the tasks that join, tasks need %u different "
                                     "attributes of nodes; 64 are the most",
                                     workflow_text(p, p->file), count);
+}
+
+/* Rows of amounts have room for so many. */
+static bool check_resources(struct growth_append *a)
+{
+    const struct workflow *w = a->w, *p = a->p;
+    uint32_t count = w->nresources;
+    for (uint32_t i = 0; i < p->nresources; i++)
+        count += workflow_find_resource(w, workflow_text(p, p->resource[i])) == NONE;
+    return count <= THING_SORTS ||
+           error_set(
+               a->err, ERROR_INPUT,
+               "%s: with the tasks that join, tasks ask for %u different resources of nodes; %d "
+               "are the most",
+               workflow_text(p, p->file), count, THING_SORTS);
 }
 
 /* The folders that made things lie in: entered when the first part comes, for all that is there. */
@@ -284,7 +300,7 @@ static bool look_at_part(struct growth_append *a, const struct growth_link *link
         p->nedges >= NONE - 1 - w->pred_off[w->ntasks])
         return error_set(a->err, ERROR_INPUT, "%s: more than %u tasks, files or edges",
                          workflow_text(p, p->file), NONE - 2);
-    if (!check_parameters(a) || !check_attributes(a) || !check_tasks(a))
+    if (!check_parameters(a) || !check_attributes(a) || !check_resources(a) || !check_tasks(a))
         return false;
     enter_folders(a);
     a->made = p->object_off[p->ntasks];
@@ -373,6 +389,40 @@ static uint64_t copy_needs(struct growth_append *a, uint64_t needs)
     return mask;
 }
 
+/* The resources of the workflow get those that it lacks, at the end: numbers of the others stay. Then
+ * the part's demands get their numbers. O(demands of both, multiplied): they are few. */
+static void append_demands(struct growth_append *a)
+{
+    struct workflow *w = a->w;
+    const struct workflow *p = a->p;
+    uint32_t column[THING_SORTS] = {0};
+    if (!p->asks)
+        return;
+    for (uint32_t i = 0; i < p->nresources; i++) {
+        const char *name = workflow_text(p, p->resource[i]);
+        column[i] = workflow_find_resource(w, name);
+        if (column[i] != NONE)
+            continue;
+        ROOM(resource, w->nresources, (size_t)w->nresources + 1);
+        column[i] = w->nresources;
+        w->resource[w->nresources++] = pool_add(&w->text, name, strlen(name));
+    }
+    a->ask = mem_new_zero(uint32_t, p->nasks);
+    for (uint32_t k = 0; k < p->nasks; k++) {
+        uint32_t row[THING_SORTS] = {0}, found = 0;
+        for (uint32_t i = 0; i < p->nresources; i++)
+            row[column[i]] = p->amount[(size_t)k * THING_SORTS + i];
+        while (found < w->nasks &&
+               memcmp(w->amount + (size_t)found * THING_SORTS, row, sizeof row) != 0)
+            found++;
+        if (found == w->nasks) {
+            ROOM(amount, (size_t)found * THING_SORTS, ((size_t)found + 1) * THING_SORTS);
+            memcpy(w->amount + (size_t)w->nasks++ * THING_SORTS, row, sizeof row);
+        }
+        a->ask[k] = found;
+    }
+}
+
 static void append_task_columns(struct growth_append *a)
 {
     struct workflow *w = a->w;
@@ -389,6 +439,8 @@ static void append_task_columns(struct growth_append *a)
     APPEND_COLUMN(command, 0, copy_text(a, &command, p->command[i]))
     APPEND_COLUMN(shell, 0, copy_text(a, &shell, p->shell[i]))
     APPEND_COLUMN(needs, 0, copy_needs(a, p->needs[i]))
+    append_demands(a);
+    APPEND_COLUMN(asks, 0, a->ask[p->asks[i]])
 #define APPEND_FIELD(name, ctype, unit, absent, ...)                                               \
     APPEND_COLUMN(name, (ctype)(absent), p->name[i])
     TASK_COLUMNS(COLUMN_SKIP, APPEND_FIELD, COLUMN_SKIP)
@@ -621,6 +673,7 @@ bool workflow_append(struct workflow *w, const struct workflow *part,
     }
     array_free(&a.outer);
     free(a.outer_off);
+    free(a.ask);
     free(a.object);
     return good;
 }

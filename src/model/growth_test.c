@@ -47,6 +47,10 @@ static void sketch_columns(struct builder *b, uint32_t task, uint32_t t, uint32_
         snprintf(text, sizeof text, "word%u", t % 5);
         builder_needs(b, task, text, strlen(text), 0);
     }
+    if ((extra & 20) == 20) {
+        snprintf(text, sizeof text, "thing%u=%u,gpu=0.5", t % 7, 1 + t % 3);
+        builder_resources(b, task, text, strlen(text), 0);
+    }
     if (extra & 32)
         builder_shell(b, task, "sh", 2, 0);
 }

@@ -129,6 +129,12 @@ static void copy_settings(struct part_copy *c, uint32_t t)
         builder_needs(c->b, task, needs.at, needs.n, 0);
         strbuf_free(&needs);
     }
+    if (workflow_demand(w, t)) {
+        struct strbuf resources = {0};
+        workflow_resources_text(w, t, &resources);
+        builder_resources(c->b, task, resources.at, resources.n, 0);
+        strbuf_free(&resources);
+    }
     if (w->shell && w->shell[t]) {
         const char *shell = workflow_text(w, w->shell[t]);
         builder_shell(c->b, task, shell, strlen(shell), 0);

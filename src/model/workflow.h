@@ -40,6 +40,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "model/column_list.h"
+#include "model/things.h"
 #include <stdint.h>
 
 #define NONE UINT32_MAX
@@ -98,7 +99,7 @@ struct workflow {
     uint64_t
         *needs;     /* attributes of a node that it needs: a mask over attribute[]; NULL: no task */
     uint32_t *asks; /* what it holds of its node: a row of amount[], 0: nothing; NULL: no task */
-    uint32_t *amount;   /* nasks rows of nresources (model/things.h), the first all 0 */
+    uint32_t *amount;   /* nasks rows of THING_SORTS (model/things.h), the first all 0 */
     uint32_t *time_off; /* ntasks + 1: the task's own times, time[] */
     struct node_time *time;
     uint32_t *more_off;  /* ntasks + 1: memory for the attempts after the first, more_memory[] */
@@ -201,10 +202,10 @@ uint64_t workflow_attribute_mask(const struct workflow *w, const char *list);
 struct strbuf;
 void workflow_needs_text(const struct workflow *w, uint32_t task, struct strbuf *out);
 
-/* What it asks for of each resource, nresources numbers; NULL: nothing. */
+/* What it asks for of each resource, THING_SORTS numbers; NULL: nothing. */
 static inline const uint32_t *workflow_demand(const struct workflow *w, uint32_t task)
 {
-    return w->asks && w->asks[task] ? w->amount + (size_t)w->asks[task] * w->nresources : NULL;
+    return w->asks && w->asks[task] ? w->amount + (size_t)w->asks[task] * THING_SORTS : NULL;
 }
 /* The same as text, "gpu=0.5,licence=2", appended. */
 void workflow_resources_text(const struct workflow *w, uint32_t task, struct strbuf *out);
