@@ -211,6 +211,7 @@ void builder_finish_demands(struct builder *b, struct workflow *w)
     for (uint32_t k = 1; k < w->nasks; k++) {
         uint32_t end = k + 1 < w->nasks ? d->first.at[k + 1] : (uint32_t)d->parts.n;
         for (uint32_t i = d->first.at[k]; i < end; i++)
-            w->amount[(size_t)k * THING_SORTS + column[d->parts.at[i].resource]] = d->parts.at[i].amount;
+            w->amount[(size_t)k * THING_SORTS + column[d->parts.at[i].resource]] =
+                d->parts.at[i].amount;
     }
 }

@@ -47,6 +47,8 @@ struct builder_naming {
 struct builder_source {
     char *file;
     size_t base;
+};
+
 /* One sort of thing in a demand: `resource` counts as they were met. */
 struct demand_part {
     uint32_t resource, amount;
