@@ -4,13 +4,15 @@
 /* The memory stays for the next event. */
 void sched_actions_clear(struct sched_actions *a)
 {
-    a->sends.n = a->items.n = a->starts.n = a->stops.n = a->ops.n = a->timers.n = a->notes.n = 0;
+    a->sends.n = a->items.n = a->parts.n = a->starts.n = a->stops.n = a->ops.n = a->timers.n =
+        a->notes.n = 0;
 }
 
 void sched_actions_free(struct sched_actions *a)
 {
     array_free(&a->sends);
     array_free(&a->items);
+    array_free(&a->parts);
     array_free(&a->starts);
     array_free(&a->stops);
     array_free(&a->ops);

@@ -81,9 +81,9 @@ static uint32_t fit_find_node(struct sched *s, const struct slot *task)
     return NONE;
 }
 
-/* The slot is nowhere, and the task does not fit here. The taker puts it into its SReadyQ, as if it
+/* The taker puts it into its SReadyQ, as if it
  * had stolen it: with what it has, others may take it on. */
-static void fit_send_on(struct sched *s, uint32_t slot)
+void fit_send_on(struct sched *s, uint32_t slot)
 {
     uint32_t to = fit_find_node(s, slot_at(s, slot));
     if (to == NONE) {
@@ -96,7 +96,9 @@ static void fit_send_on(struct sched *s, uint32_t slot)
 
 void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place)
 {
-    if (fit_here(s, slot_at(s, slot)->task))
+    if (gang_is_wide(s, slot_at(s, slot)->task))
+        gang_enqueue(s, slot);
+    else if (fit_here(s, slot_at(s, slot)->task))
         place_enter(s, slot, place);
     else
         fit_send_on(s, slot);
@@ -126,6 +128,12 @@ static void fit_sort_ready(struct sched *s)
     for (uint32_t slot = 0; slot < s->tasks.slots.n; slot++) {
         struct slot *task = slot_at(s, slot);
         enum sched_place place = task->place;
+        if (place == SCHED_GATHERING && !fit_here(s, task->task))
+            gang_abandon(s, slot);
+        if (place == SCHED_WIDEQ && !fit_here(s, task->task)) {
+            place_leave(s, slot);
+            task_enqueue(s, slot, place);
+        }
         if (place != SCHED_LREADYQ && place != SCHED_SREADYQ)
             continue;
         if (fit_here(s, task->task) && (task->group || !s->uneven || !fit_group(s, task->task)))
@@ -163,6 +171,10 @@ void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity 
     if (node == s->config.node || !capacity_same(&before, &s->least))
         fit_sort_ready(s);
     fit_look_again(s, node);
+    if (node == s->config.node)
+        gang_refuse_parts(s);
+    else
+        gang_node_lost(s, node, false);
 }
 
 /* Before any task is held. */

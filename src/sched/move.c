@@ -133,7 +133,7 @@ void move_held(struct sched *s, const struct meta_answer *answer)
         task->attempts = answer->item.attempts;
     place_leave(s, slot);
     uint8_t flags = task->flags;
-    task->flags = 0;
+    task->flags = flags & (SLOT_TAKEN | SLOT_RETURNED) ? SLOT_SETTLED : 0;
     /* where it goes was decided by whoever gave it; deciding anew could send it to and fro */
     if (!ready) {
         place_enter(s, slot, SCHED_WAITQ);

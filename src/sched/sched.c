@@ -52,6 +52,8 @@ struct sched *sched_new(const struct sched_config *config)
     s->wait = s->moving = s->unfit = (struct slot_list){NONE, NONE, 0};
     fit_begin(s);
     c->capacity = NULL; /* the caller's, and read */
+    if (c->task_nodes)
+        gangs_init(s);
     s->free_cores = c->cores;
     s->free_memory = c->memory;
     s->free_disk = c->disk;
@@ -68,6 +70,7 @@ void sched_free(struct sched *s)
 {
     if (!s)
         return;
+    gangs_free(s);
     slots_free(&s->tasks);
     readyset_free(&s->local);
     readyset_free(&s->shared);
@@ -109,6 +112,8 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
         slot_list_add(&s->moving, s->tasks.slots.at, slot);
     } else if (place == SCHED_UNFIT) {
         slot_list_add(&s->unfit, s->tasks.slots.at, slot);
+    } else if (place == SCHED_WIDEQ) {
+        gang_queue(s, slot, true);
     } else if (place == SCHED_LREADYQ || place == SCHED_SREADYQ) {
         task->group = s->uneven ? fit_group(s, task->task) : 0;
         readyset_push(place == SCHED_LREADYQ ? &s->local : &s->shared, s->tasks.slots.at, slot,
@@ -133,6 +138,8 @@ void place_leave(struct sched *s, uint32_t slot)
         slot_list_remove(&s->moving, s->tasks.slots.at, slot);
     } else if (place == SCHED_UNFIT) {
         slot_list_remove(&s->unfit, s->tasks.slots.at, slot);
+    } else if (place == SCHED_WIDEQ) {
+        gang_queue(s, slot, false);
     } else if (place == SCHED_LREADYQ) {
         readyset_remove(&s->local, s->tasks.slots.at, slot);
     } else if (place == SCHED_SREADYQ) {
@@ -142,9 +149,12 @@ void place_leave(struct sched *s, uint32_t slot)
         s->taken_disk =
             s->count[SCHED_RUNNING] ? s->taken_disk - task_disk(s, task->task) : 0; /* no drift */
         if (s->config.task_memory)
-            s->free_memory = s->count[SCHED_RUNNING] ? s->free_memory + task_memory(s, task->task)
-                                                     : s->config.memory; /* no drift */
+            s->free_memory = s->count[SCHED_RUNNING] || gang_gives(s)
+                                 ? s->free_memory + task_memory(s, task->task)
+                                 : s->config.memory; /* no drift */
     }
+    if (s->gangs && (place == SCHED_GATHERING || place == SCHED_RUNNING))
+        gang_left(s, slot, place);
 }
 
 void task_forget(struct sched *s, uint32_t slot)
@@ -235,11 +245,24 @@ static uint32_t first_that_fits(struct sched *s)
     return best;
 }
 
+void task_start(struct sched *s, uint32_t slot)
+{
+    struct slot *task = slot_at(s, slot);
+    place_leave(s, slot);
+    task->since = s->now;
+    task->attempts++;
+    place_enter(s, slot, SCHED_RUNNING);
+    array_push(&s->out->starts, (struct sched_start){task->task, slot, task->attempts});
+    if (s->config.record_starts)
+        op_for_slot(s, META_START, slot)->attempt =
+            (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+}
+
 /* Strictly in order, the LReadyQ first: a large task at the front waits until it fits and is never
  * overtaken for ever. */
 static void start_tasks(struct sched *s)
 {
-    while (s->free_cores) {
+    while (s->free_cores && !gang_is_waited_for(s)) {
         uint32_t slot = readyset_peek(&s->local, READY_ALL);
         if (slot == NONE)
             slot = readyset_peek(&s->shared, READY_ALL);
@@ -254,16 +277,8 @@ static void start_tasks(struct sched *s)
             slot = s->count[SCHED_RUNNING] ? NONE : first_that_fits(s);
             if (slot == NONE)
                 return;
-            task = slot_at(s, slot);
         }
-        place_leave(s, slot);
-        task->since = s->now;
-        task->attempts++;
-        place_enter(s, slot, SCHED_RUNNING);
-        array_push(&s->out->starts, (struct sched_start){task->task, slot, task->attempts});
-        if (s->config.record_starts)
-            op_for_slot(s, META_START, slot)->attempt =
-                (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+        task_start(s, slot);
     }
 }
 
@@ -315,12 +330,14 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     struct slot *task = slot_at(s, e->slot);
     if (task->task != e->task || task->place != SCHED_RUNNING)
         return;
+    bool broken = s->gangs && gang_is_broken(s, e->slot);
     place_leave(s, e->slot);
     if (task->flags & SLOT_CANCELLED) {
         slots_drop(&s->tasks, e->slot);
         return;
     }
-    if (e->returned) {
+    task->flags &= (uint8_t)~SLOT_SETTLED;
+    if (e->returned || (broken && e->failed)) {
         task_returned(s, e->slot);
         return;
     }
@@ -395,6 +412,15 @@ static void sched_message_arrived(struct sched *s, const struct sched_message *m
                 task_remove_here(s, slot);
         }
         break;
+    case SCHED_GANG_QUERY:
+    case SCHED_GANG_OFFER:
+    case SCHED_GANG_ASK:
+    case SCHED_GANG_GRANT:
+    case SCHED_GANG_FREE:
+    case SCHED_GANG_CALL:
+    case SCHED_GANG_HERE:
+        gang_message(s, m, items);
+        break;
     default:
         steal_message(s, m, items);
         break;
@@ -420,6 +446,9 @@ static void sched_timer_fired(struct sched *s, uint32_t kind, uint32_t mark)
         break;
     case TIMER_ADOPT:
         move_adopt_all(s);
+        break;
+    case TIMER_GANG:
+        gang_timer(s);
         break;
     case TIMER_RETRY: {
         uint32_t slot = slots_find(&s->tasks, mark);
@@ -452,6 +481,7 @@ static void sched_node_changed(struct sched *s, uint32_t node, uint32_t life, bo
             array_add(&s->down);
         s->down.at[i] = (struct sched_down){node, life};
         move_adopt(s, node, 0);
+        gang_node_lost(s, node, true);
     } else if (i < s->down.n) {
         s->down.at[i] = array_pop(&s->down);
     }
@@ -516,7 +546,12 @@ void sched_handle(struct sched *s, const struct sched_event *e, struct sched_act
     case SCHED_EVENT_CAPACITY:
         fit_capacity_changed(s, e->capacity.node, &e->capacity.has);
         break;
+    case SCHED_EVENT_ROOM:
+        gang_room(s, &e->room);
+        break;
     }
+    if (s->gangs)
+        gang_advance(s);
     /* work that had to wait is a sign that there is more: a thief that gave up begins anew */
     start_tasks(s);
     if (s->local.length || s->shared.length || s->count[SCHED_ARRIVING])

@@ -32,6 +32,12 @@ struct sched_config {
     const uint32_t *task_cores; /* [1 each] */
     const double *task_memory;  /* [0 each] */
     const uint64_t *task_needs; /* attributes [none each] */
+    /* Nodes that a task spans, with all that it asks for on each [1 each]. The command runs on the node
+     * that starts it; sched_gang() names all */
+    const uint32_t *task_nodes;
+    bool
+        parts_wait; /* a part for a task that spans several nodes is not granted before the driver has
+                        found the room for it (SCHED_EVENT_ROOM) [it has, as soon as it is counted] */
     /* What each node has, at first [as this one]; then SCHED_EVENT_CAPACITY. Read by sched_new() alone.
      * A task starts only on a
      * node that has all that it asks for, and is given away or stolen only to one */
@@ -80,6 +86,14 @@ enum sched_message_kind {
     SCHED_ACK,   /* the receiver holds these tasks now */
     SCHED_READY, /* tasks whose last parent completed elsewhere */
     SCHED_DROP,  /* tasks that were removed */
+    /* about a task that spans several nodes (gang.c); its item has the owner as holder */
+    SCHED_GANG_QUERY, /* could a part of it begin at once? */
+    SCHED_GANG_OFFER, /* the answer, in `load` */
+    SCHED_GANG_ASK,   /* give it a part */
+    SCHED_GANG_GRANT, /* it has it */
+    SCHED_GANG_FREE,  /* it needs it no more */
+    SCHED_GANG_CALL,  /* have you your side of it? */
+    SCHED_GANG_HERE,  /* the answer: `load` 1, or 0 */
     SCHED_MESSAGE_KINDS
 };
 
@@ -111,6 +125,14 @@ enum sched_event_kind {
     /* The most that one task may ask for on a node, this one included. 0 cores: it takes nothing any
      * more (it leaves), and what is ready there goes to others */
     SCHED_EVENT_CAPACITY,
+    SCHED_EVENT_ROOM, /* a part that was to begin has its room (sched_config.parts_wait) */
+};
+
+/* What this node gives to a task that spans several: its cores and memory. `owner` is the node that
+ * runs its command, perhaps this one. */
+struct sched_part {
+    uint32_t task, owner, epoch, round; /* which together name it */
+    bool begins;                        /* find the room for it; false: it is over */
 };
 
 /* One look at a task that ended. `slot` is that of its start action. */
@@ -152,6 +174,7 @@ struct sched_event {
             uint32_t node;
             struct capacity has;
         } capacity;
+        struct sched_part room; /* ROOM */
         struct {
             enum sched_policy policy;
             double t, tt; /* negative: as it is */
@@ -187,6 +210,9 @@ struct sched_note {
 struct sched_actions {
     ARRAY(struct sched_message) sends;
     ARRAY(struct meta_item) items; /* of the messages */
+    ARRAY(struct sched_part)
+    parts; /* with parts_wait. This node's own part of a task that starts is
+                                       not over: its room is the task's from then on */
     ARRAY(struct sched_start) starts;
     ARRAY(struct sched_start) stops; /* end this attempt; its ENDED event is still due */
     ARRAY(struct meta_op) ops;       /* one batch for the store */
@@ -216,6 +242,8 @@ enum sched_place {
     SCHED_MOVING,    /* sent to another node that has not yet said that it holds it */
     SCHED_BACKOFF,   /* failed; will be tried again */
     SCHED_UNFIT,     /* ready, and no node that is there has what it asks for: waits for one */
+    SCHED_WIDEQ,     /* ready, and spans several nodes: waits for its turn to gather them */
+    SCHED_GATHERING, /* its nodes are asked for, one after the other */
     SCHED_PLACES
 };
 
@@ -225,6 +253,7 @@ struct sched_counts {
     uint64_t pushed, stolen, given; /* tasks: pushed away, got by stealing, given to thieves */
     uint64_t steals, failed_steals; /* rounds */
     uint64_t relaxed;               /* moved from LReadyQ to SReadyQ */
+    uint32_t parts;                 /* given to tasks that span several nodes, or asked for */
     double busy, fetched;           /* seconds of execution, bytes from other nodes */
     double tt, interval;            /* present values */
     enum sched_policy policy;
@@ -236,6 +265,11 @@ void sched_snapshot(const struct sched *s, struct sched_counts *out);
 enum sched_place sched_place(const struct sched *s, uint32_t task, uint32_t *epoch);
 /* The first that waits in UNFIT; UINT32_MAX: none does. */
 uint32_t sched_unfit(const struct sched *s);
+/* The nodes of a task that runs here and spans several, in the order of their numbers, this one among
+ * them; NULL: none does. Valid until the next event. */
+const uint32_t *sched_gang(const struct sched *s, uint32_t task, uint32_t *n);
+/* Is it being stopped because one of them was lost? Its end is then no failure. */
+bool sched_gang_is_broken(const struct sched *s, uint32_t task);
 /* The ready tasks that start next as things stand, in order: for fetching their data ahead. At most
  * `most`, a small number. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);

@@ -20,6 +20,7 @@ enum slot_flag {
     SLOT_TAKEN = 4,     /* ARRIVING: it came from another node, which waits for our ACK */
     SLOT_CANCELLED = 8, /* RUNNING: removed; its end will be ignored */
     SLOT_RETURNED = 16, /* ARRIVING: nobody took it; do not push it again */
+    SLOT_SETTLED = 32,  /* spans several nodes, and was handed over: it stays here */
 };
 
 /* 56 bytes. */

@@ -1,5 +1,5 @@
 /* Looking at a scheduler from outside; nothing here changes it. */
-#include "sched/state.h"
+#include "sched/gang.h"
 
 #include <math.h>
 
@@ -7,6 +7,7 @@ void sched_snapshot(const struct sched *s, struct sched_counts *out)
 {
     *out = s->counts;
     memcpy(out->at, s->count, sizeof out->at);
+    out->parts = s->gangs ? (uint32_t)s->gangs->parts.n : 0;
     out->tt = s->tt;
     out->interval = s->interval;
     out->policy = s->policy;
@@ -31,7 +32,8 @@ uint32_t sched_unfit(const struct sched *s)
 /* In the order of start_tasks(): the LReadyQ first. */
 uint32_t sched_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most)
 {
-    uint32_t n = readyset_first(&s->local, s->tasks.slots.at, tasks, most);
+    uint32_t n = gang_upcoming(s, tasks, most);
+    n += readyset_first(&s->local, s->tasks.slots.at, tasks + n, most - n);
     return n + readyset_first(&s->shared, s->tasks.slots.at, tasks + n, most - n);
 }
 
@@ -39,7 +41,8 @@ size_t sched_bytes(const struct sched *s)
 {
     return sizeof *s + slots_bytes(&s->tasks) + readyset_bytes(&s->local) +
            readyset_bytes(&s->shared) + s->down.cap * sizeof *s->down.at +
-           s->others.cap * sizeof *s->others.at + s->scratch.cap * sizeof *s->scratch.at;
+           s->others.cap * sizeof *s->others.at + (s->gangs ? sizeof *s->gangs : 0) +
+           s->scratch.cap * sizeof *s->scratch.at;
 }
 
 /* Links both ways, the length, and that each says it is in this place. */
@@ -74,7 +77,9 @@ bool sched_check(const struct sched *s, struct error *err)
         bool ready = slot->place == SCHED_LREADYQ || slot->place == SCHED_SREADYQ;
         if (ready && leaves < least)
             least = leaves;
-        if (ready != fit_here(s, slot->task) && (ready || slot->place == SCHED_UNFIT))
+        bool fits =
+            gang_is_wide(s, slot->task) ? gang_fits(s, slot->task) : fit_here(s, slot->task);
+        if (ready != fits && (ready || slot->place == SCHED_UNFIT))
             return error_set(err, ERROR_FAILED, "task %u is in place %u and %s", slot->task,
                              slot->place, ready ? "does not fit here" : "fits here");
         if (slot->place == SCHED_RUNNING) {
@@ -90,6 +95,8 @@ bool sched_check(const struct sched *s, struct error *err)
     if (held != s->tasks.used || count[SCHED_NOWHERE] != s->tasks.unused.n)
         return error_set(err, ERROR_FAILED, "%u tasks in slots, %u in the table, %zu slots unused",
                          held, s->tasks.used, s->tasks.unused.n);
+    if (!gang_check(s, &cores))
+        return error_set(err, ERROR_FAILED, "the gangs are not as counted");
     if (cores + s->free_cores != s->config.cores)
         return error_set(err, ERROR_FAILED, "%u cores used, %u free, of %u", cores, s->free_cores,
                          s->config.cores);

@@ -12,7 +12,8 @@ enum timer_kind {
     TIMER_WAIT,
     TIMER_MOVING,
     TIMER_RETRY,
-    TIMER_ADOPT
+    TIMER_ADOPT,
+    TIMER_GANG, /* 7: the simulation keeps a timer's kind in three bits */
 };
 
 enum steal_state {
@@ -38,6 +39,7 @@ struct sched {
     struct slots tasks;
     struct slot_list wait, moving; /* moving: in the order in which patience ends */
     struct slot_list unfit;
+    struct gangs *gangs; /* gang.h; NULL: no task spans several nodes */
     struct ready_set local, shared;
     uint32_t count[SCHED_PLACES];
     uint32_t free_cores;
@@ -78,6 +80,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place);
 void place_leave(struct sched *s, uint32_t slot);
 void task_forget(struct sched *s, uint32_t slot); /* leave and drop */
 void task_ready(struct sched *s, uint32_t slot);  /* Algorithm 1; the slot is nowhere */
+void task_start(struct sched *s, uint32_t slot);  /* there is room for it */
 void task_remove_here(struct sched *s, uint32_t slot);
 void item_to_slot(struct slot *slot,
                   const struct meta_item *item); /* sizes and place of the inputs */
@@ -107,6 +110,8 @@ uint64_t fit_groups_of(const struct sched *s, uint32_t node); /* that all fit th
 /* Ready, and nowhere: into this ready queue if it fits here, else to a node where it does; if there is
  * none, it waits (UNFIT). */
 void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place);
+/* The slot is nowhere, and the task does not fit here: to a node where it does, or UNFIT. */
+void fit_send_on(struct sched *s, uint32_t slot);
 void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has);
 void fit_look_again(struct sched *s, uint32_t node); /* it is there: tasks may have waited for it */
 
@@ -140,6 +145,32 @@ void move_hold(struct sched *s, uint32_t slot); /* the slot is nowhere */
 void move_adopt(struct sched *s, uint32_t node, uint32_t from);
 void move_adopt_all(struct sched *s); /* our own from before, and those of all dead nodes */
 void move_adopted(struct sched *s, const struct meta_answer *answer, const struct meta_item *items);
+
+/* gang.c */
+void gangs_init(struct sched *s);
+void gangs_free(struct sched *s);
+static inline bool gang_is_wide(const struct sched *s, uint32_t task)
+{
+    return s->gangs && s->config.task_nodes[task] > 1;
+}
+bool gang_fits(const struct sched *s, uint32_t task); /* there are as many nodes that it fits */
+bool gang_is_waited_for(const struct sched *s);       /* what becomes free is kept for a part */
+bool gang_gives(const struct sched *s);               /* some part has cores here */
+void gang_enqueue(struct sched *s, uint32_t slot);    /* task_enqueue() of a wide task */
+/* place_enter() and place_leave() of WIDEQ; its slot has left GATHERING or RUNNING. */
+void gang_queue(struct sched *s, uint32_t slot, bool enters);
+void gang_left(struct sched *s, uint32_t slot, enum sched_place place);
+bool gang_is_broken(const struct sched *s, uint32_t slot);      /* RUNNING: a node was lost */
+void gang_abandon(struct sched *s, uint32_t slot);              /* GATHERING: later again */
+void gang_node_lost(struct sched *s, uint32_t node, bool down); /* down, or has less than it had */
+void gang_refuse_parts(struct sched *s);                        /* this one has less than it had */
+void gang_room(struct sched *s, const struct sched_part *has);
+void gang_message(struct sched *s, const struct sched_message *m, const struct meta_item *items);
+void gang_timer(struct sched *s);
+void gang_advance(struct sched *s);
+/* Cores of parts, and whether what is counted along the way is right. For sched_check(). */
+bool gang_check(const struct sched *s, uint32_t *cores);
+uint32_t gang_upcoming(const struct sched *s, uint32_t *tasks, uint32_t most);
 
 /* steal.c */
 void steal_maybe(struct sched *s);

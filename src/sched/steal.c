@@ -24,8 +24,8 @@ bool node_is_down(const struct sched *s, uint32_t node)
 /* Tasks that arrive may fill the cores: not idle yet. */
 static bool steal_is_due(const struct sched *s)
 {
-    return s->free_cores && s->own.cores && !s->local.length && !s->shared.length &&
-           !s->count[SCHED_ARRIVING];
+    return s->free_cores && s->own.cores && !gang_is_waited_for(s) && !s->local.length &&
+           !s->shared.length && !s->count[SCHED_ARRIVING];
 }
 
 /* Nobody had anything. The interval doubles up to its bound; past it the node sleeps until there is

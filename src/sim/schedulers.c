@@ -17,8 +17,6 @@
  * A task costs a handful of events; 128 million tasks fit because graphs are arithmetic
  * (workload.h) and a task's metadata take 15 bytes. */
 #include "sim/schedulers_state.h"
-
-#include "model/plan.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -448,8 +446,6 @@ static bool check_fits(const struct schedulers_config *k, struct error *err)
     const struct workflow *w = k->dag->workflow;
     if (!w)
         return true;
-    if (!plan_can_place(w, err)) /* the schedulers cannot do it yet */
-        return false;
     /* a large and a small one are enough, unless tasks span several */
     uint32_t n = w->nodes ? k->nodes : 2;
     struct capacity *there = mem_new(struct capacity, n);
@@ -497,6 +493,7 @@ static void open_cluster(struct schedulers *c, double mean)
                                  .wait_poll = -1}; /* no word is lost here */
         if (c->dag->workflow) {
             s.task_cores = c->dag->workflow->cores;
+            s.task_nodes = c->dag->workflow->nodes;
             s.task_memory = isfinite(k->memory) ? c->dag->workflow->memory : NULL;
         }
         c->nodes[n].sched = sched_new(&s);

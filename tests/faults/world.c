@@ -219,6 +219,8 @@ static void start(struct fault_world *w, uint32_t node, const struct sched_start
                                     .finish = w->now + length,
                                     .bytes = 1,
                                     .fetched = rng_uniform(&w->rng, 0, 1e6)};
+    faults_gang_begins(w, node, s->task, p);
+    w->result->parts += p->ngang;
 }
 
 static void digest(struct fault_world *w, uint64_t value)
@@ -235,6 +237,9 @@ static void carry_out(struct fault_world *w, uint32_t node)
     }
     for (size_t i = 0; i < out->starts.n; i++)
         start(w, node, &out->starts.at[i]);
+    for (size_t i = 0; i < out->parts.n; i++)
+        if (out->parts.at[i].begins)
+            later(w, delay(w, node), EVENT_ROOM, node)->room = out->parts.at[i];
     for (size_t i = 0; i < out->timers.n; i++) {
         double wait = fmax(out->timers.at[i].when - w->now, 0);
         later(w, wait * fmin(w->slow[node], 1.5), EVENT_TIMER, node)->timer = out->timers.at[i];
@@ -291,6 +296,7 @@ static void crash(struct fault_world *w, uint32_t node)
     w->result->crashes++;
     sched_free(w->sched[node]);
     w->sched[node] = NULL;
+    faults_gangs_crash(w, node);
     w->life[node]++;
     w->busy_cores[node] = 0;
     w->busy_memory[node] = 0;
@@ -299,18 +305,8 @@ static void crash(struct fault_world *w, uint32_t node)
         return;
     }
     tell_others(w, 0.05, node, SCHED_EVENT_NODE_DOWN);
-    if (chance(w, 0.6))
+    if (chance(w, 0.6) || w->wide)
         later(w, rng_uniform(&w->rng, 0.01, 2), EVENT_RESTART, node);
-}
-
-static struct sched_event capacity_event(const struct fault_world *w, uint32_t node)
-{
-    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
-    e.capacity.node = node;
-    e.capacity.has = w->capacity[node];
-    if (w->leaves[node])
-        e.capacity.has.cores = 0;
-    return e;
 }
 
 /* The others see it on the board. */
@@ -318,7 +314,7 @@ static void tell_capacity(struct fault_world *w, uint32_t node)
 {
     for (uint32_t i = 0; i < w->nodes; i++)
         if (i != node && w->sched[i])
-            control(w, delay(w, i), i, capacity_event(w, node));
+            control(w, delay(w, i), i, faults_capacity_event(w, node));
 }
 
 /* It is told to leave: nothing new starts, and what is ready goes to others. Or it may stay. */
@@ -328,10 +324,10 @@ static void leave(struct fault_world *w, uint32_t node, bool leaves)
         return;
     w->leaves[node] = leaves;
     w->result->leaves += leaves;
-    struct sched_event e = capacity_event(w, node);
+    struct sched_event e = faults_capacity_event(w, node);
     deliver(w, node, &e);
     tell_capacity(w, node);
-    if (leaves && chance(w, 0.5))
+    if (leaves && (chance(w, 0.5) || w->wide))
         later(w, rng_uniform(&w->rng, 0.01, 0.5), EVENT_STAY, node);
 }
 
@@ -346,7 +342,7 @@ static void restart(struct fault_world *w, uint32_t node)
     }
     for (uint32_t i = 0; i < w->nodes; i++)
         if (w->leaves[i])
-            control(w, delay(w, node), node, capacity_event(w, i));
+            control(w, delay(w, node), node, faults_capacity_event(w, i));
     struct sched_event e = {.kind = SCHED_EVENT_START, .life = ++w->lives};
     w->born[node] = w->lives;
     deliver(w, node, &e);
@@ -431,6 +427,7 @@ static void handle(struct fault_world *w, struct faults_pending *p)
             w->busy_cores[p->node] -= w->asks[p->ended.task].cores;
             w->busy_memory[p->node] -= w->asks[p->ended.task].memory;
             w->result->returned += p->ended.returned;
+            faults_gang_ends(w, p);
             deliver(w, p->node, &e);
         }
         break;
@@ -447,8 +444,14 @@ static void handle(struct fault_world *w, struct faults_pending *p)
             answers(w, p);
         break;
     case EVENT_CONTROL:
-        if (same_life)
+        if (same_life && faults_is_news(w, &p->control))
             deliver(w, p->node, &p->control);
+        break;
+    case EVENT_ROOM:
+        e.kind = SCHED_EVENT_ROOM;
+        e.room = p->room;
+        if (same_life)
+            deliver(w, p->node, &e);
         break;
     case EVENT_CRASH:
         crash(w, p->node);
@@ -512,6 +515,7 @@ static bool make_graph(struct fault_world *w)
 static void make_nodes(struct fault_world *w, uint64_t seed)
 {
     faults_make_sizes(w);
+    faults_make_spans(w, seed);
     for (uint32_t n = 0; n < w->nodes; n++) {
         w->slow[n] = has(w, FAULT_SLOW) && chance(w, 0.3) ? 10 : 1;
         w->config[n] =
@@ -524,6 +528,8 @@ static void make_nodes(struct fault_world *w, uint64_t seed)
                                   .task_cores = w->task_cores,
                                   .task_memory = w->task_memory,
                                   .task_needs = w->task_needs,
+                                  .task_nodes = w->wide ? w->task_nodes : NULL,
+                                  .parts_wait = w->parts_wait,
                                   .capacity = w->capacity,
                                   .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
                                   .tt = 0.1,

@@ -42,6 +42,7 @@ struct fault_world_options {
     const char *folder;  /* for journals; NULL: the store is in memory only */
     uint32_t faults;     /* enum fault; 0: the seed draws them */
     bool model;          /* the store is the model, and has no journal */
+    bool wide;           /* tasks that span several nodes, in every world */
     uint64_t adopt_most; /* of the model: tasks that one ADOPT gives; 0: as asked */
 };
 
@@ -54,7 +55,8 @@ struct fault_world_result {
     uint32_t picky; /* tasks that some node has no room for */
     uint32_t unfit; /* times that one waited, since nobody there had room for it */
     uint32_t leaves, returned;
-    char trouble[400]; /* empty: all is well */
+    uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
+    char trouble[400];    /* empty: all is well */
 };
 
 void fault_world_run(uint64_t seed, const struct fault_world_options *options,

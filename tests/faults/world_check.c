@@ -94,9 +94,7 @@ void faults_check_room(struct fault_world *w, uint32_t node, uint32_t task)
             there->memory, (unsigned long long)there->has);
     w->busy_cores[node] += asks->cores;
     w->busy_memory[node] += asks->memory;
-    if (w->busy_cores[node] > there->cores || w->busy_memory[node] > there->memory)
-        faults_trouble(w, "with task %u node %u uses %u cores of %u, %g bytes of %g", task, node,
-                       w->busy_cores[node], there->cores, w->busy_memory[node], there->memory);
+    faults_check_use(w, node, task);
     if (w->leaves[node])
         faults_trouble(w, "task %u started on node %u, which leaves", task, node);
 }
@@ -115,7 +113,7 @@ void faults_check_note(struct fault_world *w, const struct sched_note *note)
 static bool executable(enum sched_place p)
 {
     return p == SCHED_LREADYQ || p == SCHED_SREADYQ || p == SCHED_RUNNING || p == SCHED_COMPLETEQ ||
-           p == SCHED_BACKOFF;
+           p == SCHED_BACKOFF || p == SCHED_WIDEQ || p == SCHED_GATHERING;
 }
 
 void faults_check_world(struct fault_world *w)
@@ -187,6 +185,8 @@ bool faults_finished(const struct fault_world *w)
         for (int p = 1; p < SCHED_PLACES; p++)
             if (c.at[p])
                 return false;
+        if (c.parts)
+            return false;
     }
     return true;
 }

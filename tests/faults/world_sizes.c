@@ -27,3 +27,13 @@ void faults_make_sizes(struct fault_world *w)
         w->result->picky += !capacity_fits(&least, &w->asks[t]);
     }
 }
+
+struct sched_event faults_capacity_event(const struct fault_world *w, uint32_t node)
+{
+    struct sched_event e = {.kind = SCHED_EVENT_CAPACITY};
+    e.capacity.node = node;
+    e.capacity.has = w->capacity[node];
+    if (w->leaves[node])
+        e.capacity.has.cores = 0;
+    return e;
+}

@@ -28,6 +28,7 @@ enum faults_event {
     EVENT_STORE_UP,
     EVENT_LEAVE,
     EVENT_STAY,
+    EVENT_ROOM,
 };
 
 struct faults_pending {
@@ -42,6 +43,9 @@ struct faults_pending {
     bool resent;
     struct sched_timer timer;
     struct sched_ended ended;
+    uint32_t gang[FAULTS_NODES], gang_life[FAULTS_NODES],
+        ngang; /* ENDED: the others that give parts */
+    struct sched_part room;
     struct sched_event control;
 };
 
@@ -73,6 +77,10 @@ struct fault_world {
     uint64_t task_needs[FAULTS_TASKS];
     uint32_t busy_cores[FAULTS_NODES];
     double busy_memory[FAULTS_NODES];
+    bool wide, parts_wait; /* some tasks span several nodes; parts of them wait for their room */
+    uint32_t task_nodes[FAULTS_TASKS];
+    uint32_t part_cores[FAULTS_NODES];
+    double part_memory[FAULTS_NODES];
     bool leaves[FAULTS_NODES]; /* its own scheduler was told, and starts nothing more */
     uint32_t lives;
     struct heap queue;
@@ -97,6 +105,18 @@ static inline bool faults_ended(const struct fault_world *w, uint32_t task)
 
 /* world_sizes.c */
 void faults_make_sizes(struct fault_world *w);
+struct sched_event faults_capacity_event(const struct fault_world *w, uint32_t node); /* now */
+
+/* world_gangs.c */
+void faults_make_spans(struct fault_world *w, uint64_t seed);
+void faults_check_use(struct fault_world *w, uint32_t node, uint32_t task);
+/* A task starts: if it spans several nodes, `p`, its end, remembers who gives it parts. */
+void faults_gang_begins(struct fault_world *w, uint32_t node, uint32_t task,
+                        struct faults_pending *p);
+void faults_gang_ends(struct fault_world *w, struct faults_pending *p);
+/* False: what it says is over. */
+bool faults_is_news(const struct fault_world *w, struct sched_event *e);
+void faults_gangs_crash(struct fault_world *w, uint32_t node); /* before its life is another */
 
 /* world_check.c */
 /* What an applied operation's answer says about the task, against what was known. */
