@@ -108,7 +108,7 @@ void note_free(struct note *n)
     *n = (struct note){0};
 }
 
-/* Folders of agents that have left: each removes its own, this is what they stood in. */
+/* Each agent removes its own, this is what they stood in. Those that still live keep theirs. */
 static bool note_remove_agent_folders(const char *state)
 {
     struct strbuf path = {0};
@@ -139,8 +139,12 @@ void note_remove(const char *state, uint64_t run)
     strbuf_printf(&path, "%s/cluster", state);
     rmdir(path.at); /* if it was the last */
     strbuf_free(&path);
-    /* Agents that are just leaving remove their own folders: two seconds are more than that takes,
-     * and a folder that is left over harms nobody. */
+    note_remove_agent_folders(state);
+}
+
+/* Two seconds are more than leaving takes, and a folder that is left over harms nobody. */
+void note_await_agents_gone(const char *state)
+{
     for (int i = 0; i < 40 && !note_remove_agent_folders(state); i++)
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 }

@@ -20,8 +20,10 @@ bool note_write(const char *state, const struct note *n, const struct seal_key *
                 struct error *err);
 /* False: there is none, or it cannot be used. Free with note_free(). */
 bool note_read(const char *state, uint64_t run, struct note *out);
-/* And what its agents left behind. Waits for agents that are just leaving, two seconds at most. */
+/* And the folders of agents that have left. */
 void note_remove(const char *state, uint64_t run);
+/* Agents that were told to leave remove what is theirs: wait for it, two seconds at most. */
+void note_await_agents_gone(const char *state);
 void note_free(struct note *n);
 /* The runs of which there is a note, in no order; the caller frees. */
 uint64_t *notes_list(const char *state, size_t *n);

@@ -434,11 +434,13 @@ void remote_close(struct remote *r)
 {
     bool detached = r->session && r->session->detached;
     /* Whoever started agents for one run ends them with it: we, or the one whose note we found. */
-    if (r->fleet && !detached)
+    if (r->fleet && !detached) {
         agents_release(r);
-    else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
-             r->session->state == SESSION_ENDED) /* they were started for this run alone */
+    } else if (r->late && r->target && !detached && !r->followed.missing && r->client &&
+               r->session->state == SESSION_ENDED) { /* they were started for this run alone */
         client_shut_down(r->client, NULL, 0, true, AGENTS_OF_OTHERS_LEAVING);
+        note_await_agents_gone(r->session->ws.state);
+    }
     remote_reachable(r, NULL, NULL); /* I1 */
     client_close(r->client);
     fleet_abandon(r->fleet); /* I3; NULL unless it goes on */

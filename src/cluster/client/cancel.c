@@ -167,9 +167,9 @@ uint32_t client_shut_down(struct client *c, const uint32_t *nodes, size_t n, boo
     for (size_t i = 0; i < c->peers.n; i++)
         if (c->peers.at[i]->open)
             leaving_send(&l, c->peers.at[i]);
-    c->hurry = true;
+    client_hurry(c, true);
     client_drive(c, leaving_is_over, &l, seconds);
-    c->hurry = false;
+    client_hurry(c, false);
     c->listener = (struct client_listener){0};
     client_settle(c);
     return leaving_count(&l);

@@ -17,13 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double LOOK_EVERY = 1;   /* seconds: what people notice */
-static const double LOOK_HURRY = 0.1; /* when something is about to be over */
-static const double SILENCE = 10;     /* seconds of the server, until people are told */
+static const double LOOK_EVERY = 1;    /* seconds: what people notice */
+static const double LOOK_HURRY = 0.02; /* when something is about to be over */
+static const double SILENCE = 10;      /* seconds of the server, until people are told */
 static const double OPEN_PATIENCE =
     8; /* seconds for the first look: a server that is there answers */
 static const double LAST_WORDS = 0.02; /* seconds for what was sent last to leave this machine */
-enum { TICK_MS = 100 };                /* how late a stop or a display may be noticed */
+enum {
+    TICK_MS = 100, /* how late a stop or a display may be noticed */
+    HURRY_MS = 10, /* between ticks when something is about to be over */
+};
 
 /* A line that does not fit is cut: it is for people. */
 void client_say(struct client *c, const char *fmt, ...)
@@ -73,6 +76,15 @@ static void client_tick(uv_timer_t *timer)
         client_take_answers(c);
     if (c->listener.tick)
         c->listener.tick(c->listener.context);
+}
+
+/* Nobody is kept waiting for a tick at the end: it comes at once, and then more often. */
+void client_hurry(struct client *c, bool hurry)
+{
+    if (c->hurry == hurry)
+        return;
+    c->hurry = hurry;
+    uv_timer_start(&c->ticker, client_tick, hurry ? 0 : TICK_MS, hurry ? HURRY_MS : TICK_MS);
 }
 
 int client_fd(struct client *c)

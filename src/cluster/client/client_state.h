@@ -82,6 +82,8 @@ void client_say(struct client *c, const char *fmt, ...) __attribute__((format(pr
 bool client_drive(struct client *c, bool (*until)(void *context), void *context, double seconds);
 /* Look at the board as soon as it answers; asked while a look is under way: nothing more. */
 void client_ask_refresh(struct client *c);
+/* Look, and let what is under way have its turn, as often as it pays: the end is near. */
+void client_hurry(struct client *c, bool hurry);
 void client_forget_view(struct client *c);
 void client_board_readable(uv_poll_t *poll, int status, int events);
 /* Closed, and the loop has let go of it: the memory may be used again. */

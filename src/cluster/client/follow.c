@@ -327,8 +327,8 @@ static void follow_tick(void *context)
         error_set(&f->error, f->c->store_error.kind, "%s", f->c->store_error.text);
     if (f->phase == PHASE_OVER || f->error.kind != ERROR_NONE)
         return;
-    f->c->hurry = f->reported_ended >= f->w->ntasks;
-    if (now - f->second >= (f->c->hurry ? 0.1 : 1))
+    client_hurry(f->c, f->reported_ended >= f->w->ntasks);
+    if (now - f->second >= (f->c->hurry ? 0.02 : 1))
         follow_each_second(f, now);
     if (f->phase == PHASE_FOLLOWING && f->state >= BOARD_RUN_ENDED && f->known && !f->reading) {
         f->phase = PHASE_READING;
@@ -586,7 +586,7 @@ bool client_follow_close(struct client_follow *f, struct client_followed *out,
     follow_record_learned(f);
     follow_fill_result(f);
     bool good = follow_judge(f, err);
-    f->c->hurry = false;
+    client_hurry(f->c, false);
     client_settle(f->c);
     *out = f->out;
     *result = f->result;

@@ -38,6 +38,7 @@ void follow_task_ended(struct client_follow *f, uint32_t task, enum follow_seen 
 {
     f->reported_ended += f->seen[task] < FOLLOW_SEEN_FAILED;
     f->seen[task] = (uint8_t)how;
+    client_hurry(f->c, f->reported_ended >= f->w->ntasks);
     if (how < FOLLOW_SEEN_DONE)
         return;
     for (uint32_t o = f->w->object_off[task]; o < f->w->object_end[task]; o++)
