@@ -116,6 +116,7 @@ struct bed {
     char home[4096], url[64];
     struct client *client;
     struct board *board;
+    struct charter charter;
 };
 
 /* Ended in any case, also when somebody stops the bench. */
@@ -223,7 +224,8 @@ static void cluster_start(struct bed *c, const char *name, uint32_t agents, uint
         exit(1);
     }
     c->board = board_open(&c->address, &err);
-    bench_must(c->board != NULL, &err);
+    bench_must(c->board && charter_open(&c->charter, c->board, &c->address, &c->key, NULL, &err),
+               &err);
 }
 
 static void cluster_end(struct bed *c)
@@ -236,6 +238,7 @@ static void cluster_end(struct bed *c)
     }
     client_close(c->client);
     board_close(c->board);
+    charter_free(&c->charter);
     kill(processes[0], SIGKILL);
     waitpid(processes[0], NULL, 0);
     processes[0] = 0;
@@ -348,6 +351,8 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
             exit(1);
         }
     }
+    uint8_t id[SEAL_ID];
+    memcpy(id, r->id, sizeof id);
     struct server_counts after = count_server(c);
     double n = w->ntasks;
     m.calls = (after.calls - before.calls) / n;
@@ -367,7 +372,8 @@ static struct measured run_weft(struct bed *c, const struct workflow *w, const s
         m.moved += k->stolen + k->pushed;
     }
     read_times(c, w, in.run, &m);
-    board_run_state(c->board, in.run, BOARD_RUN_COLLECTED, NULL, NULL);
+    struct board_change collected = charter_change(&c->charter, in.run, id, BOARD_RUN_COLLECTED);
+    board_run_state(c->board, &collected, NULL, NULL);
     board_wait(c->board, 10);
     needs_free(&needs);
     return m;

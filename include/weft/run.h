@@ -375,6 +375,7 @@ enum weft_cluster_run_state {
     WEFT_CLUSTER_CANCELLED, /* everything is being ended */
     WEFT_CLUSTER_ENDED,
     WEFT_CLUSTER_COLLECTED, /* and its results were taken */
+    WEFT_CLUSTER_FORGED,    /* somebody without the key wrote its record: nothing is known of it */
 };
 
 struct weft_cluster_run {

@@ -236,22 +236,23 @@ static void cluster_fill_runs(struct weft_cluster *c, const struct weft_cluster_
         struct client_progress p = {0};
         bool counts = q->count_collected || r[i].state != BOARD_RUN_COLLECTED || q->run;
         bool counted = counts && k->w && client_count(c->client, k->run, k->w, &p, NULL);
-        array_push(&c->runs,
-                   (struct weft_cluster_run){.run = r[i].run,
-                                             .state = (enum weft_cluster_run_state)r[i].state,
-                                             .created = r[i].created,
-                                             .changed = r[i].changed,
-                                             .workflow = k->ticket.name,
-                                             .host = k->ticket.host,
-                                             .folder = k->ticket.folder,
-                                             .shared = k->ticket.shared,
-                                             .known = k->w != NULL,
-                                             .tasks = k->w ? k->w->ntasks : 0,
-                                             .before = (uint32_t)k->ticket.done.n,
-                                             .counted = counted,
-                                             .done = p.done,
-                                             .failed = p.failed,
-                                             .removed = p.removed});
+        array_push(&c->runs, (struct weft_cluster_run){
+                                 .run = r[i].run,
+                                 .state = r[i].forged ? WEFT_CLUSTER_FORGED
+                                                      : (enum weft_cluster_run_state)r[i].state,
+                                 .created = r[i].created,
+                                 .changed = r[i].changed,
+                                 .workflow = k->ticket.name,
+                                 .host = k->ticket.host,
+                                 .folder = k->ticket.folder,
+                                 .shared = k->ticket.shared,
+                                 .known = k->w != NULL,
+                                 .tasks = k->w ? k->w->ntasks : 0,
+                                 .before = (uint32_t)k->ticket.done.n,
+                                 .counted = counted,
+                                 .done = p.done,
+                                 .failed = p.failed,
+                                 .removed = p.removed});
     }
     free(r);
 }
@@ -312,7 +313,7 @@ static bool cluster_cancel(struct weft_cluster *c, uint64_t run, const char *nam
     uint32_t task = NONE;
     if (!r)
         return client_no_such_run(c->client, run, err);
-    if (r->state >= BOARD_RUN_ENDED)
+    if (!r->forged && r->state >= BOARD_RUN_ENDED)
         return error_set(err, ERROR_FAILED, "run %" PRIu64 " has ended already", run);
     if (name) {
         struct ticket ticket = {0};

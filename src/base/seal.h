@@ -30,13 +30,40 @@ void seal_key_name(const struct seal_key *key, char name[static 9]);
 
 /* ---- at rest ---- */
 
-/* `purpose` is part of what is authenticated: a piece cannot stand in for another. Appended to
- * `out`. */
-void seal_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
-                struct strbuf *out);
-/* False: another key, another purpose, or damaged. */
-bool seal_open_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
-                     struct strbuf *out);
+/* Where a sealed piece or a proof belongs. All of it is authenticated and nothing of it is stored: a
+ * piece that was copied to another place (purpose, cluster, number) does not open there. `number` is
+ * what the purpose counts: a run, a member's node and life; 0: nothing. docs/cluster.md lists the
+ * purposes. */
+enum { SEAL_ID = 16, SEAL_PROOF = 16 };
+struct seal_place {
+    const char *purpose;
+    uint8_t cluster[SEAL_ID];
+    uint64_t number;
+};
+
+/* Appended to `out`. Every piece has a nonce of its own. */
+void seal_piece(const struct seal_key *key, const struct seal_place *place, const void *data,
+                size_t n, struct strbuf *out);
+/* False: another key, another place, or damaged. */
+bool seal_open_piece(const struct seal_key *key, const struct seal_place *place, const void *data,
+                     size_t n, struct strbuf *out);
+
+/* ---- proofs: who wrote what everybody may read ----
+ *
+ * A prover is the key of one place and one thing there (`id`: a run's, which never repeats): what it
+ * proves holds nowhere else. A proof is BLAKE2b under that key, some 200 ns. It says that a holder of
+ * the cluster's key wrote this once, not that nothing newer was written since: who must not be taken
+ * back remembers what he saw. */
+struct seal_prover {
+    uint8_t at[32];
+};
+void seal_prover_make(const struct seal_key *key, const struct seal_place *place,
+                      const uint8_t id[static SEAL_ID], struct seal_prover *out);
+void seal_prove(const struct seal_prover *by, const void *data, size_t n,
+                uint8_t proof[static SEAL_PROOF]);
+/* In constant time. `size`: of a proof that was kept short, at least 8. */
+bool seal_proves(const struct seal_prover *by, const void *data, size_t n, const void *proof,
+                 size_t size);
 
 /* ---- a conversation ----
  *

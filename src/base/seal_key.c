@@ -173,12 +173,22 @@ bool seal_key_make(const char *path, struct error *err)
 
 /* ---- at rest: nonce 24, then the sealed bytes with their proof ---- */
 
-/* `purpose` is proved, not stored: a piece made for one place cannot be put into another. */
-void seal_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
-                struct strbuf *out)
+/* What is authenticated of a place: purpose with its NUL, cluster, number. No two places give the
+ * same bytes. */
+static void place_bytes(const struct seal_place *place, struct strbuf *out)
+{
+    bytes_put(out, place->purpose, strlen(place->purpose) + 1);
+    bytes_put(out, place->cluster, sizeof place->cluster);
+    bytes_put_u64(out, place->number);
+}
+
+void seal_piece(const struct seal_key *key, const struct seal_place *place, const void *data,
+                size_t n, struct strbuf *out)
 {
     unsigned char nonce[NONCE], own[32];
     static const char room[PROOF];
+    struct strbuf where = {0};
+    place_bytes(place, &where);
     seal_random(nonce, sizeof nonce);
     seal_derive(key, "weft: pieces at rest", own, sizeof own);
     bytes_put(out, nonce, sizeof nonce);
@@ -186,18 +196,21 @@ void seal_piece(const struct seal_key *key, const char *purpose, const void *dat
     bytes_put(out, data, n);
     bytes_put(out, room, sizeof room);
     unsigned char *box = (unsigned char *)out->at + at;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(box, NULL, box, n, (const unsigned char *)purpose,
-                                               strlen(purpose), NULL, nonce, own);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(box, NULL, box, n, (const unsigned char *)where.at,
+                                               where.n, NULL, nonce, own);
     sodium_memzero(own, sizeof own);
+    strbuf_free(&where);
 }
 
-bool seal_open_piece(const struct seal_key *key, const char *purpose, const void *data, size_t n,
-                     struct strbuf *out)
+bool seal_open_piece(const struct seal_key *key, const struct seal_place *place, const void *data,
+                     size_t n, struct strbuf *out)
 {
     if (n < NONCE + PROOF)
         return false;
     unsigned char own[32];
     const unsigned char *nonce = data, *box = nonce + NONCE;
+    struct strbuf where = {0};
+    place_bytes(place, &where);
     seal_derive(key, "weft: pieces at rest", own, sizeof own);
     size_t at = out->n;
     bytes_put(out, box, n - NONCE - PROOF);
@@ -205,9 +218,40 @@ bool seal_open_piece(const struct seal_key *key, const char *purpose, const void
     strbuf_add_char(out, 0);
     bool good = crypto_aead_xchacha20poly1305_ietf_decrypt(
                     (unsigned char *)out->at + at, NULL, NULL, box, n - NONCE,
-                    (const unsigned char *)purpose, strlen(purpose), nonce, own) == 0;
+                    (const unsigned char *)where.at, where.n, nonce, own) == 0;
     out->n = good ? out->n - 1 : at;
     out->at[out->n] = 0;
     sodium_memzero(own, sizeof own);
+    strbuf_free(&where);
     return good;
+}
+
+/* ---- proofs ---- */
+
+void seal_prover_make(const struct seal_key *key, const struct seal_place *place,
+                      const uint8_t id[static SEAL_ID], struct seal_prover *out)
+{
+    unsigned char own[32];
+    struct strbuf where = {0};
+    place_bytes(place, &where);
+    bytes_put(&where, id, SEAL_ID);
+    seal_derive(key, "weft: proofs", own, sizeof own);
+    crypto_generichash(out->at, sizeof out->at, (const unsigned char *)where.at, where.n, own,
+                       sizeof own);
+    sodium_memzero(own, sizeof own);
+    strbuf_free(&where);
+}
+
+void seal_prove(const struct seal_prover *by, const void *data, size_t n,
+                uint8_t proof[static SEAL_PROOF])
+{
+    crypto_generichash(proof, SEAL_PROOF, data, n, by->at, sizeof by->at);
+}
+
+bool seal_proves(const struct seal_prover *by, const void *data, size_t n, const void *proof,
+                 size_t size)
+{
+    uint8_t right[SEAL_PROOF];
+    seal_prove(by, data, n, right);
+    return size >= 8 && size <= sizeof right && sodium_memcmp(right, proof, size) == 0;
 }

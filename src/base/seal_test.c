@@ -145,38 +145,87 @@ static void test_key_file(void)
 static void test_pieces(void)
 {
     struct strbuf box = {0}, out = {0}, twice = {0};
+    static const struct seal_place run_7 = {.purpose = "run", .cluster = {1}, .number = 7},
+                                   nowhere = {.purpose = ""};
+    struct seal_place elsewhere = run_7;
     strbuf_add(&box, "before");
-    seal_piece(&key, "run 7", "workflow text", 13, &box);
-    seal_piece(&key, "run 7", "workflow text", 13, &twice);
+    seal_piece(&key, &run_7, "workflow text", 13, &box);
+    seal_piece(&key, &run_7, "workflow text", 13, &twice);
     ok(memcmp(box.at, "before", 6) == 0 && box.n == 6 + twice.n, "a piece is appended");
     ok(memcmp(box.at + 6, twice.at, twice.n) != 0, "the same piece is never sealed the same");
     ok(!memmem(box.at, box.n, "workflow", 8), "and cannot be read");
     strbuf_add(&out, "x");
-    ok(seal_open_piece(&key, "run 7", box.at + 6, box.n - 6, &out), "but opened");
+    ok(seal_open_piece(&key, &run_7, box.at + 6, box.n - 6, &out), "but opened");
     ok(out.n == 14 && memcmp(out.at, "xworkflow text", 15) == 0, "to what it was");
-    ok(!seal_open_piece(&key, "run 8", box.at + 6, box.n - 6, &out), "not for another purpose");
+    elsewhere.purpose = "ru";
+    ok(!seal_open_piece(&key, &elsewhere, box.at + 6, box.n - 6, &out), "not for another purpose");
+    elsewhere = run_7;
+    elsewhere.number = 8;
+    ok(!seal_open_piece(&key, &elsewhere, box.at + 6, box.n - 6, &out), "not for another number");
+    elsewhere = run_7;
+    elsewhere.cluster[15] = 1;
+    ok(!seal_open_piece(&key, &elsewhere, box.at + 6, box.n - 6, &out), "not in another cluster");
     struct seal_key other;
     seal_key_random(&other);
-    ok(!seal_open_piece(&other, "run 7", box.at + 6, box.n - 6, &out), "not with another key");
+    ok(!seal_open_piece(&other, &run_7, box.at + 6, box.n - 6, &out), "not with another key");
     unsigned wrong = 0, cut = 0;
     for (size_t i = 6; i < box.n; i++)
         for (int bit = 0; bit < 8; bit++) {
             box.at[i] ^= (char)(1 << bit);
-            wrong += seal_open_piece(&key, "run 7", box.at + 6, box.n - 6, &out);
+            wrong += seal_open_piece(&key, &run_7, box.at + 6, box.n - 6, &out);
             box.at[i] ^= (char)(1 << bit);
         }
     for (size_t n = 0; n < box.n - 6; n++)
-        cut += seal_open_piece(&key, "run 7", box.at + 6, n, &out);
+        cut += seal_open_piece(&key, &run_7, box.at + 6, n, &out);
     is_int(wrong, 0, "no flipped bit goes unnoticed");
     is_int(cut, 0, "no cut either");
     ok(out.n == 14 && memcmp(out.at, "xworkflow text", 15) == 0, "nothing was added by those");
     strbuf_clear(&box);
     strbuf_free(&out);
-    seal_piece(&key, "", NULL, 0, &box);
-    ok(seal_open_piece(&key, "", box.at, box.n, &out) && out.n == 0, "an empty piece");
+    seal_piece(&key, &nowhere, NULL, 0, &box);
+    ok(seal_open_piece(&key, &nowhere, box.at, box.n, &out) && out.n == 0, "an empty piece");
     strbuf_free(&box);
     strbuf_free(&out);
     strbuf_free(&twice);
+}
+
+/* A proof holds for one key, place, id and text. */
+static void test_proofs(void)
+{
+    static const uint8_t id[SEAL_ID] = {7}, other_id[SEAL_ID] = {8};
+    struct seal_place place = {.purpose = "run", .cluster = {1}, .number = 7};
+    struct seal_prover by, other;
+    uint8_t proof[SEAL_PROOF], again[SEAL_PROOF];
+    seal_prover_make(&key, &place, id, &by);
+    seal_prove(&by, "done", 4, proof);
+    seal_prove(&by, "done", 4, again);
+    ok(memcmp(proof, again, sizeof proof) == 0, "the same is proved by the same bytes");
+    ok(seal_proves(&by, "done", 4, proof, SEAL_PROOF) && seal_proves(&by, "done", 4, proof, 8),
+       "a proof holds, also a short one");
+    ok(!seal_proves(&by, "gone", 4, proof, SEAL_PROOF) &&
+           !seal_proves(&by, "done", 3, proof, SEAL_PROOF) &&
+           !seal_proves(&by, "done", 4, proof, 7),
+       "not for another text, nor one that is too short");
+    unsigned wrong = 0;
+    for (int bit = 0; bit < 8 * SEAL_PROOF; bit++) {
+        proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        wrong += seal_proves(&by, "done", 4, proof, SEAL_PROOF);
+        proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    is_int(wrong, 0, "nor with a flipped bit");
+    struct seal_key another;
+    seal_key_random(&another);
+    seal_prover_make(&another, &place, id, &other);
+    ok(!seal_proves(&other, "done", 4, proof, SEAL_PROOF), "nor under another key");
+    seal_prover_make(&key, &place, other_id, &other);
+    ok(!seal_proves(&other, "done", 4, proof, SEAL_PROOF), "nor of another run");
+    place.number = 8;
+    seal_prover_make(&key, &place, id, &other);
+    ok(!seal_proves(&other, "done", 4, proof, SEAL_PROOF), "nor at another number");
+    place.number = 7;
+    place.cluster[0] = 2;
+    seal_prover_make(&key, &place, id, &other);
+    ok(!seal_proves(&other, "done", 4, proof, SEAL_PROOF), "nor in another cluster");
 }
 
 /* ---- conversations ---- */
@@ -500,6 +549,7 @@ int main(void)
     TAP_DO(test_derive());
     TAP_DO(test_key_file());
     TAP_DO(test_pieces());
+    TAP_DO(test_proofs());
     TAP_DO(test_conversation());
     TAP_DO(test_cuts());
     TAP_DO(test_versions());

@@ -36,7 +36,8 @@ static const char *agent_state_name(enum weft_agent_state state)
 
 static const char *run_state_name(enum weft_cluster_run_state state)
 {
-    static const char *const names[] = {"running", "stopping", "cancelled", "ended", "collected"};
+    static const char *const names[] = {"running", "stopping",  "cancelled",
+                                        "ended",   "collected", "forged"};
     return (size_t)state < sizeof names / sizeof *names ? names[state] : "?";
 }
 

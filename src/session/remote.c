@@ -83,7 +83,7 @@ static bool remote_alone_here(const struct session *s, struct error *err)
                      (client = place_client(&place, NULL, &s->o.remarks, NULL));
         const struct board_run *run = there ? client_run(client, runs[i]) : NULL;
         /* whoever cannot be asked has gone, and its run with it */
-        if (run && run->state != BOARD_RUN_COLLECTED)
+        if (run && (run->forged || run->state != BOARD_RUN_COLLECTED))
             good = error_set(err, ERROR_FAILED,
                              "run %" PRIu64 " of this folder goes on at %s; `weft attach %" PRIu64
                              " -C %s` follows it, `weft cancel %" PRIu64 " -C %s` ends it",

@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#define VERSION "weft-board/1"
-#define KEYS 7    /* six of the board, one of the request (the stem: none) */
+#define VERSION "weft-board/2"
+#define KEYS 8    /* seven of the board, one of the request (the stem: none) */
 #define RECORD 32 /* bytes a member, behind as many of a head */
-#define RUN_RECORD 17
 #define OPEN_SECONDS 6.0
 #define LOADING_SECONDS 60.0 /* that opening waits for a server that reads its file */
 #define SILENCE_SECONDS 5.0  /* shorter than a lease: who is dead must be found out in time */
@@ -57,11 +56,9 @@ struct board_request {
     };
     void *context;
     uint64_t run;
-    char *text; /* of a new run, until it has a number */
-    size_t n;
 
     size_t nwords;
-    size_t at[16], length[16]; /* of each word, in `bytes` */
+    size_t at[20], length[20]; /* of each word, in `bytes` */
     ARRAY(char) bytes;
     char *last; /* one more word, so long that it is not copied; NULL: none */
     size_t last_length;
@@ -83,7 +80,6 @@ static void request_release(void *owner, struct redis_command *c)
 {
     struct board_request *q = (struct board_request *)c;
     (void)owner;
-    free(q->text);
     free(q->last);
     array_free(&q->bytes);
     free(q);
@@ -105,7 +101,7 @@ static void request_call(struct board_request *q, const char *own, const char *w
 {
     const struct board *b = q->board;
     q->command.script = 0;
-    request_add(q, "7", 1);
+    request_add(q, "8", 1);
     for (int i = 0; i < KEYS - 1; i++)
         request_add(q, b->key[i], strlen(b->key[i]));
     request_add(q, *own ? own : b->stem, strlen(*own ? own : b->stem));
@@ -244,7 +240,7 @@ static bool read_members(struct board *b, const redisReply *records, const redis
     for (size_t i = 0; i + 1 < texts->elements; i += 2) {
         uint64_t node;
         if (!is_number(texts->element[i], MEMBERS_MOST, &node) || !is_text(texts->element[i + 1]))
-            return false;
+            continue; /* nobody of ours wrote that */
         if (node < n) {
             b->members.at[node].text = texts->element[i + 1]->str;
             b->members.at[node].n = texts->element[i + 1]->len;
@@ -259,7 +255,32 @@ static int by_run(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Hashes come in any order: sorted for the reader of a view. */
+/* A record that is not as long as it must be was written by somebody else: shown, with a proof of
+ * zeros, so that who looks says so. */
+static struct board_run read_run(uint64_t run, const redisReply *r)
+{
+    struct board_run out = {.run = run, .state = UINT8_MAX};
+    if (r->len != BOARD_RUN_RECORD)
+        return out;
+    out.state = (uint8_t)r->str[0];
+    out.created = number_at(r->str + 1);
+    out.changed = number_at(r->str + 9);
+    memcpy(out.id, r->str + 17, BOARD_ID);
+    memcpy(out.proof, r->str + 17 + BOARD_ID, BOARD_PROOF);
+    return out;
+}
+
+/* The bytes that read_run() read. */
+static void run_record(const struct board_run *r, char out[static BOARD_RUN_RECORD])
+{
+    out[0] = (char)r->state;
+    memcpy(out + 1, &r->created, 8);
+    memcpy(out + 9, &r->changed, 8);
+    memcpy(out + 17, r->id, BOARD_ID);
+    memcpy(out + 17 + BOARD_ID, r->proof, BOARD_PROOF);
+}
+
+/* Hashes come in any order: sorted for the reader of a view. What is no number is passed over. */
 static bool read_runs(struct board *b, const redisReply *runs)
 {
     b->runs.n = 0;
@@ -268,12 +289,8 @@ static bool read_runs(struct board *b, const redisReply *runs)
     for (size_t i = 0; i + 1 < runs->elements; i += 2) {
         const redisReply *r = runs->element[i + 1];
         uint64_t run;
-        if (!is_number(runs->element[i], UINT64_MAX, &run) || !is_text(r) || r->len != RUN_RECORD)
-            return false;
-        array_push(&b->runs, (struct board_run){.run = run,
-                                                .state = (uint8_t)r->str[0],
-                                                .created = number_at(r->str + 1),
-                                                .changed = number_at(r->str + 9)});
+        if (is_number(runs->element[i], UINT64_MAX, &run) && is_text(r))
+            array_push(&b->runs, read_run(run, r));
     }
     if (b->runs.n)
         qsort(b->runs.at, b->runs.n, sizeof *b->runs.at, by_run);
@@ -292,12 +309,14 @@ static void view_came(struct board_request *a, const redisReply *reply, const ch
         a->seen(a->context, NULL, why);
         return;
     }
-    bool good = reply->type == REDIS_REPLY_ARRAY && reply->elements == 4 &&
-                reply->element[0]->type == REDIS_REPLY_STRING;
+    bool good = reply->type == REDIS_REPLY_ARRAY && reply->elements == 5 &&
+                reply->element[0]->type == REDIS_REPLY_STRING && is_text(reply->element[4]);
     if (good) {
         view.now = strtod(reply->element[0]->str, NULL);
         good = read_members(b, reply->element[1], reply->element[2], view.now) &&
                read_runs(b, reply->element[3]);
+        view.charter = reply->element[4]->str;
+        view.ncharter = reply->element[4]->len;
     }
     view.members = b->members.at;
     view.nmembers = b->members.n;
@@ -340,30 +359,11 @@ static void text_came(struct board_request *a, const redisReply *reply, const ch
     a->got(a->context, false, "", 0, reply && reply->type != REDIS_REPLY_NIL ? strange : why);
 }
 
-static void new_text_came(struct board_request *a, const redisReply *reply, const char *why)
-{
-    a->numbered(a->context, reply != NULL, reply ? a->run : 0, why);
-}
-
-/* The number is there; the text follows by itself, so that it does not go through the script, where
- * it would stand in memory three times. */
 static void new_number_came(struct board_request *a, const redisReply *reply, const char *why)
 {
-    struct board *b = a->board;
     uint64_t run = 0;
-    if (!reply || !is_number(reply, UINT64_MAX, &run)) {
-        a->numbered(a->context, false, 0, reply ? strange : why);
-        return;
-    }
-    struct board_request *next = request_new(b, new_text_came, a->context);
-    next->numbered = a->numbered;
-    next->run = run;
-    next->last = a->text;
-    next->last_length = a->n;
-    a->text = NULL;
-    request_add(next, "SET", 3);
-    request_add_run_key(next, run);
-    request_send(next, true);
+    bool good = reply && is_number(reply, UINT64_MAX, &run);
+    a->numbered(a->context, good, run, good ? "" : reply ? strange : why);
 }
 
 /* ---- requests ---- */
@@ -436,18 +436,56 @@ void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done,
     board_send_two(b, "leave", node, life, done, context);
 }
 
-void board_run_state(struct board *b, uint64_t run, enum board_run_state state, board_done done,
-                     void *context)
+void board_charter(struct board *b, const struct board_charter *c, board_text got, void *context)
 {
-    board_send_two(b, "state", run, state, done, context);
+    struct board_request *q = request_new(b, text_came, context);
+    q->got = got;
+    request_call(q, "", "charter");
+    request_add(q, c->offer, c->noffer);
+    request_add(q, c->instead, c->instead ? c->ninstead : 0);
+    request_add(q, c->restore ? "1" : "0", 1);
+    request_send(q, true);
 }
 
-void board_new_run(struct board *b, const void *text, size_t n, board_numbered done, void *context)
+void board_run_state(struct board *b, const struct board_change *change, board_done done,
+                     void *context)
+{
+    struct board_request *q = request_new(b, done_came, context);
+    char words[BOARD_ID + BOARD_PROOF], over[BOARD_RUN_RECORD];
+    memcpy(words, change->id, BOARD_ID);
+    memcpy(words + BOARD_ID, change->proof, BOARD_PROOF);
+    q->done = done;
+    request_call(q, "", "state");
+    request_add_number(q, change->run);
+    request_add_number(q, change->state);
+    request_add(q, words, sizeof words);
+    if (change->over)
+        run_record(change->over, over);
+    request_add(q, over, change->over ? sizeof over : 0);
+    request_send(q, true);
+}
+
+void board_new_run(struct board *b, board_numbered done, void *context)
 {
     struct board_request *q = request_new(b, new_number_came, context);
     uint64_t mark;
     char own[160];
     q->numbered = done;
+    if (getrandom(&mark, sizeof mark, 0) != sizeof mark) {
+        request_refuse(q, "the system has no random numbers");
+        return;
+    }
+    snprintf(own, sizeof own, "%sQ.%016llx", b->stem, (unsigned long long)mark);
+    request_call(q, own, "new");
+    request_send(q, true);
+}
+
+/* It does not go through the script, where it would stand in memory three times. */
+void board_set_run_text(struct board *b, uint64_t run, const void *text, size_t n, board_done done,
+                        void *context)
+{
+    struct board_request *q = request_new(b, done_came, context);
+    q->done = done;
     if (n > RUN_TEXT_MOST) {
         char why[300];
         snprintf(why, sizeof why,
@@ -458,14 +496,10 @@ void board_new_run(struct board *b, const void *text, size_t n, board_numbered d
         request_refuse(q, why);
         return;
     }
-    if (getrandom(&mark, sizeof mark, 0) != sizeof mark) {
-        request_refuse(q, "the system has no random numbers");
-        return;
-    }
-    q->text = mem_copy_bytes(n ? text : "", n);
-    q->n = n;
-    snprintf(own, sizeof own, "%sQ.%016llx", b->stem, (unsigned long long)mark);
-    request_call(q, own, "new");
+    q->last = mem_copy_bytes(n ? text : "", n);
+    q->last_length = n;
+    request_add(q, "SET", 3);
+    request_add_run_key(q, run);
     request_send(q, true);
 }
 
@@ -560,7 +594,7 @@ struct board *board_open(const struct store_address *address, struct error *err)
     struct board *b = mem_new_zero(struct board, 1);
     snprintf(b->stem, sizeof b->stem, "{%s.board}:", address->prefix);
     for (int i = 0; i < KEYS - 1; i++)
-        snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRC"[i]);
+        snprintf(b->key[i], sizeof b->key[i], "{%.64s.board}:%c", address->prefix, "BXJWRCF"[i]);
     if (board_connect(b, address, err) && board_check_version(b, address, err))
         return b;
     board_close(b);

@@ -1,6 +1,7 @@
 /* The notice board of a cluster, on its Redis server: which agents there are, until when each is
  * known to live, and which runs there are. Texts on it are sealed with the cluster's key by whoever
- * puts them there; the board sees bytes.
+ * puts them there, and states of runs carry a proof (cluster/wire/charter.h); the board sees bytes,
+ * and believes nothing of them: whoever may write to the server may write anything.
  *
  * One thread, nothing blocks but board_open() and board_wait(): requests are queued, sent again
  * when a connection was lost, and answered by callbacks from within board_poll(). Callbacks may ask
@@ -38,10 +39,15 @@ enum board_run_state {
     BOARD_RUN_COLLECTED, /* and its results were taken: agents may delete its data */
 };
 
+enum { BOARD_ID = 16, BOARD_PROOF = 16, BOARD_RUN_RECORD = 17 + BOARD_ID + BOARD_PROOF };
+
 struct board_run {
     uint64_t run; /* counted from 1 */
     uint8_t state;
-    double created, changed; /* server's clock, seconds since 1970 */
+    double created, changed;    /* server's clock, seconds since 1970 */
+    uint8_t id[BOARD_ID];       /* of the run: numbers may repeat when the server lost its data */
+    uint8_t proof[BOARD_PROOF]; /* of run, id and state: nothing is done before it was verified */
+    bool forged; /* not the board's to know: set by who has the key and finds the proof wrong */
 };
 
 struct board_view {
@@ -51,6 +57,8 @@ struct board_view {
     size_t nmembers;
     const struct board_run *runs; /* by number; COLLECTED ones only for an hour */
     size_t nruns;
+    const void *charter; /* as it stands there now */
+    size_t ncharter;     /* 0: it is gone */
 };
 
 struct board *board_open(const struct store_address *address, struct error *err);
@@ -71,6 +79,15 @@ typedef void (*board_viewed)(void *context, const struct board_view *view, const
 typedef void (*board_joined)(void *context, bool good, uint32_t node, uint32_t life,
                              const char *why);
 typedef void (*board_text)(void *context, bool good, const void *data, size_t n, const char *why);
+
+/* What stands there by which members know their cluster: `offer` if there was nothing, or if `instead`
+ * stood there and no member lives, or `restore`: a member puts back what he knows. */
+struct board_charter {
+    const void *offer, *instead; /* instead: NULL: nothing is replaced */
+    size_t noffer, ninstead;
+    bool restore;
+};
+void board_charter(struct board *b, const struct board_charter *c, board_text got, void *context);
 
 /* Become a member: an identity that was here before gets its number back with a larger life; else
  * the lowest number of a dead member is taken over (with a larger life), else a new one. State is
@@ -101,12 +118,22 @@ void board_view(struct board *b, board_viewed seen, void *context); /* for clien
 void board_expire(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
 void board_leave(struct board *b, uint32_t node, uint32_t life, board_done done, void *context);
 
-/* A new run number for a text (workflow and settings); in no view until it is opened. */
+/* A new run's number; it is in no view until it is opened. Its text (workflow and settings) follows
+ * when it was sealed for that number. */
 typedef void (*board_numbered)(void *context, bool good, uint64_t run, const char *why);
-void board_new_run(struct board *b, const void *text, size_t n, board_numbered done, void *context);
+void board_new_run(struct board *b, board_numbered done, void *context);
+void board_set_run_text(struct board *b, uint64_t run, const void *text, size_t n, board_done done,
+                        void *context);
 void board_run_text(struct board *b, uint64_t run, board_text got, void *context);
 /* Forward only: OPEN < STOPPING < CANCELLED < ENDED < COLLECTED; going back changes nothing. */
-void board_run_state(struct board *b, uint64_t run, enum board_run_state state, board_done done,
+struct board_change {
+    uint64_t run;
+    enum board_run_state state;
+    uint8_t id[BOARD_ID], proof[BOARD_PROOF];
+    const struct board_run
+        *over; /* a record that nobody with the key wrote: replaced; NULL: none */
+};
+void board_run_state(struct board *b, const struct board_change *change, board_done done,
                      void *context);
 /* Remove a run's text; its tasks' keys are the store's to forget. */
 void board_forget_run(struct board *b, uint64_t run, board_done done, void *context);

@@ -16,16 +16,18 @@
 --     X  node -> its text
 --     J  identity -> node
 --     W  node -> identity
---     R  run -> state B, created d, changed d
+--     R  run -> state B, created d, changed d, id of the run, proof of the state: 16 bytes each, which we do not read
 --     C  the last run's number
+--     F  the charter: by which members know their cluster
 --     T.N     the text of run N
---     Q.MARK  the number that a request's mark has got, for a day (KEYS[7])
+--     Q.MARK  the number that a request's mark has got, for a day (KEYS[8])
 --
 -- A lease cannot run out while nobody could send a heartbeat: when the server was away (or all clients were), every
 -- member has a whole lease from the first heartbeat on.
-local B, X, J, W, R, C, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local B, X, J, W, R, C, F, Q = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
-local SIZE, UP, DEAD, MOST = 32, 0, 2, 65536
+local SIZE, UP, DEAD, MOST, RUN_SIZE = 32, 0, 2, 65536, 49
+local NO_PROOF = string.rep('\0', 32) -- of a run that was never opened
 local time = call('TIME')
 local now = time[1] + time[2] / 1000000
 
@@ -55,7 +57,8 @@ end
 local function view()
   local all, runs = call('HGETALL', R), {}
   for i = 1, #all, 2 do
-    local state, created, changed = unpack('<Bdd', all[i + 1])
+    local state, created, changed = 254, now, now
+    if #all[i + 1] >= 17 then state, created, changed = unpack('<Bdd', all[i + 1]) end
     if (state == 255 and now - created > 86400) or (state == 4 and now - changed > 3600) then
       call('HDEL', R, all[i])
       call('UNLINK', string.sub(B, 1, -2) .. 'T.' .. all[i])
@@ -64,7 +67,7 @@ local function view()
       runs[#runs + 1] = all[i + 1]
     end
   end
-  return {string.format('%.6f', now), call('GET', B) or '', call('HGETALL', X), runs}
+  return {string.format('%.6f', now), call('GET', B) or '', call('HGETALL', X), runs, call('GET', F) or ''}
 end
 
 local on = {}
@@ -72,6 +75,22 @@ on.open = function(version)
   local have = call('GET', Q)
   if not have then call('SET', Q, version) end
   return have or version
+end
+local function nobody_lives()
+  local node, m = 0, member(0)
+  while m do
+    if m.state ~= DEAD and now - m.heartbeat <= m.lease then return false end
+    node = node + 1
+    m = member(node)
+  end
+  return true
+end
+-- what stands there stays, unless it is `instead`, and nobody lives who goes by it or a member puts his own back
+on.charter = function(offer, instead, by_member)
+  local have = call('GET', F)
+  if have and not (have == instead and (by_member == '1' or nobody_lives())) then return have end
+  call('SET', F, offer)
+  return offer
 end
 on.join = function(identity, attempt, lease, text)
   local node = tonumber(call('HGET', J, identity) or -1)
@@ -128,17 +147,23 @@ end
 on.new = function()
   local have = call('GET', Q)
   if have then return have end
-  local run = call('INCR', C)
+  local run
+  repeat run = call('INCR', C) until call('HEXISTS', R, run) == 0 -- should somebody have put the counter back
   call('SET', Q, run, 'EX', 86400)
-  call('HSET', R, run, pack('<Bdd', 255, now, now))
+  call('HSET', R, run, pack('<Bdd', 255, now, now) .. NO_PROOF)
   return tostring(run)
 end
-on.state = function(run, state)
+-- `over`: the record that a member has found to be nobody's word is written over, if it is still that
+on.state = function(run, state, words, over)
   local s = call('HGET', R, run)
   if not s then return redis.error_reply('WEFT there is no run ' .. run .. ' on the board') end
-  local was, created = unpack('<Bd', s)
   state = tonumber(state)
-  if was == 255 or state > was then call('HSET', R, run, pack('<Bdd', state, created, now)) end
+  local was, created = 255, now
+  if #s >= 17 then was, created = unpack('<Bd', s) end
+  local replaces = over ~= '' and (s == over or #s ~= RUN_SIZE)
+  if was == 255 or state > was or replaces then
+    call('HSET', R, run, pack('<Bdd', state, created, now) .. words)
+  end
   return 'OK'
 end
 return on[ARGV[1]](ARGV[2], ARGV[3], ARGV[4], ARGV[5])

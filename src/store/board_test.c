@@ -185,7 +185,8 @@ static struct heard bury(struct board *b, uint32_t node, uint32_t life)
 static struct heard set_state(struct board *b, uint64_t run, enum board_run_state state)
 {
     struct heard h = {0};
-    board_run_state(b, run, state, on_done, &h);
+    board_run_state(b, &(struct board_change){.run = run, .state = state, .id = {7}, .proof = {9}},
+                    on_done, &h);
     board_wait(b, 10);
     return h;
 }
@@ -193,7 +194,9 @@ static struct heard set_state(struct board *b, uint64_t run, enum board_run_stat
 static struct heard new_run(struct board *b, const void *text, size_t n)
 {
     struct heard h = {0};
-    board_new_run(b, text, n, on_number, &h);
+    board_new_run(b, on_number, &h);
+    board_wait(b, 60);
+    board_set_run_text(b, h.run, text, n, on_done, &h);
     board_wait(b, 60);
     return h;
 }
@@ -293,6 +296,7 @@ static void runs(struct server *server)
     ok(set_state(b, 1, BOARD_RUN_OPEN).good, "one is opened");
     h = view(b);
     ok(h.nruns == 1 && h.runs[0].run == 1 && h.runs[0].state == BOARD_RUN_OPEN, "and seen");
+    ok(h.runs[0].id[0] == 7 && h.runs[0].proof[0] == 9, "with the words that prove it");
     ok(h.now - h.runs[0].created < 5 && h.runs[0].changed >= h.runs[0].created, "with its times");
     h = run_text(b, 1);
     ok(h.good && h.n == 10 && strcmp(h.text, "first") == 0, "its text is bytes");
@@ -312,7 +316,7 @@ static void runs(struct server *server)
     board_forget_run(b, 1, on_done, &h);
     ok(board_wait(b, 5) && h.good && !run_text(b, 1).good, "a text is forgotten");
     /* an hour later */
-    char old[17] = {BOARD_RUN_COLLECTED};
+    char old[BOARD_RUN_RECORD] = {BOARD_RUN_COLLECTED};
     redisContext *c = redisConnect("127.0.0.1", server->port);
     redisReply *reply = redisCommand(c, "HSET {r.board}:R 2 %b", old, sizeof old);
     if (reply)
@@ -345,9 +349,76 @@ static void runs(struct server *server)
     has_str(h.why, "proto-max-bulk-len", "says what to do");
     tell(server, "CONFIG SET proto-max-bulk-len 512mb");
     ok(view(b).good, "and goes on");
-    board_new_run(b, large, n, on_number, &h);
+    board_set_run_text(b, 1, large, n, on_done, &h);
     board_close(b); /* in the middle */
     free(large);
+}
+
+/* ---- who writes to the server himself ---- */
+
+static void put(struct server *server, const char *command, const void *bytes, size_t n)
+{
+    redisContext *c = redisConnect("127.0.0.1", server->port);
+    redisReply *reply = redisCommand(c, command, bytes, n);
+    if (reply)
+        freeReplyObject(reply);
+    redisFree(c);
+}
+
+static struct heard charter(struct board *b, const char *offer, const char *instead)
+{
+    struct heard h = {0};
+    board_charter(b,
+                  &(struct board_charter){.offer = offer,
+                                          .noffer = strlen(offer),
+                                          .instead = instead,
+                                          .ninstead = instead ? strlen(instead) : 0},
+                  on_text, &h);
+    board_wait(b, 10);
+    return h;
+}
+
+static void writers(struct server *server)
+{
+    struct error err = {0};
+    struct board *b = open_board(server, "w", &err);
+    if (!ok(b != NULL, "open %s", err.text))
+        return;
+    is_str(charter(b, "first", NULL).text, "first", "a charter");
+    is_str(charter(b, "second", NULL).text, "first", "stays");
+    is_str(charter(b, "second", "first").text, "second", "unless nobody lives who goes by it");
+    join(b, "a", 1, 5);
+    is_str(charter(b, "third", "second").text, "second", "a member lives");
+    struct heard h = new_run(b, "x", 1);
+    set_state(b, 1, BOARD_RUN_OPEN);
+    put(server, "HSET {w.board}:R 1 %b", "short", 5);
+    h = view(b);
+    ok(h.good && h.nruns == 1 && h.runs[0].proof[0] == 0, "a record of the wrong length is shown");
+    put(server, "HSET {w.board}:R 1 %b", (char[BOARD_RUN_RECORD]){BOARD_RUN_COLLECTED},
+        BOARD_RUN_RECORD);
+    set_state(b, 1, BOARD_RUN_ENDED);
+    put(server, "HSET {w.board}:R 1 %b", (char[BOARD_RUN_RECORD]){BOARD_RUN_CANCELLED},
+        BOARD_RUN_RECORD);
+    struct board_run forged = view(b).runs[0];
+    struct heard done = {0};
+    board_run_state(
+        b, &(struct board_change){.run = 1, .state = BOARD_RUN_OPEN, .id = {7}, .over = &forged},
+        on_done, &done);
+    board_wait(b, 5);
+    h = view(b);
+    ok(done.good && h.runs[0].state == BOARD_RUN_OPEN && h.runs[0].id[0] == 7,
+       "a forged record is written over");
+    set_state(b, 1, BOARD_RUN_STOPPING);
+    board_run_state(
+        b, &(struct board_change){.run = 1, .state = BOARD_RUN_OPEN, .id = {7}, .over = &forged},
+        on_done, &done);
+    board_wait(b, 5);
+    is_int(view(b).runs[0].state, BOARD_RUN_STOPPING, "if it is still that one");
+    put(server, "SET {w.board}:C %b", "0", 1);
+    is_int(new_run(b, "y", 1).run, 2, "a counter that was put back gives no number twice");
+    put(server, "HSET {w.board}:X nonsense %b", "x", 1);
+    ok(view(b).good, "what is no member is passed over");
+    board_close(b);
 }
 
 /* ---- servers that go away ---- */
@@ -367,12 +438,12 @@ static void restart(struct server *server)
     board_join(
         b, &(struct board_joining){.identity = "c", .attempt = 3, .lease = 5, .text = "c", .n = 1},
         on_joined, &h[1]);
-    board_new_run(b, "text", 4, on_number, &h[2]);
+    board_new_run(b, on_number, &h[2]);
     ok(!board_wait(b, 0.1) && h[0].calls + h[1].calls + h[2].calls == 0, "the server is silent");
     server_kill(server);
     ok(!board_wait(b, 0.5), "and gone");
     ok(board_silence(b) > 0.4, "for %.1f s: %s", board_silence(b), board_trouble(b));
-    board_run_state(b, 1, BOARD_RUN_OPEN, on_done, &h[3]);
+    board_run_state(b, &(struct board_change){.run = 1, .state = BOARD_RUN_OPEN}, on_done, &h[3]);
     server_run(server);
     ok(board_wait(b, 10), "it comes back, and everything is answered");
     ok(h[0].calls == 1 && h[0].good && h[0].members[a.node].state == BOARD_UP, "the beat");
@@ -457,6 +528,7 @@ int main(void)
     server_start(&server, folder, "redis");
     TAP_DO(members(&server));
     TAP_DO(runs(&server));
+    TAP_DO(writers(&server));
     TAP_DO(restart(&server));
     TAP_DO(refusals(&server));
     server_remove(&server);

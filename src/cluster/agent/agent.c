@@ -251,6 +251,32 @@ static bool agent_name_data(struct agent *a, struct error *err)
     return true;
 }
 
+/* The cluster that this is, and whether it is the one that was joined before. What was learned of runs
+ * is kept by their ids, which do not repeat, whichever cluster they are of. */
+static bool agent_open_charter(struct agent *a, struct error *err)
+{
+    struct strbuf path = {0};
+    struct text before = {0};
+    struct error ignored = {0};
+    strbuf_printf(&path, "%s/cluster", a->o->state);
+    if (file_exists(path.at) && !file_read(path.at, &before, &ignored))
+        text_free(&before);
+    bool good = charter_open(&a->charter, a->board, a->o->store, &a->o->key, &before, err);
+    bool same = good && before.n == a->charter.sealed.n &&
+                memcmp(before.at, a->charter.sealed.at, before.n) == 0;
+    if (good && before.n && !same)
+        agent_log(a, "another cluster than when this agent was last here: its store was emptied or "
+                     "replaced, or --store or --key name another");
+    if (good && !same)
+        good = file_write(path.at, a->charter.sealed.at, a->charter.sealed.n, err);
+    text_free(&before);
+    strbuf_clear(&path);
+    strbuf_printf(&path, "%s/spent", a->o->state);
+    good = good && spent_open(&a->spent, path.at, err);
+    strbuf_free(&path);
+    return good;
+}
+
 /* Links before the board: its address must be known when it joins. */
 static bool agent_open(struct agent *a, struct error *err)
 {
@@ -260,7 +286,7 @@ static bool agent_open(struct agent *a, struct error *err)
         return false;
     agent_name_address(a);
     a->board = board_open(o->store, err);
-    if (!a->board)
+    if (!a->board || !agent_open_charter(a, err))
         return false;
     uv_poll_init(&a->loop, &a->board_ready, board_fd(a->board));
     a->board_ready.data = a;
@@ -310,7 +336,7 @@ static void agent_free(struct agent *a, bool opened)
         if (a->o->stop)
             uv_close((uv_handle_t *)&a->stop_ready, NULL);
     }
-    if (a->board)
+    if (a->board && a->board_ready.data)
         uv_close((uv_handle_t *)&a->board_ready, NULL);
     while (uv_run(&a->loop, UV_RUN_DEFAULT) != 0)
         ;
@@ -321,6 +347,9 @@ static void agent_free(struct agent *a, bool opened)
     peers_free(a);
     array_free(&a->jobs);
     array_free(&a->refused);
+    array_free(&a->doubted);
+    spent_close(&a->spent);
+    charter_free(&a->charter);
     array_free(&a->keeps);
     array_free(&a->handing);
     for (size_t i = 0; i < a->loading.n; i++)

@@ -87,7 +87,7 @@ static void cancel_run(struct agent *a, struct link *l, uint64_t run, uint32_t t
     } else if (j->state >= JOB_ENDED) {
         send_answer(a, l, run, false, "the run has ended");
     } else if (task == NONE) {
-        board_run_state(a->board, run, BOARD_RUN_CANCELLED, agent_recorded, a);
+        agent_set_run_state(a, j, BOARD_RUN_CANCELLED);
         job_board_state(j, BOARD_RUN_CANCELLED);
         send_answer(a, l, run, true, "the run is being ended");
     } else if (task >= j->w->ntasks) {

@@ -4,13 +4,17 @@
  * I1. A run is at most once among `loading` and `jobs`; one that cannot be worked on here is among
  *     `refused`, and not asked for again.
  * I2. Messages for a run that is being read wait in `early` and are answered, one way or the other,
- *     when it has been. */
+ *     when it has been.
+ * I3. Nothing is done because the board says so: a state counts when it is proved (charter.h), of the
+ *     run that is meant (its id), and not behind what this agent remembers of it (spent.h). What is
+ *     not believed is told once a run. */
 #include "cluster/agent/agent_state.h"
 
 #include "base/clock.h"
 #include "base/file.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* O(jobs): an agent has few runs at once. */
 struct job *agent_job(struct agent *a, uint64_t run)
@@ -72,7 +76,7 @@ static void loading_got_text(void *context, bool good, const void *data, size_t 
     if (!good)
         agent_log(a, "run %llu: %s", (unsigned long long)l->run, why);
     struct job *j = good && agent_is_staying(a) && !agent_job(a, l->run)
-                        ? job_open(a, l->run, l->created, data, n, &again)
+                        ? job_open(a, l, data, n, &again)
                         : NULL;
     if (j) {
         array_push(&a->jobs, j);
@@ -118,11 +122,81 @@ void agent_close_job(struct agent *a, size_t at, bool remove_data)
     job_close(j, remove_data);
 }
 
-static bool has_data_of(const struct agent *a, uint64_t run)
+static bool has_data_of(const struct agent *a, const struct board_run *r)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/runs/%llu", a->o->state, (unsigned long long)run);
-    return file_exists(path);
+    char *home = job_home(a, r->run, r->id);
+    bool there = file_exists(home);
+    free(home);
+    return there;
+}
+
+/* ---- what is believed ---- */
+
+/* Once a run. */
+static void doubt_run(struct agent *a, uint64_t run, const char *why)
+{
+    for (size_t i = 0; i < a->doubted.n; i++)
+        if (a->doubted.at[i] == run)
+            return;
+    array_push(&a->doubted, run);
+    agent_log(a, "run %llu: %s", (unsigned long long)run, why);
+}
+
+void agent_set_run_state(struct agent *a, const struct job *j, enum board_run_state state)
+{
+    struct board_change change = charter_change(&a->charter, j->number, j->ticket.id, state);
+    board_run_state(a->board, &change, agent_recorded, a);
+}
+
+/* The record of a run that is worked on here was written by somebody who has not the key: what we know
+ * of it takes its place, unless somebody else has put it right. */
+static void restore_run(struct agent *a, const struct job *j, const struct board_run *forged)
+{
+    static const enum board_run_state states[JOB_STATES] = {
+        [JOB_OPEN] = BOARD_RUN_OPEN,
+        [JOB_STOPPING] = BOARD_RUN_STOPPING,
+        [JOB_CANCELLED] = BOARD_RUN_CANCELLED,
+        [JOB_ENDED] = BOARD_RUN_ENDED,
+    };
+    if (!job_is_scheduling(j))
+        return;
+    struct board_change change =
+        charter_change(&a->charter, j->number, j->ticket.id, states[j->state]);
+    change.over = forged;
+    board_run_state(a->board, &change, agent_recorded, a);
+}
+
+/* I3. The state that counts, in *state. */
+static bool believe_run(struct agent *a, const struct job *j, const struct board_run *r,
+                        enum board_run_state *state)
+{
+    struct error err = {0};
+    if (!charter_proves(&a->charter, r)) {
+        doubt_run(
+            a, r->run,
+            "what the board says of it was written by nobody who has the cluster's key; it is "
+            "not believed");
+        if (j)
+            restore_run(a, j, r);
+        return false;
+    }
+    if (j && memcmp(j->ticket.id, r->id, sizeof r->id) != 0) {
+        doubt_run(
+            a, r->run,
+            "the board speaks of another run under this number: the store went back, or lost its "
+            "data; it is not worked on here");
+        return false;
+    }
+    enum board_run_state before = spent_state(&a->spent, r->id);
+    if (before > r->state)
+        doubt_run(
+            a, r->run,
+            "it had come further before than the board says now: somebody wrote to the store, or "
+            "it was put back to an earlier state; nothing of it runs again");
+    *state = before > r->state ? before : (enum board_run_state)r->state;
+    if (r->state > BOARD_RUN_OPEN && !spent_note(&a->spent, r->id, r->state, &err))
+        agent_log(a, "%s", err.text);
+    return true;
 }
 
 static void run_was_collected(struct agent *a, const struct job *j)
@@ -140,17 +214,20 @@ static void run_was_collected(struct agent *a, const struct job *j)
 void agent_see_run(struct agent *a, const struct board_run *r)
 {
     struct job *j = agent_job(a, r->run);
+    enum board_run_state state;
+    if (!believe_run(a, j, r, &state))
+        return;
     if (!j) { /* one that has ended is of interest to who has data of it */
-        if (r->state < BOARD_RUN_ENDED || (r->state == BOARD_RUN_ENDED && has_data_of(a, r->run)))
-            agent_load(
-                a, (struct loading){
-                       .run = r->run, .created = r->created, .opened = true, .state = r->state});
+        struct loading run = {.run = r->run, .created = r->created, .opened = true, .state = state};
+        memcpy(run.id, r->id, sizeof run.id);
+        if (state < BOARD_RUN_ENDED || (state == BOARD_RUN_ENDED && has_data_of(a, r)))
+            agent_load(a, run);
         return;
     }
     if (j->state == JOB_UNOPENED) /* it was loaded before it was opened: now its time is known */
         driver_set_began(j->driver, r->created - a->server_offset);
-    if (r->state == BOARD_RUN_COLLECTED)
+    if (state == BOARD_RUN_COLLECTED)
         run_was_collected(a, j);
     else
-        job_board_state(j, r->state);
+        job_board_state(j, state);
 }

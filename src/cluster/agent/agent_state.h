@@ -17,6 +17,8 @@
 #include "cluster/agent/agent_machine.h"
 #include "cluster/agent/job.h"
 #include "cluster/agent/peer.h"
+#include "cluster/agent/spent.h"
+#include "cluster/wire/charter.h"
 #include "cluster/wire/link.h"
 #include "cluster/wire/protocol.h"
 
@@ -40,6 +42,7 @@ struct loading { /* a run whose text was asked for */
     double created;
     bool opened;                /* fact: the board has shown it */
     enum board_run_state state; /* if so */
+    uint8_t id[SEAL_ID];        /* if so */
 };
 
 struct agent {
@@ -55,6 +58,8 @@ struct agent {
     uint64_t ticks;
     struct board *board;
     struct links *links;
+    struct charter charter; /* of the cluster */
+    struct spent spent;     /* what it knows of runs, whatever the board says */
 
     /* who it is */
     char *identity, *address;
@@ -64,11 +69,12 @@ struct agent {
 
     /* membership */
     enum agent_membership membership;
-    bool heartbeat_open;  /* fact: one was sent and is not answered */
-    double lease;         /* seconds */
-    double steady;        /* since when heartbeats are answered without a gap */
-    double answered;      /* when the last one was */
-    double server_offset; /* the store's clock minus clock_seconds() */
+    bool heartbeat_open;   /* fact: one was sent and is not answered */
+    double lease;          /* seconds */
+    double steady;         /* since when heartbeats are answered without a gap */
+    double answered;       /* when the last one was */
+    bool charter_put_back; /* fact: it was gone when the board was last seen */
+    double server_offset;  /* the store's clock minus clock_seconds() */
 
     /* departure */
     enum agent_departure departure;
@@ -80,6 +86,7 @@ struct agent {
     ARRAY(struct peer) peers; /* by node */
     ARRAY(struct job *) jobs;
     ARRAY(uint64_t) refused; /* runs that cannot be worked on here */
+    ARRAY(uint64_t) doubted; /* runs of which the board said what is not believed: told once */
     ARRAY(struct keep) keeps;
     ARRAY(struct loading *) loading;
     ARRAY(struct early) early;
@@ -111,6 +118,8 @@ bool agent_has_seen_runs(const struct agent *a);
 struct job *agent_job(struct agent *a, uint64_t run);
 /* What the board shows of a run. */
 void agent_see_run(struct agent *a, const struct board_run *r);
+/* Say on the board how a run stands, so that the others believe it. */
+void agent_set_run_state(struct agent *a, const struct job *j, enum board_run_state state);
 /* Get the text of a run that somebody speaks of, though the board has not shown it yet. */
 void agent_load_early(struct agent *a, uint64_t run);
 bool agent_is_loading(const struct agent *a, uint64_t run);

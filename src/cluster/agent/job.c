@@ -150,7 +150,7 @@ static void job_counted(struct job *j, const struct meta_answer *a)
     if (a->outcome != META_OK || ended < j->w->ntasks || j->end_reported)
         return;
     j->end_reported = true;
-    board_run_state(j->agent->board, j->number, BOARD_RUN_ENDED, agent_recorded, j->agent);
+    agent_set_run_state(j->agent, j, BOARD_RUN_ENDED);
 }
 
 /* Answers come once each and in any order; the scheduler sees them after us. */
@@ -268,7 +268,7 @@ static void job_stop_run(struct job *j)
     j->stop_due = false;
     if (j->state >= JOB_STOPPING)
         return;
-    board_run_state(j->agent->board, j->number, BOARD_RUN_STOPPING, agent_recorded, j->agent);
+    agent_set_run_state(j->agent, j, BOARD_RUN_STOPPING);
     job_board_state(j, BOARD_RUN_STOPPING);
 }
 

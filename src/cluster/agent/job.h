@@ -14,12 +14,13 @@
 
 struct agent;
 struct json_writer;
+struct loading;
 
 struct job {
     /* fixed when it is opened */
     struct agent *agent;
     uint64_t number;
-    struct ticket ticket;
+    struct ticket ticket; /* its id is the run's */
     struct workflow *w;
     struct run_options options;
     struct predictor predictor;
@@ -55,8 +56,11 @@ struct job {
 
 /* Begin with a sealed ticket. NULL: it cannot be worked on here; the log says why. `again`: it may
  * be possible later. */
-struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
                      bool *again);
+/* The folder of a run: its number, and its id when another run has left a folder of that number. The
+ * caller frees. */
+char *job_home(const struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID]);
 /* Not to be used any more; freed when the loop has seen its handles close. */
 void job_close(struct job *j, bool remove_data);
 

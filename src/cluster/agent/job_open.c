@@ -2,7 +2,8 @@
  *
  * STATE, or with `scratch` a folder of this agent's own in there:
  *
- *     STATE/runs/NUMBER/files      whole objects, under their names; tasks run here
+ *     STATE/runs/NUMBER/id         of the run; of another one the folder is NUMBER-ID
+ *                       files      whole objects, under their names; tasks run here
  *                       partial    halves of objects that are on their way
  *                       sandbox    a folder a task
  *                       logs       what tasks wrote
@@ -13,6 +14,7 @@
  * I2. What an earlier life of this agent left is used only if it is whole: find_data(). */
 #include "base/clock.h"
 #include "cluster/agent/agent_state.h"
+#include "base/file.h"
 #include "base/tree.h"
 
 #include <errno.h>
@@ -63,6 +65,40 @@ static char *join_path(const char *folder, const char *name)
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", folder, name);
     return strbuf_steal(&path);
+}
+
+/* ID as text, as its file has it. */
+static void id_text(const uint8_t id[static SEAL_ID], char text[static 2 * SEAL_ID + 1])
+{
+    for (int i = 0; i < SEAL_ID; i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+char *job_home(const struct agent *a, uint64_t run, const uint8_t id[static SEAL_ID])
+{
+    struct strbuf home = {0}, path = {0};
+    struct text there = {0};
+    struct error ignored = {0};
+    char own[2 * SEAL_ID + 1];
+    id_text(id, own);
+    strbuf_printf(&home, "%s/runs/%llu", a->data, (unsigned long long)run);
+    strbuf_printf(&path, "%s/id", home.at);
+    if (file_exists(path.at) && file_read(path.at, &there, &ignored) &&
+        (there.n != sizeof own - 1 || memcmp(there.at, own, there.n) != 0))
+        strbuf_printf(&home, "-%.8s", own);
+    text_free(&there);
+    strbuf_free(&path);
+    return strbuf_steal(&home);
+}
+
+/* Whose folder it is. */
+static bool job_write_id(const struct job *j, struct error *err)
+{
+    char own[2 * SEAL_ID + 1], *path = join_path(j->home, "id");
+    id_text(j->ticket.id, own);
+    bool good = file_exists(path) || file_write(path, own, sizeof own - 1, err);
+    free(path);
+    return good;
 }
 
 /* The ticket was sealed with our key, so it is honest, but it may be another version's. */
@@ -227,6 +263,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     bool existed = stat(j->home, &s) == 0;
     if (!make_parents(j->partial, err) || (mkdir(j->files, 0777) != 0 && errno != EEXIST))
         return error_set(err, ERROR_FAILED, "%s: cannot be made: %s", j->files, strerror(errno));
+    if (!job_write_id(j, err))
+        return false;
     if (j->w->nobjects && !job_open_data(j, existed, err))
         return false;
     j->driver = driver_new(&(struct driver_config){.loop = &a->loop,
@@ -246,36 +284,56 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     return j->executor != NULL;
 }
 
-struct job *job_open(struct agent *a, uint64_t run, double created, const void *text, size_t n,
+/* The ticket was made with our key for this number in this cluster; it is that of the run which the
+ * board shows, and of one that is not over. */
+static bool job_open_ticket(struct job *j, const struct loading *run, const void *text, size_t n,
+                            struct error *err)
+{
+    struct agent *a = j->agent;
+    struct strbuf plain = {0};
+    bool good = charter_unseal(&a->charter, "ticket", run->run, text, n, &plain);
+    if (!good)
+        error_set(
+            err, ERROR_FAILED,
+            "its ticket was not made for this number in this cluster with this key, and is not "
+            "looked at");
+    good = good && ticket_read(plain.at, plain.n, &j->ticket, err);
+    strbuf_free(&plain);
+    if (good && run->opened && memcmp(run->id, j->ticket.id, sizeof run->id) != 0)
+        return error_set(err, ERROR_FAILED,
+                         "its ticket is that of another run, and is not looked at");
+    if (good && !run->opened && spent_state(&a->spent, j->ticket.id) > BOARD_RUN_OPEN)
+        return error_set(
+            err, ERROR_FAILED,
+            "its ticket was used before, and its run is over: somebody put it back, or the "
+            "store; it is not run again");
+    return good;
+}
+
+struct job *job_open(struct agent *a, const struct loading *run, const void *text, size_t n,
                      bool *again)
 {
     struct job *j = mem_new_zero(struct job, 1);
     struct error err = {0};
-    struct strbuf plain = {0}, name = {0};
     j->agent = a;
-    j->number = run;
+    j->number = run->run;
     j->loaded = clock_seconds();
-    strbuf_printf(&name, "%s/runs/%llu", a->data, (unsigned long long)run);
-    j->home = strbuf_steal(&name);
+    bool good = job_open_ticket(j, run, text, n, &err);
+    j->home = job_home(a, run->run, j->ticket.id);
     j->files = join_path(j->home, "files");
     j->partial = join_path(j->home, "partial");
-    bool good = seal_open_piece(&a->o->key, "ticket", text, n, &plain);
-    if (!good)
-        error_set(&err, ERROR_FAILED, "was submitted with another key, and is not looked at");
-    good = good && ticket_read(plain.at, plain.n, &j->ticket, &err);
     if (good)
         j->w = a->o->read(strbuf_text(&j->ticket.workflow), j->ticket.workflow.n, &err);
-    good = good && j->w && check_ticket(j, &err) && job_open_run(j, created, &err);
+    good = good && j->w && check_ticket(j, &err) && job_open_run(j, run->created, &err);
     *again = good;
     good = good && job_open_store(j, &err);
-    strbuf_free(&plain);
     if (good) {
         strbuf_free(&j->ticket.workflow);
-        agent_log(a, "run %llu: '%s', %u tasks, from %s", (unsigned long long)run, j->ticket.name,
-                  j->w->ntasks, j->ticket.host);
+        agent_log(a, "run %llu: '%s', %u tasks, from %s", (unsigned long long)run->run,
+                  j->ticket.name, j->w->ntasks, j->ticket.host);
         return j;
     }
-    agent_log(a, "run %llu: %s", (unsigned long long)run, err.text);
+    agent_log(a, "run %llu: %s", (unsigned long long)run->run, err.text);
     job_close(j, false);
     return NULL;
 }

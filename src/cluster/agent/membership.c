@@ -58,7 +58,7 @@ static void describe_agent(struct agent *a, struct strbuf *sealed)
         job_describe(a->jobs.at[i], &j);
     json_write_end_array(&j);
     json_write_end_object(&j);
-    seal_piece(&a->o->key, "member", text.at, text.n, sealed);
+    charter_seal(&a->charter, "member", charter_member(a->node, a->life), text.at, text.n, sealed);
     strbuf_free(&text);
 }
 
@@ -90,23 +90,27 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
     agent_send_heartbeat(a);
 }
 
+/* Without a text: that is sealed for the number and the life which this gives, and goes with the first
+ * heartbeat. */
 void agent_join(struct agent *a)
 {
-    struct strbuf text = {0};
     uint64_t attempt; /* tells a request that is sent again from another one */
     seal_random(&attempt, sizeof attempt);
-    describe_agent(a, &text);
     board_join(a->board,
-               &(struct board_joining){.identity = a->identity,
-                                       .attempt = attempt,
-                                       .lease = a->lease,
-                                       .text = text.at,
-                                       .n = text.n},
+               &(struct board_joining){
+                   .identity = a->identity, .attempt = attempt, .lease = a->lease, .text = ""},
                membership_joined, a);
-    strbuf_free(&text);
 }
 
 /* ---- heartbeats ---- */
+
+static void membership_restored(void *context, bool good, const void *data, size_t n,
+                                const char *why)
+{
+    (void)data;
+    (void)n;
+    agent_recorded(context, good, why);
+}
 
 /* The first look at the others: with another key than theirs this agent is at the wrong place. */
 static bool is_welcome(struct agent *a, const struct board_view *view)
@@ -114,7 +118,7 @@ static bool is_welcome(struct agent *a, const struct board_view *view)
     for (size_t i = 0; i < view->nmembers; i++) {
         const struct board_member *m = &view->members[i];
         if (m->node == a->node || m->state == BOARD_DEAD || m->age > a->lease ||
-            !a->peers.at[m->node].stranger)
+            m->node >= a->peers.n || !a->peers.at[m->node].stranger)
             continue;
         char name[9];
         seal_key_name(&a->o->key, name);
@@ -122,6 +126,44 @@ static bool is_welcome(struct agent *a, const struct board_view *view)
                   "the agents at %s have another cluster key than this one (%s); --key names the "
                   "key's file",
                   a->o->store->text, name);
+        return false;
+    }
+    return true;
+}
+
+/* False: this is another cluster than the one that was joined. One whose id was removed or written over
+ * gets it back from whoever knows it. */
+static bool is_same_cluster(struct agent *a, const struct board_view *view)
+{
+    uint8_t id[SEAL_ID];
+    char was[CHARTER_NAME], is[CHARTER_NAME];
+    switch (charter_standing(&a->charter, a->o->store, view, id)) {
+    case CHARTER_STANDS:
+        a->charter_put_back = false;
+        break;
+    case CHARTER_GONE:
+        if (!a->charter_put_back)
+            agent_log(
+                a, "the cluster's id is gone from the store: it was emptied, or somebody without "
+                   "the key wrote to it; it is put back");
+        a->charter_put_back = true;
+        board_charter(a->board,
+                      &(struct board_charter){.offer = a->charter.sealed.at,
+                                              .noffer = a->charter.sealed.n,
+                                              .instead = view->charter,
+                                              .ninstead = view->ncharter,
+                                              .restore = true},
+                      membership_restored, a);
+        break;
+    case CHARTER_CHANGED:
+        charter_name(a->charter.id, was);
+        charter_name(id, is);
+        error_set(
+            &a->error, ERROR_FAILED,
+            "the cluster at %s has another id now (%s, was %s): its store was emptied or put back "
+            "to an earlier state, and another cluster was founded there; what this agent did for "
+            "the old one stays in %s, and started again it joins the new one",
+            a->o->store->text, is, was, a->o->state);
         return false;
     }
     return true;
@@ -142,6 +184,11 @@ static void membership_seen(void *context, const struct board_view *view, const 
         a->steady = now;
     a->answered = now;
     a->server_offset = view->now - view->arrived;
+    if (!is_same_cluster(a, view)) {
+        if (agent_change_departure(a, AGENT_REFUSED))
+            agent_sign_off(a);
+        return;
+    }
     bool alive = false;
     for (size_t i = 0; i < view->nmembers; i++) {
         const struct board_member *m = &view->members[i];

@@ -75,8 +75,13 @@ static void peer_drop_link(struct peer *p, const char *why)
 static void peer_begin_life(struct agent *a, struct peer *p, const struct board_member *m)
 {
     struct member text;
-    member_read(m, &a->o->key, &text);
+    member_read(m, &a->charter, &text);
     p->stranger = text.sealed;
+    if (text.sealed)
+        agent_log(a,
+                  "node %u: what stands on the board as its words was not written by it with this "
+                  "cluster's key; it is left alone",
+                  m->node);
     free(p->address);
     free(p->has);
     free(p->resources);
@@ -93,8 +98,8 @@ static void peer_begin_life(struct agent *a, struct peer *p, const struct board_
 
 void peer_update(struct agent *a, const struct board_member *m, bool steady)
 {
-    if (m->node == a->node)
-        return;
+    if (m->node == a->node || (!m->n && m->state != BOARD_DEAD))
+        return; /* or has just joined, and says who it is in a moment */
     struct peer *p = peer_at(a, m->node);
     bool changed = !p->known || p->life != m->life || p->leaving != (m->state == BOARD_LEAVING);
     if (!p->known || p->life != m->life)

@@ -96,7 +96,20 @@ bool client_cancel(struct client *c, uint64_t run, uint32_t task, struct strbuf 
     if (task != NONE) {
         good = cancel_task(c, run, task, answer, err);
     } else {
-        good = client_set_state(c, run, BOARD_RUN_CANCELLED, err);
+        const struct board_run *r = client_run(c, run);
+        uint8_t id[SEAL_ID];
+        if (r)
+            memcpy(id, r->id, sizeof id);
+        if (!r)
+            good = client_no_such_run(c, run, err);
+        else if (r->forged)
+            good = error_set(err, ERROR_FAILED,
+                             "what the board at %s says of run %" PRIu64
+                             " was written by nobody who has the cluster's key; it cannot be "
+                             "cancelled there",
+                             c->o.address->text, run);
+        else
+            good = client_set_state(c, run, id, BOARD_RUN_CANCELLED, err);
         if (good && client_connected(c, CONNECTING))
             client_send_all(c, MESSAGE_RUN_CHANGED, run);
     }

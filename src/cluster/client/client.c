@@ -147,6 +147,11 @@ struct client *client_open(const struct client_config *config, struct error *err
     c->ticker.data = c;
     uv_timer_start(&c->ticker, client_tick, TICK_MS, TICK_MS);
     c->board = board_open(config->address, err);
+    if (c->board &&
+        !charter_open(&c->charter, c->board, config->address, &config->key, NULL, err)) {
+        board_close(c->board); /* before it could answer to what is gone */
+        c->board = NULL;
+    }
     c->links = c->board ? client_links(c, err) : NULL;
     bool good = c->links != NULL;
     if (good) {
@@ -222,5 +227,6 @@ void client_close(struct client *c)
     array_free(&c->members);
     array_free(&c->runs);
     strbuf_free(&c->scratch);
+    charter_free(&c->charter);
     free(c);
 }

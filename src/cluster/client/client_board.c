@@ -37,6 +37,37 @@ bool client_is_alive(const struct client *c, const struct member *m)
     return !m->sealed && m->state != BOARD_DEAD && m->age < HEARTBEAT_UNTIL;
 }
 
+/* Somebody who has not the key wrote to the server: said once. Another id is another cluster: nothing
+ * of what we were at is there. */
+static void client_check_charter(struct client *c, const struct board_view *view)
+{
+    uint8_t id[SEAL_ID];
+    char was[CHARTER_NAME], is[CHARTER_NAME];
+    switch (charter_standing(&c->charter, c->o.address, view, id)) {
+    case CHARTER_STANDS:
+        break;
+    case CHARTER_GONE:
+        if (!c->said_forged)
+            client_say(
+                c,
+                "the id of the cluster at %s is gone from its store: the store was emptied, or "
+                "somebody without the key wrote to it",
+                c->o.address->text);
+        c->said_forged = true;
+        break;
+    case CHARTER_CHANGED:
+        charter_name(c->charter.id, was);
+        charter_name(id, is);
+        if (c->changed.kind == ERROR_NONE)
+            error_set(
+                &c->changed, ERROR_FAILED,
+                "the cluster at %s has another id now (%s, was %s): its store was emptied or put "
+                "back to an earlier state, and another cluster was founded there",
+                c->o.address->text, is, was);
+        break;
+    }
+}
+
 /* A whole look at once (I1). Peers are told before the listener, so that he finds links to whom he
  * sees. */
 static void client_took_view(void *context, const struct board_view *view, const char *why)
@@ -51,13 +82,16 @@ static void client_took_view(void *context, const struct board_view *view, const
     c->sealed = c->opened = false;
     for (size_t i = 0; i < view->nmembers; i++) {
         struct member m;
-        member_read(&view->members[i], &c->o.key, &m);
-        c->sealed |= m.sealed && m.state != BOARD_DEAD && m.age < HEARTBEAT_UNTIL;
+        member_read(&view->members[i], &c->charter, &m);
+        c->sealed |= m.sealed && !m.silent && m.state != BOARD_DEAD && m.age < HEARTBEAT_UNTIL;
         c->opened |= client_is_alive(c, &m);
         array_push(&c->members, m);
     }
-    for (size_t i = 0; i < view->nruns; i++)
+    for (size_t i = 0; i < view->nruns; i++) {
         array_push(&c->runs, view->runs[i]);
+        c->runs.at[i].forged = !charter_proves(&c->charter, &view->runs[i]);
+    }
+    client_check_charter(c, view);
     c->server_now = view->now;
     c->looked = clock_seconds();
     if (c->said_silent)
@@ -233,10 +267,10 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
         error_set(err, stopped.kind, "%s", stopped.text);
     else if (!found || !r.text.n)
         client_no_such_run(c, run, err);
-    else if (!seal_open_piece(&c->o.key, "ticket", r.text.at, r.text.n, &text))
+    else if (!charter_unseal(&c->charter, "ticket", run, r.text.at, r.text.n, &text))
         error_set(err, ERROR_FAILED,
-                  "run %" PRIu64 " at %s was submitted with another cluster key; --key names the "
-                  "key's file",
+                  "run %" PRIu64 " at %s was not submitted under this number in this cluster with "
+                  "this key: it is another cluster's, or somebody wrote to the store",
                   run, c->o.address->text);
     else
         good = ticket_read(text.at, text.n, t, err);
@@ -246,9 +280,11 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
 }
 
 /* For callers that block; a run that is followed asks without waiting (follow.c). */
-bool client_set_state(struct client *c, uint64_t run, enum board_run_state state, struct error *err)
+bool client_set_state(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                      enum board_run_state state, struct error *err)
 {
     struct board_reply r = {.c = c, .stops = client_stops(c)};
-    board_run_state(c->board, run, state, reply_done, &r);
+    struct board_change change = charter_change(&c->charter, run, id, state);
+    board_run_state(c->board, &change, reply_done, &r);
     return reply_await(c, &r, err);
 }

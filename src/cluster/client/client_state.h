@@ -41,6 +41,7 @@ struct client_sign_off {
 
 struct client {
     struct client_config o;
+    struct charter charter;
     struct stepper stepper; /* the loop; its stops are those of what is under way */
     atomic_bool detach;     /* client_detach() since something began */
     uv_timer_t ticker;
@@ -55,6 +56,8 @@ struct client {
     double asked;              /* when a look was asked for that is not answered; 0: none */
     bool hurry;                /* look often */
     bool sealed, opened;       /* members are sealed with another key */
+    struct error changed;      /* the cluster is another one now */
+    bool said_forged;          /* somebody without the key wrote to the board */
     bool said_silent;
 
     ARRAY(struct client_peer *) peers; /* by node */
@@ -104,5 +107,5 @@ bool client_answered(struct client *c, struct error *err);
 /* The answer to a META_COUNT. */
 struct client_progress client_progress_of(const struct meta_answer *a);
 /* One board request, waited for. False: refused, or the server is silent. */
-bool client_set_state(struct client *c, uint64_t run, enum board_run_state state,
-                      struct error *err);
+bool client_set_state(struct client *c, uint64_t run, const uint8_t id[static SEAL_ID],
+                      enum board_run_state state, struct error *err);

@@ -44,6 +44,8 @@ struct client_follow {
     enum board_run_state state;
     double created, ended_at; /* server's clock; NAN: not yet */
     bool known;               /* the board has it */
+    double absent;            /* since when the board does not have it; 0: it has */
+    double forged;            /* since when what it says is not believed; 0: it is */
 
     uint8_t *seen;     /* per task */
     uint32_t *node;    /* per task: where it runs */

@@ -38,6 +38,7 @@ struct client_submit {
     size_t stage;           /* of submit_stages; their number: over */
     double began, deadline; /* of the stage, clock_seconds() */
     uint64_t run;           /* 0: not numbered yet */
+    uint8_t id[SEAL_ID];
 
     bool asked;         /* a request to the board is on its way, with this as its context */
     bool answered_good; /* the last one */
@@ -238,6 +239,7 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
         if (k->seconds)
             array_push(&t->seconds, k->seconds[task]);
     }
+    memcpy(t->id, s->id, sizeof t->id);
     strbuf_add_bytes(&t->workflow, k->text->at, k->text->n);
 }
 
@@ -258,6 +260,21 @@ static void submit_numbered(void *context, bool good, uint64_t run, const char *
 
 /* The number of the run is the board's to give; the run is not open yet, and no agent looks at it.
  */
+static bool submit_ask_number(struct client_submit *s, struct error *err)
+{
+    (void)err;
+    seal_random(s->id, sizeof s->id);
+    s->asked = true;
+    board_new_run(s->c->board, submit_numbered, s);
+    return true;
+}
+
+static void submit_posted(void *context, bool good, const char *why)
+{
+    submit_answered(context, good, why);
+}
+
+/* Sealed for its number: under another it does not open. */
 static bool submit_post_ticket(struct client_submit *s, struct error *err)
 {
     struct ticket t;
@@ -266,9 +283,9 @@ static bool submit_post_ticket(struct client_submit *s, struct error *err)
     (void)err;
     submit_fill_ticket(s, &t);
     ticket_put(&t, &plain);
-    seal_piece(&c->o.key, "ticket", plain.at, plain.n, &sealed);
+    charter_seal(&c->charter, "ticket", s->run, plain.at, plain.n, &sealed);
     s->asked = true;
-    board_new_run(c->board, sealed.at, sealed.n, submit_numbered, s);
+    board_set_run_text(c->board, s->run, sealed.at, sealed.n, submit_posted, s);
     ticket_free(&t);
     strbuf_free(&plain);
     strbuf_free(&sealed);
@@ -413,11 +430,6 @@ static bool submit_put_copies(struct client_submit *s)
 
 /* ---- the run is opened ---- */
 
-static void submit_opened(void *context, bool good, const char *why)
-{
-    submit_answered(context, good, why);
-}
-
 static bool submit_open_run(struct client_submit *s, struct error *err)
 {
     struct client *c = s->c;
@@ -428,7 +440,8 @@ static bool submit_open_run(struct client_submit *s, struct error *err)
         client_send_all(c, MESSAGE_WATCH, s->run);
     }
     s->asked = true;
-    board_run_state(c->board, s->run, BOARD_RUN_OPEN, submit_opened, s);
+    struct board_change change = charter_change(&c->charter, s->run, s->id, BOARD_RUN_OPEN);
+    board_run_state(c->board, &change, submit_posted, s);
     return true;
 }
 
@@ -505,6 +518,13 @@ static const struct submit_stage submit_stages[] = {
         .done = submit_probed,
         .end = submit_end_probe,
         .seconds = SUBMIT_PROBING,
+    },
+    {
+        .name = "ask for a number",
+        .begin = submit_ask_number,
+        .done = submit_is_answered,
+        .end = submit_check_number,
+        .seconds = SUBMIT_PATIENT,
     },
     {
         .name = "post the ticket",

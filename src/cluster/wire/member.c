@@ -65,9 +65,10 @@ static void member_read_work(const struct json *j, json_ref v, struct member *ou
     array_push(&out->works, w);
 }
 
-/* A text that cannot be opened belongs to another cluster at the same server: node, life, state and
- * age are known all the same. A text that is no JSON leaves "?" for names. */
-void member_read(const struct board_member *from, const struct seal_key *key, struct member *out)
+/* A text that cannot be opened belongs to another cluster at the same server, or to another member or
+ * an earlier life: node, life, state and age are known all the same. A text that is no JSON leaves "?"
+ * for names. */
+void member_read(const struct board_member *from, const struct charter *charter, struct member *out)
 {
     *out = (struct member){.node = from->node,
                            .life = from->life,
@@ -76,7 +77,9 @@ void member_read(const struct board_member *from, const struct seal_key *key, st
                            .cache_limit = NAN};
     struct strbuf text = {0};
     struct json j;
-    out->sealed = !seal_open_piece(key, "member", from->text, from->n, &text);
+    out->silent = !from->n;
+    out->sealed = !charter_unseal(charter, "member", charter_member(from->node, from->life),
+                                  from->text, from->n, &text);
     out->text = out->sealed ? NULL : mem_copy_string(strbuf_text(&text));
     if (!out->sealed && text.n && json_parse(&j, "member", text.at, text.n, NULL)) {
         out->host = mem_copy_string(member_string(&j, 0, "host"));

@@ -4,7 +4,7 @@
 #pragma once
 #include "base/array.h"
 #include "base/error.h"
-#include "base/seal.h"
+#include "cluster/wire/charter.h"
 #include "model/capacity.h"
 #include "store/board.h"
 #include <stdbool.h>
@@ -28,7 +28,8 @@ struct member {
     uint32_t node, life;
     uint8_t state; /* enum board_state */
     double age;    /* seconds since its last heartbeat when the board was looked at */
-    bool sealed;   /* with another key: nothing below is known */
+    bool sealed;   /* with another key, or not by it: nothing below is known */
+    bool silent;   /* it has just joined, and said nothing yet: sealed, too */
     char *host, *address, *version;
     uint32_t cores;
     double memory, started, cache_limit; /* NAN: no limit */
@@ -39,7 +40,8 @@ struct member {
     char *text; /* the JSON; NULL: none */
 };
 
-void member_read(const struct board_member *from, const struct seal_key *key, struct member *out);
+void member_read(const struct board_member *from, const struct charter *charter,
+                 struct member *out);
 void member_free(struct member *m);
 /* What one task of this workflow may ask for there. */
 struct capacity member_capacity(const struct member *m, const struct workflow *w);

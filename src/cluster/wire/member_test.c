@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-static struct member member_test_read(const struct seal_key *writer, const struct seal_key *reader,
+static struct member member_test_read(const struct charter *writer, const struct charter *reader,
                                       const char *purpose, const char *text)
 {
     struct strbuf sealed = {0};
     struct member m;
-    seal_piece(writer, purpose, text, strlen(text), &sealed);
+    charter_seal(writer, purpose, charter_member(3, 2), text, strlen(text), &sealed);
     struct board_member from = {
         .node = 3, .life = 2, .state = BOARD_UP, .age = 0.5, .text = sealed.at, .n = sealed.n};
     member_read(&from, reader, &m);
@@ -18,7 +18,7 @@ static struct member member_test_read(const struct seal_key *writer, const struc
     return m;
 }
 
-static void test_whole(const struct seal_key *key)
+static void test_whole(const struct charter *key)
 {
     struct member m = member_test_read(
         key, key, "member",
@@ -46,7 +46,7 @@ static void test_whole(const struct seal_key *key)
     member_free(&m);
 }
 
-static void test_strange(const struct seal_key *key, const struct seal_key *other)
+static void test_strange(const struct charter *key, const struct charter *other)
 {
     struct member m = member_test_read(other, key, "member", "{\"host\":\"a\"}");
     ok(m.sealed && strcmp(m.host, "?") == 0 && !m.text, "another key: nothing is known");
@@ -54,6 +54,25 @@ static void test_strange(const struct seal_key *key, const struct seal_key *othe
     m = member_test_read(key, key, "ticket", "{\"host\":\"a\"}");
     ok(m.sealed, "nor does a ticket stand in for a member");
     member_free(&m);
+    struct charter elsewhere = *key;
+    elsewhere.id[0]++;
+    m = member_test_read(&elsewhere, key, "member", "{\"host\":\"a\"}");
+    ok(m.sealed, "nor one of another cluster with the same key");
+    member_free(&m);
+    struct strbuf text = {0};
+    charter_seal(key, "member", charter_member(3, 1), "{}", 2, &text);
+    member_read(&(struct board_member){.node = 3, .life = 2, .text = text.at, .n = text.n}, key,
+                &m);
+    ok(m.sealed, "nor what it said in an earlier life");
+    member_free(&m);
+    member_read(&(struct board_member){.node = 2, .life = 1, .text = text.at, .n = text.n}, key,
+                &m);
+    ok(m.sealed && !m.silent, "nor what another said");
+    member_free(&m);
+    member_read(&(struct board_member){.node = 3, .life = 2, .text = ""}, key, &m);
+    ok(m.sealed && m.silent, "one that has said nothing yet");
+    member_free(&m);
+    strbuf_free(&text);
     static const char *const texts[] = {"",
                                         "null",
                                         "[1,2]",
@@ -70,9 +89,9 @@ static void test_strange(const struct seal_key *key, const struct seal_key *othe
 
 int main(void)
 {
-    struct seal_key key, other;
-    seal_key_random(&key);
-    seal_key_random(&other);
+    struct charter key = {.id = {1}}, other = {.id = {1}};
+    seal_key_random(&key.key);
+    seal_key_random(&other.key);
     TAP_DO(test_whole(&key));
     TAP_DO(test_strange(&key, &other));
     return tap_done();

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* NULL and "" are the same. */
 static void ticket_put_string(struct strbuf *out, const char *text)
@@ -21,12 +21,13 @@ static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
         bytes_put_f64(out, at[i]);
 }
 
-/* The layout: u32 version; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
+/* The layout: u32 version; id 16; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
  * retry_first, retry_most, priority_of_run; then four lists, each a u32 count and its elements (files, done,
  * priority, seconds); the workflow's text. ticket_read() takes it apart in the same order. */
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
     bytes_put_u32(out, VERSION);
+    bytes_put(out, t->id, sizeof t->id);
     ticket_put_string(out, t->name);
     ticket_put_string(out, t->host);
     ticket_put_string(out, t->folder);
@@ -84,6 +85,9 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
                          "the run was submitted by another version of weft (its ticket has version "
                          "%u, this weft reads %u); install the same version everywhere",
                          version, VERSION);
+    const void *id = bytes_take(&in, sizeof t->id);
+    if (id)
+        memcpy(t->id, id, sizeof t->id);
     t->name = ticket_take_string(&in);
     t->host = ticket_take_string(&in);
     t->folder = ticket_take_string(&in);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/seal.h"
 #include "base/strbuf.h"
 #include "sched/policies.h"
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct ticket_file {
 };
 
 struct ticket {
+    uint8_t id[SEAL_ID]; /* of the run, drawn by the submitter: numbers may repeat, this does not */
     char *name;          /* of the workflow, for people */
     char *host, *folder; /* of the submitter; the folder as an absolute path */
     char *program;       /* version of the submitter's weft */

@@ -420,7 +420,7 @@ static void board_after(struct board *b, struct seen joined)
     ok(board_wait(b, 10) && s.good && s.nmembers == 1, "its board lives on the replica %s", s.why);
     board_run_text(b, 1, on_text, &s);
     ok(board_wait(b, 10) && s.good && s.length == 4, "with its texts %s", s.why);
-    board_new_run(b, "more", 4, on_number, &s);
+    board_new_run(b, on_number, &s);
     ok(board_wait(b, 10) && s.good && s.run == 2, "and takes more %s", s.why);
 }
 
@@ -453,7 +453,8 @@ int main(void)
                        &(struct board_joining){
                            .identity = "me", .attempt = 1, .lease = 5, .text = "", .n = 0},
                        on_joined, &joined);
-            board_new_run(b, "text", 4, on_number, &run);
+            board_new_run(b, on_number, &run);
+            board_set_run_text(b, 1, "text", 4, NULL, NULL);
             ok(board_wait(b, 10) && joined.good && run.run == 1, "a member and a run %s%s",
                joined.why, run.why);
             moved_board(servers, b, prefix);
