@@ -157,6 +157,24 @@ EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need 
     return run_call_end(&call);
 }
 
+/* Asked for a family, the answer is about one of its members: which part of them would run. */
+static void ahead_add_family(const struct session *s, const char *asked, uint32_t task,
+                             struct strbuf *out)
+{
+    const struct workflow *w = s->w;
+    size_t n = strlen(asked);
+    uint32_t members = 0, run = 0;
+    if (strcmp(workflow_task_name(w, task), asked) == 0 || workflow_find_object(w, asked) != NONE)
+        return;
+    for (uint32_t t = 0; t < w->ntasks; t++) {
+        const char *name = workflow_task_name(w, t);
+        bool member = strncmp(name, asked, n) == 0 && name[n] == '@';
+        members += member;
+        run += member && s->needs.task[t] != NEED_NOT;
+    }
+    strbuf_printf(out, "(%u of the %u of '%s' would run) ", run, members, asked);
+}
+
 EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
                                 struct weft_error *error)
 {
@@ -168,6 +186,7 @@ EXPORT const char *weft_run_why(struct weft_run *run, const char *task_or_file,
         session_recall_failures(s);
         if (task != NONE) {
             strbuf_printf(&run->said, "%s ", workflow_task_name(s->w, task));
+            ahead_add_family(s, task_or_file, task, &run->said);
             need_explain(&s->needs, task, &run->said);
             call.good = true;
         }

@@ -3,11 +3,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "report/families.h"
 #include "report/human.h"
 #include "report/table.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SHOWN 40 /* tasks in the table; --tasks shows all */
 
@@ -119,6 +121,30 @@ static int predict_longest_first(const void *a, const void *b)
     return (x->task > y->task) - (x->task < y->task);
 }
 
+static bool predict_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* How many of the rows behind the first are of its family and predicted alike. */
+static uint32_t predict_alike(const struct workflow *w, const struct forecast *f,
+                              const struct predict_row *row, uint32_t n)
+{
+    struct forecast_task a, b;
+    uint32_t first = row[0].task, k = 1;
+    forecast_task(f, first, &a);
+    for (; k < n && families_is_member(w, first) && row[k].seconds == row[0].seconds; k++) {
+        uint32_t t = row[k].task;
+        forecast_task(f, t, &b);
+        if (strcmp(workflow_text(w, w->kind[t]), workflow_text(w, w->kind[first])) != 0 ||
+            !families_is_member(w, t) || a.method != b.method ||
+            !predict_same(a.prediction.memory, b.prediction.memory) ||
+            !predict_same(a.read, b.read))
+            break;
+    }
+    return k - 1;
+}
+
 static void predict_text(const struct workflow *w, const struct forecast *f, bool all,
                          struct strbuf *out)
 {
@@ -137,13 +163,18 @@ static void predict_text(const struct workflow *w, const struct forecast *f, boo
     for (size_t i = 0; i < 6; i++)
         table_column(table, right[i], TABLE_RIGHT);
     table_column(table, "method", TABLE_LEFT);
-    uint32_t shown = all || w->ntasks < SHOWN ? w->ntasks : SHOWN;
-    for (uint32_t i = 0; i < shown; i++) {
-        uint32_t t = order[i].task;
+    struct strbuf label = {0};
+    uint32_t shown = 0;
+    for (uint32_t rows = 0; shown < w->ntasks && (all || rows < SHOWN); rows++) {
+        uint32_t t = order[shown].task;
+        uint32_t more = all ? 0 : predict_alike(w, f, order + shown, w->ntasks - shown);
+        shown += 1 + more;
         forecast_task(f, t, &p);
         bool known = p.method != FORECAST_NONE;
         table_row(table);
-        table_cell(table, workflow_task_name(w, t));
+        strbuf_clear(&label);
+        families_add_label(w, t, more, &label);
+        table_cell(table, label.at);
         table_cell(table, workflow_text(w, w->kind[t]));
         table_seconds(table, p.prediction.seconds);
         table_seconds(table, known ? p.prediction.low : NAN);
@@ -155,6 +186,7 @@ static void predict_text(const struct workflow *w, const struct forecast *f, boo
     }
     table_print(table, out, &(struct table_style){.colour = cli_colour(), .max_cell = 40});
     table_free(table);
+    strbuf_free(&label);
     free(order);
     if (shown < w->ntasks)
         strbuf_printf(out, "and %u more tasks (--tasks shows all)\n", w->ntasks - shown);

@@ -3,6 +3,7 @@
 #include "api/inside.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "report/families.h"
 #include "report/gantt.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
@@ -14,6 +15,8 @@
 static const struct cli_option options[] = {
     {"svg", 0, "FILE", "draw it: a workflow as a graph, a plan as a Gantt chart"},
     {"tasks", 0, NULL, "list the tasks as well"},
+    {"by", 0, "kind", "families and kinds, each as one: how many, their work, what they make"},
+    {"expanded", 0, NULL, "write the graph out as native YAML, a task for every member"},
     {"workflow", 0, "FILE", "for a plan: its workflow, if not the one that it names"},
     OPTION_ON,
     OPTION_FROM,
@@ -25,12 +28,46 @@ static const struct cli_option options[] = {
 
 static const struct cli_rule show_rules[] = {
     {"json tasks", NULL, "svg=-"}, /* nothing follows the picture */
-    {"tasks", NULL, "json"},
-    RULES_END,
+    {"tasks", NULL, "json"},       {"expanded", NULL, "svg tasks by json"},
+    {"tasks", NULL, "by"},         RULES_END,
 };
 
+static void show_families_json(struct json_writer *j, const struct workflow *w)
+{
+    struct families f;
+    families_of(&f, w, false);
+    json_write_key(j, "kinds");
+    json_write_array(j);
+    for (size_t i = 0; i < f.at.n; i++) {
+        const struct family_sum *x = &f.at.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "name", families_name(&f, w, (uint32_t)i));
+        json_put_string(j, "kind", workflow_text(w, x->name));
+        json_put_integer(j, "tasks", x->tasks);
+        json_put_number(j, "work", x->work);
+        json_put_number(j, "bytes", x->bytes);
+        json_put_number(j, "memory", x->memory);
+        json_put_integer(j, "cores", x->cores);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    json_write_key(j, "between");
+    json_write_array(j);
+    for (size_t i = 0; i < f.links.n; i++) {
+        const struct family_link *x = &f.links.at[i];
+        json_write_object_inline(j);
+        json_put_string(j, "from", families_name(&f, w, x->from));
+        json_put_string(j, "to", families_name(&f, w, x->to));
+        json_put_integer(j, "edges", (int64_t)x->pairs);
+        json_put_number(j, "bytes", x->bytes);
+        json_write_end_object(j);
+    }
+    json_write_end_array(j);
+    families_free(&f);
+}
+
 static void show_workflow_json(const struct weft_workflow *handle, const struct weft_statistics *s,
-                               struct strbuf *out)
+                               bool by_kind, struct strbuf *out)
 {
     const struct workflow *w = inside_workflow(handle);
     struct json_writer j;
@@ -63,6 +100,8 @@ static void show_workflow_json(const struct weft_workflow *handle, const struct 
     for (uint32_t i = 0; i < w->nwarnings; i++)
         json_write_string(&j, w->warnings[i]);
     json_write_end_array(&j);
+    if (by_kind)
+        show_families_json(&j, w);
     json_write_end_object(&j);
 }
 
@@ -125,20 +164,58 @@ static void show_workflow_text(const struct weft_workflow *handle, const struct 
                                                     : "an in-tree");
 }
 
+static void show_by_kind(const struct workflow *w, struct strbuf *out)
+{
+    struct families f;
+    families_of(&f, w, false);
+    strbuf_add_char(out, '\n');
+    families_text(&f, w, cli_colour(), out);
+    families_free(&f);
+}
+
+/* --by has one value today; a word that it does not know is not passed over. */
+static bool show_grouping(const struct arguments *a, bool *by_kind, struct error *err)
+{
+    const char *by = arguments_value(a, "by");
+    *by_kind = by != NULL;
+    return !by || strcmp(by, "kind") == 0 ||
+           error_set(err, ERROR_INPUT, "--by is '%.100s'; expected kind", by);
+}
+
+static int show_expanded(const struct arguments *a, struct weft_workflow *w)
+{
+    struct weft_write_options o = WEFT_WRITE_INIT;
+    struct weft_error error;
+    o.format = "native";
+    o.dropped = cli_dropped;
+    o.context = (void *)a;
+    int status = weft_workflow_write(w, "-", &o, &error) ? 0 : cli_failed(&error);
+    weft_workflow_free(w);
+    return status;
+}
+
 static int show_workflow(const struct arguments *a, struct weft_file *file)
 {
     struct weft_error error;
     struct error err = {0};
     struct weft_statistics s;
+    bool by_kind;
+    if (!show_grouping(a, &by_kind, &err))
+        return cli_fail(&err);
     struct weft_workflow *w = weft_file_workflow(file, &error);
     if (!w)
         return cli_failed(&error);
     cli_warnings(a, w);
+    if (arguments_flag(a, "expanded"))
+        return show_expanded(a, w);
     struct strbuf out = {0};
     const char *svg = arguments_value(a, "svg");
     bool ok = true;
     if (svg) {
-        report_graph_svg(inside_workflow(w), &out, NULL);
+        if (by_kind)
+            families_svg(inside_workflow(w), false, &out);
+        else
+            report_graph_svg(inside_workflow(w), &out, NULL);
         ok = cli_write_text(svg, &out, &err);
         strbuf_clear(&out);
     }
@@ -147,11 +224,13 @@ static int show_workflow(const struct arguments *a, struct weft_file *file)
     } else if (svg && strcmp(svg, "-") == 0) {
         ; /* the picture is on standard output, and nothing may follow it */
     } else if (ok && arguments_flag(a, "json")) {
-        show_workflow_json(w, &s, &out);
+        show_workflow_json(w, &s, by_kind, &out);
     } else if (ok) {
         show_workflow_text(w, &s, &out);
         if (arguments_flag(a, "tasks"))
             show_tasks(inside_workflow(w), &out);
+        if (by_kind)
+            show_by_kind(inside_workflow(w), &out);
     }
     int status = ok ? cli_print(&out) : cli_fail(&err);
     strbuf_free(&out);
@@ -274,9 +353,9 @@ static int show_command(const struct arguments *a)
         return cli_failed(&error);
     struct error err = {0};
     enum weft_file_kind kind = weft_file_kind(file);
-    bool good = kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks", "a plan", &err)
+    bool good = kind == WEFT_FILE_PLAN ? arguments_refuse(a, "tasks by expanded", "a plan", &err)
                 : kind == WEFT_FILE_PLATFORM
-                    ? arguments_refuse(a, "svg tasks workflow on", "a platform", &err)
+                    ? arguments_refuse(a, "svg tasks by expanded workflow on", "a platform", &err)
                     : arguments_refuse(a, "workflow on", "a workflow", &err);
     int status = !good                        ? cli_fail(&err)
                  : kind == WEFT_FILE_PLAN     ? show_plan(a, file)
@@ -295,6 +374,8 @@ const struct command command_show = {
     .details = "examples:\n"
                "  weft show flow.yaml --svg flow.svg\n"
                "  weft show montage.json --json\n"
+               "  weft show flow.yaml --by kind --svg flow.svg\n"
+               "  weft show flow.yaml --expanded > all.yaml\n"
                "  weft show plan.json --svg plan.svg\n",
     .options = options,
     .rules = show_rules,

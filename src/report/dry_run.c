@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "model/command.h"
+#include "report/families.h"
 #include "report/human.h"
 #include "report/table.h"
 
@@ -73,14 +74,75 @@ static void dry_run_prediction(const struct dry_run *d, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
+/* Members of a family that run for the same sort of reason are one line when they are many. */
+enum { ALIKE = 5 };
+struct dry_run_group {
+    uint32_t first, count;
+    double seconds, memory; /* together; the largest */
+};
+struct dry_run_groups {
+    struct intern known;
+    ARRAY(struct dry_run_group) at;
+    uint32_t *of; /* per task; NONE: a line of its own */
+};
+
+static void dry_run_find_groups(const struct dry_run *d, struct dry_run_groups *g)
+{
+    const struct workflow *w = d->workflow;
+    struct strbuf key = {0};
+    *g = (struct dry_run_groups){.of = mem_new(uint32_t, (size_t)w->ntasks + 1)};
+    intern_init(&g->known);
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        uint32_t t = w->topo[i];
+        g->of[t] = NONE;
+        if (d->needs->task[t] == NEED_NOT || !families_is_member(w, t))
+            continue;
+        strbuf_clear(&key);
+        strbuf_printf(&key, "%d %s", (int)d->needs->task[t], workflow_text(w, w->kind[t]));
+        uint32_t k = g->of[t] = intern_number(&g->known, key.at, key.n);
+        if (k == g->at.n)
+            array_push(&g->at, (struct dry_run_group){.first = t});
+        struct dry_run_group *x = &g->at.at[k];
+        x->count++;
+        x->seconds += d->seconds[t];
+        x->memory = d->memory[t] > x->memory ? d->memory[t] : x->memory;
+    }
+    strbuf_free(&key);
+}
+
+static void dry_run_groups_free(struct dry_run_groups *g)
+{
+    intern_free(&g->known);
+    array_free(&g->at);
+    free(g->of);
+}
+
+/* The line that the task stands in; NULL: none, another one stands for it. `alone` is filled in for a
+ * task that is its own. */
+static const struct dry_run_group *dry_run_line(const struct dry_run *d,
+                                                const struct dry_run_groups *g, uint32_t task,
+                                                struct dry_run_group *alone)
+{
+    const struct dry_run_group *x = g->of[task] == NONE ? NULL : &g->at.at[g->of[task]];
+    if (d->needs->task[task] == NEED_NOT || (x && x->count > ALIKE && x->first != task))
+        return NULL;
+    if (x && x->count > ALIKE)
+        return x;
+    *alone = (struct dry_run_group){task, 1, d->seconds[task], d->memory[task]};
+    return alone;
+}
+
 /* With commands a table would be too wide: a paragraph a task. */
-static void dry_run_paragraph(const struct dry_run *d, uint32_t task, struct strbuf *out)
+static void dry_run_paragraph(const struct dry_run *d, const struct dry_run_group *x,
+                              struct strbuf *out)
 {
     char a[HUMAN_SIZE], b[HUMAN_SIZE];
+    uint32_t task = x->first;
     struct strbuf text = {0};
-    utf8_add_visible(out, workflow_task_name(d->workflow, task));
-    strbuf_printf(out, "  (%s, %s)  ", human_seconds(a, d->seconds[task]),
-                  human_bytes(b, d->memory[task]));
+    families_add_label(d->workflow, task, x->count - 1, &text);
+    utf8_add_visible(out, text.at);
+    strbuf_printf(out, "  (%s, %s)  ", human_seconds(a, x->seconds), human_bytes(b, x->memory));
+    strbuf_clear(&text);
     need_explain(d->needs, task, &text);
     utf8_add_visible(out, strbuf_text(&text));
     strbuf_add_char(out, '\n');
@@ -90,46 +152,56 @@ static void dry_run_paragraph(const struct dry_run *d, uint32_t task, struct str
     strbuf_free(&text);
 }
 
-/* The first of them; how many. */
-static uint32_t dry_run_paragraphs(const struct dry_run *d, struct strbuf *out)
+/* The first of them; how many tasks. */
+static uint32_t dry_run_paragraphs(const struct dry_run *d, const struct dry_run_groups *g,
+                                   struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < w->ntasks && shown < SHOWN; i++)
-        if (d->needs->task[w->topo[i]] != NEED_NOT) {
-            dry_run_paragraph(d, w->topo[i], out);
-            shown++;
-        }
+    struct dry_run_group alone;
+    uint32_t shown = 0, lines = 0;
+    for (uint32_t i = 0; i < w->ntasks && lines < SHOWN; i++) {
+        const struct dry_run_group *x = dry_run_line(d, g, w->topo[i], &alone);
+        if (!x)
+            continue;
+        dry_run_paragraph(d, x, out);
+        shown += x->count;
+        lines++;
+    }
     return shown;
 }
 
 /* In topological order: a task stands below those that make it run. */
-static uint32_t dry_run_table(const struct dry_run *d, bool colour, struct strbuf *out)
+static uint32_t dry_run_table(const struct dry_run *d, const struct dry_run_groups *g, bool colour,
+                              struct strbuf *out)
 {
     const struct workflow *w = d->workflow;
-    struct strbuf why = {0};
+    struct dry_run_group alone;
+    struct strbuf text = {0};
     struct table *t = table_new();
     table_column(t, "task", TABLE_LEFT);
     table_column(t, "time", TABLE_RIGHT);
     table_column(t, "memory", TABLE_RIGHT);
     table_column(t, "why", TABLE_LEFT);
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < w->ntasks && shown < SHOWN; i++) {
-        uint32_t task = w->topo[i];
-        if (d->needs->task[task] == NEED_NOT)
+    uint32_t shown = 0, lines = 0;
+    for (uint32_t i = 0; i < w->ntasks && lines < SHOWN; i++) {
+        const struct dry_run_group *x = dry_run_line(d, g, w->topo[i], &alone);
+        if (!x)
             continue;
-        strbuf_clear(&why);
-        need_explain(d->needs, task, &why);
+        strbuf_clear(&text);
+        families_add_label(w, x->first, x->count - 1, &text);
         table_row(t);
-        table_cell(t, workflow_task_name(w, task));
-        table_seconds(t, d->seconds[task]);
-        table_bytes(t, d->memory[task]);
-        table_cell(t, why.at);
-        shown++;
+        table_cell(t, text.at);
+        table_seconds(t, x->seconds);
+        table_bytes(t, x->memory);
+        strbuf_clear(&text);
+        need_explain(d->needs, x->first, &text);
+        table_cell(t, text.at);
+        shown += x->count;
+        lines++;
     }
     table_print(t, out, &(struct table_style){.colour = colour});
     table_free(t);
-    strbuf_free(&why);
+    strbuf_free(&text);
     return shown;
 }
 
@@ -141,7 +213,11 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
         dry_run_nothing(d->name, w->ntasks, out);
         return;
     }
-    uint32_t shown = d->commands ? dry_run_paragraphs(d, out) : dry_run_table(d, colour, out);
+    struct dry_run_groups g;
+    dry_run_find_groups(d, &g);
+    uint32_t shown =
+        d->commands ? dry_run_paragraphs(d, &g, out) : dry_run_table(d, &g, colour, out);
+    dry_run_groups_free(&g);
     if (d->needs->run > shown)
         strbuf_printf(out, "... and %s more (--json lists them all)\n",
                       human_count(count, d->needs->run - shown));

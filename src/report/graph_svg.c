@@ -242,6 +242,27 @@ static void draw_edges(struct graph_drawing *d, const uint32_t *next_critical)
     strbuf_free(&path);
 }
 
+/* Halfway, on a ground of its own: lines may pass below it. */
+static void draw_counts(const struct graph_drawing *d)
+{
+    const struct workflow *w = d->w;
+    char text[HUMAN_SIZE];
+    for (uint32_t t = 0; t < w->ntasks; t++)
+        for (uint32_t e = w->succ_off[t]; e < w->succ_off[t + 1]; e++) {
+            uint32_t to = w->succ_task[e];
+            if (w->succ_object[e] == NONE)
+                continue;
+            human_count(text, (uint64_t)w->size[w->succ_object[e]]);
+            double x = (node_x(d, t) + node_x(d, to)) / 2, half = svg_text_width(text, 11) / 2;
+            double y = (d->layer_y[d->layout.layer[t]] + d->layer_y[d->layout.layer[to]]) / 2;
+            svg_printf(d->out,
+                       "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"13\" fill=\"#fff\" "
+                       "fill-opacity=\".85\"/>\n",
+                       x - half - 2, y - 7, 2 * half + 4);
+            svg_text(d->out, x, y + 4, "t m", text);
+        }
+}
+
 static void graph_draw_task(struct graph_drawing *d, uint32_t t)
 {
     const struct workflow *w = d->w;
@@ -335,10 +356,13 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     double critical = mark_critical_path(&d, options, next);
 
     /* the picture is at least as wide as its heading, up to 700 pixels */
-    char *title = title_of(w, options), *subtitle = subtitle_of(w, d.layout.depth, critical);
+    char *title = title_of(w, options), *subtitle = options && options->subtitle
+                                                        ? mem_copy_string(options->subtitle)
+                                                        : subtitle_of(w, d.layout.depth, critical);
     double heading = fmax(svg_text_width(title, 16) * 1.05, svg_text_width(subtitle, 12));
     double content = fmax(d.layout.width, fmin(fmax(heading, 320), 700));
-    double legend = kinds_legend_height(&d.kinds, content);
+    bool counts = options && options->counts;
+    double legend = counts ? 0 : kinds_legend_height(&d.kinds, content);
     double width = content + 2 * MARGIN;
     d.left = MARGIN + (content - d.layout.width) / 2;
     double head = options && options->bare ? 4 : HEAD;
@@ -346,8 +370,11 @@ static void draw_graph(const struct workflow *w, struct strbuf *out,
     svg_begin(out, width, bottom + MARGIN, title);
     strbuf_add(out, "<style>.n{font-size:9px}</style>\n");
     draw_heading(out, options, title, subtitle, content);
-    kinds_legend(&d.kinds, out, MARGIN, head - 2, content);
+    if (!counts)
+        kinds_legend(&d.kinds, out, MARGIN, head - 2, content);
     draw_edges(&d, next);
+    if (counts)
+        draw_counts(&d);
     for (uint32_t t = 0; t < w->ntasks; t++)
         graph_draw_task(&d, t);
     svg_end(out);

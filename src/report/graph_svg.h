@@ -14,10 +14,12 @@
 enum { GRAPH_SVG_TASKS = 2500, GRAPH_SVG_EDGES = 12000 };
 
 struct graph_svg_options {
-    const char *title; /* NULL: the workflow's name and sizes */
-    bool profile;      /* the profile even for a small graph */
-    bool no_critical;  /* do not emphasise the critical path */
-    bool bare;         /* no title and subtitle in the picture: the page around it has them */
+    const char *title;    /* NULL: the workflow's name */
+    const char *subtitle; /* NULL: its sizes */
+    bool profile;         /* the profile even for a small graph */
+    bool no_critical;     /* do not emphasise the critical path */
+    bool counts; /* the size of what goes along an edge is a number, written beside it; no legend */
+    bool bare;   /* no title and subtitle in the picture: the page around it has them */
     /* For a run: colours by time instead of kind, the path that really happened (npath tasks), and
      * the seconds that each task took (NAN: did not run). Not owned; any may be NULL. */
     const struct kinds *shades;

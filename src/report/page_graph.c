@@ -1,5 +1,6 @@
 /* Two pictures of a run's page: the graph coloured by how long tasks took, and predicted against
  * real time, a point a task. */
+#include "report/families.h"
 #include "report/graph_svg.h"
 #include "report/human.h"
 #include "report/page_parts.h"
@@ -74,6 +75,23 @@ static void pack_shades(struct kinds *k, uint32_t ntasks, const char *packed[KIN
     k->palette = packed;
 }
 
+/* What stands in the file as one thing is one box; a workflow without families has its graph alone. */
+static void page_families(struct page *p, const struct workflow *w)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < w->ntasks && !any; t++)
+        any = families_is_member(w, t);
+    if (!any)
+        return;
+    page_section(p, "families", "Families",
+                 "Tasks that the workflow's file describes once are one box. Beside an arrow: how "
+                 "many edges it stands for.");
+    page_figure(p, "graph", "Families");
+    families_svg(w, true, p->out);
+    page_figure_end(p);
+    page_section_end(p);
+}
+
 void page_graph(struct page *p)
 {
     const struct workflow *w = p->r->workflow;
@@ -108,6 +126,7 @@ void page_graph(struct page *p)
                                         .npath = p->f.npath,
                                         .seconds = seconds,
                                         .no_critical = !p->f.npath};
+    page_families(p, w);
     bool large = w->ntasks > GRAPH_SVG_TASKS || w->npairs > GRAPH_SVG_EDGES;
     page_section(p, "graph", "The graph, coloured by time",
                  large ? "Too large to draw every task: a bar is a level of the graph, as long as "

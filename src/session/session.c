@@ -278,6 +278,22 @@ struct platform *session_platform(const struct session *s, struct error *err)
     return platform_builder_finish(b, err);
 }
 
+/* Of a family: the first that must run, else the first. NONE: there is no such family. */
+static uint32_t session_first_member(const struct session *s, const char *family)
+{
+    uint32_t first = NONE;
+    size_t n = strlen(family);
+    for (uint32_t i = 0; i < s->w->ntasks; i++) {
+        const char *task = workflow_task_name(s->w, i);
+        if (strncmp(task, family, n) != 0 || task[n] != '@')
+            continue;
+        first = first == NONE ? i : first;
+        if (!s->needs.task || s->needs.task[i] != NEED_NOT)
+            return i;
+    }
+    return first;
+}
+
 uint32_t session_find_task(const struct session *s, const char *name, struct error *err)
 {
     uint32_t t = workflow_find_task(s->w, name);
@@ -285,6 +301,8 @@ uint32_t session_find_task(const struct session *s, const char *name, struct err
         uint32_t object = workflow_find_object(s->w, name);
         t = object != NONE ? s->w->producer[object] : NONE;
     }
+    if (t == NONE)
+        t = session_first_member(s, name);
     if (t != NONE)
         return t;
     const char **names = mem_new(const char *, s->w->ntasks);

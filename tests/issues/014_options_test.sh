@@ -244,6 +244,8 @@ platform|2|--json|-
 platform|2|--quiet|-
 show|flow.yaml|--svg s.svg|-
 show|flow.yaml|--tasks|-
+show|flow.yaml|--by kind|-
+show|flow.yaml|--expanded|-
 show|plan.json|--workflow flow.yaml|-
 show|plan.json|--on 2|-
 show|flow.yaml|--from native|-

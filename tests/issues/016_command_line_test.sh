@@ -86,5 +86,43 @@ fails "did you mean --since top1" run flow.yaml --from top1
 fails "did you mean 'native'" run flow.yaml --from natve
 fails "there is no format 'top1'" show flow.yaml --from top1
 
+# ---- a family is one thing ----
+cat >many.yaml <<'END'
+weft: 1
+lists: { n: { from: 1, to: 300 } }
+tasks:
+  make: { each: n, run: "touch {out}", work: 2, out: { name: "a/{n}", size: 1M } }
+  use: { each: n, run: "cp {in} {out}", in: "a/{n}", out: "b/{n}" }
+  make_all: { run: "make -v > {out}", in: "b/{n}", out: all }
+END
+"$weft" show many.yaml --by kind >out 2>err && [ "$(sed '1,/^kind/d' out | awk 'NF && !/─/ {print $1, $2, $3}' | tr '\n' ';')" = "make 300 600;use 300 0;make_all 1 0;from to edges;make use 300;use make_all 300;" ]
+ok $? "show --by kind: a line a family, a line for what goes between two; a task of that kind is no member"
+"$weft" show many.yaml --by kind --json >out 2>err && python3 -c '
+import json
+x = json.load(open("out"))
+assert [(k["name"], k["tasks"], k["work"], k["bytes"]) for k in x["kinds"]] == [("make", 300, 600, 3e8), ("use", 300, 0, 0), ("make_all", 1, 0, 0)]
+assert [(b["from"], b["to"], b["edges"], b["bytes"]) for b in x["between"]] == [("make", "use", 300, 3e8), ("use", "make_all", 300, 0)]'
+ok $? "as JSON"
+"$weft" show many.yaml --by kind --svg f.svg >out 2>err && [ "$(grep -c '<g><title>' f.svg)" = 3 ] && grep -q 'make × 300 · 10 min 00 s · 300 MB' f.svg && grep -q '>300<' f.svg
+ok $? "as a picture: three boxes, with counts"
+printf 'weft: 1\ntasks:\n  a: { run: "x 1", kind: k, out: p }\n  b: { run: "x 2", kind: l, in: p, out: q }\n  c: { run: "x 3", kind: k, in: q, out: r }\n' >loop.yaml
+"$weft" show loop.yaml --by kind --svg f.svg >out 2>err && [ "$(grep -c '<g><title>' f.svg)" = 3 ]
+ok $? "kinds that are a cycle are drawn by level"
+fails "--by is 'size'; expected kind" show many.yaml --by size
+"$weft" show many.yaml --expanded >all.yaml 2>err && [ "$(tasks all.yaml)" = 601 ] && [ "$("$weft" show all.yaml --by kind 2>err | grep -c '^make *300 ')" = 1 ]
+ok $? "show --expanded writes the graph out, and families are known in it"
+"$weft" convert many.yaml again.yaml 2>err && cmp all.yaml again.yaml
+ok $? "as converting to native does"
+"$weft" run many.yaml -n >out 2>err && [ "$(grep -c 'and 299 more' out)" = 2 ] && grep -q '^make@n=1 and 299 more .*10 min' out
+ok $? "-n: one line for members that are alike"
+"$weft" run many.yaml -q 2>err && rm a/7 a/9 && "$weft" run many.yaml -n >out 2>err && grep -q '^make@n=7 ' out && grep -q '^make@n=9 ' out
+ok $? "a few are listed each"
+"$weft" run many.yaml --why make >out 2>err && grep -q "^make@n=7 (2 of the 300 of 'make' would run) runs: its output 'a/7' is gone" out
+ok $? "--why FAMILY"
+"$weft" predict many.yaml >out 2>err && grep -qE '^make@n=[0-9]+ and [0-9]+ more' out
+ok $? "predict: members that are alike in one line"
+"$weft" report last -o r.html >out 2>err && grep -q 'make × 300' r.html
+ok $? "a report has the picture of families"
+
 echo "1..$count"
 exit $failed
