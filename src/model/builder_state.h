@@ -124,6 +124,7 @@ const char *builder_place(const struct builder *b, size_t *line);
 /* builder_resources.c: rows of amounts. After the column of demands has moved in. */
 void builder_finish_demands(struct builder *b, struct workflow *w);
 void builder_free_demands(struct builder *b);
+void builder_check_demands(struct builder *b); /* before anything has moved */
 /* builder_folders.c: folders hold what is in them. Before objects are numbered. */
 void builder_join_folders(struct builder *b);
 /* builder_namings.c: {in} and {in[1]} of the commands in `namings`, as the task has its files. */

@@ -206,18 +206,25 @@ struct things *things_new(const uint32_t *amount, uint32_t named, uint32_t n)
     struct things *t = mem_new_zero(struct things, 1);
     t->n = n;
     t->stock = mem_new_zero(struct thing_stock, n);
-    for (uint32_t i = 0; i < n; i++) {
-        struct thing_stock *s = &t->stock[i];
-        s->amount = s->free = amount[i];
-        s->named = named >> i & 1;
-        uint32_t ids = s->named ? amount[i] / THING_ONE : 0;
-        ids = ids < THING_IDS ? ids : THING_IDS;
-        s->ids = s->untouched = ids == 64 ? UINT64_MAX : (UINT64_C(1) << ids) - 1;
-        s->room = ids ? mem_new(uint32_t, ids) : NULL;
-        for (uint32_t k = 0; k < ids; k++)
-            s->room[k] = THING_ONE;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        things_set(t, i, amount[i], named >> i & 1);
     return t;
+}
+
+void things_set(struct things *t, uint32_t thing, uint32_t amount, bool named)
+{
+    struct thing_stock *s = &t->stock[thing];
+    for (size_t i = 0; i < t->holds.n; i++)
+        if (t->holds.at[i].thing == thing)
+            return;
+    uint32_t ids = named ? amount / THING_ONE : 0;
+    ids = ids < THING_IDS ? ids : THING_IDS;
+    free(s->room);
+    *s = (struct thing_stock){.amount = amount, .free = amount, .named = named};
+    s->ids = s->untouched = ids == 64 ? UINT64_MAX : (UINT64_C(1) << ids) - 1;
+    s->room = ids ? mem_new(uint32_t, ids) : NULL;
+    for (uint32_t k = 0; k < ids; k++)
+        s->room[k] = THING_ONE;
 }
 
 void things_free(struct things *t)
@@ -284,7 +291,7 @@ bool things_can_take(const struct things *t, const uint32_t *demand)
     return true;
 }
 
-static void take_one(struct things *t, uint32_t owner, uint32_t thing, uint32_t demand,
+static void take_one(struct things *t, uint64_t owner, uint32_t thing, uint32_t demand,
                      uint64_t ids)
 {
     struct thing_stock *s = &t->stock[thing];
@@ -298,7 +305,7 @@ static void take_one(struct things *t, uint32_t owner, uint32_t thing, uint32_t 
     s->untouched &= ~ids;
 }
 
-bool things_take_ids(struct things *t, uint32_t owner, const uint32_t *demand, const uint64_t *ids)
+bool things_take_ids(struct things *t, uint64_t owner, const uint32_t *demand, const uint64_t *ids)
 {
     if (!things_can_take(t, demand))
         return false;
@@ -314,12 +321,12 @@ bool things_take_ids(struct things *t, uint32_t owner, const uint32_t *demand, c
     return true;
 }
 
-bool things_take(struct things *t, uint32_t owner, const uint32_t *demand)
+bool things_take(struct things *t, uint64_t owner, const uint32_t *demand)
 {
     return things_take_ids(t, owner, demand, NULL);
 }
 
-void things_give(struct things *t, uint32_t owner)
+void things_give(struct things *t, uint64_t owner)
 {
     for (size_t k = t->holds.n; k--;) {
         const struct thing_hold h = t->holds.at[k];
@@ -338,7 +345,7 @@ void things_give(struct things *t, uint32_t owner)
     }
 }
 
-uint64_t things_held(const struct things *t, uint32_t owner, uint32_t thing)
+uint64_t things_held(const struct things *t, uint64_t owner, uint32_t thing)
 {
     for (size_t k = 0; k < t->holds.n; k++)
         if (t->holds.at[k].owner == owner && t->holds.at[k].thing == thing)

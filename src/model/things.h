@@ -60,7 +60,8 @@ struct thing_stock {
 };
 
 struct thing_hold {
-    uint32_t owner, thing, amount;
+    uint64_t owner;
+    uint32_t thing, amount;
     uint64_t ids; /* with ids */
 };
 
@@ -84,10 +85,12 @@ bool things_can_take(const struct things *t, const uint32_t *demand);
 /* Take it for this owner, who holds nothing. A part comes from the id that has least room for it, then
  * from the first that nobody has touched; whole ones are the first untouched. False: not all is there,
  * and nothing was taken. */
-bool things_take(struct things *t, uint32_t owner, const uint32_t *demand);
+bool things_take(struct things *t, uint64_t owner, const uint32_t *demand);
 /* The same with the ids that somebody chose: ids[i], 0: as things_take() would. */
-bool things_take_ids(struct things *t, uint32_t owner, const uint32_t *demand, const uint64_t *ids);
-void things_give(struct things *t, uint32_t owner); /* all that it holds. O(holds) */
-uint64_t things_held(const struct things *t, uint32_t owner, uint32_t thing); /* ids; 0: none */
+bool things_take_ids(struct things *t, uint64_t owner, const uint32_t *demand, const uint64_t *ids);
+void things_give(struct things *t, uint64_t owner); /* all that it holds. O(holds) */
+uint64_t things_held(const struct things *t, uint64_t owner, uint32_t thing); /* ids; 0: none */
+/* So much of a sort is there from now on, if nobody holds any of it. */
+void things_set(struct things *t, uint32_t thing, uint32_t amount, bool named);
 /* Sorts of which nothing is left: a mask. */
 uint32_t things_exhausted(const struct things *t);

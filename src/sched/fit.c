@@ -11,7 +11,11 @@
  *   F2. A task of group 0 fits every node that takes anything (`least`); one of another group asks for
  *       at most what the group's demand says. So a thief whose capacity meets the demand can run all
  *       of the group.
- *   F3. A node that was never told of is like this one was at first. */
+ *   F3. A node that was never told of is like this one was at first.
+ *   F4. Tasks that hold things are in groups of their own, one a demand: what waits for a GPU is passed
+ *       over by its group, in O(groups), and keeps nobody else waiting. Among those that ask for the same
+ *       thing the order holds: what the first waits for, no other takes, so that one that wants two is
+ *       not overtaken for ever by those that want one. */
 #include "sched/state.h"
 
 #include <math.h>
@@ -29,6 +33,40 @@ bool fit_at(const struct sched *s, uint32_t task, uint32_t node)
     return fit_within(s, task, fit_capacity(s, node));
 }
 
+/* Apart from things: those it holds by a group of its own. */
+static bool fit_is_small(const struct sched *s, uint32_t task)
+{
+    const struct sched_config *k = &s->config;
+    return (k->task_cores ? k->task_cores[task] : 1) <= s->least.cores &&
+           (!k->task_memory || k->task_memory[task] <= s->least.memory) &&
+           (!k->task_needs || !(k->task_needs[task] & ~s->least.has));
+}
+
+bool fit_things(const struct sched *s, uint32_t task, const struct capacity *c)
+{
+    const uint32_t *demand = fit_demand(s, task);
+    for (uint32_t i = 0; demand && i < THING_SORTS; i++)
+        if (demand[i] && !thing_fits(c->thing[i], c->things >> i & 1, demand[i]))
+            return false;
+    return true;
+}
+
+/* ---- things ---- */
+
+bool fit_may_hold(struct sched *s, const struct slot *task, uint64_t *groups)
+{
+    const uint32_t *demand = fit_demand(s, task->task);
+    uint32_t wants = 0;
+    for (uint32_t i = 0; demand && i < THING_SORTS; i++)
+        wants |= (uint32_t)(demand[i] > 0) << i;
+    if (!wants || (!(wants & s->reserved) && things_can_take(s->things, demand)))
+        return true;
+    s->reserved |= wants;
+    s->lacking |= UINT64_C(1) << task->group;
+    *groups = ~s->lacking;
+    return false;
+}
+
 /* ---- groups ---- */
 
 /* A group for each demand that differs; when there are too many, the last one takes the rest, and asks
@@ -37,31 +75,44 @@ bool fit_at(const struct sched *s, uint32_t task, uint32_t node)
 uint8_t fit_group(struct sched *s, uint32_t task)
 {
     const struct sched_config *k = &s->config;
-    if (fit_within(s, task, &s->least))
+    uint32_t row = k->task_asks ? k->task_asks[task] : 0;
+    /* what fits everywhere but for its things need not be told apart by its cores */
+    struct capacity asks = {.cores = 1};
+    if (!fit_is_small(s, task))
+        asks = (struct capacity){.cores = k->task_cores ? k->task_cores[task] : 1,
+                                 .memory = k->task_memory ? k->task_memory[task] : 0,
+                                 .has = k->task_needs ? k->task_needs[task] : 0};
+    else if (!row)
         return 0;
-    struct capacity asks = {.cores = k->task_cores ? k->task_cores[task] : 1,
-                            .memory = k->task_memory ? k->task_memory[task] : 0,
-                            .has = k->task_needs ? k->task_needs[task] : 0};
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct capacity *d = &s->demands.at[i];
-        if (d->cores == asks.cores && d->memory == asks.memory && d->has == asks.has)
+        if (s->demand_asks.at[i] == row && d->cores == asks.cores && d->memory == asks.memory &&
+            d->has == asks.has)
             return (uint8_t)(i + 1);
+    }
+    for (uint32_t i = 0; row && i < THING_SORTS; i++) {
+        asks.thing[i] = k->amount[(size_t)row * THING_SORTS + i];
+        asks.things |= (uint32_t)(asks.thing[i] > 0) << i;
     }
     if (s->demands.n < READY_GROUPS - 1) {
         array_push(&s->demands, asks);
+        array_push(&s->demand_asks, row);
     } else {
         struct capacity *last = &array_last(&s->demands);
         *last = capacity_most(last, &asks);
+        array_last(&s->demand_asks) = NONE;
     }
     return (uint8_t)s->demands.n;
 }
 
-uint64_t fit_groups_of(const struct sched *s, uint32_t node)
+uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without)
 {
     const struct capacity *c = fit_capacity(s, node);
     uint64_t groups = c->cores > 0;
     for (size_t i = 0; i < s->demands.n; i++)
-        groups |= (uint64_t)capacity_fits(c, &s->demands.at[i]) << (i + 1);
+        groups |=
+            (uint64_t)(capacity_fits(c, &s->demands.at[i]) && !(s->demands.at[i].things & without))
+            << (i + 1);
     return groups;
 }
 
@@ -136,7 +187,7 @@ static void fit_sort_ready(struct sched *s)
         }
         if (place != SCHED_LREADYQ && place != SCHED_SREADYQ)
             continue;
-        if (fit_here(s, task->task) && (task->group || !s->uneven || !fit_group(s, task->task)))
+        if (fit_here(s, task->task) && fit_ready_group(s, task->task) == task->group)
             continue;
         place_leave(s, slot);
         task_enqueue(s, slot, place);
@@ -145,7 +196,8 @@ static void fit_sort_ready(struct sched *s)
 
 static bool capacity_same(const struct capacity *a, const struct capacity *b)
 {
-    return a->cores == b->cores && a->memory == b->memory && a->has == b->has;
+    return a->cores == b->cores && a->memory == b->memory && a->has == b->has &&
+           a->things == b->things && memcmp(a->thing, b->thing, sizeof a->thing) == 0;
 }
 
 /* `least` only falls: a task that has become picky for a node that is gone may still be stolen by all
@@ -157,10 +209,24 @@ static void fit_note_least(struct sched *s, const struct capacity *has)
     s->uneven = !capacity_same(&s->least, &s->standard);
 }
 
+/* What this node has, to be held. Amounts that changed count from when nobody holds any. */
+static void fit_stock(struct sched *s)
+{
+    if (!s->config.task_asks)
+        return;
+    if (!s->things)
+        s->things = things_new(s->own.thing, s->own.things, THING_SORTS);
+    for (uint32_t i = 0; i < THING_SORTS; i++)
+        if (s->things->stock[i].amount != s->own.thing[i] ||
+            s->things->stock[i].named != (s->own.things >> i & 1))
+            things_set(s->things, i, s->own.thing[i], s->own.things >> i & 1);
+}
+
 void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity *has)
 {
     if (node == s->config.node) {
         s->own = *has;
+        fit_stock(s);
     } else {
         while (s->others.n <= node)
             array_push(&s->others, s->standard); /* F3 */
@@ -181,8 +247,11 @@ void fit_capacity_changed(struct sched *s, uint32_t node, const struct capacity 
 void fit_begin(struct sched *s)
 {
     const struct sched_config *c = &s->config;
-    s->standard = s->own = s->least =
-        (struct capacity){.cores = c->cores, .memory = c->memory, .has = c->has};
+    s->own = (struct capacity){
+        .cores = c->cores, .memory = c->memory, .has = c->has, .things = c->things};
+    memcpy(s->own.thing, c->thing, sizeof s->own.thing);
+    s->standard = s->least = s->own;
+    fit_stock(s);
     for (uint32_t node = 0; c->capacity && node < c->nodes; node++) {
         if (node == c->node) /* one truth about this node: its own fields */
             continue;

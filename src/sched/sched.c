@@ -76,6 +76,8 @@ void sched_free(struct sched *s)
     readyset_free(&s->shared);
     array_free(&s->others);
     array_free(&s->demands);
+    array_free(&s->demand_asks);
+    things_free(s->things);
     array_free(&s->down);
     array_free(&s->scratch);
     free(s);
@@ -115,7 +117,7 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
     } else if (place == SCHED_WIDEQ) {
         gang_queue(s, slot, true);
     } else if (place == SCHED_LREADYQ || place == SCHED_SREADYQ) {
-        task->group = s->uneven ? fit_group(s, task->task) : 0;
+        task->group = fit_ready_group(s, task->task);
         readyset_push(place == SCHED_LREADYQ ? &s->local : &s->shared, s->tasks.slots.at, slot,
                       policy_key(s, task));
     } else if (place == SCHED_RUNNING) {
@@ -123,6 +125,8 @@ void place_enter(struct sched *s, uint32_t slot, enum sched_place place)
         if (s->config.task_memory)
             s->free_memory -= task_memory(s, task->task);
         s->taken_disk += task_disk(s, task->task);
+        if (s->things && fit_demand(s, task->task))
+            things_take(s->things, slot, fit_demand(s, task->task));
     }
 }
 
@@ -152,6 +156,8 @@ void place_leave(struct sched *s, uint32_t slot)
             s->free_memory = s->count[SCHED_RUNNING] || gang_gives(s)
                                  ? s->free_memory + task_memory(s, task->task)
                                  : s->config.memory; /* no drift */
+        if (s->things && s->things->holds.n)
+            things_give(s->things, slot);
     }
     if (s->gangs && (place == SCHED_GATHERING || place == SCHED_RUNNING))
         gang_left(s, slot, place);
@@ -234,7 +240,8 @@ static uint32_t first_that_fits(struct sched *s)
     for (uint32_t i = 0; i < s->tasks.slots.n; i++) {
         const struct slot *task = slot_at(s, i);
         if ((task->place != SCHED_LREADYQ && task->place != SCHED_SREADYQ) ||
-            task_disk(s, task->task) > s->free_disk)
+            task_disk(s, task->task) > s->free_disk ||
+            (fit_demand(s, task->task) && !things_can_take(s->things, fit_demand(s, task->task))))
             continue;
         double key = policy_key(s, task);
         if (best == NONE || key > best_key) {
@@ -259,16 +266,21 @@ void task_start(struct sched *s, uint32_t slot)
 }
 
 /* Strictly in order, the LReadyQ first: a large task at the front waits until it fits and is never
- * overtaken for ever. */
+ * overtaken for ever. But for one that waits for things: it is passed by those who want others (F4). */
 static void start_tasks(struct sched *s)
 {
+    uint64_t groups = READY_ALL;
+    s->lacking = 0;
+    s->reserved = 0;
     while (s->free_cores && !gang_is_waited_for(s)) {
-        uint32_t slot = readyset_peek(&s->local, READY_ALL);
+        uint32_t slot = readyset_peek(&s->local, groups);
         if (slot == NONE)
-            slot = readyset_peek(&s->shared, READY_ALL);
+            slot = readyset_peek(&s->shared, groups);
         if (slot == NONE)
             return;
         struct slot *task = slot_at(s, slot);
+        if (s->things && !fit_may_hold(s, task, &groups))
+            continue;
         if (task_cores(s, task->task) > s->free_cores ||
             task_memory(s, task->task) > s->free_memory)
             return;

@@ -32,6 +32,10 @@ struct sched_config {
     const uint32_t *task_cores; /* [1 each] */
     const double *task_memory;  /* [0 each] */
     const uint64_t *task_needs; /* attributes [none each] */
+    uint32_t things;            /* of this node: which have ids, and how much there is of each */
+    uint32_t thing[THING_SORTS];
+    const uint32_t *task_asks; /* what a task holds of them: a row of `amount` [0, nothing, each] */
+    const uint32_t *amount;    /* rows of THING_SORTS; the first is all 0 */
     /* Nodes that a task spans, with all that it asks for on each [1 each]. The command runs on the node
      * that starts it; sched_gang() names all */
     const uint32_t *task_nodes;
@@ -100,8 +104,10 @@ enum sched_message_kind {
 struct sched_message {
     uint8_t kind;
     uint32_t from, to;
-    uint32_t round;        /* of stealing; a reply carries the query's */
-    uint32_t load;         /* LOAD_REPLY: length of the SReadyQ */
+    uint32_t round; /* of stealing; a reply carries the query's */
+    /* LOAD_REPLY: length of the SReadyQ. LOAD_QUERY, STEAL: things that the thief has none left of, a
+     * mask: tasks that ask for them stay */
+    uint32_t load;
     uint32_t first, count; /* its tasks in `items` of the actions (or of the event) */
 };
 

@@ -58,10 +58,19 @@ static bool list_holds(const struct sched *s, const struct slot_list *l, enum sc
     return n == l->length && l->tail == previous && n == s->count[place];
 }
 
+static uint64_t held_of(const struct things *t, uint32_t thing)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->holds.n; i++)
+        sum += t->holds.at[i].thing == thing ? t->holds.at[i].amount : 0;
+    return sum;
+}
+
 /* O(tasks held): tests call it after every event, programs never. */
 bool sched_check(const struct sched *s, struct error *err)
 {
     uint32_t count[SCHED_PLACES] = {0}, held = 0, cores = 0;
+    uint64_t things[THING_SORTS] = {0};
     double disk = 0, least = INFINITY; /* of what runs; of what is ready and leaves least */
     for (size_t i = 0; i < s->tasks.slots.n; i++) {
         const struct slot *slot = &s->tasks.slots.at[i];
@@ -85,8 +94,15 @@ bool sched_check(const struct sched *s, struct error *err)
         if (slot->place == SCHED_RUNNING) {
             disk += leaves;
             cores += s->config.task_cores ? s->config.task_cores[slot->task] : 1;
+            for (uint32_t k = 0; k < THING_SORTS && fit_demand(s, slot->task); k++)
+                things[k] += fit_demand(s, slot->task)[k];
         }
     }
+    for (uint32_t k = 0; s->things && k < THING_SORTS; k++)
+        if (things[k] != held_of(s->things, k) || things[k] > s->things->stock[k].amount)
+            return error_set(err, ERROR_FAILED, "of thing %u %llu are in use, %llu held, of %u", k,
+                             (unsigned long long)things[k],
+                             (unsigned long long)held_of(s->things, k), s->things->stock[k].amount);
     /* what was counted along the way against the recount */
     for (int p = SCHED_NOWHERE + 1; p < SCHED_PLACES; p++)
         if (count[p] != s->count[p])

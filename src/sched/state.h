@@ -51,6 +51,12 @@ struct sched {
     bool uneven;                          /* some node has less than this one had at first */
     ARRAY(struct capacity) others;        /* by node; past the end: as `standard` */
     ARRAY(struct capacity) demands;       /* of the groups after 0 */
+    ARRAY(uint32_t) demand_asks;          /* of the same: rows of `amount`; NONE: mixed */
+
+    /* things that running tasks hold (fit.c); NULL: no task asks for any */
+    struct things *things;
+    uint64_t lacking;  /* groups whose first task waits for things, when last looked at */
+    uint32_t reserved; /* things that those wait for, or that are kept for them: a mask */
 
     /* policy */
     enum sched_policy policy;
@@ -91,13 +97,15 @@ bool node_is_down(const struct sched *s, uint32_t node);
 
 /* fit.c */
 void fit_begin(struct sched *s);
+bool fit_things(const struct sched *s, uint32_t task, const struct capacity *c);
 /* O(1), and with the usual NULL arrays two comparisons. */
 static inline bool fit_within(const struct sched *s, uint32_t task, const struct capacity *c)
 {
     const struct sched_config *k = &s->config;
     return (k->task_cores ? k->task_cores[task] : 1) <= c->cores &&
            (!k->task_memory || k->task_memory[task] <= c->memory) &&
-           (!k->task_needs || !(k->task_needs[task] & ~c->has));
+           (!k->task_needs || !(k->task_needs[task] & ~c->has)) &&
+           (!k->task_asks || !k->task_asks[task] || fit_things(s, task, c));
 }
 static inline bool fit_here(const struct sched *s, uint32_t task)
 {
@@ -106,7 +114,27 @@ static inline bool fit_here(const struct sched *s, uint32_t task)
 bool fit_at(const struct sched *s, uint32_t task, uint32_t node);
 uint8_t fit_group(struct sched *s,
                   uint32_t task); /* of a task that fits here; where nodes are uneven */
-uint64_t fit_groups_of(const struct sched *s, uint32_t node); /* that all fit there */
+/* The group of a ready task: ready_set.h. Where all nodes are alike and it holds nothing, 0. */
+static inline uint8_t fit_ready_group(struct sched *s, uint32_t task)
+{
+    return s->uneven || (s->config.task_asks && s->config.task_asks[task]) ? fit_group(s, task) : 0;
+}
+/* Groups that all fit there and ask for none of the things in `without`, a mask. */
+uint64_t fit_groups_of(const struct sched *s, uint32_t node, uint32_t without);
+/* May a ready task have its things now? If not, its group is taken out of `groups`: others go on. Those
+ * that come after it in the order do not take what it waits for. */
+bool fit_may_hold(struct sched *s, const struct slot *task, uint64_t *groups);
+static inline const uint32_t *fit_demand(const struct sched *s, uint32_t task)
+{
+    const struct sched_config *k = &s->config;
+    return k->task_asks && k->task_asks[task] ? k->amount + (size_t)k->task_asks[task] * THING_SORTS
+                                              : NULL;
+}
+/* Ready tasks that do not wait for things. */
+static inline uint32_t fit_startable(const struct sched *s, const struct ready_set *set)
+{
+    return s->lacking ? readyset_length(set, ~s->lacking) : set->length;
+}
 /* Ready, and nowhere: into this ready queue if it fits here, else to a node where it does; if there is
  * none, it waits (UNFIT). */
 void task_enqueue(struct sched *s, uint32_t slot, enum sched_place place);

@@ -21,11 +21,18 @@ bool node_is_down(const struct sched *s, uint32_t node)
     return false;
 }
 
-/* Tasks that arrive may fill the cores: not idle yet. */
+/* Tasks that arrive may fill the cores: not idle yet. Those that wait for things do not. */
 static bool steal_is_due(const struct sched *s)
 {
-    return s->free_cores && s->own.cores && !gang_is_waited_for(s) && !s->local.length &&
-           !s->shared.length && !s->count[SCHED_ARRIVING];
+    return s->free_cores && s->own.cores && !gang_is_waited_for(s) &&
+           !fit_startable(s, &s->local) && !fit_startable(s, &s->shared) &&
+           !s->count[SCHED_ARRIVING];
+}
+
+/* Things that nothing is left of, or that tasks here wait for: more such tasks would only wait, too. */
+static uint32_t steal_without(const struct sched *s)
+{
+    return s->things ? s->reserved | things_exhausted(s->things) : 0;
 }
 
 /* Nobody had anything. The interval doubles up to its bound; past it the node sleeps until there is
@@ -57,7 +64,7 @@ static void steal_ask_most_loaded(struct sched *s)
         return;
     }
     s->steal = STEAL_ASKED;
-    send_begin(s, SCHED_STEAL, s->best_node, ++s->round);
+    send_begin(s, SCHED_STEAL, s->best_node, ++s->round)->load = steal_without(s);
     timer_add(s, s->config.reply_timeout, TIMER_REPLY, s->round);
 }
 
@@ -95,8 +102,9 @@ static void steal_query_neighbours(struct sched *s)
     s->pending = want;
     s->best_load = 0;
     s->best_node = NONE;
+    uint32_t without = steal_without(s);
     for (uint32_t i = 0; i < want; i++)
-        send_begin(s, SCHED_LOAD_QUERY, s->scratch.at[i], s->round);
+        send_begin(s, SCHED_LOAD_QUERY, s->scratch.at[i], s->round)->load = without;
     timer_add(s, s->config.reply_timeout, TIMER_REPLY, s->round);
 }
 
@@ -148,7 +156,7 @@ static void steal_offer_local(struct sched *s, uint32_t n, uint64_t groups)
  * data, and children of one parent stay together. */
 static void steal_give_half(struct sched *s, const struct sched_message *m)
 {
-    uint64_t groups = fit_groups_of(s, m->from);
+    uint64_t groups = fit_groups_of(s, m->from, m->load);
     uint32_t shared = readyset_length(&s->shared, groups);
     uint32_t total = shared + steal_spare_local(s, groups), n = total - total / 2;
     if (n > s->config.steal_most)
@@ -172,7 +180,7 @@ void steal_message(struct sched *s, const struct sched_message *m, const struct 
     bool mine = m->round == s->round;
     switch (m->kind) {
     case SCHED_LOAD_QUERY: {
-        uint64_t groups = fit_groups_of(s, m->from);
+        uint64_t groups = fit_groups_of(s, m->from, m->load);
         send_begin(s, SCHED_LOAD_REPLY, m->from, m->round)->load =
             readyset_length(&s->shared, groups) + steal_spare_local(s, groups);
         break;

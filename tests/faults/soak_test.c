@@ -19,7 +19,7 @@ enum { FAULTS = sizeof fault_names / sizeof *fault_names };
 
 struct totals {
     uint64_t seeds, events, crashes, partitions, failovers, replays, resent, adoptions, lost,
-        doubled, done, picky, unfit, leaves, returned;
+        doubled, done, picky, unfit, leaves, returned, holding;
 };
 
 static void add(struct totals *t, const struct fault_world_result *r)
@@ -36,6 +36,7 @@ static void add(struct totals *t, const struct fault_world_result *r)
     t->doubled += r->doubled;
     t->done += r->done;
     t->picky += r->picky;
+    t->holding += r->holding;
     t->unfit += r->unfit;
     t->leaves += r->leaves;
     t->returned += r->returned;
@@ -111,6 +112,7 @@ static void for_ci(const struct fault_world_options *options, const struct total
        "again",
        (unsigned long long)t->crashes, (unsigned long long)t->partitions,
        (unsigned long long)t->failovers, (unsigned long long)t->resent);
+    ok(t->holding > 0, "%llu tasks held things of their nodes", (unsigned long long)t->holding);
     ok(t->picky && t->unfit,
        "%llu tasks fitted some nodes alone, after %llu events one waited for a node",
        (unsigned long long)t->picky, (unsigned long long)t->unfit);

@@ -300,6 +300,7 @@ static void crash(struct fault_world *w, uint32_t node)
     w->life[node]++;
     w->busy_cores[node] = 0;
     w->busy_memory[node] = 0;
+    memset(w->busy_things[node], 0, sizeof w->busy_things[node]);
     if (chance(w, 0.4)) { /* so quickly that nobody notices */
         later(w, 0.01, EVENT_RESTART, node);
         return;
@@ -426,6 +427,8 @@ static void handle(struct fault_world *w, struct faults_pending *p)
         if (same_life) {
             w->busy_cores[p->node] -= w->asks[p->ended.task].cores;
             w->busy_memory[p->node] -= w->asks[p->ended.task].memory;
+            for (uint32_t i = 0; i < 2; i++)
+                w->busy_things[p->node][i] -= w->asks[p->ended.task].thing[i];
             w->result->returned += p->ended.returned;
             faults_gang_ends(w, p);
             deliver(w, p->node, &e);
@@ -530,6 +533,9 @@ static void make_nodes(struct fault_world *w, uint64_t seed)
                                   .task_needs = w->task_needs,
                                   .task_nodes = w->wide ? w->task_nodes : NULL,
                                   .parts_wait = w->parts_wait,
+                                  .things = w->capacity[n].things,
+                                  .task_asks = w->task_asks,
+                                  .amount = w->amount,
                                   .capacity = w->capacity,
                                   .policy = (enum sched_policy)rng_below(&w->rng, SCHED_POLICIES),
                                   .tt = 0.1,
@@ -547,6 +553,7 @@ static void make_nodes(struct fault_world *w, uint64_t seed)
                                   .retries = 2,
                                   .retry_first = chance(w, 0.5) ? 0.02 : 0,
                                   .record_starts = chance(w, 0.5)};
+        memcpy(w->config[n].thing, w->capacity[n].thing, sizeof w->config[n].thing);
         w->sched[n] = sched_new(&w->config[n]);
     }
 }

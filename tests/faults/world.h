@@ -52,8 +52,9 @@ struct fault_world_result {
     double time;                   /* virtual, at the end */
     uint32_t lost, doubled, crashes, adoptions, partitions, failovers, resent, replays;
     uint32_t done, ended_otherwise;
-    uint32_t picky; /* tasks that some node has no room for */
-    uint32_t unfit; /* times that one waited, since nobody there had room for it */
+    uint32_t picky;   /* tasks that some node has no room for */
+    uint32_t holding; /* tasks that hold things */
+    uint32_t unfit;   /* times that one waited, since nobody there had room for it */
     uint32_t leaves, returned;
     uint32_t wide, parts; /* tasks that span several nodes; times that a node gave a part to one */
     char trouble[400];    /* empty: all is well */

@@ -94,6 +94,8 @@ void faults_check_room(struct fault_world *w, uint32_t node, uint32_t task)
             there->memory, (unsigned long long)there->has);
     w->busy_cores[node] += asks->cores;
     w->busy_memory[node] += asks->memory;
+    for (uint32_t i = 0; i < 2; i++)
+        w->busy_things[node][i] += asks->thing[i];
     faults_check_use(w, node, task);
     if (w->leaves[node])
         faults_trouble(w, "task %u started on node %u, which leaves", task, node);

@@ -18,7 +18,9 @@ void faults_make_spans(struct fault_world *w, uint64_t seed)
         uint32_t fit = 0;
         for (uint32_t n = 0; n < w->nodes; n++)
             fit += capacity_fits(&w->capacity[n], &w->asks[t]);
-        w->task_nodes[t] = fit > 1 && rng_unit(&rng) < 0.3 ? 1 + (uint32_t)rng_below(&rng, fit) : 1;
+        w->task_nodes[t] = fit > 1 && !w->task_asks[t] && rng_unit(&rng) < 0.3
+                               ? 1 + (uint32_t)rng_below(&rng, fit)
+                               : 1;
         w->result->wide += w->wide && w->task_nodes[t] > 1;
     }
 }
@@ -37,6 +39,10 @@ void faults_check_use(struct fault_world *w, uint32_t node, uint32_t task)
     if (cores > w->capacity[node].cores || memory > w->capacity[node].memory)
         faults_trouble(w, "with task %u node %u uses %u cores of %u, %g bytes of %g", task, node,
                        cores, w->capacity[node].cores, memory, w->capacity[node].memory);
+    for (uint32_t i = 0; i < 2; i++)
+        if (w->busy_things[node][i] > w->capacity[node].thing[i])
+            faults_trouble(w, "with task %u node %u uses %u of its %u of thing %u", task, node,
+                           w->busy_things[node][i], w->capacity[node].thing[i], i);
 }
 
 static void faults_take_part(struct fault_world *w, uint32_t node, uint32_t task)

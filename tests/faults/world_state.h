@@ -10,6 +10,7 @@
 
 #define FAULTS_NODES 9
 #define FAULTS_TASKS 120
+#define FAULTS_DEMANDS 6 /* for things of nodes, the empty one among them */
 
 enum faults_event {
     EVENT_SUBMIT,
@@ -75,6 +76,9 @@ struct fault_world {
     uint32_t task_cores[FAULTS_TASKS];
     double task_memory[FAULTS_TASKS];
     uint64_t task_needs[FAULTS_TASKS];
+    uint32_t task_asks[FAULTS_TASKS];
+    uint32_t amount[FAULTS_DEMANDS * THING_SORTS];
+    uint32_t busy_things[FAULTS_NODES][THING_SORTS];
     uint32_t busy_cores[FAULTS_NODES];
     double busy_memory[FAULTS_NODES];
     bool wide, parts_wait; /* some tasks span several nodes; parts of them wait for their room */
