@@ -14,6 +14,7 @@
 #include "experiment/merge.h"
 #include "experiment/combine.h"
 #include "experiment/merging.h"
+#include "model/environment.h"
 #include "model/shell.h"
 
 #include <math.h>
@@ -110,6 +111,19 @@ static void digest_words(const struct merging *m, const struct body *body, struc
     digest_bytes(s, &memory, sizeof memory);
 }
 
+/* Its texts as they stand: an experiment knows neither images nor contents of files. */
+static void digest_environment(const struct merging *m, const struct body *body,
+                               struct digest_state *s)
+{
+    for (int i = 0; i < TASK_TEXT_COUNT; i++) {
+        const char *text = column_text(m->b.w, body->task, task_text[i]);
+        digest_string(s, text ? text : "", text ? strlen(text) : 0);
+    }
+    const char *env = column_text(m->b.w, body->task, COLUMN_env);
+    if (env && strchr(env, '{'))
+        digest_words(m, body, s);
+}
+
 /* Tasks without a command (abstract graphs) are told apart by name and alternative. Counts go into
  * the digest before what they count, so that no two inputs run together. */
 static void find_key(struct merging *m, const struct body *body, struct digest *key)
@@ -131,9 +145,12 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
             strbuf_add(&m->text, body->alternative->label);
     }
     digest_number(&s, (*body->command ? 1 : 0) | (body->is_call ? 2 : 0) |
-                          (w->flags[t] & TASK_IN_PLACE ? 4 : 0) | (shell ? 8 : 0));
+                          (w->flags[t] & TASK_IN_PLACE ? 4 : 0) | (shell ? 8 : 0) |
+                          (environment_is_stated(w, t) ? 16 : 0));
     if (shell)
         digest_string(&s, shell, strlen(shell));
+    if (environment_is_stated(w, t))
+        digest_environment(m, body, &s);
     digest_string(&s, strbuf_text(&m->text), m->text.n);
     if (body->has_words)
         digest_words(m, body, &s);

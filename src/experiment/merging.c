@@ -164,7 +164,7 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
             builder_more_memory(out, task, w->more_memory[i], 0);
     builder_cores(out, task, isnan(c->cores) ? w->cores[t] : c->cores, 0);
     /* a merged workflow runs anew: what the file called done is not */
-    uint32_t changed = COLUMN_BIT(done);
+    uint64_t changed = COLUMN_BIT(done);
     if (!isnan(c->timeout)) {
         changed |= COLUMN_BIT(timeout);
         builder_timeout(out, task, c->timeout, 0);

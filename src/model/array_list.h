@@ -10,6 +10,7 @@
 #pragma once
 #include "model/column_list.h"
 
+#define WORKFLOW_TEXT_ARRAY(name) WORKFLOW_ARRAY(name, (size_t)w->ntasks)
 #define WORKFLOW_COLUMN_ARRAY(name, ...) WORKFLOW_ARRAY(name, (size_t)w->ntasks)
 
 /* clang-format off */
@@ -23,6 +24,7 @@
     WORKFLOW_ARRAY(line, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(command, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(shell, (size_t)w->ntasks) \
+    TASK_TEXTS(WORKFLOW_TEXT_ARRAY) \
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
     WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(asks, (size_t)w->ntasks) \

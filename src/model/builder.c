@@ -61,6 +61,9 @@ void builder_free(struct builder *b)
     array_free(&b->asks);
     builder_free_demands(b);
     array_free(&b->command_line);
+#define FREE_TEXT(name) array_free(&b->name);
+    TASK_TEXTS(FREE_TEXT)
+#undef FREE_TEXT
 #define FREE_FIELD(name, ...) array_free(&b->name);
     TASK_COLUMNS(COLUMN_SKIP, FREE_FIELD, COLUMN_SKIP)
 #undef FREE_FIELD
@@ -431,8 +434,13 @@ void builder_number(struct builder *b, uint32_t task, enum column_id id, double 
 
 /* Whoever makes one workflow from another copies new columns without knowing them. */
 void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
-                          uint32_t without)
+                          uint64_t without)
 {
+    for (int i = 0; i < TASK_TEXT_COUNT; i++) {
+        const char *text = column_text(w, t, task_text[i]);
+        if (text && !(without >> task_text[i] & 1))
+            builder_text(b, task, task_text[i], text, strlen(text), 0);
+    }
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
         const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || without >> id & 1 || !column_is_set(w, t, id))

@@ -49,6 +49,9 @@ void builder_command(struct builder *b, uint32_t task, const char *command, size
 /* What its command runs under (model/shell.h); "" takes a default back. Not a program with options:
  * an error. */
 void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t len, size_t line);
+/* A column of TASK_TEXTS, written as model/environment.h says; "" takes a default back. */
+void builder_text(struct builder *b, uint32_t task, enum column_id id, const char *text, size_t len,
+                  size_t line);
 /* Attributes that its node must have: words of letters, digits and "-._+", at commas or blanks; at
  * most 64 different ones in a workflow. They take the place of what it needed before. */
 void builder_needs(struct builder *b, uint32_t task, const char *list, size_t len, size_t line);
@@ -72,9 +75,9 @@ void builder_number(struct builder *b, uint32_t task, enum column_id id, double 
     }
 TASK_COLUMNS(COLUMN_SKIP, BUILDER_SETTER, COLUMN_SKIP)
 #undef BUILDER_SETTER
-/* The optional numbers and the switches of task `t` of `w`, but for those in the set `without`. */
+/* The texts, optional numbers and switches of task `t` of `w`, but for those in the set `without`. */
 void builder_copy_columns(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t,
-                          uint32_t without);
+                          uint64_t without);
 /* One more rung of `memory: [2G, 4G, 8G]` than builder_memory() and earlier calls gave this task.
  */
 void builder_more_memory(struct builder *b, uint32_t task, double bytes, size_t line);

@@ -592,6 +592,13 @@ static void move_tasks(struct builder *b, struct workflow *w)
         column_extend(&b->shell, n, 0);
         w->shell = take(&b->shell);
     }
+#define MOVE_TEXT(name)                                                                            \
+    if (b->name.n) {                                                                               \
+        column_extend(&b->name, n, 0);                                                             \
+        w->name = take(&b->name);                                                                  \
+    }
+    TASK_TEXTS(MOVE_TEXT)
+#undef MOVE_TEXT
 #define MOVE_FIELD(name, ctype, unit, absent, ...)                                                 \
     if (b->name.n) {                                                                               \
         column_extend(&b->name, n, (ctype)(absent));                                               \

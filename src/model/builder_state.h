@@ -85,6 +85,9 @@ struct builder {
     ARRAY(uint64_t) needs;
     ARRAY(uint32_t) asks;         /* rows of `demands` */
     ARRAY(uint32_t) command_line; /* for messages only */
+#define BUILDER_TEXT(name) ARRAY(str_id) name;
+    TASK_TEXTS(BUILDER_TEXT)
+#undef BUILDER_TEXT
 #define BUILDER_FIELD(name, ctype, ...) ARRAY(ctype) name;
     TASK_COLUMNS(COLUMN_SKIP, BUILDER_FIELD, COLUMN_SKIP)
 #undef BUILDER_FIELD

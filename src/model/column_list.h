@@ -59,6 +59,18 @@
         "text", "first word of `run`, else the name", "what comparisons, colours and predictions group by") \
     OWN(shell, COLUMN_DEFAULT, "shells", "sh", \
         "program with options", "strict", "what its command runs under") \
+    OWN(env, COLUMN_DEFAULT, "variables", "{A: '1', B: 'x=\"{cores}\"'}", \
+        "mapping name: text", "none", "variables that its command finds set") \
+    OWN(pass, COLUMN_DEFAULT, "lists of passed variables", "[HOME, LANG]", \
+        "name or list, or `all`", "`all`", "the variables that it gets from where weft was started") \
+    OWN(secret, COLUMN_DEFAULT, "secrets", "[TOKEN]", \
+        "name or list", "none", "variables whose values nobody sees") \
+    OWN(container, COLUMN_DEFAULT, "containers", "\"busybox:1\"", \
+        "image, or `none`", "none", "the image in which its command runs") \
+    OWN(conda, COLUMN_DEFAULT, "conda environments", "tools.yaml", \
+        "file, or `none`", "none", "the conda environment in which its command runs") \
+    OWN(modules, COLUMN_DEFAULT, "modules", "[gcc/12, openmpi]", \
+        "word or list", "none", "modules that are loaded before its command runs") \
     SWITCH(replicable, TASK_NOT_REPLICABLE, true, "not replicable", "false", \
         "`true`, `false`", "`true`", "in a stream: may several nodes process different items with it") \
     NUMBER(timeout, double, COLUMN_SECONDS, INFINITY, "timeouts", "10m", \
@@ -83,6 +95,10 @@
 
 #define TASK_COLUMNS(OWN, NUMBER, SWITCH) TASK_KEYS(OWN, NUMBER, SWITCH) TASK_MARKS(OWN, SWITCH)
 /* clang-format on */
+
+/* The columns of their own that are a text of one line: `str_id *name` in struct workflow, NULL when no
+ * task has one. How each is written is said in model/environment.h. Readers call builder_text(). */
+#define TASK_TEXTS(TEXT) TEXT(env) TEXT(pass) TEXT(secret) TEXT(container) TEXT(conda) TEXT(modules)
 
 /* For a use that skips the rows of one sort. */
 #define COLUMN_SKIP(...)

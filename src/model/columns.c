@@ -65,6 +65,28 @@ double column_number(const struct workflow *w, uint32_t task, enum column_id id)
     return c->whole ? ((const uint32_t *)array)[task] : ((const double *)array)[task];
 }
 
+const enum column_id task_text[TASK_TEXT_COUNT] = {
+#define TEXT_ID(name) COLUMN_##name,
+    TASK_TEXTS(TEXT_ID)
+#undef TEXT_ID
+};
+
+const char *column_text(const struct workflow *w, uint32_t task, enum column_id id)
+{
+    const str_id *column = NULL;
+    switch ((int)id) {
+#define TEXT_CASE(name)                                                                            \
+    case COLUMN_##name:                                                                            \
+        column = w->name;                                                                          \
+        break;
+        TASK_TEXTS(TEXT_CASE)
+#undef TEXT_CASE
+    default:
+        break;
+    }
+    return column && column[task] ? workflow_text(w, column[task]) : NULL;
+}
+
 /* A command is `run` or `call`, told apart by a flag: one column in memory, two in files. */
 static bool has_command(const struct workflow *w, uint32_t task, bool call)
 {
@@ -113,6 +135,9 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
     }
     case COLUMN_shell:
         return w->shell && w->shell[task];
+#define CASE_TEXT(name) case COLUMN_##name:
+        TASK_TEXTS(CASE_TEXT)
+        return column_text(w, task, id) != NULL;
     case COLUMN_rungs:
         return csr_count(w->more_off, task);
     default: /* COLUMN_temporary is a mark of objects */
@@ -168,6 +193,13 @@ static bool same_rungs(const struct workflow *a, uint32_t s, const struct workfl
     return n == csr_count(b->more_off, t) &&
            (!n || memcmp(a->more_memory + a->more_off[s], b->more_memory + b->more_off[t],
                          n * sizeof *a->more_memory) == 0);
+}
+
+static bool same_text(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
+                      enum column_id id)
+{
+    const char *one = column_text(a, s, id), *two = column_text(b, t, id);
+    return one && two ? strcmp(one, two) == 0 : one == two;
 }
 
 /* By words: two workflows number them as they meet them. */
@@ -235,6 +267,8 @@ bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow
     case COLUMN_shell:
         return strcmp(a->shell ? workflow_text(a, a->shell[s]) : "",
                       b->shell ? workflow_text(b, b->shell[t]) : "") == 0;
+        TASK_TEXTS(CASE_TEXT)
+        return same_text(a, s, b, t, id);
     case COLUMN_rungs:
         return same_rungs(a, s, b, t);
     default: /* in, out, after, temporary: objects and edges, which equal.c compares */

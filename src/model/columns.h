@@ -49,6 +49,16 @@ double column_number(const struct workflow *w, uint32_t task, enum column_id id)
 /* How many tasks have a value of their own. O(tasks), or O(1) when the column is NULL. */
 uint32_t column_count(const struct workflow *w, enum column_id id);
 
-/* Sets of columns: bits of a uint32_t. */
-#define COLUMN_BIT(name) (UINT32_C(1) << COLUMN_##name)
-_Static_assert(TASK_COLUMN_COUNT <= 32, "a set of columns is a uint32_t");
+/* The columns that are texts (TASK_TEXTS), for loops over them. */
+enum {
+#define COLUMN_COUNTED(name) +1
+    TASK_TEXT_COUNT = 0 TASK_TEXTS(COLUMN_COUNTED)
+#undef COLUMN_COUNTED
+};
+extern const enum column_id task_text[TASK_TEXT_COUNT];
+/* The text of one of them; NULL: the task has none. */
+const char *column_text(const struct workflow *w, uint32_t task, enum column_id id);
+
+/* Sets of columns: bits of a uint64_t, the upper ones of which formats/carries.h uses. */
+#define COLUMN_BIT(name) (UINT64_C(1) << COLUMN_##name)
+_Static_assert(TASK_COLUMN_COUNT <= 48, "a set of columns has 48 bits");

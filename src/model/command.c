@@ -42,6 +42,14 @@ void command_add_quoted(struct strbuf *out, const char *name)
     strbuf_add_char(out, '\'');
 }
 
+static void command_add_data(struct strbuf *out, const char *text, bool bare)
+{
+    if (bare)
+        strbuf_add(out, text);
+    else
+        command_add_quoted(out, text);
+}
+
 /* A task's inputs or outputs, in the order in which the workflow's file names them. */
 struct files {
     const uint32_t *at;
@@ -55,13 +63,13 @@ static struct files files_of(const struct workflow *w, uint32_t task, bool out)
     return (struct files){n ? (out ? w->out_object : w->in_object) + first : NULL, n};
 }
 
-static void add_file(const struct workflow *w, uint32_t object, struct strbuf *out)
+static void add_file(const struct workflow *w, uint32_t object, bool bare, struct strbuf *out)
 {
     char label[512];
     const char *name = workflow_object_label(w, object, label, sizeof label);
     if (*name == '-') /* no option of the program's */
         strbuf_add(out, "./");
-    command_add_quoted(out, name);
+    command_add_data(out, name, bare);
 }
 
 /* ---- what stands at a brace ---- */
@@ -254,6 +262,7 @@ struct filling {
     enum { FILL_ALL, FILL_VALUES, FILL_PARAMETERS } fill;
     uint32_t attempt;
     double memory;
+    bool bare; /* no shell will read it: nothing is quoted */
 };
 
 /* A mark's place in its command tells the lists of one task apart. */
@@ -264,7 +273,7 @@ static void add_list_name(struct strbuf *out, size_t place)
 
 /* False: {in[7]} with fewer inputs. `place`: of the mark in its command. */
 static bool add_files(const struct workflow *w, uint32_t task, const struct marking *m,
-                      size_t place, struct strbuf *out, struct error *err)
+                      size_t place, bool bare, struct strbuf *out, struct error *err)
 {
     struct files f = files_of(w, task, m->mark == MARK_OUT);
     struct marking_place p = marking_begin(m, f.n);
@@ -279,7 +288,7 @@ static bool add_files(const struct workflow *w, uint32_t task, const struct mark
             continue;
         if (!first)
             strbuf_add_char(out, ' ');
-        add_file(w, f.at[i], out);
+        add_file(w, f.at[i], bare, out);
         first = false;
     }
     if (m->list)
@@ -331,10 +340,10 @@ static bool add_value(const struct workflow *w, uint32_t task, const struct fill
             strbuf_add(out, workflow_text(w, w->parameter_value[m->index]));
         return true;
     case MARK_TASK:
-        command_add_quoted(out, workflow_task_name(w, task));
+        command_add_data(out, workflow_task_name(w, task), f->bare);
         return true;
     case MARK_KIND:
-        command_add_quoted(out, workflow_text(w, w->kind[task]));
+        command_add_data(out, workflow_text(w, w->kind[task]), f->bare);
         return true;
     case MARK_CORES:
         strbuf_printf(out, "%u", w->cores[task]);
@@ -352,11 +361,11 @@ static bool add_value(const struct workflow *w, uint32_t task, const struct fill
     }
 }
 
-/* Copies the command with its marks replaced. */
-static bool command_fill(const struct workflow *w, uint32_t task, const struct filling *f,
-                         struct strbuf *out, struct error *err)
+/* Copies a template with its marks replaced. */
+static bool template_fill(const struct workflow *w, uint32_t task, const char *text,
+                          const struct filling *f, struct strbuf *out, struct error *err)
 {
-    const char *text = workflow_text(w, w->command[task]), *at = text;
+    const char *at = text;
     while (*at) {
         size_t plain = strcspn(at, "{}");
         strbuf_add_bytes(out, at, plain);
@@ -368,7 +377,7 @@ static bool command_fill(const struct workflow *w, uint32_t task, const struct f
         if (m.mark == MARK_BRACE && f->fill == FILL_ALL)
             strbuf_add_char(out, *at);
         else if (files && f->fill == FILL_ALL) {
-            if (!add_files(w, task, &m, (size_t)(at - text), out, err))
+            if (!add_files(w, task, &m, (size_t)(at - text), f->bare, out, err))
                 return false;
         } else if (!add_value(w, task, f, &m, out))
             strbuf_add_bytes(out, at, m.length ? m.length : 1);
@@ -377,6 +386,26 @@ static bool command_fill(const struct workflow *w, uint32_t task, const struct f
     /* an empty command still is a text */
     strbuf_add(out, "");
     return true;
+}
+
+static bool command_fill(const struct workflow *w, uint32_t task, const struct filling *f,
+                         struct strbuf *out, struct error *err)
+{
+    return template_fill(w, task, workflow_text(w, w->command[task]), f, out, err);
+}
+
+/* What it names is there: builder_check_commands() has looked. */
+void command_expand_value(const struct workflow *w, uint32_t task, const char *text,
+                          uint32_t attempt, double memory, struct strbuf *out)
+{
+    template_fill(w, task, text,
+                  &(struct filling){.attempt = attempt, .memory = memory, .bare = true}, out, NULL);
+}
+
+void command_value_template(const struct workflow *w, uint32_t task, const char *text,
+                            struct strbuf *out)
+{
+    template_fill(w, task, text, &(struct filling){.fill = FILL_VALUES, .bare = true}, out, NULL);
 }
 
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err)

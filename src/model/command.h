@@ -84,6 +84,14 @@ bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out,
 bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
                             double memory, struct strbuf *out, struct error *err);
 
+/* The same for a text that no shell will read: a value of `env`. Names of files and tasks stand as they
+ * are, several files with blanks between them. */
+void command_expand_value(const struct workflow *w, uint32_t task, const char *text,
+                          uint32_t attempt, double memory, struct strbuf *out);
+/* As command_template() of such a text. */
+void command_value_template(const struct workflow *w, uint32_t task, const char *text,
+                            struct strbuf *out);
+
 /* The files that {in.list} names, which the task must find in its folder when it starts: the next one
  * from *at on (0: the first), its name and its text. False: there is none left. */
 bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, struct strbuf *name,

@@ -3,6 +3,7 @@
  * was meant) gets a remark. O(bytes of the commands); one without a brace costs a strchr(). */
 #include "model/builder_state.h"
 #include "model/command.h"
+#include "model/environment.h"
 
 #include "base/strbuf.h"
 #include "base/suggest.h"
@@ -242,8 +243,94 @@ static void check_one_command(const struct command_check *c)
     }
 }
 
+/* ---- values of env ---- */
+
+/* Always false. */
+static bool refuse_value(const struct command_check *c, const char *name, const char *at,
+                         const struct marking *m, const char *why)
+{
+    builder_error(c->b, c->b->line.at[c->task], "task '%s': its env has %s with %.*s%s",
+                  builder_task_name(c->b, c->task), name, (int)m->length, at, why);
+    return false;
+}
+
+static bool check_value_mark(const struct command_check *c, const char *name, const char *at,
+                             const struct marking *m)
+{
+    uint32_t count = m->mark == MARK_OUT ? c->outputs : c->inputs, wrong;
+    struct strbuf why = {0};
+    switch (m->mark) {
+    case MARK_UNKNOWN:
+        command_unknown(c->w, at, m->length, &why);
+        builder_error(c->b, c->b->line.at[c->task], "task '%s': %s of its env: %s",
+                      builder_task_name(c->b, c->task), name, why.at + strlen("its command "));
+        strbuf_free(&why);
+        return false;
+    case MARK_IN:
+    case MARK_OUT:
+        if (m->list)
+            return refuse_value(c, name, at, m, ", which only commands have");
+        if (c->place)
+            return refuse_value(
+                c, name, at, m,
+                ", but reads a folder that tasks make files in; write the name out");
+        if (names_missing_file(m, count, &wrong))
+            return refuse_value(c, name, at, m, ", but the task has no such file");
+        return true;
+    case MARK_MEMORY:
+        return c->b->memory.at[c->task] > 0 ||
+               refuse_value(c, name, at, m,
+                            ", but the task states none; say how much, such as "
+                            "`memory: 2G`");
+    case MARK_SHELL:
+        builder_error(
+            c->b, c->b->line.at[c->task],
+            "task '%s': its env has %s with $%.*s, and no shell fills it in; set it in the "
+            "command, or `pass` the variable",
+            builder_task_name(c->b, c->task), name, (int)(strcspn(at, "}") + 1), at);
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void check_env(struct command_check *c, const char *text)
+{
+    struct strbuf name = {0}, value = {0};
+    bool good = true;
+    while (good && environment_next(&text, &name, &value))
+        for (const char *at = c->text = value.at; good && *(at += strcspn(at, "{}"));) {
+            struct marking m = command_marking(c->w, c->text, at);
+            good = check_value_mark(c, name.at, at, &m);
+            at += m.length ? m.length : 1;
+        }
+    strbuf_free(&name);
+    strbuf_free(&value);
+}
+
+static void check_envs(struct builder *b, const struct workflow *w)
+{
+    size_t naming = 0;
+    for (uint32_t t = 0; t < b->env.n && !builder_failed(b); t++) {
+        const char *text = b->env.at[t] ? pool_text(&w->text, b->env.at[t]) : "";
+        while (naming < b->namings.n && b->namings.at[naming].task < t)
+            naming++;
+        if (!strchr(text, '{'))
+            continue;
+        bool other = naming < b->namings.n && b->namings.at[naming].task == t;
+        struct command_check c = {.b = b,
+                                  .w = w,
+                                  .task = t,
+                                  .inputs = w->in_off ? w->in_off[t + 1] - w->in_off[t] : 0,
+                                  .outputs = w->object_off[t + 1] - w->object_off[t],
+                                  .place = other ? b->naming_places.at : NULL};
+        check_env(&c, text);
+    }
+}
+
 void builder_check_commands(struct builder *b, const struct workflow *w)
 {
+    check_envs(b, w);
     size_t naming = 0; /* they are in the order of tasks */
     for (uint32_t t = 0; t < b->command.n && !builder_failed(b); t++) {
         const char *text = b->command.at[t] ? pool_text(&w->text, b->command.at[t]) : "";

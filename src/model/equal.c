@@ -60,6 +60,9 @@ static const char *equal_show(const struct workflow *w, uint32_t task, enum colu
         return workflow_text(w, w->kind[task]);
     case COLUMN_shell:
         return workflow_text(w, w->shell[task]);
+#define SHOW_TEXT(name) case COLUMN_##name:
+        TASK_TEXTS(SHOW_TEXT)
+        return column_text(w, task, id);
     case COLUMN_work:
         number = w->work[task];
         break;

@@ -233,6 +233,9 @@ size_t workflow_bytes(const struct workflow *w)
     bytes += w->shell ? n * sizeof *w->shell : 0;
     bytes += w->needs ? n * sizeof *w->needs : 0;
     bytes += w->asks ? n * sizeof *w->asks : 0;
+#define TEXT_BYTES(name) bytes += w->name ? n * sizeof *w->name : 0;
+    TASK_TEXTS(TEXT_BYTES)
+#undef TEXT_BYTES
 #define FIELD_BYTES(name, ...) bytes += w->name ? n * sizeof *w->name : 0;
     TASK_COLUMNS(COLUMN_SKIP, FIELD_BYTES, COLUMN_SKIP)
 #undef FIELD_BYTES

@@ -91,6 +91,10 @@ struct workflow {
     uint32_t *line;  /* where the task stands in its file; 0 unknown */
     str_id *command; /* 0: none */
     str_id *shell;   /* what commands run under, model/shell.h; 0: as their text says */
+    /* what commands run in, model/environment.h: str_id *env, *pass ...; 0: none */
+#define WORKFLOW_TEXT(name) str_id *name;
+    TASK_TEXTS(WORKFLOW_TEXT)
+#undef WORKFLOW_TEXT
     /* The optional numbers of column_list.h: double *timeout, *deadline (seconds; INFINITY: none),
      * *priority (larger is more urgent; 0: none), uint32_t *retries ... */
 #define WORKFLOW_FIELD(name, ctype, ...) ctype *name;

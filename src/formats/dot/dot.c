@@ -364,6 +364,13 @@ static void add_node(struct dot_reader *r, uint32_t node, const struct dot_value
         dot_unescape(buffer, v[DOT_RESOURCES]);
         builder_resources(r->b, task, strbuf_text(buffer), buffer->n, v[DOT_RESOURCES].line);
     }
+    for (int i = 0; i < TASK_TEXT_COUNT; i++) {
+        struct dot_value text = v[DOT_env + i];
+        if (text.text) {
+            dot_unescape(buffer, text);
+            builder_text(r->b, task, task_text[i], strbuf_text(buffer), buffer->n, text.line);
+        }
+    }
     if (value_contains(v[DOT_STYLE], "dashed") &&
         (value_contains(v[DOT_STYLE], "rounded") || value_equals(r->graph.name, "snakemake_dag")))
         builder_flag(r->b, task, TASK_DONE);
@@ -659,6 +666,6 @@ const struct format format_dot = {
     .write_workflow = dot_write_workflow,
     .carries = CARRIES_GRAPH | CARRIES_TITLE | CARRIES_GENERIC | CARRIES(run) | CARRIES(call) |
                CARRIES(work) | CARRIES(memory) | CARRIES(rungs) | CARRIES(cores) | CARRIES(kind) |
-               CARRIES(shell) | CARRIES(needs) | CARRIES(resources) | CARRIES(done),
+               CARRIES(shell) | CARRIES_TEXTS | CARRIES(needs) | CARRIES(resources) | CARRIES(done),
     .options = dot_options,
 };

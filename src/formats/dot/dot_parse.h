@@ -47,11 +47,15 @@ enum dot_attribute {
     DOT_STYLE,
     DOT_PROCESSORS, /* graph: "Number of processors" */
     DOT_LENGTH,     /* graph: "Total schedule length" */
+/* DOT_env, DOT_pass ...: texts */
+#define DOT_TEXT(name) DOT_##name,
+    TASK_TEXTS(DOT_TEXT)
+#undef DOT_TEXT
 /* DOT_timeout, DOT_replicable ...: the columns that need no code of their own (column_list.h) */
 #define DOT_COLUMN(name, ...) DOT_##name,
-    TASK_KEYS(COLUMN_SKIP, DOT_COLUMN, DOT_COLUMN)
+        TASK_KEYS(COLUMN_SKIP, DOT_COLUMN, DOT_COLUMN)
 #undef DOT_COLUMN
-        DOT_ATTRIBUTES,
+            DOT_ATTRIBUTES,
 };
 
 struct dot_value {

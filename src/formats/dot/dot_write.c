@@ -11,6 +11,7 @@
 #include "formats/dropped.h"
 #include "formats/registry.h"
 #include "model/command.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A text attribute of weft's own: \\ and \n as dot.c reads them. */
@@ -251,6 +252,12 @@ static void dot_write_task(struct dot_writer *p, uint32_t t)
     }
     if (column_is_set(w, t, COLUMN_shell))
         put_text(out, &any, "shell", workflow_text(w, w->shell[t]));
+    for (int i = 0; i < TASK_TEXT_COUNT; i++)
+        if (column_is_set(w, t, task_text[i])) {
+            char attribute[40];
+            snprintf(attribute, sizeof attribute, "weft_%s", task_column[task_text[i]].key);
+            put_text(out, &any, attribute, column_text(w, t, task_text[i]));
+        }
     if (column_is_set(w, t, COLUMN_needs)) {
         struct strbuf words = {0};
         workflow_needs_text(w, t, &words);

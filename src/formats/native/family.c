@@ -300,8 +300,9 @@ static bool is_built_in(const char *word, size_t length)
     return false;
 }
 
-bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
-                        const char *text, size_t length)
+/* `quoted`: data from outside is one word of a shell. */
+static bool fill_template(struct variable_scope *s, const struct native *n, yaml_ref at,
+                          const char *what, const char *text, size_t length, bool quoted)
 {
     const char *end = text + length;
     strbuf_clear(&s->text);
@@ -331,13 +332,25 @@ bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_r
         if (!is_bound(s, x)) {
             struct gathering g = {.n = 1, .list = {{.list = x->list}}};
             g.list[0].free = (column_set)1 << x->column;
-            return free_variable(s, n, at, "run", &g);
+            return free_variable(s, n, at, what, &g);
         }
-        add_command_value(&s->text, bound_value(s, x), s->lists->at.at[x->list].outside);
+        add_command_value(&s->text, bound_value(s, x), quoted && s->lists->at.at[x->list].outside);
         p += word + 2;
     }
     strbuf_add(&s->text, "");
     return true;
+}
+
+bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
+                        const char *text, size_t length)
+{
+    return fill_template(s, n, at, "run", text, length, true);
+}
+
+bool scope_fill_value(struct variable_scope *s, const struct native *n, yaml_ref at,
+                      const char *what, const char *text, size_t length)
+{
+    return fill_template(s, n, at, what, text, length, false);
 }
 
 /* ---- families ---- */

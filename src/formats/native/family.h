@@ -58,6 +58,10 @@ bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, c
 bool scope_fill_command(struct variable_scope *s, const struct native *n, yaml_ref at,
                         const char *text, size_t length);
 
+/* The same for a text that no shell will read: a value is put in as it is. `what`: for messages. */
+bool scope_fill_value(struct variable_scope *s, const struct native *n, yaml_ref at,
+                      const char *what, const char *text, size_t length);
+
 /* What one {word} stands for, which is no file; NULL: nothing, an error at `at`. */
 const char *scope_value(const struct variable_scope *s, const struct native *n, yaml_ref at,
                         const char *what, const char *word, size_t length);

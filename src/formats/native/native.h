@@ -54,5 +54,8 @@ void native_lint(const struct format_source *source, format_lint_found found, vo
 struct platform *native_read_platform(const struct format_source *source, struct error *err);
 bool native_write_workflow(const struct workflow *w, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);
+/* native_environment.c: env, pass, secret, container, conda, modules of a task. */
+void native_write_environment(const struct workflow *w, uint32_t t, struct strbuf *out,
+                              size_t *broken);
 bool native_write_platform(const struct platform *p, struct strbuf *out, struct strbuf *dropped,
                            struct error *err);

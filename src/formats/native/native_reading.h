@@ -86,6 +86,14 @@ bool native_read_resources(struct native_reading *r, uint32_t task, yaml_ref v);
 bool native_prepare(struct native_reading *r);
 void native_free_reading(struct native_reading *r);
 
+/* native_environment.c */
+/* One of its keys, of a task or of the defaults (task NONE). Of env only what it looks like: its values
+ * may name files, which native_read_env() comes after. */
+bool native_read_surroundings(struct native_reading *r, uint32_t task, enum column_id id,
+                              yaml_ref v);
+/* The variables of the defaults and of the task. */
+bool native_read_env(struct native_reading *r, uint32_t task, yaml_ref body);
+
 /* native_workflow.c */
 bool native_read_defaults(struct native_reading *r, yaml_ref defaults);
 bool native_read_after(struct native_reading *r, uint32_t task, yaml_ref v);

@@ -472,6 +472,10 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
         return read_needs(r, task, v);
     case COLUMN_resources:
         return native_read_resources(r, task, v);
+#define CASE_SURROUNDINGS(name) case COLUMN_##name:
+        TASK_TEXTS(CASE_SURROUNDINGS)
+#undef CASE_SURROUNDINGS
+        return native_read_surroundings(r, task, id, v);
     case COLUMN_temporary:
         return native_bool(f, v, c->key, &answers->temporary);
     default: /* a row of its own without a reader: the test of columns fails on it */
@@ -515,6 +519,25 @@ static void all_temporary(struct native_reading *r, yaml_ref v)
     }
     for (yaml_ref e = yaml_first(y, v); e != YAML_NONE; e = yaml_next(y, v, e))
         all_temporary(r, yaml_type(y, v) == YAML_MAPPING ? yaml_value(e) : e);
+}
+
+/* A function runs in weft itself: there is no command that could run in something. */
+static bool refuse_for_call(const struct native_reading *r, yaml_ref body)
+{
+    static const char *const of_commands[] = {"shell",
+#define SURROUNDINGS_KEY(name) #name,
+                                              TASK_TEXTS(SURROUNDINGS_KEY)
+#undef SURROUNDINGS_KEY
+    };
+    const struct yaml *y = &r->file.y;
+    if (yaml_type(y, body) != YAML_MAPPING || yaml_get(y, body, "call") == YAML_NONE)
+        return true;
+    for (size_t i = 0; i < sizeof of_commands / sizeof *of_commands; i++) {
+        yaml_ref at = yaml_get(y, body, of_commands[i]);
+        if (at != YAML_NONE)
+            return native_error(&r->file, at, "%s goes with run; a call has none", of_commands[i]);
+    }
+    return true;
 }
 
 /* Defaults first, then the task's own keys over them; flags at the end, when both have spoken. */
@@ -569,9 +592,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         !native_read_command(r, task, yaml_value(command),
                              strcmp(yaml_text(y, command, NULL), "call") == 0))
         return false;
-    if (yaml_get(y, body, "call") != YAML_NONE && yaml_get(y, body, "shell") != YAML_NONE)
-        return native_error(&r->file, yaml_get(y, body, "shell"),
-                            "shell goes with run; a call has none");
+    if (!native_read_env(r, task, body) || !refuse_for_call(r, body))
+        return false;
     if (r->outside != YAML_NONE && r->is_file && command != YAML_NONE &&
         !(answers.flags & TASK_IN_PLACE))
         return refuse_outside(r);

@@ -308,6 +308,7 @@ static void native_write_task(struct native_writing *s, uint32_t t)
         write_name(s, workflow_text(w, w->shell[t]), YAML_IN_BLOCK);
         strbuf_add_char(out, '\n');
     }
+    native_write_environment(w, t, out, &s->broken);
     if (*workflow_text(w, w->kind[t]) && !native_is_default_kind(w, t, command)) {
         strbuf_add(out, "    kind: ");
         write_name(s, workflow_text(w, w->kind[t]), YAML_IN_BLOCK);

@@ -13,6 +13,7 @@
 #include "formats/wfformat/wfformat.h"
 #include "model/columns.h"
 #include "model/command.h"
+#include "model/environment.h"
 
 #include <string.h>
 
@@ -38,7 +39,8 @@ bool wfformat_own_needed(const struct workflow *w, uint32_t t, bool has_record)
     if (column_is_set(w, t, COLUMN_call) || own_template(w, t) ||
         column_is_set(w, t, COLUMN_times) || column_is_set(w, t, COLUMN_shell) ||
         column_is_set(w, t, COLUMN_needs) || column_is_set(w, t, COLUMN_resources) ||
-        column_is_set(w, t, COLUMN_rungs) || (has_record && !(w->flags[t] & TASK_HAS_WORK)))
+        column_is_set(w, t, COLUMN_rungs) || environment_is_stated(w, t) ||
+        (has_record && !(w->flags[t] & TASK_HAS_WORK)))
         return true;
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++)
         if (own_generic(w, t, id))
@@ -78,6 +80,9 @@ void wfformat_own_write(struct json_writer *j, const struct workflow *w, uint32_
         json_put_string(j, "call", workflow_text(w, w->command[t]));
     if (column_is_set(w, t, COLUMN_shell))
         json_put_string(j, "shell", workflow_text(w, w->shell[t]));
+    for (int i = 0; i < TASK_TEXT_COUNT; i++)
+        if (column_is_set(w, t, task_text[i]))
+            json_put_string(j, task_column[task_text[i]].key, column_text(w, t, task_text[i]));
     if (column_is_set(w, t, COLUMN_needs)) {
         struct strbuf words = {0};
         workflow_needs_text(w, t, &words);
@@ -195,6 +200,16 @@ static bool own_read_times(const struct own_reading *r, json_ref v)
 static bool own_read_generic(const struct own_reading *r, const char *key, json_ref v)
 {
     enum json_type type = json_type(r->j, v);
+    for (int i = 0; i < TASK_TEXT_COUNT; i++) {
+        size_t n;
+        if (strcmp(task_column[task_text[i]].key, key) != 0)
+            continue;
+        if (type != JSON_STRING)
+            return own_wrong(r, v, key, "a string");
+        const char *text = json_string(r->j, v, &n);
+        builder_text(r->b, r->task, task_text[i], text, n, json_line(r->j, v));
+        return true;
+    }
     for (enum column_id id = 0; id < TASK_COLUMN_COUNT; id++) {
         const struct column_row *c = &task_column[id];
         if (c->sort == COLUMN_OWN || strcmp(c->key, key) != 0)
