@@ -50,6 +50,8 @@ static bool run_submit(struct weft_run *run, struct weft_submitted *out, struct 
                          "started can be submitted");
     if (!s->needs.run)
         return true;
+    if (!session_surround(s, err))
+        return false;
     session_predict(s);
     if (!remote_connect(&run->remote, s, &run->place, err) || !remote_submit(&run->remote, err))
         return false;

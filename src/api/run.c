@@ -374,6 +374,8 @@ static bool run_start(struct weft_run *run, struct error *err)
         return error_set(err, ERROR_FAILED, "the run was started already");
     if (s->o.look)
         return error_set(err, ERROR_FAILED, "the run was opened to look only");
+    if (!run->attached && !session_surround(s, err)) /* before anybody is started for it */
+        return false;
     if (run->on_agents && !run->attached && s->needs.run && /* nothing to do needs nobody */
         !remote_open(&run->remote, s, &run->place, err))
         return false;

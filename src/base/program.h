@@ -7,5 +7,10 @@
  * is none, or its path does not fit. */
 bool program_find(const char *name, char *path, size_t size);
 
+/* Run it (looked for in PATH) and take what it writes: `out` and `said` (its errors) are replaced, either
+ * may be NULL. True: it exits with 0. Waits for it. */
+struct strbuf;
+bool program_output(const char *const *words, struct strbuf *out, struct strbuf *said);
+
 /* Run it, with nothing to read and its output thrown away; true: it exits with 0. Waits for it. */
 bool program_succeeds(const char *const *words);

@@ -81,6 +81,13 @@ void strbuf_free(struct strbuf *b)
     *b = (struct strbuf){0};
 }
 
+void strbuf_wipe(struct strbuf *b)
+{
+    if (b->at)
+        explicit_bzero(b->at, b->n);
+    strbuf_free(b);
+}
+
 /* The caller frees; never NULL. */
 char *strbuf_steal(struct strbuf *b)
 {

@@ -19,6 +19,7 @@ void strbuf_add_number(struct strbuf *b, double value);
 const char *strbuf_text(const struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_free(struct strbuf *b);
+void strbuf_wipe(struct strbuf *b); /* as free, of what nobody may find in memory afterwards */
 /* Take the text; the buffer is empty afterwards. The caller frees. */
 char *strbuf_steal(struct strbuf *b);
 

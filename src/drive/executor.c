@@ -305,7 +305,8 @@ struct executor *executor_new(const struct executor_config *config, struct error
                                                              .folder = o->folder,
                                                              .logs = x->logs.at,
                                                              .grace = o->grace,
-                                                             .limits = x->limits},
+                                                             .limits = x->limits,
+                                                             .hidden = executor_hidden(x)},
                                    err);
     }
     if (!x->children) {
@@ -387,5 +388,9 @@ void executor_free(struct executor *x)
     strbuf_free(&x->source);
     array_free(&x->words);
     strbuf_free(&x->logs);
+    executor_free_surroundings(x);
+    for (size_t i = 0; i < x->hidden.n; i++)
+        free(x->hidden.at[i]);
+    array_free(&x->hidden);
     free(x);
 }

@@ -158,6 +158,13 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
                          struct error *err)
 {
     static const char *const sh[] = {"sh", "-c", NULL};
+    /* the strictest that the image has; which one that is, the image decides, and so its key */
+    static const char *const strict_inside[] = {
+        "sh", "-c",
+        "if command -v bash >/dev/null 2>&1; then exec bash -e -o pipefail -c \"$1\"; fi; "
+        "if (set -o pipefail) 2>/dev/null; then exec sh -e -o pipefail -c \"$1\"; fi; "
+        "exec sh -e -c \"$1\"",
+        "weft", NULL};
     const char *stated = shell_stated(x->w, task);
     bool script = strncmp(strbuf_text(&x->command), "#!", 2) == 0;
     *program = NULL;
@@ -177,7 +184,9 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
         break;
     case SHELL_STRICT:
         a->strict = true;
-        if (!strict_words(x, program, err))
+        if (x->w->container && x->w->container[task])
+            push_words(x, strict_inside);
+        else if (!strict_words(x, program, err))
             return false;
         break;
     case SHELL_NAMED:

@@ -26,6 +26,7 @@ struct active {
     struct input_marks inputs;           /* as they were when it began */
     char *script;                        /* file that holds the command; NULL: none */
     bool strict;                         /* under the strict shell */
+    bool contained;                      /* an engine runs it for us */
 };
 
 /* A command that has a lane and waits for what the system lacks at the moment. */
@@ -93,13 +94,15 @@ struct executor {
 
     ARRAY(struct changed_input) changed; /* first come first */
 
-    bool has_sandboxes;          /* the folder of sandboxes is there */
-    struct strbuf command, path; /* scratch */
-    struct strbuf source;        /* of a long command: what reads its file */
-    ARRAY(char *) words;         /* scratch: of the command at hand */
-    struct shell_words shell;    /* scratch: that `words` point into */
-    bool shell_remarked;         /* this machine has no shell that is strict enough */
-    struct strbuf logs;          /* folder */
+    bool has_sandboxes;                /* the folder of sandboxes is there */
+    struct strbuf command, path;       /* scratch */
+    struct strbuf source;              /* of a long command: what reads its file */
+    ARRAY(char *) words;               /* scratch: of the command at hand */
+    struct shell_words shell;          /* scratch: that `words` point into */
+    bool shell_remarked;               /* this machine has no shell that is strict enough */
+    struct strbuf logs;                /* folder */
+    struct surroundings *surroundings; /* scratch, executor_environment.c; NULL: not used yet */
+    ARRAY(char *) hidden;              /* variables that nobody inherits, NULL-terminated; owned */
 };
 
 /* executor_memory.c */
@@ -145,6 +148,15 @@ bool executor_find_words(struct executor *x, uint32_t task, struct active *a, co
                          struct error *err);
 /* A strict shell failed the task: what may be meant, NULL when nothing is worth saying. */
 char *executor_explain_strict(const struct executor *x, const struct child_result *c);
+
+/* executor_environment.c */
+/* What the task says that it runs in, around x->words and into the request. */
+bool executor_surround(struct executor *x, const struct sched_start *start, struct active *a,
+                       struct child_request *r, struct error *err);
+/* Its log must not have its secrets; before it is kept. */
+void executor_mask_secrets(struct executor *x, uint32_t slot, uint32_t task);
+const char *const *executor_hidden(struct executor *x);
+void executor_free_surroundings(struct executor *x);
 
 /* executor_outputs.c */
 bool executor_keep_standing(struct executor *x, uint32_t task, bool sandboxed, struct error *err);

@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "exec/sandbox.h"
 #include "model/command.h"
+#include "model/environment.h"
 
 #include <errno.h>
 #include <math.h>
@@ -246,8 +247,9 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
         .memory = x->memory ? x->memory[s->task] : 0,
         .timeout = w->timeout ? w->timeout[s->task] : INFINITY,
     };
-    bool good = child_start(x->children, lane, &request, err);
-    x->is_short = !good && children_short(x->children);
+    bool good = (!environment_is_stated(w, s->task) || executor_surround(x, s, a, &request, err)) &&
+                child_start(x->children, lane, &request, err);
+    x->is_short = x->is_short || (!good && children_short(x->children));
     return good;
 }
 
@@ -522,6 +524,13 @@ static enum trace_outcome outcome_of(const struct child_result *c)
     return TRACE_CANCELLED;
 }
 
+/* An engine that limits a container says no more than that it was killed; `limited`: it did. */
+static enum trace_outcome outcome_in(const struct child_result *c, bool limited)
+{
+    enum { KILLED = 128 + 9 };
+    return limited && c->end == CHILD_EXITED && c->status == KILLED ? TRACE_MEMORY : outcome_of(c);
+}
+
 /* The name of a task as a file's: what a folder cannot hold becomes '_'. */
 static void log_name(struct executor *x, const struct child_result *c, struct strbuf *out)
 {
@@ -542,11 +551,16 @@ void executor_child_ended(struct executor *x, const struct child_result *c)
 {
     struct active *a = &x->active[c->slot];
     struct run_failure failure = {
-        .task = c->task, .attempt = c->attempt, .outcome = outcome_of(c), .status = c->status};
+        .task = c->task,
+        .attempt = c->attempt,
+        .outcome = outcome_in(c, a->contained && x->limits && x->memory[c->task] > 0),
+        .status = c->status};
     if (failure.outcome == TRACE_MEMORY)
         failure.limit = x->memory[c->task];
     else if (failure.outcome == TRACE_TIMEOUT)
         failure.limit = x->w->timeout[c->task];
+    if (c->log > 0 && x->w->secret && x->w->secret[c->task])
+        executor_mask_secrets(x, c->slot, c->task);
     if (c->log > 0) {
         struct strbuf path = {0};
         struct error err = {0};

@@ -27,6 +27,8 @@ struct run_options {
     const char *state;   /* weft's own folder for sandboxes and logs; NULL: none of either */
     const char *label;   /* of this run: its logs stand in STATE/logs/LABEL */
     struct needs *needs; /* what must run; NULL: everything, and nothing is recorded */
+    const struct run_environment *environment; /* what tasks were given from outside; NULL: none */
+    const char *shelf; /* folder for what outlives the run: environments of conda [state] */
 
     uint32_t cores;          /* [1] */
     double memory;           /* bytes all tasks together may use [no limit] */

@@ -29,6 +29,7 @@
 #include "base/strbuf.h"
 #include "exec/limit.h"
 #include "exec/log_ends.h"
+#include "exec/log_mask.h"
 #include "exec/proc.h"
 
 #include <errno.h>
@@ -95,6 +96,13 @@ static double log_size(const struct child *x)
     return fstat(x->log, &s) == 0 ? (double)s.st_size : 0;
 }
 
+void child_mask_log(struct children *c, uint32_t slot, const char *const *values)
+{
+    struct child *x = &c->slot[slot];
+    if (x->written && !log_mask(x->log, values) && ftruncate(x->log, 0) != 0)
+        x->written = false; /* the next task begins it afresh */
+}
+
 bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err)
 {
     struct child *x = &c->slot[slot];
@@ -147,8 +155,9 @@ struct children *children_new(const struct children_config *config, struct error
     posix_spawnattr_setflags(&c->attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                                  POSIX_SPAWN_SETSIGMASK);
     /* the environment as it is now: later changes of ours do not reach tasks */
-    while (environ[c->variables])
-        c->variables++;
+    size_t variables = 0;
+    while (environ[variables])
+        variables++;
     for (uint32_t i = 0; i < config->slots; i++) {
         struct child *x = &c->slot[i];
         x->log = x->pidfd = -1;
@@ -157,8 +166,8 @@ struct children *children_new(const struct children_config *config, struct error
         /* the epoll tells the sets of a process apart that log into one folder */
         strbuf_printf(&path, "%s/.slot-%d-%d-%u", c->logs, (int)c->pid, c->epoll, i);
         x->log_path = strbuf_steal(&path);
-        x->environment = mem_new(char *, c->variables + OWN_VARIABLES + 1);
-        memcpy(x->environment, environ, c->variables * sizeof *environ);
+        x->environment = mem_new(char *, variables + OWN_VARIABLES + 1);
+        c->variables = children_inherit(x->environment, config->hidden);
         for (int k = 0; k < OWN_VARIABLES; k++)
             x->environment[c->variables + (size_t)k] = x->variable[k];
         x->environment[c->variables + OWN_VARIABLES] = NULL;
@@ -182,8 +191,12 @@ void children_free(struct children *c)
             waitpid(x->pid, NULL, 0);
             x->used = false; /* before memory can run out: its number may be another's by now */
             close(x->pidfd);
+            pid_t ending = child_end_elsewhere(c, x);
             array_push(&c->groups, x->pid);
+            if (ending)
+                array_push(&c->groups, ending);
         }
+        child_drop_ending(x);
         if (x->log >= 0) {
             close(x->log);
             unlink(x->log_path);
@@ -197,6 +210,7 @@ void children_free(struct children *c)
         children_end_orphans(c);
     array_free(&c->groups);
     array_free(&c->words);
+    array_free(&c->block);
     posix_spawnattr_destroy(&c->attributes);
     if (c->epoll >= 0)
         close(c->epoll);
@@ -223,6 +237,9 @@ void children_abandon(struct children *c)
             ;
         close(x->pidfd);
         x->used = false;
+        pid_t ending = child_end_elsewhere(c, x);
+        while (ending && waitpid(ending, NULL, 0) < 0 && errno == EINTR)
+            ;
     }
 }
 
@@ -306,7 +323,8 @@ static char *const *gate_words(struct children *c, const struct child_request *r
 static int child_spawn(struct children *c, struct child *x, const struct child_request *r,
                        bool gated, pid_t *pid)
 {
-    char *const *words = gated ? gate_words(c, r) : r->words;
+    char *const *words = gated ? gate_words(c, r) : r->words, *const *environment =
+                                                                  child_environment_of(c, x, r);
     const char *program = gated ? "/bin/sh" : r->program;
     posix_spawn_file_actions_t own, *actions = &x->actions;
     int gate[2] = {-1, -1}, reason;
@@ -319,8 +337,8 @@ static int child_spawn(struct children *c, struct child *x, const struct child_r
             posix_spawn_file_actions_adddup2(&own, gate[0], GATE);
     }
     x->start = clock_seconds();
-    reason = program ? posix_spawn(pid, program, actions, &c->attributes, words, x->environment)
-                     : posix_spawnp(pid, words[0], actions, &c->attributes, words, x->environment);
+    reason = program ? posix_spawn(pid, program, actions, &c->attributes, words, environment)
+                     : posix_spawnp(pid, words[0], actions, &c->attributes, words, environment);
     if (actions == &own)
         posix_spawn_file_actions_destroy(&own);
     if (!reason && r->memory > 0 && c->config.limits)
@@ -456,6 +474,8 @@ bool child_start(struct children *c, uint32_t slot, const struct child_request *
     x->own = proc_own_peak(); /* after it was executed: by then it has inherited what it inherits */
     if (!child_watch(c, slot, pid, err))
         return false;
+    if (r->ending || x->ending)
+        child_keep_ending(x, r->ending);
     x->used = true;
     x->end = CHILD_EXITED;
     x->pid = pid;
@@ -525,6 +545,10 @@ static void child_reap(struct children *c, uint32_t slot, struct child_result *o
     c->running--;
     if (left)
         array_push(&c->groups, x->pid);
+    bool by_itself = x->end == CHILD_EXITED && reaped >= 0 && !WIFSIGNALED(status);
+    pid_t ending = by_itself ? 0 : child_end_elsewhere(c, x);
+    if (ending)
+        array_push(&c->groups, ending);
     *out = (struct child_result){
         .slot = slot,
         .task = x->task,
@@ -537,6 +561,8 @@ static void child_reap(struct children *c, uint32_t slot, struct child_result *o
                1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec),
         .memory = peak_of(x, 1024.0 * (double)use.ru_maxrss),
     };
+    if (x->ending) /* of who ran it for us, which says nothing of it */
+        out->cpu = out->memory = 0;
     if (out->end == CHILD_EXITED && WIFSIGNALED(status))
         out->end = CHILD_SIGNALLED;
     if (x->memory > 0 && c->config.limits) {

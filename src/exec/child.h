@@ -12,6 +12,12 @@
 struct children;
 struct limits;
 
+/* Variables of a task's own. */
+struct child_environment {
+    char *const *set; /* "NAME=VALUE", NULL-terminated: in place of what it would inherit */
+    bool clean;       /* of what we have it inherits PATH and TMPDIR alone */
+};
+
 struct child_request {
     uint32_t task, attempt;
     const char *name;    /* of the task, for WEFT_TASK */
@@ -21,6 +27,10 @@ struct child_request {
     uint32_t cores;      /* for WEFT_CORES */
     double memory;       /* limit in bytes; 0: none */
     double timeout;      /* seconds; INFINITY: none. Counted while children_tick() is called */
+    const struct child_environment *environment; /* NULL: the set's, as it is */
+    /* What it does is done by others for it (a container's engine): words that end it there, run when
+     * it did not end by itself. NULL: what it does is its own. Nothing is measured of the others. */
+    char *const *ending;
 };
 
 enum child_end {
@@ -42,11 +52,12 @@ struct child_result {
 
 struct children_config {
     uint32_t slots;
-    const char *folder;    /* where commands run */
-    const char *logs;      /* folder for logs; made when something is logged */
-    double grace;          /* seconds from SIGTERM to SIGKILL [5] */
-    double log_most;       /* bytes of a log; more loses its middle [16 MiB] */
-    struct limits *limits; /* NULL: memory is measured, not limited */
+    const char *folder;        /* where commands run */
+    const char *logs;          /* folder for logs; made when something is logged */
+    double grace;              /* seconds from SIGTERM to SIGKILL [5] */
+    double log_most;           /* bytes of a log; more loses its middle [16 MiB] */
+    struct limits *limits;     /* NULL: memory is measured, not limited */
+    const char *const *hidden; /* variables that nobody inherits; NULL: all are */
 };
 
 /* For a program whose business is to run tasks, once, from its main(): what a task leaves behind
@@ -89,6 +100,9 @@ void children_sweep(struct children *c);
 /* Processes that outlived their task and were killed, so far. */
 uint32_t children_orphans(const struct children *c);
 
+/* Write over these values (NULL-terminated) in what the last task of this slot logged; where that
+ * cannot be done, the log is emptied. Before it is kept. */
+void child_mask_log(struct children *c, uint32_t slot, const char *const *values);
 /* Keep what the last task of this slot logged: it becomes `path`. Without it the next task's log
  * starts afresh all the same. False: could not be moved. */
 bool child_keep_log(struct children *c, uint32_t slot, const char *path, struct error *err);

@@ -28,6 +28,7 @@ struct child {
     posix_spawn_file_actions_t actions; /* of a task without a folder of its own */
     char **environment;
     char variable[OWN_VARIABLES][VARIABLE];
+    char **ending; /* words, owned; NULL: none */
 };
 
 struct children {
@@ -41,6 +42,7 @@ struct children {
     ARRAY(pid_t) groups; /* killed; their members are still to be waited for */
     int ticks;
     ARRAY(char *) words; /* scratch */
+    ARRAY(char *) block; /* scratch: the environment of the child at hand */
     double watched;      /* seconds that somebody looked (I7) */
     double looked;       /* clock_seconds() of the last look */
     pid_t pid;           /* our own */
@@ -50,6 +52,19 @@ struct children {
     bool is_short;       /* the last start failed for want of something that may come back */
     struct child *slot;
 };
+
+/* child_environment.c */
+/* What children inherit of this process's variables, into room for all of them. Returns how many. */
+size_t children_inherit(char **out, const char *const *hidden);
+/* Valid until it is called again. */
+char *const *child_environment_of(struct children *c, struct child *x,
+                                  const struct child_request *r);
+/* Words are copied; NULL: there are none. */
+void child_keep_ending(struct child *x, char *const *words);
+void child_drop_ending(struct child *x);
+/* Start them. 0: there are none, or they cannot be started; else a group of its own, to be waited
+ * for. */
+pid_t child_end_elsewhere(const struct children *c, const struct child *x);
 
 /* Members of killed groups that are our children by now; others have another parent, who waits. */
 void children_wait_for_groups(struct children *c, bool wait);

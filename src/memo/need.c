@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "memo/missing.h"
 #include "model/command.h"
+#include "model/environment.h"
 #include "model/shell.h"
 #include "base/tree.h"
 
@@ -41,8 +42,9 @@ static uint64_t short_digest(const struct digest *d)
 }
 
 /* What the task does, without what it reads. The version comes first: a change of what is hashed
- * changes it, and old records are not taken for new ones. Version 2 has the shell; what runs as it
- * did when there was none to choose keeps version 1 and its records. */
+ * changes it, and old records are not taken for new ones. Version 2 has the shell, version 3 what the
+ * command runs in beside it; what runs as it did when there was none to choose keeps version 1 and its
+ * records. */
 static void hash_command(const struct needs *n, uint32_t task, struct digest_state *s)
 {
     const struct workflow *w = n->w;
@@ -51,14 +53,22 @@ static void hash_command(const struct needs *n, uint32_t task, struct digest_sta
     if (w->command && w->command[task])
         command_template(w, task, &text);
     char named[SHELL_NAME];
-    const char *shell =
-        text.n
-            ? shell_in_key(w, task, text.at,
-                           n->elsewhere ? SHELL_STRICT_TEXT : shell_of_this_machine()->text, named)
-            : NULL;
-    digest_string(s, shell ? "weft-key/2" : "weft-key/1", 10);
-    if (shell)
-        digest_string(s, shell, strlen(shell));
+    bool inside = w->container && w->container[task]; /* then the image decides */
+    const char *shell = text.n
+                            ? shell_in_key(w, task, text.at,
+                                           n->elsewhere || inside ? SHELL_STRICT_TEXT
+                                                                  : shell_of_this_machine()->text,
+                                           named)
+                            : NULL;
+    struct strbuf around = {0};
+    if (environment_is_stated(w, task))
+        environment_in_key(w, task, n->environment, &around);
+    digest_string(s, around.n ? "weft-key/3" : shell ? "weft-key/2" : "weft-key/1", 10);
+    if (around.n)
+        digest_string(s, around.at, around.n);
+    if (shell || around.n)
+        digest_string(s, shell ? shell : "", shell ? strlen(shell) : 0);
+    strbuf_free(&around);
     digest_number(s, w->flags[task] & (TASK_CALL | TASK_IN_PLACE));
     digest_string(s, strbuf_text(&text), text.n);
     uint32_t first = w->object_off[task], end = w->object_end[task];
@@ -476,6 +486,7 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
                 const struct need_options *options, struct error *err)
 {
     needs_allocate(n, w, folder, memo);
+    n->environment = options->environment;
     n->elsewhere = options->elsewhere;
     bool good = needs_read_inputs(n, err);
     for (uint32_t i = 0; i < w->ntasks && good; i++) {

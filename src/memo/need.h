@@ -31,6 +31,7 @@ struct needs {
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
     uint32_t run, skip; /* tasks that must, and need not */
     bool elsewhere;     /* as in the options */
+    const struct run_environment *environment; /* images and the like; NULL: nothing is known */
     bool hashed_elsewhere; /* of an agent: contents are another's word, files here may be unread */
 };
 
@@ -38,6 +39,7 @@ struct need_options {
     bool all;              /* --force: everything */
     const uint8_t *forced; /* per task: 1: it runs again; NULL: none is */
     const uint8_t *wanted; /* per task: 0 is left out altogether; NULL: all are wanted */
+    const struct run_environment *environment; /* must stay as long as what is found */
     bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as
                        temporary ones may, and is made again only when something reads it */
 };

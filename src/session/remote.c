@@ -243,6 +243,8 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     so.flow = r->ticket.name;
     if (!session_join(s, &so, w, r->ticket.done.at, r->ticket.done.n, err))
         return false;
+    s->needs.environment =
+        &r->ticket.environment; /* keys of what is done are those of its agents */
     struct note note = {0};
     if (r->place.noted && note_read(s->ws.state, run, &note) && note.target)
         r->target = mem_copy_string(note.target); /* its agents were started for it alone */
@@ -264,6 +266,7 @@ bool remote_submit(struct remote *r, struct error *err)
     struct client_work work = {.workflow = s->w,
                                .text = &s->text,
                                .needs = &s->needs,
+                               .environment = &s->environment,
                                .folder = s->ws.folder,
                                .state = s->ws.state,
                                .name = s->name,

@@ -15,12 +15,14 @@
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "drive/order.h"
+#include "exec/container.h"
 #include "exec/measure.h"
 #include "exec/sandbox.h"
 #include "formats/format.h"
 #include "model/select.h"
 #include "session/hooks.h"
 #include "session/recording.h"
+#include "session/surroundings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,17 +63,35 @@ struct workflow *session_read(struct session *s, struct format_file *file, struc
     return image_read_workflow(&s->image, s->ws.state, file, err);
 }
 
+static struct surroundings_request session_surroundings(const struct session *s)
+{
+    return (struct surroundings_request){.workflow = s->w,
+                                         .folder = s->ws.folder,
+                                         .needs = s->needs.task,
+                                         .fetch = !s->o.look,
+                                         .elsewhere = s->o.elsewhere};
+}
+
+bool session_surround(struct session *s, struct error *err)
+{
+    struct surroundings_request q = session_surroundings(s);
+    return surroundings_find_values(&q, &s->environment, err);
+}
+
 /* What must run. With targets, --force means them alone. */
 static bool session_find_needs(struct session *s, struct error *err)
 {
     const char *const *target = s->o.targets;
     bool some = target && *target;
-    struct need_options need = {.all = s->o.force && !some, .elsewhere = s->o.elsewhere};
+    struct need_options need = {
+        .all = s->o.force && !some, .environment = &s->environment, .elsewhere = s->o.elsewhere};
     uint8_t *marks = some && s->o.force ? mem_new_zero(uint8_t, s->w->ntasks) : NULL;
     for (; marks && *target; target++)
         select_named(s->w, *target, marks, NULL); /* they are there: the part was made for them */
     need.forced = marks;
-    bool good = needs_find(&s->needs, s->w, s->ws.folder, s->ws.memo, &need, err);
+    struct surroundings_request around = session_surroundings(s);
+    bool good = surroundings_find_contents(&around, &s->environment, err) &&
+                needs_find(&s->needs, s->w, s->ws.folder, s->ws.memo, &need, err);
     free(marks);
     return good;
 }
@@ -176,6 +196,7 @@ void session_close(struct session *s)
     listeners_free(&s->listeners);
     hooks_abandon(s->hooks);
     needs_free(&s->needs);
+    run_environment_free(&s->environment);
     workspace_close(&s->ws, &s->o.remarks);
     forecast_free(s->forecast);
     history_close(s->history);
@@ -350,6 +371,11 @@ void session_prepare(struct session *s)
                s->w->ntasks);
     if (s->ws.crashed)
         workspace_clear_leftovers(&s->ws, &s->o.remarks);
+    if (s->ws.crashed && s->w->container && !s->o.elsewhere) {
+        char label[CONTAINER_LABEL];
+        container_label(s->ws.state, label);
+        container_end_all(label);
+    }
     if (!s->seconds) /* a planner that was asked has set times that no file states */
         image_keep(&s->image, s->w);
     if (!s->needs.run) {
@@ -379,6 +405,7 @@ static struct run_options session_run_options(const struct session *s)
                                 .folder = s->ws.folder,
                                 .state = s->ws.state,
                                 .needs = (struct needs *)&s->needs,
+                                .environment = &s->environment,
                                 .cores = s->cores,
                                 .memory = s->memory,
                                 .has = workflow_attribute_mask(s->w, s->o.has)};

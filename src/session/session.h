@@ -20,6 +20,7 @@
 #include "drive/run.h"
 #include "history/history.h"
 #include "memo/need.h"
+#include "model/environment.h"
 #include "model/plan.h"
 #include "model/record.h"
 #include "session/image.h"
@@ -82,7 +83,8 @@ struct session {
     struct image image; /* of `w` as it was read; written by session_prepare() */
     char *name;         /* of the workflow, for people and for the history */
     struct needs needs;
-    struct strbuf text;  /* elsewhere: the native text from which `w` was read */
+    struct run_environment environment; /* what its tasks run in, as it was found */
+    struct strbuf text;                 /* elsewhere: the native text from which `w` was read */
     uint32_t cores;      /* what there is to run on: this machine, or all agents together */
     double memory, disk; /* INFINITY: no limit */
     double retry_first;
@@ -151,6 +153,9 @@ uint32_t session_find_task(const struct session *s, const char *name, struct err
 /* Has this machine all that each task to run asks for? ERROR_INFEASIBLE: not; before session_prepare(),
  * so that nothing is recorded of a run that cannot begin. */
 bool session_fits(const struct session *s, struct error *err);
+/* What tasks get from outside, variables and secrets, and the programs that they need here; before
+ * session_prepare(). False: something is not there. */
+bool session_surround(struct session *s, struct error *err);
 /* Another executor than this machine; before the start. */
 void session_execute_by(struct session *s, const struct session_executor *executor, void *self);
 void session_listen(struct session *s, struct trace_sink sink);

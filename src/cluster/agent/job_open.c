@@ -129,6 +129,7 @@ static void job_open_needs(struct job *j)
     const struct workflow *w = j->w;
     struct needs *n = &j->needs;
     *n = (struct needs){.w = w, .folder = j->options.folder, .memo = j->memo};
+    n->environment = &j->ticket.environment;
     n->hashed_elsewhere = true;
     memo_set_folder(j->memo, j->options.folder);
     n->task = mem_new(uint8_t, w->ntasks);
@@ -246,6 +247,8 @@ static bool job_open_run(struct job *j, double created, struct error *err)
     j->options.workflow = j->w;
     j->options.folder = j->ticket.shared ? j->ticket.folder : j->files;
     j->options.state = j->home;
+    j->options.environment = &j->ticket.environment;
+    j->options.shelf = a->data;
     j->options.cores = a->o->cores;
     j->options.memory = a->o->memory;
     j->options.has = workflow_attribute_mask(j->w, a->o->has);
@@ -298,7 +301,7 @@ static bool job_open_ticket(struct job *j, const struct loading *run, const void
             "its ticket was not made for this number in this cluster with this key, and is not "
             "looked at");
     good = good && ticket_read(plain.at, plain.n, &j->ticket, err);
-    strbuf_free(&plain);
+    strbuf_wipe(&plain); /* it may have secrets */
     if (good && run->opened && memcmp(run->id, j->ticket.id, sizeof run->id) != 0)
         return error_set(err, ERROR_FAILED,
                          "its ticket is that of another run, and is not looked at");

@@ -85,6 +85,7 @@ struct client_work {
     const struct workflow *workflow; /* read from `text`: agents have the same numbers */
     const struct strbuf *text;
     struct needs *needs;
+    const struct run_environment *environment; /* what its tasks run in; it goes sealed */
     const char *folder, *state;
     const char *name;
     enum share_kind share;

@@ -275,7 +275,7 @@ bool client_ticket(struct client *c, uint64_t run, struct ticket *t, struct erro
     else
         good = ticket_read(text.at, text.n, t, err);
     strbuf_free(&r.text);
-    strbuf_free(&text);
+    strbuf_wipe(&text); /* it may have secrets */
     return good;
 }
 

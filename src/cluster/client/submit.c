@@ -240,6 +240,10 @@ static void submit_fill_ticket(const struct client_submit *s, struct ticket *t)
             array_push(&t->seconds, k->seconds[task]);
     }
     memcpy(t->id, s->id, sizeof t->id);
+    for (size_t i = 0; k->environment && i < k->environment->at.n; i++) {
+        const struct along *a = &k->environment->at.at[i];
+        run_environment_add(&t->environment, a->kind, a->name, a->value);
+    }
     strbuf_add_bytes(&t->workflow, k->text->at, k->text->n);
 }
 
@@ -287,7 +291,7 @@ static bool submit_post_ticket(struct client_submit *s, struct error *err)
     s->asked = true;
     board_set_run_text(c->board, s->run, sealed.at, sealed.n, submit_posted, s);
     ticket_free(&t);
-    strbuf_free(&plain);
+    strbuf_wipe(&plain); /* it may have secrets */
     strbuf_free(&sealed);
     return true;
 }

@@ -22,8 +22,8 @@ static void ticket_put_numbers(struct strbuf *out, const double *at, size_t n)
 }
 
 /* The layout: u32 version; id 16; texts name, host, folder, program; u8 flags, u8 policy; f64 t, tt,
- * retry_first, retry_most, priority_of_run; then four lists, each a u32 count and its elements (files, done,
- * priority, seconds); the workflow's text. ticket_read() takes it apart in the same order. */
+ * retry_first, retry_most, priority_of_run; then five lists, each a u32 count and its elements (files, done,
+ * priority, seconds, environment); the workflow's text. ticket_read() takes it apart in the same order. */
 void ticket_put(const struct ticket *t, struct strbuf *out)
 {
     bytes_put_u32(out, VERSION);
@@ -51,6 +51,13 @@ void ticket_put(const struct ticket *t, struct strbuf *out)
         bytes_put_u32(out, t->done.at[i]);
     ticket_put_numbers(out, t->priority.at, t->priority.n);
     ticket_put_numbers(out, t->seconds.at, t->seconds.n);
+    bytes_put_u32(out, (uint32_t)t->environment.at.n);
+    for (size_t i = 0; i < t->environment.at.n; i++) {
+        const struct along *a = &t->environment.at.at[i];
+        bytes_put_u8(out, (uint8_t)a->kind);
+        ticket_put_string(out, a->name);
+        ticket_put_string(out, a->value);
+    }
     bytes_put_text(out, t->workflow.at, t->workflow.n);
 }
 
@@ -71,6 +78,19 @@ static uint32_t ticket_take_count(struct bytes *in, size_t each)
         return 0;
     }
     return n;
+}
+
+/* A kind that nobody knows is damage, too. */
+static void ticket_take_along(struct bytes *in, struct run_environment *e)
+{
+    uint8_t kind = bytes_u8(in);
+    char *name = ticket_take_string(in), *value = ticket_take_string(in);
+    in->bad |= kind >= ALONG_KINDS;
+    if (!in->bad)
+        run_environment_add(e, (enum along_kind)kind, name, value);
+    explicit_bzero(value, strlen(value));
+    free(name);
+    free(value);
 }
 
 /* Decoded first and judged once, by bytes_end(): every read beyond the end gives zeros. On false
@@ -117,6 +137,8 @@ bool ticket_read(const void *data, size_t n, struct ticket *t, struct error *err
         array_push(&t->priority, bytes_f64(&in));
     for (uint32_t count = ticket_take_count(&in, 8); count--;)
         array_push(&t->seconds, bytes_f64(&in));
+    for (uint32_t count = ticket_take_count(&in, 9); count--;)
+        ticket_take_along(&in, &t->environment);
     size_t size;
     const char *text = bytes_text(&in, &size);
     if (!bytes_end(&in)) {
@@ -137,6 +159,7 @@ void ticket_free(struct ticket *t)
     array_free(&t->done);
     array_free(&t->priority);
     array_free(&t->seconds);
+    run_environment_free(&t->environment);
     strbuf_free(&t->workflow);
     *t = (struct ticket){0};
 }

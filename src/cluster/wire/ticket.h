@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/seal.h"
 #include "base/strbuf.h"
+#include "model/environment.h"
 #include "sched/policies.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,9 +38,10 @@ struct ticket {
     double retry_first, retry_most;
     double priority_of_run; /* among runs on one agent: each more doubles its share [0] */
     ARRAY(struct ticket_file) files;
-    ARRAY(uint32_t) done;   /* tasks that need not run */
-    ARRAY(double) priority; /* per task; empty: depth first */
-    ARRAY(double) seconds;  /* expected, per task; empty: nobody knows */
+    ARRAY(uint32_t) done;               /* tasks that need not run */
+    ARRAY(double) priority;             /* per task; empty: depth first */
+    ARRAY(double) seconds;              /* expected, per task; empty: nobody knows */
+    struct run_environment environment; /* variables, secrets, images: what its tasks run in */
     struct strbuf workflow;
 };
 

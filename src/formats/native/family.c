@@ -316,12 +316,12 @@ static bool fill_template(struct variable_scope *s, const struct native *n, yaml
         uint32_t v = word ? lists_find_variable(s->lists, p + 1, word) : UINT32_MAX;
         const struct scope_parameter *fixed = word ? find_parameter(s, p + 1, word) : NULL;
         if (fixed && fixed->fixed) {
-            add_command_value(&s->text, fixed->value, fixed->outside);
+            add_command_value(&s->text, fixed->value, quoted && fixed->outside);
             p += word + 2;
             continue;
         }
         if (v == UINT32_MAX && word && s->closed && !is_built_in(p + 1, word))
-            return unknown_word(s, n, at, "run", p + 1, word);
+            return unknown_word(s, n, at, what, p + 1, word);
         if (v == UINT32_MAX) { /* the model knows what it means */
             size_t skip = p[1] == '{' ? 2 : 1;
             strbuf_add_bytes(&s->text, p, skip);
