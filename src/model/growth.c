@@ -24,9 +24,12 @@ enum growth_row {
         ROW_object_end,
     GROWTH_ROWS
 };
-/* Optional numbers of tasks are appended by their rows, and need no line here. */
+/* Texts and optional numbers of tasks are appended by their rows, and need no line here. */
 #define COUNT_FIELD(...) +1
-enum { GROWTH_ROWS_KNOWN = 42 TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP) };
+enum {
+    GROWTH_ROWS_KNOWN =
+        42 TASK_TEXTS(COUNT_FIELD) TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP)
+};
 #undef COUNT_FIELD
 _Static_assert(
     (int)GROWTH_ROWS == (int)GROWTH_ROWS_KNOWN,
@@ -438,6 +441,13 @@ static void append_task_columns(struct growth_append *a)
     APPEND_COLUMN(line, 0, p->line[i])
     APPEND_COLUMN(command, 0, copy_text(a, &command, p->command[i]))
     APPEND_COLUMN(shell, 0, copy_text(a, &shell, p->shell[i]))
+#define APPEND_TEXT(name_)                                                                         \
+    {                                                                                              \
+        struct text_copy last = {0};                                                               \
+        APPEND_COLUMN(name_, 0, copy_text(a, &last, p->name_[i]))                                  \
+    }
+    TASK_TEXTS(APPEND_TEXT)
+#undef APPEND_TEXT
     APPEND_COLUMN(needs, 0, copy_needs(a, p->needs[i]))
     append_demands(a);
     APPEND_COLUMN(asks, 0, a->ask[p->asks[i]])
