@@ -2,16 +2,21 @@
  *
  *     challenge   32 random bytes
  *     call        magic 8, public key 32, u16 n, n bytes sealed: u32 version, u8 length, program,
- *                 hello
+ *                 realm, newline, self, newline, other
  *     answer      public key 32, u16 n, n bytes sealed: u8 accepted, u32 version, u8 length,
- *                 program, hello
+ *                 program, realm, newline, self; or, not accepted, the reason
  *     frame       u32 n, n bytes sealed, 16 bytes of proof (Poly1305, over n too)
  *
  * Everything that was said so far, in this order, is hashed with the shared key (BLAKE2b) into the
  * key of the next sealed part; from the answer on the secret that only the two fresh key pairs give
  * (X25519) is hashed with it. So each key serves for one part of one conversation, an old call does
  * not fit a new challenge, and the two directions have keys of their own. What is sealed proves
- * itself: nothing in `call` or `answer` but the magic can be read or made without the key. */
+ * itself: nothing in `call` or `answer` but the magic can be read or made without the key.
+ *
+ * In the words of the Noise framework this is NNpsk0 after a challenge: fresh keys on both sides, the
+ * shared key mixed in before anything is said. The names are its prologue. They are said, sealed,
+ * instead of only hashed, so that the end that refuses can tell what differs; since all that is said is
+ * hashed into the next key, they bind just as much. */
 #include "base/seal.h"
 
 #include "base/bytes.h"
@@ -28,7 +33,7 @@ enum {
     PROOF = crypto_aead_chacha20poly1305_ietf_ABYTES,
     PROGRAM_MAX = 64,
     BOX_MIN = 1 + 4 + 1 + PROOF,
-    BOX_MAX = BOX_MIN + PROGRAM_MAX + SEAL_HELLO_MAX,
+    BOX_MAX = BOX_MIN + PROGRAM_MAX + SEAL_NAMES_MAX,
     FRAME_HEAD = 4,
     CALL_HEAD = 8 + PUBLIC + 2,
     ANSWER_HEAD = PUBLIC + 2,
@@ -54,8 +59,8 @@ struct seal {
     enum seal_step state; /* what is awaited: CHALLENGING the challenge, ... */
     uint32_t version;
     char program[PROGRAM_MAX + 1];
-    char *hello; /* our own */
-    char *their_hello;
+    char *realm, *self, *expected; /* our own; expected: the caller's, of the answerer */
+    char *their_self;
     struct error why; /* BROKEN: the first reason */
 
     unsigned char hands[32]; /* from the shared key, for hands only; wiped once they are shaken */
@@ -67,17 +72,17 @@ struct seal {
     size_t used;
 };
 
-/* A hello that is too long is cut: it is a greeting, not data. */
 struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
-                      const char *program, const char *hello)
+                      const char *program, const struct seal_names *names)
 {
     struct seal *s = mem_new_zero(struct seal, 1);
     s->caller = caller;
     s->state = caller ? CHALLENGING : CALLING;
     s->version = version;
     snprintf(s->program, sizeof s->program, "%s", program);
-    size_t n = strlen(hello);
-    s->hello = mem_copy_bytes(hello, n < SEAL_HELLO_MAX ? n : SEAL_HELLO_MAX);
+    s->realm = mem_copy_string(names->realm);
+    s->self = mem_copy_string(names->self);
+    s->expected = mem_copy_string(caller ? names->other : "");
     seal_derive(key, "weft: shaking hands", s->hands, sizeof s->hands);
     return s;
 }
@@ -96,8 +101,10 @@ void seal_free(struct seal *s)
     if (!s)
         return;
     forget_handshake(s);
-    free(s->hello);
-    free(s->their_hello);
+    free(s->realm);
+    free(s->self);
+    free(s->expected);
+    free(s->their_self);
     strbuf_free(&s->got);
     sodium_memzero(s, sizeof *s);
     free(s);
@@ -108,9 +115,9 @@ bool seal_is_open(const struct seal *s)
     return s->state == OPEN;
 }
 
-const char *seal_hello(const struct seal *s)
+const char *seal_other(const struct seal *s)
 {
-    return s->their_hello ? s->their_hello : "";
+    return s->their_self ? s->their_self : "";
 }
 
 bool seal_at_rest(const struct seal *s)
@@ -164,36 +171,42 @@ static bool box_take(struct seal *s, const char *use, const void *box, size_t n,
     return good;
 }
 
-/* Who we are; who refuses does not say hello. */
-static void put_self(const struct seal *s, struct strbuf *text, bool hello)
+/* Which program we are; the same in every version of the protocol, so that others can say which. */
+static void put_version(const struct seal *s, struct strbuf *text)
 {
     bytes_put_u32(text, s->version);
     bytes_put_u8(text, (uint8_t)strlen(s->program));
     strbuf_add(text, s->program);
-    if (hello)
-        strbuf_add(text, s->hello);
 }
 
-/* Who the other end says it is; the texts point into the opened box. */
+/* Who the other end says it is. */
 struct other {
     uint32_t version;
     char program[PROGRAM_MAX + 1];
-    const char *hello;
-    size_t nhello;
+    char names[SEAL_NAMES_MAX + 1]; /* its lines, each ended; of a refusal the reason */
+    const char *realm, *self, *called;
 };
 
-/* False: sizes that cannot be. A NUL inside a hello would hide what follows it. */
+/* False: sizes that cannot be. A NUL inside would hide what follows it. Lines that are missing are "".
+ */
 static bool take_other(struct bytes *in, struct other *o)
 {
     o->version = bytes_u32(in);
     size_t n = bytes_u8(in);
     const char *program = bytes_take(in, n);
-    if (!program || n > PROGRAM_MAX || in->n > SEAL_HELLO_MAX)
+    if (!program || n > PROGRAM_MAX || in->n > SEAL_NAMES_MAX || memchr(in->at, 0, in->n))
         return false;
     snprintf(o->program, sizeof o->program, "%.*s", (int)n, program);
-    o->hello = in->at;
-    o->nhello = in->n;
-    return !memchr(o->hello, 0, o->nhello);
+    snprintf(o->names, sizeof o->names, "%.*s", (int)in->n, (const char *)in->at);
+    const char **lines[] = {&o->realm, &o->self, &o->called};
+    char *at = o->names;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        *lines[i] = at;
+        at += strcspn(at, "\n");
+        if (*at)
+            *at++ = 0;
+    }
+    return true;
 }
 
 /* The first reason stays, and every later call reports it. */
@@ -208,6 +221,22 @@ static enum seal_progress seal_broken(struct seal *s, struct error *err, const c
     }
     error_set(err, s->why.kind, "%s", s->why.text);
     return SEAL_BROKEN;
+}
+
+/* What is wrong with whom we met, in `why`; true: nothing. What we say of it goes to somebody who has
+ * proved the key. */
+static bool is_expected(const struct seal *s, const struct other *o, char *why, size_t size)
+{
+    if (strcmp(o->realm, s->realm) != 0)
+        snprintf(why, size, "it is of another cluster (%.8s, this is %.8s) that has the same key",
+                 o->realm, s->realm);
+    else if (s->caller && strcmp(o->self, s->expected) != 0)
+        snprintf(why, size, "'%.60s' was called, and '%.60s' answers", s->expected, o->self);
+    else if (!s->caller && strcmp(o->called, s->self) != 0)
+        snprintf(why, size, "it calls '%.60s', and this is '%.60s'", o->called, s->self);
+    else
+        return true;
+    return false;
 }
 
 /* The version is inside the sealed part: only somebody with the key can make us say this. */
@@ -242,7 +271,7 @@ static void seal_opened(struct seal *s, const struct other *o)
     memcpy(s->caller ? s->out.key : s->in.key, both, 32);
     memcpy(s->caller ? s->in.key : s->out.key, both + 32, 32);
     sodium_memzero(both, sizeof both);
-    s->their_hello = mem_copy_bytes(o->hello, o->nhello);
+    s->their_self = mem_copy_string(o->self);
     s->state = OPEN;
     forget_handshake(s);
 }
@@ -285,7 +314,8 @@ static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
     bytes_put(&s->said, magic, sizeof magic);
     bytes_put(&s->said, s->own, sizeof s->own);
     struct strbuf text = {0};
-    put_self(s, &text, true);
+    put_version(s, &text);
+    strbuf_printf(&text, "%s\n%s\n%s", s->realm, s->self, s->expected);
     box_put(s, "call", &text);
     strbuf_free(&text);
     bytes_put(out, s->said.at + CHALLENGE, s->said.n - CHALLENGE);
@@ -293,14 +323,18 @@ static enum seal_progress take_challenge(struct seal *s, struct strbuf *out)
     return SEAL_MORE;
 }
 
-/* The answer goes out as it stands in `said`, so both ends hash the same. */
-static void put_answer(struct seal *s, bool accepted, struct strbuf *out)
+/* The answer goes out as it stands in `said`, so both ends hash the same. `refusal`: NULL, or why. */
+static void put_answer(struct seal *s, const char *refusal, struct strbuf *out)
 {
     struct strbuf text = {0};
     size_t before = s->said.n;
     bytes_put(&s->said, s->own, sizeof s->own);
-    bytes_put_u8(&text, accepted);
-    put_self(s, &text, accepted);
+    bytes_put_u8(&text, !refusal);
+    put_version(s, &text);
+    if (refusal)
+        strbuf_add(&text, refusal);
+    else
+        strbuf_printf(&text, "%s\n%s", s->realm, s->self);
     box_put(s, "answer", &text);
     strbuf_free(&text);
     bytes_put(out, s->said.at + before, s->said.n - before);
@@ -328,17 +362,21 @@ static enum seal_progress take_call(struct seal *s, struct strbuf *out, struct e
             s, err, "its proof is wrong: it has another key, or plays an old conversation again");
     }
     struct other o = {0};
+    char why[300];
     struct bytes in = {.at = text.at, .n = text.n};
     pair_make(s);
     enum seal_progress p = SEAL_OPEN;
     if (!pair_meet(s, seal_unread(s) + sizeof magic) || !take_other(&in, &o)) {
         p = seal_broken(s, err, "a malformed call from somebody who has the key");
     } else if (o.version != s->version) {
-        put_answer(s, false, out);
+        put_answer(s, "", out);
         p = other_version(s, &o, err);
+    } else if (!is_expected(s, &o, why, sizeof why)) {
+        put_answer(s, why, out);
+        p = seal_broken(s, err, why);
     } else {
         s->used += CALL_HEAD + box;
-        put_answer(s, true, out);
+        put_answer(s, NULL, out);
         seal_opened(s, &o);
     }
     strbuf_free(&text);
@@ -365,13 +403,19 @@ static enum seal_progress take_answer(struct seal *s, struct error *err)
                            "its proof is wrong: it has another key, or somebody stands between");
     }
     struct other o = {0};
+    char why[300];
     struct bytes in = {.at = text.at, .n = text.n};
     bool accepted = bytes_u8(&in);
     enum seal_progress p = SEAL_OPEN;
     if (!take_other(&in, &o)) {
         p = seal_broken(s, err, "a malformed answer from somebody who has the key");
-    } else if (!accepted || o.version != s->version) {
+    } else if (o.version != s->version) {
         p = other_version(s, &o, err);
+    } else if (!accepted) { /* the reason was made by somebody with the key, for our eyes */
+        snprintf(why, sizeof why, "it refuses: %.250s", o.names);
+        p = seal_broken(s, err, why);
+    } else if (!is_expected(s, &o, why, sizeof why)) {
+        p = seal_broken(s, err, why);
     } else {
         s->used += ANSWER_HEAD + box;
         seal_opened(s, &o);

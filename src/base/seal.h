@@ -69,27 +69,38 @@ bool seal_proves(const struct seal_prover *by, const void *data, size_t n, const
  *
  *     caller                                    answerer
  *       ◀── 32 random bytes (challenge) ──────────
- *       ── magic, version, own fresh public key, hello, proof over all of it and the challenge ──▶
- *       ◀── own fresh public key, hello, proof ───   or a refusal, sealed, that says why
+ *       ── magic, own fresh public key, sealed: version, realm, self, other ──▶
+ *       ◀── own fresh public key, sealed: version, realm, self ───   or a refusal, sealed, that says why
  *       ◀──────────── sealed frames ─────────────▶
  *
- * Keys of the frames come from the shared key and both fresh ones: what was recorded cannot be read
- * later with the key alone, and cannot be played again. Who does not know the key gets 32 random
- * bytes and a closed connection. `hello` is a text that each end tells the other. */
+ * Keys of the frames come from the shared key, both fresh ones and all that was said before: what was
+ * recorded cannot be read later with the key alone, and cannot be played again. Who does not know the
+ * key gets 32 random bytes and a closed connection.
+ *
+ * The key alone proves too little, since clusters may share it: each end says which realm it is of and
+ * who it is, the caller also whom it calls, and both compare. So a conversation that somebody in
+ * between leads elsewhere ends with a text that says where it came out. */
 
-enum { SEAL_FRAME_MAX = 1 << 20, SEAL_HELLO_MAX = 1024 };
+enum { SEAL_FRAME_MAX = 1 << 20, SEAL_NAMES_MAX = 1024 };
+
+/* Lines of text (without a newline), in all at most SEAL_NAMES_MAX bytes. */
+struct seal_names {
+    const char *realm; /* the same at both ends */
+    const char *self;
+    const char *other; /* the caller's: the answerer must be this; the answerer's: NULL */
+};
 
 struct seal;
 
 /* `version` must be the same at both ends; the end that answers refuses another with a text that
  * names both (`program` is the version for people). */
 struct seal *seal_new(const struct seal_key *key, bool caller, uint32_t version,
-                      const char *program, const char *hello);
+                      const char *program, const struct seal_names *names);
 void seal_free(struct seal *s);
 
 enum seal_progress {
     SEAL_MORE,   /* nothing yet: more bytes are needed */
-    SEAL_OPEN,   /* the hands are shaken, just now: seal_hello() is there */
+    SEAL_OPEN,   /* the hands are shaken, just now: seal_other() is there */
     SEAL_FRAME,  /* a frame: its bytes are in *frame, until the next call */
     SEAL_BROKEN, /* close; `err` says why, for the log */
 };
@@ -104,6 +115,6 @@ enum seal_progress seal_take(struct seal *s, const void *data, size_t n, struct 
 void seal_frame(struct seal *s, const void *head, size_t nhead, const void *body, size_t nbody,
                 struct strbuf *out);
 bool seal_is_open(const struct seal *s);
-const char *seal_hello(const struct seal *s); /* the other end's */
+const char *seal_other(const struct seal *s); /* who the other end is: its `self` */
 /* Did the stream end at a good place (between frames, after the hands were shaken)? */
 bool seal_at_rest(const struct seal *s);

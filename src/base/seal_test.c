@@ -239,10 +239,16 @@ struct end {
     struct error err;
 };
 
+static const char *realm[2] = {"here", "here"}; /* of the answerer and the caller */
+static const char *called = "I answer";
+
 static void end_make(struct end *e, bool caller, uint32_t version, const char *program,
-                     const char *hello)
+                     const char *self)
 {
-    *e = (struct end){.s = seal_new(&key, caller, version, program, hello)};
+    *e = (struct end){.s = seal_new(&key, caller, version, program,
+                                    &(struct seal_names){.realm = realm[caller],
+                                                         .self = self,
+                                                         .other = caller ? called : NULL})};
     seal_begin(e->s, &e->out);
 }
 
@@ -299,14 +305,14 @@ static void test_conversation(void)
     end_make(&a, false, 1, "0.1", "I answer");
     ok(c.out.n == 0 && a.out.n == 32, "the answerer begins, with 32 bytes");
     carry(&a, &c);
-    ok(!memmem(c.out.at, c.out.n, "I call", 6), "the call's hello cannot be read");
+    ok(!memmem(c.out.at, c.out.n, "I call", 6), "who calls cannot be read");
     ok(!seal_at_rest(c.s) && !seal_at_rest(a.s), "not a good place to end");
     carry(&c, &a);
     ok(a.opened == 1 && seal_is_open(a.s) && !seal_is_open(c.s), "the answerer is open first");
-    is_str(seal_hello(a.s), "I call", "and has heard the caller's hello");
+    is_str(seal_other(a.s), "I call", "and has heard who calls");
     carry(&a, &c);
     ok(c.opened == 1 && seal_is_open(c.s), "then the caller");
-    is_str(seal_hello(c.s), "I answer", "with the other hello");
+    is_str(seal_other(c.s), "I answer", "and knows who answers");
     ok(seal_at_rest(c.s) && seal_at_rest(a.s), "now they may end");
     seal_frame(c.s, "to", 2, " you", 4, &c.out);
     seal_frame(c.s, NULL, 0, NULL, 0, &c.out);
@@ -386,7 +392,7 @@ static void test_versions(void)
     has_str(c.err.text,
             "is weft 0.1.0 (protocol 1), this is weft 0.2.0 (protocol 2): install the same",
             "what to do");
-    is_str(seal_hello(c.s), "", "the hello was not told");
+    is_str(seal_other(c.s), "", "who answers was not told");
     struct error err = {0};
     const void *frame;
     size_t size;
@@ -414,7 +420,7 @@ static void test_strangers(void)
     /* a call that was recorded, against a new challenge */
     end_make(&c, true, 1, "0.1", "I call");
     end_make(&a, false, 1, "0.1", "I answer");
-    end_make(&thief, false, 1, "0.1", "again");
+    end_make(&thief, false, 1, "0.1", "I answer");
     carry(&a, &c);
     end_hears(&thief, c.out.at, c.out.n);
     ok(thief.broken && thief.out.n == 32, "an old call does not fit a new challenge");
@@ -520,23 +526,55 @@ static void test_frames_out_of_order(void)
     strbuf_free(&two);
 }
 
-static void test_hello_sizes(void)
+static void meet_as(struct end *c, struct end *a, const char *self)
+{
+    end_make(c, true, 1, "0.1", "I call");
+    end_make(a, false, 1, "0.1", self);
+    carry(a, c);
+    carry(c, a);
+    carry(a, c);
+}
+
+/* Both have the key: each must be who the other takes it for. */
+static void test_names(void)
 {
     struct end c, a;
-    char hello[SEAL_HELLO_MAX + 100], program[200];
-    memset(hello, 'h', sizeof hello);
+    realm[0] = "elsewhere";
+    meet_as(&c, &a, "I answer");
+    ok(!c.opened && !a.opened && c.broken && a.broken, "two clusters with one key do not open");
+    has_str(a.err.text, "another cluster (here, this is elsewher) that has the same key",
+            "the answerer says");
+    has_str(c.err.text, "it refuses: it is of another cluster", "and the caller is told");
+    end_free(&c);
+    end_free(&a);
+    realm[0] = "here";
+    meet_as(&c, &a, "somebody else");
+    ok(!c.opened && !a.opened, "nor does who was not called");
+    has_str(a.err.text, "it calls 'I answer', and this is 'somebody else'", "the answerer says");
+    has_str(c.err.text, "it refuses: it calls 'I answer', and this is 'somebody else'",
+            "and the caller is told");
+    end_free(&c);
+    end_free(&a);
+    called = "";
+    meet_as(&c, &a, "I answer");
+    ok(!c.opened && !a.opened, "nobody in particular is nobody");
+    end_free(&c);
+    end_free(&a);
+    char self[SEAL_NAMES_MAX], program[200];
+    memset(self, 'h', sizeof self);
     memset(program, 'p', sizeof program);
-    hello[SEAL_HELLO_MAX] = program[sizeof program - 1] = 0;
-    end_make(&c, true, 1, program, hello);
+    self[SEAL_NAMES_MAX - 6] = program[sizeof program - 1] = 0;
+    end_make(&c, true, 1, program, self);
     end_make(&a, false, 1, program, "");
     carry(&a, &c);
     carry(&c, &a);
     carry(&a, &c);
-    ok(c.opened && a.opened, "the largest hello and an empty one");
-    is_int(strlen(seal_hello(a.s)), SEAL_HELLO_MAX, "come whole");
-    is_str(seal_hello(c.s), "", "both");
+    ok(c.opened && a.opened, "the largest name and an empty one");
+    is_int(strlen(seal_other(a.s)), SEAL_NAMES_MAX - 6, "come whole");
+    is_str(seal_other(c.s), "", "both");
     end_free(&c);
     end_free(&a);
+    called = "I answer";
     seal_free(NULL);
 }
 
@@ -556,7 +594,7 @@ int main(void)
     TAP_DO(test_strangers());
     TAP_DO(test_flips());
     TAP_DO(test_frames_out_of_order());
-    TAP_DO(test_hello_sizes());
+    TAP_DO(test_names());
     static const char *const names[] = {"key", "by-link", "pipe", "bad"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(in_folder(names[i]));

@@ -115,12 +115,19 @@ ok $? "nothing of the garbage is in the log"
 
 # ---- another version ----
 protocol=$(sed -n 's/.*LINK_VERSION = \([0-9]*\).*/\1/p' "$(dirname "$0")/../../src/cluster/wire/link.h")
-"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" >"$work/out" 2>"$work/err" && grep -q "^open: agent" "$work/out"
+self="agent $(node_of one).1"
+"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" "$work/one/cluster" "$self" >"$work/out" 2>"$work/err" && grep -q "^open: agent" "$work/out"
 ok $? "who has the key and the same protocol is let in"
-"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" $((protocol + 1)) >"$work/out" 2>"$work/err"
+"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" "$work/one/cluster" "agent 9.9" >"$work/out" 2>"$work/err"
+[ $? = 1 ] && grep -q "^refused: .*calls 'agent 9.9', and this is '$self'" "$work/out" && grep -q "calls 'agent 9.9'" "$work/one.log"
+ok $? "who takes it for another is not"
+"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" "$protocol" /dev/null "$self" >"$work/out" 2>"$work/err"
+[ $? = 1 ] && grep -q "^refused: .*another cluster" "$work/out" && grep -q "another cluster" "$work/one.log"
+ok $? "nor who takes it for one of another cluster"
+"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/key" $((protocol + 1)) "$work/one/cluster" "$self" >"$work/out" 2>"$work/err"
 [ $? = 1 ] && grep -q "^refused: .*weft 9.9.9 (protocol $((protocol + 1))).*install the same version" "$work/out" && grep -q "weft 9.9.9 (protocol $((protocol + 1)))" "$work/one.log"
 ok $? "another protocol is refused, and both sides say which versions met"
-"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/other" "$protocol" >"$work/out" 2>"$work/err"
+"$WEFT_OTHER_VERSION" 127.0.0.1 "$at" "$work/other" "$protocol" "$work/one/cluster" "$self" >"$work/out" 2>"$work/err"
 [ $? = 1 ] && ! grep -q "agent" "$work/out"
 ok $? "with another key not even that: $(cat "$work/out")"
 

@@ -1,5 +1,6 @@
-/* Somebody with the cluster's key and another protocol: other_version HOST PORT KEYFILE VERSION
- * shakes hands with an agent and prints what it is told: "open: HELLO" or "refused: WHY". For
+/* Somebody with the cluster's key: other_version HOST PORT KEYFILE VERSION CLUSTER NAME shakes hands with
+ * an agent that it takes for NAME, of the cluster whose sealed id is in the file CLUSTER (an agent's
+ * STATE/cluster, of the prefix "weft"), and prints what it is told: "open: NAME" or "refused: WHY". For
  * tests/cluster/cluster_security_test.sh. */
 #include "base/seal.h"
 
@@ -31,12 +32,30 @@ static bool send_all(int s, struct strbuf *out)
     return good;
 }
 
+/* "": not with this key. */
+static void read_cluster(const char *path, const struct seal_key *key,
+                         char realm[static 2 * SEAL_ID + 1])
+{
+    static const struct seal_place place = {.purpose = "cluster weft"};
+    char sealed[256];
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(sealed, 1, sizeof sealed, f) : 0;
+    struct strbuf id = {0};
+    if (f)
+        fclose(f);
+    if (seal_open_piece(key, &place, sealed, n, &id) && id.n == SEAL_ID)
+        for (int i = 0; i < SEAL_ID; i++)
+            snprintf(realm + 2 * i, 3, "%02x", (unsigned char)id.at[i]);
+    strbuf_free(&id);
+}
+
 int main(int argc, char **argv)
 {
     struct seal_key key;
     struct error err = {0};
-    if (argc != 5 || !seal_key_read(argv[3], &key, &err)) {
-        fprintf(stderr, "other_version HOST PORT KEYFILE VERSION: %s\n", err.text);
+    char realm[2 * SEAL_ID + 1] = "";
+    if (argc != 7 || !seal_key_read(argv[3], &key, &err)) {
+        fprintf(stderr, "other_version HOST PORT KEYFILE VERSION CLUSTER NAME: %s\n", err.text);
         return 2;
     }
     int s = call(argv[1], argv[2]);
@@ -44,8 +63,10 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 2;
     }
-    struct seal *seal = seal_new(&key, true, (uint32_t)strtoul(argv[4], NULL, 10), "9.9.9",
-                                 "{\"role\":\"client\"}");
+    read_cluster(argv[5], &key, realm);
+    struct seal *seal =
+        seal_new(&key, true, (uint32_t)strtoul(argv[4], NULL, 10), "9.9.9",
+                 &(struct seal_names){.realm = realm, .self = "client", .other = argv[6]});
     struct strbuf out = {0};
     char bytes[4096];
     const void *frame;
@@ -61,7 +82,7 @@ int main(int argc, char **argv)
         p = seal_take(seal, bytes, (size_t)n, &out, &frame, &size, &err);
     }
     if (p == SEAL_OPEN)
-        printf("open: %s\n", seal_hello(seal));
+        printf("open: %s\n", seal_other(seal));
     else
         printf("refused: %s\n", err.text);
     seal_free(seal);

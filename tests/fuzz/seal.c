@@ -28,8 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n < 1)
         return 0;
     static const struct seal_key key = {{1, 2, 3}};
-    struct seal *end[2] = {seal_new(&key, false, 1, "1", "answerer"),
-                           seal_new(&key, true, 1, "1", "caller")};
+    static const struct seal_names answerer = {"here", "answerer", NULL},
+                                   caller = {"here", "caller", "answerer"};
+    struct seal *end[2] = {seal_new(&key, false, 1, "1", &answerer),
+                           seal_new(&key, true, 1, "1", &caller)};
     struct strbuf said[2] = {{0}, {0}};
     seal_begin(end[0], &said[0]);
     unsigned steps = (data[0] >> 1) & 3; /* how far the two get before */

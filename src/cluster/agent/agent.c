@@ -277,17 +277,17 @@ static bool agent_open_charter(struct agent *a, struct error *err)
     return good;
 }
 
-/* Links before the board: its address must be known when it joins. */
+/* The board first: links are of the cluster whose id stands there. */
 static bool agent_open(struct agent *a, struct error *err)
 {
     const struct agent_options *o = a->o;
+    a->board = board_open(o->store, err);
+    if (!a->board || !agent_open_charter(a, err))
+        return false;
     a->links = agent_listen(a, err);
     if (!a->links)
         return false;
     agent_name_address(a);
-    a->board = board_open(o->store, err);
-    if (!a->board || !agent_open_charter(a, err))
-        return false;
     uv_poll_init(&a->loop, &a->board_ready, board_fd(a->board));
     a->board_ready.data = a;
     uv_poll_start(&a->board_ready, UV_READABLE, agent_on_board);

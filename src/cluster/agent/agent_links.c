@@ -265,16 +265,17 @@ static void links_trace(void *context, const char *line)
 
 struct links *agent_listen(struct agent *a, struct error *err)
 {
-    return links_new(&(struct links_config){.loop = &a->loop,
-                                            .key = a->o->key,
-                                            .bind = a->o->bind ? a->o->bind : "127.0.0.1:0",
-                                            .hello = "agent",
-                                            .open = links_opened,
-                                            .message = links_message,
-                                            .closed = links_closed,
-                                            .drained = links_drained,
-                                            .log = links_log,
-                                            .trace = a->o->trace ? links_trace : NULL,
-                                            .context = a},
-                     err);
+    struct links_config config = {.loop = &a->loop,
+                                  .key = a->o->key,
+                                  .bind = a->o->bind ? a->o->bind : "127.0.0.1:0",
+                                  .self = "agent that has not joined",
+                                  .open = links_opened,
+                                  .message = links_message,
+                                  .closed = links_closed,
+                                  .drained = links_drained,
+                                  .log = links_log,
+                                  .trace = a->o->trace ? links_trace : NULL,
+                                  .context = a};
+    memcpy(config.cluster, a->charter.id, sizeof config.cluster);
+    return links_new(&config, err);
 }

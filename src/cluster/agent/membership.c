@@ -80,8 +80,10 @@ static void membership_joined(void *context, bool good, uint32_t node, uint32_t 
         while (a->jobs.n)
             agent_close_job(a, a->jobs.n - 1, false);
     }
+    char name[LINK_NAME];
     a->node = node;
     a->life = life;
+    links_rename(a->links, link_agent_name(node, life, name));
     agent_change_membership(a, AGENT_JOINED);
     peer_at(a, node); /* the list covers our own number too */
     a->steady = a->answered = clock_seconds();

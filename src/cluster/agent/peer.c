@@ -57,7 +57,8 @@ struct link *peer_link(struct agent *a, uint32_t node)
         return p->link;
     if (!p->address || (p->refused && clock_seconds() - p->refused < refused_pause))
         return NULL;
-    p->link = link_connect(a->links, p->address);
+    char name[LINK_NAME];
+    p->link = link_connect(a->links, p->address, link_agent_name(node, p->life, name));
     if (p->link)
         link_set_data(p->link, (void *)(uintptr_t)(node + 1));
     return p->link;

@@ -110,7 +110,8 @@ static void peer_connect(struct client *c, struct client_peer *p)
 {
     if (p->link || !p->lives || !p->address[0] || clock_seconds() < p->again)
         return;
-    struct link *l = link_connect(c->links, p->address);
+    char name[LINK_NAME];
+    struct link *l = link_connect(c->links, p->address, link_agent_name(p->node, p->life, name));
     p->open = false;
     p->link = l;
     if (l)
@@ -214,13 +215,14 @@ void client_forget_early(struct client *c)
 
 struct links *client_links(struct client *c, struct error *err)
 {
-    return links_new(&(struct links_config){.loop = c->stepper.loop,
-                                            .key = c->o.key,
-                                            .hello = "{\"role\":\"client\"}",
-                                            .open = peer_opened,
-                                            .message = peer_message,
-                                            .closed = peer_closed,
-                                            .drained = peer_drained,
-                                            .context = c},
-                     err);
+    struct links_config config = {.loop = c->stepper.loop,
+                                  .key = c->o.key,
+                                  .self = LINK_CLIENT_NAME,
+                                  .open = peer_opened,
+                                  .message = peer_message,
+                                  .closed = peer_closed,
+                                  .drained = peer_drained,
+                                  .context = c};
+    memcpy(config.cluster, c->charter.id, sizeof config.cluster);
+    return links_new(&config, err);
 }

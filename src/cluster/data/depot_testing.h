@@ -24,6 +24,7 @@ struct place {
     struct memo *memo;
     struct bench_folder folder;
     char partial[128];
+    const char *name;
     struct link *last; /* accepted or opened last */
     /* what happened */
     unsigned arrived, failed, asked_to_make, lost, violations, served, peak, closed;
@@ -132,14 +133,14 @@ static inline void depot_open(struct place *p)
 static inline void place_open(struct place *p, const char *hello)
 {
     struct error err = {0};
-    *p = (struct place){.folder = folder_make()};
+    *p = (struct place){.folder = folder_make(), .name = hello};
     snprintf(p->partial, sizeof p->partial, "%s/.weft/partial", p->folder.path);
     p->memo = memo_open(NULL, NULL, &err);
     depot_open(p);
     p->links = links_new(&(struct links_config){.loop = &loop,
                                                 .key = key,
                                                 .bind = "127.0.0.1:0",
-                                                .hello = hello,
+                                                .self = hello,
                                                 .open = on_open,
                                                 .message = on_message,
                                                 .closed = on_closed,
@@ -180,7 +181,7 @@ static inline void until_closed(struct place *p, unsigned closed)
 static inline struct link *call(struct place *from, struct place *to)
 {
     from->last = to->last = NULL;
-    struct link *l = link_connect(from->links, links_address(to->links));
+    struct link *l = link_connect(from->links, links_address(to->links), to->name);
     double end = clock_seconds() + 10;
     while ((!from->last || !to->last) && clock_seconds() < end)
         uv_run(&loop, UV_RUN_ONCE);

@@ -462,12 +462,13 @@ static void link_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer
 
 /* ---- beginning ---- */
 
-struct link *link_make(struct links *all, bool caller)
+struct link *link_make(struct links *all, bool caller, const char *name)
 {
     struct link *l = mem_new_zero(struct link, 1);
     l->all = all;
     l->caller = caller;
-    l->seal = seal_new(&all->config.key, caller, LINK_VERSION, WEFT_VERSION, all->hello);
+    l->seal = seal_new(&all->config.key, caller, LINK_VERSION, WEFT_VERSION,
+                       &(struct seal_names){.realm = all->realm, .self = all->self, .other = name});
     /* the loop's idea of now may be old when we are not called from it */
     uv_update_time(all->config.loop);
     l->since = l->received_at = l->sent_at = links_now(all);
@@ -555,11 +556,11 @@ static void link_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *foun
 
 /* Numbers are not looked up; names are, on a thread of libuv's. `closed` comes from the loop even
  * when the text is no address (I2). */
-struct link *link_connect(struct links *all, const char *address)
+struct link *link_connect(struct links *all, const char *address, const char *name)
 {
     if (all->freeing)
         return NULL;
-    struct link *l = link_make(all, true);
+    struct link *l = link_make(all, true, name);
     char host[256], service[16];
     int port = 0;
     snprintf(l->address, sizeof l->address, "%s", address);
@@ -592,9 +593,23 @@ bool link_is_caller(const struct link *l)
     return l->caller;
 }
 
-const char *link_hello(const struct link *l)
+const char *link_name(const struct link *l)
 {
-    return seal_hello(l->seal);
+    return seal_other(l->seal);
+}
+
+const char *link_agent_name(uint32_t node, uint32_t life, char out[static LINK_NAME])
+{
+    snprintf(out, LINK_NAME, "agent %u.%u", node, life);
+    return out;
+}
+
+enum link_role link_role(const struct link *l)
+{
+    const char *name = link_name(l);
+    if (strcmp(name, LINK_CLIENT_NAME) == 0)
+        return LINK_CLIENT;
+    return strncmp(name, "agent ", 6) == 0 ? LINK_AGENT : LINK_STRANGER;
 }
 
 const char *link_address(const struct link *l)

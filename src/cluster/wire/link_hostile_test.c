@@ -66,8 +66,9 @@ static void friend_meets(struct friend *f, struct side *a, uint32_t version)
     struct error err = {0};
     const void *frame;
     size_t size;
+    static const struct seal_names friends = {"00000000000000000000000000000000", "friend", "a"};
     *f = (struct friend){.fd = stranger_connects(a)};
-    f->seal = seal_new(&key, true, version, "9.9.9", "friend");
+    f->seal = seal_new(&key, true, version, "9.9.9", &friends);
     stranger_receives(f->fd, &heard, 32);
     seal_take(f->seal, heard.at, heard.n, &out, &frame, &size, &err);
     strbuf_add_bytes(&f->said, out.at, out.n);
@@ -219,7 +220,7 @@ static void test_false_answer(void)
     char address[64];
     snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(at.sin_port));
     for (unsigned round = 0; round < 3; round++) {
-        link_connect(b.all, address);
+        link_connect(b.all, address, "a");
         turn(3);
         int peer = accept(fd, NULL, NULL);
         char bytes[200];

@@ -35,7 +35,8 @@ struct link {
     uint64_t received_at, sent_at; /* the last byte, either way [ms] */
 };
 
-struct link *link_make(struct links *all, bool caller);
+/* `name`: who must answer; NULL: it was accepted. */
+struct link *link_make(struct links *all, bool caller, const char *name);
 /* There is a connection: the handshake, within the time that is left. */
 void link_begin(struct link *l);
 void link_keep_alive(struct link *l);

@@ -4,9 +4,9 @@
 static void test_talk(void)
 {
     struct side a, b;
-    listen_as(&a, "{\"role\":\"agent\",\"node\":3}");
+    listen_as(&a, "a");
     call_as(&b, "{\"role\":\"client\"}");
-    struct link *l = link_connect(b.all, links_address(a.all));
+    struct link *l = link_connect(b.all, links_address(a.all), "a");
     ok(!link_is_open(l) && link_is_caller(l), "a link that connects is not open yet");
     is_str(link_address(l), links_address(a.all), "and knows where it goes");
     link_send(l, 5, "he", 2, "llo", 3);
@@ -16,7 +16,7 @@ static void test_talk(void)
     is_str(a.text, "6:", "in order, empty messages too");
     is_int(a.opened + b.opened, 2, "both ends were told of the opening");
     is_str(a.hello, "{\"role\":\"client\"}", "the caller's hello came");
-    is_str(b.hello, "{\"role\":\"agent\",\"node\":3}", "the other's too");
+    is_str(b.hello, "a", "the other's too");
     ok(a.last && !link_is_caller(a.last) && link_is_open(a.last), "the accepted end is open");
     link_set_data(a.last, &a);
     ok(link_data(a.last) == &a, "a link keeps its owner's pointer");
@@ -42,7 +42,7 @@ static void test_close_by_caller(void)
     struct side a, b;
     listen_as(&a, "a");
     call_as(&b, "b");
-    struct link *l = link_connect(b.all, links_address(a.all));
+    struct link *l = link_connect(b.all, links_address(a.all), "a");
     link_send(l, 3, "only this", 9, NULL, 0);
     link_close(l, "");
     ok(until(&b.closed, 1) && until(&a.closed, 1), "sent and closed before the hands are shaken");
@@ -50,7 +50,7 @@ static void test_close_by_caller(void)
     is_int(b.opened, 0, "the caller who left is not told of an opening");
     ok(a.told_empty && b.told_empty, "in order");
 
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     until(&b.opened, 1);
     link_close(b.last, "tired of it");
     is_int(b.closed, 1, "nobody is told from within his own call");
@@ -60,12 +60,12 @@ static void test_close_by_caller(void)
     has_str(a.why, "without a goodbye", "the other end sees a stream that was cut");
     has_str(strbuf_text(&a.log), "without a goodbye", "and logs it");
 
-    l = link_connect(b.all, links_address(a.all));
+    l = link_connect(b.all, links_address(a.all), "a");
     link_close(l, "");
     until(&b.closed, 3);
     is_str(b.why, "", "closed before anything happened");
     a.close_after = a.messages + 1;
-    l = link_connect(b.all, links_address(a.all));
+    l = link_connect(b.all, links_address(a.all), "a");
     link_send(l, 3, "x", 1, NULL, 0);
     link_send(l, 3, "y", 1, NULL, 0);
     ok(until(&a.closed, 3) && until(&b.closed, 4), "closed from within a message");
@@ -79,10 +79,10 @@ static void test_free_with_open_links(void)
     listen_as(&a, "a");
     call_as(&b, "b");
     for (int i = 0; i < 20; i++)
-        link_send(link_connect(b.all, links_address(a.all)), 2, "x", 1, NULL, 0);
+        link_send(link_connect(b.all, links_address(a.all), "a"), 2, "x", 1, NULL, 0);
     until(&a.messages, 20);
-    link_connect(b.all, links_address(a.all)); /* still connecting */
-    link_connect(b.all, "localhost:1");        /* still looking it up */
+    link_connect(b.all, links_address(a.all), "a"); /* still connecting */
+    link_connect(b.all, "localhost:1", "a");        /* still looking it up */
     finish(&b, &a);
     is_int(b.closed, 22, "freeing closes every link and tells of each");
     is_int(a.opened, a.closed, "and the other hub is told of as many");
@@ -94,7 +94,7 @@ static void test_many(void)
     listen_as(&a, "a");
     call_as(&b, "b");
     a.echo = true;
-    struct link *l = link_connect(b.all, links_address(a.all));
+    struct link *l = link_connect(b.all, links_address(a.all), "a");
     unsigned n = 20000;
     char body[100] = {0};
     for (uint32_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static void test_backlog(void)
     struct side a, b;
     listen_as(&a, "a");
     call_as(&b, "b");
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     until(&b.opened, 1);
     char *big = mem_new_zero(char, LINK_MESSAGE_MAX);
     unsigned n = 24, before = b.drained;
@@ -128,7 +128,7 @@ static void test_backlog(void)
     link_close(b.last, "");
     ok(until(&a.closed, 1) && until(&b.closed, 1), "closed with a backlog");
     is_int(a.messages, n + 4, "which is sent before the end");
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     until(&b.opened, 2);
     link_send(b.last, 9, "abcd", 4, big, LINK_MESSAGE_MAX - 3);
     until(&b.closed, 2);
@@ -143,7 +143,8 @@ static void test_no_reader(void)
     struct side a;
     listen_as(&a, "a");
     /* a friend with the key, on a bare socket, who shakes hands and then never reads */
-    struct seal *s = seal_new(&key, true, LINK_VERSION, WEFT_VERSION, "lazy");
+    static const struct seal_names lazy = {"00000000000000000000000000000000", "lazy", "a"};
+    struct seal *s = seal_new(&key, true, LINK_VERSION, WEFT_VERSION, &lazy);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in to;
     uv_ip4_addr("127.0.0.1", port_of(&a), &to);
@@ -182,15 +183,15 @@ static void test_cannot_connect(void)
     static const char *const wrong[] = {
         "", "nowhere", ":7", "host:", "host:x", "::1:7000", "a:999999", "127.0.0.1:-1"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        link_connect(b.all, wrong[i]);
+        link_connect(b.all, wrong[i], "a");
         until(&b.closed, i + 1);
         has_str(b.why, "is no address", "'%s' is no address", wrong[i]);
     }
     unsigned n = b.closed;
-    link_connect(b.all, "127.0.0.1:1");
+    link_connect(b.all, "127.0.0.1:1", "a");
     until(&b.closed, n + 1);
     has_str(b.why, "cannot be reached", "nobody listens there");
-    link_connect(b.all, "no-such-host.invalid:80");
+    link_connect(b.all, "no-such-host.invalid:80", "a");
     until(&b.closed, n + 2);
     has_str(b.why, "no such host", "a name that does not exist");
     finish(&b, NULL);
@@ -213,12 +214,12 @@ static void test_names(void)
     call_as(&b, "b");
     char name[64];
     snprintf(name, sizeof name, "localhost%s", strrchr(links_address(a.all), ':'));
-    link_send(link_connect(b.all, name), 4, "by name", 7, NULL, 0);
+    link_send(link_connect(b.all, name, "a"), 4, "by name", 7, NULL, 0);
     ok(until(&a.messages, 1), "a name with several addresses: one of them answers");
     finish(&a, &b);
 
     struct error err = {0};
-    struct links_config c = config_of(&a, "[::1]:0", "six");
+    struct links_config c = config_of(&a, "[::1]:0", "a");
     a = (struct side){0};
     a.all = links_new(&c, &err);
     if (!a.all) {
@@ -228,7 +229,7 @@ static void test_names(void)
     }
     ok(strncmp(links_address(a.all), "[::1]:", 6) == 0, "IPv6 in brackets");
     call_as(&b, "b");
-    link_send(link_connect(b.all, links_address(a.all)), 4, "six", 3, NULL, 0);
+    link_send(link_connect(b.all, links_address(a.all), "a"), 4, "six", 3, NULL, 0);
     ok(until(&a.messages, 1), "and can be called so");
     finish(&a, &b);
 }
@@ -236,11 +237,11 @@ static void test_names(void)
 static void test_wrong_key(void)
 {
     struct side a, b;
-    listen_as(&a, "secret place");
+    listen_as(&a, "a");
     struct links_config c = config_of(&b, NULL, "thief");
     seal_key_random(&c.key);
     begin(&b, &c);
-    link_send(link_connect(b.all, links_address(a.all)), 4, "in", 2, NULL, 0);
+    link_send(link_connect(b.all, links_address(a.all), "a"), 4, "in", 2, NULL, 0);
     until(&b.closed, 1);
     until(&a.closed, 1);
     is_int(a.opened + b.opened + a.messages, 0, "another key opens nothing");
@@ -260,16 +261,16 @@ static void test_too_many(void)
     begin(&a, &c);
     call_as(&b, "b");
     for (int i = 0; i < 2; i++)
-        link_connect(b.all, links_address(a.all));
+        link_connect(b.all, links_address(a.all), "a");
     until(&a.opened, 2);
     until(&b.opened, 2);
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     until(&b.closed, 1);
     is_int(b.opened, 2, "the third of two is not let in");
     has_str(strbuf_text(&a.log), "too many: 2", "with a line in the log");
     link_close(b.last, "");
     until(&a.closed, 2);
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     ok(until(&a.opened, 3), "when one has gone, the next is let in");
     finish(&a, &b);
 }
@@ -283,7 +284,7 @@ static void test_keep_alive(void)
     c = config_of(&b, NULL, "b");
     c.silence = 0.3;
     begin(&b, &c);
-    link_connect(b.all, links_address(a.all));
+    link_connect(b.all, links_address(a.all), "a");
     until(&b.opened, 1);
     uint64_t before = links_counts(b.all).received;
     turn(600);

@@ -32,7 +32,7 @@ static inline void on_open(void *context, struct link *l)
     struct side *s = context;
     s->opened++;
     s->last = l;
-    snprintf(s->hello, sizeof s->hello, "%s", link_hello(l));
+    snprintf(s->hello, sizeof s->hello, "%s", link_name(l));
 }
 
 static inline void on_message(void *context, struct link *l, uint8_t kind, const void *data,
@@ -85,7 +85,7 @@ static inline struct links_config config_of(struct side *s, const char *bind, co
     return (struct links_config){.loop = &loop,
                                  .key = key,
                                  .bind = bind,
-                                 .hello = hello,
+                                 .self = hello,
                                  .open = on_open,
                                  .message = on_message,
                                  .closed = on_closed,

@@ -94,7 +94,7 @@ static void links_accept(uv_stream_t *listener, int status)
         links_log(all, all->address, uv_strerror(status));
         return;
     }
-    struct link *l = link_make(all, false);
+    struct link *l = link_make(all, false, NULL);
     uv_tcp_init(all->config.loop, &l->tcp);
     l->tcp.data = l;
     l->has_tcp = l->accepted = true;
@@ -213,14 +213,11 @@ static bool links_listen(struct links *all, const char *bind, struct error *err)
 /* The clock is looked at four times in the shortest of the times that it measures. */
 struct links *links_new(const struct links_config *config, struct error *err)
 {
-    if (strlen(config->hello) > SEAL_HELLO_MAX) {
-        error_set(err, ERROR_INPUT, "a hello of %zu bytes; at most %d are possible",
-                  strlen(config->hello), SEAL_HELLO_MAX);
-        return NULL;
-    }
     struct links *all = mem_new_zero(struct links, 1);
     all->config = *config;
-    all->config.hello = all->hello = mem_copy_string(config->hello);
+    all->config.self = all->self = mem_copy_string(config->self);
+    for (int i = 0; i < SEAL_ID; i++)
+        snprintf(all->realm + 2 * i, 3, "%02x", config->cluster[i]);
     all->config.bind = NULL;
     if (!(all->config.handshake > 0))
         all->config.handshake = 5;
@@ -253,7 +250,7 @@ static void links_handle_closed(uv_handle_t *h)
     strbuf_free(&all->scratch);
     explicit_bzero(&all->config.key, sizeof all->config.key);
     free(all->read);
-    free(all->hello);
+    free(all->self);
     free(all);
 }
 
@@ -276,6 +273,12 @@ void links_free(struct links *all)
     for (struct link *l = all->first; l; l = l->after)
         link_close(l, "");
     links_over(all);
+}
+
+void links_rename(struct links *all, const char *self)
+{
+    free(all->self);
+    all->config.self = all->self = mem_copy_string(self);
 }
 
 const char *links_address(const struct links *all)

@@ -7,8 +7,9 @@
 
 struct links {
     struct links_config config;
-    char *hello;
-    char address[300]; /* that it listens at */
+    char *self;
+    char realm[2 * SEAL_ID + 1]; /* the cluster, as text */
+    char address[300];           /* that it listens at */
     uv_tcp_t listener;
     uv_idle_t flush; /* active while some link is dirty: writes once a turn of the loop */
     uv_timer_t timer;

@@ -34,7 +34,8 @@ bool message_is_valid(enum message_end end, uint8_t kind, size_t n)
 bool message_dispatch(const struct message_receiver *r, void *context, struct link *from,
                       uint8_t kind, const void *data, size_t n)
 {
-    if (!message_is_valid(r->end, kind, n))
+    if (!message_is_valid(r->end, kind, n) ||
+        (from && !(message_kinds[kind].from & (unsigned)link_role(from))))
         return false;
     struct message_in m = {
         .kind = kind, .from = from, .in = {data, n, false}, .data = data, .n = n};

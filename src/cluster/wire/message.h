@@ -54,7 +54,9 @@ struct message_receiver {
     message_handler *otherwise; /* for kinds without one; NULL: they are ignored */
 };
 
-/* False: not for this end, too short, too long, or its handler says so. */
+/* False: not for this end, not from that one (an agent does what clients may ask for, a client says
+ * nothing that agents say), too short, too long, or its handler says so. `from` NULL: it was checked
+ * when it came. */
 bool message_dispatch(const struct message_receiver *r, void *context, struct link *from,
                       uint8_t kind, const void *data, size_t n);
 /* Does a message of this kind and length exist, for this end? */
