@@ -48,14 +48,12 @@ static bool is_name_char(char c)
 }
 
 /* A line with a colon, then one that begins with a tab: rules of make look the same, so only the
- * suffix makes it certain. JX is claimed too, to be refused with a reason. */
+ * suffix makes it certain. */
 static int makeflow_sniff(const char *path, const char *text, size_t length)
 {
     bool suffix = scan_has_suffix(path, ".mf") || scan_has_suffix(path, ".makeflow") ||
                   strcmp(file_basename(path), "Makeflow") == 0;
     const char *p = text, *end = text + (length < 8192 ? length : 8192);
-    if (scan_has_suffix(path, ".jx"))
-        return 3;
     bool header = false;
     while (p < end) {
         const char *eol = memchr(p, '\n', (size_t)(end - p)), *stop = eol ? eol : end;
@@ -484,10 +482,10 @@ static struct workflow *makeflow_read_workflow(const struct format_source *sourc
     if (!format_require_utf8(source, err))
         return NULL;
     const char *first = source->text + strspn(source->text, " \t\r\n");
-    if (scan_has_suffix(source->path, ".jx") || *first == '{') {
+    if (*first == '{') {
         error_at(err, source->path, 0,
-                 "this is Makeflow's JX (JSON with expressions), which needs an evaluator; "
-                 "expected a Makeflow file of rules (.mf)");
+                 "this is Makeflow's JSON or JX; read it as such (--from jx, or a name that ends "
+                 "in .jx)");
         return NULL;
     }
     struct makeflow_reader r = {.source = source,

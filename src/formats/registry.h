@@ -16,6 +16,7 @@
     X(dot) \
     X(stg) \
     X(tgff) \
+    X(jx) \
     X(makeflow) \
     X(hyperdag) \
     X(daggen) \
