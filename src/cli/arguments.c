@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/defaults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,7 +189,7 @@ static bool given_once(const struct arguments *a, const struct given *g, struct 
                      g->option->name, g->value, last->value);
 }
 
-static bool rules_kept(const struct arguments *a, struct error *err)
+bool arguments_fit(const struct arguments *a, struct error *err)
 {
     char option[64];
     for (size_t i = 0; i < a->ngiven; i++)
@@ -225,7 +226,10 @@ bool arguments_parse(struct arguments *a, const struct command *command, int arg
                          "weft %s does not know what to do with '%s'; usage: weft %s %s [options]",
                          command->name, a->operand[command->most], command->name,
                          command->operands);
-    return rules_kept(a, err);
+    if (!arguments_fit(a, err))
+        return false;
+    defaults_apply(a);
+    return true;
 }
 
 bool arguments_used(const struct arguments *a, struct error *err)

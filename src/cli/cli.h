@@ -42,6 +42,7 @@ const struct command *command_find(const char *name);
 struct given {
     const struct cli_option *option;
     const char *value; /* NULL: a flag */
+    const char *place; /* in a profile; NULL: on the command line */
     bool used;         /* somebody has asked for it */
 };
 
@@ -56,6 +57,8 @@ struct arguments {
 /* Parse what follows the command's name. False: an error with what to do instead. */
 bool arguments_parse(struct arguments *a, const struct command *command, int argc, char **argv,
                      struct error *err);
+/* Do the command's rules hold for what is given? False: an error that says which does not. */
+bool arguments_fit(const struct arguments *a, struct error *err);
 /* Every option that was given has been asked for. False: an error that names the first that has not. A
  * command that ends well has used them all, or it has not done what it was asked to. */
 bool arguments_used(const struct arguments *a, struct error *err);

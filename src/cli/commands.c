@@ -7,18 +7,16 @@ extern const struct command command_plan, command_check, command_compare, comman
     command_report, command_platform, command_convert, command_generate, command_planners,
     command_formats, command_reproduce, command_experiment, command_history, command_predict,
     command_bound, command_run, command_clean, command_key, command_agent, command_submit,
-    command_status, command_attach, command_cancel, command_lint, command_init;
+    command_status, command_attach, command_cancel, command_lint, command_profile, command_init;
 
 const struct command *const command_registry[] = {
-    &command_init,     &command_run,       &command_clean,
-    &command_key,      &command_agent,     &command_submit,
-    &command_status,   &command_attach,    &command_cancel,
-    &command_plan,     &command_check,     &command_compare,
-    &command_sim,      &command_bound,     &command_experiment,
-    &command_history,  &command_predict,   &command_report,
-    &command_platform, &command_show,      &command_convert,
-    &command_lint,     &command_generate,  &command_planners,
-    &command_formats,  &command_reproduce, NULL,
+    &command_init,    &command_run,     &command_clean,      &command_key,
+    &command_agent,   &command_submit,  &command_status,     &command_attach,
+    &command_cancel,  &command_plan,    &command_check,      &command_compare,
+    &command_sim,     &command_bound,   &command_experiment, &command_history,
+    &command_predict, &command_report,  &command_platform,   &command_show,
+    &command_convert, &command_lint,    &command_generate,   &command_planners,
+    &command_formats, &command_profile, &command_reproduce,  NULL,
 };
 
 const struct command *command_find(const char *name)

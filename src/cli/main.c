@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/defaults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ static void overview(struct strbuf *out)
         out,
         "  help       this, or help on one command\n"
         "  version    the version\n\n"
+        "Every command takes --profile FILE, defaults for its options (`weft help profile`).\n"
         "Exit status: 0 done; 1 the run failed or the plan is not valid; 2 wrong usage or bad\n"
         "input; 3 infeasible: no plan can meet what was asked.\n");
 }
@@ -89,6 +91,16 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    struct error err = {0};
     cli_begin();
-    return cli_end(run_program(argc, argv));
+    /* help is there whatever a profile says */
+    const char *name = argc > 1 ? argv[1] : "help";
+    bool help_alone = strcmp(name, "help") == 0 || strcmp(name, "version") == 0 ||
+                      strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+                      strcmp(name, "--version") == 0;
+    bool good = help_alone || defaults_load(&argc, argv, &err);
+    defaults_check_environment();
+    int status = cli_end(good ? run_program(argc, argv) : cli_fail(&err));
+    defaults_free();
+    return status;
 }

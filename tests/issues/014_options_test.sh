@@ -95,6 +95,7 @@ lint|flow.yaml|--from native|-
 lint|flow.yaml|--read x=1|refused by the reader
 lint|flow.yaml|--json|-
 lint|flow.yaml|--quiet|-
+profile|run|--json|-
 clean|flow.yaml|--all -n|-
 clean|flow.yaml|--directory .|-
 clean|flow.yaml|--wait|-

@@ -2,6 +2,7 @@
 # Issue 16, point 2: what comes from the command line. --params, what a run's record says was given, --from that means --since, options that
 # a platform cannot have. Speaks TAP.
 weft=$WEFT
+root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WEFT_HISTORY=$work/history.db TMPDIR=$work XDG_CONFIG_HOME=$work/config HOME=$work
@@ -123,6 +124,84 @@ ok $? "--why FAMILY"
 ok $? "predict: members that are alike in one line"
 "$weft" report last -o r.html >out 2>err && grep -q 'make × 300' r.html
 ok $? "a report has the picture of families"
+
+# ---- profiles ----
+mkdir -p config/weft
+own=config/weft/profile.yaml
+cat >"$own" <<'END'
+# mine
+options:
+  run: { jobs: 1, keep-going: true, disk: 5G }
+  all: { no-predict: true }
+  plan: { on: 4, set: [budget=1s] }
+env: { GREET: "hi there", HAVE: profile }
+END
+holds() { # setting value from arguments...: what `weft profile` says
+    local what=$1 value=$2 from=$3
+    shift 3
+    "$weft" profile --json "$@" >out 2>err || return 1
+    python3 -c 'import json, sys
+rows = [(s["value"], s["from"]) for s in json.load(open("out"))["settings"] if s["name"] == sys.argv[1]]
+print(rows, file=open("err", "w"))
+sys.exit((sys.argv[2], sys.argv[3]) not in rows)' "$what" "$value" "$from"
+}
+holds --jobs 1 "$work/$own:3" run
+ok $? "an option of the user's profile"
+holds --verbose - "built in" run && holds --retry-delay 0.1 "built in" run
+ok $? "what is built in"
+printf 'options: { run: { jobs: 2, quiet: true } }\non: local:1\n' >site2.yaml
+holds --jobs 2 site2.yaml:1 --profile site2.yaml run && holds --on local:1 site2.yaml:2 --profile site2.yaml run
+ok $? "--profile over it"
+holds --disk - "built in" --profile site2.yaml run
+ok $? "what it excludes is left out"
+holds --jobs 3 "the command line" --profile site2.yaml run -- -j 3
+ok $? "the command line over both"
+HAVE=outside holds HAVE outside "the environment" && holds GREET "hi there" "$work/$own:6" && holds WEFT_HISTORY "$work/history.db" "the environment"
+ok $? "variables"
+holds --no-predict true "$work/$own:4" plan
+ok $? "an option of all commands that have it"
+"$weft" plan flow.yaml >out 2>err && grep -q "on 4 nodes" out
+ok $? "a command uses it"
+"$weft" plan flow.yaml --on 2 >out 2>err && grep -q "on 2 nodes" out
+ok $? "or what it is told"
+printf 'weft: 1\ntasks:\n  t: { run: "echo $GREET > {out}", out: greeting }\n' >greet.yaml
+"$weft" run greet.yaml --profile none -f >/dev/null 2>err && [ "$(cat greeting)" = "" ] && "$weft" run greet.yaml -f >/dev/null 2>err && [ "$(cat greeting)" = "hi there" ]
+ok $? "a task finds its variables; --profile none reads none"
+"$weft" run flow.yaml --on local:1 -n >out 2>err && grep -q "$own:3: --disk 5G is left out: --disk does nothing beside --on" err
+ok $? "a default that the command line excludes is left out, and says so"
+bad() { # text message
+    printf '%s\n' "$1" >"$own"
+    fails "$2" show flow.yaml
+}
+bad 'options: { run: { jbos: 1 } }' "profile.yaml:1: weft run has no option 'jbos'; did you mean 'jobs'?"
+bad 'options: { rnu: { jobs: 1 } }' "profile.yaml:1: there is no command 'rnu'; did you mean 'run'?"
+bad 'options: { all: { jbos: 1 } }' "profile.yaml:1: no command has an option 'jbos'; did you mean 'jobs'?"
+bad 'options: { run: { keep-going: 3 } }' "keep-going is '3'; expected true or false"
+bad 'options: { run: { jobs: {} } }' "jobs is a mapping; expected a text or a number"
+bad 'optoins: {}' "unknown key 'optoins'; did you mean 'options'?"
+bad 'env: { A=B: 1 }' "cannot be the name of a variable"
+"$weft" help run >out 2>err
+ok $? "help is there all the same"
+echo '# nothing' >"$own"
+"$weft" show flow.yaml >out 2>err
+ok $? "a profile of comments alone"
+chmod 664 "$own"
+fails "may be written by others, who could make weft run anything; chmod go-w" show flow.yaml
+chmod 600 "$own"
+if [ "$(id -u)" = 0 ]; then
+    chown 1 "$own"
+    fails "belongs to somebody else (user 1)" show flow.yaml
+fi
+rm "$own"
+fails "none.yaml: cannot open the profile" show flow.yaml --profile none.yaml
+WEFT_HISTROY=x "$weft" show flow.yaml >out 2>err && grep -q "weft knows no variable WEFT_HISTROY, and passes it over; did you mean WEFT_HISTORY?" err
+ok $? "a misspelt variable"
+WEFT_MINE=x "$weft" show flow.yaml >out 2>err && [ ! -s err ] && WEFT_TASK=t WEFT_STORES=1 "$weft" show flow.yaml >out 2>err && [ ! -s err ]
+ok $? "one of the user's own, and those of a task, are not"
+for name in $(grep -rhoE '(getenv\(|secure_getenv\()"WEFT_[A-Z_]*' --include='*.c' --exclude='*_test.c' "$root/src" 2>/dev/null | sed 's/.*"//' | sort -u); do
+    "$weft" profile --json | grep -q "\"$name\"" || [ "$name" = WEFT_TASK ]
+    ok $? "weft profile knows $name"
+done
 
 echo "1..$count"
 exit $failed
