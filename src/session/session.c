@@ -75,6 +75,7 @@ static struct surroundings_request session_surroundings(const struct session *s)
 bool session_surround(struct session *s, struct error *err)
 {
     struct surroundings_request q = session_surroundings(s);
+    q.rewritten = s->o.elsewhere;
     return surroundings_find_values(&q, &s->environment, err);
 }
 

@@ -30,7 +30,7 @@ surroundings_error(const struct surroundings_request *q, uint32_t task, struct e
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     const struct workflow *w = q->workflow;
-    return error_at(err, workflow_text(w, w->file), w->line ? w->line[task] : 0,
+    return error_at(err, workflow_text(w, w->file), w->line && !q->rewritten ? w->line[task] : 0,
                     "task '%.200s': %s", workflow_task_name(w, task), text);
 }
 
@@ -220,7 +220,8 @@ static bool find_programs(const struct surroundings_request *q, uint32_t task, b
             return surroundings_error(q, task, err, "conda: %s", why.text);
     }
     if (!*modules && w->modules && w->modules[task]) {
-        const char *const words[] = {"bash", "-c", wrapper_modules, "weft", "", "true", NULL};
+        const char *const words[] = {"bash", "-c", wrapper_modules, "weft", "", "/bin/sh", "-c",
+                                     ":",    NULL};
         *modules = true;
         if (!program_output(words, NULL, NULL))
             return surroundings_error(

@@ -12,6 +12,7 @@ struct surroundings_request {
     const char *folder;   /* of the workflow */
     const uint8_t *needs; /* per task, enum need: what must run; NULL: all */
     bool fetch;           /* images that are not here may be pulled */
+    bool rewritten;       /* it was read from a text of weft's own: lines are not its file's */
     bool elsewhere;       /* tasks run on other machines: what this one lacks is no mistake */
 };
 

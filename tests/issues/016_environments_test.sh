@@ -136,5 +136,174 @@ wrong 'secrets: A' "flow.yaml:6:" "did you mean 'secret'?"
 printf 'weft: 1\ntasks:\n  t: { call: "x.so:f", env: { A: 1 } }\n' >flow.yaml
 refused 2 "flow.yaml:3: task 't': env goes with run; a call has none"
 
+
+# ---- programs that are not here, and stand-ins for them ----
+# a PATH that has nothing but what tasks here use
+bin=$work/bin
+mkdir "$bin"
+for name in timeout id ls bash sh env cat wc rm mkdir touch tr sort flock grep; do ln -s "$(command -v $name)" "$bin/$name"; done
+path=$PATH
+only() { PATH=$bin "$@"; }
+stand_in() { # name: a script of that name, from standard input
+    cat >"$bin/$1" && chmod +x "$bin/$1"
+}
+wrong_here() { # 'KEYS' TEXT...
+    fresh <<Y
+weft: 1
+tasks:
+  t: { run: "echo x > {out}", out: o, $1 }
+Y
+    shift
+    local want=$1 text missing=""
+    PATH=$bin run flow.yaml
+    local got=$?
+    for text in "$@"; do grep -qF -- "$text" "$work/err" || missing=$text; done
+    [ $got = 2 ] && [ -z "$missing" ] && [ ! -e o ]
+    ok $? "refused: $want${missing:+ (not said: $missing)}"
+}
+wrong_here 'container: "debian:12"' "flow.yaml:3: task 't': there is no podman, docker or apptainer in PATH" "WEFT_CONTAINER"
+printf 'name: x\n' >"$work/tools.yaml"
+wrong_here "conda: $work/tools.yaml" "flow.yaml:3: task 't': conda: there is no conda, mamba or micromamba in PATH"
+wrong_here 'conda: none.yaml' "flow.yaml:3: task 't': conda:" "none.yaml" "No such file"
+wrong_here 'modules: gcc/12' "flow.yaml:3: task 't': modules: there is no \`module\` command"
+wrong_here "conda: $work/tools.yaml, container: \"a@sha256:1\"" "container and conda together" '`conda: none`'
+export WEFT_CONTAINER="chroot /x"
+wrong_here 'container: "debian:12"' "WEFT_CONTAINER is 'chroot /x'; expected podman, docker or apptainer"
+export WEFT_CONTAINER="podman --root /x"
+wrong_here 'container: "debian:12"' "WEFT_CONTAINER names 'podman', which is not on this machine"
+unset WEFT_CONTAINER
+
+# docker: images are known by their number, words come behind it
+stand_in docker <<'S'
+#!/bin/sh
+case "$1 $2" in
+"image inspect") [ "$5" = tools:1 ] && echo sha256:0123456789abcdef0123 || exit 1 ;;
+"pull -q") exit 1 ;;
+"run --rm")
+    printf '%s\n' "$@" >"$HOME/words"
+    while [ "$1" != 0123456789abcdef0123 ]; do
+        [ "$1" = -e ] && case $2 in *=*) export "$2" ;; esac
+        [ "$1" = --workdir ] && work=$2
+        shift
+    done
+    shift
+    cd "$work" && exec "$@"
+    ;;
+"rm -f") echo "$@" >>"$HOME/removed" ;;
+*) exit 9 ;;
+esac
+S
+fresh <<'Y'
+weft: 1
+defaults: { container: "tools:1" }
+tasks:
+  a: { run: "echo $A $B $WEFT_TASK | tr a-z A-Z > {out}", out: o, in: flow.yaml, env: { A: "x y" }, pass: B, secret: S, memory: 1G }
+Y
+B=passed S=hidden77 only run flow.yaml && [ "$(cat o)" = "X Y PASSED A" ]
+ok $? "a task by docker"
+grep -qx -- '--network' "$HOME/words" && grep -qx 'A=x y' "$HOME/words" && grep -qx 'B' "$HOME/words" && grep -qx S "$HOME/words" && ! grep -q hidden77 "$HOME/words"
+ok $? "values of secrets and of what is passed are no arguments"
+grep -qx "type=bind,source=$PWD,target=$PWD,readonly" "$HOME/words" && grep -q "^type=bind,source=$PWD/.weft/sandbox/.*,target=[^,]*$" "$HOME/words" && grep -qx "$(id -u):$(id -g)" "$HOME/words" && grep -qx 1000000000b "$HOME/words"
+ok $? "the folder can be read, the sandbox written; user and memory are given"
+sed -i 's/tools:1/tools:2/' flow.yaml && only run flow.yaml
+[ $? = 2 ] && grep -q "flow.yaml:4: task 'a': container 'tools:2': docker has no such image, and cannot pull it" "$work/err"
+ok $? "an image that cannot be had"
+fresh <<'Y'
+weft: 1
+tasks:
+  a: { run: "touch started; sleep 600", sandbox: false, container: "tools:1", timeout: 1 }
+Y
+ln -sf "$(command -v sleep)" "$bin/sleep"
+rm -f "$HOME/removed"
+only run flow.yaml
+[ $? = 1 ] && grep -q "^rm -f weft-" "$HOME/removed"
+ok $? "what ran past its time is removed where it runs"
+
+# apptainer: a file, variables by its own names
+rm "$bin/docker"
+stand_in apptainer <<'S'
+#!/bin/sh
+[ "$1" = exec ] || exit 9
+env | grep '^APPTAINERENV_' >"$HOME/variables"
+printf '%s\n' "$@" >"$HOME/words"
+while [ "${1%.sif}" = "$1" ]; do
+    [ "$1" = --pwd ] && work=$2
+    shift
+done
+shift
+cd "$work" && exec "$@"
+S
+fresh <<'Y'
+weft: 1
+tasks:
+  a: { run: "echo x > {out}", out: o, env: { A: 1 }, secret: S, container: tools.sif }
+Y
+echo one >tools.sif
+S=hidden77 only run flow.yaml && [ "$(cat o)" = x ] && grep -qx APPTAINERENV_A=1 "$HOME/variables" && grep -qx APPTAINERENV_S=hidden77 "$HOME/variables" && ! grep -q hidden77 "$HOME/words" && grep -qx -- --cleanenv "$HOME/words"
+ok $? "a task by apptainer"
+S=x only run flow.yaml && nothing && echo two >tools.sif && S=x only run flow.yaml && ran 1
+ok $? "another content of the file is another image"
+sed -i 's/tools.sif/debian:12/' flow.yaml && S=x only run flow.yaml
+[ $? = 2 ] && grep -q "apptainer pull tools.sif" "$work/err"
+ok $? "an image that is no file, for apptainer"
+
+# conda: made once, by whoever comes first
+stand_in conda <<'S'
+#!/bin/sh
+echo "$@" >>"$HOME/conda"
+case $1 in
+env) mkdir -p "$5" && cat "$7" >"$5/made" && ! grep -q broken "$7" || { echo "no such package" >&2; exit 1; } ;;
+run)
+    export CONDA_PREFIX=$4
+    shift 4
+    exec "$@"
+    ;;
+esac
+S
+fresh <<'Y'
+weft: 1
+lists: { i: { from: 1, to: 4 } }
+defaults: { conda: tools.yaml }
+tasks:
+  t: { each: i, run: "cat $CONDA_PREFIX/made | tr a-z A-Z > {out}", out: "o{i}", env: { A: "1" } }
+  p: { run: "env > {out}", out: p, conda: none }
+Y
+printf 'dependencies: [gcc]\n' >tools.yaml
+only run flow.yaml -j4 && [ "$(cat o1 o2 o3 o4 | sort -u)" = 'DEPENDENCIES: [GCC]' ] && [ "$(grep -c '^env create' "$HOME/conda")" = 1 ] && ! grep -q CONDA_PREFIX p
+ok $? "four tasks in an environment that is made once, and one without"
+only run flow.yaml && nothing && printf 'dependencies: [gcc, make]\n' >tools.yaml && only run flow.yaml -j4 && ran 4 && [ "$(grep -c '^env create' "$HOME/conda")" = 2 ]
+ok $? "another content is another environment"
+printf 'broken\n' >tools.yaml && only run flow.yaml
+[ $? = 1 ] && grep -qr "could not make the environment" .weft/logs && grep -qr "no such package" .weft/logs
+ok $? "one that cannot be made says why"
+
+# modules
+mkdir -p "$work/modules/init"
+cat >"$work/modules/init/bash" <<'S'
+module() { [ "$1" = load ] && [ "$2" != none/1 ] && export LOADED="$LOADED $2"; }
+S
+fresh <<'Y'
+weft: 1
+tasks:
+  t: { run: "echo $LOADED > {out}", out: o, modules: [gcc/12, openmpi] }
+Y
+MODULESHOME=$work/modules only run flow.yaml && [ "$(cat o)" = "gcc/12 openmpi" ]
+ok $? "modules are loaded in their order"
+MODULESHOME=$work/modules only run flow.yaml && nothing && sed -i 's,gcc/12,gcc/13,' flow.yaml && MODULESHOME=$work/modules only run flow.yaml && ran 1 && [ "$(cat o)" = "gcc/13 openmpi" ]
+ok $? "another module runs the task again"
+sed -i 's,gcc/13,none/1,' flow.yaml && MODULESHOME=$work/modules only run flow.yaml
+[ $? = 1 ] && grep -qr "'none/1' cannot be loaded" .weft/logs
+ok $? "one that is not there is named"
+PATH=$path
+
+# ---- long commands with variables; the command wherever the task is shown ----
+{
+    printf 'weft: 1\ntasks:\n  t:\n    out: o\n    env: { A: b }\n    secret: S\n    run: |\n'
+    seq 30000 | sed 's/^/      : /'
+    printf '      echo $A $S > {out}\n'
+} >"$work/long.yaml"
+fresh <"$work/long.yaml"
+S=hush run flow.yaml && [ "$(cat o)" = "b hush" ]
+ok $? "a command past 128 KiB with variables of its own"
 echo "1..$count"
 exit $failed
