@@ -25,6 +25,7 @@ struct weft_agent {
     struct store_address address;
     char host[256];
     char *folder; /* of a store of its own */
+    char *store;  /* the URL of another's; may hold a password */
     bool was_ready;
     int stop; /* eventfd: weft_agent_stop() adds, the agent's loop reads */
 };
@@ -80,18 +81,15 @@ static void agent_remove_state(const char *path)
 /* A store of its own is told before the agent joins: others wait for its address. */
 static bool agent_open_store(struct weft_agent *s, pid_t *pid, struct error *err)
 {
-    const char *serve = s->o.serve_store, *given = s->o.store;
+    const char *serve = s->o.serve_store;
     struct strbuf url = {0};
-    if (serve && given)
+    if (serve && s->o.store)
         return error_set(err, ERROR_INPUT, "--store and --serve-store: one of them");
     if (serve && !store_server_start(s->folder, serve, &s->agent.key, &url, pid, err))
         return false;
     if (serve && s->o.store_ready)
         s->o.store_ready(s->o.context, url.at);
-    if (!given)
-        given = serve ? url.at : getenv("WEFT_STORE");
-    bool good =
-        place_address(given ? given : "redis://127.0.0.1:6379", &s->agent.key, &s->address, err);
+    bool good = place_address(serve ? url.at : s->store, &s->agent.key, &s->address, err);
     strbuf_free(&url);
     return good;
 }
@@ -123,6 +121,12 @@ static bool agent_serve(struct weft_agent *s, struct error *err)
     if (good && s->o.temporary)
         agent_remove_state(s->agent.state);
     return good;
+}
+
+static const char *agent_given_store(const struct weft_agent_options *o)
+{
+    const char *named = getenv("WEFT_STORE");
+    return o->store ? o->store : named && *named ? named : "redis://127.0.0.1:6379";
 }
 
 /* All that can be wrong with the options is found here, before anybody is told anything. */
@@ -164,7 +168,8 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
     s->agent.stop = s->stop;
     strbuf_printf(&folder, "%s/store", s->agent.state);
     s->folder = strbuf_steal(&folder);
-    return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err);
+    return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err) &&
+           (s->store = place_store_text(agent_given_store(o), err)) != NULL;
 }
 
 /* Apart from running, so that a program may go into the background in between with the key read. */
@@ -216,6 +221,7 @@ EXPORT void weft_agent_close(struct weft_agent *s)
         close(s->stop);
     store_address_free(&s->address);
     explicit_bzero(&s->agent.key, sizeof s->agent.key);
+    place_forget(s->store);
     free(s->folder);
     free(s);
 }

@@ -102,6 +102,11 @@ void cli_log(struct run_log *log);
 /* First and last thing in main: standard descriptors that are closed are occupied; what was written to
  * standard output has arrived, or the status that is returned says that it has not. */
 void cli_begin(void);
+/* Before arguments are looked at: passwords vanish from what others see of this process and from
+ * what its tasks inherit. */
+void cli_hide_secrets(int argc, char **argv);
+/* --store, else a $WEFT_STORE that cli_hide_secrets() took; NULL: neither. */
+const char *cli_store(const struct arguments *a);
 int cli_end(int status);
 /* Print to standard output; a write error (disk full, closed pipe) is a failure. Frees nothing. */
 int cli_print(const struct strbuf *text);

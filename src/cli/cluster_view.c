@@ -11,7 +11,7 @@ struct weft_cluster *cluster_view_open(const struct arguments *a, uint64_t run,
                                        struct weft_error *error)
 {
     struct weft_cluster_options o = WEFT_CLUSTER_OPTIONS_INIT;
-    o.store = arguments_value(a, "store");
+    o.store = cli_store(a);
     o.key = arguments_value(a, "key");
     o.folder = arguments_value(a, "directory");
     o.run = run;

@@ -106,7 +106,7 @@ static bool agent_settings(const struct arguments *a, struct weft_agent_options 
 {
     int64_t jobs, only;
     *o = (struct weft_agent_options)WEFT_AGENT_OPTIONS_INIT;
-    o->store = arguments_value(a, "store");
+    o->store = cli_store(a);
     o->key = arguments_value(a, "key");
     o->serve_store = arguments_value(a, "serve-store");
     o->bind = arguments_value(a, "bind");

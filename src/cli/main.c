@@ -99,6 +99,7 @@ int main(int argc, char **argv)
                       strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
                       strcmp(name, "--version") == 0;
     bool good = help_alone || defaults_load(&argc, argv, &err);
+    cli_hide_secrets(argc, argv); /* also those of a profile */
     defaults_check_environment();
     int status = cli_end(good ? run_program(argc, argv) : cli_fail(&err));
     defaults_free();

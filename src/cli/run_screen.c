@@ -110,7 +110,7 @@ bool run_screen_options(struct run_screen *s, const struct arguments *a, struct 
     o->no_history = arguments_flag(a, "no-history");
     o->look = arguments_flag(a, "dry-run") || arguments_flag(a, "why");
     o->wait = arguments_flag(a, "wait") ? INFINITY : 0;
-    o->store = arguments_value(a, "store");
+    o->store = cli_store(a);
     o->key = arguments_value(a, "key");
     o->submit = arguments_value(a, "submit");
     o->policy = arguments_value(a, "policy");

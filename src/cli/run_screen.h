@@ -65,7 +65,9 @@ struct run_screen {
 #define OPTION_STORE                                                                               \
     {                                                                                              \
         "store", 0, "URL",                                                                         \
-            "where the cluster's Redis is (default: $WEFT_STORE, else redis://127.0.0.1:6379)"     \
+            "where the cluster's Redis is; @FILE: as the file says, which only you may read "      \
+            "(default: "                                                                           \
+            "$WEFT_STORE, else redis://127.0.0.1:6379)"                                            \
     }
 
 #define OPTION_KEY                                                                                 \

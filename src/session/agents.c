@@ -75,9 +75,11 @@ bool agents_start(struct remote *r, struct error *err)
                   (int)getpid());
     r->fleet_state = strbuf_steal(&state);
     double memory = agents_shape(r);
+    if (r->o.place.store && !(r->store = place_store_text(r->o.place.store, err)))
+        return false;
     r->fleet = fleet_new(&(struct fleet_config){.target = r->o.on,
                                                 .key = r->place.key,
-                                                .store = r->o.place.store,
+                                                .store = r->store,
                                                 .state = r->fleet_state,
                                                 .program = r->o.program ? r->o.program : "weft",
                                                 .cores = r->elastic.cores,

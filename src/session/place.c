@@ -13,10 +13,32 @@
 
 static const char standard_store[] = "redis://127.0.0.1:6379";
 
+char *place_store_text(const char *given, struct error *err)
+{
+    char line[4096];
+    if (strcmp(given, "-") != 0 && given[0] != '@')
+        return mem_copy_string(given);
+    bool good = given[0] == '@' ? key_file_private_line(given + 1, line, sizeof line, err)
+                                : key_file_next_line(line, sizeof line, err);
+    char *text = good ? mem_copy_string(line) : NULL;
+    explicit_bzero(line, sizeof line);
+    return text;
+}
+
+void place_forget(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
 bool place_address(const char *store, const struct seal_key *key, struct store_address *out,
                    struct error *err)
 {
-    if (!store_address_parse(store, out, err))
+    char *url = place_store_text(store, err);
+    bool good = url && store_address_parse(url, out, err);
+    place_forget(url);
+    if (!good)
         return false;
     if (store_server_unlock(key, out, err))
         return true;

@@ -20,7 +20,11 @@ struct cluster_place {
     bool noted; /* found in a note that a run has left */
 };
 
-/* `store`: a URL. With `auth=key` the password and the certificate to believe come from the key. */
+/* What a user gave as a store: a URL, @FILE (a file that only the user may read), or - (a line on
+ * standard input, after the key's). The URL, which may hold a password: wiped by place_forget(). */
+char *place_store_text(const char *given, struct error *err);
+void place_forget(char *text);
+/* `store`: as above, but for -. With `auth=key` the password and the certificate to believe come from the key. */
 bool place_address(const char *store, const struct seal_key *key, struct store_address *out,
                    struct error *err);
 /* As the options say, else by the note of this run (0: none), else by environment and defaults. */

@@ -450,6 +450,7 @@ void remote_close(struct remote *r)
     ticket_free(&r->ticket);
     place_free(&r->place);
     free(r->fleet_state);
+    place_forget(r->store);
     free(r->key_file);
     free(r->target);
     *r = (struct remote){0};

@@ -37,6 +37,7 @@ struct remote {
     struct client *client;
     struct fleet *fleet; /* NULL: others' agents */
     char *fleet_state;
+    char *store;            /* the URL that its agents are given, with its password */
     struct elastic elastic; /* how many nodes the fleet should have */
     char *key_file;         /* for the note; NULL: the note keeps a key of its own */
     char *target;           /* for the note: what started the agents; NULL: others' */

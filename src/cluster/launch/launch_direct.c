@@ -34,7 +34,7 @@ static char *direct_ssh_command(const struct launch *l, const struct launch_agen
     launch_argument(&words, at ? at + 1 : a->host);
     launch_argument(&words, l->program);
     launch_argument(&words, strbuf_text(&state));
-    launch_argument(&words, a->serves ? "" : l->store);
+    launch_argument(&words, a->serves ? "" : "-"); /* after the key, on standard input */
     launch_common_arguments(l, &words);
     strbuf_add(&command, "exec sh -c ");
     shell_one_line(&script, cluster_launch_ssh_agent_sh);
@@ -79,7 +79,7 @@ static void direct_local_arguments(const struct launch *l, const struct launch_a
     launch_argument(words, "--state");
     array_push(words, strbuf_steal(&state));
     launch_argument(words, a->serves ? "--serve-store" : "--store");
-    launch_argument(words, a->serves ? "127.0.0.1:0" : l->store);
+    launch_argument(words, a->serves ? "127.0.0.1:0" : "-");
     launch_common_arguments(l, words);
 }
 
@@ -116,7 +116,8 @@ static void direct_starter_ended(void *context, int status, const char *said)
     direct_start_more(l);
 }
 
-/* The key goes through standard input and is wiped after it was written. */
+/* The key and the store's address, which may hold a password, go through standard input and are
+ * wiped after they were written: everybody can read a command line. */
 static void direct_start_one(struct launch *l, struct launch_agent *a)
 {
     a->state = LAUNCH_STARTING;
@@ -127,16 +128,20 @@ static void direct_start_one(struct launch *l, struct launch_agent *a)
     else
         direct_local_arguments(l, a, &words);
     launch_arguments_end(&words);
+    struct strbuf input = {0};
+    strbuf_printf(&input, "%s%s%s", l->key, l->store, a->serves ? "" : "\n");
     a->starter = subprocess_start(&(struct subprocess_config){
         .loop = l->config.loop,
         .arguments = (const char *const *)words.at,
-        .input = l->key,
+        .input = input.at,
         .limit = l->config.patience,
         .line = direct_line_came,
         .ended = direct_starter_ended,
         .context = a,
     });
     launch_arguments_free(&words);
+    explicit_bzero(input.at, input.n);
+    strbuf_free(&input);
 }
 
 /* While nobody knows where the store is, one agent at a time is started: it starts the store. */

@@ -18,6 +18,8 @@
  *       freed. */
 #include "cluster/launch/slurm_state.h"
 
+#include <limits.h>
+
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "cluster/launch/shell.h"
@@ -120,7 +122,7 @@ static void slurm_add_format(launch_words *words, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static void slurm_add_format(launch_words *words, const char *fmt, ...)
 {
-    char text[128];
+    char text[PATH_MAX + 16];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -144,7 +146,10 @@ static void slurm_node_arguments(const struct launch *l, launch_words *words)
     launch_argument(words, s->nodes ? "-" : s->key_path);
     launch_argument(words, l->name);
     launch_argument(words, l->config.cores ? "no" : "yes");
-    launch_argument(words, l->config.store ? l->config.store : "");
+    if (l->config.store) /* in a file: it may hold a password, and everybody sees a command line */
+        slurm_add_format(words, "@%s", s->given_store);
+    else
+        launch_argument(words, "");
     launch_common_arguments(l, words);
 }
 
@@ -338,6 +343,10 @@ bool launch_slurm_open(struct launch *l, struct error *err)
     s->script = slurm_path_in(l, "node.sh");
     s->key_path = slurm_path_in(l, "key");
     s->store_path = slurm_path_in(l, "store-address");
+    s->given_store = slurm_path_in(l, "store-given");
+    if (l->config.store && !launch_write_private(s->given_store, l->config.store, 0600))
+        return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", s->given_store,
+                         strerror(errno));
     if (!launch_write_private(s->script, cluster_launch_slurm_node_sh, 0700))
         return error_set(err, ERROR_FAILED, "%s: cannot be written: %s", s->script,
                          strerror(errno));
@@ -401,5 +410,6 @@ void launch_slurm_free(struct launch *l)
     free(s->script);
     free(s->key_path);
     free(s->store_path);
+    free(s->given_store);
     free(s);
 }

@@ -144,7 +144,7 @@ static void test_local(void)
         has_str(first, "-j 2 -m 1000000000 --temporary --cache 5M", "settings are handed on");
         has_str(first, "--linger 7", "it may leave too: last, as agents do that serve the store");
         ok(!strstr(first, LAUNCH_TEST_KEY), "the key is in no argument");
-        has_str(launch_test_file(&t, 2, "arguments"), "--store rediss://127.0.0.1:6399?auth=key",
+        has_str(launch_test_file(&t, 2, "arguments"), ", store rediss://127.0.0.1:6399?auth=key",
                 "the others are told where it is");
         has_str(launch_test_file(&t, 2, "arguments"), "--linger 7", "and may leave");
         struct stat s;

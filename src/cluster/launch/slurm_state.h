@@ -33,7 +33,7 @@ struct slurm {
     uint32_t nodes; /* of the allocation we are in; 0: not in one */
     bool *used;     /* which of them */
     uint32_t steps;
-    char *script, *key_path, *store_path;
+    char *script, *key_path, *store_path, *given_store;
     bool has_key, has_store_path;
     struct subprocess *squeue, *scancel;
     struct strbuf listed; /* ids that squeue's answer has had so far, each between blanks */

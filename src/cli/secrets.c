@@ -1,0 +1,48 @@
+/* A password in an address of a store: every `ps` shows a command line, and every task inherits the
+ * environment. Both are cleared before anything else happens. */
+#include "base/mem.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *taken_store; /* $WEFT_STORE, when it held a password */
+
+/* The password's place and length in "redis://user:password@host"; 0: there is none. */
+static size_t find_password(const char *text, const char **at)
+{
+    const char *scheme = strstr(text, "redis://");
+    scheme = scheme ? scheme : strstr(text, "rediss://");
+    if (!scheme)
+        return 0;
+    const char *person = strstr(scheme, "//") + 2;
+    size_t n = strcspn(person, "?");
+    const char *end = memrchr(person, '@', n);
+    const char *colon = end ? memchr(person, ':', (size_t)(end - person)) : NULL;
+    *at = colon ? colon + 1 : NULL;
+    return colon ? (size_t)(end - colon) - 1 : 0;
+}
+
+void cli_hide_secrets(int argc, char **argv)
+{
+    const char *password;
+    for (int i = 1; i < argc; i++) {
+        size_t n = find_password(argv[i], &password);
+        if (!n)
+            continue;
+        char *shown = argv[i];
+        argv[i] = mem_copy_string(shown); /* for as long as the program runs */
+        memset(shown + (password - shown), 'x', n);
+    }
+    const char *named = getenv("WEFT_STORE");
+    if (named && find_password(named, &password)) {
+        taken_store = mem_copy_string(named);
+        unsetenv("WEFT_STORE");
+    }
+}
+
+const char *cli_store(const struct arguments *a)
+{
+    const char *given = arguments_value(a, "store");
+    return given ? given : taken_store;
+}
