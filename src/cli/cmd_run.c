@@ -30,7 +30,7 @@ static const struct cli_option run_command_options[] = {
 static const struct cli_rule run_rules[] = {
     {"set seed", "with order", NULL},
     {"with plan order", NULL, "with plan order"}, /* each gives an order, and there can be one */
-    {"store key submit policy shared no-shared later priority", "on", NULL},
+    {"store insecure-store key submit policy shared no-shared later priority", "on", NULL},
     {"nodes", "on=slurm", NULL},
     {"shared no-shared", NULL, "shared no-shared"},
     {"disk", NULL, "on"},                /* agents have --cache */

@@ -124,7 +124,7 @@ const struct command command_submit = {
         "then they work in it. --shared and --no-shared decide.\n\n"
         "examples:\n"
         "  weft submit flow.yaml\n"
-        "  weft submit flow.yaml --store redis://head:6379 --key cluster.key\n"
+        "  weft submit flow.yaml --store rediss://head:6379 --key cluster.key\n"
         "  weft submit flow.yaml --submit worst --policy auto\n"
         "  run=$(weft submit flow.yaml -q) && weft attach $run\n",
     .options = submit_options,

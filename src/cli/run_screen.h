@@ -63,11 +63,11 @@ struct run_screen {
     }
 
 #define OPTION_STORE                                                                               \
+    {"store", 0, "URL",                                                                            \
+     "where the cluster's Redis is; @FILE: as the file says, which only you may read (default: "   \
+     "$WEFT_STORE, else redis://127.0.0.1:6379)"},                                                 \
     {                                                                                              \
-        "store", 0, "URL",                                                                         \
-            "where the cluster's Redis is; @FILE: as the file says, which only you may read "      \
-            "(default: "                                                                           \
-            "$WEFT_STORE, else redis://127.0.0.1:6379)"                                            \
+        "insecure-store", 0, NULL, "a Redis on another machine may do without TLS"                 \
     }
 
 #define OPTION_KEY                                                                                 \

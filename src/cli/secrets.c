@@ -1,6 +1,7 @@
 /* A password in an address of a store: every `ps` shows a command line, and every task inherits the
  * environment. Both are cleared before anything else happens. */
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -43,6 +44,12 @@ void cli_hide_secrets(int argc, char **argv)
 
 const char *cli_store(const struct arguments *a)
 {
-    const char *given = arguments_value(a, "store");
-    return given ? given : taken_store;
+    const char *given = arguments_value(a, "store"), *named = getenv("WEFT_STORE");
+    given = given ? given : taken_store;
+    if (!arguments_flag(a, "insecure-store"))
+        return given;
+    given = given ? given : named && *named ? named : "redis://127.0.0.1:6379";
+    struct strbuf text = {0};
+    strbuf_printf(&text, "%s%sinsecure=1", given, strchr(given, '?') ? "&" : "?");
+    return strbuf_steal(&text); /* for as long as the program runs */
 }

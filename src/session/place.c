@@ -18,11 +18,25 @@ char *place_store_text(const char *given, struct error *err)
     char line[4096];
     if (strcmp(given, "-") != 0 && given[0] != '@')
         return mem_copy_string(given);
-    bool good = given[0] == '@' ? key_file_private_line(given + 1, line, sizeof line, err)
-                                : key_file_next_line(line, sizeof line, err);
-    char *text = good ? mem_copy_string(line) : NULL;
+    /* @FILE?insecure=1: what the command line adds to the file's address */
+    static const char more[] = "?insecure=1";
+    size_t n = strlen(given), tail = sizeof more - 1;
+    bool insecure = n > tail && strcmp(given + n - tail, more) == 0;
+    char *name = mem_copy_bytes(given, insecure ? n - tail : n);
+    bool good = name[0] == '@' ? key_file_private_line(name + 1, line, sizeof line, err)
+                               : key_file_next_line(line, sizeof line, err);
+    struct strbuf text = {0};
+    strbuf_printf(&text, "%s%s%s", line,
+                  !insecure || !good  ? ""
+                  : strchr(line, '?') ? "&"
+                                      : "?",
+                  insecure && good ? more + 1 : "");
     explicit_bzero(line, sizeof line);
-    return text;
+    free(name);
+    if (good)
+        return strbuf_steal(&text);
+    strbuf_free(&text);
+    return NULL;
 }
 
 void place_forget(char *text)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "store/redis/words.h"
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static bool address_take_number(const char *name, const char *value, uint32_t mo
 static bool address_take_option(struct store_address *a, const char *name, const char *value,
                                 bool *of_tls, struct error *err)
 {
-    static const char *const names[] = {"ca",        "cert",     "key",    "name",
-                                        "unchecked", "replicas", "shards", "auth"};
+    static const char *const names[] = {"ca",       "cert",   "key",  "name",    "unchecked",
+                                        "replicas", "shards", "auth", "insecure"};
     char **const texts[] = {&a->tls_ca, &a->tls_cert, &a->tls_key, &a->tls_name};
     size_t i = 0;
     while (i < sizeof names / sizeof *names && strcmp(name, names[i]) != 0)
@@ -99,10 +100,17 @@ static bool address_take_option(struct store_address *a, const char *name, const
         a->auth_key = strcmp(value, "key") == 0;
         return a->auth_key ||
                error_set(err, ERROR_INPUT, "store address: auth=...: only 'key' is known");
+    case 8: {
+        uint32_t yes;
+        if (!address_take_number(name, value, 1, &yes, err))
+            return false;
+        a->insecure = yes;
+        return true;
+    }
     default:
         return error_set(err, ERROR_INPUT,
                          "store address: unknown option '%.40s': expected ca, cert, key, name, "
-                         "unchecked, replicas, shards or auth",
+                         "unchecked, replicas, shards, insecure or auth",
                          name);
     }
 }
@@ -132,10 +140,34 @@ static bool address_take_options(struct store_address *a, const char *at, struct
     return good;
 }
 
-/* The servers are only checked here; the client takes them from the text again. */
-static void ignore_server(void *context, const char *host, uint16_t port)
+/* The servers are only checked here; the client takes them from the text again. Names are not looked
+ * up: who answers may differ by the time we connect. */
+static void address_see_server(void *context, const char *host, uint16_t port)
 {
-    (void)context, (void)host, (void)port;
+    bool *beyond = context;
+    struct in_addr here;
+    (void)port;
+    bool loopback = strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+                    (inet_pton(AF_INET, host, &here) == 1 && ntohl(here.s_addr) >> 24 == 127);
+    if (!loopback)
+        *beyond = true;
+}
+
+static bool address_is_safe(const struct store_address *a, bool beyond, struct error *err)
+{
+    static const char remedy[] = "write rediss:// (TLS; `weft agent --serve-store` has it), or say "
+                                 "--insecure-store (insecure=1) in a network that you trust";
+    if (a->tls || a->insecure)
+        return true;
+    if (beyond)
+        return error_set(err, ERROR_INPUT,
+                         "store address: a Redis on another machine without TLS: everybody on the "
+                         "way can read and change what is said; %s",
+                         remedy);
+    return !a->auth_key ||
+           error_set(err, ERROR_INPUT,
+                     "store address: auth=key without TLS gives the password to who listens; %s",
+                     remedy);
 }
 
 /* user[:password]@ */
@@ -171,7 +203,8 @@ static bool address_parse_parts(struct store_address *a, const char *text, struc
     const char *slash = memchr(host, '/', rest);
     size_t servers = slash ? (size_t)(slash - host) : rest;
     a->servers = mem_copy_bytes(host, servers);
-    if (!redis_words_servers(a->servers, ignore_server, NULL, err))
+    bool beyond = false;
+    if (!redis_words_servers(a->servers, address_see_server, &beyond, err))
         return false;
     size_t prefix = slash ? rest - servers - 1 : 0;
     if (!address_take(prefix ? slash + 1 : "weft", prefix ? prefix : 4, "prefix", &a->prefix,
@@ -183,6 +216,8 @@ static bool address_parse_parts(struct store_address *a, const char *text, struc
         return error_set(err, ERROR_INPUT,
                          "store address: a password and auth=key: the password comes from one of "
                          "them");
+    if (!address_is_safe(a, beyond, err))
+        return false;
     /* the text for people: the same without what stands between the colon and the @ */
     const char *colon = person ? memchr(at, ':', (size_t)(person - at)) : NULL;
     struct strbuf shown = {0};

@@ -3,9 +3,13 @@
  *     redis://[user[:password]@]host[:port][,host:port...][/prefix][?option=value&...]
  *
  * rediss:// is the same with TLS. Options: ca, cert, key (files), name (in the certificate),
- * unchecked=1, replicas, shards, and auth=key: the password comes from the cluster's key, and with
+ * unchecked=1, replicas, shards, insecure=1, and auth=key: the password comes from the cluster's key, and with
  * TLS also the certificate to believe unless ca, name or unchecked say otherwise. Parts are
- * percent-decoded. */
+ * percent-decoded.
+ *
+ * Without TLS everybody on the way can read and change what is said. So redis:// is for this machine
+ * alone, and a password from the cluster's key for TLS alone, unless insecure=1 says that the network
+ * can be trusted. */
 #pragma once
 #include "base/error.h"
 #include "store/redis/redis.h"
@@ -17,7 +21,7 @@ struct store_address {
     char *servers, *prefix, *user, *password;
     bool auth_key; /* whoever has the cluster's key sets `password` and `tls_pin` (heap) before it
                       is used: cluster/launch/store_server.h */
-    bool tls, tls_unchecked;
+    bool tls, tls_unchecked, insecure;
     char *tls_ca, *tls_cert, *tls_key, *tls_name;
     char *tls_pin; /* not part of the text: the certificate itself */
     uint32_t replicas, shards;

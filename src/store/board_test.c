@@ -12,19 +12,21 @@ static void addresses(void)
     struct error err = {0};
     struct store_address a;
     char prefix[128];
-    ok(store_address_parse("redis://me:a%40b:c@h1,[::1]:7000/run-1?replicas=1&shards=8", &a, &err),
+    ok(store_address_parse("redis://me:a%40b:c@h1,[::1]:7000/run-1?replicas=1&shards=8&insecure=1",
+                           &a, &err),
        "an address with everything %s", err.text);
     ok(strcmp(a.servers, "h1,[::1]:7000") == 0 && strcmp(a.prefix, "run-1") == 0,
        "servers, prefix");
     ok(strcmp(a.user, "me") == 0 && strcmp(a.password, "a@b:c") == 0, "user and password");
-    is_str(a.text, "redis://me@h1,[::1]:7000/run-1?replicas=1&shards=8", "people see no password");
+    is_str(a.text, "redis://me@h1,[::1]:7000/run-1?replicas=1&shards=8&insecure=1",
+           "people see no password");
     struct store_redis_config c = store_address_config(&a, 12, prefix);
     ok(strcmp(c.prefix, "run-1.run.12") == 0 && c.replicas == 1 && c.shards == 8 && !c.tls &&
            strcmp(c.password, "a@b:c") == 0,
        "the settings of a run");
     store_address_free(&a);
-    ok(store_address_parse("redis://:secret@host", &a, &err) && !a.user &&
-           strcmp(a.text, "redis://host") == 0 && strcmp(a.prefix, "weft") == 0,
+    ok(store_address_parse("redis://:secret@localhost", &a, &err) && !a.user &&
+           strcmp(a.text, "redis://localhost") == 0 && strcmp(a.prefix, "weft") == 0,
        "a password alone: %s", a.text);
     store_address_free(&a);
     ok(store_address_parse("rediss://host:1?ca=/x%20y&name=n&unchecked=1&auth=key", &a, &err) &&
@@ -50,6 +52,12 @@ static void addresses(void)
         {"redis://h?shards=-1", "a number"},
         {"redis://h?auth=me", "only 'key'"},
         {"redis://:sesame@h?auth=key", "one of"},
+        {"redis://:sesame@10.0.0.1:6379", "without TLS"},
+        {"redis://127.0.0.1,head", "--insecure-store"},
+        {"redis://128.0.0.1", "without TLS"},
+        {"redis://[::2]:1", "without TLS"},
+        {"redis://127.0.0.1?auth=key", "auth=key without TLS"},
+        {"redis://head?insecure=2", "a number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         error_clear(&err);
@@ -487,7 +495,8 @@ static void refusals(struct server *server)
     struct store_address a;
     struct server nobody = {0};
     snprintf(nobody.address, sizeof nobody.address, "127.0.0.1:%d", free_port());
-    ok(store_address_parse("redis://127.0.0.1:1?auth=key", &a, &err) && !board_open(&a, &err),
+    ok(store_address_parse("redis://127.0.0.1:1?auth=key&insecure=1", &a, &err) &&
+           !board_open(&a, &err),
        "no key: %s", err.text);
     store_address_free(&a);
     error_clear(&err);
@@ -506,7 +515,7 @@ static void refusals(struct server *server)
     has_str(err.text, "wrong user or password", "says so");
     store_address_free(&a);
     error_clear(&err);
-    snprintf(url, sizeof url, "redis://%s/p?auth=key", server->address);
+    snprintf(url, sizeof url, "redis://%s/p?auth=key&insecure=1", server->address);
     store_address_parse(url, &a, &err);
     a.password = mem_copy_string("sesame");
     struct board *b = board_open(&a, &err);

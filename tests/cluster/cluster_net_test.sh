@@ -18,7 +18,7 @@ in_node 1 redis-server --port 6379 --bind 10.98.0.1 --protected-mode no --dir "$
 server=$!
 wait_for 30 grep -q "Ready to accept connections" "$work/redis.log"
 ok $? "a server at node 1"
-export WEFT_STORE=redis://10.98.0.1:6379 WEFT_KEY=$work/key
+export WEFT_STORE=redis://10.98.0.1:6379?insecure=1 WEFT_KEY=$work/key
 say key "$work/key"
 for i in 1 2 3 4; do
     start_agent n$i in_node $i "$weft" agent --bind 10.98.0.$i:0 -j 1 --lease 4

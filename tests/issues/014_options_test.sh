@@ -73,6 +73,7 @@ run|flow.yaml|--set budget=1s|--with auto -n
 run|flow.yaml|--on local:1|-
 run|flow.yaml|--nodes 2|--on slurm -n
 run|flow.yaml|--store redis://127.0.0.1:1|--on local:1 -n
+run|flow.yaml|--insecure-store|--on local:1 -n
 run|flow.yaml|--key key|--on local:1 -n
 run|flow.yaml|--submit best|--on local:1 -n
 run|flow.yaml|--policy flds|--on local:1 -n
