@@ -70,7 +70,7 @@ static void server_test_unlocking(void)
         const char *url;
         bool password, pin;
     } cases[] = {
-        {"redis://h?auth=key", true, false},
+        {"redis://h?auth=key&insecure=1", true, false},
         {"rediss://h", false, false},
         {"rediss://h?auth=key&ca=/x", true, false}, /* the user says whom to believe */
         {"rediss://h?auth=key&name=n", true, false},
