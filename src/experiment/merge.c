@@ -124,6 +124,22 @@ static void digest_environment(const struct merging *m, const struct body *body,
         digest_words(m, body, s);
 }
 
+/* Two that do the same, one of them under a condition, are two. Those without keep the keys they had. */
+static void digest_decisions(const struct workflow *w, uint32_t t, struct digest_state *s)
+{
+    const char *when = w->when ? workflow_text(w, w->when[t]) : "";
+    if (*when)
+        digest_string(s, when, strlen(when));
+    if (w->flags[t] & TASK_MAY_FAIL)
+        digest_string(s, "may fail", 8);
+    for (uint32_t i = w->in_optional ? w->in_off[t] : 0; w->in_optional && i < w->in_off[t + 1];
+         i++)
+        if (w->in_optional[i]) {
+            digest_string(s, "optional", 8);
+            digest_number(s, i - w->in_off[t]);
+        }
+}
+
 /* Tasks without a command (abstract graphs) are told apart by name and alternative. Counts go into
  * the digest before what they count, so that no two inputs run together. */
 static void find_key(struct merging *m, const struct body *body, struct digest *key)
@@ -152,6 +168,7 @@ static void find_key(struct merging *m, const struct body *body, struct digest *
     if (environment_is_stated(w, t))
         digest_environment(m, body, &s);
     digest_string(&s, strbuf_text(&m->text), m->text.n);
+    digest_decisions(w, t, &s);
     if (body->has_words)
         digest_words(m, body, &s);
     digest_number(&s, w->object_end[t] - w->object_off[t]);

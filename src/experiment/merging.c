@@ -2,6 +2,7 @@
  * outputs, its columns. Outputs go to results/LABEL/..., intermediate ones to
  * results/steps/LABEL/..., where the label names only the choices that the task depends on. */
 #include "experiment/merging.h"
+#include "model/condition.h"
 #include "model/command.h"
 #include "experiment/combine.h"
 
@@ -175,18 +176,7 @@ static void merging_describe(struct merging *m, uint32_t task, const struct body
     }
     /* all other columns as they are: a new column needs no change here */
     builder_copy_columns(out, task, w, t, changed);
-    if (column_is_set(w, t, COLUMN_needs)) {
-        struct strbuf words = {0};
-        workflow_needs_text(w, t, &words);
-        builder_needs(out, task, words.at, words.n, 0);
-        strbuf_free(&words);
-    }
-    if (column_is_set(w, t, COLUMN_resources)) {
-        struct strbuf words = {0};
-        workflow_resources_text(w, t, &words);
-        builder_resources(out, task, words.at, words.n, 0);
-        strbuf_free(&words);
-    }
+    builder_copy_texts(out, task, w, t);
     if (body->is_call && *body->command)
         builder_flag(out, task, TASK_CALL);
     else if (column_is_set(w, t, COLUMN_shell)) {
@@ -210,6 +200,15 @@ static uint32_t merging_file_object(struct merging *m, uint32_t file, uint32_t r
     return o;
 }
 
+static bool merging_is_optional(const struct workflow *w, uint32_t t, uint32_t object)
+{
+    for (uint32_t i = w->in_optional ? w->in_off[t] : 0; w->in_optional && i < w->in_off[t + 1];
+         i++)
+        if (w->in_object[i] == object)
+            return w->in_optional[i];
+    return false;
+}
+
 /* Let `task` read its inputs; false: some two of them are the same object, so that {in} must say
  * which comes where. */
 static bool merging_read_inputs(struct merging *m, uint32_t task, const struct body *body)
@@ -230,6 +229,8 @@ static bool merging_read_inputs(struct merging *m, uint32_t task, const struct b
             m->seen_place.at[o] = distinct++;
             builder_consumes(m->out, task, o, 0);
         }
+        if (merging_is_optional(m->b.w, body->task, m->b.reads.at[body->read + i]))
+            builder_optional(m->out, task, o);
         array_push(&m->place, m->seen_place.at[o]);
     }
     return distinct == m->inputs.n;
@@ -257,6 +258,12 @@ uint32_t merging_task(struct merging *m, const struct body *body, const struct d
             builder_temporary(m->out, to);
     }
     bool plain = merging_read_inputs(m, task, body);
+    if (!plain && column_is_set(w, t, COLUMN_when)) {
+        strbuf_clear(&m->text);
+        condition_move_places(&m->text, workflow_text(w, w->when[t]), m->place.at,
+                              (uint32_t)m->place.n);
+        builder_when(m->out, task, m->text.at, m->text.n);
+    }
     for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
         if (w->pred_object[e] == NONE)
             builder_edge(m->out, m->instance[w->pred_task[e]], task, 0);

@@ -14,7 +14,10 @@
 static struct workflow *with_column(int id, struct error *err)
 {
     const struct column_row *c = id < TASK_COLUMN_COUNT ? &task_column[id] : NULL;
-    const char *key = c ? id == COLUMN_rungs ? "memory" : c->key : "";
+    const char *key = c ? id == COLUMN_rungs      ? "memory"
+                          : id == COLUMN_optional ? "in"
+                                                  : c->key
+                        : "";
     struct strbuf text = {0};
     strbuf_add(&text, "weft: 1\nname: small\ntasks:\n"
                       "  \"1\":\n    out: [{name: x, size: 10}]\n    work: 1\n");

@@ -25,6 +25,8 @@
     WORKFLOW_ARRAY(command, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(shell, (size_t)w->ntasks) \
     TASK_TEXTS(WORKFLOW_TEXT_ARRAY) \
+    WORKFLOW_ARRAY(when, (size_t)w->ntasks) \
+    WORKFLOW_ARRAY(retry_on, (size_t)w->ntasks) \
     TASK_COLUMNS(COLUMN_SKIP, WORKFLOW_COLUMN_ARRAY, COLUMN_SKIP) \
     WORKFLOW_ARRAY(needs, (size_t)w->ntasks) \
     WORKFLOW_ARRAY(asks, (size_t)w->ntasks) \
@@ -35,6 +37,7 @@
     WORKFLOW_ARRAY(more_memory, w->more_off ? (size_t)w->more_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(in_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(in_object, w->in_off ? (size_t)w->in_off[w->ntasks] : 0) \
+    WORKFLOW_ARRAY(in_optional, w->in_off ? (size_t)w->in_off[w->ntasks] : 0) \
     WORKFLOW_ARRAY(out_object, (size_t)w->nobjects) \
     WORKFLOW_ARRAY(succ_off, (size_t)w->ntasks + 1) \
     WORKFLOW_ARRAY(succ_task, (size_t)w->nedges) \

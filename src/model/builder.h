@@ -52,6 +52,13 @@ void builder_shell(struct builder *b, uint32_t task, const char *shell, size_t l
 /* A column of TASK_TEXTS, written as model/environment.h says; "" takes a default back. */
 void builder_text(struct builder *b, uint32_t task, enum column_id id, const char *text, size_t len,
                   size_t line);
+/* A condition on its being run, with its names filled in (model/condition.h), which the caller has
+ * parsed. Places are those of the inputs as they were told. */
+void builder_when(struct builder *b, uint32_t task, const char *condition, size_t len);
+/* Which failures are tried again (model/retry.h); "" takes a default back. */
+void builder_retry_on(struct builder *b, uint32_t task, const char *list, size_t len, size_t line);
+/* The columns of `t` of `w` that are texts: its condition, retry_on, needs, resources. */
+void builder_copy_texts(struct builder *b, uint32_t task, const struct workflow *w, uint32_t t);
 /* Attributes that its node must have: words of letters, digits and "-._+", at commas or blanks; at
  * most 64 different ones in a workflow. They take the place of what it needed before. */
 void builder_needs(struct builder *b, uint32_t task, const char *list, size_t len, size_t line);
@@ -109,6 +116,8 @@ void builder_produces(struct builder *b, uint32_t task, uint32_t object, size_t 
 uint32_t builder_producer(const struct builder *b, uint32_t object); /* NONE: none so far */
 /* `task` reads `object`: an edge from its producer, if it has one at the end. */
 void builder_consumes(struct builder *b, uint32_t task, uint32_t object, size_t line);
+/* `task`, which reads `object`, can do without it. Of a folder: without all that is in it. */
+void builder_optional(struct builder *b, uint32_t task, uint32_t object);
 /* Ordering without data. Repeated ones, and ones between tasks that a data edge joins, count once.
  */
 void builder_edge(struct builder *b, uint32_t from, uint32_t to, size_t line);

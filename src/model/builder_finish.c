@@ -337,7 +337,7 @@ static uint32_t *count_stated(const struct builder *b, const uint32_t *number, b
  * has each object once a task: of one that is read twice the first stays, and the command is noted. */
 static void keep_order(struct builder *b, struct workflow *w, const uint32_t *number)
 {
-    if (!b->command.n)
+    if (!b->command.n && !b->when.n && !b->optionals.n)
         return;
     keep_out_order(b, w, number);
     group_readings(b, w, number);
@@ -402,6 +402,30 @@ static void apply_permutations(struct builder *b, struct workflow *w)
             builder_error(b, p->line, "task '%s': the order of its %s is not one of %u",
                           builder_task_name(b, p->task), p->outputs ? "outputs" : "inputs",
                           off[1] - off[0]);
+    }
+}
+
+/* Does `name` lie in the folder `folder`, whose slash at the end may be missing? */
+static bool lies_in(const char *name, const char *folder)
+{
+    size_t n = strlen(folder);
+    n -= n && folder[n - 1] == '/';
+    return strncmp(name, folder, n) == 0 && name[n] == '/' && name[n + 1];
+}
+
+/* Which inputs a task can do without: by their places in its list. */
+static void mark_optional(struct builder *b, struct workflow *w, const uint32_t *number)
+{
+    if (!b->optionals.n)
+        return;
+    w->in_optional = mem_new_zero(uint8_t, w->in_off[w->ntasks]);
+    for (size_t i = 0; i < b->optionals.n; i++) {
+        uint32_t task = b->optionals.at[i].task, object = number[b->optionals.at[i].object];
+        const char *name = builder_object_name(b, b->optionals.at[i].object);
+        for (uint32_t k = w->in_off[task]; k < w->in_off[task + 1]; k++)
+            w->in_optional[k] |=
+                w->in_object[k] == object ||
+                lies_in(pool_text(&w->text, w->object_name[w->in_object[k]]), name);
     }
 }
 
@@ -599,6 +623,14 @@ static void move_tasks(struct builder *b, struct workflow *w)
     }
     TASK_TEXTS(MOVE_TEXT)
 #undef MOVE_TEXT
+    if (b->when.n) {
+        column_extend(&b->when, n, 0);
+        w->when = take(&b->when);
+    }
+    if (b->retry_on.n) {
+        column_extend(&b->retry_on, n, 0);
+        w->retry_on = take(&b->retry_on);
+    }
 #define MOVE_FIELD(name, ctype, unit, absent, ...)                                                 \
     if (b->name.n) {                                                                               \
         column_extend(&b->name, n, (ctype)(absent));                                               \
@@ -635,6 +667,7 @@ struct workflow *builder_finish(struct builder *b, struct error *err)
             apply_permutations(b, w);
             builder_check_commands(b, w);
             builder_rename_files(b, w);
+            mark_optional(b, w, number);
             move_flags(b, w, number);
             sort_topologically(b, w);
         }

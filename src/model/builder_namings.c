@@ -7,6 +7,7 @@
  *     in: counts          {in}            {in[0]}             behind it stand counts/a, counts/b ... */
 #include "model/builder_state.h"
 #include "model/command.h"
+#include "model/condition.h"
 
 #include "base/strbuf.h"
 
@@ -70,10 +71,23 @@ static void rename_in(struct builder *b, struct workflow *w, const struct builde
     strbuf_free(&out);
 }
 
+/* {in[2]} of a condition likewise. */
+static void rename_in_condition(struct builder *b, struct workflow *w,
+                                const struct builder_naming *n)
+{
+    struct strbuf out = {0};
+    condition_move_places(&out, pool_text(&w->text, b->when.at[n->task]),
+                          b->naming_places.at + n->first, n->n);
+    b->when.at[n->task] = pool_add(&w->text, out.at, out.n);
+    strbuf_free(&out);
+}
+
 void builder_rename_files(struct builder *b, struct workflow *w)
 {
     for (size_t i = 0; i < b->namings.n && !builder_failed(b); i++) {
         const struct builder_naming *n = &b->namings.at[i];
+        if (n->task < b->when.n && b->when.at[n->task])
+            rename_in_condition(b, w, n);
         if (n->task >= b->command.n || !b->command.at[n->task])
             continue;
         if (b->flags.at[n->task] & TASK_CALL)

@@ -82,6 +82,8 @@ struct builder {
     /* columns that most graphs do not have: as long as the last task that has a value */
     ARRAY(str_id) command;
     ARRAY(str_id) shell;
+    ARRAY(str_id) when;
+    ARRAY(str_id) retry_on;
     ARRAY(uint64_t) needs;
     ARRAY(uint32_t) asks;         /* rows of `demands` */
     ARRAY(uint32_t) command_line; /* for messages only */
@@ -109,6 +111,7 @@ struct builder {
     ARRAY(uint32_t) inside;    /* objects: OBJECT_INSIDE */
 
     ARRAY(struct builder_reading) readings;
+    ARRAY(struct builder_reading) optionals; /* of the readings: those that it can do without */
     /* Those that the file states come first, and those that follow from folders behind them; so with
      * `made`. */
     size_t stated_readings, stated_made;

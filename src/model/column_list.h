@@ -41,6 +41,8 @@
         "object or list", "none", "objects it makes") \
     OWN(after, 0, NULL, "[\"2\"]", \
         "name or list", "none", "tasks that come first, without data") \
+    OWN(when, 0, "conditions", "'1 > 0'", \
+        "[condition](#conditions)", "none", "whether it runs at all, asked when it could start") \
     OWN(times, 0, "times on nodes", "{P1: 14, P2: 16.5}", \
         "mapping node: duration", "none", "time on these nodes, whatever their speed") \
     OWN(work, COLUMN_DEFAULT, "work", "3.5", \
@@ -77,6 +79,12 @@
         "duration", "none", "longest run") \
     NUMBER(retries, uint32_t, COLUMN_COUNT, 0, "retries", "3", \
         "whole number, 0 or more", "0", "further attempts after a failure") \
+    OWN(retry_on, COLUMN_DEFAULT, "failures that are tried again", "[137, memory]", \
+        "list", "all failures", "after which failures the further attempts are made") \
+    SWITCH(may_fail, TASK_MAY_FAIL, false, "permission to fail", "true", \
+        "`true`, `false`", "`false`", "the run goes on without its outputs if it fails") \
+    SWITCH(keep, TASK_KEEP, false, "keeping of the sandbox", "true", \
+        "`true`, `false`", "`false`", "the next attempt finds the sandbox of the one that failed") \
     NUMBER(deadline, double, COLUMN_SECONDS, INFINITY, "deadlines", "1h", \
         "duration", "none", "latest end, from the start of the workflow") \
     NUMBER(priority, double, COLUMN_NUMBER, 0, "priorities", "-2", \
@@ -90,6 +98,8 @@
 #define TASK_MARKS(OWN, SWITCH) \
     OWN(rungs, 0, "memory for further attempts", "[100M, 200M, 400M]", \
         NULL, NULL, "`memory: [2G, 4G, 8G]`: what the second and third attempt get") \
+    OWN(optional, 0, "optional inputs", "[{name: more, optional: true}]", \
+        NULL, NULL, "`in: { name: x, optional: true }`: files that it can do without") \
     SWITCH(done, TASK_DONE, false, "done marks", "true", \
         NULL, NULL, "the file says it is already done (Snakemake dashed, DAGMan DONE)")
 

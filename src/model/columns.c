@@ -99,6 +99,15 @@ static uint32_t csr_count(const uint32_t *off, uint32_t task)
     return off ? off[task + 1] - off[task] : 0;
 }
 
+static uint32_t optional_count(const struct workflow *w, uint32_t task)
+{
+    uint32_t n = 0;
+    for (uint32_t i = w->in_optional ? w->in_off[task] : 0;
+         w->in_optional && i < w->in_off[task + 1]; i++)
+        n += w->in_optional[i];
+    return n;
+}
+
 bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
 {
     const struct column_row *c = &task_column[id];
@@ -138,6 +147,12 @@ bool column_is_set(const struct workflow *w, uint32_t task, enum column_id id)
 #define CASE_TEXT(name) case COLUMN_##name:
         TASK_TEXTS(CASE_TEXT)
         return column_text(w, task, id) != NULL;
+    case COLUMN_when:
+        return w->when && w->when[task];
+    case COLUMN_retry_on:
+        return w->retry_on && w->retry_on[task];
+    case COLUMN_optional:
+        return optional_count(w, task);
     case COLUMN_rungs:
         return csr_count(w->more_off, task);
     default: /* COLUMN_temporary is a mark of objects */
@@ -237,6 +252,32 @@ static bool same_resources(const struct workflow *a, uint32_t s, const struct wo
 }
 
 /* Doubles are compared as they are: a format that rounds has lost something. */
+/* A text of a task, "" where it has none. */
+static bool same_words(const struct workflow *a, const str_id *x, uint32_t s,
+                      const struct workflow *b, const str_id *y, uint32_t t)
+{
+    return strcmp(x ? workflow_text(a, x[s]) : "", y ? workflow_text(b, y[t]) : "") == 0;
+}
+
+/* By name: the order of inputs is compared elsewhere, where it matters. */
+static bool same_optional(const struct workflow *a, uint32_t s, const struct workflow *b,
+                          uint32_t t)
+{
+    char one[8192], two[8192];
+    bool same = optional_count(a, s) == optional_count(b, t);
+    for (uint32_t i = a->in_optional ? a->in_off[s] : 0;
+         same && a->in_optional && b->in_optional && i < a->in_off[s + 1]; i++) {
+        if (!a->in_optional[i])
+            continue;
+        const char *name = workflow_object_label(a, a->in_object[i], one, sizeof one);
+        same = false;
+        for (uint32_t k = b->in_off[t]; k < b->in_off[t + 1] && !same; k++)
+            same = b->in_optional[k] &&
+                   strcmp(workflow_object_label(b, b->in_object[k], two, sizeof two), name) == 0;
+    }
+    return same;
+}
+
 bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow *b, uint32_t t,
                      enum column_id id)
 {
@@ -269,6 +310,12 @@ bool column_is_equal(const struct workflow *a, uint32_t s, const struct workflow
                       b->shell ? workflow_text(b, b->shell[t]) : "") == 0;
         TASK_TEXTS(CASE_TEXT)
         return same_text(a, s, b, t, id);
+    case COLUMN_when:
+        return same_words(a, a->when, s, b, b->when, t);
+    case COLUMN_retry_on:
+        return same_words(a, a->retry_on, s, b, b->retry_on, t);
+    case COLUMN_optional:
+        return same_optional(a, s, b, t);
     case COLUMN_rungs:
         return same_rungs(a, s, b, t);
     default: /* in, out, after, temporary: objects and edges, which equal.c compares */

@@ -7,61 +7,13 @@
  *                           4  test c
  *
  * Recursion is on parentheses only, and counted. */
-#include "model/condition.h"
+#include "model/condition_steps.h"
 
-#include "base/array.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum operand_kind {
-    OPERAND_QUOTED, /* a text, whatever it looks like */
-    OPERAND_WORD,   /* a number if it looks like one */
-    OPERAND_FILE,
-    OPERAND_SIZE, /* of a file */
-};
-
-struct condition_operand {
-    enum operand_kind kind;
-    bool is_number, out;
-    uint32_t text, length; /* in condition.texts; of a file: as it was written, for messages */
-    uint32_t place;        /* of a file */
-    double number;
-};
-
-enum condition_test {
-    TEST_EQUAL,
-    TEST_OTHER,
-    TEST_LESS,
-    TEST_AT_MOST,
-    TEST_GREATER,
-    TEST_AT_LEAST,
-    TEST_CONTAINS,
-    TEST_EXISTS,
-    TEST_TRUE,
-    TEST_FALSE,
-    STEP_NOT,
-    STEP_IF_FALSE, /* jumps to `target` */
-    STEP_IF_TRUE,
-};
-
-struct condition_step {
-    enum condition_test test;
-    uint32_t target;
-    struct condition_operand a, b;
-};
-
-struct condition {
-    ARRAY(struct condition_step) steps;
-    struct strbuf texts;
-    bool asks_files;
-};
 
 void condition_free(struct condition *c)
 {
@@ -79,8 +31,7 @@ bool condition_asks_files(const struct condition *c)
 
 /* ---- words ---- */
 
-/* A number with a sign and an exponent, or bytes with a unit in capitals: "5b" is a name. */
-static bool condition_number(const char *text, size_t length, double *out)
+bool condition_number(const char *text, size_t length, double *out)
 {
     return quantity_number(text, length, out) ||
            (length > 1 && strchr("KMGTPiB", text[length - 1]) && !strchr(text, ' ') &&
@@ -127,6 +78,24 @@ void condition_add_value(struct strbuf *out, const char *value)
         strbuf_add_char(out, *c);
     }
     strbuf_add_char(out, '"');
+}
+
+/* Braces that are text stand twice. */
+void condition_move_places(struct strbuf *out, const char *text, const uint32_t *place, uint32_t n)
+{
+    for (const char *at = text; *at;) {
+        uint32_t file = 0;
+        int length = 0;
+        if ((*at == '{' || *at == '}') && at[1] == *at) {
+            strbuf_add_bytes(out, at, 2);
+            at += 2;
+        } else if (sscanf(at, "{in[%u]}%n", &file, &length) == 1 && length && file < n) {
+            strbuf_printf(out, "{in[%u]}", place[file]);
+            at += length;
+        } else {
+            strbuf_add_char(out, *at++);
+        }
+    }
 }
 
 /* ---- parsing ---- */
@@ -495,214 +464,4 @@ struct condition *condition_parse(const char *text, const struct condition_scope
         return p.c;
     condition_free(p.c);
     return NULL;
-}
-
-/* ---- asking ---- */
-
-/* What an operand turned out to be. */
-struct condition_value {
-    char *text; /* owned; NULL: it is a number only, or borrowed */
-    const char *at;
-    size_t length;
-    bool is_number;
-    double number;
-};
-
-struct condition_asking {
-    const struct condition *c;
-    const struct condition_world *world;
-    struct error *err;
-};
-
-/* Where a file is and what it is. False: it cannot be asked. */
-static bool find_file(const struct condition_asking *q, const struct condition_operand *o,
-                      struct condition_file *f, struct stat *s)
-{
-    *f = q->world->file(q->world->context, o->out, o->place);
-    if (!f->path)
-        return error_set(q->err, ERROR_FAILED,
-                         "it asks about '%.300s', which is not there; say `exists %.*s and ...` if "
-                         "it may be missing",
-                         f->name, (int)o->length, q->c->texts.at + o->text);
-    if (stat(f->path, s) != 0)
-        return error_set(q->err, ERROR_FAILED, "it asks about '%.300s': %s", f->name,
-                         strerror(errno));
-    return true;
-}
-
-static bool file_is_there(const struct condition_asking *q, const struct condition_operand *o)
-{
-    struct condition_file f = q->world->file(q->world->context, o->out, o->place);
-    return f.path && access(f.path, F_OK) == 0;
-}
-
-/* As much as may be read, and one byte more to see that there are others. */
-static bool read_whole(const struct condition_asking *q, const struct condition_file *f,
-                       struct condition_value *v)
-{
-    int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return error_set(q->err, ERROR_FAILED, "it asks about '%.300s': %s", f->name,
-                         strerror(errno));
-    v->text = mem_new(char, CONDITION_FILE_MOST + 1);
-    v->at = v->text;
-    ssize_t n = 1;
-    while (v->length <= CONDITION_FILE_MOST && n > 0) {
-        n = read(fd, v->text + v->length, CONDITION_FILE_MOST + 1 - v->length);
-        v->length += n > 0 ? (size_t)n : 0;
-        if (n < 0 && errno == EINTR)
-            n = 1;
-    }
-    bool good = n >= 0 || error_set(q->err, ERROR_FAILED, "it asks about '%.300s': %s", f->name,
-                                    strerror(errno));
-    close(fd);
-    return good;
-}
-
-static bool read_file(const struct condition_asking *q, const struct condition_operand *o,
-                      struct condition_value *v)
-{
-    struct condition_file f;
-    struct stat s;
-    if (!find_file(q, o, &f, &s))
-        return false;
-    if (!S_ISREG(s.st_mode))
-        return error_set(q->err, ERROR_FAILED, "it asks what is in '%.300s', which is %s", f.name,
-                         S_ISDIR(s.st_mode) ? "a folder" : "not a regular file");
-    if (s.st_size <= CONDITION_FILE_MOST && !read_whole(q, &f, v))
-        return false;
-    if (s.st_size > CONDITION_FILE_MOST || v->length > CONDITION_FILE_MOST)
-        return error_set(q->err, ERROR_FAILED,
-                         "it asks what is in '%.300s', which has more than %d bytes; let its task "
-                         "write a small file with what matters",
-                         f.name, CONDITION_FILE_MOST);
-    return true;
-}
-
-/* The first word of the file takes its place. */
-static void keep_first_word(struct condition_value *v)
-{
-    while (v->length && isspace((unsigned char)*v->at))
-        v->at++, v->length--;
-    size_t n = 0;
-    while (n < v->length && !isspace((unsigned char)v->at[n]))
-        n++;
-    v->length = n;
-    char word[80] = "";
-    if (n < sizeof word) {
-        memcpy(word, v->at, n);
-        v->is_number = condition_number(word, n, &v->number);
-    }
-}
-
-static bool operand_value(const struct condition_asking *q, const struct condition_operand *o,
-                          struct condition_value *v)
-{
-    struct condition_file f;
-    struct stat s;
-    switch (o->kind) {
-    case OPERAND_SIZE:
-        if (!find_file(q, o, &f, &s))
-            return false;
-        if (!S_ISREG(s.st_mode))
-            return error_set(q->err, ERROR_FAILED,
-                             "it asks for the size of '%.300s', which is not a regular file",
-                             f.name);
-        v->is_number = true;
-        v->number = (double)s.st_size;
-        return true;
-    case OPERAND_FILE:
-        if (!read_file(q, o, v))
-            return false;
-        keep_first_word(v);
-        return true;
-    default:
-        v->at = q->c->texts.at + o->text;
-        v->length = o->length;
-        v->is_number = o->is_number;
-        v->number = o->number;
-        return true;
-    }
-}
-
-/* Only of an order: a file without a number was found where one is needed. */
-static bool needs_number(const struct condition_asking *q, const struct condition_operand *o,
-                         const struct condition_value *v)
-{
-    if (v->is_number)
-        return true;
-    struct condition_file f = q->world->file(q->world->context, o->out, o->place);
-    return error_set(q->err, ERROR_FAILED,
-                     "it asks for a number at the beginning of '%.300s', which %s%.*s%s", f.name,
-                     v->length ? "begins with '" : "is empty",
-                     (int)(v->length < 40 ? v->length : 40), v->at, v->length ? "'" : "");
-}
-
-static bool compare(const struct condition_asking *q, const struct condition_step *s, bool *holds)
-{
-    struct condition_value a = {.at = ""}, b = {.at = ""};
-    bool order = s->test >= TEST_LESS;
-    bool good = operand_value(q, &s->a, &a) && operand_value(q, &s->b, &b) &&
-                (!order || (needs_number(q, &s->a, &a) && needs_number(q, &s->b, &b)));
-    if (good) {
-        bool same_text = a.at && b.at && a.length == b.length && s->a.kind != OPERAND_SIZE &&
-                         s->b.kind != OPERAND_SIZE && memcmp(a.at, b.at, a.length) == 0;
-        bool numbers = a.is_number && b.is_number;
-        bool equal = same_text || (numbers && a.number == b.number);
-        *holds = s->test == TEST_EQUAL     ? equal
-                 : s->test == TEST_OTHER   ? !equal
-                 : s->test == TEST_LESS    ? a.number < b.number
-                 : s->test == TEST_AT_MOST ? a.number <= b.number
-                 : s->test == TEST_GREATER ? a.number > b.number
-                                           : a.number >= b.number;
-    }
-    free(a.text);
-    free(b.text);
-    return good;
-}
-
-static bool file_contains(const struct condition_asking *q, const struct condition_step *s,
-                          bool *holds)
-{
-    struct condition_value v = {.at = ""};
-    bool good = s->a.kind == OPERAND_FILE ? read_file(q, &s->a, &v) : operand_value(q, &s->a, &v);
-    if (good)
-        *holds =
-            !s->b.length || memmem(v.at, v.length, q->c->texts.at + s->b.text, s->b.length) != NULL;
-    free(v.text);
-    return good;
-}
-
-bool condition_holds(const struct condition *c, const struct condition_world *world, bool *holds,
-                     struct error *err)
-{
-    const struct condition_asking q = {c, world, err};
-    bool answer = false, good = true;
-    for (size_t i = 0; i < c->steps.n && good; i++) {
-        const struct condition_step *s = &c->steps.at[i];
-        switch (s->test) {
-        case STEP_NOT:
-            answer = !answer;
-            break;
-        case STEP_IF_FALSE:
-        case STEP_IF_TRUE:
-            if (answer == (s->test == STEP_IF_TRUE))
-                i = s->target - 1; /* a jump leads past itself */
-            break;
-        case TEST_TRUE:
-        case TEST_FALSE:
-            answer = s->test == TEST_TRUE;
-            break;
-        case TEST_EXISTS:
-            answer = file_is_there(&q, &s->a);
-            break;
-        case TEST_CONTAINS:
-            good = file_contains(&q, s, &answer);
-            break;
-        default:
-            good = compare(&q, s, &answer);
-        }
-    }
-    *holds = answer;
-    return good;
 }

@@ -62,5 +62,7 @@ struct condition_world {
 bool condition_holds(const struct condition *c, const struct condition_world *world, bool *holds,
                      struct error *err);
 
+/* Append a condition whose inputs have other places: {in[i]} becomes {in[place[i]]}, i < n. */
+void condition_move_places(struct strbuf *out, const char *text, const uint32_t *place, uint32_t n);
 /* Append a value so that in a condition it stands for itself: 12 as a number, others in quotes. */
 void condition_add_value(struct strbuf *out, const char *value);

@@ -63,6 +63,10 @@ static const char *equal_show(const struct workflow *w, uint32_t task, enum colu
 #define SHOW_TEXT(name) case COLUMN_##name:
         TASK_TEXTS(SHOW_TEXT)
         return column_text(w, task, id);
+    case COLUMN_when:
+        return workflow_text(w, w->when[task]);
+    case COLUMN_retry_on:
+        return workflow_text(w, w->retry_on[task]);
     case COLUMN_work:
         number = w->work[task];
         break;

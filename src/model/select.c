@@ -123,18 +123,7 @@ static void copy_settings(struct part_copy *c, uint32_t t)
         if (w->flags[t] & TASK_CALL)
             builder_flag(c->b, task, TASK_CALL);
     }
-    if (w->needs && w->needs[t]) {
-        struct strbuf needs = {0};
-        workflow_needs_text(w, t, &needs);
-        builder_needs(c->b, task, needs.at, needs.n, 0);
-        strbuf_free(&needs);
-    }
-    if (workflow_demand(w, t)) {
-        struct strbuf resources = {0};
-        workflow_resources_text(w, t, &resources);
-        builder_resources(c->b, task, resources.at, resources.n, 0);
-        strbuf_free(&resources);
-    }
+    builder_copy_texts(c->b, task, w, t);
     if (w->shell && w->shell[t]) {
         const char *shell = workflow_text(w, w->shell[t]);
         builder_shell(c->b, task, shell, strlen(shell), 0);
@@ -149,8 +138,11 @@ static void copy_files(struct part_copy *c, uint32_t t)
     for (uint32_t i = w->object_off[t]; i < w->object_end[t]; i++)
         builder_produces(c->b, task, part_object(c, w->out_object ? w->out_object[i] : i), 0);
     if (w->in_off) {
-        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
+        for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++) {
             builder_consumes(c->b, task, part_object(c, w->in_object[i]), 0);
+            if (w->in_optional && w->in_optional[i])
+                builder_optional(c->b, task, part_object(c, w->in_object[i]));
+        }
     } else {
         for (uint32_t i = w->input_off ? w->input_off[t] : 0;
              w->input_off && i < w->input_off[t + 1]; i++)

@@ -71,6 +71,14 @@ uint32_t workflow_find_resource(const struct workflow *w, const char *name)
 }
 
 /* O(words x attributes), both few. */
+bool workflow_decides(const struct workflow *w)
+{
+    bool decides = w->when || w->in_optional;
+    for (uint32_t t = 0; t < w->ntasks && !decides; t++)
+        decides = w->flags[t] & TASK_MAY_FAIL;
+    return decides;
+}
+
 uint64_t workflow_attribute_mask(const struct workflow *w, const char *list)
 {
     uint64_t mask = 0;

@@ -52,6 +52,8 @@ enum task_flag {
                            nodes cannot run it */
     TASK_DONE = 8,      /* the file says it is already done (Snakemake dashed, DAGMan DONE) */
     TASK_IN_PLACE = 16, /* `sandbox: false`: runs in the workflow's folder itself */
+    TASK_MAY_FAIL = 32, /* the run goes on without its outputs */
+    TASK_KEEP = 64,     /* the sandbox of an attempt that failed is the next one's */
 };
 
 enum object_flag {
@@ -95,6 +97,8 @@ struct workflow {
 #define WORKFLOW_TEXT(name) str_id *name;
     TASK_TEXTS(WORKFLOW_TEXT)
 #undef WORKFLOW_TEXT
+    str_id *when;     /* a condition (model/condition.h) on its being run; 0: none */
+    str_id *retry_on; /* which failures are tried again (model/retry.h); 0: all */
     /* The optional numbers of column_list.h: double *timeout, *deadline (seconds; INFINITY: none),
      * *priority (larger is more urgent; 0: none), uint32_t *retries ... */
 #define WORKFLOW_FIELD(name, ctype, ...) ctype *name;
@@ -113,6 +117,7 @@ struct workflow {
      * The inputs of t, from tasks or not: in_object[in_off[t] .. in_off[t+1]]; its outputs:
      * out_object[object_off[t] .. object_end[t]] */
     uint32_t *in_off, *in_object, *out_object;
+    uint8_t *in_optional; /* beside in_object: it can do without; NULL: no task can */
 
     /* edges */
     uint32_t *succ_off, *succ_task, *succ_object;
@@ -198,6 +203,10 @@ static inline bool workflow_is_temporary(const struct workflow *w, uint32_t obje
 {
     return w->object_flags && (w->object_flags[object] & OBJECT_TEMPORARY);
 }
+
+/* Can tasks of it end without their outputs: is there a `when`, a `may_fail` or an input that may be
+ * missing? O(tasks), once a run. */
+bool workflow_decides(const struct workflow *w);
 
 /* The attributes of a list, "avx512,ssd" (blanks may stand beside commas; NULL: none), that some task
  * needs: a mask over attribute[]. Others are of no interest to this workflow. */

@@ -153,6 +153,9 @@ static bool fill_condition_mark(struct native_reading *r, yaml_ref v, const char
                             what, (int)(n - 2), from + 1, x->count);
     if (x) {
         strbuf_printf(out, "{%s[%u]}", output ? "out" : "in", r->named_place.at[x->first]);
+    } else if (file && (word == 2 || word == 3) && r->places[word == 3] == 1) {
+        strbuf_add(out, word == 3 ? "{out[0]}" : "{in[0]}");
+        n = word + 2;
     } else if (file || n) { /* the condition's parser tells what is wrong with it, if anything is */
         strbuf_add_bytes(out, from, word + 2);
         n = word + 2;

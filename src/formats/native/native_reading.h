@@ -67,6 +67,10 @@ bool native_fill_named(struct native_reading *r, yaml_ref at, const char *text, 
 bool native_fill_condition(struct native_reading *r, yaml_ref v, const char *what,
                            struct strbuf *out);
 
+/* native_decisions.c */
+bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v);
+bool native_read_retry_on(struct native_reading *r, uint32_t task, yaml_ref v);
+
 /* native_values.c */
 /* Opens the file of --params, if there is one. */
 bool native_open_params(struct native_reading *r, const struct option_value *given);

@@ -103,7 +103,7 @@ struct native_object {
     uint32_t task;
     yaml_ref at;
     double size; /* NAN: not stated */
-    bool out, temporary;
+    bool out, temporary, optional;
 };
 
 /* What a name may not be, whatever its task does with it; what depends on the task is noted. */
@@ -173,13 +173,15 @@ static bool add_object(void *context, const char *name, size_t length)
         builder_produces(r->b, o->task, object, line);
     else
         builder_consumes(r->b, o->task, object, line);
+    if (o->optional)
+        builder_optional(r->b, o->task, object);
     return true;
 }
 
-/* One entry of in or out: a name, or {name, size}; of out also temporary. */
+/* One entry of in or out: a name, or {name, size}; of in also optional, of out temporary. */
 static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, bool out)
 {
-    static const char *const keys[] = {"name", "size", "temporary", NULL};
+    static const char *const keys[] = {"name", "size", "temporary", "optional", NULL};
     const struct yaml *y = &r->file.y;
     const char *what = out ? "an entry of out" : "an entry of in", *name;
     size_t length;
@@ -189,8 +191,12 @@ static bool read_object(struct native_reading *r, uint32_t task, yaml_ref v, boo
         for (yaml_ref k = yaml_first(y, v); k != YAML_NONE; k = yaml_next(y, v, k)) {
             int key = native_key(&r->file, k, keys);
             if (key < 0 || (key == 1 && !native_bytes(&r->file, yaml_value(k), "size", &o.size)) ||
-                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &o.temporary)))
+                (key == 2 && !native_bool(&r->file, yaml_value(k), "temporary", &o.temporary)) ||
+                (key == 3 && !native_bool(&r->file, yaml_value(k), "optional", &o.optional)))
                 return false;
+            if (key == 3 && out)
+                return native_error(&r->file, k,
+                                    "optional belongs to the task that reads the file, in in");
             if (key == 2 && !out)
                 return native_error(&r->file, k,
                                     "temporary belongs to the task that makes the file, in out");
@@ -468,6 +474,8 @@ static bool read_setting(struct native_reading *r, uint32_t task, enum column_id
         return true;
     case COLUMN_shell:
         return read_shell(r, task, v);
+    case COLUMN_retry_on:
+        return native_read_retry_on(r, task, v);
     case COLUMN_needs:
         return read_needs(r, task, v);
     case COLUMN_resources:
@@ -544,7 +552,7 @@ static bool refuse_for_call(const struct native_reading *r, yaml_ref body)
 bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
 {
     const struct yaml *y = &r->file.y;
-    yaml_ref command = YAML_NONE; /* read last: it names inputs and outputs */
+    yaml_ref command = YAML_NONE, when = YAML_NONE; /* read last: they name inputs and outputs */
     struct native_answers answers = {0};
     r->task = task;
     r->places[0] = r->places[1] = 0;
@@ -576,6 +584,9 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
         case COLUMN_out:
             good = read_objects(r, task, v, key == COLUMN_out);
             break;
+        case COLUMN_when:
+            when = v;
+            break;
         case COLUMN_times:
             good = read_times(r, task, v);
             break;
@@ -591,6 +602,8 @@ bool native_read_task(struct native_reading *r, uint32_t task, yaml_ref body)
     if (command != YAML_NONE &&
         !native_read_command(r, task, yaml_value(command),
                              strcmp(yaml_text(y, command, NULL), "call") == 0))
+        return false;
+    if (when != YAML_NONE && !native_read_when(r, task, when))
         return false;
     if (!native_read_env(r, task, body) || !refuse_for_call(r, body))
         return false;

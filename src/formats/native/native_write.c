@@ -143,14 +143,14 @@ static void list_end(struct native_writing *s, const struct native_list *l)
 
 /* `with_size`: sizes and marks are stated once, where the object is made (or first read). */
 static void list_object(struct native_writing *s, struct native_list *l, uint32_t object,
-                        bool with_size)
+                        bool with_size, bool optional)
 {
     list_next(s, l);
     enum yaml_place place = l->count <= LONGEST_ROW ? YAML_IN_FLOW : YAML_IN_BLOCK;
     const char *name = object_name(s, object);
     bool sized = with_size && s->w->size[object] > 0;
     bool temporary = with_size && workflow_is_temporary(s->w, object);
-    if (!sized && !temporary) {
+    if (!sized && !temporary && !optional) {
         write_name(s, name, place);
         return;
     }
@@ -160,17 +160,19 @@ static void list_object(struct native_writing *s, struct native_list *l, uint32_
         strbuf_add(s->out, ", size: ");
         strbuf_add_number(s->out, s->w->size[object]);
     }
-    strbuf_add(s->out, temporary ? ", temporary: true}" : "}");
+    strbuf_add(s->out, temporary ? ", temporary: true" : "");
+    strbuf_add(s->out, optional ? ", optional: true}" : "}");
 }
 
 /* The size of a workflow's input is stated once, where its first reader stands; that of any other
  * object by its producer. */
 static void list_input(struct native_writing *s, struct native_list *l, uint32_t object,
-                       uint32_t task)
+                       uint32_t task, bool optional)
 {
     const struct workflow *w = s->w;
     list_object(s, l, object,
-                w->producer[object] == NONE && w->input_task[w->object_edge[object]] == task);
+                w->producer[object] == NONE && w->input_task[w->object_edge[object]] == task,
+                optional);
 }
 
 /* in, out and after. Where tasks have commands the order of the file is kept, since {in} follows
@@ -186,19 +188,19 @@ static void write_lists(struct native_writing *s, uint32_t t)
     struct native_list in = {"in", data + (input_end - input), 0};
     if (w->in_off) { /* commands: the order counts */
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
-            list_input(s, &in, w->in_object[i], t);
+            list_input(s, &in, w->in_object[i], t, w->in_optional && w->in_optional[i]);
     } else {
         for (uint32_t i = input; i < input_end; i++)
-            list_input(s, &in, w->input_object[i], t);
+            list_input(s, &in, w->input_object[i], t, false);
         for (uint32_t e = w->pred_off[t]; e < w->pred_off[t + 1]; e++)
             if (w->pred_object[e] != NONE)
-                list_input(s, &in, w->pred_object[e], t);
+                list_input(s, &in, w->pred_object[e], t, false);
     }
     list_end(s, &in);
 
     struct native_list out = {"out", w->object_end[t] - w->object_off[t], 0};
     for (uint32_t o = w->object_off[t]; o < w->object_end[t]; o++)
-        list_object(s, &out, w->out_object ? w->out_object[o] : o, true);
+        list_object(s, &out, w->out_object ? w->out_object[o] : o, true, false);
     list_end(s, &out);
 
     struct native_list after = {"after", ordering, 0};
@@ -317,6 +319,13 @@ static void native_write_task(struct native_writing *s, uint32_t t)
     write_lists(s, t);
     if (w->flags[t] & TASK_HAS_WORK)
         write_number(s, "work", w->work[t]);
+    if (column_is_set(w, t, COLUMN_when)) {
+        strbuf_add(out, "    when: ");
+        s->broken += !yaml_write_string(out, workflow_text(w, w->when[t]), YAML_IN_BLOCK);
+        strbuf_add_char(out, '\n');
+    }
+    if (column_is_set(w, t, COLUMN_retry_on))
+        strbuf_printf(out, "    retry_on: [%s]\n", workflow_text(w, w->retry_on[t]));
     write_times(s, t);
     if (w->more_off && w->more_off[t] < w->more_off[t + 1])
         write_memories(s, t);

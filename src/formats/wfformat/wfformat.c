@@ -240,7 +240,8 @@ const struct format format_wfformat = {
     .read_workflow = wfformat_read_workflow,
     .read_platform = wfformat_read_platform,
     .write_workflow = wfformat_write,
-    .carries = CARRIES_ALL_COLUMNS | CARRIES_GRAPH | CARRIES_TITLE | CARRIES_PARAMETERS |
-               CARRIES_ASSERTIONS | CARRIES_HOOKS,
+    .carries = (CARRIES_ALL_COLUMNS & ~(CARRIES(when) | CARRIES(retry_on) | CARRIES(optional))) |
+               CARRIES_GRAPH | CARRIES_TITLE | CARRIES_PARAMETERS | CARRIES_ASSERTIONS |
+               CARRIES_HOOKS,
     .holds = wfformat_holds,
 };

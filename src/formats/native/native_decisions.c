@@ -1,0 +1,48 @@
+/* What a task says about decisions while it runs: `when`, and after which failures it is tried again. */
+#include "formats/native/native_reading.h"
+#include "model/condition.h"
+#include "model/retry.h"
+
+/* After its inputs were read, which it may name. */
+bool native_read_when(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const struct condition_scope scope = {.key = "when", .in = r->places[0]};
+    struct error err = {0};
+    if (!native_fill_condition(r, v, "when", &r->command))
+        return false;
+    struct condition *c = condition_parse(strbuf_text(&r->command), &scope, &err);
+    if (!c)
+        return native_error(&r->file, v, "%s", err.text);
+    condition_free(c);
+    builder_when(r->b, task, r->command.at, r->command.n);
+    return true;
+}
+
+static bool read_retry_word(const struct native_reading *r, yaml_ref v, struct strbuf *list)
+{
+    const char *text;
+    size_t length;
+    struct error err = {0};
+    if (!native_text(&r->file, v, "an entry of retry_on", &text, &length))
+        return false;
+    return retry_add(list, text, &err) || native_error(&r->file, v, "%s", err.text);
+}
+
+/* A word or a list of them. */
+bool native_read_retry_on(struct native_reading *r, uint32_t task, yaml_ref v)
+{
+    const struct yaml *y = &r->file.y;
+    struct strbuf list = {0};
+    bool many = yaml_type(y, v) == YAML_SEQUENCE, good = true;
+    for (yaml_ref e = many ? yaml_first(y, v) : v; e != YAML_NONE && good;
+         e = many ? yaml_next(y, v, e) : YAML_NONE)
+        good = read_retry_word(r, e, &list);
+    if (good && !list.n)
+        good = native_error(&r->file, v,
+                            "retry_on is empty; without it all failures are tried again, and "
+                            "with `retries: 0` none");
+    if (good)
+        builder_retry_on(r->b, task, list.at, list.n, yaml_line(y, v));
+    strbuf_free(&list);
+    return good;
+}
