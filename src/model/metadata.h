@@ -23,8 +23,11 @@
  *                        RETRY: the attempt failed
  *                        ADOPT: the holder died; another node has it now
  *
+ *       COMPLETE may also say that a task ended without outputs, and those who need them are to see
+ *       for themselves: SKIPPED, its condition does not hold or it needs what is not there; EXCUSED,
+ *       it failed and may. Its children go on as after DONE.
  *       REMOVE: QUEUED or RUNNING -> FAILED or REMOVED.   HOLD: another holder, the same status.
- *       DONE, FAILED and REMOVED have ended: nothing changes them.
+ *       All from DONE on have ended: nothing changes them.
  *
  * Ownership is a compare-and-swap on the epoch, so that a task moved twice, a message delivered
  * twice and a node that was declared dead and comes back are all decided in one place: the store. A
@@ -42,7 +45,15 @@ enum meta_status {
     META_DONE,
     META_FAILED,
     META_REMOVED, /* by the user, or below a task that failed or was removed */
+    META_SKIPPED, /* COMPLETE: it was not taken */
+    META_EXCUSED, /* COMPLETE: it failed, and may */
 };
+
+/* Has it ended so that its children go on? */
+static inline int meta_is_complete(uint8_t status)
+{
+    return status == META_DONE || status >= META_SKIPPED;
+}
 
 enum meta_kind {
     /* submit `task` to `node` (NONE: to nobody yet); a task that is there stays as it is */
@@ -53,7 +64,8 @@ enum meta_kind {
     META_GET,   /* look: status, waiting, holder, sizes */
     META_START, /* the holder starts attempt `attempt` at `time` */
     META_RETRY, /* the attempt failed, the holder will try again */
-    /* the holder ran it from `start` to `time`; the children wait for one parent less */
+    /* the holder ran it from `start` to `time`; the children wait for one parent less. `status`:
+     * SKIPPED, EXCUSED; anything else is DONE */
     META_COMPLETE,
     /* ended by `status` FAILED or REMOVED unless it has ended already; answers the children */
     META_REMOVE,
@@ -68,10 +80,12 @@ enum meta_kind {
     META_OBJECT, /* object `task` really has `bytes` bytes */
     META_COPY,   /* object `task` also stands on `node`; `status` 0: no longer */
     META_READ,   /* everything about `task`: a meta_record */
-    /* the nodes that have object `task`: `count` of `nodes` from `first` on, its producer's first */
+    /* the nodes that have object `task`: `count` of `nodes` from `first` on, its producer's first;
+     * the answer's `status` is its producer's (ABSENT: nobody makes it) */
     META_WHERE,
     /* how many tasks have ended, of the whole run: the answer's item has the done in `task`, the
-     * failed in `epoch` and the removed in `waiting`. While others end tasks it may be a moment old,
+     * failed in `epoch`, the removed in `waiting`, the skipped in `all_size`, the excused in
+     * `max_size`. While others end tasks it may be a moment old,
      * but never counts one twice or too early */
     META_COUNT,
     META_KINDS

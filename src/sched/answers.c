@@ -34,7 +34,12 @@ static void answer_completed(struct sched *s, const struct meta_answer *answer,
             s->counts.done++;
         else
             s->counts.lost++;
-        note_add(s, counts ? SCHED_NOTE_DONE : SCHED_NOTE_LOST, answer->item.task);
+        note_add(s,
+                 !counts                          ? SCHED_NOTE_LOST
+                 : answer->status == META_SKIPPED ? SCHED_NOTE_SKIPPED
+                 : answer->status == META_EXCUSED ? SCHED_NOTE_EXCUSED
+                                                  : SCHED_NOTE_DONE,
+                 answer->item.task);
         task_forget(s, slot);
     }
     for (uint32_t i = 0; i < answer->count; i++) {
@@ -55,7 +60,7 @@ static void answer_removed(struct sched *s, const struct meta_answer *answer,
     if (answer->outcome != META_OK) {
         if (asked != NONE)
             task_forget(s, asked);
-        if (answer->outcome == META_ENDED && answer->status == META_DONE)
+        if (answer->outcome == META_ENDED && meta_is_complete(answer->status))
             note_add(s, SCHED_NOTE_KEPT, answer->item.task);
         else if (answer->outcome == META_UNKNOWN)
             note_add(s, SCHED_NOTE_UNKNOWN, answer->item.task);

@@ -294,15 +294,32 @@ static void start_tasks(struct sched *s)
     }
 }
 
+/* The COMPLETE of a task that was not taken, or failed and may: no outputs, and the children go on. */
+static void complete_without(struct sched *s, const struct sched_ended *e, enum meta_status status)
+{
+    const struct slot *task = slot_at(s, e->slot);
+    place_enter(s, e->slot, SCHED_COMPLETEQ);
+    struct meta_op *op = op_for_slot(s, META_COMPLETE, e->slot);
+    op->status = (uint8_t)status;
+    op->attempt = (uint16_t)(task->attempts < UINT16_MAX ? task->attempts : UINT16_MAX);
+    op->start = e->start;
+    op->time = e->finish;
+}
+
 /* Try again, after a pause that doubles, or end it for good: a final failure is an operation like a
  * completion, since only the holder may say it. */
-static void attempt_failed(struct sched *s, uint32_t slot)
+static void attempt_failed(struct sched *s, const struct sched_ended *e)
 {
+    uint32_t slot = e->slot;
     struct slot *task = slot_at(s, slot);
     uint32_t retries =
         s->config.task_retries ? s->config.task_retries[task->task] : s->config.retries;
     s->counts.failed_attempts++;
-    if (task->attempts > retries) {
+    if (task->attempts > retries || e->last) {
+        if (e->excused) {
+            complete_without(s, e, META_EXCUSED);
+            return;
+        }
         place_enter(s, slot, SCHED_COMPLETEQ);
         op_for_slot(s, META_REMOVE, slot)->status = META_FAILED;
         return;
@@ -353,6 +370,10 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
         task_returned(s, e->slot);
         return;
     }
+    if (e->skipped) {
+        complete_without(s, e, META_SKIPPED);
+        return;
+    }
     double length = e->finish > e->start ? e->finish - e->start : 0;
     /* a failed attempt has also kept a core busy and moved data: the policies count both */
     s->counts.busy += length;
@@ -360,7 +381,7 @@ static void task_attempt_ended(struct sched *s, const struct sched_ended *e)
     s->window_busy += length;
     s->window_fetched += e->fetched;
     if (e->failed) {
-        attempt_failed(s, e->slot);
+        attempt_failed(s, e);
         return;
     }
     s->length_sum += length;

@@ -146,6 +146,9 @@ struct sched_ended {
     uint32_t task, slot;
     bool failed;
     bool returned; /* it did not begin, and goes back: no attempt was made. Nothing below counts */
+    bool skipped;  /* it was not taken: it ends without outputs, and its children go on */
+    bool last;     /* of a failure: no attempt follows, whatever the retries */
+    bool excused;  /* of a failure: if no attempt follows, its children go on */
     double start, finish;
     double bytes;   /* of its outputs */
     double fetched; /* bytes that had to come from other nodes */
@@ -202,6 +205,8 @@ struct sched_timer {
 enum sched_note_kind {
     SCHED_NOTE_DONE,    /* committed in the store */
     SCHED_NOTE_FAILED,  /* out of attempts */
+    SCHED_NOTE_SKIPPED, /* committed: it was not taken */
+    SCHED_NOTE_EXCUSED, /* committed: out of attempts, and may be */
     SCHED_NOTE_REMOVED, /* by request, or below a failed or removed task */
     SCHED_NOTE_KEPT,    /* a removal came too late: it is done */
     SCHED_NOTE_LOST,    /* ran here, but another node was faster or took it over: not committed */

@@ -201,7 +201,7 @@ static void table_item_from_graph(const struct store_table *t, uint32_t task,
         uint32_t parent = g->parent(g->context, task, i);
         double size = table_object_size(t, parent);
         item->all_size += size;
-        if (size > item->max_size && t->status[parent] == META_DONE) {
+        if (size > item->max_size && meta_is_complete(t->status[parent])) {
             item->max_size = size;
             item->max_node = t->holder[parent];
         }
@@ -232,7 +232,7 @@ static struct meta_item table_item(const struct store_table *t, uint32_t task)
         for (; e < w->pred_off[task + 1] && w->pred_task[e] == parent; e++)
             sum += w->pred_object[e] == NONE ? 0 : table_object_size(t, w->pred_object[e]);
         item.all_size += sum;
-        if (sum > item.max_size && t->status[parent] == META_DONE) {
+        if (sum > item.max_size && meta_is_complete(t->status[parent])) {
             item.max_size = sum;
             item.max_node = t->holder[parent];
         }
@@ -348,7 +348,7 @@ static bool table_complete(struct store_table *t, const struct meta_op *op, stru
 {
     uint32_t task = op->task;
     if (table_has_ended(t, task)) {
-        if (t->status[task] == META_DONE && table_is_holder(t, op))
+        if (meta_is_complete(t->status[task]) && table_is_holder(t, op))
             table_list_ready(t, task, false, out, answer); /* repeated: the same answer */
         else
             answer->outcome = META_ENDED;
@@ -358,8 +358,10 @@ static bool table_complete(struct store_table *t, const struct meta_op *op, stru
         answer->outcome = META_STALE;
         return false;
     }
-    t->status[task] = META_DONE;
-    t->done++;
+    t->status[task] = op->status >= META_SKIPPED ? op->status : META_DONE;
+    t->done += t->status[task] == META_DONE;
+    t->skipped += t->status[task] == META_SKIPPED;
+    t->excused += t->status[task] == META_EXCUSED;
     table_stamp(t->started, task, op->start);
     table_stamp(t->ended, task, op->time);
     if (op->attempt)
@@ -489,7 +491,8 @@ static void table_where(const struct store_table *t, uint32_t object, struct ans
                         : object < t->ntasks ? object
                                              : NONE;
     answer->first = (uint32_t)out->nodes.n;
-    if (producer != NONE && t->status[producer] == META_DONE)
+    answer->status = producer == NONE ? META_ABSENT : t->status[producer];
+    if (answer->status == META_DONE)
         array_push(&out->nodes, t->holder[producer]);
     for (uint32_t c = t->last_copy ? t->last_copy[object] : NONE; c != NONE;
          c = t->copies.at[c].before)
@@ -538,7 +541,7 @@ static void table_read(const struct store_table *t, uint32_t task, struct answer
                             .first = (uint32_t)out->nodes.n};
     for (uint32_t e = 0, n = table_parent_count(t, task), last = NONE; e < n; e++) {
         uint32_t parent = table_parent(t, task, e);
-        r.waiting_parents += parent != last && t->status[parent] != META_DONE;
+        r.waiting_parents += parent != last && !meta_is_complete(t->status[parent]);
         last = parent;
     }
     if (t->last_move)
@@ -559,9 +562,11 @@ static void table_read(const struct store_table *t, uint32_t task, struct answer
 /* O(parents); asked by GET only. */
 static bool table_is_doomed(const struct store_table *t, uint32_t task)
 {
-    for (uint32_t e = 0, n = table_parent_count(t, task); e < n; e++)
-        if (t->status[table_parent(t, task, e)] > META_DONE)
+    for (uint32_t e = 0, n = table_parent_count(t, task); e < n; e++) {
+        uint8_t status = t->status[table_parent(t, task, e)];
+        if (status == META_FAILED || status == META_REMOVED)
             return true;
+    }
     return false;
 }
 
@@ -637,6 +642,8 @@ bool store_table_apply(struct store_table *t, const struct meta_op *op, struct a
         answer.item = (struct meta_item){.task = t->done,
                                          .epoch = t->failed,
                                          .waiting = t->removed,
+                                         .all_size = t->skipped,
+                                         .max_size = t->excused,
                                          .holder = NONE,
                                          .max_node = NONE};
         break;

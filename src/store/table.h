@@ -20,7 +20,7 @@ struct store_table {
     const struct workflow *workflow; /* NULL: `graph` it is */
     const struct store_graph *graph;
     uint32_t ntasks, nobjects;
-    uint32_t done, failed, removed; /* tasks that have ended so */
+    uint32_t done, failed, removed, skipped, excused; /* tasks that have ended so */
     uint8_t *status;
     uint16_t *attempts;
     uint32_t *epoch, *holder;

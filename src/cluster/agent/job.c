@@ -146,7 +146,8 @@ static size_t job_tasks_ended(void *context, struct sched_ended *ended, size_t n
 static void job_counted(struct job *j, const struct meta_answer *a)
 {
     j->count_asked = false;
-    uint64_t ended = (uint64_t)a->item.task + a->item.epoch + a->item.waiting;
+    uint64_t ended = (uint64_t)a->item.task + a->item.epoch + a->item.waiting +
+                     (uint64_t)a->item.all_size + (uint64_t)a->item.max_size;
     if (a->outcome != META_OK || ended < j->w->ntasks || j->end_reported)
         return;
     j->end_reported = true;

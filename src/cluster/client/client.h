@@ -72,7 +72,7 @@ bool client_wait_agents(struct client *c, uint32_t agents, double seconds);
 
 /* How far a run is, from its store: tasks that have ended, and how. */
 struct client_progress {
-    uint32_t done, failed, removed;
+    uint32_t done, failed, removed, skipped, excused;
 };
 bool client_count(struct client *c, uint64_t run, const struct workflow *w,
                   struct client_progress *out, struct error *err);

@@ -127,7 +127,8 @@ bool client_answered(struct client *c, struct error *err)
 /* META_COUNT answers in the fields of an item (store/store.h). */
 struct client_progress client_progress_of(const struct meta_answer *a)
 {
-    return (struct client_progress){a->item.task, a->item.epoch, a->item.waiting};
+    return (struct client_progress){a->item.task, a->item.epoch, a->item.waiting,
+                                    (uint32_t)a->item.all_size, (uint32_t)a->item.max_size};
 }
 
 static void store_keep_count(void *context, const struct meta_answers *answers)

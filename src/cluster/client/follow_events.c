@@ -373,7 +373,7 @@ void follow_answers(void *context, const struct meta_answers *answers)
         } else if (a->kind == META_COUNT) {
             struct client_progress p = client_progress_of(a);
             f->counting = false;
-            f->counted = p.done + p.failed + p.removed;
+            f->counted = p.done + p.failed + p.removed + p.skipped + p.excused;
         }
     }
 }

@@ -19,7 +19,7 @@
 --     Z  input object -> its real size
 --     P  task -> it ended, but its children in other shards may not know yet
 --     I  whose run this is (KEYS[10]: open.lua)
---     D  how many tasks are done, failed, removed: III
+--     D  how many tasks are done, failed, removed, skipped, excused: IIIII
 --     A  client -> its last call that changed something: number I, whether its answers follow B, answers
 --
 -- Exactly once: a call that is sent again (`resent`) with the number kept in A gets the kept answers instead of being
@@ -49,7 +49,7 @@ if resent == 1 and keep == 1 then
 end
 local sized, copied = call('EXISTS', S) == 1, call('EXISTS', K) == 1 -- most runs have neither
 local out, n = {}, 0 -- the answers, concatenated at the end
-local done_now, failed_now, removed_now = 0, 0, 0 -- of this call
+local done_now, failed_now, removed_now, skipped_now, excused_now = 0, 0, 0, 0, 0 -- of this call
 local function put(s) n = n + 1 out[n] = s end
 
 -- records are read ahead when asked for nearly in order, and written when all is done, neighbours together
@@ -243,7 +243,7 @@ end
 
 -- One function a kind of operation (enum meta_kind, enum redis_word). They read what follows the head of 28 bytes
 -- and put their answer; outcomes are those of enum meta_outcome: 0 OK, 1 STALE, 2 ENDED, 3 UNKNOWN. A task is
--- 0 absent, 1 queued, 2 running, 3 done, 4 failed, 5 removed.
+-- 0 absent, 1 queued, 2 running, 3 done, 4 failed, 5 removed, 6 skipped, 7 excused (6 and 7: by COMPLETE).
 local op = {}
 op[0] = function(status, attempt, t, epoch, nd, x, time) -- PUT
   local f, c, ni, q = section()
@@ -311,12 +311,14 @@ op[5] = function(status, attempt, t, epoch, nd, x, time) -- COMPLETE
   local holds = ho == nd and ep == epoch
   if st == 0 then outcome = 3
   elseif st >= 3 then
-    if st ~= 3 or not holds then outcome = 2 end
+    if st == 4 or st == 5 or not holds then outcome = 2 end
   elseif not holds then outcome = 1
   else
-    fresh, st = 1, 3
-    done_now = done_now + 1
-    save(t, pack('<BBH', 3, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time .. sub(rec, 41))
+    fresh, st = 1, status >= 6 and status or 3
+    if st == 3 then done_now = done_now + 1
+    elseif st == 6 then skipped_now = skipped_now + 1
+    else excused_now = excused_now + 1 end
+    save(t, pack('<BBH', st, doomed, attempt ~= 0 and attempt or at) .. sub(rec, 5, 24) .. start .. time .. sub(rec, 41))
     if remote == 1 then call('HSET', P, t, '\1' .. mark .. bytes) end
   end
   put(pack('<BBBI', outcome, fresh, st, ho))
@@ -413,14 +415,14 @@ op[12] = function(status, attempt, object, epoch, nd, producer) -- WHERE
   put(sub(rec, 1, 1) .. sub(rec, 9, 12) .. pack('<I', #s / 4))
   put(s)
 end
--- done, failed and removed of this shard, with those of this call
+-- done, failed, removed, skipped and excused of this shard, with those of this call
 local function ended()
   local s = call('GET', D)
-  if not s then return done_now, failed_now, removed_now end
-  local d, f, r = unpack('<III', s)
-  return d + done_now, f + failed_now, r + removed_now
+  if not s then return done_now, failed_now, removed_now, skipped_now, excused_now end
+  local d, f, r, k, e = unpack('<IIIII', s)
+  return d + done_now, f + failed_now, r + removed_now, k + skipped_now, e + excused_now
 end
-op[13] = function() put(pack('<III', ended())) end -- COUNT
+op[13] = function() put(pack('<IIIII', ended())) end -- COUNT
 op[20] = function() -- NOTIFY
   local mark
   mark, p = unpack('<c4', a, p)
@@ -457,7 +459,7 @@ end
 -- records and edges were kept back until here, so that neighbours go in one write
 write_runs(R, SIZE, changed, nchanged, rising, recs)
 write_runs(E, 4, marked, nmarked, mrising, marks)
-if done_now + failed_now + removed_now > 0 then call('SET', D, pack('<III', ended())) end
+if done_now + failed_now + removed_now + skipped_now + excused_now > 0 then call('SET', D, pack('<IIIII', ended())) end
 local answers = concat(out)
 -- kept in the same step as the changes: a call is applied and remembered, or neither
 if keep == 1 then

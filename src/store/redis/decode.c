@@ -419,6 +419,7 @@ static void decode_where(struct redis_cursor *c, struct redis_entry *e)
 {
     uint8_t status = decode_u8(c);
     uint32_t holder = decode_u32(c), n = decode_u32(c);
+    e->answer.status = status;
     if (status == META_DONE)
         array_push(&e->nodes, holder);
     for (uint32_t i = 0; i < n && !c->bad; i++) {
@@ -469,6 +470,8 @@ static void decode_op(struct redis *r, struct redis_shard *shard, struct redis_c
         e->answer.item.task += decode_u32(c);
         e->answer.item.epoch += decode_u32(c);
         e->answer.item.waiting += decode_u32(c);
+        e->answer.item.all_size += decode_u32(c);
+        e->answer.item.max_size += decode_u32(c);
         break;
     case META_JOIN:
     case META_OBJECT:

@@ -67,7 +67,7 @@ static struct meta_op random_op(struct rng *g, const struct workflow *w,
     op.life = (uint32_t)rng_below(g, 3);
     op.time = rng_unit(g);
     op.attempt = (uint16_t)rng_below(g, 3);
-    op.status = (uint8_t)rng_below(g, 6);
+    op.status = (uint8_t)rng_below(g, 8);
     op.bytes = rng_below(g, 3) ? (double)rng_below(g, 5000) : 0;
     if (task < w->ntasks && rng_below(g, 4)) { /* the holder's word */
         op.node = t->holder[task];
