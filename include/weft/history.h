@@ -31,6 +31,8 @@ struct weft_run_head {
     double seconds;      /* NAN: it runs, or was lost */
     uint32_t cores, tasks, ran, reused, failed, skipped;
     double predicted_seconds, peak_memory, peak_disk; /* NAN: not known */
+    uint32_t untaken;                                 /* of the skipped: by a decision */
+    uint32_t excused;                                 /* of the failed: those that may */
 };
 
 struct weft_runs; /* a list, newest first */

@@ -48,6 +48,7 @@ enum weft_event_kind {
     WEFT_EVENT_PROGRESS, /* ten times a second: see `counts` */
     WEFT_EVENT_REMARK,   /* a line for people */
     WEFT_EVENT_OVER,     /* the result is complete */
+    WEFT_EVENT_SKIPPED, /* a task is not taken: its `when` does not hold, or what it needs is missing */
 };
 
 enum weft_outcome {
@@ -70,6 +71,7 @@ struct weft_counts {
     uint32_t retried;                       /* attempts beyond the first */
     double seconds;                         /* since it started */
     int stopping;                           /* 0: no; 1: nothing new starts; 2: all is ended */
+    uint32_t skipped;                       /* of the tasks: not taken */
 };
 
 /* Valid during the call. Fields that a kind does not have are 0 or NULL. */
@@ -268,7 +270,8 @@ struct weft_cause {
 };
 
 struct weft_result {
-    uint32_t tasks, done, reused, failed, skipped; /* skipped: because of failures or a stop */
+    /* skipped: because of failures, a stop, or a decision */
+    uint32_t tasks, done, reused, failed, skipped;
     uint32_t attempts;
     uint32_t orphans; /* processes that outlived the task that started them, and were ended */
     bool stopped, detached;
@@ -281,6 +284,9 @@ struct weft_result {
     size_t nfailures;
     const char *const *remarks; /* undeclared files and the like */
     size_t nremarks;
+    uint32_t
+        untaken; /* of the skipped: their `when` does not hold, or what they need is not made */
+    uint32_t excused; /* of the failed: those that may (`may_fail`) */
 };
 /* Valid until the run is closed. NULL: it is not over. */
 const struct weft_result *weft_run_result(struct weft_run *run);

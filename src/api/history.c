@@ -61,6 +61,8 @@ static void history_head_out(const struct run_record *r, struct weft_run_head *o
         .predicted_seconds = r->predicted_seconds,
         .peak_memory = r->peak_memory,
         .peak_disk = r->peak_disk,
+        .untaken = r->untaken,
+        .excused = r->excused,
     };
 }
 

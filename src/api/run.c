@@ -454,7 +454,9 @@ static void run_fill_result(struct weft_run *run)
                                        .failures = run->failures,
                                        .nfailures = x->failures.n,
                                        .remarks = (const char *const *)x->remarks.at,
-                                       .nremarks = x->remarks.n};
+                                       .nremarks = x->remarks.n,
+                                       .untaken = x->untaken,
+                                       .excused = x->excused};
 }
 
 /* Also the way to complete a run that was stepped to its end: session_step() then returns at once. */

@@ -146,7 +146,7 @@ EXPORT bool weft_run_need(struct weft_run *run, uint32_t task, struct weft_need 
         if (task >= s->w->ntasks) {
             error_set(&call.err, ERROR_INPUT, "there is no task %u", task);
         } else {
-            bool runs = s->needs.task[task] != NEED_NOT;
+            bool runs = need_runs(&s->needs, task);
             *out = (struct weft_need){.runs = runs,
                                       .reason = runs ? need_name(s->needs.task[task]) : NULL,
                                       .seconds = s->seconds ? s->seconds[task] : 0,

@@ -16,16 +16,22 @@ struct remarks api_remarks(struct event_target *to)
 }
 
 /* What progress counts a task as. */
-enum task_count { COUNTED_NOT, COUNTED_RUNNING, COUNTED_DONE, COUNTED_FAILED, COUNTED_REUSED };
+enum task_count {
+    COUNTED_NOT,
+    COUNTED_RUNNING,
+    COUNTED_DONE,
+    COUNTED_FAILED,
+    COUNTED_REUSED,
+    COUNTED_SKIPPED
+};
 
 /* Move a task from one count to another: an attempt that fails and is tried again leaves `failed`. */
 static void run_count_task(struct weft_run *run, uint32_t task, enum task_count as)
 {
     uint32_t *const counts[] = {
-        [COUNTED_RUNNING] = &run->counts.running,
-        [COUNTED_DONE] = &run->counts.done,
-        [COUNTED_FAILED] = &run->counts.failed,
-        [COUNTED_REUSED] = &run->counts.reused,
+        [COUNTED_RUNNING] = &run->counts.running, [COUNTED_DONE] = &run->counts.done,
+        [COUNTED_FAILED] = &run->counts.failed,   [COUNTED_REUSED] = &run->counts.reused,
+        [COUNTED_SKIPPED] = &run->counts.skipped,
     };
     enum task_count before = run->task_state[task];
     if (before != COUNTED_NOT)
@@ -40,7 +46,8 @@ static void run_on_trace_event(void *context, const struct trace_event *e)
 {
     struct weft_run *run = context;
     const struct workflow *w = run->session.w;
-    if ((e->kind != TRACE_BEGIN && e->kind != TRACE_TASK && e->kind != TRACE_REUSED) ||
+    if ((e->kind != TRACE_BEGIN && e->kind != TRACE_TASK && e->kind != TRACE_REUSED &&
+         e->kind != TRACE_SKIPPED) ||
         e->id >= w->ntasks)
         return;
     struct weft_event out = {.time = e->start,
@@ -56,6 +63,9 @@ static void run_on_trace_event(void *context, const struct trace_event *e)
     } else if (e->kind == TRACE_REUSED) {
         out.kind = WEFT_EVENT_REUSED;
         run_count_task(run, e->id, COUNTED_REUSED);
+    } else if (e->kind == TRACE_SKIPPED) {
+        out.kind = WEFT_EVENT_SKIPPED;
+        run_count_task(run, e->id, COUNTED_SKIPPED);
     } else {
         out.kind = WEFT_EVENT_ENDED;
         out.time = e->finish;

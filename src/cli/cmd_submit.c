@@ -62,7 +62,7 @@ static int submit_report(const struct run_screen *s, const struct weft_forecast 
         json_write_end_object(&j);
         strbuf_add_char(&out, '\n');
     } else if (!in->run) {
-        dry_run_nothing(name, f->tasks, &out);
+        dry_run_nothing(name, f->tasks, f->tasks - f->done, &out);
     } else if (s->quiet) {
         strbuf_printf(&out, "%" PRIu64 "\n", in->run);
     } else {

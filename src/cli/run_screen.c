@@ -234,7 +234,7 @@ static int screen_nothing_to_do(const struct run_screen *s)
         event_json_done(j, &run->record);
         status = event_json_free(j) ? 0 : cli_output_failed(errno);
     } else if (!s->quiet) {
-        dry_run_nothing(run->name, run->w->ntasks, &out);
+        dry_run_nothing(run->name, run->w->ntasks, run->needs.untaken, &out);
         status = cli_print(&out);
     }
     strbuf_free(&out);

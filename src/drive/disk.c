@@ -42,7 +42,7 @@ struct disk *disk_new(const struct workflow *w, struct needs *needs, const char 
     d->left = mem_new_zero(uint32_t, w->nobjects);
     /* readers that will run */
     for (uint32_t t = 0; t < w->ntasks; t++) {
-        if (needs->task[t] == NEED_NOT)
+        if (!need_runs(needs, t))
             continue;
         for (uint32_t i = w->in_off[t]; i < w->in_off[t + 1]; i++)
             d->left[w->in_object[i]]++;
@@ -91,7 +91,7 @@ void disk_task_done(struct disk *d, uint32_t task, bool produced)
         }
     if (d->live > d->peak)
         d->peak = d->live;
-    if (n->task[task] == NEED_NOT)
+    if (!need_runs(n, task))
         return; /* was not counted among the consumers */
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
         uint32_t object = w->in_object[i];

@@ -90,7 +90,7 @@ static bool has_only_calls(const struct workflow *w)
 /* What a joint asks for, or a task whose result is there, is of no account: it takes nothing. */
 static bool executor_takes_room(const struct executor *x, uint32_t task)
 {
-    return x->w->command[task] && !(x->o->needs && x->o->needs->task[task] == NEED_NOT);
+    return x->w->command[task] && !(x->o->needs && !need_runs(x->o->needs, task));
 }
 
 /* Copies only where some task differs from what the workflow says of it. */
@@ -141,13 +141,13 @@ static void executor_prepare_order(struct executor *x)
     else
         order_depth_first(w, x->priority);
     for (uint32_t t = 0; n && t < w->ntasks; t++)
-        if (n->task[t] == NEED_NOT) /* costs nothing and may free others */
+        if (!need_runs(n, t)) /* costs nothing and may free others */
             x->priority[t] = INFINITY;
     if (!(x->o->disk > 0) || !isfinite(x->o->disk) || x->o->task_disk)
         return;
     x->task_disk = mem_new(double, w->ntasks);
     for (uint32_t t = 0; t < w->ntasks; t++)
-        x->task_disk[t] = n && n->task[t] == NEED_NOT ? 0 : disk_expected(w, t);
+        x->task_disk[t] = n && !need_runs(n, t) ? 0 : disk_expected(w, t);
 }
 
 struct sched_config executor_sched_config(const struct executor *x)
@@ -295,6 +295,7 @@ struct executor *executor_new(const struct executor_config *config, struct error
     x->active = mem_new_zero(struct active, o->cores);
     for (uint32_t lane = o->cores; lane--;)
         array_push(&x->lanes, lane);
+    executor_prepare_decisions(x);
     executor_prepare_cores(x);
     executor_prepare_limits(x);
     executor_prepare_order(x);
@@ -383,6 +384,7 @@ void executor_free(struct executor *x)
     free(x->retries);
     free(x->priority);
     free(x->task_disk);
+    free(x->own_absent);
     strbuf_free(&x->command);
     strbuf_free(&x->path);
     strbuf_free(&x->source);

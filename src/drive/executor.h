@@ -56,6 +56,8 @@ void executor_set_task_memory(struct executor *x, uint32_t task, double memory);
 bool executor_start(struct executor *x, const struct sched_start *s);
 /* It cannot be: the attempt ends here, and `err` is why. */
 void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err);
+/* Its producer has ended without outputs, elsewhere. */
+void executor_set_absent(struct executor *x, uint32_t object);
 /* Calls that were started since the last time go to their threads. */
 void executor_hand_over(struct executor *x);
 /* End a task that runs: SIGTERM, after the grace SIGKILL. Calls cannot be ended. */

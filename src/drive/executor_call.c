@@ -50,7 +50,8 @@ static void call_fill_paths(struct executor *x, uint32_t task, struct call_argum
         uint32_t object = i < nin ? w->in_object[w->in_off[task] + i]
                                   : w->out_object[w->object_off[task] + i - nin];
         const char *name = workflow_object_label(w, object, label, sizeof label);
-        a->paths[i] = mem_copy_string(path_in(folder, name, &x->path));
+        bool absent = i < nin && x->absent && x->absent[object]; /* "": it is not there */
+        a->paths[i] = mem_copy_string(absent ? "" : path_in(folder, name, &x->path));
     }
     a->task.nin = nin;
     a->task.nout = nout;
@@ -115,7 +116,7 @@ static bool call_ended_quietly(struct executor *x, const struct call_result *c,
     x->result->busy += (c->finish - c->start) * a->cores;
     x->result->cpu += c->cpu;
     x->running--;
-    executor_report(x, c->task, a->slot, false, c->start - driver_began(x->driver),
+    executor_report(x, c->task, a->slot, c->start - driver_began(x->driver),
                     c->finish - driver_began(x->driver), 0);
     a->next = x->free_arguments;
     x->free_arguments = c->slot;

@@ -87,8 +87,10 @@ static bool fill_variables(struct executor *x, const struct sched_start *start, 
     struct surroundings *s = x->surroundings;
     strbuf_clear(&s->block);
     s->set.n = 0;
-    s->visible = environment_expand(x->w, start->task, start->attempt,
-                                    x->memory ? x->memory[start->task] : 0, &s->block);
+    const struct command_attempt attempt = {.number = start->attempt,
+                                            .memory = x->memory ? x->memory[start->task] : 0,
+                                            .absent = x->absent};
+    s->visible = environment_expand(x->w, start->task, &attempt, &s->block);
     if (!add_brought(x, start->task, COLUMN_pass, ALONG_PASS, err) ||
         !add_brought(x, start->task, COLUMN_secret, ALONG_SECRET, err))
         return false;

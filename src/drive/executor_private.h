@@ -94,6 +94,10 @@ struct executor {
 
     ARRAY(struct changed_input) changed; /* first come first */
 
+    bool decides;          /* tasks may end without outputs (executor_decide.c) */
+    const uint8_t *absent; /* by object: nobody makes it in this run; NULL: nothing is so */
+    uint8_t *own_absent;   /* the same array, when it is ours */
+
     bool has_sandboxes;                /* the folder of sandboxes is there */
     struct strbuf command, path;       /* scratch */
     struct strbuf source;              /* of a long command: what reads its file */
@@ -104,6 +108,16 @@ struct executor {
     struct surroundings *surroundings; /* scratch, executor_environment.c; NULL: not used yet */
     ARRAY(char *) hidden;              /* variables that nobody inherits, NULL-terminated; owned */
 };
+
+/* executor_decide.c */
+void executor_prepare_decisions(struct executor *x);
+/* Before a task starts. True: it has ended, not taken or because nobody can say whether it is. */
+bool executor_decide(struct executor *x, const struct sched_start *s);
+/* Does no attempt follow this failure? */
+bool executor_is_last_failure(const struct executor *x, uint32_t task, uint32_t attempt,
+                              enum trace_outcome outcome, int status);
+void executor_report_failure(struct executor *x, uint32_t task, uint32_t slot, bool last,
+                             double start, double finish);
 
 /* executor_memory.c */
 /* An attempt that ran out of memory, and what the next would get is nowhere to be had: there is no next
@@ -123,8 +137,12 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
 void executor_task_over(struct executor *x, const struct trace_event *e, uint32_t slot,
                         uint32_t cores, const char *sandbox, const struct input_marks *inputs,
                         struct run_failure failure);
-void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
-                     double finish, double bytes);
+/* It went well. */
+void executor_report(struct executor *x, uint32_t task, uint32_t slot, double start, double finish,
+                     double bytes);
+/* As executor_refuse(), and it would be so again. */
+void executor_refuse_for_good(struct executor *x, const struct sched_start *s,
+                              const struct error *err);
 void executor_child_ended(struct executor *x, const struct child_result *c);
 /* Start it on its lane. False: nothing of it is left, and x->is_short tells whether it is worth
  * another try. */

@@ -31,15 +31,12 @@ enum {
     LOG_NAME = 180,  /* bytes of a task's name in its log's: a file's name holds 255 */
 };
 
-void executor_report(struct executor *x, uint32_t task, uint32_t slot, bool failed, double start,
-                     double finish, double bytes)
+void executor_report(struct executor *x, uint32_t task, uint32_t slot, double start, double finish,
+                     double bytes)
 {
-    driver_ended(x->driver, &(struct sched_ended){.task = task,
-                                                  .slot = slot,
-                                                  .failed = failed,
-                                                  .start = start,
-                                                  .finish = finish,
-                                                  .bytes = bytes});
+    driver_ended(x->driver,
+                 &(struct sched_ended){
+                     .task = task, .slot = slot, .start = start, .finish = finish, .bytes = bytes});
 }
 
 /* ---- failures ---- */
@@ -89,7 +86,7 @@ bool executor_is_last_attempt(const struct executor *x, uint32_t task, uint32_t 
 
 static void executor_failed(struct executor *x, uint32_t task, bool last)
 {
-    if (last && !x->o->keep_going)
+    if (last && !x->o->keep_going && !(x->w->flags[task] & TASK_MAY_FAIL))
         array_push(&x->failed, task);
 }
 
@@ -161,7 +158,7 @@ static bool make_lists(const struct executor *x, uint32_t task, const char *sand
         return true;
     struct strbuf name = {0}, names = {0}, path = {0};
     bool good = true;
-    for (size_t at = 0; good && command_next_list(x->w, task, &at, &name, &names);)
+    for (size_t at = 0; good && command_next_list(x->w, task, x->absent, &at, &name, &names);)
         good = file_write(path_in(sandbox, name.at, &path), names.at, names.n, err);
     strbuf_free(&name);
     strbuf_free(&names);
@@ -188,7 +185,7 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
     strbuf_printf(&path, "%s/sandbox", x->o->state);
     x->has_sandboxes = x->has_sandboxes || sandbox_make_parent(path.at, err);
     strbuf_printf(&path, "/%s-%s%u", x->o->label ? x->o->label : "run", kind, number);
-    if (!x->has_sandboxes || !sandbox_make(path.at, x->o->folder, x->w, task, err) ||
+    if (!x->has_sandboxes || !sandbox_make(path.at, x->o->folder, x->w, task, x->absent, err) ||
         !make_lists(x, task, path.at, err)) {
         x->is_short = child_is_shortage(errno);
         tree_remove(path.at);
@@ -199,17 +196,17 @@ bool executor_make_room(struct executor *x, uint32_t task, const char *kind, uin
     return true;
 }
 
-void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err)
+/* The attempt ends before it began. */
+static void refuse_start(struct executor *x, const struct sched_start *s, int status, bool last,
+                         const struct error *err)
 {
     double now = driver_now(x->driver);
-    int status = strncmp(err->text, "command not found", 17) == 0 ? NOT_FOUND : REFUSED;
-    executor_keep_failure(
-        x, (struct run_failure){.task = s->task,
-                                .attempt = s->attempt,
-                                .outcome = TRACE_NOT_STARTED,
-                                .status = status,
-                                .text = error_copy_text(err),
-                                .last = executor_is_last_attempt(x, s->task, s->attempt)});
+    executor_keep_failure(x, (struct run_failure){.task = s->task,
+                                                  .attempt = s->attempt,
+                                                  .outcome = TRACE_NOT_STARTED,
+                                                  .status = status,
+                                                  .text = error_copy_text(err),
+                                                  .last = last});
     outbox_event(x->outbox, &(struct trace_event){.kind = TRACE_TASK,
                                                   .id = s->task,
                                                   .start = now,
@@ -218,8 +215,21 @@ void executor_refuse(struct executor *x, const struct sched_start *s, const stru
                                                   .status = status,
                                                   .attempt = s->attempt});
     x->result->attempts++;
-    executor_failed(x, s->task, executor_is_last_attempt(x, s->task, s->attempt));
-    executor_report(x, s->task, s->slot, true, now, now, 0);
+    executor_failed(x, s->task, last);
+    executor_report_failure(x, s->task, s->slot, last, now, now);
+}
+
+void executor_refuse(struct executor *x, const struct sched_start *s, const struct error *err)
+{
+    int status = strncmp(err->text, "command not found", 17) == 0 ? NOT_FOUND : REFUSED;
+    refuse_start(x, s, status,
+                 executor_is_last_failure(x, s->task, s->attempt, TRACE_NOT_STARTED, status), err);
+}
+
+void executor_refuse_for_good(struct executor *x, const struct sched_start *s,
+                              const struct error *err)
+{
+    refuse_start(x, s, REFUSED, true, err);
 }
 
 /* What can go wrong: a template that does not fit, a folder that cannot be made, a program that is
@@ -231,8 +241,9 @@ static bool spawn_command(struct executor *x, const struct sched_start *s, uint3
     struct active *a = &x->active[lane];
     const char *program;
     strbuf_clear(&x->command);
-    if (!command_expand_attempt(w, s->task, s->attempt, x->memory ? x->memory[s->task] : 0,
-                                &x->command, err) ||
+    const struct command_attempt attempt = {
+        .number = s->attempt, .memory = x->memory ? x->memory[s->task] : 0, .absent = x->absent};
+    if (!command_expand_attempt(w, s->task, &attempt, &x->command, err) ||
         !executor_make_room(x, s->task, "", lane, &a->sandbox, &a->inputs, err) ||
         !executor_find_words(x, s->task, a, &program, err))
         return false;
@@ -362,6 +373,8 @@ bool executor_start(struct executor *x, const struct sched_start *s)
     const struct workflow *w = x->w;
     if (x->stop != EXECUTOR_RUNS)
         return false; /* stays "running" for the scheduler, which then starts nothing more */
+    if (x->decides && executor_decide(x, s))
+        return false;
     if (is_reused(x, s->task)) {
         double now = driver_now(x->driver);
         x->result->reused++;
@@ -369,7 +382,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
                      &(struct trace_event){
                          .kind = TRACE_REUSED, .id = s->task, .start = now, .finish = now});
         disk_task_done(x->disk, s->task, false);
-        executor_report(x, s->task, s->slot, false, now, now, bytes_written(x, s->task));
+        executor_report(x, s->task, s->slot, now, now, bytes_written(x, s->task));
         return false;
     }
     if (!w->command || !w->command[s->task]) { /* a joint in the graph: nothing to do */
@@ -377,7 +390,7 @@ bool executor_start(struct executor *x, const struct sched_start *s)
         outbox_event(
             x->outbox,
             &(struct trace_event){.kind = TRACE_TASK, .id = s->task, .start = now, .finish = now});
-        executor_report(x, s->task, s->slot, false, now, now, 0);
+        executor_report(x, s->task, s->slot, now, now, 0);
         return false;
     }
     uint32_t cores = w->cores[s->task];
@@ -479,6 +492,8 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         executor_own_leftovers(x, e->id, wants_sandbox(x, e->id));
     /* neither done nor failed: it is left, as what was not started */
     bool ended_by_us = event.outcome == TRACE_CANCELLED && x->stop == EXECUTOR_ENDS_NOW;
+    bool last = !done && executor_is_last_failure(x, e->id, e->attempt,
+                                                  (enum trace_outcome)event.outcome, e->status);
     if (ended_by_us) {
         free(failure.text);
         free(failure.log);
@@ -492,8 +507,7 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
         free(failure.text);
         free(failure.log);
     } else {
-        failure.last =
-            executor_is_last_attempt(x, e->id, e->attempt) || x->stop == EXECUTOR_ENDS_NOW;
+        failure.last = last || x->stop == EXECUTOR_ENDS_NOW;
         executor_failed(x, e->id, failure.last);
         executor_keep_failure(x, failure);
     }
@@ -502,8 +516,10 @@ void executor_task_over(struct executor *x, const struct trace_event *e, uint32_
     x->result->cpu += e->cpu;
     x->running--;
     outbox_event(x->outbox, &event);
-    if (!ended_by_us)
-        executor_report(x, e->id, slot, !done, e->start, e->finish, event.written);
+    if (done)
+        executor_report(x, e->id, slot, e->start, e->finish, event.written);
+    else if (!ended_by_us)
+        executor_report_failure(x, e->id, slot, last, e->start, e->finish);
 }
 
 /* In the words of the trace. */

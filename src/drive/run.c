@@ -119,6 +119,15 @@ static void run_note(void *context, const struct sched_note *notes, size_t n)
             r->result.skipped++;
             r->ended_tasks++;
             break;
+        case SCHED_NOTE_SKIPPED:
+            r->result.untaken++;
+            r->ended_tasks++;
+            break;
+        case SCHED_NOTE_EXCUSED:
+            r->result.failed++;
+            r->result.excused++;
+            r->ended_tasks++;
+            break;
         default:
             break;
         }
@@ -499,8 +508,15 @@ bool run_fits(const struct run_options *o, struct error *err)
     struct capacity here = {.cores = o->cores ? o->cores : 1,
                             .memory = o->memory > 0 ? o->memory : INFINITY,
                             .has = o->has};
-    struct capacity_misfits misfits =
-        capacity_find_misfits(o->workflow, o->needs ? o->needs->task : NULL, &here, 1);
+    uint8_t *runs = o->needs && o->needs->untaken ? mem_new(uint8_t, o->workflow->ntasks) : NULL;
+    for (uint32_t t = 0; runs && t < o->workflow->ntasks; t++)
+        runs[t] = need_runs(o->needs, t);
+    struct capacity_misfits misfits = capacity_find_misfits(o->workflow,
+                                                            runs       ? runs
+                                                            : o->needs ? o->needs->task
+                                                                       : NULL,
+                                                            &here, 1);
+    free(runs);
     return !misfits.count || capacity_refuse(o->workflow, &misfits, &here, 1, &words, err);
 }
 
@@ -550,12 +566,9 @@ static bool run_conclude(struct run *r, struct error *err)
     if (r->error.kind != ERROR_NONE)
         return error_set(err, r->error.kind, "%s", r->error.text);
     if (x->interrupted)
-        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left", x->skipped,
-                         r->total);
-    if (x->failed)
-        return error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
-                         x->failed, x->failed == 1 ? "" : "s", x->skipped);
-    return true;
+        return error_set(err, ERROR_FAILED, "stopped; %u of %u tasks are left",
+                         x->skipped - x->untaken, r->total);
+    return run_result_judge(x, err);
 }
 
 bool run_close(struct run *r, struct run_result *result, struct error *err)
@@ -591,6 +604,13 @@ bool run_workflow(const struct run_options *o, struct run_result *result, struct
     while (run_step(r, -1))
         ;
     return run_close(r, result, err);
+}
+
+bool run_result_judge(const struct run_result *r, struct error *err)
+{
+    uint32_t failed = r->failed - r->excused;
+    return !failed || error_set(err, ERROR_FAILED, "%u task%s failed, %u not run because of that",
+                                failed, failed == 1 ? "" : "s", r->skipped - r->untaken);
 }
 
 void run_result_kept(struct run_result *r, const char *name, const char *kept)

@@ -68,8 +68,11 @@ struct run_failure {
 };
 
 struct run_result {
-    uint32_t done, reused, failed,
-        skipped; /* tasks; skipped: not run because of failures or a stop */
+    /* tasks; skipped: not run, because of failures, a stop or a decision */
+    uint32_t done, reused, failed, skipped;
+    uint32_t
+        untaken; /* of the skipped: by a decision (`when`), or for want of what such a task makes */
+    uint32_t excused; /* of the failed: those that may (`may_fail`) */
     uint32_t attempts, orphans;
     bool interrupted;
     double seconds, busy; /* busy: sum over tasks of time x cores */
@@ -116,6 +119,8 @@ void run_abandon(struct run *r);
 /* Open, step until it is over, close. The result is filled (zeroed, if it could not be opened). */
 bool run_workflow(const struct run_options *o, struct run_result *result, struct error *err);
 void run_result_free(struct run_result *r);
+/* Did all go well that must? Else an error that counts what did not. */
+bool run_result_judge(const struct run_result *r, struct error *err);
 /* A file that weft did not make stood at an output's place, and is kept under another name. */
 void run_result_kept(struct run_result *r, const char *name, const char *kept);
 /* At the end: of those that had no remark of their own. */

@@ -134,6 +134,19 @@ static bool is_made_folder(const char *at, const char *sandbox)
     return strncmp(here, top, n) == 0 && here[n] == '/';
 }
 
+/* Does the folder in which this name stands lie in the sandbox itself, not behind a link? */
+static bool is_in_sandbox(const char *at, const char *sandbox)
+{
+    char above[PATH_MAX], here[PATH_MAX], top[PATH_MAX];
+    snprintf(above, sizeof above, "%s", at);
+    char *slash = strrchr(above, '/');
+    if (!slash || !realpath(sandbox, top))
+        return false;
+    *slash = 0;
+    size_t n = strlen(top);
+    return realpath(above, here) && strncmp(here, top, n) == 0 && (here[n] == '/' || !here[n]);
+}
+
 /* mkdir is tried before anything is looked at: mostly the folder above is there, and this
  * is not. */
 static bool sandbox_make_folder(const char *path, struct error *err)
@@ -205,7 +218,7 @@ static void link_target(struct link_base *b, const char *name, struct strbuf *ou
 }
 
 static bool sandbox_link_inputs(const char *path, const char *folder, const struct workflow *w,
-                                uint32_t task, struct error *err)
+                                uint32_t task, const uint8_t *absent, struct error *err)
 {
     struct strbuf at = {0}, target = {0};
     struct link_base base;
@@ -218,7 +231,7 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
                           strerror(errno));
     for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1] && good; i++) {
         const char *name = sandbox_object_name(w, w->in_object[i], label, sizeof label);
-        if (name[0] == '/')
+        if (name[0] == '/' || (absent && absent[w->in_object[i]]))
             continue;
         if (!stays_inside(name)) {
             good =
@@ -252,12 +265,13 @@ static bool sandbox_link_inputs(const char *path, const char *folder, const stru
     return good;
 }
 
-bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
-                  struct error *err)
+/* Links to inputs, and folders for outputs. */
+static bool sandbox_fill(const char *path, const char *folder, const struct workflow *w,
+                         uint32_t task, const uint8_t *absent, struct error *err)
 {
     struct strbuf at = {0};
     char label[512];
-    bool good = sandbox_make_folder(path, err) && sandbox_link_inputs(path, folder, w, task, err);
+    bool good = sandbox_link_inputs(path, folder, w, task, absent, err);
     for (uint32_t i = w->object_off[task]; i < w->object_end[task] && good; i++) {
         const char *name = sandbox_object_name(w, w->out_object[i], label, sizeof label);
         if (!stays_inside(name) && name[0] != '/')
@@ -271,6 +285,36 @@ bool sandbox_make(const char *path, const char *folder, const struct workflow *w
     }
     strbuf_free(&at);
     return good;
+}
+
+bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
+                  const uint8_t *absent, struct error *err)
+{
+    return sandbox_make_folder(path, err) && sandbox_fill(path, folder, w, task, absent, err);
+}
+
+/* The task may have put something in place of an input: that goes. What lies in a folder which is an
+ * input, too, is reached through its link, and is not ours. */
+bool sandbox_make_again(const char *path, const char *folder, const struct workflow *w,
+                        uint32_t task, const uint8_t *absent, struct error *err)
+{
+    struct strbuf at = {0};
+    char label[512];
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return sandbox_make(path, folder, w, task, absent, err);
+    for (uint32_t i = w->in_off[task]; i < w->in_off[task + 1]; i++) {
+        const char *name = sandbox_object_name(w, w->in_object[i], label, sizeof label);
+        struct stat s;
+        if (!stays_inside(name))
+            continue;
+        path_in(path, name, &at);
+        if (at.at[at.n - 1] == '/')
+            at.at[--at.n] = 0;
+        if (lstat(at.at, &s) == 0 && is_in_sandbox(at.at, path))
+            tree_remove(at.at);
+    }
+    strbuf_free(&at);
+    return sandbox_fill(path, folder, w, task, absent, err);
 }
 
 /* ---- taking outputs ---- */

@@ -17,10 +17,14 @@ bool sandbox_check_names(const struct workflow *w, struct error *err);
  * file system has such a thing. */
 bool sandbox_make_parent(const char *path, struct error *err);
 
-/* Make `path` (emptied if it is there) with links to the inputs of `task` and folders for its
- * outputs. */
+/* Make `path` (emptied if it is there) with links to the inputs of `task`, but for those that are
+ * `absent` (by object; NULL: none), and folders for its outputs. */
 bool sandbox_make(const char *path, const char *folder, const struct workflow *w, uint32_t task,
-                  struct error *err);
+                  const uint8_t *absent, struct error *err);
+/* The same in a folder that an attempt before this one left: its inputs are put anew, and what else
+ * lies there stays. */
+bool sandbox_make_again(const char *path, const char *folder, const struct workflow *w,
+                        uint32_t task, const uint8_t *absent, struct error *err);
 
 /* Something stands where an output belongs. `from` is the output. True: it may be replaced, or is out
  * of the way; false: an error, and nothing more is moved. */

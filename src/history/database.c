@@ -83,6 +83,10 @@ static const char *const steps[DATABASE_VERSION] = {
 
     /* 4: parameters and lists that were given from outside. */
     "ALTER TABLE runs ADD COLUMN given TEXT;",
+
+    /* 5: of the skipped those that a decision skipped, of the failed those that may. */
+    "ALTER TABLE runs ADD COLUMN untaken INTEGER;"
+    "ALTER TABLE runs ADD COLUMN excused INTEGER;",
 };
 
 /* Puts SQLite's last error into words that say what to do; always false. `busy` tells the one case

@@ -4,7 +4,7 @@
 #include "history/history.h"
 #include <sqlite3.h>
 
-#define DATABASE_VERSION 4
+#define DATABASE_VERSION 5
 #define DATABASE_WAIT 5000 /* milliseconds that a locked database is waited for */
 
 struct recorder;

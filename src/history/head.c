@@ -187,7 +187,8 @@ bool head_end(struct history *h, int64_t run, const struct run_record *t, struct
     sqlite3_stmt *s = database_prepare(
         h,
         "UPDATE runs SET outcome = ?2, seconds = ?3, tasks = ?4, ran = ?5, reused = ?6,"
-        " failed = ?7, skipped = ?8, peak_memory = ?9, peak_disk = ?10 WHERE id = ?1",
+        " failed = ?7, skipped = ?8, peak_memory = ?9, peak_disk = ?10, untaken = ?11,"
+        " excused = ?12 WHERE id = ?1",
         err);
     if (!s)
         return false;
@@ -201,6 +202,8 @@ bool head_end(struct history *h, int64_t run, const struct run_record *t, struct
     sqlite3_bind_int64(s, 8, t->skipped);
     database_bind_number(s, 9, t->peak_memory);
     database_bind_number(s, 10, t->peak_disk);
+    sqlite3_bind_int64(s, 11, t->untaken);
+    sqlite3_bind_int64(s, 12, t->excused);
     bool ok = database_run(h, s, err);
     sqlite3_finalize(s);
     return ok;

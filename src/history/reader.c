@@ -21,7 +21,8 @@
 #define HEAD_COLUMNS                                                                               \
     "id, name, file, folder, host, planner, started, seconds, cores, memory, speed, outcome,"      \
     " tasks, ran, reused, failed, skipped, predicted_seconds, predicted_memory, predicted_disk,"   \
-    " peak_memory, peak_disk, pid, born, boot, given"
+    " peak_memory, peak_disk, pid, born, boot, given,"                                             \
+    " untaken, excused"
 
 /* A run without an end on this host, whose process is gone. On another host nobody can tell. */
 static bool is_lost(sqlite3_stmt *s, const char *host)
@@ -103,6 +104,8 @@ static void reader_read_head(sqlite3_stmt *s, struct run_record *r)
         .peak_memory = database_number(s, 20),
         .peak_disk = database_number(s, 21),
         .given = database_text(s, 25),
+        .untaken = column_count(s, 26),
+        .excused = column_count(s, 27),
     };
     int64_t outcome = sqlite3_column_int64(s, 11);
     r->outcome =

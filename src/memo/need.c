@@ -17,6 +17,7 @@
 #include "memo/need.h"
 
 #include "base/array.h"
+#include "memo/decide.h"
 #include "memo/missing.h"
 #include "model/command.h"
 #include "model/environment.h"
@@ -156,8 +157,7 @@ static uint32_t output_at(const struct workflow *w, uint32_t i)
     return w->out_object ? w->out_object[i] : i;
 }
 
-/* Is it no reason to run that this file is not here? */
-static bool may_be_gone(const struct needs *n, uint32_t object)
+bool need_may_be_gone(const struct needs *n, uint32_t object)
 {
     return workflow_is_temporary(n->w, object) ||
            (n->elsewhere && workflow_is_intermediate(n->w, object));
@@ -183,7 +183,7 @@ static bool outputs_stand(struct needs *n, uint32_t task, const struct memo_task
         path_in(n->folder, label_of(n, object, label, sizeof label), &path);
         bool there = memo_digest(n->memo, path.at, false, &now, &size, &err);
         n->present[object] = there;
-        good = there ? digest_equal(&now, &known[k]) : may_be_gone(n, object);
+        good = there ? digest_equal(&now, &known[k]) : need_may_be_gone(n, object);
         if (there)
             n->bytes[object] = size;
         if (!good)
@@ -204,7 +204,7 @@ static bool output_missed(const struct needs *n, uint32_t task)
         uint32_t count;
         const uint32_t *reader = n->present[o] ? NULL : workflow_consumers(w, o, &count);
         for (uint32_t i = 0; reader && i < count; i++)
-            if (n->task[reader[i]] != NEED_NOT)
+            if (need_runs(n, reader[i]))
                 return true;
     }
     return false;
@@ -385,10 +385,36 @@ static bool needs_read_inputs(struct needs *n, struct error *err)
             n->bytes[o] = size;
         } else {
             good = !err || err->kind == ERROR_NONE;
+            if (w->in_optional)
+                need_absent(n, o); /* who needs it is refused, who does not need not know */
         }
     }
     strbuf_free(&path);
     return good;
+}
+
+/* Is it decided now whether the task is taken? NEED_SKIPPED: it is not. NEED_PARENT: that will be seen
+ * when what it asks about is there. NEED_NOT: it is, or nobody can say. */
+static enum need judge_decision(struct needs *n, uint32_t task, uint32_t *because)
+{
+    const struct workflow *w = n->w;
+    const struct deciding d = {.w = w, .needs = n, .absent = n->absent, .folder = n->folder};
+    struct error ignored = {0}; /* told when the task could start */
+    enum task_decision decision = decide_task(&d, task, because, &ignored);
+    if (decision == DECISION_SKIPPED) {
+        need_without_outputs(n, task);
+        return NEED_SKIPPED;
+    }
+    if (decision == DECISION_FAILED) /* it says why when it could start */
+        return NEED_PARENT;
+    for (uint32_t e = w->pred_off[task]; decision == DECISION_OPEN && e < w->pred_off[task + 1];
+         e++)
+        if (w->pred_object[e] != NONE && !n->present[w->pred_object[e]] &&
+            !n->absent[w->pred_object[e]]) {
+            *because = w->pred_task[e];
+            return NEED_PARENT;
+        }
+    return NEED_NOT;
 }
 
 /* In topological order: parents have been judged. `because` is what is named to people. */
@@ -396,10 +422,15 @@ static enum need need_judge(struct needs *n, uint32_t task, const struct need_op
                             const uint8_t *forced, uint32_t *because)
 {
     const struct workflow *w = n->w;
+    enum need decided = n->absent ? judge_decision(n, task, because) : NEED_NOT;
+    if (decided == NEED_SKIPPED)
+        return decided;
     if (options->all || (forced && forced[task]))
         return NEED_FORCED;
+    if (decided != NEED_NOT)
+        return decided;
     for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++)
-        if (n->task[w->pred_task[e]] != NEED_NOT && w->pred_object[e] != NONE) {
+        if (need_runs(n, w->pred_task[e]) && w->pred_object[e] != NONE) {
             *because = w->pred_task[e];
             return NEED_PARENT;
         }
@@ -421,7 +452,7 @@ static void restore_temporaries(struct needs *n)
         return;
     for (uint32_t i = w->ntasks; i--;) {
         uint32_t task = w->topo[i];
-        if (n->task[task] == NEED_NOT)
+        if (!need_runs(n, task))
             continue;
         for (uint32_t e = w->pred_off[task]; e < w->pred_off[task + 1]; e++) {
             uint32_t object = w->pred_object[e], parent = w->pred_task[e];
@@ -462,6 +493,8 @@ static void needs_allocate(struct needs *n, const struct workflow *w, const char
     n->present = mem_new_zero(uint8_t, w->nobjects);
     for (uint32_t o = 0; o < w->nobjects; o++)
         n->bytes[o] = w->size[o];
+    if (workflow_decides(w))
+        needs_decide(n);
 }
 
 void needs_blank(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,
@@ -479,6 +512,16 @@ void needs_blank(struct needs *n, const struct workflow *w, const char *folder, 
     for (uint32_t t = 0; t < w->ntasks; t++)
         n->skip += n->task[t] == NEED_NOT;
     n->run = w->ntasks - n->skip;
+}
+
+/* Only asked where something is missing. */
+static bool is_optional(const struct workflow *w, uint32_t task, uint32_t object)
+{
+    for (uint32_t i = w->in_optional ? w->in_off[task] : 0;
+         w->in_optional && i < w->in_off[task + 1]; i++)
+        if (w->in_object[i] == object)
+            return w->in_optional[i];
+    return false;
 }
 
 /* The four steps above. */
@@ -499,15 +542,16 @@ bool needs_find(struct needs *n, const struct workflow *w, const char *folder, s
     if (good)
         restore_temporaries(n);
     for (uint32_t t = 0; t < w->ntasks && good; t++) {
-        if (n->task[t] == NEED_NOT) {
-            n->skip++;
+        if (!need_runs(n, t)) {
+            n->skip += n->task[t] == NEED_NOT;
+            n->untaken += n->task[t] == NEED_SKIPPED;
             continue;
         }
         n->run++;
         expect_sizes(n, t);
         for (uint32_t i = w->input_off ? w->input_off[t] : 0;
              w->input_off && i < w->input_off[t + 1] && good; i++)
-            if (!n->present[w->input_object[i]])
+            if (!n->present[w->input_object[i]] && !is_optional(w, t, w->input_object[i]))
                 good = missing_input(w, t, w->input_object[i], folder, err);
     }
     if (!good)
@@ -522,6 +566,7 @@ void needs_free(struct needs *n)
     free(n->content);
     free(n->bytes);
     free(n->present);
+    free(n->absent);
     for (uint32_t t = 0; n->note && t < n->w->ntasks; t++)
         free(n->note[t]);
     free(n->note);
@@ -532,7 +577,7 @@ const char *need_name(enum need need)
 {
     static const char *const names[NEED_KINDS] = {"done",          "new",    "command changed",
                                                   "input changed", "output", "input will change",
-                                                  "restore",       "forced"};
+                                                  "restore",       "forced", "skipped"};
     return need < NEED_KINDS ? names[need] : "?";
 }
 
@@ -573,9 +618,12 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
             strbuf_add(out, "runs: its outputs are not those of the record");
         break;
     case NEED_PARENT:
-        strbuf_printf(out,
-                      "runs if '%s', which runs before it, gives another result than last time",
-                      named ? workflow_task_name(n->w, because) : "a task");
+        if (named)
+            strbuf_printf(out,
+                          "runs if '%s', which runs before it, gives another result than last time",
+                          workflow_task_name(n->w, because));
+        else
+            strbuf_add(out, "runs: whether it is taken cannot be said before");
         break;
     case NEED_RESTORE:
         strbuf_printf(out, "runs: its %soutput '%s' is %s and is needed again",
@@ -586,9 +634,20 @@ void need_explain(const struct needs *n, uint32_t task, struct strbuf *out)
     case NEED_FORCED:
         strbuf_add(out, "runs: because you said so (--force)");
         break;
+    case NEED_SKIPPED:
+        if (named)
+            strbuf_printf(out, "is skipped: it needs what '%s' makes, which is skipped",
+                          workflow_task_name(n->w, because));
+        else
+            strbuf_printf(out, "is skipped: its `when` does not hold: %s",
+                          workflow_text(n->w, n->w->when[task]));
+        break;
     case NEED_KINDS:
         break;
     }
+    if (n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED && n->w->when &&
+        n->w->when[task])
+        strbuf_printf(out, "; if its `when` holds: %s", workflow_text(n->w, n->w->when[task]));
     if (note)
         strbuf_printf(out, "; %s", note);
 }

@@ -16,6 +16,7 @@ enum need {
                    * the same */
     NEED_RESTORE, /* its temporary output is needed again */
     NEED_FORCED,  /* the user said so */
+    NEED_SKIPPED, /* it is not taken: memo/decide.h */
     NEED_KINDS
 };
 
@@ -28,8 +29,11 @@ struct needs {
     struct digest *content; /* of each object; zero: not known yet */
     double *bytes;          /* of each object that is there; as stated or 0 otherwise */
     uint8_t *present;       /* of each object: a file is there */
+    uint8_t *absent;    /* of each object: whoever makes it does not, in this run; an input that is
+                        optional and not there. NULL: nothing is (memo/decide.h) */
     char **note;        /* per task, for need_explain(): what else is known of it; NULL: nothing */
     uint32_t run, skip; /* tasks that must, and need not */
+    uint32_t untaken;   /* tasks that are known to be skipped */
     bool elsewhere;     /* as in the options */
     const struct run_environment *environment; /* images and the like; NULL: nothing is known */
     bool hashed_elsewhere; /* of an agent: contents are another's word, files here may be unread */
@@ -43,6 +47,16 @@ struct need_options {
     bool elsewhere; /* files between tasks stay where they were made: one may be absent here, as
                        temporary ones may, and is made again only when something reads it */
 };
+
+/* Will it run, as far as is known? */
+static inline bool need_runs(const struct needs *n, uint32_t task)
+{
+    return n->task[task] != NEED_NOT && n->task[task] != NEED_SKIPPED;
+}
+/* Is it no reason to run that this file is not here? */
+bool need_may_be_gone(const struct needs *n, uint32_t object);
+/* It is absent in this run; after needs_decide(). */
+void need_absent(struct needs *n, uint32_t object);
 
 /* Fails when an input of the workflow that a task must read is not there, naming file and task. */
 bool needs_find(struct needs *n, const struct workflow *w, const char *folder, struct memo *memo,

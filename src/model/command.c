@@ -260,8 +260,7 @@ struct marking command_marking(const struct workflow *w, const char *text, const
  * a computation; parameters only, for formats that have none. */
 struct filling {
     enum { FILL_ALL, FILL_VALUES, FILL_PARAMETERS } fill;
-    uint32_t attempt;
-    double memory;
+    struct command_attempt attempt;
     bool bare; /* no shell will read it: nothing is quoted */
 };
 
@@ -271,9 +270,15 @@ static void add_list_name(struct strbuf *out, size_t place)
     strbuf_printf(out, ".weft-list-%zu", place);
 }
 
+static bool is_absent(const struct marking *m, const uint8_t *absent, uint32_t object)
+{
+    return absent && m->mark == MARK_IN && absent[object];
+}
+
 /* False: {in[7]} with fewer inputs. `place`: of the mark in its command. */
 static bool add_files(const struct workflow *w, uint32_t task, const struct marking *m,
-                      size_t place, bool bare, struct strbuf *out, struct error *err)
+                      const struct filling *fill, size_t place, struct strbuf *out,
+                      struct error *err)
 {
     struct files f = files_of(w, task, m->mark == MARK_OUT);
     struct marking_place p = marking_begin(m, f.n);
@@ -284,11 +289,11 @@ static bool add_files(const struct workflow *w, uint32_t task, const struct mark
                             "task '%.200s': its command names {%s[%u]}, but it has %u %s",
                             workflow_task_name(w, task), m->mark == MARK_OUT ? "out" : "in", i, f.n,
                             m->mark == MARK_OUT ? "outputs" : "inputs");
-        if (m->list)
+        if (m->list || is_absent(m, fill->attempt.absent, f.at[i]))
             continue;
         if (!first)
             strbuf_add_char(out, ' ');
-        add_file(w, f.at[i], bare, out);
+        add_file(w, f.at[i], fill->bare, out);
         first = false;
     }
     if (m->list)
@@ -301,8 +306,8 @@ bool command_has_lists(const struct workflow *w, uint32_t task)
     return strstr(workflow_text(w, w->command[task]), ".list}") != NULL;
 }
 
-bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, struct strbuf *name,
-                       struct strbuf *names)
+bool command_next_list(const struct workflow *w, uint32_t task, const uint8_t *absent, size_t *at,
+                       struct strbuf *name, struct strbuf *names)
 {
     const char *text = workflow_text(w, w->command[task]), *p = text + *at;
     char label[512];
@@ -319,7 +324,9 @@ bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, stru
         strbuf_add(names, "");
         add_list_name(name, place);
         for (uint32_t file; marking_next(&i, &file) && file < f.n;)
-            strbuf_printf(names, "%s\n", workflow_object_label(w, f.at[file], label, sizeof label));
+            if (!is_absent(&m, absent, f.at[file]))
+                strbuf_printf(names, "%s\n",
+                              workflow_object_label(w, f.at[file], label, sizeof label));
         *at = (size_t)(p - text);
         return true;
     }
@@ -349,12 +356,12 @@ static bool add_value(const struct workflow *w, uint32_t task, const struct fill
         strbuf_printf(out, "%u", w->cores[task]);
         return true;
     case MARK_MEMORY:
-        strbuf_printf(out, "%.0f", f->memory > 0 ? f->memory : w->memory[task]);
+        strbuf_printf(out, "%.0f", f->attempt.memory > 0 ? f->attempt.memory : w->memory[task]);
         return true;
     case MARK_ATTEMPT:
         if (f->fill != FILL_ALL)
             return false;
-        strbuf_printf(out, "%u", f->attempt);
+        strbuf_printf(out, "%u", f->attempt.number);
         return true;
     default:
         return false;
@@ -377,7 +384,7 @@ static bool template_fill(const struct workflow *w, uint32_t task, const char *t
         if (m.mark == MARK_BRACE && f->fill == FILL_ALL)
             strbuf_add_char(out, *at);
         else if (files && f->fill == FILL_ALL) {
-            if (!add_files(w, task, &m, (size_t)(at - text), f->bare, out, err))
+            if (!add_files(w, task, &m, f, (size_t)(at - text), out, err))
                 return false;
         } else if (!add_value(w, task, f, &m, out))
             strbuf_add_bytes(out, at, m.length ? m.length : 1);
@@ -396,10 +403,9 @@ static bool command_fill(const struct workflow *w, uint32_t task, const struct f
 
 /* What it names is there: builder_check_commands() has looked. */
 void command_expand_value(const struct workflow *w, uint32_t task, const char *text,
-                          uint32_t attempt, double memory, struct strbuf *out)
+                          const struct command_attempt *attempt, struct strbuf *out)
 {
-    template_fill(w, task, text,
-                  &(struct filling){.attempt = attempt, .memory = memory, .bare = true}, out, NULL);
+    template_fill(w, task, text, &(struct filling){.attempt = *attempt, .bare = true}, out, NULL);
 }
 
 void command_value_template(const struct workflow *w, uint32_t task, const char *text,
@@ -410,13 +416,14 @@ void command_value_template(const struct workflow *w, uint32_t task, const char 
 
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err)
 {
-    return command_fill(w, task, &(struct filling){.attempt = 1}, out, err);
+    return command_fill(w, task, &(struct filling){.attempt = {.number = 1}}, out, err);
 }
 
-bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
-                            double memory, struct strbuf *out, struct error *err)
+bool command_expand_attempt(const struct workflow *w, uint32_t task,
+                            const struct command_attempt *attempt, struct strbuf *out,
+                            struct error *err)
 {
-    return command_fill(w, task, &(struct filling){.attempt = attempt, .memory = memory}, out, err);
+    return command_fill(w, task, &(struct filling){.attempt = *attempt}, out, err);
 }
 
 /* A mark that cannot be filled in stands as it is written: the task's own error tells of it. */
@@ -425,10 +432,11 @@ bool command_readable(const struct workflow *w, uint32_t task, uint32_t attempt,
     if (!w || !w->command || task >= w->ntasks || !w->command[task])
         return false;
     struct strbuf filled = {0};
+    const struct command_attempt as = {.number = attempt ? attempt : 1};
     if (w->flags[task] & TASK_CALL)
         strbuf_printf(out, "call %s", workflow_text(w, w->command[task]));
     else
-        strbuf_add(out, command_expand_attempt(w, task, attempt ? attempt : 1, 0, &filled, NULL)
+        strbuf_add(out, command_expand_attempt(w, task, &as, &filled, NULL)
                             ? strbuf_text(&filled)
                             : workflow_text(w, w->command[task]));
     strbuf_free(&filled);

@@ -80,22 +80,28 @@ void command_add_quoted(struct strbuf *out, const char *name);
 /* Append the command of `task` with everything filled in, as its first attempt has it. False:
  * {in[7]} with fewer inputs. */
 bool command_expand(const struct workflow *w, uint32_t task, struct strbuf *out, struct error *err);
-/* The same for any attempt; `memory`: what it may use, in bytes, 0: as stated. */
-bool command_expand_attempt(const struct workflow *w, uint32_t task, uint32_t attempt,
-                            double memory, struct strbuf *out, struct error *err);
+/* The same for any attempt. */
+struct command_attempt {
+    uint32_t number;       /* 1 is the first */
+    double memory;         /* what it may use, in bytes; 0: as stated */
+    const uint8_t *absent; /* by object: inputs that are not there, and are left out; NULL: none */
+};
+bool command_expand_attempt(const struct workflow *w, uint32_t task,
+                            const struct command_attempt *attempt, struct strbuf *out,
+                            struct error *err);
 
 /* The same for a text that no shell will read: a value of `env`. Names of files and tasks stand as they
  * are, several files with blanks between them. */
 void command_expand_value(const struct workflow *w, uint32_t task, const char *text,
-                          uint32_t attempt, double memory, struct strbuf *out);
+                          const struct command_attempt *attempt, struct strbuf *out);
 /* As command_template() of such a text. */
 void command_value_template(const struct workflow *w, uint32_t task, const char *text,
                             struct strbuf *out);
 
 /* The files that {in.list} names, which the task must find in its folder when it starts: the next one
  * from *at on (0: the first), its name and its text. False: there is none left. */
-bool command_next_list(const struct workflow *w, uint32_t task, size_t *at, struct strbuf *name,
-                       struct strbuf *names);
+bool command_next_list(const struct workflow *w, uint32_t task, const uint8_t *absent, size_t *at,
+                       struct strbuf *name, struct strbuf *names);
 /* Does its command name one? */
 bool command_has_lists(const struct workflow *w, uint32_t task);
 

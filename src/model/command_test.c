@@ -88,7 +88,7 @@ static void built_in(void)
     struct workflow *w = one_task("x {task} {kind} {cores} {memory} {attempt} {{attempt}}");
     struct strbuf out = {0};
     struct error err = {0};
-    command_expand_attempt(w, 0, 2, 4e9, &out, &err);
+    command_expand_attempt(w, 0, &(struct command_attempt){.number = 2, .memory = 4e9}, &out, &err);
     is_str(out.at, "x 'a task' k 3 4000000000 own {attempt}", "the second attempt's command");
     strbuf_clear(&out);
     command_expand(w, 0, &out, &err);
@@ -102,7 +102,7 @@ static void built_in(void)
     command_template(w, 0, &out);
     is_str(out.at, "x {attempt} 1", "the attempt is no part of what a computation is");
     strbuf_clear(&out);
-    command_expand_attempt(w, 0, 3, 0, &out, &err);
+    command_expand_attempt(w, 0, &(struct command_attempt){.number = 3}, &out, &err);
     is_str(out.at, "x 3 1", "the third attempt's command");
     strbuf_free(&out);
     workflow_free(w);

@@ -122,15 +122,15 @@ bool environment_check(enum column_id id, const char *text, struct error *err)
     return true;
 }
 
-size_t environment_expand(const struct workflow *w, uint32_t task, uint32_t attempt, double memory,
-                          struct strbuf *out)
+size_t environment_expand(const struct workflow *w, uint32_t task,
+                          const struct command_attempt *attempt, struct strbuf *out)
 {
     const char *at = column_text(w, task, COLUMN_env);
     struct strbuf name = {0}, value = {0};
     size_t count = 0;
     for (; at && environment_next(&at, &name, &value); count++) {
         strbuf_printf(out, "%s=", name.at);
-        command_expand_value(w, task, value.at, attempt, memory, out);
+        command_expand_value(w, task, value.at, attempt, out);
         strbuf_add_char(out, 0);
     }
     strbuf_free(&name);

@@ -48,10 +48,10 @@ static inline bool environment_is_used(const struct workflow *w)
 #undef ENVIRONMENT_USED
 }
 
-/* Its variables as an attempt has them: "NAME=VALUE", each with its NUL, appended; `memory` as for
- * command_expand_attempt(). Returns how many. */
-size_t environment_expand(const struct workflow *w, uint32_t task, uint32_t attempt, double memory,
-                          struct strbuf *out);
+/* Its variables as an attempt has them: "NAME=VALUE", each with its NUL, appended. Returns how many. */
+struct command_attempt;
+size_t environment_expand(const struct workflow *w, uint32_t task,
+                          const struct command_attempt *attempt, struct strbuf *out);
 
 /* ---- what a run takes along ---- */
 

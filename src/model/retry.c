@@ -83,7 +83,7 @@ bool retry_has(const char *list, enum trace_outcome outcome, int status)
         size_t n = strcspn(at, ",");
         if ((n == 6 && memcmp(at, "memory", 6) == 0 && outcome == TRACE_MEMORY) ||
             (n == 7 && memcmp(at, "timeout", 7) == 0 && outcome == TRACE_TIMEOUT) ||
-            (*at <= '9' && atoi(at) == status))
+            (*at <= '9' && strtol(at, NULL, 10) == status))
             return true;
         at += n + (at[n] == ',');
     }

@@ -12,6 +12,9 @@ enum trace_kind {
     TRACE_COUNTER,  /* value `amount` of counter `id` on `node` at start: see enum trace_counter */
     TRACE_BEGIN,  /* an attempt of task `id` began on `node`, core `lane`; TRACE_TASK will follow */
     TRACE_REUSED, /* task `id` did not run: its result was there already */
+    /* task `id` was not taken: its condition does not hold, or (`other`, not NONE) the task that makes
+     * what it needs has no outputs */
+    TRACE_SKIPPED,
 };
 
 enum trace_counter { COUNTER_MEMORY, COUNTER_READY, COUNTER_RUNNING };

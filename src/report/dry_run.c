@@ -10,11 +10,44 @@
 
 enum { SHOWN = 40 }; /* rows of the table: two screens; --json lists all */
 
-void dry_run_nothing(const char *name, uint32_t tasks, struct strbuf *out)
+void dry_run_nothing(const char *name, uint32_t tasks, uint32_t skipped, struct strbuf *out)
 {
     char count[HUMAN_SIZE];
-    strbuf_printf(out, "%s: nothing to do: %s task%s up to date\n", name, human_count(count, tasks),
-                  tasks == 1 ? " is" : "s are");
+    uint32_t done = tasks - skipped;
+    strbuf_printf(out, "%s: nothing to do: ", name);
+    if (skipped && !done)
+        strbuf_printf(out, "all %s task%s skipped (--why TASK says why)",
+                      human_count(count, skipped), skipped == 1 ? " is" : "s are");
+    else
+        strbuf_printf(out, "%s task%s up to date", human_count(count, done),
+                      done == 1 ? " is" : "s are");
+    if (skipped && done)
+        strbuf_printf(out, ", %s skipped", human_count(count, skipped));
+    strbuf_add_char(out, '\n');
+}
+
+/* What is known now not to be taken; the rest is decided when it could start. */
+static void dry_run_skipped(const struct dry_run *d, struct strbuf *out)
+{
+    const struct workflow *w = d->workflow;
+    struct strbuf why = {0};
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < w->ntasks && shown < SHOWN; i++) {
+        uint32_t task = w->topo[i];
+        if (d->needs->task[task] != NEED_SKIPPED)
+            continue;
+        strbuf_clear(&why);
+        need_explain(d->needs, task, &why);
+        utf8_add_visible(out, workflow_task_name(w, task));
+        strbuf_add_char(out, ' ');
+        utf8_add_visible(out, strbuf_text(&why));
+        strbuf_add_char(out, '\n');
+        shown++;
+    }
+    if (d->needs->untaken > shown)
+        strbuf_printf(out, "... and %u more are skipped (--json lists them all)\n",
+                      d->needs->untaken - shown);
+    strbuf_free(&why);
 }
 
 /* Every task that would run, with the reason as a word and as a sentence. */
@@ -39,7 +72,7 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
     json_write_array(&j);
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t t = w->topo[i];
-        if (d->needs->task[t] == NEED_NOT)
+        if (!need_runs(d->needs, t))
             continue;
         strbuf_clear(&why);
         need_explain(d->needs, t, &why);
@@ -52,6 +85,19 @@ void dry_run_json(const struct dry_run *d, struct strbuf *out)
             json_put_string(&j, "command", strbuf_text(&why));
         json_put_number(&j, "seconds", d->seconds[t]);
         json_put_number(&j, "memory", d->memory[t]);
+        json_write_end_object(&j);
+    }
+    json_write_end_array(&j);
+    json_write_key(&j, "skipped");
+    json_write_array(&j);
+    for (uint32_t i = 0; i < w->ntasks; i++) {
+        if (d->needs->task[w->topo[i]] != NEED_SKIPPED)
+            continue;
+        strbuf_clear(&why);
+        need_explain(d->needs, w->topo[i], &why);
+        json_write_object_inline(&j);
+        json_put_string(&j, "task", workflow_task_name(w, w->topo[i]));
+        json_put_string(&j, "because", strbuf_text(&why));
         json_write_end_object(&j);
     }
     json_write_end_array(&j);
@@ -95,7 +141,7 @@ static void dry_run_find_groups(const struct dry_run *d, struct dry_run_groups *
     for (uint32_t i = 0; i < w->ntasks; i++) {
         uint32_t t = w->topo[i];
         g->of[t] = NONE;
-        if (d->needs->task[t] == NEED_NOT || !families_is_member(w, t))
+        if (!need_runs(d->needs, t) || !families_is_member(w, t))
             continue;
         strbuf_clear(&key);
         strbuf_printf(&key, "%d %s", (int)d->needs->task[t], workflow_text(w, w->kind[t]));
@@ -124,7 +170,7 @@ static const struct dry_run_group *dry_run_line(const struct dry_run *d,
                                                 struct dry_run_group *alone)
 {
     const struct dry_run_group *x = g->of[task] == NONE ? NULL : &g->at.at[g->of[task]];
-    if (d->needs->task[task] == NEED_NOT || (x && x->count > ALIKE && x->first != task))
+    if (!need_runs(d->needs, task) || (x && x->count > ALIKE && x->first != task))
         return NULL;
     if (x && x->count > ALIKE)
         return x;
@@ -210,7 +256,8 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     const struct workflow *w = d->workflow;
     char count[HUMAN_SIZE];
     if (!d->needs->run) {
-        dry_run_nothing(d->name, w->ntasks, out);
+        dry_run_skipped(d, out);
+        dry_run_nothing(d->name, w->ntasks, d->needs->untaken, out);
         return;
     }
     struct dry_run_groups g;
@@ -221,6 +268,7 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
     if (d->needs->run > shown)
         strbuf_printf(out, "... and %s more (--json lists them all)\n",
                       human_count(count, d->needs->run - shown));
+    dry_run_skipped(d, out);
     strbuf_printf(out, "\n%s: would run %u of %u tasks\n", d->name, d->needs->run, w->ntasks);
     dry_run_prediction(d, out);
 }

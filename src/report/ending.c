@@ -101,3 +101,13 @@ void report_ending(const struct trace_event *e, double limit, struct strbuf *out
         add_status(out, e->status);
     }
 }
+
+void report_skipped(const struct workflow *w, const struct trace_event *e, struct strbuf *out)
+{
+    if (e->other < w->ntasks)
+        strbuf_printf(out, "skipped: it needs what '%s' makes, which has no outputs in this run",
+                      workflow_task_name(w, e->other));
+    else
+        strbuf_printf(out, "skipped: its `when` does not hold: %s",
+                      w->when ? workflow_text(w, w->when[e->id]) : "");
+}

@@ -123,6 +123,15 @@ static void event_on_event(void *context, const struct trace_event *event)
         json_put_number(&j, "time", event->start);
         put_task(e, &j, event->id);
         end_line(e, &j, event->start);
+    } else if (event->kind == TRACE_SKIPPED) {
+        struct json_writer j = event_line_of(e, "skipped");
+        json_put_number(&j, "time", event->start);
+        put_task(e, &j, event->id);
+        if (event->other < e->w->ntasks) /* else its own condition */
+            json_put_string(&j, "because", workflow_task_name(e->w, event->other));
+        else if (e->w->when && e->w->when[event->id])
+            json_put_string(&j, "when", workflow_text(e->w, e->w->when[event->id]));
+        end_line(e, &j, event->start);
     } else if (event->kind == TRACE_TASK) {
         struct json_writer j = event_line_of(e, "task");
         json_put_number(&j, "time", event->finish);
@@ -177,6 +186,8 @@ void event_json_done(struct event_json *e, const struct run_record *r)
     json_put_integer(&j, "reused", r->reused);
     json_put_integer(&j, "failed", r->failed);
     json_put_integer(&j, "skipped", r->skipped);
+    json_put_integer(&j, "untaken", r->untaken);
+    json_put_integer(&j, "excused", r->excused);
     json_put_number(&j, "peak_memory", r->peak_memory);
     json_put_number(&j, "peak_disk", r->peak_disk);
     json_put_number(&j, "predicted_seconds", r->predicted_seconds);

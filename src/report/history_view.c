@@ -33,6 +33,8 @@ void history_view_head(struct json_writer *j, const struct run_record *r)
     json_put_integer(j, "reused", r->reused);
     json_put_integer(j, "failed", r->failed);
     json_put_integer(j, "skipped", r->skipped);
+    json_put_integer(j, "untaken", r->untaken);
+    json_put_integer(j, "excused", r->excused);
     json_put_integer(j, "cores", r->cores);
     json_put_number(j, "memory", r->memory);
     json_put_number(j, "speed", r->speed);
@@ -143,6 +145,12 @@ void history_view_run_json(const struct run_record *r, const struct history_task
     json_write_array_inline(&j);
     for (size_t i = 0; i < r->events.n; i++)
         if (r->events.at[i].kind == TRACE_REUSED)
+            json_write_string(&j, history_task_name(t, r->events.at[i].id));
+    json_write_end_array(&j);
+    json_write_key(&j, "skipped_tasks");
+    json_write_array_inline(&j);
+    for (size_t i = 0; i < r->events.n; i++)
+        if (r->events.at[i].kind == TRACE_SKIPPED)
             json_write_string(&j, history_task_name(t, r->events.at[i].id));
     json_write_end_array(&j);
     json_write_key(&j, "files");
@@ -409,8 +417,10 @@ void history_view_run(const struct run_record *r, const struct history_tasks *t,
     history_measured(out, "time", r->seconds, r->predicted_seconds, human_seconds);
     history_measured(out, "memory", r->peak_memory, r->predicted_memory, human_bytes);
     history_measured(out, "disk", r->peak_disk, r->predicted_disk, human_bytes);
-    strbuf_printf(out, "  %-10s %u: %u ran, %u reused, %u failed, %u skipped\n", "tasks", r->tasks,
-                  r->ran, r->reused, r->failed, r->skipped);
+    strbuf_printf(out, "  %-10s %u: %u ran, %u reused, %u failed%s, %u not run, %u skipped\n",
+                  "tasks", r->tasks, r->ran, r->reused, r->failed,
+                  r->excused == r->failed && r->failed ? " (and may)" : "", r->skipped - r->untaken,
+                  r->untaken);
     /* two lists of pointers: the record itself stays in order */
     const struct trace_event **good = mem_new(const struct trace_event *, r->events.n + 1);
     const struct trace_event **bad = mem_new(const struct trace_event *, r->events.n + 1);

@@ -103,7 +103,7 @@ static char *live_estimate(char *out, double seconds)
 
 static uint64_t live_ended(const struct live_state *s)
 {
-    return s->done + s->reused;
+    return s->done + s->reused + s->skipped;
 }
 
 /* Tasks that are neither done, running, failed nor ready: something they need is missing. */
@@ -160,6 +160,10 @@ static void count_line(const struct live_state *s, struct live_line *l)
     if (s->reused) {
         live_put(l, DIM, ", ");
         put_count(l, BLUE, s->reused, "reused");
+    }
+    if (s->skipped) {
+        live_put(l, DIM, ", ");
+        put_count(l, BLUE, s->skipped, "skipped");
     }
 }
 
@@ -263,6 +267,8 @@ void live_plain(const struct live_state *s, struct strbuf *out)
         strbuf_printf(out, ", %s failed", human_count(a, s->failed));
     if (s->reused)
         strbuf_printf(out, ", %s reused", human_count(a, s->reused));
+    if (s->skipped)
+        strbuf_printf(out, ", %s skipped", human_count(a, s->skipped));
     if (!isnan(s->rate))
         strbuf_printf(out, ", %s tasks/s",
                       human_number(a, s->rate < 10 ? round(s->rate * 100) / 100 : round(s->rate)));

@@ -13,7 +13,7 @@ struct live_task {
 
 struct live_state {
     const char *name; /* of the workflow */
-    uint64_t total, done, running, failed, reused;
+    uint64_t total, done, running, failed, reused, skipped;
     uint64_t ready;   /* could start now if a core were free; LIVE_UNKNOWN: not known */
     double seconds;   /* since the start */
     double rate;      /* tasks that ended a second, lately; NAN: too early to tell */

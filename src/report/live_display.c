@@ -33,7 +33,7 @@ enum {
  * file is not to be filled. */
 static const double WINDOW = 10, REDRAW = 0.1, PLAIN = 5;
 
-enum display_task_state { UNSEEN, RUNNING, DONE, FAILED, REUSED };
+enum display_task_state { UNSEEN, RUNNING, DONE, FAILED, REUSED, SKIPPED };
 
 /* Running tasks are a list in the order in which they began: the first are the longest. */
 struct display_slot {
@@ -62,7 +62,7 @@ struct live_display {
     ARRAY(struct display_slot) slots;
     uint32_t first, last, free; /* of the list; of the slots not in use, chained by `after` */
 
-    uint64_t done, running, failed, reused, ready, reported;
+    uint64_t done, running, failed, reused, skipped, ready, reported;
     double memory;
     double weight_total, weight_done;              /* expected seconds, work or count */
     double busy_ended, running_cores, running_sum; /* the last: sum of cores x start */
@@ -258,6 +258,10 @@ static void display_on_event(void *context, const struct trace_event *e)
             d->state[e->id] = REUSED;
             d->reused++;
             d->weight_total -= weight_of(d, e->id);
+        } else if (e->kind == TRACE_SKIPPED && d->state[e->id] == UNSEEN) {
+            d->state[e->id] = SKIPPED;
+            d->skipped++;
+            d->weight_total -= weight_of(d, e->id);
         }
     }
     if (++d->events >= CLOCK_EVERY)
@@ -281,7 +285,7 @@ static double busy_seconds(const struct live_display *d, double now)
  * count. What runs counts by the time it has run, where times are expected. */
 static double time_left(const struct live_display *d, double now)
 {
-    uint64_t to_run = d->w->ntasks - d->reused, over = d->done + d->failed;
+    uint64_t to_run = d->w->ntasks - d->reused - d->skipped, over = d->done + d->failed;
     if (over >= to_run)
         return to_run ? 0 : NAN;
     bool weighed = d->weight_total > 0;
@@ -329,6 +333,7 @@ static void display_snapshot(const struct live_display *d, double now, struct li
                              .running = d->running,
                              .failed = d->failed,
                              .reused = d->reused,
+                             .skipped = d->skipped,
                              .ready = d->ready,
                              .seconds = now,
                              .rate = NAN,

@@ -255,7 +255,8 @@ static void test_events(void)
         "\"made\":true,\"digest\":\"ab0000000000000000000000000000000000000000000000000000000"
         "0000000\"}\n",
         "{\"event\":\"done\",\"run\":3,\"outcome\":\"failed\",\"seconds\":2.5,\"tasks\":2,"
-        "\"ran\":0,\"reused\":1,\"failed\":1,\"skipped\":0,\"peak_memory\":5000000,"
+        "\"ran\":0,\"reused\":1,\"failed\":1,\"skipped\":0,\"untaken\":0,\"excused\":0,\"peak_"
+        "memory\":5000000,"
         "\"peak_disk\":null,\"predicted_seconds\":4,\"predicted_memory\":null,"
         "\"predicted_disk\":null}\n",
     };

@@ -167,8 +167,10 @@ static void add_cards(struct page *p)
     strbuf_printf(&more, "of %s", human_count(b, r->tasks));
     if (r->reused)
         strbuf_printf(&more, ", %s reused", human_count(b, r->reused));
-    if (r->skipped)
-        strbuf_printf(&more, ", %s not run", human_count(b, r->skipped));
+    if (r->untaken)
+        strbuf_printf(&more, ", %s skipped", human_count(b, r->untaken));
+    if (r->skipped > r->untaken)
+        strbuf_printf(&more, ", %s not run", human_count(b, r->skipped - r->untaken));
     page_card(p, "Tasks that ran", human_count(a, r->ran), strbuf_text(&more));
     if (r->failed)
         page_card(p, "Tasks that failed", human_count(a, r->failed), "see below");

@@ -103,6 +103,8 @@ void record_json(const struct run_record *r, struct strbuf *out)
     json_put_integer(&j, "reused", r->reused);
     json_put_integer(&j, "failed", r->failed);
     json_put_integer(&j, "skipped", r->skipped);
+    json_put_integer(&j, "untaken", r->untaken);
+    json_put_integer(&j, "excused", r->excused);
     json_put_integer(&j, "attempts", f.attempts);
     json_put_integer(&j, "cores", r->cores);
     json_put_number(&j, "speed", r->speed);

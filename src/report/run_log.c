@@ -88,8 +88,9 @@ void run_log_started(struct run_log *l, const struct run_record *r, uint32_t to_
         strbuf_printf(&text, "%u of %u tasks to run on %u core%s", to_run, r->tasks, r->cores,
                       r->cores == 1 ? "" : "s");
     else
-        strbuf_printf(&text, "nothing to do, %u task%s up to date", r->tasks,
-                      r->tasks == 1 ? " is" : "s are");
+        strbuf_printf(&text, "nothing to do, %u task%s up to date, %u skipped",
+                      r->tasks - r->untaken, r->tasks - r->untaken == 1 ? " is" : "s are",
+                      r->untaken);
     run_log_say(l, strbuf_text(&text));
     strbuf_free(&text);
 }
@@ -97,9 +98,17 @@ void run_log_started(struct run_log *l, const struct run_record *r, uint32_t to_
 static void run_log_event(void *context, const struct trace_event *e)
 {
     struct run_log *l = context;
-    if (e->kind != TRACE_TASK || e->outcome == TRACE_DONE || e->id >= l->w->ntasks)
+    if (e->id >= l->w->ntasks ||
+        (e->kind != TRACE_SKIPPED && (e->kind != TRACE_TASK || e->outcome == TRACE_DONE)))
         return;
     struct strbuf text = {0};
+    if (e->kind == TRACE_SKIPPED) {
+        strbuf_printf(&text, "task %s: ", workflow_task_name(l->w, e->id));
+        report_skipped(l->w, e, &text);
+        run_log_say(l, strbuf_text(&text));
+        strbuf_free(&text);
+        return;
+    }
     strbuf_printf(&text, "task %s: ", workflow_task_name(l->w, e->id));
     report_ending(e, 0, &text);
     if (e->attempt > 1)
@@ -160,10 +169,12 @@ void run_log_done(struct run_log *l, const struct run_record *r, const char *why
     failure_groups_free(&g);
     figures_free(&f);
     run_log_name(r, &text);
-    strbuf_printf(&text, ": %s after %s: %u ran, %u reused, %u failed, %u not run",
+    strbuf_printf(&text,
+                  ": %s after %s: %u ran, %u reused, %u failed, %u not run, "
+                  "%u skipped",
                   record_outcome_name(r->outcome),
                   human_seconds(a, isnan(r->seconds) ? 0 : r->seconds), r->ran, r->reused,
-                  r->failed, r->skipped);
+                  r->failed, r->skipped - r->untaken, r->untaken);
     if (why && *why)
         strbuf_printf(&text, "; %s", why);
     run_log_say(l, strbuf_text(&text));

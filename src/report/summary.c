@@ -72,10 +72,16 @@ static void summary_headline(struct summary *s)
     summary_count(s->out, r->ran, "task ran", "tasks ran");
     if (r->reused)
         strbuf_printf(s->out, ", %s reused", human_count(a, r->reused));
+    if (r->untaken)
+        strbuf_printf(s->out, ", %s skipped", human_count(a, r->untaken));
     if (r->failed)
         strbuf_printf(s->out, ", %s failed", human_count(a, r->failed));
-    if (r->skipped)
-        strbuf_printf(s->out, ", %s not run", human_count(a, r->skipped));
+    if (r->excused && r->excused == r->failed)
+        strbuf_add(s->out, " (and may)");
+    else if (r->excused)
+        strbuf_printf(s->out, " (%s of them may)", human_count(a, r->excused));
+    if (r->skipped > r->untaken)
+        strbuf_printf(s->out, ", %s not run", human_count(a, r->skipped - r->untaken));
     strbuf_add_char(s->out, '\n');
 }
 

@@ -21,3 +21,5 @@ void report_summary(const struct run_record *r, const struct summary_options *op
 /* How an attempt ended, in words: "exit status 127: command not found", "killed by SIGSEGV:
  * segmentation fault", "used 2.3 GB, 300 MB over its limit of 2 GB". `limit` 0: not known. */
 void report_ending(const struct trace_event *attempt, double limit, struct strbuf *out);
+/* Why a task was skipped (TRACE_SKIPPED). */
+void report_skipped(const struct workflow *w, const struct trace_event *e, struct strbuf *out);

@@ -69,7 +69,7 @@ static void cleaning_drop_outputs(struct session *s, struct cleaning *c)
         uint32_t n;
         const uint32_t *consumers = workflow_consumers(w, o, &n);
         for (uint32_t i = 0; i < n; i++)
-            wanted |= s->needs.task[consumers[i]] != NEED_NOT;
+            wanted |= need_runs(&s->needs, consumers[i]);
         if (!c->all && (!temporary || wanted))
             continue;
         path_in(s->ws.folder, workflow_object_label(w, o, label, sizeof label), &path);

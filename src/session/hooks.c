@@ -136,6 +136,8 @@ static char *hook_run_json(const struct session *s, const char *event)
     json_put_integer(&j, "reused", r->reused);
     json_put_integer(&j, "failed", r->failed);
     json_put_integer(&j, "skipped", r->skipped);
+    json_put_integer(&j, "untaken", r->untaken);
+    json_put_integer(&j, "excused", r->excused);
     hook_put_causes(&j, r);
     json_write_end_object(&j);
     strbuf_add_char(&out, '\n');

@@ -50,7 +50,7 @@ static void past_note(struct session *s, const char *folder, const struct histor
 {
     struct needs *n = &s->needs;
     uint32_t t = workflow_find_task(s->w, p->task);
-    if (t == NONE || n->task[t] == NEED_NOT || n->note[t])
+    if (t == NONE || !need_runs(n, t) || n->note[t])
         return;
     if (n->task[t] != NEED_NEVER &&
         history_ended_well_since(s->history, folder, s->name, p->task, p->run))

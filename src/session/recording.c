@@ -183,6 +183,8 @@ void recording_end(struct session *s, bool good)
     r->reused = x->reused;
     r->failed = x->failed;
     r->skipped = x->skipped;
+    r->untaken = x->untaken;
+    r->excused = x->excused;
     r->peak_disk = x->peak_disk;
     r->peak_memory = recording_peak_memory(r);
     /* a detached run ends in the record of whoever attaches */

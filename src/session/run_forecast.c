@@ -23,7 +23,7 @@ struct forecast_state {
 /* A task whose result is there passes through in no time and takes nothing. */
 static bool forecast_task_runs(const struct run_forecast_request *q, uint32_t task)
 {
-    return !q->needs || q->needs->task[task] != NEED_NOT;
+    return !q->needs || need_runs(q->needs, task);
 }
 
 /* Intermediate files come (positive) and go; the peak is what is wanted. */

@@ -357,7 +357,9 @@ static void session_nothing_to_do(struct session *s)
     recording_fill_head(s);
     s->record.predicted = NULL;
     s->record.seconds = 0;
-    s->record.reused = s->result.reused = s->w->ntasks;
+    s->record.reused = s->result.reused = s->w->ntasks - s->needs.untaken;
+    s->record.skipped = s->result.skipped = s->needs.untaken;
+    s->record.untaken = s->result.untaken = s->needs.untaken;
     s->record.outcome = RECORD_DONE;
     s->state = SESSION_OVER;
 }

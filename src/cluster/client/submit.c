@@ -186,6 +186,10 @@ static bool submit_end_probe(struct client_submit *s, struct error *err)
     const struct workflow *w = k->workflow;
     s->out.shared = k->shared == CLIENT_SHARED_YES || (s->probe && s->seen == s->nodes.n);
     submit_remove_probe(s);
+    if (workflow_decides(w))
+        return error_set(err, ERROR_INFEASIBLE,
+                         "tasks with `when`, `may_fail` or optional inputs run on this machine "
+                         "only; agents do not know them yet");
     if (s->out.shared ? !submit_keep_standing(s, err)
                       : !depot_check_names(w, err) || !depot_check_folders(w, err))
         return false;
