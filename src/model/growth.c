@@ -28,7 +28,7 @@ enum growth_row {
 #define COUNT_FIELD(...) +1
 enum {
     GROWTH_ROWS_KNOWN =
-        42 TASK_TEXTS(COUNT_FIELD) TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP)
+        45 TASK_TEXTS(COUNT_FIELD) TASK_COLUMNS(COLUMN_SKIP, COUNT_FIELD, COLUMN_SKIP)
 };
 #undef COUNT_FIELD
 _Static_assert(
@@ -431,7 +431,7 @@ static void append_task_columns(struct growth_append *a)
     struct workflow *w = a->w;
     const struct workflow *p = a->p;
     uint32_t n = a->tasks;
-    struct text_copy kind = {0}, shell = {0}, command = {0}, name = {0};
+    struct text_copy kind = {0}, shell = {0}, command = {0}, name = {0}, when = {0}, retry = {0};
     APPEND_COLUMN(work, 0, p->work[i])
     APPEND_COLUMN(memory, 0, p->memory[i])
     APPEND_COLUMN(cores, 1, p->cores[i])
@@ -448,6 +448,8 @@ static void append_task_columns(struct growth_append *a)
     }
     TASK_TEXTS(APPEND_TEXT)
 #undef APPEND_TEXT
+    APPEND_COLUMN(when, 0, copy_text(a, &when, p->when[i]))
+    APPEND_COLUMN(retry_on, 0, copy_text(a, &retry, p->retry_on[i]))
     APPEND_COLUMN(needs, 0, copy_needs(a, p->needs[i]))
     append_demands(a);
     APPEND_COLUMN(asks, 0, a->ask[p->asks[i]])
@@ -549,6 +551,13 @@ static void append_readings(struct growth_append *a)
             w->in_off[n + t + 1] = have + (p->in_off ? p->in_off[t + 1] : 0);
         for (uint32_t i = 0; i < more; i++)
             w->in_object[have + i] = a->object[p->in_object[i]];
+        bool fresh = !w->in_optional;
+        if (w->in_optional || p->in_optional)
+            ROOM(in_optional, have, (size_t)have + more);
+        if (w->in_optional && fresh)
+            memset(w->in_optional, 0, have);
+        for (uint32_t i = 0; w->in_optional && i < more; i++)
+            w->in_optional[have + i] = p->in_optional ? p->in_optional[i] : 0;
     }
     if (!w->input_off && !p->input_off)
         return;
