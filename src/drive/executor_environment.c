@@ -17,6 +17,7 @@
 #include "base/tree.h"
 #include "exec/container.h"
 #include "exec/wrapper.h"
+#include "model/command.h"
 #include "model/environment.h"
 
 #include <errno.h>

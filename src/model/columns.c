@@ -254,7 +254,7 @@ static bool same_resources(const struct workflow *a, uint32_t s, const struct wo
 /* Doubles are compared as they are: a format that rounds has lost something. */
 /* A text of a task, "" where it has none. */
 static bool same_words(const struct workflow *a, const str_id *x, uint32_t s,
-                      const struct workflow *b, const str_id *y, uint32_t t)
+                       const struct workflow *b, const str_id *y, uint32_t t)
 {
     return strcmp(x ? workflow_text(a, x[s]) : "", y ? workflow_text(b, y[t]) : "") == 0;
 }
