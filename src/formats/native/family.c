@@ -251,6 +251,18 @@ static bool gather_next(struct variable_scope *s, struct gathering *g)
     return false;
 }
 
+/* As it was before. */
+static void release_gathered(struct variable_scope *s, const struct gathering *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        s->row[g->list[i].list] = g->list[i].row;
+        s->bound[g->list[i].list] = g->list[i].bound;
+    }
+}
+
+/* Names that one text stands for, and all texts together: more do not fit into memories. */
+enum { GATHER_MOST = 1 << 24, GATHERED_IN_ALL = 1 << 30 };
+
 bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, const char *what,
                 bool gather, scope_use use, void *context)
 {
@@ -265,6 +277,18 @@ bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, c
         return free_variable(s, n, at, what, &g);
     for (int i = 0; i < g.n; i++)
         gather_begin(s, &g.list[i]);
+    uint64_t names =
+        1; /* at most GATHERED factors of LIST_VALUES_MOST: the second passes the limit */
+    for (int i = 0; i < g.n && names <= GATHER_MOST; i++)
+        names *= g.list[i].end - g.list[i].at;
+    s->gathered += g.n ? names : 0;
+    if (names > GATHER_MOST || s->gathered > GATHERED_IN_ALL) {
+        release_gathered(s, &g);
+        return names > GATHER_MOST
+                   ? native_error(n, at, "%s stands for more than %d names", what, GATHER_MOST)
+                   : native_error(n, at, "the file gathers more than %d names in all",
+                                  GATHERED_IN_ALL);
+    }
     bool good;
     s->gathers = g.n > 0;
     do {
@@ -272,10 +296,7 @@ bool scope_fill(struct variable_scope *s, const struct native *n, yaml_ref at, c
         good = use(context, s->text.at, s->text.n);
     } while (good && g.n && gather_next(s, &g));
     s->gathers = false;
-    for (int i = 0; i < g.n; i++) {
-        s->row[g.list[i].list] = g.list[i].row;
-        s->bound[g.list[i].list] = g.list[i].bound;
-    }
+    release_gathered(s, &g);
     return good;
 }
 
@@ -366,16 +387,19 @@ static struct family_axis *axis_of(struct family *f, uint32_t list)
     return a;
 }
 
-static void add_varying(struct family *f, const struct lists *l, uint32_t list, uint32_t column,
+/* False: it varies already. */
+static bool add_varying(struct family *f, const struct lists *l, uint32_t list, uint32_t column,
                         bool named)
 {
     struct family_axis *a = axis_of(f, list);
     column_set bit = (column_set)1 << column;
+    bool fresh = !(a->columns & bit);
     if (named && !(a->named & bit)) {
         a->named |= bit;
         array_push(&f->order, l->at.at[list].first + column);
     }
     a->columns |= bit;
+    return fresh;
 }
 
 /* Always false. */
@@ -407,16 +431,17 @@ static bool read_each_entry(struct family *f, struct lists *l, const struct nati
     uint32_t variable = lists_find_variable(l, name, length);
     if (variable != UINT32_MAX) {
         const struct variable *x = &l->variables.at[variable];
-        add_varying(f, l, x->list, x->column, true);
-        return true;
+        return add_varying(f, l, x->list, x->column, true) ||
+               native_error(n, v, "each names '%.80s' twice", name);
     }
     uint32_t list = lists_find_list(l, name, length);
     if (list == UINT32_MAX)
         return unknown_list(l, n, v, name);
     const struct list *x = &l->at.at[list];
+    bool fresh = false;
     for (uint32_t c = 0; c < x->ncolumns; c++)
-        add_varying(f, l, list, c, x->telling >> c & 1);
-    return true;
+        fresh |= add_varying(f, l, list, c, x->telling >> c & 1);
+    return fresh || native_error(n, v, "each names '%.80s' twice", name);
 }
 
 /* {std: c99, test: sum}: every condition of a row must hold. */

@@ -32,6 +32,7 @@ struct variable_scope {
     const char *task, *kind; /* for {task} and {kind}; NULL: they mean nothing here */
     bool closed;             /* a module's: what it does not know, nobody does */
     bool gathers;            /* while `use` gets one of several values of a free variable */
+    uint64_t gathered;       /* names so far */
     struct strbuf text;      /* what was filled in last */
 };
 

@@ -22,6 +22,7 @@ struct file_search {
     yaml_ref at;
     const char *title;
     ARRAY(char *) bound; /* by column; NULL: not bound */
+    uint64_t tries;      /* of ways in which a name may match */
     struct strbuf path;  /* of the folder that is looked at, with a slash at its end; "": here */
     bool failed;
 };
@@ -41,6 +42,9 @@ static uint32_t file_variable(const struct file_search *f, const char *p, size_t
     }
     return UINT32_MAX;
 }
+
+/* Of one name: five variables and a name of one letter repeated have more ways than time. */
+enum { TRIES_MOST = 1000000 };
 
 /* Does `name` match the segment from p to end? Variables are bound as far as it does. */
 static bool match_segment(struct file_search *f, const char *p, const char *end, const char *name)
@@ -64,7 +68,8 @@ static bool match_segment(struct file_search *f, const char *p, const char *end,
             name += n;
             continue;
         }
-        for (size_t n = strlen(name); n > 0; n--) {
+        for (size_t n = strlen(name); n > 0 && f->tries <= TRIES_MOST; n--) {
+            f->tries++;
             *value = mem_copy_bytes(name, n);
             if (match_segment(f, p, end, name + n))
                 return true;
@@ -100,7 +105,14 @@ static void try_name(struct file_search *f, const char *pattern, const char *end
     bool *before = mem_new(bool, columns);
     for (size_t c = 0; c < columns; c++)
         before[c] = f->bound.at[c] != NULL;
-    if (match_segment(f, pattern, end, name)) {
+    f->tries = 0;
+    bool matches = match_segment(f, pattern, end, name);
+    if (f->tries > TRIES_MOST)
+        f->failed = !native_error(f->n, f->at,
+                                  "list '%.80s': '%.200s' may match in too many ways; put texts "
+                                  "between the variables that tell them apart",
+                                  f->title, name);
+    else if (matches) {
         if (!*end) {
             file_found(f);
         } else {
@@ -214,7 +226,8 @@ bool list_from_lines(struct list_rows *rows, const struct native *n, yaml_ref at
     if (!read_source(&t, n, at, title, file, folder))
         return false;
     uint32_t line = 1;
-    for (const char *p = t.at; *p && good; line++) {
+    const char *start = t.at + 3 * (strncmp(t.at, "\xEF\xBB\xBF", 3) == 0);
+    for (const char *p = start; *p && good; line++) {
         size_t length = strcspn(p, "\n"), used = length;
         used -= used && p[used - 1] == '\r';
         if (used) {
@@ -234,6 +247,7 @@ struct table_text {
     const char *p;
     char separator;
     uint32_t line;
+    uint32_t quote; /* where the last one began */
     struct strbuf cell;
     bool last; /* the cell ended its row */
 };
@@ -244,6 +258,7 @@ static bool table_cell(struct table_text *t)
     strbuf_clear(&t->cell);
     strbuf_add(&t->cell, "");
     if (*t->p == '"') {
+        t->quote = t->line;
         for (t->p++; *t->p != '"' || t->p[1] == '"'; t->p++) {
             if (!*t->p)
                 return false;
@@ -292,7 +307,7 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
                 native_error(n, at,
                              "list '%.80s': %.200s:%u: a quote in the middle of a cell, or one "
                              "that does not end; write \"two \"\"quotes\"\" for one inside",
-                             title, file, t.line);
+                             title, file, *t.p ? t.line : t.quote);
             else if (head)
                 list_column(rows, t.cell.at, t.cell.n);
             else if (!list_value(rows, t.cell.at, t.cell.n))
@@ -304,8 +319,8 @@ bool list_from_table(struct list_rows *rows, const struct native *n, yaml_ref at
             array_push(&rows->lines, line);
             if (count != rows->columns.n)
                 good =
-                    native_error(n, at, "list '%.80s': %.200s:%u has %u cells, its header has %zu",
-                                 title, file, line, count, rows->columns.n);
+                    native_error(n, at, "list '%.80s': %.200s:%u has %u cell%s, its header has %zu",
+                                 title, file, line, count, count == 1 ? "" : "s", rows->columns.n);
         }
     }
     strbuf_free(&t.cell);

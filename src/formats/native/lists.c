@@ -287,12 +287,13 @@ static int decimals_of(const char *text)
 static bool read_range(const struct native *n, yaml_ref v, const char *title,
                        struct list_rows *rows)
 {
-    static const char *const keys[] = {"from", "to", "step", NULL};
+    static const char *const keys[] = {"from",  "to",    "step", "files",
+                                       "lines", "table", "rows", NULL};
     double x[3] = {NAN, NAN, 1};
     int decimals = 0;
     for (yaml_ref k = yaml_first(&n->y, v); k != YAML_NONE; k = yaml_next(&n->y, v, k)) {
         int key = native_key(n, k, keys);
-        if (key < 0 || !native_number(n, yaml_value(k), keys[key], &x[key]))
+        if (key < 0 || key > 2 || !native_number(n, yaml_value(k), keys[key], &x[key]))
             return false;
         int d = decimals_of(yaml_text(&n->y, yaml_value(k), NULL));
         decimals = key != 1 && d > decimals ? d : decimals; /* `to` need not be reached */

@@ -90,6 +90,8 @@ static bool make_members(struct native_reading *r, yaml_ref key)
         }
     family_unbind(&f, &r->scope);
     f.count = builder_task_count(r->b) - f.first;
+    if (good && !f.count && f.exceptions.n && !native_is_flow(r, key))
+        good = native_error(&r->file, key, "its except leaves nothing of its each");
     strbuf_free(&member);
     array_push(&r->families, f);
     return good && native_add_group(r, name, f.first);
