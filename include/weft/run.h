@@ -498,7 +498,7 @@ struct weft_agent_options {
     const char *store, *key; /* as in weft_run_options */
     const char *serve_store; /* HOST:PORT: start a redis-server here instead */
     const char *bind;        /* HOST:PORT to listen at [127.0.0.1, any free port] */
-    const char *reached_as;  /* the name by which others reach it [that of bind] */
+    const char *reached_as;  /* HOST or HOST:PORT at which others reach it [that of bind] */
     const char *state;       /* its own folder [.weft-agent] */
     uint32_t cores;          /* [all of this machine] */
     double memory;           /* bytes [all] */

@@ -1,5 +1,6 @@
 /* weft/run.h: an agent in this process. */
 #include "api/run_handle.h"
+#include "base/quantity.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
@@ -123,6 +124,26 @@ static bool agent_serve(struct weft_agent *s, struct error *err)
     return good;
 }
 
+/* HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT; others connect to what stands there. */
+static bool agent_check_reached(const char *text, bool *has_port, struct error *err)
+{
+    size_t n = text[0] == '[' ? 1 + strspn(text + 1, "0123456789abcdefABCDEF:.%")
+                              : strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_");
+    bool good = n > 0 && n < 256 && (text[0] != '[' || (n > 1 && text[n++] == ']'));
+    *has_port = good && text[n] == ':';
+    int64_t port = 1;
+    if (*has_port)
+        good = quantity_integer(text + n + 1, strlen(text + n + 1), &port) && port >= 1 &&
+               port <= 65535;
+    else
+        good = good && !text[n];
+    return good || error_set(err, ERROR_INPUT,
+                             "--tell is '%.80s'; expected HOST or HOST:PORT (an IPv6 address in "
+                             "brackets)",
+                             text);
+}
+
 static const char *agent_given_store(const struct weft_agent_options *o)
 {
     const char *named = getenv("WEFT_STORE");
@@ -168,6 +189,8 @@ static bool agent_begin(struct weft_agent *s, struct error *err)
     s->agent.stop = s->stop;
     strbuf_printf(&folder, "%s/store", s->agent.state);
     s->folder = strbuf_steal(&folder);
+    if (o->reached_as && !agent_check_reached(o->reached_as, &s->agent.advertise_port, err))
+        return false;
     return agent_make_state(s->agent.state, err) && key_file_get(o->key, &s->agent.key, err) &&
            (s->store = place_store_text(agent_given_store(o), err)) != NULL;
 }

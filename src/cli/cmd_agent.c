@@ -15,7 +15,7 @@ static const struct cli_option agent_command_options[] = {
     OPTION_STORE,
     OPTION_KEY,
     {"bind", 0, "HOST:PORT", "where to listen for others (default 127.0.0.1, any free port)"},
-    {"tell", 0, "HOST", "the name by which others reach it, when it is not that of --bind"},
+    {"tell", 0, "HOST[:PORT]", "where others reach it, when that is not --bind"},
     {"state", 0, "DIR", "its own folder: identity, data of runs, logs (default .weft-agent)"},
     {"scratch", 0, "DIR", "a disk of this machine, for sandboxes and data (default: in --state)"},
     {"jobs", 'j', "N", "cores that tasks may use at once (default: all of this machine)"},

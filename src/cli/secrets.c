@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 static const char *taken_store; /* $WEFT_STORE, when it held a password */
 
@@ -42,8 +43,20 @@ void cli_hide_secrets(int argc, char **argv)
     }
 }
 
+/* Who works with a cluster has its key in memory: no core file holds it, and no debugger of another
+ * process of the same user reads it. Programs that this one starts are as they ever were. */
+static void hide_memory(const struct arguments *a)
+{
+    bool has_on = false;
+    for (const struct cli_option *o = a->command->options; o && o->name; o++)
+        has_on |= strcmp(o->name, "on") == 0;
+    if (!has_on || arguments_value(a, "on"))
+        prctl(PR_SET_DUMPABLE, 0);
+}
+
 const char *cli_store(const struct arguments *a)
 {
+    hide_memory(a);
     const char *given = arguments_value(a, "store"), *named = getenv("WEFT_STORE");
     given = given ? given : taken_store;
     if (!arguments_flag(a, "insecure-store"))

@@ -228,7 +228,9 @@ static void agent_name_address(struct agent *a)
 {
     const char *bound = links_address(a->links), *port = strrchr(bound, ':');
     struct strbuf text = {0};
-    if (a->o->advertise && port)
+    if (a->o->advertise && a->o->advertise_port)
+        strbuf_add(&text, a->o->advertise);
+    else if (a->o->advertise && port)
         strbuf_printf(&text, "%s%s", a->o->advertise, port);
     else
         strbuf_add(&text, bound);

@@ -10,7 +10,8 @@ struct agent_options {
     const struct store_address *store;
     struct seal_key key;
     const char *bind;      /* "host:port" for links ["127.0.0.1:0"] */
-    const char *advertise; /* the host under which others reach it [that of `bind`] */
+    const char *advertise; /* HOST or HOST:PORT under which others reach it [those of `bind`] */
+    bool advertise_port;   /* it has a port */
     const char *state;     /* its own folder: identity, data of runs, logs; one agent at a time */
     const char *scratch;   /* where the data of runs is kept: a disk of this machine [state] */
     const char *host;      /* its name for people */
