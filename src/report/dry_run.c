@@ -269,6 +269,8 @@ void dry_run_text(const struct dry_run *d, bool colour, struct strbuf *out)
         strbuf_printf(out, "... and %s more (--json lists them all)\n",
                       human_count(count, d->needs->run - shown));
     dry_run_skipped(d, out);
-    strbuf_printf(out, "\n%s: would run %u of %u tasks\n", d->name, d->needs->run, w->ntasks);
+    strbuf_add_char(out, '\n');
+    utf8_add_visible(out, d->name);
+    strbuf_printf(out, ": would run %u of %u tasks\n", d->needs->run, w->ntasks);
     dry_run_prediction(d, out);
 }
