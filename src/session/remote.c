@@ -206,20 +206,28 @@ bool remote_open(struct remote *r, struct session *s, const struct remote_option
     return true;
 }
 
-/* Where the results belong: as told, else the folder from which it came, if that is this machine's.
- */
-static const char *remote_results_folder(const char *given, const struct ticket *t,
+/* Where the results belong: as told, else the folder from which it came, if that has a note of the
+ * run. The name alone would not do: whoever submits could name any folder of ours. */
+static const char *remote_results_folder(const struct remote *r, const char *given,
                                          struct error *err)
 {
-    struct stat st;
+    const struct ticket *t = &r->ticket;
     if (given)
         return given;
-    if (stat(t->folder, &st) == 0 && S_ISDIR(st.st_mode))
+    struct strbuf state = {0};
+    struct note note = {0};
+    strbuf_printf(&state, "%s/.weft", t->folder);
+    bool noted =
+        note_read(state.at, r->run, &note) && strcmp(note.store, r->place.address.text) == 0;
+    strbuf_free(&state);
+    note_free(&note);
+    if (noted)
         return t->folder;
-    error_set(err, ERROR_INPUT,
-              "the run was submitted on %s from %s, which is not here; -C DIR says where its "
-              "results go",
-              t->host, t->folder);
+    error_set(
+        err, ERROR_INPUT,
+        "the run was submitted on %s from %s, and no note of it stands there on this machine; "
+        "-C DIR says where its results go",
+        t->host, t->folder);
     return NULL;
 }
 
@@ -237,7 +245,7 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
     struct workflow *w;
     if (!place_find(&r->place, &o->place, run, err) || !remote_open_client(r, err) ||
         !client_ticket(r->client, run, &r->ticket, err) ||
-        !(so.folder = remote_results_folder(so.folder, &r->ticket, err)) ||
+        !(so.folder = remote_results_folder(r, so.folder, err)) ||
         !(w = place_read_workflow(r->ticket.workflow.at, r->ticket.workflow.n, err)))
         return false;
     so.flow = r->ticket.name;
@@ -257,6 +265,18 @@ bool remote_attach(struct remote *r, struct session *s, const struct remote_opti
 }
 
 /* ---- handing in ---- */
+
+/* A note that cannot be written does not stop the run: only the way back is longer. */
+static void remote_leave_note(const struct remote *r)
+{
+    struct note note = {.run = r->run,
+                        .store = (char *)r->place.address.text,
+                        .key = r->key_file,
+                        .target = r->target};
+    struct error err = {0};
+    if (!note_write(r->session->ws.state, &note, &r->place.key, &err))
+        remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);
+}
 
 /* client_submit() shares the tasks out, hands the inputs over and opens the run. With `watch` agents
  * report to us from the first moment, so that following misses nothing. */
@@ -282,19 +302,8 @@ bool remote_submit(struct remote *r, struct error *err)
         !client_submit(r->client, &work, &r->submitted, err))
         return false;
     r->run = r->submitted.run;
+    remote_leave_note(r); /* I2 */
     return true;
-}
-
-/* A note that cannot be written does not stop the run: only the way back is longer. */
-static void remote_leave_note(const struct remote *r)
-{
-    struct note note = {.run = r->run,
-                        .store = (char *)r->place.address.text,
-                        .key = r->key_file,
-                        .target = r->target};
-    struct error err = {0};
-    if (!note_write(r->session->ws.state, &note, &r->place.key, &err))
-        remark(&r->session->o.remarks, REMARK_WARNING, "%s", err.text);
 }
 
 static void remote_say_submitted(const struct remote *r)
@@ -331,7 +340,6 @@ static bool remote_exec_open(void *self, struct session *s, const struct run_opt
     if (!r->late) {
         if (!remote_submit(r, err))
             return false;
-        remote_leave_note(r); /* I2 */
         remote_say_submitted(r);
         if (!client_ticket(r->client, r->run, &r->ticket, err))
             return false;
