@@ -337,8 +337,11 @@ int run_screen_why(struct run_screen *s, const char *task)
     struct strbuf out = {0}, command = {0};
     const struct session *run = inside_run(s->run);
     strbuf_printf(&out, "%s\n", why);
-    if (command_readable(run->w, session_find_task(run, task, NULL), 1, &command))
+    uint32_t number = session_find_task(run, task, NULL);
+    if (command_readable(run->w, number, 1, &command)) {
         human_command(&out, 2, strbuf_text(&command));
+        human_environment(&out, 2, run->w, number);
+    }
     strbuf_free(&command);
     int status = cli_print(&out);
     strbuf_free(&out);

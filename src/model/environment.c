@@ -138,6 +138,38 @@ size_t environment_expand(const struct workflow *w, uint32_t task,
     return count;
 }
 
+bool environment_readable(const struct workflow *w, uint32_t task, uint32_t attempt,
+                          struct strbuf *out)
+{
+    static const struct {
+        enum column_id id;
+        const char *word;
+    } said[] = {{COLUMN_container, "in "},
+                {COLUMN_conda, "in the environment of "},
+                {COLUMN_modules, "modules "},
+                {COLUMN_secret, "secret "},
+                {COLUMN_pass, "passing "}};
+    struct strbuf block = {0};
+    size_t before = out->n;
+    if (!environment_is_stated(w, task))
+        return false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *text = column_text(w, task, said[i].id);
+        if (text)
+            strbuf_printf(out, "%s%s%s", out->n > before ? ", " : "", said[i].word,
+                          strcmp(text, "-") == 0 ? "nothing" : text);
+    }
+    environment_expand(w, task, attempt ? attempt : 1, 0, &block);
+    for (size_t at = 0; at < block.n; at += strlen(block.at + at) + 1) {
+        size_t name = strcspn(block.at + at, "=");
+        strbuf_add(out, at ? " " : out->n > before ? ", with " : "with ");
+        strbuf_add_bytes(out, block.at + at, name + 1);
+        command_add_quoted(out, block.at + at + name + 1);
+    }
+    strbuf_free(&block);
+    return true;
+}
+
 /* ---- what a run takes along ---- */
 
 void run_environment_add(struct run_environment *e, enum along_kind kind, const char *name,

@@ -53,6 +53,11 @@ struct command_attempt;
 size_t environment_expand(const struct workflow *w, uint32_t task,
                           const struct command_attempt *attempt, struct strbuf *out);
 
+/* For people: "in debian:12, with A=1 B='x y', secret TOKEN", appended. False, and nothing appended: the
+ * task says nothing. */
+bool environment_readable(const struct workflow *w, uint32_t task, uint32_t attempt,
+                          struct strbuf *out);
+
 /* ---- what a run takes along ---- */
 
 enum along_kind { ALONG_PASS, ALONG_SECRET, ALONG_IMAGE, ALONG_CONDA, ALONG_KINDS };

@@ -195,6 +195,7 @@ static void dry_run_paragraph(const struct dry_run *d, const struct dry_run_grou
     strbuf_clear(&text);
     if (command_readable(d->workflow, task, 1, &text))
         human_command(out, 2, strbuf_text(&text));
+    human_environment(out, 2, d->workflow, task);
     strbuf_free(&text);
 }
 

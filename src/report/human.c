@@ -3,6 +3,7 @@
 #include "report/human.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "model/environment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -221,4 +222,22 @@ void human_command(struct strbuf *out, int indent, const char *command)
     }
     if (n > COMMAND_MOST)
         strbuf_printf(out, "%*s  ... (%zu characters; --json has them all)\n", indent, "", n);
+}
+
+void human_environment(struct strbuf *out, int indent, const struct workflow *w, uint32_t task)
+{
+    enum { ENVIRONMENT_MOST = 400 };
+    struct strbuf text = {0};
+    if (w && task < w->ntasks && environment_readable(w, task, 1, &text)) {
+        if (text.n > ENVIRONMENT_MOST) { /* not in the middle of a character */
+            for (text.n = ENVIRONMENT_MOST; (text.at[text.n] & 0xc0) == 0x80;)
+                text.n--;
+            text.at[text.n] = 0;
+            strbuf_add(&text, " ...");
+        }
+        strbuf_printf(out, "%*s  ", indent, "");
+        utf8_add_visible(out, text.at);
+        strbuf_add_char(out, '\n');
+    }
+    strbuf_free(&text);
 }

@@ -25,3 +25,6 @@ size_t human_prefix(const char *text, size_t columns);
 /* A command to read and to copy, behind so many blanks and a "$", its further lines below the first:
  * whole, but for one that would fill a screen. What steers a terminal is made visible. */
 void human_command(struct strbuf *out, int indent, const char *command);
+/* What it runs in, a line below the command; nothing for a task that says nothing of it. */
+struct workflow;
+void human_environment(struct strbuf *out, int indent, const struct workflow *w, uint32_t task);

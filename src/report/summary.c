@@ -328,6 +328,7 @@ static void summary_group(struct summary *s, const struct failure_group *g)
     strbuf_clear(&text);
     if (failure_command(g, &s->f, &text))
         human_command(s->out, 4, strbuf_text(&text));
+    human_environment(s->out, 4, s->f.record->workflow, g->tasks[0]);
     if (g->record && g->record->tail)
         add_tail(s, g->record->tail);
     strbuf_clear(&text);
