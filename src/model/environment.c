@@ -159,7 +159,7 @@ bool environment_readable(const struct workflow *w, uint32_t task, uint32_t atte
             strbuf_printf(out, "%s%s%s", out->n > before ? ", " : "", said[i].word,
                           strcmp(text, "-") == 0 ? "nothing" : text);
     }
-    environment_expand(w, task, attempt ? attempt : 1, 0, &block);
+    environment_expand(w, task, &(struct command_attempt){.number = attempt ? attempt : 1}, &block);
     for (size_t at = 0; at < block.n; at += strlen(block.at + at) + 1) {
         size_t name = strcspn(block.at + at, "=");
         strbuf_add(out, at ? " " : out->n > before ? ", with " : "with ");

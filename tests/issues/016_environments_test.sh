@@ -305,5 +305,15 @@ PATH=$path
 fresh <"$work/long.yaml"
 S=hush run flow.yaml && [ "$(cat o)" = "b hush" ]
 ok $? "a command past 128 KiB with variables of its own"
+fresh <<'Y'
+weft: 1
+tasks:
+  t: { run: "echo $A; exit 3", env: { A: "x {cores}" }, secret: S, pass: [HOME] }
+Y
+S=hush run flow.yaml
+[ $? = 1 ] && grep -qF "secret S, passing HOME, with A='x 1'" "$work/out" "$work/err"
+ok $? "a failure tells what the command ran in"
+run flow.yaml -n -v && grep -qF "secret S, passing HOME, with A='x 1'" "$work/out" && run flow.yaml --why t && grep -qF "with A='x 1'" "$work/out"
+ok $? "and so do -n -v and --why"
 echo "1..$count"
 exit $failed

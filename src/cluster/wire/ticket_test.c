@@ -27,6 +27,8 @@ static void ticket_test_fill(struct ticket *t)
         array_push(&t->done, 11 * i);
         array_push(&t->priority, i / 2.0);
     }
+    run_environment_add(&t->environment, ALONG_SECRET, "TOKEN", "opensesame");
+    run_environment_add(&t->environment, ALONG_PASS, "EMPTY", "");
     strbuf_add(&t->workflow, "weft: 1\ntasks: {}\n");
 }
 
@@ -50,6 +52,10 @@ static void test_ticket(void)
            "files");
         ok(back.done.n == 3 && back.done.at[2] == 22 && back.priority.n == 3 && !back.seconds.n,
            "tasks");
+        is_str(run_environment_find(&back.environment, ALONG_SECRET, "TOKEN", 5), "opensesame",
+               "a secret");
+        is_str(run_environment_find(&back.environment, ALONG_PASS, "EMPTY", 5), "",
+               "a variable without a value");
         is_str(back.workflow.at, "weft: 1\ntasks: {}\n", "the workflow");
         ticket_free(&back);
     }
